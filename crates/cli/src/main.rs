@@ -1,0 +1,2 @@
+//! The `cnsim` program.
+fn main() {}

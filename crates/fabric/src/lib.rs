@@ -1,0 +1,1 @@
+//! The network: frames, links, ports, PAUSE, switches, hosts, engines.

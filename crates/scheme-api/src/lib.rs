@@ -1,0 +1,1 @@
+//! The contract between a congestion-management scheme and the network.

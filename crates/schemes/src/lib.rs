@@ -1,0 +1,1 @@
+//! Congestion-management schemes, one file each.

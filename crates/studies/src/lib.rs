@@ -1,0 +1,1 @@
+//! Studies: scenario, plan, run, results, verdicts.
