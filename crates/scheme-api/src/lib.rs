@@ -1,1 +1,210 @@
-//! The contract between a congestion-management scheme and the network.
+//! The contract between a congestion-management scheme and the network: *arm and wake*.
+//!
+//! The network (crate `cnsim-fabric`) owns everything that is touched for every frame: byte countdowns, marking ramps,
+//! current rates, tags to stamp. A scheme never runs per frame. It is lent a *handle* ([`PointControl`], [`Limiter`],
+//! [`ReflectorControl`]), arms what it wants to be woken by, and returns. Handles are plain structs over the network's
+//! own data, so no type parameter flows back into the engine, and a scheme is an ordinary object.
+//!
+//! Three rooms, each optional: a [`CongestionPoint`] per switch output queue, a [`ReactionPoint`] per limited flow (or
+//! per host), a [`Reflector`] per flow (or per station) at the destination. The parameter struct of a scheme implements
+//! [`Scheme`] and builds them.
+//!
+//! `set_rate` acts from the next frame on: a frame already scheduled keeps its time, unless the scheme calls
+//! [`Limiter::retime`].
+
+pub mod params;
+mod handles;
+mod random;
+pub mod testing;
+mod wire;
+
+pub use cnsim_units::{Bytes, Rate, Time};
+pub use handles::{
+    Gate, Limiter, LimiterAction, LimiterState, PointAction, PointControl, PointState, Queue, Ramp, RampAt,
+    ReflectGate, ReflectorAction, ReflectorControl, ReflectorState,
+};
+pub use params::{ParamError, ParamInfo, ParamValue, Params};
+pub use random::{Purpose, Stream};
+pub use wire::{Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
+
+use std::fmt::Debug;
+
+/// A flow: one (source host, destination host) pair of one class. Numbered by the network; limiters, reflectors and
+/// feedback are per flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct FlowId(pub u32);
+
+/// A node of the network, host or switch. Hosts come first, in the order of the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct NodeId(pub u32);
+
+/// A congestion point's identity (CPID): one per switch output port, unique in the network. Stands for the bridge's
+/// MAC address and port number in the published formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct PointId(pub u32);
+
+/// One of the four timers that every congestion point and reaction point owns. Starting a running one restarts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u8);
+
+/// Number of timers per object.
+pub const SLOTS: usize = 4;
+
+/// What kind of queue a site describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueKind {
+    /// Output queue of a switch port.
+    SwitchOutput,
+    /// Transmit queue of a host's NIC.
+    NicOutput,
+}
+
+/// Where a congestion point would stand.
+#[derive(Clone, Debug)]
+pub struct QueueSite {
+    /// The switch (or host).
+    pub node: NodeId,
+    /// Port number within the node.
+    pub port: u16,
+    /// Identity to put into feedback messages.
+    pub point: PointId,
+    /// Class of the frames that the queue holds.
+    pub class: Class,
+    /// Nominal link rate of the port, `C` of the papers.
+    pub rate: Rate,
+    /// Switch output or NIC output.
+    pub kind: QueueKind,
+    /// True when a link is attached; idle ports exist as congestion points too (BECN counts them).
+    pub attached: bool,
+}
+
+/// A source of frames that a reaction point would steer.
+#[derive(Clone, Debug)]
+pub struct SourceSite {
+    /// The flow; for [`Scope::Host`] the first flow that asked.
+    pub flow: FlowId,
+    /// Source host.
+    pub src: NodeId,
+    /// Destination host.
+    pub dst: NodeId,
+    /// Class of its data frames.
+    pub class: Class,
+    /// Rate of the access link.
+    pub line_rate: Rate,
+    /// Smallest round-trip time of the path for a full frame out and a control frame back, unloaded.
+    pub base_rtt: Time,
+    /// Largest data frame.
+    pub mtu: Bytes,
+    /// Size of a finite flow, none for an endless one.
+    pub size: Option<Bytes>,
+}
+
+/// A receiving end that a reflector would serve.
+#[derive(Clone, Debug)]
+pub struct SinkSite {
+    /// The flow; for [`Scope::Host`] the first flow that asked.
+    pub flow: FlowId,
+    /// Source host of the flow.
+    pub src: NodeId,
+    /// The receiving host.
+    pub dst: NodeId,
+    /// Rate of the access link.
+    pub line_rate: Rate,
+}
+
+/// Whether one object serves a flow or a whole host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// One per flow.
+    #[default]
+    Flow,
+    /// One per host, for all its flows together (BECN's limiter, 3pt's reflection).
+    Host,
+}
+
+/// When a reaction point is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Built {
+    /// When the first feedback that [`Scheme::engages`] accepts addresses it.
+    #[default]
+    OnFeedback,
+    /// At the flow's first frame.
+    FirstFrame,
+}
+
+/// Static facts about a scheme that the network needs before any object of it exists.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plan {
+    /// Granularity of reaction points and their limiters.
+    pub limiter_scope: Scope,
+    /// When they are built.
+    pub built: Built,
+    /// Which received frames wake the reflector; it is built when the first one does.
+    pub reflect: ReflectGate,
+    /// Granularity of reflectors.
+    pub reflector_scope: Scope,
+}
+
+/// A congestion-management scheme: implemented by the struct of its parameters.
+pub trait Scheme: Debug + Send + Sync {
+    /// Registered name, as in scenario files.
+    fn name(&self) -> &str;
+    /// What the network must know in advance.
+    fn plan(&self) -> Plan {
+        Plan::default()
+    }
+    /// The congestion point of a queue; none where the scheme has none.
+    fn congestion_point(&self, _site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        None
+    }
+    /// The reaction point of a flow (or host).
+    fn reaction_point(&self, _site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        None
+    }
+    /// The reflector of a flow (or station).
+    fn reflector(&self, _site: &SinkSite) -> Option<Box<dyn Reflector>> {
+        None
+    }
+    /// May this message build a reaction point where there is none? (A positive BCN message or a reflection may not.)
+    fn engages(&self, _feedback: &Feedback) -> bool {
+        true
+    }
+    /// Names of the counters that its objects count with `count(index)`, in index order: snake case, for the results.
+    fn counters(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// A switch output queue's side of a scheme.
+pub trait CongestionPoint: Debug + Send {
+    /// Called once before the first frame: arm the gate, the marking ramp, timers.
+    fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>);
+    /// The armed gate fired on this data frame, which is already counted in `queue` (unless it is being dropped).
+    fn on_sample(&mut self, _frame: &mut FrameView, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
+    /// A probe arrived at this queue: read it, rewrite it, or end it with [`PointControl::answer`].
+    fn on_probe(&mut self, _probe: &mut Probe, _flow: FlowId, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
+    /// A timer expired.
+    fn on_timer(&mut self, _slot: Slot, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
+}
+
+/// A sending station's side of a scheme: steers one limiter.
+pub trait ReactionPoint: Debug + Send {
+    /// Called once when the reaction point is built.
+    fn start(&mut self, _limiter: &mut Limiter<'_>) {}
+    /// A feedback message for this flow (or host) arrived.
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
+    /// The bytes armed with [`Limiter::wake_after`] have been sent.
+    fn on_bytes(&mut self, _limiter: &mut Limiter<'_>) {}
+    /// A timer expired.
+    fn on_timer(&mut self, _slot: Slot, _limiter: &mut Limiter<'_>) {}
+}
+
+/// A receiving station's side of a scheme.
+pub trait Reflector: Debug + Send {
+    /// Called once when it is built.
+    fn start(&mut self, _ctl: &mut ReflectorControl<'_>) {}
+    /// A data frame that the plan's [`ReflectGate`] selects arrived.
+    fn on_frame(&mut self, _frame: &FrameView, _ctl: &mut ReflectorControl<'_>) {}
+    /// A probe reached its destination.
+    fn on_probe(&mut self, _probe: &Probe, _flow: FlowId, _ctl: &mut ReflectorControl<'_>) {}
+}

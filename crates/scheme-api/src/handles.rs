@@ -1,0 +1,489 @@
+//! The handles lent to a scheme, and the plain data behind them that the network keeps on its hot path.
+//!
+//! A handle borrows the network's data for one call. Verbs with an effect elsewhere (messages, timers, probes) are
+//! recorded as actions and carried out by the network after the call.
+
+use crate::{Feedback, FlowId, Probe, Slot, Stream, Tag};
+use cnsim_units::{Bytes, Rate, Time};
+
+/// Read-only view of an output queue at the moment of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    /// Bytes queued now, all inputs, the frame in transmission and the arriving frame included.
+    pub len: Bytes,
+    /// Nominal link rate.
+    pub line_rate: Rate,
+    /// Rate at which data is served at present (a hotspot lowers it).
+    pub service_rate: Rate,
+    /// Bytes that have arrived for this port since the start, control frames included, drops excluded.
+    pub arrived: u64,
+    /// Bytes that have been sent through this port since the start, control frames included.
+    pub sent: u64,
+    /// Data frames discarded at this port since the start.
+    pub dropped: u64,
+}
+
+/// Which data frames wake a congestion point.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Gate {
+    /// None.
+    #[default]
+    Never,
+    /// The frame that brings the bytes counted to the armed number.
+    AfterBytes,
+    /// Each, with this probability.
+    Probability(f64),
+    /// Frames that carry a tag.
+    Tagged,
+    /// Every frame.
+    Always,
+}
+
+/// When a ramp looks at the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RampAt {
+    /// When the frame arrives, the frame included.
+    #[default]
+    Arrival,
+    /// When the frame's last bit has left, the frame excluded.
+    Departure,
+}
+
+/// Marking ramp of a queue: probability 0 up to `low`, rising to `p_max` at `high`, `p_beyond` above. `low == high` is a
+/// step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ramp {
+    /// Queue length up to which nothing is marked.
+    pub low: Bytes,
+    /// Queue length at which the probability reaches `p_max`.
+    pub high: Bytes,
+    /// Probability at `high`, 0 to 1.
+    pub p_max: f64,
+    /// Probability above `high`, 0 to 1.
+    pub p_beyond: f64,
+    /// Looks at arrival or departure.
+    pub at: RampAt,
+}
+
+impl Ramp {
+    /// A step: every frame is marked while the queue is longer than `threshold`.
+    pub fn step(threshold: Bytes) -> Self {
+        Self { low: threshold, high: threshold, p_max: 1.0, p_beyond: 1.0, at: RampAt::Arrival }
+    }
+
+    /// Probability of a mark at this queue length.
+    pub fn probability(&self, len: u64) -> f64 {
+        let (low, high) = (self.low.get(), self.high.get());
+        if len <= low {
+            0.0
+        } else if len > high {
+            self.p_beyond
+        } else {
+            self.p_max * (len - low) as f64 / (high - low) as f64
+        }
+    }
+}
+
+/// A congestion point's data on the network's hot path.
+#[derive(Clone, Debug)]
+pub struct PointState {
+    /// Bytes to go until a wake-up. `i64::MAX / 2` when never; 0 with gates that must look at each frame.
+    pub countdown: i64,
+    /// The armed gate.
+    pub gate: Gate,
+    /// Count and sample frames that are being dropped on arrival.
+    pub sample_dropped: bool,
+    /// Marking ramp.
+    pub ramp: Option<Ramp>,
+    /// Smallest-rate stamp put into rate-discovery tags when a frame starts transmission.
+    pub stamp: Option<Rate>,
+    /// Random stream of the site.
+    pub stream: Stream,
+}
+
+/// Countdown value that no run reaches.
+const NEVER: i64 = i64::MAX / 2;
+
+impl PointState {
+    /// Unarmed.
+    pub fn new(stream: Stream) -> Self {
+        Self { countdown: NEVER, gate: Gate::Never, sample_dropped: true, ramp: None, stamp: None, stream }
+    }
+}
+
+/// What a congestion point asked for.
+#[derive(Clone, Debug)]
+pub enum PointAction {
+    /// Send to the source of a flow.
+    Notify(FlowId, Feedback),
+    /// Send to every host.
+    Broadcast(Feedback),
+    /// (Re)start a timer.
+    StartTimer(Slot, Time),
+    /// Stop a timer.
+    StopTimer(Slot),
+    /// End the probe in hand and answer its sender.
+    Answer,
+    /// Add one to a counter of the scheme.
+    Count(u8),
+    /// Stop the run with this cause.
+    Fail(String),
+}
+
+/// Verbs lent to a congestion point.
+#[derive(Debug)]
+pub struct PointControl<'a> {
+    now: Time,
+    state: &'a mut PointState,
+    actions: &'a mut Vec<PointAction>,
+}
+
+impl<'a> PointControl<'a> {
+    /// Built by the network for one call.
+    pub fn new(now: Time, state: &'a mut PointState, actions: &'a mut Vec<PointAction>) -> Self {
+        Self { now, state, actions }
+    }
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+    /// Uniform draw in [0, 1) from this queue's own stream.
+    pub fn uniform(&mut self) -> f64 {
+        self.state.stream.uniform()
+    }
+    /// Wake with `on_sample` at the frame that brings the bytes that arrived from now on to `bytes` (at least 1).
+    pub fn sample_after(&mut self, bytes: Bytes) {
+        self.state.gate = Gate::AfterBytes;
+        self.state.countdown = (bytes.get() as i64).clamp(1, NEVER);
+    }
+    /// Wake at each frame with probability `p`; at none for p = 0.
+    pub fn sample_with(&mut self, p: f64) {
+        self.state.gate = if p <= 0.0 { Gate::Never } else { Gate::Probability(p) };
+        self.state.countdown = if p <= 0.0 { NEVER } else { 0 };
+    }
+    /// Wake at frames that carry a tag.
+    pub fn sample_tagged(&mut self) {
+        self.state.gate = Gate::Tagged;
+        self.state.countdown = 0;
+    }
+    /// Wake at every frame (costly: for algorithms that must compute on each).
+    pub fn sample_always(&mut self) {
+        self.state.gate = Gate::Always;
+        self.state.countdown = 0;
+    }
+    /// Wake no more.
+    pub fn sample_never(&mut self) {
+        self.state.gate = Gate::Never;
+        self.state.countdown = NEVER;
+    }
+    /// Whether frames about to be dropped are counted and sampled (default: they are).
+    pub fn sample_dropped(&mut self, on: bool) {
+        self.state.sample_dropped = on;
+    }
+    /// Mark frames by this ramp from now on; the point is not woken for it.
+    pub fn mark(&mut self, ramp: Ramp) {
+        self.state.ramp = Some(ramp);
+    }
+    /// Write `min(tag, rate)` into rate-discovery tags of frames that start transmission from now on.
+    pub fn stamp_rate(&mut self, rate: Rate) {
+        self.state.stamp = Some(rate);
+    }
+    /// Send a message to the source of `flow`.
+    pub fn notify(&mut self, flow: FlowId, feedback: Feedback) {
+        self.actions.push(PointAction::Notify(flow, feedback));
+    }
+    /// Send a message to every host (counts as one message).
+    pub fn broadcast(&mut self, feedback: Feedback) {
+        self.actions.push(PointAction::Broadcast(feedback));
+    }
+    /// Start or restart a timer.
+    pub fn start_timer(&mut self, slot: Slot, after: Time) {
+        self.actions.push(PointAction::StartTimer(slot, after));
+    }
+    /// Stop a timer.
+    pub fn stop_timer(&mut self, slot: Slot) {
+        self.actions.push(PointAction::StopTimer(slot));
+    }
+    /// In `on_probe`: end the probe here and send it back, as it now is, to its source at control priority.
+    pub fn answer(&mut self) {
+        self.actions.push(PointAction::Answer);
+    }
+    /// Add one to counter `index` of [`crate::Scheme::counters`].
+    pub fn count(&mut self, index: u8) {
+        self.actions.push(PointAction::Count(index));
+    }
+    /// Stop the run after this call, with time, site and cause.
+    pub fn fail(&mut self, cause: impl Into<String>) {
+        self.actions.push(PointAction::Fail(cause.into()));
+    }
+}
+
+/// A limiter's data on the network's hot path. The current rate lives here, not in the reaction point.
+#[derive(Clone, Debug)]
+pub struct LimiterState {
+    /// Current rate.
+    pub rate: Rate,
+    /// Rate of the access link: the upper bound.
+    pub line_rate: Rate,
+    /// Largest data frame.
+    pub mtu: Bytes,
+    /// Bytes to send until `on_bytes`; very large when not armed.
+    pub countdown: i64,
+    /// Tag for the flow's frames.
+    pub tag: Tag,
+    /// Probability with which a frame is tagged.
+    pub tag_probability: f64,
+    /// Frames of the flow are queued and paced here (else they pass and are only counted).
+    pub engaged: bool,
+    /// Give the limiter back once its queue is empty.
+    pub release: bool,
+    /// The next frame's time is to be computed anew from the present rate.
+    pub retime: bool,
+    /// Largest number of bytes in flight; unlimited by default.
+    pub window: Bytes,
+    /// Bytes sent and not acknowledged; stays 0 where nothing acknowledges.
+    pub in_flight: Bytes,
+    /// Data bytes of the flow sent so far.
+    pub sent: u64,
+    /// Bytes waiting in the limiter's queue.
+    pub backlog: u64,
+    /// Random stream of the site.
+    pub stream: Stream,
+}
+
+impl LimiterState {
+    /// Not engaged, at line rate.
+    pub fn new(line_rate: Rate, mtu: Bytes, stream: Stream) -> Self {
+        Self {
+            rate: line_rate,
+            line_rate,
+            mtu,
+            countdown: NEVER,
+            tag: Tag::None,
+            tag_probability: 1.0,
+            engaged: false,
+            release: false,
+            retime: false,
+            window: Bytes::new(u64::MAX),
+            in_flight: Bytes::new(0),
+            sent: 0,
+            backlog: 0,
+            stream,
+        }
+    }
+}
+
+/// What a reaction point asked for.
+#[derive(Clone, Debug)]
+pub enum LimiterAction {
+    /// (Re)start a timer.
+    StartTimer(Slot, Time),
+    /// Stop a timer.
+    StopTimer(Slot),
+    /// Send a probe along the flow.
+    Probe(Probe),
+    /// Add one to a counter of the scheme.
+    Count(u8),
+    /// Stop the run with this cause.
+    Fail(String),
+}
+
+/// Verbs lent to a reaction point: its rate limiter.
+#[derive(Debug)]
+pub struct Limiter<'a> {
+    now: Time,
+    state: &'a mut LimiterState,
+    actions: &'a mut Vec<LimiterAction>,
+}
+
+impl<'a> Limiter<'a> {
+    /// Built by the network for one call.
+    pub fn new(now: Time, state: &'a mut LimiterState, actions: &'a mut Vec<LimiterAction>) -> Self {
+        Self { now, state, actions }
+    }
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+    /// Uniform draw in [0, 1) from this site's own stream.
+    pub fn uniform(&mut self) -> f64 {
+        self.state.stream.uniform()
+    }
+    /// Current rate (`R`, `CR`).
+    pub fn rate(&self) -> Rate {
+        self.state.rate
+    }
+    /// Rate of the access link (`C`).
+    pub fn line_rate(&self) -> Rate {
+        self.state.line_rate
+    }
+    /// Largest data frame of the flow.
+    pub fn mtu(&self) -> Bytes {
+        self.state.mtu
+    }
+    /// Sets the current rate, from the next frame on; at most the line rate. Zero stops the flow.
+    pub fn set_rate(&mut self, rate: Rate) {
+        let rate = rate.min(self.state.line_rate);
+        if self.state.rate == Rate::ZERO && rate > Rate::ZERO {
+            self.state.retime = true;
+        }
+        self.state.rate = rate;
+    }
+    /// Computes the time of the frame already scheduled anew, from the present rate.
+    pub fn retime(&mut self) {
+        self.state.retime = true;
+    }
+    /// Queue and pace the flow's frames here from now on.
+    pub fn engage(&mut self) {
+        self.state.engaged = true;
+        self.state.release = false;
+    }
+    /// True while frames are queued and paced here.
+    pub fn is_engaged(&self) -> bool {
+        self.state.engaged
+    }
+    /// Give the limiter back as soon as its queue is empty; a later [`Limiter::engage`] takes that back. A reaction point
+    /// built on feedback is destroyed then.
+    pub fn release_when_empty(&mut self) {
+        self.state.release = true;
+    }
+    /// Wake with `on_bytes` when this many further bytes of the flow have been sent.
+    pub fn wake_after(&mut self, bytes: Bytes) {
+        self.state.countdown = (bytes.get() as i64).clamp(1, NEVER);
+    }
+    /// Take back [`Limiter::wake_after`].
+    pub fn wake_never(&mut self) {
+        self.state.countdown = NEVER;
+    }
+    /// Stamp this tag into the flow's frames.
+    pub fn stamp(&mut self, tag: Tag) {
+        self.state.tag = tag;
+        self.state.tag_probability = 1.0;
+    }
+    /// Stamp this tag into each frame with probability `p`.
+    pub fn stamp_with(&mut self, tag: Tag, p: f64) {
+        self.state.tag = tag;
+        self.state.tag_probability = p;
+    }
+    /// Send a 64 B probe; `sent_at` and `sent_bytes` are filled in.
+    pub fn send_probe(&mut self, probe: Probe) {
+        self.actions.push(LimiterAction::Probe(probe));
+    }
+    /// Start or restart a timer.
+    pub fn start_timer(&mut self, slot: Slot, after: Time) {
+        self.actions.push(LimiterAction::StartTimer(slot, after));
+    }
+    /// Stop a timer.
+    pub fn stop_timer(&mut self, slot: Slot) {
+        self.actions.push(LimiterAction::StopTimer(slot));
+    }
+    /// Bytes waiting in the limiter's queue.
+    pub fn backlog(&self) -> Bytes {
+        Bytes::new(self.state.backlog)
+    }
+    /// Data bytes of the flow sent so far.
+    pub fn sent(&self) -> u64 {
+        self.state.sent
+    }
+    /// Largest number of bytes in flight.
+    pub fn window(&self) -> Bytes {
+        self.state.window
+    }
+    /// Sets the largest number of bytes in flight.
+    pub fn set_window(&mut self, window: Bytes) {
+        self.state.window = window;
+    }
+    /// Bytes sent and not yet acknowledged.
+    pub fn in_flight(&self) -> Bytes {
+        self.state.in_flight
+    }
+    /// Add one to counter `index` of [`crate::Scheme::counters`].
+    pub fn count(&mut self, index: u8) {
+        self.actions.push(LimiterAction::Count(index));
+    }
+    /// Stop the run after this call, with time, site and cause.
+    pub fn fail(&mut self, cause: impl Into<String>) {
+        self.actions.push(LimiterAction::Fail(cause.into()));
+    }
+}
+
+/// Which received data frames wake a reflector (probes always do).
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum ReflectGate {
+    /// None.
+    #[default]
+    Never,
+    /// Marked frames (DCQCN).
+    Marked,
+    /// Unmarked frames, each with this probability (QCN-3pt).
+    Unmarked(f64),
+    /// Frames with a rate-discovery tag (FECN).
+    Tagged,
+    /// Every frame.
+    Always,
+}
+
+/// A reflector's data in the network.
+#[derive(Clone, Debug)]
+pub struct ReflectorState {
+    /// Frames that arrive before this time do not wake it.
+    pub deaf_until: Time,
+    /// Data bytes received for the flow (or station) since it was built.
+    pub received: u64,
+    /// Random stream of the site.
+    pub stream: Stream,
+}
+
+/// What a reflector asked for.
+#[derive(Clone, Debug)]
+pub enum ReflectorAction {
+    /// Send a message to the source of the frame in hand.
+    Reply(Feedback),
+    /// Add one to a counter of the scheme.
+    Count(u8),
+    /// Stop the run with this cause.
+    Fail(String),
+}
+
+/// Verbs lent to a reflector.
+#[derive(Debug)]
+pub struct ReflectorControl<'a> {
+    now: Time,
+    state: &'a mut ReflectorState,
+    actions: &'a mut Vec<ReflectorAction>,
+}
+
+impl<'a> ReflectorControl<'a> {
+    /// Built by the network for one call.
+    pub fn new(now: Time, state: &'a mut ReflectorState, actions: &'a mut Vec<ReflectorAction>) -> Self {
+        Self { now, state, actions }
+    }
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+    /// Uniform draw in [0, 1) from this site's own stream.
+    pub fn uniform(&mut self) -> f64 {
+        self.state.stream.uniform()
+    }
+    /// Send a message to the source of the frame or probe in hand, at control priority.
+    pub fn reply(&mut self, feedback: Feedback) {
+        self.actions.push(ReflectorAction::Reply(feedback));
+    }
+    /// Stay deaf to data frames for this long.
+    pub fn ignore_for(&mut self, time: Time) {
+        self.state.deaf_until = self.now + time;
+    }
+    /// Data bytes received since it was built, the frame in hand included.
+    pub fn received(&self) -> u64 {
+        self.state.received
+    }
+    /// Add one to counter `index` of [`crate::Scheme::counters`].
+    pub fn count(&mut self, index: u8) {
+        self.actions.push(ReflectorAction::Count(index));
+    }
+    /// Stop the run after this call, with time, site and cause.
+    pub fn fail(&mut self, cause: impl Into<String>) {
+        self.actions.push(ReflectorAction::Fail(cause.into()));
+    }
+}

@@ -1,0 +1,1 @@
+//! Test rigs: drive one scheme alone.

@@ -1,0 +1,171 @@
+//! What travels: in-band tags, feedback messages, probes. Closed enums, one variant per published format with that
+//! publication's field names; quantisation belongs to the format.
+
+use crate::{FlowId, NodeId, PointId};
+use cnsim_units::{Bytes, Rate, Time};
+
+/// Traffic class of a queue or frame. All five studies use one data class; control has strict priority unless the
+/// scenario puts it into the data class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Class {
+    /// Feedback messages and expedited answers.
+    Control,
+    /// Data frames, and what travels among them.
+    #[default]
+    Data,
+}
+
+/// In-band information carried by a data frame. It must pack into 32 bits: the frame does not grow with a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Tag {
+    /// No tag.
+    #[default]
+    None,
+    /// BCN/ECM rate-regulated tag (RRT): the congestion point that owns the flow's limiter.
+    Regulated(PointId),
+    /// FECN rate-discovery tag: the smallest advertised rate so far, in steps of 1 kb/s (0 to 4.29 Tb/s).
+    RateDiscovery(Rate),
+    /// For inventions.
+    User(u32),
+}
+
+impl Tag {
+    /// Packs into (kind, 32 bits); kind 0 means no tag.
+    pub fn pack(self) -> (u8, u32) {
+        match self {
+            Tag::None => (0, 0),
+            Tag::Regulated(p) => (1, p.0),
+            Tag::RateDiscovery(r) => (2, (r.bps() / 1e3).round().min(f64::from(u32::MAX)) as u32),
+            Tag::User(v) => (3, v),
+        }
+    }
+
+    /// Reads back what [`Tag::pack`] wrote; an unknown kind reads as no tag.
+    pub fn unpack(kind: u8, value: u32) -> Tag {
+        match kind {
+            1 => Tag::Regulated(PointId(value)),
+            2 => Tag::RateDiscovery(Rate::from_bps(f64::from(value) * 1e3)),
+            3 => Tag::User(value),
+            _ => Tag::None,
+        }
+    }
+}
+
+/// What a scheme sees of a data frame.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameView {
+    /// Its flow.
+    pub flow: FlowId,
+    /// Source host.
+    pub src: NodeId,
+    /// Destination host.
+    pub dst: NodeId,
+    /// Length on the link.
+    pub len: Bytes,
+    /// Marked by a ramp on its way (ECN CE, QCN-3pt's DE bit).
+    pub marked: bool,
+    /// Its tag; a congestion point may rewrite it.
+    pub tag: Tag,
+    /// True when it is about to be dropped at this queue (seen only with `sample_dropped`).
+    pub dropped: bool,
+}
+
+/// A feedback message to a reaction point. Each occupies the reverse path as a frame of [`Feedback::wire_length`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Feedback {
+    /// BCN or ECM message.
+    Ecm {
+        /// Congestion point that sends it.
+        point: PointId,
+        /// `Qoff = Qeq - q`, in 64-byte pages.
+        q_off: f64,
+        /// `Qdelta = q - q_old`, in pages.
+        q_delta: f64,
+        /// `Fb` after clamping, in pages; negative = decrease.
+        fb: f64,
+        /// Severe congestion, ECM(0,0): stop.
+        stop: bool,
+    },
+    /// QCN congestion notification message (CNM).
+    Cnm {
+        /// Congestion point that sends it.
+        point: PointId,
+        /// Quantised |Fb|, 0 to 63.
+        qntz_fb: u8,
+        /// `Qoff`, in bytes.
+        q_off: i32,
+        /// `Qdelta`, in bytes.
+        q_delta: i32,
+    },
+    /// QCN-3pt's Fb = 0 message from the reflection point.
+    Reflection,
+    /// BECN's broadcast advertised rate.
+    AdvertisedRate {
+        /// Congestion point that computed it.
+        point: PointId,
+        /// The rate.
+        rate: Rate,
+    },
+    /// FECN's returned rate-discovery tag.
+    ReturnedRate {
+        /// Smallest rate met on the path.
+        rate: Rate,
+    },
+    /// DCQCN congestion notification packet.
+    Cnp,
+    /// Answer to a probe.
+    ProbeReply {
+        /// The probe as it was when answered.
+        probe: Probe,
+        /// When it was answered, by the answering node's clock.
+        at: Time,
+        /// Rate received for the flow since the previous probe (E2CM, destination-based); zero if not measured.
+        rx_rate: Rate,
+    },
+    /// For inventions.
+    User([u64; 2]),
+}
+
+impl Feedback {
+    /// Length on the link: every published format here fits the minimum Ethernet frame of 64 B.
+    pub fn wire_length(&self) -> Bytes {
+        Bytes::new(64)
+    }
+}
+
+/// Where a probe ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeTarget {
+    /// The flow's destination host.
+    Destination,
+    /// A congestion point, on or off the flow's path.
+    Point(PointId),
+}
+
+/// A probe: a 64 B frame sent by a reaction point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probe {
+    /// Running number, chosen by the sender.
+    pub number: u32,
+    /// Where it ends.
+    pub target: ProbeTarget,
+    /// Class it travels in: `Control` is served first everywhere, `Data` queues with the data.
+    pub class: Class,
+    /// When it was sent, by the sender's clock (`T_src`). Filled in by the network.
+    pub sent_at: Time,
+    /// Bytes that the flow had sent before it (`S`). Filled in by the network.
+    pub sent_bytes: u64,
+    /// Feedback value, for congestion points to write: signed, in the unit of the scheme.
+    pub fb: i32,
+    /// Congestion point that wrote `fb`.
+    pub point: Option<PointId>,
+}
+
+impl Probe {
+    /// A fresh probe.
+    pub fn new(number: u32, target: ProbeTarget, class: Class) -> Self {
+        Self { number, target, class, sent_at: Time::ZERO, sent_bytes: 0, fb: 0, point: None }
+    }
+}
