@@ -1,0 +1,161 @@
+//! What a run yields.
+
+use cnsim_scheme_api::{NodeId, Rate, Time};
+
+/// Everything measured in one run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Simulated time.
+    pub duration: Time,
+    /// Per host, in order.
+    pub hosts: Vec<HostOutcome>,
+    /// Per switch, in order.
+    pub switches: Vec<SwitchOutcome>,
+    /// Control messages made (a broadcast is one) and their bits.
+    pub control_messages: u64,
+    /// Bits of the control messages made, each counted once, PAUSE not.
+    pub control_bits: u64,
+    /// Control messages that could not be queued.
+    pub control_discarded: u64,
+    /// Feedback that reached a host without a reaction point to take it.
+    pub feedback_ignored: u64,
+    /// The schemes' own counters, by name.
+    pub counters: Vec<(String, u64)>,
+    /// Recorded series.
+    pub series: Vec<Series>,
+    /// Data and control frames that finished a link, PAUSE not.
+    pub packet_hops: u64,
+    /// Of these, control frames.
+    pub control_hops: u64,
+    /// Fingerprint.
+    pub fingerprint: Fingerprint,
+    /// Delivered bytes by (source, destination) index `src * hosts + dst`, if asked for.
+    pub matrix: Vec<u64>,
+    /// Time of the last delivery, when frames were still waiting at the end and none was delivered for the last tenth
+    /// of the run.
+    pub frozen_since: Option<Time>,
+}
+
+/// Hashes over what happened, equal for equal runs on any engine, thread count and machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// PAUSE, drops, feedback: time, place, content.
+    pub events: u64,
+    /// Deliveries: time, flow, number.
+    pub frames: u64,
+    /// Congestion-point samples: time, port, queue length.
+    pub samples: u64,
+}
+
+/// Measured at a host.
+#[derive(Clone, Debug, Default)]
+pub struct HostOutcome {
+    /// Frames generated.
+    pub generated: u64,
+    /// Frames discarded at the source (full FIFO or limiter queue).
+    pub source_discards: u64,
+    /// Data frames put on the link.
+    pub sent: u64,
+    /// Data frames received.
+    pub delivered: u64,
+    /// Data bits received.
+    pub delivered_bits: u64,
+    /// Time in XOFF.
+    pub paused: Time,
+    /// XOFF messages received.
+    pub pauses: u64,
+    /// Sum of the latencies of received data frames (generation to reception).
+    pub latency_sum: Time,
+    /// Largest latency.
+    pub latency_max: Time,
+    /// Flows that had an engaged limiter at some time.
+    pub limited_flows: u64,
+}
+
+/// Measured at a switch.
+#[derive(Clone, Debug, Default)]
+pub struct SwitchOutcome {
+    /// Per port.
+    pub ports: Vec<PortOutcome>,
+}
+
+/// Measured at a switch port.
+#[derive(Clone, Debug, Default)]
+pub struct PortOutcome {
+    /// Data frames discarded for want of partition space, by output port.
+    pub dropped: u64,
+    /// Data frames discarded by the output-queue limit.
+    pub dropped_by_limit: u64,
+    /// Data frames sent.
+    pub sent: u64,
+    /// Data bits sent.
+    pub sent_bits: u64,
+    /// Control frames sent.
+    pub control_sent: u64,
+    /// XOFF sent to the peer of this port.
+    pub xoffs: u64,
+    /// Time that this port's transmitter was in XOFF.
+    pub paused: Time,
+    /// Largest queue at this output (bytes).
+    pub queue_max: u64,
+}
+
+/// What a series shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeriesKind {
+    /// Queue length, bytes, sampled at each bin's end.
+    Queue {
+        /// Switch.
+        node: NodeId,
+        /// Output port.
+        port: u16,
+    },
+    /// Rate delivered to a host, bit/s, mean of each bin.
+    Delivered {
+        /// Host.
+        host: NodeId,
+    },
+    /// Limiter rate of a flow, bit/s, sampled at each bin's end (line rate while there is none).
+    LimiterRate {
+        /// Source host.
+        src: NodeId,
+        /// Destination host.
+        dst: NodeId,
+    },
+    /// Rate delivered of a flow, bit/s, mean of each bin.
+    Flow {
+        /// Source host.
+        src: NodeId,
+        /// Destination host.
+        dst: NodeId,
+    },
+}
+
+/// One value per bin: `values[i]` belongs to the bin that ends at `(i + 1) * bin`.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// What it shows.
+    pub kind: SeriesKind,
+    /// Width of a bin.
+    pub bin: Time,
+    /// The values.
+    pub values: Vec<f64>,
+}
+
+impl Outcome {
+    /// Data frames discarded in switches, for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        self.switches.iter().flat_map(|s| &s.ports).map(|p| p.dropped + p.dropped_by_limit).sum()
+    }
+
+    /// Data rate delivered to all hosts, mean of the run.
+    pub fn aggregate(&self) -> Rate {
+        let bits: u64 = self.hosts.iter().map(|h| h.delivered_bits).sum();
+        Rate::from_bps(bits as f64 / self.duration.as_secs_f64())
+    }
+
+    /// The series of a kind.
+    pub fn series(&self, kind: SeriesKind) -> Option<&Series> {
+        self.series.iter().find(|s| s.kind == kind)
+    }
+}

@@ -1,0 +1,252 @@
+//! What the network is told: plain data, already checked by whoever built it (crate `studies` from a scenario file).
+//!
+//! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
+
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
+use std::sync::Arc;
+
+/// One run: network, traffic, schemes, events, what to record.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// Hosts, in order; each has port 0 only.
+    pub hosts: Vec<HostSpec>,
+    /// Switches, in order.
+    pub switches: Vec<SwitchSpec>,
+    /// Full-duplex links.
+    pub links: Vec<LinkSpec>,
+    /// Path choice where several shortest paths exist.
+    pub routing: Routing,
+    /// Schemes in this run; hosts and switches refer to them by index.
+    pub schemes: Vec<Arc<dyn Scheme>>,
+    /// How feedback messages travel.
+    pub control: ControlTransport,
+    /// Scheduled changes of service rate.
+    pub changes: Vec<RateChange>,
+    /// Simulated time.
+    pub duration: Time,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// What to record over time.
+    pub record: Record,
+}
+
+/// A host: sources, application queue, NIC.
+#[derive(Clone, Debug)]
+pub struct HostSpec {
+    /// Name in scenario and results.
+    pub name: String,
+    /// Processing delay on reception.
+    pub processing: Time,
+    /// Sources of frames.
+    pub sources: Vec<SourceSpec>,
+    /// Frames that wait in the host's FIFO (application queue and NIC buffer together); tail drop at the source beyond.
+    pub fifo_frames: u32,
+    /// Frames that a limiter's queue holds; excess of that flow is discarded at the source.
+    pub limiter_frames: u32,
+    /// Where a frame meets its limiter.
+    pub limiter_position: LimiterPosition,
+    /// Index into [`RunSpec::schemes`]; none: feedback is delivered, counted and ignored.
+    pub scheme: Option<usize>,
+}
+
+/// `limiter_position` (assumption A3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LimiterPosition {
+    /// A generated frame enters its flow's limiter queue and, when paced out, joins the tail of the host's FIFO.
+    AtSource,
+    /// Frames meet the limiter as they leave for the link: limiter queues and the FIFO share the link round robin.
+    #[default]
+    BelowQueue,
+}
+
+/// A source of frames at a host.
+#[derive(Clone, Debug)]
+pub struct SourceSpec {
+    /// When frames come.
+    pub arrivals: Arrivals,
+    /// Where they go.
+    pub destinations: Destinations,
+    /// Frame length.
+    pub frame: Bytes,
+    /// First moment.
+    pub start: Time,
+    /// No frame at or after this moment.
+    pub stop: Time,
+    /// Phase of the slots.
+    pub phase: Phase,
+}
+
+/// Arrival process of a source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrivals {
+    /// One draw per frame time of the access link: a frame with probability `load`.
+    Bernoulli {
+        /// 0 to 1.
+        load: f64,
+    },
+    /// Back to back: a frame is there whenever one can be sent.
+    Greedy,
+    /// Greedy while on, silent while off, from `start` on.
+    OnOff {
+        /// Time on.
+        on: Time,
+        /// Time off.
+        off: Time,
+        /// Starts with an off period.
+        off_first: bool,
+    },
+}
+
+/// Destinations of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destinations {
+    /// Uniform over all hosts but itself.
+    Uniform,
+    /// One host.
+    Fixed(NodeId),
+    /// Uniform over these.
+    Among(Vec<NodeId>),
+}
+
+/// Phase of a source's slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Phase {
+    /// Drawn per host.
+    #[default]
+    Random,
+    /// All hosts alike: for exact queueing tests.
+    Aligned,
+}
+
+/// A switch.
+#[derive(Clone, Debug)]
+pub struct SwitchSpec {
+    /// Name in scenario and results.
+    pub name: String,
+    /// Ports, with or without a link.
+    pub ports: u16,
+    /// Processing delay on reception, and of a feedback message made here.
+    pub processing: Time,
+    /// Buffer and PAUSE.
+    pub buffer: BufferSpec,
+    /// Index into [`RunSpec::schemes`].
+    pub scheme: Option<usize>,
+}
+
+/// Organisation of a switch's memory (`schemes.md` 1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Organisation {
+    /// Every output buffer partitioned per input port: `share` for each (output, input) pair.
+    Crosspoint,
+    /// `share` per input port, shared among all outputs.
+    Input,
+    /// `share` nominal per output port; frames are dropped only when the pool of ports x `share` is full.
+    SharedOutput,
+}
+
+/// Buffer of a switch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BufferSpec {
+    /// Organisation.
+    pub organisation: Organisation,
+    /// Size of one partition.
+    pub share: Bytes,
+    /// Largest number of bytes queued for one output; none = unlimited.
+    pub output_limit: Option<Bytes>,
+    /// PAUSE, if on.
+    pub pause: Option<PauseSpec>,
+}
+
+/// 802.3x PAUSE of a switch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PauseSpec {
+    /// XOFF when a partition's occupancy exceeds this.
+    pub high: Bytes,
+    /// XON when all partitions concerned are at or below this.
+    pub low: Bytes,
+    /// One flag for the whole switch, XOFF on all ports.
+    pub global: bool,
+    /// With [`Organisation::SharedOutput`]: watermarks apply to the pool, not to one output's share.
+    pub pool: bool,
+    /// How PAUSE frames travel.
+    pub transport: PauseTransport,
+}
+
+/// `pause_transport` (assumption A10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum PauseTransport {
+    /// A 64 B frame of the highest class: waits for the frame in transmission, occupies the link.
+    #[default]
+    Frame,
+    /// Effective a flat link delay plus processing later, occupying nothing.
+    Wire,
+}
+
+/// `control_transport` (assumption A11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ControlTransport {
+    /// 64 B frames at strict priority over data, not stopped by PAUSE.
+    #[default]
+    Priority,
+    /// 64 B frames in the data class: FIFO with data, stopped by PAUSE (C07).
+    InBand,
+    /// No frames: delivered after the unloaded path delay.
+    Ideal,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// One end: node and port.
+    pub a: (NodeId, u16),
+    /// The other end.
+    pub b: (NodeId, u16),
+    /// Rate in each direction.
+    pub rate: Rate,
+    /// Propagation delay from a to b and from b to a.
+    pub delay: Time,
+}
+
+/// Choice among equal shortest paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Routing {
+    /// By a hash of the flow.
+    #[default]
+    FlowHash,
+    /// By a hash of flow and frame number: each frame anew.
+    FrameHash,
+    /// Round robin per (switch, destination).
+    RoundRobin,
+    /// Destination modulo the number of choices (d-mod-k on a k-ary tree).
+    Destination,
+}
+
+/// From `at` on, this output port serves data at `rate`; control keeps the link's rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateChange {
+    /// When.
+    pub at: Time,
+    /// Node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: u16,
+    /// New service rate; zero stops the port.
+    pub rate: Rate,
+}
+
+/// What is recorded over time.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Width of a bin; zero records nothing.
+    pub bin: Time,
+    /// Output queues whose length is sampled at each bin's end.
+    pub queues: Vec<(NodeId, u16)>,
+    /// Hosts whose delivered rate is recorded per bin.
+    pub delivered: Vec<NodeId>,
+    /// Flows (source, destination) whose limiter rate is sampled at each bin's end.
+    pub rates: Vec<(NodeId, NodeId)>,
+    /// Flows (source, destination) whose delivered rate is recorded per bin.
+    pub flows: Vec<(NodeId, NodeId)>,
+    /// Keep delivered bytes for each (source, destination) pair.
+    pub matrix: bool,
+}
