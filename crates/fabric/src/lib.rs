@@ -2,8 +2,19 @@
 //!
 //! Tell it a [`RunSpec`], call [`run`], read the [`Outcome`].
 
+mod engine;
+mod frame;
+mod host;
+mod limiter;
+mod mmu;
+mod net;
 mod outcome;
+mod source;
 mod spec;
+mod switch;
+mod timers;
+
+pub use engine::run;
 
 pub use outcome::{Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome};
 pub use spec::{
@@ -60,11 +71,3 @@ impl std::fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
-
-/// Runs a network.
-///
-/// # Errors
-/// See [`RunError`].
-pub fn run(_spec: &RunSpec, _options: &Options<'_>) -> Result<Outcome, RunError> {
-    Err(RunError::Spec("the engine is not there yet".into()))
-}

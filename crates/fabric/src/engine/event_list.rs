@@ -1,0 +1,65 @@
+//! The oracle: one global event list, one event at a time, over the whole network. Slow and simple.
+
+use super::Part;
+use crate::frame::{Key, NO_EVENT};
+use crate::net::Net;
+use crate::{Options, RunError};
+use cnsim_scheme_api::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Runs one part that owns every node.
+///
+/// The heap holds, for each node, the keys that were its next event when it was last looked at; a key that is no longer
+/// the node's next is skipped. Nodes at the same instant cannot influence each other (links have delay), so their
+/// mutual order is free; here it is by number.
+pub(super) fn run(net: &Net, part: &mut Part, options: &Options<'_>) -> Result<(), RunError> {
+    part.wires.touched = Some(Vec::new());
+    let hosts = part.hosts.len();
+    let nodes = hosts + part.switches.len();
+    let owner: Vec<u32> = (0..nodes as u32).flat_map(|n| (net.ports[n as usize]..net.ports[n as usize + 1]).map(move |_| n)).collect();
+    let mut heap: BinaryHeap<Reverse<(Key, u32)>> = BinaryHeap::new();
+    let next = |part: &Part, n: usize| match n.checked_sub(hosts) {
+        None => part.hosts[n].next(&part.wires),
+        Some(s) => part.switches[s].next(&part.wires),
+    };
+    for n in 0..nodes {
+        heap.push(Reverse((next(part, n), n as u32)));
+    }
+    let mut count = 0u64;
+    while let Some(Reverse((key, n))) = heap.pop() {
+        if key == NO_EVENT || key.0 >= net.duration {
+            continue;
+        }
+        let n = n as usize;
+        if next(part, n) != key {
+            continue;
+        }
+        match n.checked_sub(hosts) {
+            None => part.hosts[n].execute(key, net, &mut part.wires),
+            Some(s) => part.switches[s].execute(key, net, &mut part.wires),
+        }
+        heap.push(Reverse((next(part, n), n as u32)));
+        let touched = part.wires.touched.as_mut().map(std::mem::take).unwrap_or_default();
+        for &port in &touched {
+            let to = owner[port as usize] as usize;
+            heap.push(Reverse((next(part, to), to as u32)));
+        }
+        if let Some(list) = &mut part.wires.touched {
+            *list = touched;
+            list.clear();
+        }
+        count += 1;
+        if count.is_multiple_of(1 << 16) {
+            if part.failure().is_some() {
+                return Ok(());
+            }
+            if let Some(progress) = options.progress
+                && !progress(Time::from_ps(key.0), part.hops())
+            {
+                return Err(RunError::Stopped);
+            }
+        }
+    }
+    Ok(())
+}

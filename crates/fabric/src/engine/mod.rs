@@ -1,0 +1,198 @@
+//! Building the nodes, running them, and closing the books.
+
+mod event_list;
+mod windowed;
+
+use crate::frame::{FOREIGN, Hash, Inbox, Kind, Wires};
+use crate::host::Host;
+use crate::net::Net;
+use crate::outcome::{Fingerprint, Outcome};
+use crate::spec::RunSpec;
+use crate::switch::{Ledger, Switch};
+use crate::{Engine, Options, RunError};
+use cnsim_scheme_api::Time;
+
+/// The nodes that one worker owns, with their receiving ports.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) wires: Wires,
+    /// Port number in the network -> receiving port of this worker, `u32::MAX` if another's.
+    pub(crate) local: Vec<u32>,
+}
+
+impl Part {
+    /// Data and control frames that have finished a link.
+    fn hops(&self) -> u64 {
+        self.hosts.iter().map(|h| h.hops).sum::<u64>() + self.switches.iter().map(|s| s.hops).sum::<u64>()
+    }
+
+    /// The first failure of a scheme or law.
+    fn failure(&self) -> Option<&String> {
+        let hosts = self.hosts.iter().filter_map(|h| h.failure.as_ref());
+        hosts.chain(self.switches.iter().filter_map(|s| s.failure.as_ref())).next()
+    }
+}
+
+/// Runs a network.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
+    let net = Net::build(spec)?;
+    let threads = match options.engine {
+        Engine::Windowed => options.threads.clamp(1, 64).min(spec.switches.len().max(1)),
+        Engine::EventList => 1,
+    };
+    let mut parts = build(&net, spec, threads)?;
+    match options.engine {
+        Engine::Windowed => windowed::run(&net, &mut parts, options)?,
+        Engine::EventList => event_list::run(&net, &mut parts[0], options)?,
+    }
+    close(&net, spec, parts)
+}
+
+/// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.
+fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunError> {
+    let nodes = net.ports.len() - 1;
+    let hosts = net.hosts as usize;
+    let mut owner = vec![0usize; nodes];
+    let total = spec.switches.len();
+    for s in 0..total {
+        owner[hosts + s] = net.place(s, workers);
+    }
+    for h in 0..hosts {
+        if let Some(l) = net.links[net.ports[h] as usize] {
+            owner[h] = owner[l.peer_node as usize];
+        }
+    }
+    let mut parts: Vec<Part> = (0..workers)
+        .map(|_| Part {
+            hosts: Vec::new(),
+            switches: Vec::new(),
+            wires: Wires::default(),
+            local: vec![u32::MAX; net.links.len()],
+        })
+        .collect();
+    for (n, &w) in owner.iter().enumerate() {
+        let part = &mut parts[w];
+        let inbox = part.wires.inboxes.len() as u32;
+        for p in net.ports[n]..net.ports[n + 1] {
+            part.local[p as usize] = part.wires.inboxes.len() as u32;
+            part.wires.inboxes.push(Inbox::default());
+        }
+        if n < hosts {
+            let mut host = Host::new(net, n as u32, &spec.hosts[n])
+                .ok_or_else(|| RunError::Spec(format!("host {n} has no link")))?;
+            host.inbox = inbox;
+            part.hosts.push(host);
+        } else {
+            let mut switch = Switch::new(net, spec, n - hosts, &spec.switches[n - hosts]);
+            switch.inbox = inbox;
+            part.switches.push(switch);
+        }
+    }
+    for part in &mut parts {
+        let local = &part.local;
+        let place = |peer: u32| match local[peer as usize] {
+            u32::MAX => peer | FOREIGN,
+            at => at,
+        };
+        for h in &mut part.hosts {
+            h.link.peer = place(h.link.peer);
+        }
+        for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
+            if let Some(l) = &mut p.link {
+                l.peer = place(l.peer);
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// Checks the laws and gathers the results, node by node in order.
+fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, RunError> {
+    if let Some(cause) = parts.iter().find_map(Part::failure) {
+        return Err(RunError::Law(cause.clone()));
+    }
+    let mut out = Outcome { duration: Time::from_ps(net.duration), ..Outcome::default() };
+    let (mut made, mut gone) = (Ledger::default(), Ledger::default());
+    let (mut events, mut frames, mut samples) = (Hash::default(), Hash::default(), Hash::default());
+    let mut hosts: Vec<&mut Host> = Vec::new();
+    let mut switches: Vec<&mut Switch> = Vec::new();
+    let mut waiting = 0u64;
+    for part in &mut parts {
+        for e in part.wires.inboxes.iter().flat_map(|i| &i.ring).filter(|e| e.frame.kind == Kind::Data) {
+            gone.add(&e.frame);
+        }
+        hosts.extend(part.hosts.iter_mut());
+        switches.extend(part.switches.iter_mut());
+    }
+    hosts.sort_by_key(|h| h.id);
+    switches.sort_by_key(|s| s.index);
+    let mut counters: std::collections::BTreeMap<(usize, usize), u64> = std::collections::BTreeMap::new();
+    let mut last = 0;
+    for h in hosts {
+        made.merge(&h.made);
+        gone.merge(&h.got);
+        let before = gone.frames;
+        h.inside(&mut gone);
+        waiting += gone.frames - before;
+        events.add(h.events.0, 1);
+        frames.add(h.frames.0, 2);
+        out.control_messages += h.control_messages;
+        out.control_bits += h.control_bits;
+        out.feedback_ignored += h.ignored;
+        out.packet_hops += h.hops;
+        out.control_hops += h.control_hops;
+        last = last.max(h.last_delivery);
+        for (i, c) in h.counters.iter().enumerate() {
+            *counters.entry((h.scheme.unwrap_or(0), i)).or_default() += c;
+        }
+        let (host, series) = h.finish(net);
+        out.hosts.push(host);
+        out.series.extend(series);
+        out.matrix.append(&mut h.matrix);
+    }
+    for s in switches {
+        gone.merge(&s.drops);
+        s.inside(&mut gone);
+        events.add(s.events.0, 3);
+        samples.add(s.samples.0, 4);
+        out.control_messages += s.control_messages;
+        out.control_bits += s.control_bits;
+        out.control_discarded += s.control_discarded;
+        out.packet_hops += s.hops;
+        out.control_hops += s.control_hops;
+        for (i, c) in s.counters.iter().enumerate() {
+            *counters.entry((s.scheme().unwrap_or(0), i)).or_default() += c;
+        }
+        let paused = spec.switches[s.index].buffer.pause.is_some();
+        let (switch, series) = s.finish(net);
+        if paused && let Some(p) = switch.ports.iter().position(|p| p.dropped > 0) {
+            return Err(RunError::Law(format!(
+                "{} frames were lost at switch {} port {p} for want of partition space although PAUSE is on; the \
+                 headroom above the high watermark is too small for its links",
+                switch.ports[p].dropped, spec.switches[s.index].name
+            )));
+        }
+        out.switches.push(switch);
+        out.series.extend(series);
+    }
+    if (made.frames, made.identity) != (gone.frames, gone.identity) {
+        return Err(RunError::Law(format!(
+            "frames are not conserved: {} were made, {} were delivered, dropped or are still inside",
+            made.frames, gone.frames
+        )));
+    }
+    out.counters = counters
+        .into_iter()
+        .filter_map(|((s, i), n)| Some(((*spec.schemes.get(s)?.counters().get(i)?).to_string(), n)))
+        .collect();
+    out.fingerprint = Fingerprint { events: events.0, frames: frames.0, samples: samples.0 };
+    if waiting > 0 && last < net.duration - net.duration / 10 {
+        out.frozen_since = Some(Time::from_ps(last));
+    }
+    Ok(out)
+}

@@ -1,0 +1,254 @@
+//! Frames, the bodies of control frames, and the wires between nodes.
+
+use cnsim_scheme_api::{Feedback, FlowId, Probe, Tag};
+use std::collections::VecDeque;
+
+/// A time that never comes, in ps.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// Destination of a broadcast control frame.
+pub(crate) const BROADCAST: u32 = u32::MAX;
+/// Destination bit of a control frame addressed to a congestion point; the rest is its `PointId`.
+pub(crate) const TO_POINT: u32 = 1 << 31;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Data.
+    #[default]
+    Data,
+    /// Feedback or probe at strict priority.
+    Control,
+    /// Feedback or probe among the data.
+    InBand,
+    /// XOFF.
+    Xoff,
+    /// XON.
+    Xon,
+}
+
+/// A frame: 32 bytes; it never grows with a scheme (bodies of control frames travel beside it).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Frame {
+    /// `src * hosts + dst`, of the data flow also for control frames.
+    pub(crate) flow: u32,
+    /// Destination host, [`BROADCAST`], or [`TO_POINT`] with a point.
+    pub(crate) dst: u32,
+    /// Running number at the source host.
+    pub(crate) seq: u32,
+    /// Packed tag of a data frame; place of the body of a control frame at the node that holds it.
+    pub(crate) ext: u32,
+    /// Length in bytes.
+    pub(crate) len: u16,
+    /// Input port at the present switch.
+    pub(crate) input: u16,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Kind of the packed tag.
+    pub(crate) tag: u8,
+    /// Marked by a ramp.
+    pub(crate) marked: bool,
+    /// Its bytes are already counted by its limiter.
+    pub(crate) counted: bool,
+    /// Generation time, ps.
+    pub(crate) born: u64,
+}
+
+impl Frame {
+    pub(crate) fn tag(&self) -> Tag {
+        Tag::unpack(self.tag, self.ext)
+    }
+    pub(crate) fn set_tag(&mut self, tag: Tag) {
+        (self.tag, self.ext) = tag.pack();
+    }
+    /// Order-insensitive identity for the conservation sums.
+    pub(crate) fn identity(&self) -> u64 {
+        mix((u64::from(self.flow) << 32) | u64::from(self.seq))
+    }
+}
+
+/// A frame with the time from which it counts at the node that holds it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Entry {
+    /// ps.
+    pub(crate) ready: u64,
+    /// The frame.
+    pub(crate) frame: Frame,
+}
+
+/// Body of a control frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// Feedback about a flow.
+    Feedback(FlowId, Feedback),
+    /// Probe of a flow.
+    Probe(FlowId, Probe),
+}
+
+/// Bodies held by a node.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies {
+    slots: Vec<Option<Body>>,
+    free: Vec<u32>,
+}
+
+impl Bodies {
+    pub(crate) fn put(&mut self, body: Body) -> u32 {
+        match self.free.pop() {
+            Some(i) => {
+                self.slots[i as usize] = Some(body);
+                i
+            }
+            None => {
+                self.slots.push(Some(body));
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+    pub(crate) fn take(&mut self, at: u32) -> Option<Body> {
+        let body = self.slots.get_mut(at as usize)?.take();
+        if body.is_some() {
+            self.free.push(at);
+        }
+        body
+    }
+    pub(crate) fn get(&self, at: u32) -> Option<Body> {
+        self.slots.get(at as usize).copied().flatten()
+    }
+    pub(crate) fn set(&mut self, at: u32, body: Body) {
+        if let Some(slot) = self.slots.get_mut(at as usize) {
+            *slot = Some(body);
+        }
+    }
+}
+
+/// What has been sent to one receiving port and has not been taken yet, in order of `ready`.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    pub(crate) ring: VecDeque<Entry>,
+    pub(crate) bodies: VecDeque<Body>,
+}
+
+/// A frame on its way to a node of another partition.
+#[derive(Debug)]
+pub(crate) struct Foreign {
+    pub(crate) port: u32,
+    pub(crate) entry: Entry,
+    pub(crate) body: Option<Body>,
+}
+
+/// Bit of a link's `peer` that says: owned by another worker; the rest is the port's number in the network.
+pub(crate) const FOREIGN: u32 = 1 << 31;
+
+/// The receiving ports that a worker owns, and what it sends elsewhere. Ports are numbered within the worker.
+#[derive(Debug, Default)]
+pub(crate) struct Wires {
+    /// The owned ones.
+    pub(crate) inboxes: Vec<Inbox>,
+    /// For others, in order.
+    pub(crate) foreign: Vec<Foreign>,
+    /// Receiving ports that got something, kept only when the event-list engine asks.
+    pub(crate) touched: Option<Vec<u32>>,
+}
+
+impl Wires {
+    /// Sends a frame to a receiving port.
+    #[inline]
+    pub(crate) fn push(&mut self, port: u32, entry: Entry, body: Option<Body>) {
+        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
+            inbox.ring.push_back(entry);
+            if let Some(body) = body {
+                inbox.bodies.push_back(body);
+            }
+            if let Some(touched) = &mut self.touched {
+                touched.push(port);
+            }
+        } else {
+            self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
+        }
+    }
+    /// First entry of a receiving port.
+    #[inline]
+    pub(crate) fn head(&self, port: u32) -> Option<&Entry> {
+        self.inboxes[port as usize].ring.front()
+    }
+    /// Takes the first entry and its body.
+    #[inline]
+    pub(crate) fn pop(&mut self, port: u32) -> Option<(Entry, Option<Body>)> {
+        let inbox = &mut self.inboxes[port as usize];
+        let entry = inbox.ring.pop_front()?;
+        let body = match entry.frame.kind {
+            Kind::Control | Kind::InBand => inbox.bodies.pop_front(),
+            _ => None,
+        };
+        Some((entry, body))
+    }
+}
+
+/// Transmission times of a rate: picoseconds per byte in fixed point (20 fraction bits); 0 = stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct TxRate(pub(crate) u64);
+
+impl TxRate {
+    pub(crate) fn new(rate: cnsim_scheme_api::Rate) -> Self {
+        let bps = rate.bps();
+        if bps <= 0.0 { Self(0) } else { Self((8e12 * 1_048_576.0 / bps).round() as u64) }
+    }
+    /// Time to send `len` bytes, ps, rounded to nearest.
+    #[inline]
+    pub(crate) fn time(self, len: u16) -> u64 {
+        (u64::from(len) * self.0 + (1 << 19)) >> 20
+    }
+    pub(crate) fn stopped(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// A well-spread hash of 64 bits (finaliser of splitmix64).
+#[inline]
+pub(crate) fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// An order-sensitive running hash.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hash(pub(crate) u64);
+
+impl Hash {
+    #[inline]
+    pub(crate) fn add(&mut self, a: u64, b: u64) {
+        self.0 = (self.0 ^ a).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ b;
+    }
+}
+
+/// Kinds of events, in the order in which simultaneous ones happen (contracts).
+pub(crate) mod order {
+    pub(crate) const CHANGE: u8 = 0;
+    pub(crate) const PAUSE: u8 = 1;
+    pub(crate) const END: u8 = 2;
+    pub(crate) const CONTROL: u8 = 3;
+    pub(crate) const DATA: u8 = 4;
+    pub(crate) const TIMER: u8 = 5;
+    pub(crate) const SLOT: u8 = 6;
+    pub(crate) const START: u8 = 7;
+    pub(crate) const TICK: u8 = 8;
+}
+
+/// An event at a node: (time, kind, port or index).
+pub(crate) type Key = (u64, u8, u32);
+
+/// No event.
+pub(crate) const NO_EVENT: Key = (NEVER, u8::MAX, u32::MAX);
+
+/// Kind of the arrival of a frame.
+#[inline]
+pub(crate) fn arrival_kind(kind: Kind) -> u8 {
+    match kind {
+        Kind::Data | Kind::InBand => order::DATA,
+        Kind::Control => order::CONTROL,
+        Kind::Xoff | Kind::Xon => order::PAUSE,
+    }
+}

@@ -1,0 +1,306 @@
+//! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
+
+use crate::frame::{TxRate, mix};
+use crate::spec::{ControlTransport, Record, Routing, RunSpec};
+use crate::RunError;
+use cnsim_scheme_api::{NodeId, Plan, Scheme, Time};
+use std::sync::Arc;
+
+/// The far end of an output port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// Number of the receiving port at the far end.
+    pub(crate) peer: u32,
+    /// Node at the far end.
+    pub(crate) peer_node: u32,
+    /// Propagation plus processing at the far end, ps.
+    pub(crate) delay: u64,
+    /// Rate.
+    pub(crate) tx: TxRate,
+    /// Rate, bit/s.
+    pub(crate) rate: cnsim_scheme_api::Rate,
+    /// Part of the spanning tree that broadcasts use.
+    pub(crate) tree: bool,
+}
+
+/// Everything that does not change during a run.
+#[derive(Debug)]
+pub(crate) struct Net {
+    pub(crate) hosts: u32,
+    /// First port number of each node, and the total at the end.
+    pub(crate) ports: Vec<u32>,
+    /// Per port.
+    pub(crate) links: Vec<Option<Link>>,
+    /// Per host: its switch (index among switches) and the switch's port.
+    attach: Vec<(u32, u16)>,
+    /// Per (switch, destination switch): group of ports.
+    table: Vec<u16>,
+    groups: Vec<Vec<u16>>,
+    /// Levels from the hosts upwards.
+    level: Vec<u32>,
+    routing: Routing,
+    pub(crate) schemes: Vec<(Arc<dyn Scheme>, Plan)>,
+    pub(crate) control: ControlTransport,
+    pub(crate) record: Record,
+    pub(crate) duration: u64,
+    pub(crate) seed: u64,
+    /// Least delay of all links: the window, ps.
+    pub(crate) window: u64,
+    /// Per switch port: the switch's own number of points before it; `PointId` = port number.
+    pub(crate) mtu: u16,
+}
+
+impl Net {
+    pub(crate) fn build(spec: &RunSpec) -> Result<Self, RunError> {
+        let bad = |text: String| Err(RunError::Spec(text));
+        let hosts = spec.hosts.len() as u32;
+        if hosts == 0 || hosts > 65_535 {
+            return bad(format!("{hosts} hosts; 1 to 65535 are possible"));
+        }
+        let nodes = spec.hosts.len() + spec.switches.len();
+        let mut ports = Vec::with_capacity(nodes + 1);
+        let mut total = 0u32;
+        for n in 0..nodes {
+            ports.push(total);
+            total += if n < spec.hosts.len() { 1 } else { u32::from(spec.switches[n - spec.hosts.len()].ports) };
+        }
+        ports.push(total);
+        let mut links: Vec<Option<Link>> = vec![None; total as usize];
+        let processing = |n: NodeId| {
+            let n = n.0 as usize;
+            if n < spec.hosts.len() { spec.hosts[n].processing } else { spec.switches[n - spec.hosts.len()].processing }
+        };
+        let number = |(n, p): (NodeId, u16)| -> Result<u32, RunError> {
+            let i = n.0 as usize;
+            if i >= nodes || u32::from(p) >= ports[i + 1] - ports[i] {
+                return Err(RunError::Spec(format!("a link names port {p} of node {i}, which does not exist")));
+            }
+            Ok(ports[i] + u32::from(p))
+        };
+        let mut window = u64::MAX;
+        for l in &spec.links {
+            let (a, b) = (number(l.a)?, number(l.b)?);
+            if a == b || links[a as usize].is_some() || links[b as usize].is_some() {
+                return bad(format!("two links at port {} of node {}", l.a.1, l.a.0.0));
+            }
+            if !(1e4..=1e13).contains(&l.rate.bps()) {
+                return bad(format!("a link of {}; 10 kb/s to 10 Tb/s are possible", l.rate));
+            }
+            for (from, to, far) in [(a, b, l.b.0), (b, a, l.a.0)] {
+                let delay = (l.delay + processing(far)).as_ps();
+                if delay < 10_000 {
+                    return bad(format!(
+                        "the link between nodes {} and {} has {delay} ps of delay and processing; at least 10 ns are needed",
+                        l.a.0.0, l.b.0.0
+                    ));
+                }
+                window = window.min(delay);
+                links[from as usize] = Some(Link {
+                    peer: to,
+                    peer_node: far.0,
+                    delay,
+                    tx: TxRate::new(l.rate),
+                    rate: l.rate,
+                    tree: false,
+                });
+            }
+        }
+        let mut net = Self {
+            hosts,
+            ports,
+            links,
+            attach: Vec::new(),
+            table: Vec::new(),
+            groups: Vec::new(),
+            level: Vec::new(),
+            routing: spec.routing,
+            schemes: spec.schemes.iter().map(|s| (s.clone(), s.plan())).collect(),
+            control: spec.control,
+            record: spec.record.clone(),
+            duration: spec.duration.as_ps(),
+            seed: spec.seed,
+            window: if window == u64::MAX { 1_000_000 } else { window },
+            mtu: spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame.get() as u16).max().unwrap_or(1500),
+        };
+        net.routes(spec)?;
+        net.tree();
+        Ok(net)
+    }
+
+    fn routes(&mut self, spec: &RunSpec) -> Result<(), RunError> {
+        let (h, s) = (self.hosts as usize, spec.switches.len());
+        for host in 0..h {
+            match self.links[self.ports[host] as usize] {
+                Some(l) if l.peer_node as usize >= h => {
+                    let sw = l.peer_node as usize;
+                    self.attach.push(((sw - h) as u32, (l.peer - self.ports[sw]) as u16));
+                }
+                Some(_) => return Err(RunError::Spec(format!("host {host} is not linked to a switch"))),
+                None => return Err(RunError::Spec(format!("host {host} has no link"))),
+            }
+        }
+        let neighbours: Vec<Vec<(u16, usize)>> = (0..s)
+            .map(|x| {
+                let base = self.ports[h + x];
+                (base..self.ports[h + x + 1])
+                    .filter_map(|p| self.links[p as usize].map(|l| ((p - base) as u16, l.peer_node as usize)))
+                    .filter(|&(_, n)| n >= h)
+                    .map(|(p, n)| (p, n - h))
+                    .collect()
+            })
+            .collect();
+        let breadth = |starts: &[usize]| {
+            let mut dist = vec![u32::MAX; s];
+            let mut queue: std::collections::VecDeque<usize> = starts.iter().copied().collect();
+            starts.iter().for_each(|&x| dist[x] = 0);
+            while let Some(x) = queue.pop_front() {
+                for &(_, y) in &neighbours[x] {
+                    if dist[y] == u32::MAX {
+                        dist[y] = dist[x] + 1;
+                        queue.push_back(y);
+                    }
+                }
+            }
+            dist
+        };
+        let mut edges: Vec<usize> = self.attach.iter().map(|a| a.0 as usize).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        self.level = breadth(&edges);
+        self.table = vec![u16::MAX; s * s];
+        let mut known: std::collections::BTreeMap<Vec<u16>, u16> = std::collections::BTreeMap::new();
+        for to in 0..s {
+            let dist = breadth(&[to]);
+            for from in (0..s).filter(|&f| f != to && dist[f] != u32::MAX) {
+                let group: Vec<u16> =
+                    neighbours[from].iter().filter(|&&(_, n)| dist[n] + 1 == dist[from]).map(|&(p, _)| p).collect();
+                let next = known.len() as u16;
+                let id = *known.entry(group.clone()).or_insert_with(|| {
+                    self.groups.push(group);
+                    next
+                });
+                self.table[from * s + to] = id;
+            }
+        }
+        for (a, x) in self.attach.iter().enumerate() {
+            for (b, y) in self.attach.iter().enumerate() {
+                if x.0 != y.0 && self.table[x.0 as usize * s + y.0 as usize] == u16::MAX {
+                    return Err(RunError::Spec(format!("no path from host {a} to host {b}")));
+                }
+            }
+            if edges.len() == 1 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks a spanning tree over all nodes (breadth first from the first switch, ports in order) for broadcasts.
+    fn tree(&mut self) {
+        let nodes = self.ports.len() - 1;
+        let mut seen = vec![false; nodes];
+        for start in (self.hosts as usize..nodes).chain(0..self.hosts as usize) {
+            if seen[start] {
+                continue;
+            }
+            seen[start] = true;
+            let mut queue = std::collections::VecDeque::from([start]);
+            while let Some(n) = queue.pop_front() {
+                for p in self.ports[n]..self.ports[n + 1] {
+                    let Some(l) = self.links[p as usize] else { continue };
+                    if !std::mem::replace(&mut seen[l.peer_node as usize], true) {
+                        queue.push_back(l.peer_node as usize);
+                        for x in [p, l.peer] {
+                            if let Some(link) = &mut self.links[x as usize] {
+                                link.tree = true;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Worker of switch `s`: equal shares of the hosts for the switches that have some, equal shares of each level above.
+    pub(crate) fn place(&self, s: usize, workers: usize) -> usize {
+        let level = self.level[s];
+        let same: Vec<usize> = (0..self.switches()).filter(|&x| self.level[x] == level).collect();
+        let rank = same.iter().position(|&x| x == s).unwrap_or(0);
+        rank * workers / same.len()
+    }
+
+    pub(crate) fn switches(&self) -> usize {
+        self.ports.len() - 1 - self.hosts as usize
+    }
+
+    /// Output port of switch `s` towards host `dst`. `turn` is the round-robin state per destination switch.
+    #[inline]
+    pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+        let (to, port) = self.attach[dst as usize];
+        if to as usize == s { port } else { self.towards(s, to as usize, dst, flow, seq, turn) }
+    }
+
+    /// Output port of switch `s` towards another switch.
+    #[inline]
+    pub(crate) fn towards(&self, s: usize, to: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+        let group = &self.groups[self.table[s * self.switches() + to] as usize];
+        let n = group.len() as u64;
+        if n == 1 {
+            return group[0];
+        }
+        let pick = match self.routing {
+            Routing::FlowHash => mix(u64::from(flow) ^ 0x5DEE_CE66) % n,
+            Routing::FrameHash => mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) % n,
+            Routing::RoundRobin => {
+                let t = &mut turn[dst as usize];
+                let pick = u64::from(*t) % n;
+                *t = ((pick + 1) % n) as u8;
+                pick
+            }
+            Routing::Destination => {
+                let mut d = u64::from(dst);
+                for _ in 0..self.level[s] {
+                    d /= n;
+                }
+                d % n
+            }
+        };
+        group[pick as usize]
+    }
+
+    /// True where switches keep round-robin state.
+    pub(crate) fn round_robin(&self) -> bool {
+        self.routing == Routing::RoundRobin && self.groups.iter().any(|g| g.len() > 1)
+    }
+
+    /// Switch (index among switches) and port of a congestion point.
+    pub(crate) fn point(&self, point: u32) -> Option<(usize, u16)> {
+        let node = self.ports.partition_point(|&p| p <= point).checked_sub(1)?;
+        let s = node.checked_sub(self.hosts as usize)?;
+        (s < self.switches()).then(|| (s, (point - self.ports[node]) as u16))
+    }
+
+    /// Smallest round trip between two hosts: a full frame out, 64 B back.
+    pub(crate) fn base_rtt(&self, src: u32, dst: u32) -> Time {
+        let mut total = 0;
+        for (from, to, len) in [(src, dst, self.mtu), (dst, src, 64)] {
+            let mut port = self.ports[from as usize];
+            for _ in 0..64 {
+                let Some(l) = self.links[port as usize] else { break };
+                total += l.tx.time(len) + l.delay;
+                if l.peer_node == to || l.peer_node < self.hosts {
+                    break;
+                }
+                let s = (l.peer_node - self.hosts) as usize;
+                let (edge, p) = self.attach[to as usize];
+                let out = if edge as usize == s {
+                    p
+                } else {
+                    self.groups[self.table[s * self.switches() + edge as usize] as usize][0]
+                };
+                port = self.ports[l.peer_node as usize] + u32::from(out);
+            }
+        }
+        Time::from_ps(total)
+    }
+}

@@ -1,0 +1,744 @@
+//! A store-and-forward switch: output queues over a partitioned memory, PAUSE, congestion points.
+//!
+//! Handlers of single events, in the order of [`crate::frame::order`]. `next` names the earliest event, `execute`
+//! carries it out; both engines use them. [`crate::quiet`] is the same switch for windows in which nothing rare
+//! happens, in one sweep.
+
+use crate::frame::{
+    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind,
+    order,
+};
+use crate::mmu::{Mmu, Refusal, Signal};
+use crate::net::{Link, Net};
+use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
+use crate::timers::Timers;
+use cnsim_scheme_api::{
+    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl, PointId,
+    PointState, Probe, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream, Time,
+};
+use std::collections::VecDeque;
+
+/// A congestion point with its state.
+#[derive(Debug)]
+pub(crate) struct Point {
+    object: Box<dyn CongestionPoint>,
+    state: PointState,
+}
+
+/// An output port: three queues by priority and a transmitter.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub(crate) link: Option<Link>,
+    /// Rate at which data is served.
+    pub(crate) service: TxRate,
+    pub(crate) service_rate: Rate,
+    pub(crate) pause_out: VecDeque<Entry>,
+    pub(crate) control: VecDeque<Entry>,
+    pub(crate) data: VecDeque<Entry>,
+    /// The frame in transmission (the head of its queue).
+    pub(crate) sending: Option<Kind>,
+    /// In XOFF from the far end since.
+    pub(crate) paused_since: u64,
+    /// Bytes in `data`.
+    pub(crate) queued: u64,
+    pub(crate) arrived: u64,
+    pub(crate) left: u64,
+    pub(crate) countdown: i64,
+    pub(crate) ramp: Option<Ramp>,
+    pub(crate) stamp: Option<Rate>,
+    pub(crate) point: Option<Box<Point>>,
+    pub(crate) out: PortOutcome,
+}
+
+impl Port {
+    /// Must each frame be looked at in time order (ramps, stamps)?
+    pub(crate) fn is_plain(&self) -> bool {
+        self.ramp.is_none() && self.stamp.is_none()
+    }
+    pub(crate) fn paused(&self) -> bool {
+        self.paused_since != NEVER
+    }
+    pub(crate) fn view(&self) -> Queue {
+        Queue {
+            len: Bytes::new(self.queued),
+            line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
+            service_rate: self.service_rate,
+            arrived: self.arrived,
+            sent: self.left,
+            dropped: self.out.dropped + self.out.dropped_by_limit,
+        }
+    }
+}
+
+/// Sums for the conservation law: frames and their identities.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) frames: u64,
+    pub(crate) identity: u64,
+}
+
+impl Ledger {
+    #[inline]
+    pub(crate) fn add(&mut self, f: &Frame) {
+        self.frames += 1;
+        self.identity = self.identity.wrapping_add(f.identity());
+    }
+    pub(crate) fn merge(&mut self, o: &Ledger) {
+        self.frames += o.frames;
+        self.identity = self.identity.wrapping_add(o.identity);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Switch {
+    pub(crate) id: u32,
+    pub(crate) index: usize,
+    /// Number of its first port in the network; `PointId`s follow it.
+    base: u32,
+    /// Number of its first receiving port at the worker.
+    pub(crate) inbox: u32,
+    pub(crate) now: u64,
+    pub(crate) ports: Vec<Port>,
+    /// End of the transmission in progress, per port.
+    pub(crate) ends: Vec<u64>,
+    pub(crate) mmu: Mmu,
+    pub(crate) pause_transport: PauseTransport,
+    processing: u64,
+    /// Ports whose transmitter must look for work at `now`.
+    kicks: u64,
+    many_kicks: Vec<u32>,
+    /// Own messages, ready after the processing delay.
+    pub(crate) own: VecDeque<(u64, u32, Body)>,
+    pub(crate) bodies: Bodies,
+    pub(crate) timers: Timers,
+    pub(crate) changes: VecDeque<(u64, u16, Rate)>,
+    pub(crate) turn: Vec<u8>,
+    stream: Stream,
+    scheme: Option<usize>,
+    actions: Vec<PointAction>,
+    pub(crate) counters: Vec<u64>,
+    pub(crate) control_messages: u64,
+    pub(crate) control_bits: u64,
+    pub(crate) control_discarded: u64,
+    pub(crate) hops: u64,
+    pub(crate) control_hops: u64,
+    pub(crate) events: Hash,
+    pub(crate) samples: Hash,
+    pub(crate) drops: Ledger,
+    pub(crate) failure: Option<String>,
+    /// Ports recorded, and next sampling time.
+    recorded: Vec<(u16, Vec<f64>)>,
+    pub(crate) next_tick: u64,
+}
+
+impl Switch {
+    pub(crate) fn new(net: &Net, spec: &RunSpec, index: usize, s: &SwitchSpec) -> Self {
+        let id = net.hosts + index as u32;
+        let base = net.ports[id as usize];
+        let ports = usize::from(s.ports);
+        let mut sw = Self {
+            id,
+            index,
+            base,
+            inbox: base,
+            now: 0,
+            ports: Vec::with_capacity(ports),
+            ends: vec![NEVER; ports],
+            mmu: Mmu::new(ports, &s.buffer),
+            pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
+            processing: s.processing.as_ps(),
+            kicks: 0,
+            many_kicks: Vec::new(),
+            own: VecDeque::new(),
+            bodies: Bodies::default(),
+            timers: Timers::default(),
+            changes: VecDeque::new(),
+            turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
+            stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
+            scheme: s.scheme,
+            actions: Vec::new(),
+            counters: vec![0; s.scheme.map_or(0, |i| net.schemes[i].0.counters().len())],
+            control_messages: 0,
+            control_bits: 0,
+            control_discarded: 0,
+            hops: 0,
+            control_hops: 0,
+            events: Hash::default(),
+            samples: Hash::default(),
+            drops: Ledger::default(),
+            failure: None,
+            recorded: Vec::new(),
+            next_tick: NEVER,
+        };
+        let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
+        changes.sort_by_key(|c| (c.at, c.port));
+        sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
+        for &(node, port) in &net.record.queues {
+            if node.0 == id && net.record.bin > Time::ZERO {
+                sw.recorded.push((port, Vec::new()));
+                sw.next_tick = net.record.bin.as_ps();
+            }
+        }
+        for p in 0..ports {
+            let link = net.links[base as usize + p];
+            let rate = link.map_or(Rate::from_gbps(10.0), |l| l.rate);
+            let site = QueueSite {
+                node: NodeId(id),
+                port: p as u16,
+                point: PointId(base + p as u32),
+                class: Class::Data,
+                rate,
+                kind: QueueKind::SwitchOutput,
+                attached: link.is_some(),
+            };
+            let object = s.scheme.and_then(|i| net.schemes[i].0.congestion_point(&site));
+            let point = object.map(|object| {
+                let stream = Stream::new(net.seed, u64::from(base) + p as u64, Purpose::Point);
+                Box::new(Point { object, state: PointState::new(stream) })
+            });
+            sw.ports.push(Port {
+                link,
+                service: TxRate::new(rate),
+                service_rate: rate,
+                pause_out: VecDeque::new(),
+                control: VecDeque::new(),
+                data: VecDeque::new(),
+                sending: None,
+                paused_since: NEVER,
+                queued: 0,
+                arrived: 0,
+                left: 0,
+                countdown: i64::MAX / 2,
+                ramp: None,
+                stamp: None,
+                point,
+                out: PortOutcome::default(),
+            });
+        }
+        for p in 0..ports {
+            sw.with_point(p, net, None, |point, queue, ctl| point.start(queue, ctl));
+        }
+        sw
+    }
+
+    /// The earliest event, among what has arrived and what is planned.
+    pub(crate) fn next(&self, wires: &Wires) -> Key {
+        let mut best = self.next_own();
+        for p in 0..self.ports.len() as u32 {
+            if let Some(e) = wires.head(self.inbox + p) {
+                best = best.min((e.ready, arrival_kind(e.frame.kind), p));
+            }
+        }
+        best
+    }
+
+    /// The earliest event that is not an arrival from outside.
+    pub(crate) fn next_own(&self) -> Key {
+        let mut best = NO_EVENT;
+        if let Some(k) = self.kicked() {
+            best = (self.now, order::START, k);
+        }
+        for (p, &end) in self.ends.iter().enumerate() {
+            if end < best.0 || (end == best.0 && (order::END, p as u32) < (best.1, best.2)) {
+                best = (end, order::END, p as u32);
+            }
+        }
+        if let Some(&(at, port, _)) = self.changes.front() {
+            best = best.min((at, order::CHANGE, u32::from(port)));
+        }
+        if let Some(&(at, _, _)) = self.own.front() {
+            best = best.min((at, order::CONTROL, self.ports.len() as u32));
+        }
+        if self.timers.next() < best.0 || self.timers.next() == best.0 {
+            best = best.min((self.timers.next(), order::TIMER, 0));
+        }
+        if self.next_tick <= best.0 {
+            best = best.min((self.next_tick, order::TICK, 0));
+        }
+        if best.0 == NEVER { NO_EVENT } else { best }
+    }
+
+    /// Earliest event that is neither an arrival nor the end of a transmission.
+    pub(crate) fn next_rare(&self) -> u64 {
+        let change = self.changes.front().map_or(NEVER, |c| c.0);
+        let own = self.own.front().map_or(NEVER, |o| o.0);
+        change.min(own).min(self.timers.next()).min(self.next_tick)
+    }
+
+    pub(crate) fn kick(&mut self, port: usize) {
+        if port < 64 {
+            self.kicks |= 1 << port;
+        } else if !self.many_kicks.contains(&(port as u32)) {
+            self.many_kicks.push(port as u32);
+        }
+    }
+
+    fn kicked(&self) -> Option<u32> {
+        if self.kicks != 0 { Some(self.kicks.trailing_zeros()) } else { self.many_kicks.iter().min().copied() }
+    }
+
+    /// Carries out one event.
+    pub(crate) fn execute(&mut self, (time, kind, port): Key, net: &Net, wires: &mut Wires) {
+        self.now = time;
+        match kind {
+            order::CHANGE => {
+                if let Some((_, port, rate)) = self.changes.pop_front() {
+                    let p = &mut self.ports[usize::from(port)];
+                    p.service = TxRate::new(rate);
+                    p.service_rate = rate;
+                    self.kick(usize::from(port));
+                }
+            }
+            order::END => self.end(port as usize, net, wires),
+            order::TIMER => {
+                if let Some((port, slot)) = self.timers.pop() {
+                    self.with_point(port as usize, net, None, |point, queue, ctl| {
+                        point.on_timer(Slot(slot), queue, ctl);
+                    });
+                }
+            }
+            order::START => {
+                if port < 64 {
+                    self.kicks &= !(1 << port);
+                } else {
+                    self.many_kicks.retain(|&p| p != port);
+                }
+                self.start(port as usize);
+            }
+            order::TICK => self.tick(net),
+            order::CONTROL if port as usize == self.ports.len() => {
+                if let Some((_, dst, body)) = self.own.pop_front() {
+                    self.send_own(dst, body, net, wires);
+                }
+            }
+            _ => {
+                if let Some((entry, body)) = wires.pop(self.inbox + port) {
+                    self.arrive(entry, body, port as usize, net, wires);
+                }
+            }
+        }
+    }
+
+    /// A frame arrived at input `input`.
+    pub(crate) fn arrive(&mut self, entry: Entry, body: Option<Body>, input: usize, net: &Net, wires: &mut Wires) {
+        let mut frame = entry.frame;
+        frame.input = input as u16;
+        match frame.kind {
+            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff),
+            Kind::Data => {
+                let out = net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
+                self.data(usize::from(out), frame, net, wires);
+            }
+            Kind::Control | Kind::InBand => {
+                if let Some(body) = body {
+                    self.message(frame, body, net, wires);
+                }
+            }
+        }
+    }
+
+    fn pause(&mut self, port: usize, off: bool) {
+        self.events.add(self.now, 0x1000 | port as u64 | (u64::from(off) << 20));
+        let p = &mut self.ports[port];
+        if off {
+            if !p.paused() {
+                p.paused_since = self.now;
+            }
+        } else if p.paused() {
+            p.out.paused = p.out.paused + Time::from_ps(self.now - p.paused_since);
+            p.paused_since = NEVER;
+            self.kick(port);
+        }
+    }
+
+    /// A data frame for output `out`.
+    fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
+        let port = &self.ports[out];
+        match self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued) {
+            Ok(()) => {
+                self.enqueue(out, &mut frame, wires);
+                let port = &mut self.ports[out];
+                port.countdown -= i64::from(frame.len);
+                if port.countdown <= 0 {
+                    self.sample(out, frame, false, net);
+                }
+            }
+            Err(why) => {
+                let port = &mut self.ports[out];
+                match why {
+                    Refusal::OutputLimit => port.out.dropped_by_limit += 1,
+                    Refusal::Partition => port.out.dropped += 1,
+                }
+                self.drops.add(&frame);
+                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow) << 20));
+                if let Some(point) = &port.point
+                    && point.state.sample_dropped
+                {
+                    port.countdown -= i64::from(frame.len);
+                    if port.countdown <= 0 {
+                        self.sample(out, frame, true, net);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts an admitted frame of the data class into its queue.
+    fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
+        let signal = self.mmu.store(out, usize::from(frame.input), frame.len);
+        let port = &mut self.ports[out];
+        port.queued += u64::from(frame.len);
+        port.arrived += u64::from(frame.len);
+        port.out.queue_max = port.out.queue_max.max(port.queued);
+        if let Some(ramp) = port.ramp
+            && ramp.at == RampAt::Arrival
+            && frame.kind == Kind::Data
+        {
+            let p = ramp.probability(port.queued);
+            if p >= 1.0 || (p > 0.0 && self.stream.chance(p)) {
+                frame.marked = true;
+            }
+        }
+        port.data.push_back(Entry { ready: self.now, frame: *frame });
+        if port.sending.is_none() {
+            self.kick(out);
+        }
+        self.signal(signal, wires);
+    }
+
+    /// Sends XOFF or XON where the memory says so.
+    fn signal(&mut self, signal: Signal, wires: &mut Wires) {
+        let Signal::Change(domain) = signal else { return };
+        let kind = if self.mmu.off[domain] { Kind::Xoff } else { Kind::Xon };
+        let all = self.mmu.is_global();
+        let targets = if all { 0..self.ports.len() } else { domain..(domain + 1).min(self.ports.len()) };
+        for t in targets {
+            let Some(link) = self.ports[t].link else { continue };
+            self.ports[t].out.xoffs += u64::from(kind == Kind::Xoff);
+            let frame = Frame { len: 64, kind, ..Frame::default() };
+            match self.pause_transport {
+                PauseTransport::Wire => {
+                    wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
+                }
+                PauseTransport::Frame => {
+                    self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
+                    if self.ports[t].sending.is_none() {
+                        self.kick(t);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The gate of an output queue fired on a frame (or must look at each).
+    pub(crate) fn sample(&mut self, out: usize, frame: Frame, dropped: bool, net: &Net) {
+        let queued = self.ports[out].queued;
+        self.sample_at(out, frame, dropped, queued, net);
+    }
+
+    /// The same with the queue length of the moment given.
+    pub(crate) fn sample_at(&mut self, out: usize, mut frame: Frame, dropped: bool, queued: u64, net: &Net) {
+        let port = &mut self.ports[out];
+        let Some(point) = &mut port.point else {
+            port.countdown = i64::MAX / 2;
+            return;
+        };
+        let fire = match point.state.gate {
+            Gate::Never => false,
+            Gate::AfterBytes | Gate::Always => true,
+            Gate::Probability(p) => point.state.stream.chance(p),
+            Gate::Tagged => frame.tag != 0,
+        };
+        match point.state.gate {
+            Gate::AfterBytes => {
+                point.state.gate = Gate::Never;
+                port.countdown = i64::MAX / 2;
+            }
+            Gate::Never => port.countdown = i64::MAX / 2,
+            _ => port.countdown = 0,
+        }
+        if !fire {
+            return;
+        }
+        self.samples.add(self.now ^ (out as u64) << 48, queued);
+        let hosts = net.hosts;
+        let mut view = FrameView {
+            flow: FlowId(frame.flow),
+            src: NodeId(frame.flow / hosts),
+            dst: NodeId(frame.flow % hosts),
+            len: Bytes::new(u64::from(frame.len)),
+            marked: frame.marked,
+            tag: frame.tag(),
+            dropped,
+        };
+        let before = (view.marked, view.tag);
+        let queued_now = std::mem::replace(&mut self.ports[out].queued, queued);
+        self.with_point(out, net, None, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
+        self.ports[out].queued = queued_now;
+        if !dropped && (view.marked, view.tag) != before {
+            frame.marked = view.marked;
+            frame.set_tag(view.tag);
+            if let Some(e) = self.ports[out].data.back_mut() {
+                e.frame = frame;
+            }
+        }
+    }
+
+    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered.
+    fn with_point(
+        &mut self,
+        p: usize,
+        net: &Net,
+        flow: Option<FlowId>,
+        call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
+    ) -> bool {
+        let port = &mut self.ports[p];
+        let view = port.view();
+        let Some(point) = &mut port.point else { return false };
+        point.state.countdown = port.countdown;
+        let mut actions = std::mem::take(&mut self.actions);
+        let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
+        call(point.object.as_mut(), &view, &mut ctl);
+        port.countdown = point.state.countdown;
+        port.ramp = point.state.ramp;
+        port.stamp = point.state.stamp;
+        let mut answer = false;
+        for action in actions.drain(..) {
+            match action {
+                PointAction::Notify(flow, feedback) => {
+                    self.made(&feedback);
+                    self.events.add(self.now, 0x3000 | p as u64 ^ (u64::from(flow.0) << 20));
+                    let dst = flow.0 / net.hosts;
+                    self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
+                }
+                PointAction::Broadcast(feedback) => {
+                    self.made(&feedback);
+                    let flow = FlowId(u32::MAX);
+                    self.own.push_back((self.now + self.processing, BROADCAST, Body::Feedback(flow, feedback)));
+                }
+                PointAction::StartTimer(slot, after) => {
+                    self.timers.start(p as u32, slot.0, self.now.saturating_add(after.as_ps()));
+                }
+                PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
+                PointAction::Answer => answer = flow.is_some(),
+                PointAction::Count(i) => {
+                    if let Some(c) = self.counters.get_mut(usize::from(i)) {
+                        *c += 1;
+                    }
+                }
+                PointAction::Fail(cause) => {
+                    self.failure.get_or_insert(format!(
+                        "congestion point at node {} port {p}, {}: {cause}",
+                        self.id,
+                        Time::from_ps(self.now)
+                    ));
+                }
+            }
+        }
+        self.actions = actions;
+        answer
+    }
+
+    fn made(&mut self, feedback: &Feedback) {
+        self.control_messages += 1;
+        self.control_bits += feedback.wire_length().get() * 8;
+    }
+
+    /// An own message is ready: send it on its way.
+    fn send_own(&mut self, dst: u32, body: Body, net: &Net, wires: &mut Wires) {
+        let flow = match body {
+            Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
+        };
+        let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
+        let frame = Frame { flow, dst, len: 64, kind, input: self.ports.len() as u16, born: self.now, ..Frame::default() };
+        self.message(frame, body, net, wires);
+    }
+
+    /// A feedback message or probe to be forwarded (or ended) here.
+    fn message(&mut self, frame: Frame, mut body: Body, net: &Net, wires: &mut Wires) {
+        if frame.dst == BROADCAST {
+            for p in 0..self.ports.len() {
+                if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
+                    self.queue_message(p, frame, body, wires);
+                }
+            }
+            return;
+        }
+        let out = if frame.dst & TO_POINT != 0 {
+            match net.point(frame.dst & !TO_POINT) {
+                Some((s, port)) if s == self.index => usize::from(port),
+                Some((s, _)) => {
+                    let out = net.towards(self.index, s, 0, frame.flow, frame.seq, &mut self.turn);
+                    return self.queue_message(usize::from(out), frame, body, wires);
+                }
+                None => return,
+            }
+        } else {
+            usize::from(net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn))
+        };
+        if let Body::Probe(flow, probe) = &mut body {
+            let addressed = frame.dst & TO_POINT != 0;
+            let (flow, probe) = (*flow, probe);
+            let point = PointId(self.base + out as u32);
+            let ends = |p: &Probe| matches!(p.target, ProbeTarget::Point(t) if t == point);
+            let answered = self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+            if answered {
+                let feedback = Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
+                self.made(&feedback);
+                let dst = flow.0 / net.hosts;
+                self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
+                return;
+            }
+            if addressed || ends(probe) {
+                return;
+            }
+        }
+        self.queue_message(out, frame, body, wires);
+    }
+
+    fn queue_message(&mut self, out: usize, mut frame: Frame, body: Body, wires: &mut Wires) {
+        if frame.kind == Kind::InBand {
+            if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
+                self.control_discarded += 1;
+                return;
+            }
+            frame.ext = self.bodies.put(body);
+            self.enqueue(out, &mut frame, wires);
+            return;
+        }
+        frame.ext = self.bodies.put(body);
+        let port = &mut self.ports[out];
+        port.arrived += u64::from(frame.len);
+        port.control.push_back(Entry { ready: self.now, frame });
+        if port.sending.is_none() {
+            self.kick(out);
+        }
+    }
+
+    /// The transmitter of a port looks for work.
+    fn start(&mut self, p: usize) {
+        let port = &mut self.ports[p];
+        if port.sending.is_some() {
+            return;
+        }
+        let Some(link) = port.link else { return };
+        let end = if let Some(e) = port.pause_out.front() {
+            port.sending = Some(e.frame.kind);
+            self.now + link.tx.time(e.frame.len)
+        } else if let Some(e) = port.control.front() {
+            port.sending = Some(Kind::Control);
+            self.now + link.tx.time(e.frame.len)
+        } else if let Some(e) = port.data.front_mut()
+            && port.paused_since == NEVER
+            && !port.service.stopped()
+        {
+            port.sending = Some(e.frame.kind);
+            if let Some(stamp) = port.stamp
+                && let cnsim_scheme_api::Tag::RateDiscovery(rate) = e.frame.tag()
+                && e.frame.kind == Kind::Data
+            {
+                e.frame.set_tag(cnsim_scheme_api::Tag::RateDiscovery(rate.min(stamp)));
+            }
+            self.now + port.service.time(e.frame.len)
+        } else {
+            return;
+        };
+        self.ends[p] = end;
+    }
+
+    /// A transmission ends.
+    fn end(&mut self, p: usize, _net: &Net, wires: &mut Wires) {
+        self.ends[p] = NEVER;
+        let port = &mut self.ports[p];
+        let Some(kind) = port.sending.take() else { return };
+        let Some(link) = port.link else { return };
+        let entry = match kind {
+            Kind::Xoff | Kind::Xon => port.pause_out.pop_front(),
+            Kind::Control => port.control.pop_front(),
+            Kind::Data | Kind::InBand => port.data.pop_front(),
+        };
+        let Some(Entry { mut frame, .. }) = entry else { return };
+        self.kick(p);
+        let ready = self.now + link.delay;
+        let port = &mut self.ports[p];
+        match kind {
+            Kind::Xoff | Kind::Xon => wires.push(link.peer, Entry { ready, frame }, None),
+            Kind::Control => {
+                port.left += u64::from(frame.len);
+                port.out.control_sent += 1;
+                self.hops += 1;
+                self.control_hops += 1;
+                let body = self.bodies.take(frame.ext);
+                wires.push(link.peer, Entry { ready, frame }, body);
+            }
+            Kind::Data | Kind::InBand => {
+                self.hops += 1;
+                port.queued -= u64::from(frame.len);
+                port.left += u64::from(frame.len);
+                let mut body = None;
+                if kind == Kind::Data {
+                    port.out.sent += 1;
+                    port.out.sent_bits += u64::from(frame.len) * 8;
+                    if let Some(ramp) = port.ramp
+                        && ramp.at == RampAt::Departure
+                    {
+                        let q = ramp.probability(port.queued);
+                        if q >= 1.0 || (q > 0.0 && self.stream.chance(q)) {
+                            frame.marked = true;
+                        }
+                    }
+                } else {
+                    port.out.control_sent += 1;
+                    self.control_hops += 1;
+                    body = self.bodies.take(frame.ext);
+                }
+                let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
+                wires.push(link.peer, Entry { ready, frame }, body);
+                self.signal(signal, wires);
+            }
+        }
+    }
+
+    fn tick(&mut self, net: &Net) {
+        self.next_tick = self.now + net.record.bin.as_ps();
+        for (port, values) in &mut self.recorded {
+            values.push(self.ports[usize::from(*port)].queued as f64);
+        }
+    }
+
+    /// Ends the run: closes intervals and gives up what was measured.
+    pub(crate) fn finish(&mut self, net: &Net) -> (SwitchOutcome, Vec<Series>) {
+        let mut out = SwitchOutcome::default();
+        for p in &mut self.ports {
+            if p.paused() {
+                p.out.paused = p.out.paused + Time::from_ps(net.duration - p.paused_since.min(net.duration));
+            }
+            out.ports.push(p.out.clone());
+        }
+        let node = NodeId(self.id);
+        let bins = (net.duration / net.record.bin.as_ps().max(1)) as usize;
+        let series = std::mem::take(&mut self.recorded)
+            .into_iter()
+            .map(|(port, mut values)| {
+                if values.len() < bins {
+                    values.push(self.ports[usize::from(port)].queued as f64);
+                }
+                Series { kind: SeriesKind::Queue { node, port }, bin: net.record.bin, values }
+            })
+            .collect();
+        (out, series)
+    }
+
+    /// Index of its scheme.
+    pub(crate) fn scheme(&self) -> Option<usize> {
+        self.scheme
+    }
+
+    /// Data frames still inside.
+    pub(crate) fn inside(&self, ledger: &mut Ledger) {
+        for e in self.ports.iter().flat_map(|p| &p.data).filter(|e| e.frame.kind == Kind::Data) {
+            ledger.add(&e.frame);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Timers of one node: a few slots for each of its objects, ordered by (time, object, slot).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    heap: BinaryHeap<Reverse<(u64, u32, u8, u32)>>,
+    /// Present generation of (object, slot); an expiry of an older one is stale. Sorted by (object, slot).
+    live: Vec<((u32, u8), u32)>,
+    generation: u32,
+    next: u64,
+    started: bool,
+}
+
+impl Timers {
+    /// Starts or restarts the timer `slot` of `object`.
+    pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64) {
+        self.generation = self.generation.wrapping_add(1);
+        match self.live.binary_search_by_key(&(object, slot), |l| l.0) {
+            Ok(i) => self.live[i].1 = self.generation,
+            Err(i) => self.live.insert(i, ((object, slot), self.generation)),
+        }
+        self.heap.push(Reverse((at, object, slot, self.generation)));
+        self.settle();
+    }
+
+    /// Stops it.
+    pub(crate) fn stop(&mut self, object: u32, slot: u8) {
+        if let Ok(i) = self.live.binary_search_by_key(&(object, slot), |l| l.0) {
+            self.live.remove(i);
+        }
+        self.settle();
+    }
+
+    /// Stops all timers of an object.
+    pub(crate) fn stop_all(&mut self, object: u32) {
+        self.live.retain(|l| l.0.0 != object);
+        self.settle();
+    }
+
+    /// Time of the next expiry, `u64::MAX` if none.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        if self.started { self.next } else { u64::MAX }
+    }
+
+    /// Takes the next expiry: (object, slot).
+    pub(crate) fn pop(&mut self) -> Option<(u32, u8)> {
+        let Reverse((_, object, slot, _)) = self.heap.pop()?;
+        if let Ok(i) = self.live.binary_search_by_key(&(object, slot), |l| l.0) {
+            self.live.remove(i);
+        }
+        self.settle();
+        Some((object, slot))
+    }
+
+    /// Drops stale expiries and notes the next.
+    fn settle(&mut self) {
+        self.started = true;
+        while let Some(&Reverse((_, object, slot, generation))) = self.heap.peek() {
+            match self.live.binary_search_by_key(&(object, slot), |l| l.0) {
+                Ok(i) if self.live[i].1 == generation => break,
+                _ => {
+                    self.heap.pop();
+                }
+            }
+        }
+        self.next = self.heap.peek().map_or(u64::MAX, |r| r.0.0);
+    }
+}

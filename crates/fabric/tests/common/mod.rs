@@ -1,0 +1,94 @@
+//! Networks for tests, and a tiny measuring helper.
+#![allow(dead_code)]
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
+use std::sync::Arc;
+
+/// One Bernoulli source with uniform destinations.
+pub fn bernoulli(load: f64) -> SourceSpec {
+    SourceSpec {
+        arrivals: Arrivals::Bernoulli { load },
+        destinations: Destinations::Uniform,
+        frame: Bytes::new(1500),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        phase: Phase::Random,
+    }
+}
+
+/// A host with these sources and no scheme.
+pub fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
+    HostSpec {
+        name: format!("H{name}"),
+        processing: Time::from_us(1),
+        sources,
+        fifo_frames: 10_100,
+        limiter_frames: 100,
+        limiter_position: LimiterPosition::AtSource,
+        scheme: None,
+    }
+}
+
+/// B07's buffer: crosspoint, 150 KB, PAUSE at 130/110 KB if asked.
+pub fn buffer(pause: bool) -> BufferSpec {
+    BufferSpec {
+        organisation: Organisation::Crosspoint,
+        share: Bytes::from_kb(150),
+        output_limit: None,
+        pause: pause.then(|| PauseSpec {
+            high: Bytes::from_kb(130),
+            low: Bytes::from_kb(110),
+            global: false,
+            pool: false,
+            transport: PauseTransport::Frame,
+        }),
+    }
+}
+
+/// `n` hosts at one switch, 10 Gb/s, 0.5 us links, 1 us processing.
+pub fn single_switch(n: usize, load: f64, pause: bool, duration: Time, seed: u64) -> RunSpec {
+    RunSpec {
+        hosts: (0..n).map(|i| host(i, vec![bernoulli(load)])).collect(),
+        switches: vec![SwitchSpec {
+            name: "S".into(),
+            ports: n.max(16) as u16,
+            processing: Time::from_us(1),
+            buffer: buffer(pause),
+            scheme: None,
+        }],
+        links: (0..n).map(|i| link((i, 0), (n, i))).collect(),
+        routing: Routing::FlowHash,
+        schemes: Vec::new(),
+        control: ControlTransport::Priority,
+        changes: Vec::new(),
+        duration,
+        seed,
+        record: Record::default(),
+    }
+}
+
+/// A 10 Gb/s link of 0.5 us.
+pub fn link(a: (usize, usize), b: (usize, usize)) -> LinkSpec {
+    LinkSpec {
+        a: (NodeId(a.0 as u32), a.1 as u16),
+        b: (NodeId(b.0 as u32), b.1 as u16),
+        rate: Rate::from_gbps(10.0),
+        delay: Time::from_ns(500),
+    }
+}
+
+/// Serves the port of host 0 at `rate` from 10 to 50 % of the run.
+pub fn hotspot(spec: &mut RunSpec, rate: Rate) {
+    let (node, port) = (NodeId(spec.hosts.len() as u32), 0);
+    let d = spec.duration.as_ps();
+    let change = |at: u64, rate| RateChange { at: Time::from_ps(at), node, port, rate };
+    spec.changes = vec![change(d / 10, rate), change(d / 2, Rate::from_gbps(10.0))];
+}
+
+/// Gives every host and switch this scheme.
+pub fn with_scheme(spec: &mut RunSpec, scheme: Arc<dyn Scheme>) {
+    spec.schemes = vec![scheme];
+    spec.hosts.iter_mut().for_each(|h| h.scheme = Some(0));
+    spec.switches.iter_mut().for_each(|s| s.scheme = Some(0));
+}
