@@ -130,6 +130,20 @@ pub(crate) struct Inbox {
     pub(crate) bodies: VecDeque<Body>,
 }
 
+impl Inbox {
+    /// Appends; a PAUSE sent over the `wire` may overtake what has not been replayed yet, so order is by (ready, kind).
+    #[inline]
+    fn put(&mut self, entry: Entry) {
+        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind));
+        if self.ring.back().is_some_and(|b| key(b) > key(&entry)) {
+            let at = self.ring.partition_point(|e| key(e) <= key(&entry));
+            self.ring.insert(at, entry);
+        } else {
+            self.ring.push_back(entry);
+        }
+    }
+}
+
 /// A frame on its way to a node of another partition.
 #[derive(Debug)]
 pub(crate) struct Foreign {
@@ -157,7 +171,7 @@ impl Wires {
     #[inline]
     pub(crate) fn push(&mut self, port: u32, entry: Entry, body: Option<Body>) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
-            inbox.ring.push_back(entry);
+            inbox.put(entry);
             if let Some(body) = body {
                 inbox.bodies.push_back(body);
             }

@@ -161,17 +161,118 @@ impl Host {
         })
     }
 
-    /// Nothing but the plainest traffic goes on here: no limiter, no control, no PAUSE.
-    #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.limiters.count == 0
+    /// Runs the host up to `end` (exclusive). Receiving data touches nothing of the sending side unless a reflector
+    /// answers, so the two are replayed separately and meet only where they must.
+    pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        while let Some(e) = wires.head(self.inbox) {
+            if e.ready >= end {
+                break;
+            }
+            let (ready, kind) = (e.ready, e.frame.kind);
+            if kind == Kind::Data && self.gate == ReflectGate::Never && self.reflectors.is_empty() {
+                let frame = e.frame;
+                wires.inboxes[self.inbox as usize].ring.pop_front();
+                self.receive(ready, &frame);
+                continue;
+            }
+            let Some((entry, body)) = wires.pop(self.inbox) else { break };
+            if kind == Kind::Data {
+                self.receive(ready, &entry.frame);
+                if self.fires(&entry.frame) {
+                    self.send_until((ready, order::DATA, 0), net, wires);
+                    self.now = ready;
+                    self.answer(&entry.frame, net);
+                } else {
+                    self.unanswered(&entry.frame);
+                }
+            } else {
+                self.send_until((ready, arrival_kind(kind), 0), net, wires);
+                self.now = ready;
+                self.arrive(entry.frame, body, net);
+            }
+        }
+        self.send_until((end, 0, 0), net, wires);
+    }
+
+    /// The sending side's events before `limit`.
+    fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+        if self.limiters.count == 0
             && self.control.is_empty()
             && self.probes.is_empty()
             && self.paused_since == NEVER
             && self.built == Built::OnFeedback
             && !self.kick
             && self.sources.len() == 1
+            && self.next_tick > limit.0
             && !self.sources[0].greedy
+        {
+            return self.send_plain(limit, wires);
+        }
+        loop {
+            let key = self.next_own();
+            if key >= limit {
+                return;
+            }
+            self.execute(key, net, wires);
+        }
+    }
+
+    /// The same where there is one source, no limiter, no control and no XOFF: slots and transmissions only.
+    fn send_plain(&mut self, limit: Key, wires: &mut Wires) {
+        loop {
+            let slot = self.sources[0].next;
+            if self.end <= slot {
+                if (self.end, order::END, 0) >= limit || self.end == NEVER {
+                    return;
+                }
+                self.now = self.end;
+                self.end(wires);
+                self.kick = false;
+                // A slot at this very moment comes before the start; it can only join the tail.
+                if self.sources[0].next == self.now && (self.now, order::SLOT, 0) < limit && self.fifo.is_empty() {
+                    continue;
+                }
+                if (self.now, order::START, 0) >= limit {
+                    self.kick = true;
+                    return;
+                }
+                if let Some(frame) = self.fifo.pop_front() {
+                    self.transmit(frame);
+                }
+                continue;
+            }
+            if (slot, order::SLOT, 0) >= limit {
+                return;
+            }
+            let Some(dst) = self.sources[0].slot() else { continue };
+            self.now = slot;
+            self.out.generated += 1;
+            let frame = Frame {
+                flow: self.id * self.hosts + dst,
+                dst,
+                seq: self.seq,
+                len: self.sources[0].len,
+                born: slot,
+                ..Frame::default()
+            };
+            self.seq = self.seq.wrapping_add(1);
+            if self.sending.is_some() || !self.fifo.is_empty() {
+                if self.fifo.len() >= self.fifo_limit {
+                    self.out.source_discards += 1;
+                    continue;
+                }
+                self.made.add(&frame);
+                self.fifo.push_back(frame);
+                continue;
+            }
+            self.made.add(&frame);
+            if (slot, order::START, 0) >= limit {
+                self.fifo.push_back(frame);
+                self.kick = true;
+                return;
+            }
+            self.transmit(frame);
+        }
     }
 
     pub(crate) fn next(&self, wires: &Wires) -> Key {
@@ -634,29 +735,42 @@ impl Host {
     #[inline]
     pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net) {
         self.receive(self.now, frame);
-        let fires = match self.gate {
+        if self.fires(frame) { self.answer(frame, net) } else { self.unanswered(frame) }
+    }
+
+    /// Does the gate of the reflection select this frame?
+    fn fires(&mut self, frame: &Frame) -> bool {
+        match self.gate {
             ReflectGate::Never => false,
             ReflectGate::Marked => frame.marked,
             ReflectGate::Unmarked(p) => !frame.marked && self.gate_stream.chance(p),
             ReflectGate::Tagged => frame.tag != 0,
             ReflectGate::Always => true,
+        }
+    }
+
+    /// Wakes the reflector with a data frame.
+    fn answer(&mut self, frame: &Frame, net: &Net) {
+        let view = FrameView {
+            flow: FlowId(frame.flow),
+            src: NodeId(frame.flow / self.hosts),
+            dst: NodeId(self.id),
+            len: Bytes::new(u64::from(frame.len)),
+            marked: frame.marked,
+            tag: frame.tag(),
+            dropped: false,
         };
-        if fires {
-            let view = FrameView {
-                flow: FlowId(frame.flow),
-                src: NodeId(frame.flow / self.hosts),
-                dst: NodeId(self.id),
-                len: Bytes::new(u64::from(frame.len)),
-                marked: frame.marked,
-                tag: frame.tag(),
-                dropped: false,
-            };
-            self.reflect(FlowId(frame.flow), Some(view), None, net);
-        } else if !self.reflectors.is_empty() {
-            let key = self.reflector_key(FlowId(frame.flow));
-            if let Some(r) = self.reflectors.get_mut(&key) {
-                r.state.received += u64::from(frame.len);
-            }
+        self.reflect(FlowId(frame.flow), Some(view), None, net);
+    }
+
+    /// Counts a data frame that does not wake its reflector.
+    fn unanswered(&mut self, frame: &Frame) {
+        if self.reflectors.is_empty() {
+            return;
+        }
+        let key = self.reflector_key(FlowId(frame.flow));
+        if let Some(r) = self.reflectors.get_mut(&key) {
+            r.state.received += u64::from(frame.len);
         }
     }
 

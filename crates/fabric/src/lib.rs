@@ -11,6 +11,7 @@ mod net;
 mod outcome;
 mod source;
 mod spec;
+mod sweep;
 mod switch;
 mod timers;
 

@@ -6,6 +6,7 @@
 //! moment one of its cells exceeds the high watermark until all of them are at or below the low one.
 
 use crate::spec::{BufferSpec, Organisation};
+use crate::sweep::private_cells;
 
 /// Why a frame cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(crate) enum Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     None,
+    /// A cell of a domain in XOFF has risen above the low watermark.
+    Watch,
     /// The domain enters or leaves XOFF.
     Change(usize),
 }
@@ -44,12 +47,22 @@ pub(crate) struct Mmu {
     /// Domains in XOFF.
     pub(crate) off: Vec<bool>,
     /// Number of domains in XOFF.
-    pub(crate) off_count: u32,
+    off_count: u32,
+    /// Each cell is emptied by one output port only.
+    private: bool,
+    inputs: usize,
+    /// Occupancy from which a shared cell could reach a threshold within a window, and how many are above.
+    guard: u32,
+    guarded: u32,
+    /// The same for the pool.
+    pool_guard: u64,
+    /// Smallest occupancy at which anything must be looked at.
+    watch: u32,
 }
 
 impl Mmu {
     /// `ports` real inputs; one more input stands for the switch's own messages.
-    pub(crate) fn new(ports: usize, spec: &BufferSpec) -> Self {
+    pub(crate) fn new(ports: usize, spec: &BufferSpec, margin: u64) -> Self {
         let inputs = ports + 1;
         let pool_cell = spec.pause.is_some_and(|p| p.pool) && spec.organisation == Organisation::SharedOutput;
         let (so, si, cells) = match spec.organisation {
@@ -63,16 +76,29 @@ impl Mmu {
         let shared = spec.organisation == Organisation::SharedOutput;
         let global = spec.pause.is_some_and(|p| p.global);
         let domains = if global || shared { 1 } else { inputs };
+        let cell_limit = if shared { u32::MAX } else { clip(share) };
+        let high = spec.pause.map_or(u32::MAX, |p| clip(p.high.get()));
+        let low = spec.pause.map_or(u32::MAX, |p| clip(p.low.get()));
+        let private = private_cells(spec.organisation, pool_cell);
+        let per_cell = if pool_cell { margin.saturating_mul(ports as u64) } else { margin };
+        let guard = if private { u32::MAX } else { high.min(cell_limit).saturating_sub(clip(per_cell)) };
+        let pool_limit = if shared { share.saturating_mul(ports as u64) } else { u64::MAX };
         Self {
+            private,
+            inputs,
+            guard,
+            guarded: 0,
+            pool_guard: pool_limit.saturating_sub(margin.saturating_mul(ports as u64)),
+            watch: low.min(guard),
             so,
             si,
             occupied: vec![0; cells],
-            cell_limit: if shared { u32::MAX } else { clip(share) },
+            cell_limit,
             pool: 0,
-            pool_limit: if shared { share.saturating_mul(ports as u64) } else { u64::MAX },
+            pool_limit,
             output_limit: spec.output_limit.map_or(u64::MAX, |l| l.get()),
-            high: spec.pause.map_or(u32::MAX, |p| clip(p.high.get())),
-            low: spec.pause.map_or(u32::MAX, |p| clip(p.low.get())),
+            high,
+            low,
             global: domains == 1,
             above_low: vec![0; domains],
             off: vec![false; domains],
@@ -116,7 +142,7 @@ impl Mmu {
         let now = before + u32::from(len);
         self.occupied[cell] = now;
         self.pool += u64::from(len);
-        if now > self.low {
+        if now > self.watch {
             return self.rise(input, before, now);
         }
         Signal::None
@@ -125,8 +151,14 @@ impl Mmu {
     #[cold]
     fn rise(&mut self, input: usize, before: u32, now: u32) -> Signal {
         let d = self.domain(input);
-        if before <= self.low {
+        if before <= self.guard && now > self.guard {
+            self.guarded += 1;
+        }
+        if before <= self.low && now > self.low {
             self.above_low[d] += 1;
+            if self.off[d] {
+                return Signal::Watch;
+            }
         }
         if now > self.high && !self.off[d] {
             self.off[d] = true;
@@ -144,6 +176,17 @@ impl Mmu {
         let now = before - u32::from(len);
         self.occupied[cell] = now;
         self.pool -= u64::from(len);
+        if before > self.watch {
+            return self.fall(input, before, now);
+        }
+        Signal::None
+    }
+
+    #[cold]
+    fn fall(&mut self, input: usize, before: u32, now: u32) -> Signal {
+        if before > self.guard && now <= self.guard {
+            self.guarded -= 1;
+        }
         if before > self.low && now <= self.low {
             let d = self.domain(input);
             self.above_low[d] -= 1;
@@ -156,13 +199,17 @@ impl Mmu {
         Signal::None
     }
 
-    /// Would storing this frame, with nothing leaving before, disturb the quiet (PAUSE or a refusal)?
+    /// Can a departure at one port matter at another: an XOFF to be ended, or shared memory nearly full?
     #[inline]
-    pub(crate) fn disturbs(&self, output: usize, input: usize, len: u16, queued: u64) -> bool {
-        let now = self.occupied[self.cell(output, input)] + u32::from(len);
-        now > self.high
-            || now > self.cell_limit
-            || queued + u64::from(len) > self.output_limit
-            || self.pool + u64::from(len) > self.pool_limit
+    pub(crate) fn unsettled(&self) -> bool {
+        self.off_count > 0 || self.guarded > 0 || self.pool > self.pool_guard
+    }
+
+    /// Can the departures of this output?
+    pub(crate) fn is_critical(&self, output: usize) -> bool {
+        if !self.private || self.pool > self.pool_guard {
+            return true;
+        }
+        (0..self.inputs).any(|i| self.occupied[self.cell(output, i)] > self.low && self.off[self.domain(i)])
     }
 }

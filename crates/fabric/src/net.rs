@@ -221,6 +221,13 @@ impl Net {
         }
     }
 
+    /// Most bytes that an input of these ports can take in within a window, or its own messages.
+    pub(crate) fn margin(&self, base: u32, ports: usize) -> u64 {
+        let rates = self.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.rate.bps());
+        let fastest = rates.fold(0.0, f64::max);
+        (fastest * self.window as f64 / 8e12) as u64 + 2 * 9216 + 64 * ports as u64
+    }
+
     /// Worker of switch `s`: equal shares of the hosts for the switches that have some, equal shares of each level above.
     pub(crate) fn place(&self, s: usize, workers: usize) -> usize {
         let level = self.level[s];

@@ -38,6 +38,8 @@ pub(crate) struct Port {
     pub(crate) data: VecDeque<Entry>,
     /// The frame in transmission (the head of its queue).
     pub(crate) sending: Option<Kind>,
+    /// The transmitter is free from this time on, when idle (ps).
+    pub(crate) free: u64,
     /// In XOFF from the far end since.
     pub(crate) paused_since: u64,
     /// Bytes in `data`.
@@ -52,10 +54,6 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Must each frame be looked at in time order (ramps, stamps)?
-    pub(crate) fn is_plain(&self) -> bool {
-        self.ramp.is_none() && self.stamp.is_none()
-    }
     pub(crate) fn paused(&self) -> bool {
         self.paused_since != NEVER
     }
@@ -105,6 +103,14 @@ pub(crate) struct Switch {
     pub(crate) mmu: Mmu,
     pub(crate) pause_transport: PauseTransport,
     processing: u64,
+    /// Ports up to the last one with a link.
+    pub(crate) linked: usize,
+    /// Ports are brought up to date when touched ([`crate::sweep`]), not event by event.
+    pub(crate) lazy: bool,
+    /// Ports whose departures may matter elsewhere.
+    pub(crate) critical: Vec<u16>,
+    /// Earliest of changes, own messages, timers, ticks.
+    pub(crate) rare: u64,
     /// Ports whose transmitter must look for work at `now`.
     kicks: u64,
     many_kicks: Vec<u32>,
@@ -145,9 +151,13 @@ impl Switch {
             now: 0,
             ports: Vec::with_capacity(ports),
             ends: vec![NEVER; ports],
-            mmu: Mmu::new(ports, &s.buffer),
+            mmu: Mmu::new(ports, &s.buffer, net.margin(base, ports)),
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             processing: s.processing.as_ps(),
+            linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
+            lazy: false,
+            critical: Vec::new(),
+            rare: 0,
             kicks: 0,
             many_kicks: Vec::new(),
             own: VecDeque::new(),
@@ -205,6 +215,7 @@ impl Switch {
                 control: VecDeque::new(),
                 data: VecDeque::new(),
                 sending: None,
+                free: 0,
                 paused_since: NEVER,
                 queued: 0,
                 arrived: 0,
@@ -219,6 +230,7 @@ impl Switch {
         for p in 0..ports {
             sw.with_point(p, net, None, |point, queue, ctl| point.start(queue, ctl));
         }
+        sw.note_rare();
         sw
     }
 
@@ -259,14 +271,17 @@ impl Switch {
         if best.0 == NEVER { NO_EVENT } else { best }
     }
 
-    /// Earliest event that is neither an arrival nor the end of a transmission.
-    pub(crate) fn next_rare(&self) -> u64 {
+    /// Notes the earliest event that is neither an arrival nor the end of a transmission.
+    fn note_rare(&mut self) {
         let change = self.changes.front().map_or(NEVER, |c| c.0);
         let own = self.own.front().map_or(NEVER, |o| o.0);
-        change.min(own).min(self.timers.next()).min(self.next_tick)
+        self.rare = change.min(own).min(self.timers.next()).min(self.next_tick);
     }
 
-    pub(crate) fn kick(&mut self, port: usize) {
+    fn kick(&mut self, port: usize) {
+        if self.lazy {
+            return;
+        }
         if port < 64 {
             self.kicks |= 1 << port;
         } else if !self.many_kicks.contains(&(port as u32)) {
@@ -284,19 +299,26 @@ impl Switch {
         match kind {
             order::CHANGE => {
                 if let Some((_, port, rate)) = self.changes.pop_front() {
+                    self.touch(usize::from(port), time - 1, wires);
                     let p = &mut self.ports[usize::from(port)];
+                    if p.sending.is_none() {
+                        p.free = p.free.max(time);
+                    }
                     p.service = TxRate::new(rate);
                     p.service_rate = rate;
                     self.kick(usize::from(port));
                 }
+                self.note_rare();
             }
-            order::END => self.end(port as usize, net, wires),
+            order::END => self.end(port as usize, wires),
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
+                    self.touch(port as usize, time, wires);
                     self.with_point(port as usize, net, None, |point, queue, ctl| {
                         point.on_timer(Slot(slot), queue, ctl);
                     });
                 }
+                self.note_rare();
             }
             order::START => {
                 if port < 64 {
@@ -306,11 +328,12 @@ impl Switch {
                 }
                 self.start(port as usize);
             }
-            order::TICK => self.tick(net),
+            order::TICK => self.tick(net, wires),
             order::CONTROL if port as usize == self.ports.len() => {
                 if let Some((_, dst, body)) = self.own.pop_front() {
                     self.send_own(dst, body, net, wires);
                 }
+                self.note_rare();
             }
             _ => {
                 if let Some((entry, body)) = wires.pop(self.inbox + port) {
@@ -325,7 +348,7 @@ impl Switch {
         let mut frame = entry.frame;
         frame.input = input as u16;
         match frame.kind {
-            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff),
+            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff, wires),
             Kind::Data => {
                 let out = net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
@@ -338,7 +361,16 @@ impl Switch {
         }
     }
 
-    fn pause(&mut self, port: usize, off: bool) {
+    /// Brings a port up to date before something happens to it now, if that is not done event by event.
+    #[inline]
+    fn touch(&mut self, port: usize, last: u64, wires: &mut Wires) {
+        if self.lazy {
+            self.advance(port, last, self.now, wires);
+        }
+    }
+
+    fn pause(&mut self, port: usize, off: bool, wires: &mut Wires) {
+        self.touch(port, self.now - 1, wires);
         self.events.add(self.now, 0x1000 | port as u64 | (u64::from(off) << 20));
         let p = &mut self.ports[port];
         if off {
@@ -348,12 +380,16 @@ impl Switch {
         } else if p.paused() {
             p.out.paused = p.out.paused + Time::from_ps(self.now - p.paused_since);
             p.paused_since = NEVER;
+            if p.sending.is_none() {
+                p.free = p.free.max(self.now);
+            }
             self.kick(port);
         }
     }
 
     /// A data frame for output `out`.
     fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
+        self.touch(out, self.now, wires);
         let port = &self.ports[out];
         match self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued) {
             Ok(()) => {
@@ -409,7 +445,14 @@ impl Switch {
 
     /// Sends XOFF or XON where the memory says so.
     fn signal(&mut self, signal: Signal, wires: &mut Wires) {
-        let Signal::Change(domain) = signal else { return };
+        let domain = match signal {
+            Signal::None => return,
+            Signal::Watch => return self.find_critical(),
+            Signal::Change(domain) => domain,
+        };
+        if self.lazy {
+            self.find_critical();
+        }
         let kind = if self.mmu.off[domain] { Kind::Xoff } else { Kind::Xon };
         let all = self.mmu.is_global();
         let targets = if all { 0..self.ports.len() } else { domain..(domain + 1).min(self.ports.len()) };
@@ -537,6 +580,7 @@ impl Switch {
             }
         }
         self.actions = actions;
+        self.note_rare();
         answer
     }
 
@@ -579,6 +623,7 @@ impl Switch {
         };
         if let Body::Probe(flow, probe) = &mut body {
             let addressed = frame.dst & TO_POINT != 0;
+            self.touch(out, self.now, wires);
             let (flow, probe) = (*flow, probe);
             let point = PointId(self.base + out as u32);
             let ends = |p: &Probe| matches!(p.target, ProbeTarget::Point(t) if t == point);
@@ -588,6 +633,7 @@ impl Switch {
                 self.made(&feedback);
                 let dst = flow.0 / net.hosts;
                 self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
+                self.note_rare();
                 return;
             }
             if addressed || ends(probe) {
@@ -598,6 +644,7 @@ impl Switch {
     }
 
     fn queue_message(&mut self, out: usize, mut frame: Frame, body: Body, wires: &mut Wires) {
+        self.touch(out, self.now, wires);
         if frame.kind == Kind::InBand {
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
@@ -648,9 +695,11 @@ impl Switch {
     }
 
     /// A transmission ends.
-    fn end(&mut self, p: usize, _net: &Net, wires: &mut Wires) {
+    #[inline]
+    pub(crate) fn end(&mut self, p: usize, wires: &mut Wires) {
         self.ends[p] = NEVER;
         let port = &mut self.ports[p];
+        port.free = self.now;
         let Some(kind) = port.sending.take() else { return };
         let Some(link) = port.link else { return };
         let entry = match kind {
@@ -700,8 +749,13 @@ impl Switch {
         }
     }
 
-    fn tick(&mut self, net: &Net) {
+    fn tick(&mut self, net: &Net, wires: &mut Wires) {
         self.next_tick = self.now + net.record.bin.as_ps();
+        self.note_rare();
+        for i in 0..self.recorded.len() {
+            // Starts at this very moment do not change a queue's length, so advancing up to them is enough.
+            self.touch(usize::from(self.recorded[i].0), self.now, wires);
+        }
         for (port, values) in &mut self.recorded {
             values.push(self.ports[usize::from(*port)].queued as f64);
         }

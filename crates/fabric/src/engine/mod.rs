@@ -8,6 +8,7 @@ use crate::host::Host;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, Outcome};
 use crate::spec::RunSpec;
+use crate::sweep::Scratch;
 use crate::switch::{Ledger, Switch};
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::Time;
@@ -18,6 +19,7 @@ pub(crate) struct Part {
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) wires: Wires,
+    pub(crate) scratch: Scratch,
     /// Port number in the network -> receiving port of this worker, `u32::MAX` if another's.
     pub(crate) local: Vec<u32>,
 }
@@ -72,6 +74,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
             hosts: Vec::new(),
             switches: Vec::new(),
             wires: Wires::default(),
+            scratch: Scratch::default(),
             local: vec![u32::MAX; net.links.len()],
         })
         .collect();

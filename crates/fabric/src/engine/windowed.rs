@@ -30,21 +30,9 @@ pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Resul
 /// All nodes of a part, up to `end`.
 pub(super) fn step(net: &Net, part: &mut Part, end: u64) {
     for h in &mut part.hosts {
-        loop {
-            let key = h.next(&part.wires);
-            if key.0 >= end {
-                break;
-            }
-            h.execute(key, net, &mut part.wires);
-        }
+        h.sweep(end, net, &mut part.wires);
     }
     for s in &mut part.switches {
-        loop {
-            let key = s.next(&part.wires);
-            if key.0 >= end {
-                break;
-            }
-            s.execute(key, net, &mut part.wires);
-        }
+        s.sweep(end, net, &mut part.wires, &mut part.scratch);
     }
 }
