@@ -1,0 +1,9 @@
+//! Chores of the repository: what the compiler cannot refuse, and files made from the code.
+
+pub mod check;
+pub mod generate;
+
+/// The code in `CONTRIBUTING.md`, compiled as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+pub struct Contributing;

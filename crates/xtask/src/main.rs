@@ -1,0 +1,45 @@
+//! Chores of the repository: `cnsim-xtask check` and `cnsim-xtask generate [--check]`.
+//!
+//! Exit codes: 0 nothing to complain about, 1 complaints (one per line on stderr), 2 usage.
+
+use cnsim_xtask::{check, generate};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = root();
+    let result = match arguments.as_slice() {
+        ["check"] => check::all(&root).and_then(|mut complaints| {
+            complaints.extend(generate::stale(&root)?);
+            Ok(complaints)
+        }),
+        ["generate", "--check"] => generate::stale(&root),
+        ["generate"] => generate::write(&root).map(|()| Vec::new()),
+        _ => {
+            eprintln!("usage: cnsim-xtask check | generate [--check]");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(complaints) if complaints.is_empty() => ExitCode::SUCCESS,
+        Ok(complaints) => {
+            for complaint in &complaints {
+                eprintln!("{complaint}");
+            }
+            eprintln!("{} complaint(s)", complaints.len());
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace: two levels above this crate.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}
