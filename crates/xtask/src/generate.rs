@@ -134,6 +134,34 @@ mod tests {
     }
 
     #[test]
+    fn a_chapter_shows_all_that_is_registered() {
+        use cnsim_scheme_api::{ParamError, ParamInfo};
+        let entry = Entry {
+            name: "halve",
+            aliases: &["half"],
+            title: "Halve",
+            about: "An idea.\n\n# Deviations\n\nNone.\n",
+            info: || {
+                vec![ParamInfo {
+                    key: "q_eq",
+                    symbol: "Q_eq",
+                    doc: "Set point | target.",
+                    kind: "bytes",
+                    default: "26 KB".into(),
+                    range: "64 B to 10 MB".into(),
+                }]
+            },
+            build: |_| Err(ParamError { key: String::new(), reason: String::new(), remedy: String::new() }),
+        };
+        let mut page = String::new();
+        chapter(&mut page, &entry);
+        let expected = "\n## halve\n\nHalve\n\nAlso found as `half`.\n\nAn idea.\n\n### Deviations\n\nNone.\n\n\
+                        | parameter | symbol | default | range | kind | meaning |\n|---|---|---|---|---|---|\n\
+                        | `q_eq` | Q_eq | 26 KB | 64 B to 10 MB | bytes | Set point \\| target. |\n";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
     fn every_scheme_has_its_chapter() {
         let page = schemes();
         for entry in cnsim_schemes::catalogue() {
