@@ -56,6 +56,8 @@ pub(crate) struct Mmu {
     guarded: u32,
     /// The same for the pool.
     pool_guard: u64,
+    /// Shared memory so small that a window could fill it: always looked at in time order.
+    cramped: bool,
     /// Smallest occupancy at which anything must be looked at.
     watch: u32,
 }
@@ -88,6 +90,8 @@ impl Mmu {
             inputs,
             guard,
             guarded: 0,
+            cramped: (!private && u64::from(high.min(cell_limit)) < clip(per_cell).into())
+                || pool_limit < margin.saturating_mul(ports as u64),
             pool_guard: pool_limit.saturating_sub(margin.saturating_mul(ports as u64)),
             watch: low.min(guard),
             so,
@@ -202,12 +206,12 @@ impl Mmu {
     /// Can a departure at one port matter at another: an XOFF to be ended, or shared memory nearly full?
     #[inline]
     pub(crate) fn unsettled(&self) -> bool {
-        self.off_count > 0 || self.guarded > 0 || self.pool > self.pool_guard
+        self.cramped || self.off_count > 0 || self.guarded > 0 || self.pool > self.pool_guard
     }
 
     /// Can the departures of this output?
     pub(crate) fn is_critical(&self, output: usize) -> bool {
-        if !self.private || self.pool > self.pool_guard {
+        if self.cramped || !self.private || self.pool > self.pool_guard {
             return true;
         }
         (0..self.inputs).any(|i| self.occupied[self.cell(output, i)] > self.low && self.off[self.domain(i)])

@@ -11,7 +11,7 @@
 use crate::frame::{Body, Entry, Kind, NEVER, Wires, arrival_kind, order};
 use crate::net::Net;
 use crate::spec::Organisation;
-use crate::switch::Switch;
+use crate::switch::{Port, Switch};
 use cnsim_scheme_api::Tag;
 
 /// Arrivals of a window, kept between windows for their memory.
@@ -84,18 +84,37 @@ impl Switch {
     }
 
     /// Brings the critical ports up to date together, in order of time: ends at or before `last`, starts before `before`.
+    /// A start comes after all ends of its moment.
     fn settle(&mut self, last: u64, before: u64, wires: &mut Wires) {
-        loop {
-            let mut best = (NEVER, usize::MAX);
+        if let [only] = self.critical[..] {
+            let only = usize::from(only);
+            while self.critical == [only as u16] {
+                if self.ends[only] == NEVER {
+                    self.begin(only, before);
+                }
+                if self.ends[only] > last {
+                    return;
+                }
+                self.complete(only, wires);
+            }
+        }
+        while !self.critical.is_empty() {
+            let (mut end, mut start) = ((NEVER, 0), (NEVER, 0));
             for i in 0..self.critical.len() {
                 let p = usize::from(self.critical[i]);
-                self.begin(p, before);
-                best = best.min((self.ends[p], p));
+                if self.ends[p] == NEVER {
+                    start = start.min((self.ports[p].start_time().0, p));
+                } else {
+                    end = end.min((self.ends[p], p));
+                }
             }
-            if best.0 > last {
+            if start.0 < end.0 && start.0 < before {
+                self.begin(start.1, before);
+            } else if end.0 <= last {
+                self.complete(end.1, wires);
+            } else {
                 return;
             }
-            self.complete(best.1, wires);
         }
     }
 
@@ -117,29 +136,11 @@ impl Switch {
     #[inline]
     fn begin(&mut self, p: usize, before: u64) {
         let port = &mut self.ports[p];
-        if port.sending.is_some() {
+        let (start, kind) = port.start_time();
+        if start >= before {
             return;
         }
         let Some(link) = &port.link else { return };
-        let data = match port.data.front() {
-            Some(e) if port.paused_since == NEVER && !port.service.stopped() => e.ready,
-            _ => NEVER,
-        };
-        let (mut first, mut kind) = (data, Kind::Data);
-        if !port.control.is_empty() || !port.pause_out.is_empty() {
-            let pause = port.pause_out.front().map_or(NEVER, |e| e.ready);
-            let control = port.control.front().map_or(NEVER, |e| e.ready);
-            first = data.min(control).min(pause).max(port.free);
-            if pause <= first {
-                kind = Kind::Xoff;
-            } else if control <= first {
-                kind = Kind::Control;
-            }
-        }
-        let start = first.max(port.free);
-        if start >= before || first == NEVER {
-            return;
-        }
         let (tx, queue) = match kind {
             Kind::Xoff | Kind::Xon => (link.tx, &mut port.pause_out),
             Kind::Control => (link.tx, &mut port.control),
@@ -174,6 +175,31 @@ impl Switch {
             best = best.min((at, order::CONTROL, self.ports.len() as u32));
         }
         best.min((self.timers.next(), order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
+    }
+}
+
+impl Port {
+    /// When the idle transmitter starts next, as things stand, and what: PAUSE before control before data.
+    #[inline]
+    fn start_time(&self) -> (u64, Kind) {
+        let data = match self.data.front() {
+            Some(e) if self.paused_since == NEVER && !self.service.stopped() => e.ready,
+            _ => NEVER,
+        };
+        if self.control.is_empty() && self.pause_out.is_empty() {
+            return (data.max(self.free), Kind::Data);
+        }
+        let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
+        let control = self.control.front().map_or(NEVER, |e| e.ready);
+        let start = data.min(control).min(pause).max(self.free);
+        let kind = if pause <= start {
+            Kind::Xoff
+        } else if control <= start {
+            Kind::Control
+        } else {
+            Kind::Data
+        };
+        (start, kind)
     }
 }
 

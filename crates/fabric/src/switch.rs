@@ -47,6 +47,8 @@ pub(crate) struct Port {
     pub(crate) arrived: u64,
     pub(crate) left: u64,
     pub(crate) countdown: i64,
+    /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
+    marks: Stream,
     pub(crate) ramp: Option<Ramp>,
     pub(crate) stamp: Option<Rate>,
     pub(crate) point: Option<Box<Point>>,
@@ -120,7 +122,6 @@ pub(crate) struct Switch {
     pub(crate) timers: Timers,
     pub(crate) changes: VecDeque<(u64, u16, Rate)>,
     pub(crate) turn: Vec<u8>,
-    stream: Stream,
     scheme: Option<usize>,
     actions: Vec<PointAction>,
     pub(crate) counters: Vec<u64>,
@@ -165,7 +166,6 @@ impl Switch {
             timers: Timers::default(),
             changes: VecDeque::new(),
             turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
-            stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             scheme: s.scheme,
             actions: Vec::new(),
             counters: vec![0; s.scheme.map_or(0, |i| net.schemes[i].0.counters().len())],
@@ -221,6 +221,7 @@ impl Switch {
                 arrived: 0,
                 left: 0,
                 countdown: i64::MAX / 2,
+                marks: Stream::new(net.seed, u64::from(base) + p as u64 | 1 << 33, Purpose::Node),
                 ramp: None,
                 stamp: None,
                 point,
@@ -432,7 +433,7 @@ impl Switch {
             && frame.kind == Kind::Data
         {
             let p = ramp.probability(port.queued);
-            if p >= 1.0 || (p > 0.0 && self.stream.chance(p)) {
+            if p >= 1.0 || (p > 0.0 && port.marks.chance(p)) {
                 frame.marked = true;
             }
         }
@@ -733,7 +734,7 @@ impl Switch {
                         && ramp.at == RampAt::Departure
                     {
                         let q = ramp.probability(port.queued);
-                        if q >= 1.0 || (q > 0.0 && self.stream.chance(q)) {
+                        if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
                             frame.marked = true;
                         }
                     }

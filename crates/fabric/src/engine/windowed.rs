@@ -1,11 +1,25 @@
-//! Conservative windows: links have delay, so within a window no node can influence another; they run in any order.
+//! Conservative windows: links have delay, so within a window no node can influence another; they run in any order, on
+//! any number of threads, with the same bits.
+//!
+//! Several workers each own a share of the nodes. A window ends with one barrier; what crosses shares goes through a
+//! mailbox for each pair of workers, of two parities: written in one window, read in the next. Each link has one
+//! sender, so the order within a receiving port is the sender's.
 
 use super::Part;
+use crate::frame::Foreign;
 use crate::net::Net;
 use crate::{Options, RunError};
 use cnsim_scheme_api::Time;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// Windows between two looks at failures and the progress callback.
+const LOOK: u64 = 4096;
 
 pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<(), RunError> {
+    if parts.len() > 1 {
+        return run_shared(net, parts, options);
+    }
     let part = &mut parts[0];
     let mut end = 0;
     let mut windows = 0u64;
@@ -13,7 +27,7 @@ pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Resul
         end = (end + net.window).min(net.duration);
         step(net, part, end);
         windows += 1;
-        if windows.is_multiple_of(4096) {
+        if windows.is_multiple_of(LOOK) {
             if part.failure().is_some() {
                 return Ok(());
             }
@@ -28,11 +42,144 @@ pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Resul
 }
 
 /// All nodes of a part, up to `end`.
-pub(super) fn step(net: &Net, part: &mut Part, end: u64) {
+fn step(net: &Net, part: &mut Part, end: u64) {
     for h in &mut part.hosts {
         h.sweep(end, net, &mut part.wires);
     }
     for s in &mut part.switches {
         s.sweep(end, net, &mut part.wires, &mut part.scratch);
+    }
+}
+
+/// What workers share.
+struct Shared {
+    barrier: Barrier,
+    /// From worker, to worker, parity.
+    mail: Vec<Mutex<Vec<Foreign>>>,
+    workers: usize,
+    /// Window before which all workers stop together.
+    stop: AtomicU64,
+    hops: AtomicU64,
+}
+
+fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<(), RunError> {
+    let workers = parts.len();
+    let shared = Shared {
+        barrier: Barrier::new(workers),
+        mail: (0..workers * workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
+        workers,
+        stop: AtomicU64::new(u64::MAX),
+        hops: AtomicU64::new(0),
+    };
+    let owner: Vec<u16> = (0..net.links.len())
+        .map(|p| parts.iter().position(|part| part.local[p] != u32::MAX).unwrap_or(0) as u16)
+        .collect();
+    let stopped = std::thread::scope(|scope| {
+        let (shared, owner) = (&shared, &owner);
+        let (first, rest) = parts.split_at_mut(1);
+        for (i, part) in rest.iter_mut().enumerate() {
+            scope.spawn(move || work(net, part, i + 1, shared, owner, None));
+        }
+        work(net, &mut first[0], 0, shared, owner, options.progress)
+    });
+    if stopped { Err(RunError::Stopped) } else { Ok(()) }
+}
+
+/// One worker's run. True when the progress callback stopped it.
+fn work(
+    net: &Net,
+    part: &mut Part,
+    me: usize,
+    shared: &Shared,
+    owner: &[u16],
+    progress: Option<&(dyn Fn(Time, u64) -> bool + Sync)>,
+) -> bool {
+    let slot = |from: usize, to: usize, parity: usize| &shared.mail[(from * shared.workers + to) * 2 + parity];
+    let mut out: Vec<Vec<Foreign>> = (0..shared.workers).map(|_| Vec::new()).collect();
+    let (mut end, mut window, mut stopped) = (0, 0u64, false);
+    let mut counted = 0;
+    while end < net.duration {
+        end = (end + net.window).min(net.duration);
+        let parity = (window & 1) as usize;
+        step(net, part, end);
+        for f in part.wires.foreign.drain(..) {
+            out[usize::from(owner[f.port as usize])].push(f);
+        }
+        for (to, list) in out.iter_mut().enumerate().filter(|(_, l)| !l.is_empty()) {
+            let mut mail = slot(me, to, parity).lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::swap(&mut *mail, list);
+        }
+        window += 1;
+        if window.is_multiple_of(LOOK) {
+            let hops = part.hops();
+            let all = shared.hops.fetch_add(hops - counted, Ordering::Relaxed) + hops - counted;
+            counted = hops;
+            if part.failure().is_some() {
+                shared.stop.fetch_min(window + 1, Ordering::Relaxed);
+            }
+            if let Some(progress) = progress
+                && !progress(Time::from_ps(end), all)
+            {
+                stopped = true;
+                shared.stop.fetch_min(window + 1, Ordering::Relaxed);
+            }
+        }
+        shared.barrier.wait();
+        for from in 0..shared.workers {
+            let mut mail = slot(from, me, parity).lock().unwrap_or_else(PoisonError::into_inner);
+            for f in mail.drain(..) {
+                part.wires.push(part.local[f.port as usize], f.entry, f.body);
+            }
+        }
+        // A stop asked for before this barrier is seen by all after it, and takes effect one window later.
+        if window > shared.stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    stopped
+}
+
+/// A barrier that spins briefly, then sleeps: cheap when every worker has a core, harmless when not.
+struct Barrier {
+    workers: usize,
+    arrived: AtomicUsize,
+    generation: AtomicUsize,
+    lock: Mutex<()>,
+    wake: Condvar,
+}
+
+impl Barrier {
+    /// Turns of the loop before a worker sleeps: a few microseconds.
+    const SPINS: u32 = 4000;
+
+    fn new(workers: usize) -> Self {
+        Self {
+            workers,
+            arrived: AtomicUsize::new(0),
+            generation: AtomicUsize::new(0),
+            lock: Mutex::new(()),
+            wake: Condvar::new(),
+        }
+    }
+
+    fn wait(&self) {
+        let generation = self.generation.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
+            self.arrived.store(0, Ordering::Relaxed);
+            let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            self.wake.notify_all();
+            return;
+        }
+        for _ in 0..Self::SPINS {
+            if self.generation.load(Ordering::Acquire) != generation {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.generation.load(Ordering::Acquire) == generation {
+            guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }

@@ -1,0 +1,305 @@
+//! The two engines must agree bit for bit, on any number of threads, over random small networks with all features.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl, Probe, ProbeTarget, Purpose,
+    Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite,
+    Slot, SourceSite, Stream, Tag, Time,
+};
+use std::sync::Arc;
+
+/// A scheme that uses every part of the seam, to shake the engines rather than to control anything.
+#[derive(Debug, Clone)]
+struct Shaker {
+    dial: u64,
+}
+
+#[derive(Debug)]
+struct Point {
+    dial: u64,
+    id: u32,
+}
+
+impl CongestionPoint for Point {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        if self.dial & 1 > 0 {
+            let at = if self.dial & 2 > 0 { RampAt::Arrival } else { RampAt::Departure };
+            ctl.mark(Ramp { low: Bytes::from_kb(3), high: Bytes::from_kb(40), p_max: 0.5, p_beyond: 1.0, at });
+        }
+        match (self.dial >> 2) % 4 {
+            0 => ctl.sample_after(Bytes::from_kb(20)),
+            1 => ctl.sample_with(0.05),
+            2 => ctl.sample_tagged(),
+            _ => ctl.sample_always(),
+        }
+        if self.dial & 16 > 0 {
+            ctl.start_timer(Slot(0), Time::from_ns(7_300 + u64::from(self.id % 7) * 100));
+        }
+        if self.dial & 32 > 0 {
+            ctl.stamp_rate(Rate::from_gbps(3.0));
+        }
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        if (self.dial >> 2).is_multiple_of(4) {
+            let bytes = 10_000 + (ctl.uniform() * 2e4) as u64;
+            ctl.sample_after(Bytes::new(bytes));
+        }
+        if queue.len > Bytes::from_kb(6) && ctl.uniform() < 0.4 {
+            let point = cnsim_scheme_api::PointId(self.id);
+            ctl.notify(frame.flow, Feedback::Cnm { point, qntz_fb: 20, q_off: 0, q_delta: 0 });
+        }
+        ctl.count(0);
+    }
+    fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
+        probe.fb = probe.fb.max(queue.len.get() as i32);
+        if ctl.uniform() < 0.3 {
+            ctl.answer();
+        }
+    }
+    fn on_timer(&mut self, slot: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.start_timer(slot, Time::from_us(15));
+        if queue.arrived % 7 == 0 {
+            ctl.broadcast(Feedback::User([queue.len.get(), queue.sent]));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Reaction {
+    n: u32,
+    dial: u64,
+}
+
+impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        limiter.wake_after(Bytes::from_kb(30));
+    }
+    fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
+        limiter.engage();
+        limiter.set_rate((limiter.rate() * 0.7).max(Rate::from_mbps(50.0)));
+        limiter.start_timer(Slot(1), Time::from_us(40));
+        limiter.stamp_with(Tag::RateDiscovery(limiter.line_rate()), 0.5);
+        if self.n.is_multiple_of(3) {
+            let class = if self.dial & 64 > 0 { cnsim_scheme_api::Class::Data } else { cnsim_scheme_api::Class::Control };
+            limiter.send_probe(Probe::new(self.n, ProbeTarget::Destination, class));
+        }
+        self.n += 1;
+    }
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        let up = limiter.rate() * (1.2 + 0.3 * limiter.uniform());
+        limiter.set_rate(up);
+        limiter.wake_after(Bytes::from_kb(15));
+        if limiter.rate() == limiter.line_rate() {
+            limiter.release_when_empty();
+        }
+    }
+    fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
+        limiter.set_rate(limiter.rate() * 1.1);
+        limiter.start_timer(slot, Time::from_us(60));
+    }
+}
+
+#[derive(Debug)]
+struct Echo;
+
+impl Reflector for Echo {
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        if ctl.uniform() < 0.5 {
+            ctl.reply(if frame.tag == Tag::None { Feedback::Reflection } else { Feedback::Cnp });
+        }
+        ctl.ignore_for(Time::from_us(2));
+    }
+    fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
+        let now = ctl.now();
+        ctl.reply(Feedback::ProbeReply { probe: *probe, at: now, rx_rate: Rate::ZERO });
+    }
+}
+
+impl Scheme for Shaker {
+    fn name(&self) -> &str {
+        "shaker"
+    }
+    fn plan(&self) -> Plan {
+        let scope = |bit: u64| if self.dial & bit > 0 { Scope::Host } else { Scope::Flow };
+        Plan {
+            limiter_scope: scope(128),
+            built: if self.dial & 256 > 0 { cnsim_scheme_api::Built::FirstFrame } else { cnsim_scheme_api::Built::OnFeedback },
+            reflect: match (self.dial >> 9) % 5 {
+                0 => ReflectGate::Never,
+                1 => ReflectGate::Marked,
+                2 => ReflectGate::Unmarked(0.04),
+                3 => ReflectGate::Tagged,
+                _ => ReflectGate::Always,
+            },
+            reflector_scope: scope(1 << 12),
+        }
+    }
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(Point { dial: self.dial, id: site.point.0 }))
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Reaction { n: 0, dial: self.dial }))
+    }
+    fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
+        Some(Box::new(Echo))
+    }
+    fn counters(&self) -> &'static [&'static str] {
+        &["samples"]
+    }
+}
+
+/// A random small network: one to four switches in a tree or with parallel paths, odd rates and delays, every buffer
+/// organisation, PAUSE in all modes, hotspots, all kinds of sources.
+fn scenario(seed: u64) -> RunSpec {
+    let mut r = Stream::new(seed, 0, Purpose::Test);
+    let mut pick = |n: u64| r.below(n);
+    let switches = 1 + pick(4) as usize;
+    let per = 1 + pick(4) as usize;
+    let hosts = (switches * per).max(2);
+    let duration = Time::from_us(150 + pick(250));
+    let mut spec = common::single_switch(2, 0.5, false, duration, seed);
+    let rates = [10.0, 10.0, 10.0, 1.0, 3.0, 25.0, 100.0, 400.0];
+    let sizes = [64u64, 300, 1500, 1500, 1500, 9000];
+    spec.hosts = (0..hosts)
+        .map(|i| {
+            let mut h = common::host(i, Vec::new());
+            h.fifo_frames = [3, 20, 500][pick(3) as usize];
+            h.limiter_frames = 1 + pick(20) as u32;
+            h.processing = Time::from_ns(pick(3) * 500);
+            h.limiter_position = if pick(2) == 0 { LimiterPosition::AtSource } else { LimiterPosition::BelowQueue };
+            for _ in 0..=(pick(4) / 3) {
+                let mut s = common::bernoulli(0.2 + 0.1 * pick(9) as f64);
+                s.frame = Bytes::new(sizes[pick(6) as usize]);
+                s.phase = if pick(2) == 0 { Phase::Random } else { Phase::Aligned };
+                match pick(5) {
+                    0 => s.arrivals = Arrivals::Greedy,
+                    1 => {
+                        s.arrivals =
+                            Arrivals::OnOff { on: Time::from_us(20), off: Time::from_us(13), off_first: pick(2) == 0 }
+                    }
+                    _ => {}
+                }
+                if pick(2) == 0 {
+                    let dst = pick(hosts as u64) as u32;
+                    s.destinations = Destinations::Fixed(NodeId(if dst == i as u32 { (dst + 1) % hosts as u32 } else { dst }));
+                }
+                h.sources.push(s);
+            }
+            h
+        })
+        .collect();
+    let aligned = pick(3) == 0;
+    let pause = pick(3);
+    let organisation = [Organisation::Crosspoint, Organisation::Input, Organisation::SharedOutput][pick(3) as usize];
+    let pool = pick(2) == 0;
+    let global = pick(3) == 0;
+    let wire = pick(3) == 0;
+    let high = 12 + pick(20);
+    let processing = Time::from_ns(100 + pick(10) * 100);
+    spec.switches = (0..switches)
+        .map(|i| SwitchSpec {
+            name: format!("S{i}"),
+            ports: (hosts + switches * 2 + 1) as u16,
+            processing,
+            buffer: BufferSpec {
+                organisation,
+                share: if pause > 0 { Bytes::from_mb(3) } else { Bytes::from_kb(20 + pick(60)) },
+                output_limit: (pick(4) == 0).then(|| Bytes::from_kb(30 + pick(40))),
+                pause: (pause > 0).then(|| PauseSpec {
+                    high: Bytes::from_kb(high),
+                    low: Bytes::from_kb(high / 2),
+                    global,
+                    pool,
+                    transport: if wire { PauseTransport::Wire } else { PauseTransport::Frame },
+                }),
+            },
+            scheme: None,
+        })
+        .collect();
+    let mut links = Vec::new();
+    let mut used = vec![0u16; switches];
+    let mut one = |links: &mut Vec<LinkSpec>, a: (NodeId, u16), b: (NodeId, u16), k: u64, d: u64| {
+        let rate = Rate::from_gbps(if aligned { 10.0 } else { rates[k as usize] });
+        let delay = Time::from_ns(if aligned { 500 } else { 50 + d * 130 });
+        links.push(LinkSpec { a, b, rate, delay });
+    };
+    for h in 0..hosts {
+        let s = h % switches;
+        one(&mut links, (NodeId(h as u32), 0), (NodeId((hosts + s) as u32), used[s]), pick(8), pick(12));
+        used[s] += 1;
+    }
+    for s in 1..switches {
+        let to = pick(s as u64) as usize;
+        for _ in 0..=pick(2) {
+            let (a, b) = ((NodeId((hosts + s) as u32), used[s]), (NodeId((hosts + to) as u32), used[to]));
+            one(&mut links, a, b, pick(8), pick(12));
+            used[s] += 1;
+            used[to] += 1;
+        }
+    }
+    spec.links = links;
+    spec.routing =
+        [Routing::FlowHash, Routing::FrameHash, Routing::RoundRobin, Routing::Destination][pick(4) as usize];
+    if pick(2) == 0 {
+        let (node, port) = (NodeId(hosts as u32), 0);
+        let slow = [0.0, 0.3, 2.0][pick(3) as usize];
+        spec.changes = vec![
+            RateChange { at: duration.scale(0.2), node, port, rate: Rate::from_gbps(slow) },
+            RateChange { at: duration.scale(0.6), node, port, rate: Rate::from_gbps(10.0) },
+        ];
+    }
+    spec.control = if pick(4) == 0 { ControlTransport::InBand } else { ControlTransport::Priority };
+    if pick(4) > 0 {
+        common::with_scheme(&mut spec, Arc::new(Shaker { dial: pick(1 << 13) }));
+        for h in &mut spec.hosts {
+            if pick(5) == 0 {
+                h.scheme = None;
+            }
+        }
+    }
+    spec.record = Record {
+        bin: Time::from_us(7),
+        queues: vec![(NodeId(hosts as u32), 0), (NodeId(hosts as u32), 1)],
+        delivered: vec![NodeId(0)],
+        rates: vec![(NodeId(0), NodeId(1)), (NodeId(1), NodeId(0))],
+        flows: vec![(NodeId(0), NodeId(1))],
+        matrix: true,
+    };
+    spec
+}
+
+/// All that a run says, as text.
+fn digest(result: &Result<Outcome, RunError>) -> String {
+    format!("{result:#?}")
+}
+
+#[test]
+fn engines_agree_bit_for_bit_on_random_networks() {
+    let mut laws = 0;
+    for seed in 0..400 {
+        let spec = scenario(seed);
+        let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() });
+        if let Err(RunError::Law(_)) = &oracle {
+            laws += 1;
+        }
+        assert!(!matches!(&oracle, Err(RunError::Spec(_))), "seed {seed}: {oracle:?}");
+        let oracle = digest(&oracle);
+        for threads in [1, 2, 4] {
+            let fast = digest(&run(&spec, &Options { threads, ..Options::default() }));
+            if fast != oracle {
+                let at = oracle.lines().zip(fast.lines()).position(|(a, b)| a != b).unwrap_or(0);
+                let around = |s: &str| s.lines().skip(at.saturating_sub(12)).take(16).collect::<Vec<_>>().join("\n");
+                panic!(
+                    "seed {seed}, {threads} threads: engines differ at line {at}; {:?} {:?} {:?} window {:?}\noracle:\n{}\nfast:\n{}",
+                    spec.switches[0].buffer, spec.control, spec.routing, spec.schemes,
+                    around(&oracle),
+                    around(&fast)
+                );
+            }
+        }
+    }
+    assert!(laws < 100, "{laws} of 400 scenarios broke a law");
+}
