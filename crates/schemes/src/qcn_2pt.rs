@@ -1,0 +1,477 @@
+//! # QCN-2pt: quantised congestion notification, two points
+//!
+//! A congestion point samples arriving frames; from the queue's offset and growth it computes `Fb`, and sends it, when
+//! negative, as six bits to the source of the sampled frame. There is no positive feedback: the source's reaction point
+//! recovers by itself. It remembers the rate before the cut as its target and, each time a number of bytes has been sent,
+//! moves half-way to it (fast recovery, five cycles); then it raises the target by a constant step per shorter cycle
+//! (active increase). With *extra fast recovery* (EFR) a burst of messages lowers the target only once, by its first
+//! message. A limiter that is back at line rate with nothing waiting is given back.
+//!
+//! Sources: D. Bergamasco, IEEE 802.1 decks of July 2007 (B07: parameters, tables); G. Roeck, August 2007 (R07); the
+//! serial-HAI pseudocode of November 2007 for the rules that the decks leave out.
+//!
+//! | paper | here |
+//! |---|---|
+//! | `Fb = (Q_eq - q) - W (q - q_old)`, clipped to `[-(2W+1) Q_eq, 0]` | [`feedback`] |
+//! | 6-bit quantiser | [`Quantiser`], [`quantise`] |
+//! | sampling probability 1 % to 10 % | [`Sampling`] |
+//! | `CR (1 - G_d qFb)`, at most halved | [`Rates::cut`] |
+//! | fast recovery, active increase | [`Rates::cycle`] |
+//!
+//! ## Assumptions, each a parameter
+//!
+//! * Messages need `q > Q_eq` (`gate_qoff`): the published overhead fits only with it, but for the two rows at 0 Gb/s
+//!   without PAUSE, which look like a build without.
+//! * `sampling = bytes`: the interval is fixed at the last sample from its Fb (B07 concludes for bytes before its
+//!   tables); `packet-last` and `packet-current` draw for each frame.
+//! * EFR: `efr_target = before-cut` sets the target to the rate before the first cut of a burst, `after-cut` to the
+//!   rate after it. `efr_max_count` lowers the target after all when so many messages followed each other.
+//! * The hyperactive increase of 2007 is not defined in the decks: `hai` has the readings.
+//! * Drift multiplies target and current rate.
+
+use cnsim_scheme_api::{
+    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Ramp, Rate,
+    ReactionPoint, Scheme, Slot, SourceSite, Time, choice, params,
+};
+
+choice! {
+    /// How frames are sampled.
+    pub enum Sampling {
+        /// After a number of bytes, fixed at the last sample from its Fb.
+        Bytes = "bytes",
+        /// Each frame with a probability fixed at the last sample.
+        PacketLast = "packet-last",
+        /// Each frame with a probability from the present queue.
+        PacketCurrent = "packet-current",
+    }
+}
+
+choice! {
+    /// How |Fb| becomes six bits.
+    pub enum Quantiser {
+        /// The top six bits of the smallest power of two that holds Fb_max.
+        Shift = "shift",
+        /// Rounded to 63 steps of Fb_max (the rule of 2010).
+        Scale63 = "scale63",
+        /// As shift, rounded up: never 0 for a negative Fb.
+        Ceil = "ceil",
+    }
+}
+
+choice! {
+    /// What the first message of a burst does to the target.
+    pub enum EfrTarget {
+        /// Target = rate before the cut.
+        BeforeCut = "before-cut",
+        /// Target = rate after the cut.
+        AfterCut = "after-cut",
+    }
+}
+
+choice! {
+    /// Hyperactive increase.
+    pub enum Hai {
+        /// None: the step is constant.
+        Off = "off",
+        /// Step x number of the active-increase cycle.
+        Linear = "linear",
+        /// 50 Mb/s from the sixth active-increase cycle on.
+        Fixed = "fixed",
+        /// The step doubles with each active-increase cycle.
+        Doubling = "doubling",
+        /// After `hai_quiet` timer periods without a message each further one adds step x (periods - quiet) to the rate.
+        Timer = "timer",
+    }
+}
+
+params! {
+    /// Parameters of QCN-2pt, with the defaults of B07.
+    pub struct QcnParams {
+        /// Weight of the queue's growth.
+        w: f64 = 2.0, symbol "W", from 0.0, to 1000.0;
+        /// Set point of the queue (409 pages).
+        q_eq: Bytes = Bytes::new(26_176), symbol "Q_eq", from Bytes::new(64), to Bytes::from_mb(100);
+        /// Decrease gain per step of the quantised feedback.
+        gd: f64 = 1.0 / 128.0, symbol "G_d", from 0.0, to 1.0;
+        /// Active-increase step.
+        ri: Rate = Rate::from_mbps(12.0), symbol "R_i", from Rate::from_bps(0.0);
+        /// Smallest sampling probability, per 1500 B frame.
+        p_min: f64 = 0.01, symbol "P_min", from 1e-6, to 1.0;
+        /// Largest sampling probability.
+        p_max: f64 = 0.1, symbol "P_max", from 1e-6, to 1.0;
+        /// Width of the uniform jitter on the sampling interval (0.3 = +-15 %).
+        jitter: f64 = 0.3, symbol "", from 0.0, to 1.9;
+        /// How frames are sampled.
+        sampling: Sampling = Sampling::Bytes, symbol "";
+        /// How |Fb| becomes six bits.
+        quantiser: Quantiser = Quantiser::Shift, symbol "";
+        /// Messages need q > Q_eq.
+        gate_qoff: bool = true, symbol "";
+        /// Count and sample frames that are being dropped.
+        sample_dropped: bool = true, symbol "";
+        /// Number of fast-recovery cycles.
+        fr_threshold: u32 = 5, symbol "FR_thr", from 0, to 1000;
+        /// Bytes of a fast-recovery cycle.
+        fr_bytes: Bytes = Bytes::from_kb(150), symbol "FR_bytes", from Bytes::new(64), to Bytes::from_mb(1000);
+        /// Bytes of an active-increase cycle.
+        ai_bytes: Bytes = Bytes::new(37_500), symbol "AI_bytes", from Bytes::new(64), to Bytes::from_mb(1000);
+        /// Extra fast recovery: messages before the first finished cycle keep the target.
+        efr: bool = true, symbol "EFR";
+        /// What the first message of a burst does to the target.
+        efr_target: EfrTarget = EfrTarget::BeforeCut, symbol "";
+        /// Number of messages in a row after which the target is lowered after all.
+        efr_max_count: Option<u32> = None, symbol "EFR_MAX";
+        /// Hyperactive increase.
+        hai: Hai = Hai::Off, symbol "HAI";
+        /// Quiet periods before the timer form of HAI begins.
+        hai_quiet: u32 = 40, symbol "", from 1, to 100_000;
+        /// Factor on target and rate per drift period; off for none.
+        drift: Option<f64> = None, symbol "";
+        /// Period of drift and of the timer form of HAI.
+        drift_period: Time = Time::from_us(500), symbol "T_d", from Time::from_us(1);
+        /// Smallest rate of a limiter.
+        r_min: Rate = Rate::from_mbps(10.0), symbol "R_min", from Rate::from_bps(1e4);
+    }
+}
+
+impl QcnParams {
+    /// `(2W + 1) Q_eq`, bytes.
+    fn fb_max(&self) -> f64 {
+        (2.0 * self.w + 1.0) * self.q_eq.as_f64()
+    }
+
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+        let mut idle = Vec::new();
+        let timed = self.drift.is_some() || self.hai == Hai::Timer;
+        let mut note = |on: bool, key, why| {
+            if on {
+                idle.push((key, why));
+            }
+        };
+        note(!self.efr, "efr_max_count", "efr is off");
+        note(self.hai != Hai::Timer, "hai_quiet", "hai is not timer");
+        note(!timed, "drift_period", "drift is off and hai is not timer");
+        note(self.sampling != Sampling::Bytes, "jitter", "sampling is not by bytes");
+        idle
+    }
+}
+
+/// `Fb = (Q_eq - q) - W (q - q_old)`, only the negative part, at most `(2W + 1) Q_eq`; bytes.
+pub fn feedback(p: &QcnParams, q: f64, q_old: f64) -> f64 {
+    ((p.q_eq.as_f64() - q) - p.w * (q - q_old)).clamp(-p.fb_max(), 0.0)
+}
+
+/// |Fb| in six bits.
+pub fn quantise(p: &QcnParams, fb: f64) -> u8 {
+    let pages = fb.abs() / 64.0;
+    let max = p.fb_max() / 64.0;
+    let mut span = 64.0;
+    while span < max {
+        span *= 2.0;
+    }
+    let steps = match p.quantiser {
+        Quantiser::Shift => (pages * 64.0 / span).floor(),
+        Quantiser::Ceil => (pages * 64.0 / span).ceil(),
+        Quantiser::Scale63 => (pages * 63.0 / max).round(),
+    };
+    steps.clamp(0.0, 63.0) as u8
+}
+
+/// Sampling probability for a quantised Fb.
+fn probability(p: &QcnParams, qfb: u8) -> f64 {
+    p.p_min + (p.p_max - p.p_min).max(0.0) * f64::from(qfb) / 63.0
+}
+
+/// QCN-2pt.
+#[derive(Debug)]
+pub struct Qcn2pt(pub QcnParams);
+
+/// Index of the counter of messages sent.
+const MESSAGES: u8 = 0;
+
+impl Scheme for Qcn2pt {
+    fn name(&self) -> &str {
+        "qcn-2pt"
+    }
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(Point::new(self.0.clone(), site.point, None)))
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Reaction { rates: Rates::new(self.0.clone()) }))
+    }
+    fn engages(&self, feedback: &Feedback) -> bool {
+        matches!(feedback, Feedback::Cnm { qntz_fb, .. } if *qntz_fb > 0)
+    }
+    fn counters(&self) -> &'static [&'static str] {
+        &["cnm_messages"]
+    }
+}
+
+/// The congestion point, of 3pt too (which also marks).
+#[derive(Debug)]
+pub(crate) struct Point {
+    p: QcnParams,
+    id: PointId,
+    q_old: f64,
+    mark: Option<Ramp>,
+}
+
+impl Point {
+    pub(crate) fn new(p: QcnParams, id: PointId, mark: Option<Ramp>) -> Self {
+        Self { p, id, q_old: 0.0, mark }
+    }
+
+    /// Arms the next sample after one with this feedback.
+    fn arm(&self, qfb: u8, ctl: &mut PointControl<'_>) {
+        let chance = probability(&self.p, qfb);
+        match self.p.sampling {
+            Sampling::Bytes => {
+                let factor = 1.0 + self.p.jitter * (ctl.uniform() - 0.5);
+                ctl.sample_after(Bytes::new((1500.0 / chance * factor).max(1.0) as u64));
+            }
+            Sampling::PacketLast => ctl.sample_with(chance),
+            // Every frame is offered with the largest probability, and thinned to that of the present queue.
+            Sampling::PacketCurrent => ctl.sample_with(self.p.p_max.max(self.p.p_min)),
+        }
+    }
+}
+
+impl CongestionPoint for Point {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.sample_dropped(self.p.sample_dropped);
+        if let Some(ramp) = self.mark {
+            ctl.mark(ramp);
+        }
+        self.arm(0, ctl);
+    }
+
+    fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        let q = queue.len.as_f64();
+        let fb = feedback(&self.p, q, self.q_old);
+        let qfb = quantise(&self.p, fb);
+        if self.p.sampling == Sampling::PacketCurrent {
+            let offered = self.p.p_max.max(self.p.p_min);
+            if ctl.uniform() * offered >= probability(&self.p, qfb) {
+                return;
+            }
+        }
+        if qfb > 0 && (!self.p.gate_qoff || q > self.p.q_eq.as_f64()) {
+            let q_off = (self.p.q_eq.as_f64() - q) as i32;
+            let q_delta = (q - self.q_old) as i32;
+            ctl.count(MESSAGES);
+            ctl.notify(frame.flow, Feedback::Cnm { point: self.id, qntz_fb: qfb, q_off, q_delta });
+        }
+        self.q_old = q;
+        self.arm(qfb, ctl);
+    }
+}
+
+/// Timer of drift and of the timer form of HAI.
+pub(crate) const PERIOD: Slot = Slot(0);
+
+/// Target rate, cycles and the rules that move them: shared with 3pt.
+#[derive(Debug)]
+pub(crate) struct Rates {
+    pub(crate) p: QcnParams,
+    target: Rate,
+    /// Finished cycles since the last message.
+    pub(crate) cycle: u32,
+    /// Messages since the last finished cycle.
+    burst: u32,
+    quiet: u32,
+}
+
+impl Rates {
+    pub(crate) fn new(p: QcnParams) -> Self {
+        Self { p, target: Rate::ZERO, cycle: 0, burst: 0, quiet: 0 }
+    }
+
+    /// Bytes of the present cycle.
+    pub(crate) fn need(&self) -> Bytes {
+        if self.cycle < self.p.fr_threshold { self.p.fr_bytes } else { self.p.ai_bytes }
+    }
+
+    /// A message: lower the rate, and the target unless EFR keeps it.
+    pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) {
+        let fresh = !limiter.is_engaged();
+        if fresh {
+            limiter.engage();
+            self.target = limiter.line_rate();
+            if self.p.drift.is_some() || self.p.hai == Hai::Timer {
+                limiter.start_timer(PERIOD, self.p.drift_period);
+            }
+        }
+        let before = limiter.rate();
+        let after = (before * (1.0 - self.p.gd * f64::from(qfb)).max(0.5)).max(self.p.r_min);
+        limiter.set_rate(after);
+        self.burst += 1;
+        let exhausted = self.p.efr_max_count.is_some_and(|n| self.burst > n);
+        if !fresh && (self.cycle > 0 || !self.p.efr || exhausted) {
+            self.target = match self.p.efr_target {
+                EfrTarget::BeforeCut => before,
+                EfrTarget::AfterCut => after,
+            };
+        }
+        if self.cycle > 0 {
+            self.burst = 1;
+        }
+        self.cycle = 0;
+        self.quiet = 0;
+    }
+
+    /// A finished cycle: raise the target in active increase, then go half-way to it.
+    pub(crate) fn cycle(&mut self, limiter: &mut Limiter<'_>) {
+        self.cycle = self.cycle.saturating_add(1);
+        if self.cycle > self.p.fr_threshold {
+            let n = self.cycle - self.p.fr_threshold;
+            let ri = self.p.ri;
+            let step = match self.p.hai {
+                Hai::Off | Hai::Timer => ri,
+                Hai::Linear => ri * f64::from(n),
+                Hai::Fixed => if n >= 6 { Rate::from_mbps(50.0) } else { ri },
+                Hai::Doubling => ri * f64::from(1u32 << (n - 1).min(20)),
+            };
+            self.target = self.target + step;
+        }
+        self.approach(limiter);
+    }
+
+    fn approach(&mut self, limiter: &mut Limiter<'_>) {
+        let line = limiter.line_rate();
+        self.target = self.target.min(line);
+        let mut rate = (limiter.rate() + self.target) * 0.5;
+        if self.target == line && rate >= line * 0.98 {
+            rate = line;
+        }
+        limiter.set_rate(rate);
+        self.settle(limiter);
+    }
+
+    /// At line rate there is nothing left to limit.
+    pub(crate) fn settle(&self, limiter: &mut Limiter<'_>) {
+        if limiter.rate() >= limiter.line_rate() {
+            limiter.release_when_empty();
+        }
+    }
+
+    /// A period of drift or of timed HAI.
+    pub(crate) fn period(&mut self, limiter: &mut Limiter<'_>) {
+        let line = limiter.line_rate();
+        if let Some(factor) = self.p.drift {
+            self.target = (self.target * factor).min(line);
+            limiter.set_rate((limiter.rate() * factor).min(line));
+        }
+        if self.p.hai == Hai::Timer {
+            self.quiet += 1;
+            if self.quiet > self.p.hai_quiet {
+                let rate = (limiter.rate() + self.p.ri * f64::from(self.quiet - self.p.hai_quiet)).min(line);
+                limiter.set_rate(rate);
+                self.target = self.target.max(rate);
+            }
+        }
+        limiter.start_timer(PERIOD, self.p.drift_period);
+        self.settle(limiter);
+    }
+}
+
+#[derive(Debug)]
+struct Reaction {
+    rates: Rates,
+}
+
+impl ReactionPoint for Reaction {
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        let Feedback::Cnm { qntz_fb, .. } = *feedback else { return };
+        if qntz_fb > 0 {
+            self.rates.cut(qntz_fb.min(63), limiter);
+            limiter.wake_after(self.rates.need());
+        }
+    }
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        self.rates.cycle(limiter);
+        limiter.wake_after(self.rates.need());
+    }
+    fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {
+        self.rates.period(limiter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::testing::ReactionRig;
+
+    /// 409 pages: Fb_max = 2045 pages < 2^11, so the quantiser drops five bits and reaches 63.
+    #[test]
+    fn quantiser_by_hand() {
+        let p = QcnParams::default();
+        assert_eq!(quantise(&p, -2045.0 * 64.0), 63);
+        assert_eq!(quantise(&p, -32.0 * 64.0), 1);
+        assert_eq!(quantise(&p, -31.9 * 64.0), 0);
+        let ceil = QcnParams { quantiser: Quantiser::Ceil, ..p.clone() };
+        assert_eq!(quantise(&ceil, -1.0), 1);
+        let scale = QcnParams { quantiser: Quantiser::Scale63, ..p };
+        assert_eq!(quantise(&scale, -2045.0 * 64.0), 63);
+        // R07's 24 KB: Fb_max = 1875 pages of 2048, so the shift quantiser stops at 58.
+        let r07 = QcnParams { q_eq: Bytes::from_kb(24), ..QcnParams::default() };
+        assert_eq!(quantise(&r07, -1875.0 * 64.0), 58);
+    }
+
+    #[test]
+    fn feedback_by_hand() {
+        let p = QcnParams::default();
+        assert_eq!(feedback(&p, 26_176.0, 26_176.0), 0.0);
+        assert_eq!(feedback(&p, 0.0, 0.0), 0.0, "positive values are not sent");
+        assert_eq!(feedback(&p, 30_176.0, 29_176.0), -6_000.0);
+        assert_eq!(feedback(&p, 1e9, 0.0), -5.0 * 26_176.0);
+    }
+
+    /// 63 leaves 1 - 63/128 of the rate; five cycles go half-way each; EFR keeps the target through a burst.
+    #[test]
+    fn recovery_by_hand() {
+        let line = Rate::from_gbps(10.0);
+        let mut rig = ReactionRig::new(Qcn2pt(QcnParams::default()), line);
+        rig.cnm(63);
+        assert_eq!(rig.rate(), line * (1.0 - 63.0 / 128.0));
+        rig.cnm(63);
+        let low = rig.rate();
+        assert_eq!(low, line * (1.0 - 63.0 / 128.0) * (1.0 - 63.0 / 128.0));
+        rig.send(150_000);
+        assert_eq!(rig.rate(), (low + line) * 0.5, "the target is still the line rate");
+        rig.cnm(64 - 1);
+        let target = (low + line) * 0.5;
+        let cut = rig.rate();
+        rig.send(150_000);
+        assert_eq!(rig.rate(), (cut + target) * 0.5, "the first message after a cycle sets the target");
+    }
+
+    /// After five cycles of 150 KB, cycles of 37.5 KB raise the target by 12 Mb/s each.
+    #[test]
+    fn active_increase_by_hand() {
+        let mut rig = ReactionRig::new(Qcn2pt(QcnParams { efr: false, ..QcnParams::default() }), Rate::from_gbps(10.0));
+        rig.cnm(63);
+        rig.cnm(63);
+        let target = 10e9 * (1.0 - 63.0 / 128.0);
+        for _ in 0..5 {
+            rig.send(150_000);
+        }
+        let rate = rig.rate().bps();
+        rig.send(37_500);
+        assert!((rig.rate().bps() - (rate + target + 12e6) / 2.0).abs() < 1.0);
+    }
+
+    /// Gd = 0 never lowers the rate; the floor holds.
+    #[test]
+    fn bounds() {
+        let line = Rate::from_gbps(10.0);
+        let mut rig = ReactionRig::new(Qcn2pt(QcnParams { gd: 0.0, ..QcnParams::default() }), line);
+        rig.cnm(63);
+        assert_eq!(rig.rate(), line);
+        let mut rig = ReactionRig::new(Qcn2pt(QcnParams::default()), line);
+        for _ in 0..100 {
+            rig.cnm(63);
+        }
+        assert_eq!(rig.rate(), Rate::from_mbps(10.0));
+    }
+}
