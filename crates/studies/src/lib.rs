@@ -1,1 +1,14 @@
-//! Studies: scenario, plan, run, results, verdicts.
+//! From a scenario as written to a verdict on what was published: read, check, plan, run, measure, compare.
+
+pub mod assumptions;
+pub mod claims;
+pub mod condition;
+pub mod keys;
+pub mod metrics;
+pub mod published;
+pub mod scenario;
+pub mod settings;
+pub mod stats;
+pub mod store;
+pub mod study;
+pub mod text;

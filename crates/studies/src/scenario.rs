@@ -1,0 +1,419 @@
+//! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
+
+use crate::condition::Template;
+use crate::keys::{ASSUMPTION_KEYS, KEYS, find};
+use crate::settings::Settings;
+use crate::text::{Flat, Place, Problem, nearest};
+use cnsim_schemes::Built;
+use serde_json::{Value, json};
+
+/// A scenario whose text has been read; its cases are checked one by one.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Study, such as B07.
+    pub study: String,
+    /// Name within the study.
+    pub name: String,
+    /// Heading.
+    pub title: String,
+    /// What it asks.
+    pub question: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Names rows.
+    pub template: Template,
+    /// Default number of seeds.
+    pub seeds: u64,
+    /// Rows: values of the condition's keys.
+    pub rows: Vec<Vec<(String, String)>>,
+    /// PAUSE modes.
+    pub pauses: Vec<String>,
+    /// Schemes, by registered name.
+    pub schemes: Vec<String>,
+    flat: Flat,
+}
+
+/// One cell of the matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Condition, formatted.
+    pub condition: String,
+    /// Values that the condition sets.
+    pub row: Vec<(String, String)>,
+    /// on, off or global.
+    pub pause: String,
+    /// Scheme.
+    pub scheme: String,
+}
+
+/// A case made ready.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// Typed settings.
+    pub settings: Settings,
+    /// The scheme with its effective parameters.
+    pub built: Built,
+    /// Scheme name.
+    pub scheme: String,
+    /// All that determines the run but the seed; enough to run it again.
+    pub config: Value,
+}
+
+/// Embedded scenarios: (id, text).
+pub const EMBEDDED: &[(&str, &str)] =
+    &[("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml"))];
+
+impl Scenario {
+    /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.
+    ///
+    /// # Errors
+    /// Everything wrong with it.
+    pub fn load(what: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        let known = EMBEDDED.iter().find(|(id, _)| {
+            id.eq_ignore_ascii_case(what) || id.rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(what))
+        });
+        if let Some((id, text)) = known {
+            return Self::parse(id, text, sets);
+        }
+        let lost = |reason: String, remedy: String| {
+            vec![Problem { file: what.into(), place: None, key: String::new(), reason, remedy, excerpt: None }]
+        };
+        if !what.ends_with(".toml") {
+            let near = nearest(what, EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]));
+            let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+            return Err(lost(
+                "no scenario of this name".into(),
+                format!("{hint}`cnsim list scenarios` shows them; a file's name must end in .toml"),
+            ));
+        }
+        let text = std::fs::read_to_string(what)
+            .map_err(|e| lost(format!("cannot be read: {e}"), "give the path of a scenario file".into()))?;
+        Self::parse(what, &text, sets)
+    }
+
+    /// Reads a scenario's text and checks every case of its matrix.
+    ///
+    /// # Errors
+    /// Everything wrong with it.
+    pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        let mut flat = Flat::parse(file, text).map_err(|p| vec![p])?;
+        for (key, value) in sets {
+            flat.set(key, value, Place::Set);
+        }
+        let mut problems = Vec::new();
+        expand_assumptions(&mut flat, &mut problems);
+        known_keys(&flat, &mut problems);
+        let word = |key: &str| -> String {
+            flat.leaves.get(key).and_then(|l| l.items.first().cloned()).unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
+        };
+        if word("name").is_empty() {
+            problems.push(flat.problem("name", None, "is missing", "write name = \"my-scenario\""));
+        }
+        let template = Template::parse(&word("condition"));
+        let template = template.unwrap_or_else(|reason| {
+            problems.push(flat.at("condition", reason, "write for example \"hotspot {hotspot.rate}\""));
+            Template::default()
+        });
+        for key in template.keys() {
+            if find(key).is_none() && !key.starts_with("scheme.params.") {
+                problems.push(flat.at("condition", format!("names the unknown key `{key}`"), "use a key of the scenario"));
+            }
+        }
+        let list = |key: &str, default: &[&str]| -> Vec<String> {
+            flat.leaves.get(key).map_or_else(|| default.iter().map(|s| (*s).into()).collect(), |l| l.items.clone())
+        };
+        let pauses = list("matrix.pause", &[&word("pause.mode")]);
+        let mut schemes = Vec::new();
+        for s in list("matrix.schemes", &["none"]) {
+            match cnsim_schemes::find(&s) {
+                Some(e) => schemes.push(e.name.to_string()),
+                None => {
+                    let near = nearest(&s, cnsim_schemes::catalogue().iter().map(|e| e.name));
+                    let hint = near.map_or_else(|| "see `cnsim list schemes`".into(), |n| format!("did you mean `{n}`?"));
+                    problems.push(flat.at("matrix.schemes", format!("there is no scheme `{s}`"), hint));
+                }
+            }
+        }
+        let rows = rows(&flat);
+        let scenario = Self {
+            study: word("study"),
+            name: word("name"),
+            title: word("title"),
+            question: word("question"),
+            source: word("source"),
+            template,
+            seeds: word("run.seeds").parse().unwrap_or(5),
+            rows,
+            pauses,
+            schemes,
+            flat,
+        };
+        if problems.is_empty() {
+            for case in scenario.cases() {
+                if let Err(mut more) = scenario.ready(&case) {
+                    more.retain(|p| !problems.contains(p));
+                    problems.append(&mut more);
+                }
+            }
+        }
+        if problems.is_empty() { Ok(scenario) } else { Err(problems) }
+    }
+
+    /// `STUDY/NAME`.
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.study, self.name)
+    }
+
+    /// All cases: rows x PAUSE x schemes.
+    pub fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for row in &self.rows {
+            for pause in &self.pauses {
+                for scheme in &self.schemes {
+                    cases.push(self.case(row.clone(), pause, scheme));
+                }
+            }
+        }
+        cases
+    }
+
+    /// One case.
+    pub fn case(&self, row: Vec<(String, String)>, pause: &str, scheme: &str) -> Case {
+        let condition = self.template.format(&|key| self.value(key, &row));
+        Case { condition, row, pause: pause.into(), scheme: scheme.into() }
+    }
+
+    fn value(&self, key: &str, row: &[(String, String)]) -> String {
+        if let Some((_, v)) = row.iter().find(|(k, _)| k == key) {
+            return v.clone();
+        }
+        let own = self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
+        own.unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
+    }
+
+    /// Makes a case ready to run.
+    ///
+    /// # Errors
+    /// Everything wrong with it.
+    pub fn ready(&self, case: &Case) -> Result<Ready, Vec<Problem>> {
+        let mut flat = self.flat.clone();
+        let mut set = |key: &str, value: &str| {
+            let place = flat.leaves.get(&format!("matrix.{key}")).map_or(Place::Condition, |l| l.place.clone());
+            flat.set(key, value, place);
+        };
+        for (key, value) in &case.row {
+            set(key, value);
+        }
+        set("pause.mode", &case.pause);
+        let mut problems = Vec::new();
+        let settings = Settings::read(&flat, &mut problems);
+        let built = self.scheme(&flat, &case.scheme, &mut problems);
+        let (Some(settings), Some(built)) = (settings, built) else { return Err(problems) };
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut config = serde_json::Map::new();
+        for k in KEYS.iter().filter(|k| !matches!(k.path, "title" | "question" | "source" | "run.seeds")) {
+            let leaf = flat.leaves.get(k.path);
+            let value = match leaf {
+                Some(l) if l.list => json!(l.items),
+                Some(l) => json!(l.items.first()),
+                None => json!(k.default),
+            };
+            config.insert(k.path.into(), value);
+        }
+        let params: serde_json::Map<String, Value> = built.values.iter().map(|(k, v)| ((*k).into(), json!(v))).collect();
+        config.insert("scheme".into(), json!({"name": case.scheme, "params": params}));
+        Ok(Ready { settings, built, scheme: case.scheme.clone(), config: Value::Object(config) })
+    }
+
+    /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all).
+    fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Built> {
+        let entry = cnsim_schemes::find(name)?;
+        let known: Vec<&str> = (entry.info)().iter().map(|i| i.key).collect();
+        let own = format!("scheme.{}.", entry.name);
+        let mut pairs = Vec::new();
+        let mut keys = Vec::new();
+        for (path, leaf) in &flat.leaves {
+            let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
+            if let (Some(key), Some(text)) = (path.strip_prefix(&own).or(shared), leaf.items.first()) {
+                pairs.push((key.to_string(), text.clone()));
+                keys.push(path.clone());
+            }
+        }
+        match (entry.build)(&pairs) {
+            Ok(built) => {
+                for (key, why) in &built.idle {
+                    if let Some(path) = keys.iter().find(|p| p.rsplit('.').next() == Some(key)) {
+                        problems.push(flat.at(path, format!("has no effect: {why}"), "remove it, or change the other setting"));
+                    }
+                }
+                Some(built)
+            }
+            Err(e) => {
+                let path = keys.iter().find(|p| p.rsplit('.').next() == Some(e.key.as_str())).cloned().unwrap_or_default();
+                problems.push(flat.at(&path, e.reason, e.remedy));
+                None
+            }
+        }
+    }
+
+    /// Parses a published row's condition into a row of this matrix.
+    pub fn row_of(&self, condition: &str) -> Option<Vec<(String, String)>> {
+        self.template.parse_text(condition)
+    }
+
+    /// A configuration from results.json as a scenario text of one case.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn from_config(config: &Value) -> Result<(Self, Case), Vec<Problem>> {
+        let mut flat = Flat::parse("config", "").map_err(|p| vec![p])?;
+        let mut scheme = "none".to_string();
+        let text = |v: &Value| match v {
+            Value::Array(a) => format!("[{}]", a.iter().map(|x| x.as_str().unwrap_or("").to_string()).collect::<Vec<_>>().join(",")),
+            Value::String(s) => s.clone(),
+            other => other.to_string(),
+        };
+        let empty = serde_json::Map::new();
+        for (key, value) in config.as_object().unwrap_or(&empty) {
+            if key == "scheme" {
+                scheme = value["name"].as_str().unwrap_or("none").into();
+                for (k, v) in value["params"].as_object().unwrap_or(&empty) {
+                    flat.set(&format!("scheme.{scheme}.{k}"), &text(v), Place::Condition);
+                }
+            } else {
+                flat.set(key, &text(value), Place::Condition);
+            }
+        }
+        // Keys that have no effect under these settings stand in the configuration with their defaults.
+        let idle: Vec<String> = KEYS
+            .iter()
+            .filter(|k| !k.only.0.is_empty())
+            .filter(|k| flat.leaves.get(k.only.0).is_some_and(|l| l.items.first().is_none_or(|v| !k.only.1.contains(&v.as_str()))))
+            .map(|k| k.path.to_string())
+            .collect();
+        idle.iter().for_each(|k| {
+            flat.leaves.remove(k);
+        });
+        if let Some(entry) = cnsim_schemes::find(&scheme) {
+            let pairs: Vec<(String, String)> = Vec::new();
+            if let Ok(built) = (entry.build)(&pairs) {
+                for (key, value) in built.values {
+                    let path = format!("scheme.{scheme}.{key}");
+                    if flat.leaves.get(&path).is_some_and(|l| l.items.first() == Some(&value)) {
+                        flat.leaves.remove(&path);
+                    }
+                }
+            }
+        }
+        let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned()).unwrap_or_default();
+        let (study, name, pause) = (word("study"), word("name"), word("pause.mode"));
+        let scenario = Self {
+            study,
+            name,
+            title: String::new(),
+            question: String::new(),
+            source: String::new(),
+            template: Template::parse(&word("condition")).unwrap_or_default(),
+            seeds: 1,
+            rows: vec![Vec::new()],
+            pauses: vec![pause.clone()],
+            schemes: vec![scheme.clone()],
+            flat,
+        };
+        let case = scenario.case(Vec::new(), &pause, &scheme);
+        Ok((scenario, case))
+    }
+}
+
+/// Replaces `assumptions.NAME` by the keys that they stand for.
+fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
+    let named: Vec<String> = flat.leaves.keys().filter(|k| k.starts_with("assumptions.")).cloned().collect();
+    for path in named {
+        let name = &path["assumptions.".len()..];
+        match ASSUMPTION_KEYS.iter().find(|(n, _)| *n == name.replace('_', "-")) {
+            Some((_, key)) => {
+                if let Some(leaf) = flat.leaves.remove(&path) {
+                    flat.leaves.insert((*key).into(), leaf);
+                }
+            }
+            None => {
+                let near = nearest(name, ASSUMPTION_KEYS.iter().map(|a| a.0));
+                let hint = near.map_or_else(|| "see `cnsim list assumptions`".into(), |n| format!("did you mean `{n}`?"));
+                problems.push(flat.at(&path, "unknown assumption", hint));
+            }
+        }
+    }
+}
+
+/// Refuses keys that nobody reads.
+fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
+    for path in flat.leaves.keys() {
+        if let Some(key) = path.strip_prefix("scheme.params.") {
+            let all = || cnsim_schemes::catalogue().iter().flat_map(|e| (e.info)()).map(|i| i.key);
+            if !all().any(|k| k == key) {
+                let hint = nearest(key, all()).map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
+                problems.push(flat.at(path, "no scheme has this parameter", hint));
+            }
+            continue;
+        }
+        if let Some(rest) = path.strip_prefix("scheme.") {
+            if rest.split('.').next().and_then(cnsim_schemes::find).is_none() {
+                problems.push(flat.at(path, "names no scheme", "write [scheme.params] or [scheme.ecm]"));
+            }
+            continue;
+        }
+        if let Some(key) = path.strip_prefix("matrix.") {
+            if !matches!(key, "pause" | "schemes") && find(key).is_none() && !key.starts_with("scheme.params.") {
+                let hint = nearest(key, KEYS.iter().map(|k| k.path)).map_or_else(|| "a row sets keys of the scenario".into(), |n| format!("did you mean `{n}`?"));
+                problems.push(flat.at(path, "unknown key in the matrix", hint));
+            }
+            continue;
+        }
+        match find(path) {
+            None => {
+                let section = path.split('.').next().unwrap_or("");
+                let known: Vec<&str> = KEYS.iter().map(|k| k.path).filter(|k| k.starts_with(section)).collect();
+                let hint = match nearest(path, KEYS.iter().map(|k| k.path)) {
+                    Some(n) => format!("did you mean `{n}`?"),
+                    None if known.is_empty() => "see `cnsim schema`, or `cnsim new NAME`".into(),
+                    None => format!("known here: {}", known.join(", ")),
+                };
+                problems.push(flat.at(path, "unknown key", hint));
+            }
+            Some(k) if !k.only.0.is_empty() => {
+                let now = flat.leaves.get(k.only.0).and_then(|l| l.items.first().cloned());
+                let now = now.unwrap_or_else(|| find(k.only.0).map_or("", |o| o.default).into());
+                let varied = k.only.0 == "pause.mode" && flat.leaves.contains_key("matrix.pause");
+                if !varied && !k.only.1.contains(&now.as_str()) {
+                    problems.push(flat.at(
+                        path,
+                        format!("has no effect with {} = {now}", k.only.0),
+                        format!("remove it, or set {} to {}", k.only.0, k.only.1.join(" or ")),
+                    ));
+                }
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The rows of the matrix: the product of its lists.
+fn rows(flat: &Flat) -> Vec<Vec<(String, String)>> {
+    let mut rows = vec![Vec::new()];
+    for (path, leaf) in &flat.leaves {
+        let Some(key) = path.strip_prefix("matrix.").filter(|k| !matches!(*k, "pause" | "schemes")) else { continue };
+        rows = rows
+            .into_iter()
+            .flat_map(|row: Vec<(String, String)>| {
+                leaf.items.iter().map(move |v| {
+                    let mut row = row.clone();
+                    row.push((key.to_string(), v.clone()));
+                    row
+                })
+            })
+            .collect();
+    }
+    rows
+}

@@ -1,0 +1,381 @@
+//! Running cases over seeds, and setting what came out beside what was published.
+
+use crate::assumptions::suspect;
+use crate::metrics::{METRICS, Metric, find, measure, structural_zero};
+use crate::published::Published;
+use crate::scenario::{Case, Ready, Scenario};
+use crate::stats::Summary;
+use crate::store::{Curve, RunRecord, Store};
+use cnsim_fabric::{Options, Outcome, RunError, SeriesKind};
+use cnsim_scheme_api::NodeId;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A run to be done.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Study and scenario.
+    pub scenario: (String, String),
+    /// Its case.
+    pub case: Case,
+    /// Made ready.
+    pub ready: Ready,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// Shared between the runs and whoever watches them.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Set to stop after what is finished.
+    pub stop: AtomicBool,
+    /// Finished runs.
+    pub done: AtomicU64,
+    /// Packet-hops simulated in finished runs.
+    pub hops: AtomicU64,
+    /// Packet-hops simulated now and before, roughly.
+    pub live: AtomicU64,
+}
+
+/// Runs jobs in parallel, one a core; finished ones come from the store and go there.
+///
+/// The first failure ends it; stopping is not a failure: what is finished is returned.
+///
+/// # Errors
+/// A law broken, a scheme that failed, a disk that does not take the result.
+pub fn run_jobs(jobs: &[Job], store: Option<&Store>, threads: usize, watch: &Watch) -> Result<Vec<Option<RunRecord>>, String> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?;
+    pool.install(|| jobs.par_iter().map(|job| run_job(job, store, watch, 1)).collect())
+}
+
+/// Runs one job on a number of threads.
+///
+/// # Errors
+/// As [`run_jobs`].
+pub fn run_job(job: &Job, store: Option<&Store>, watch: &Watch, threads: usize) -> Result<Option<RunRecord>, String> {
+    if watch.stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let key = Store::key(&job.ready.config, job.seed);
+    if let Some(store) = store {
+        match store.get(&key) {
+            Ok(Some(record)) => {
+                watch.done.fetch_add(1, Ordering::Relaxed);
+                return Ok(Some(record));
+            }
+            Ok(None) => {}
+            Err(problem) => eprintln!("warning: {problem}"),
+        }
+    }
+    let spec = job.ready.settings.spec(&job.ready.built, job.seed);
+    let last = AtomicU64::new(0);
+    let progress = |_, hops: u64| {
+        watch.live.fetch_add(hops - last.swap(hops, Ordering::Relaxed), Ordering::Relaxed);
+        !watch.stop.load(Ordering::Relaxed)
+    };
+    let options = Options { threads, progress: Some(&progress), ..Options::default() };
+    let out = match cnsim_fabric::run(&spec, &options) {
+        Ok(out) => out,
+        Err(RunError::Stopped) => return Ok(None),
+        Err(e) => {
+            return Err(format!("{}/{} {}, PAUSE {}, {}, seed {}: {e}", job.scenario.0, job.scenario.1, job.case.condition, job.case.pause, job.case.scheme, job.seed));
+        }
+    };
+    watch.live.fetch_add(out.packet_hops - last.load(Ordering::Relaxed), Ordering::Relaxed);
+    let record = record(job, &out);
+    if let Some(store) = store {
+        store.put(&key, &record).map_err(|e| format!("cannot keep a finished run: {e}"))?;
+    }
+    watch.done.fetch_add(1, Ordering::Relaxed);
+    watch.hops.fetch_add(out.packet_hops, Ordering::Relaxed);
+    Ok(Some(record))
+}
+
+/// What is kept of a run.
+pub fn record(job: &Job, out: &Outcome) -> RunRecord {
+    let settings = &job.ready.settings;
+    let hot = settings.hotspot.map_or(0, |h| h.host) as u32;
+    let bin = settings.bin.as_secs_f64();
+    let mut series = BTreeMap::new();
+    let rounded = |values: &[f64], scale: f64| values.iter().map(|v| (v * scale * 1e4).round() / 1e4).collect::<Vec<f64>>();
+    let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
+        series.insert(name.to_string(), Curve { unit: unit.into(), bin, values });
+    };
+    if let Some(q) = out.series.iter().find(|s| matches!(s.kind, SeriesKind::Queue { .. })) {
+        keep("hot_queue", "KB", rounded(&q.values, 1e-3));
+    }
+    if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
+        keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
+    }
+    let mut total: Vec<f64> = Vec::new();
+    for s in out.series.iter().filter(|s| matches!(s.kind, SeriesKind::Delivered { .. })) {
+        total.resize(s.values.len(), 0.0);
+        total.iter_mut().zip(&s.values).for_each(|(t, v)| *t += v);
+    }
+    keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
+    let f = out.fingerprint;
+    let hex = |name: &str, v: u64| (name.to_string(), format!("{v:016x}"));
+    let mut metrics: BTreeMap<String, f64> = measure(settings, out).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
+    if let Some(at) = out.frozen_since {
+        metrics.insert("frozen_since".into(), at.as_secs_f64() * 1e3);
+    }
+    RunRecord {
+        study: job.scenario.0.clone(),
+        scenario: job.scenario.1.clone(),
+        condition: job.case.condition.clone(),
+        pause: job.case.pause.clone(),
+        scheme: job.case.scheme.clone(),
+        seed: job.seed,
+        fingerprint: BTreeMap::from([hex("events", f.events), hex("frames", f.frames), hex("samples", f.samples)]),
+        config: job.ready.config.clone(),
+        metrics,
+        counters: out.counters.iter().cloned().collect(),
+        series,
+        packet_hops: out.packet_hops,
+    }
+}
+
+/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds. Published rows that do not parse, or
+/// name a scheme or PAUSE mode that the matrix lacks, are returned beside.
+///
+/// # Errors
+/// A published row whose values cannot be run.
+pub fn jobs(scenario: &Scenario, published: &[Published], seeds: u64, keep: &dyn Fn(&Case) -> bool) -> Result<(Vec<Job>, Vec<Published>), String> {
+    let mut cases = scenario.cases();
+    let mut lost = Vec::new();
+    for p in published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name) {
+        let (Some(row), Some(scheme)) = (scenario.row_of(&p.condition), cnsim_schemes::find(&p.scheme)) else {
+            lost.push(p.clone());
+            continue;
+        };
+        let case = scenario.case(row, &p.pause, scheme.name);
+        if !cases.iter().any(|c| (&c.condition, &c.pause, &c.scheme) == (&case.condition, &case.pause, &case.scheme)) {
+            // A new condition is run with the whole matrix, so that its table has no hole.
+            for pause in [&p.pause] {
+                for scheme in &scenario.schemes {
+                    let more = scenario.case(case.row.clone(), pause, scheme);
+                    if !cases.contains(&more) {
+                        cases.push(more);
+                    }
+                }
+                if !cases.contains(&case) {
+                    cases.push(case.clone());
+                }
+            }
+        }
+    }
+    let mut jobs = Vec::new();
+    for case in cases.into_iter().filter(keep) {
+        let ready = scenario.ready(&case).map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        for seed in 1..=seeds {
+            jobs.push(Job { scenario: (scenario.study.clone(), scenario.name.clone()), case: case.clone(), ready: ready.clone(), seed });
+        }
+    }
+    Ok((jobs, lost))
+}
+
+/// Verdict of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The published value lies in the prediction interval or within the tolerance.
+    Agrees,
+    /// It does not.
+    Differs,
+    /// Nothing was published.
+    Unpublished,
+    /// Cannot be compared.
+    Incomparable,
+}
+
+impl Verdict {
+    /// As in numbers.csv.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Differs => "differs",
+            Self::Unpublished => "unpublished",
+            Self::Incomparable => "incomparable",
+        }
+    }
+}
+
+/// A row of numbers.csv.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Study.
+    pub study: String,
+    /// Scenario.
+    pub scenario: String,
+    /// Condition.
+    pub condition: String,
+    /// PAUSE.
+    pub pause: String,
+    /// Scheme.
+    pub scheme: String,
+    /// Metric.
+    pub metric: &'static Metric,
+    /// Published number, if there is one.
+    pub published: Option<Published>,
+    /// Values of the runs.
+    pub values: Vec<f64>,
+    /// Their summary.
+    pub summary: Summary,
+    /// Verdict.
+    pub verdict: Verdict,
+    /// Zero by construction.
+    pub structural: bool,
+    /// Suspected assumption, or why it cannot be compared.
+    pub note: String,
+}
+
+/// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
+/// of its last printed digit; or the tolerance.
+pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
+    if published.unit != metric.unit {
+        return (Verdict::Incomparable, format!("published in {}, measured in {}", published.unit, metric.unit));
+    }
+    let half = published.half_unit();
+    let inside = summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+    let near = (published.value - summary.mean).abs() <= metric.tolerance.around(published.value).max(half) + 1e-12;
+    (if inside || near { Verdict::Agrees } else { Verdict::Differs }, String::new())
+}
+
+/// The cells of finished runs.
+pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenario]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut seen: Vec<(&str, &str, &str, &str, &str)> = Vec::new();
+    for r in records {
+        let id = (r.study.as_str(), r.scenario.as_str(), r.condition.as_str(), r.pause.as_str(), r.scheme.as_str());
+        if seen.contains(&id) {
+            continue;
+        }
+        seen.push(id);
+        let same: Vec<&RunRecord> = records
+            .iter()
+            .filter(|x| (x.study.as_str(), x.scenario.as_str(), x.condition.as_str(), x.pause.as_str(), x.scheme.as_str()) == id)
+            .collect();
+        let scenario = scenarios.iter().find(|s| s.study == r.study && s.name == r.scenario);
+        for metric in METRICS {
+            let values: Vec<f64> = same.iter().filter_map(|x| x.metrics.get(metric.id).copied()).collect();
+            let Some(summary) = Summary::of(&values) else { continue };
+            let printed = published.iter().find(|p| {
+                p.study == r.study
+                    && p.scenario == r.scenario
+                    && p.pause == r.pause
+                    && p.metric == metric.id
+                    && cnsim_schemes::find(&p.scheme).is_some_and(|e| e.name == r.scheme)
+                    && scenario.is_some_and(|s| s.row_of(&p.condition).is_some_and(|row| s.case(row, &p.pause, &r.scheme).condition == r.condition))
+            });
+            let (verdict, mut note) = printed.map_or((Verdict::Unpublished, String::new()), |p| judge(metric, p, &summary));
+            if verdict == Verdict::Differs {
+                note = suspect(&r.scheme, &r.pause, &r.condition, metric.id);
+            }
+            cells.push(Cell {
+                study: r.study.clone(),
+                scenario: r.scenario.clone(),
+                condition: r.condition.clone(),
+                pause: r.pause.clone(),
+                scheme: r.scheme.clone(),
+                metric,
+                published: printed.cloned(),
+                values,
+                summary,
+                verdict,
+                structural: structural_zero(metric.id, &r.pause, &r.scheme),
+                note,
+            });
+        }
+    }
+    cells
+}
+
+/// Published numbers for which there is no cell.
+pub fn not_run(published: &[Published], cells: &[Cell], scenarios: &[Scenario]) -> Vec<Published> {
+    let asked = |p: &&Published| scenarios.iter().any(|s| s.study == p.study && s.name == p.scenario);
+    let met = |p: &Published| cells.iter().any(|c| c.published.as_ref() == Some(p));
+    published.iter().filter(asked).filter(|p| !met(p) || find(&p.metric).is_none()).cloned().collect()
+}
+
+/// A number with six significant digits.
+pub fn digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".into();
+    }
+    let text = format!("{value:.5e}");
+    let exponent: i32 = text.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    let decimals = (5 - exponent).clamp(0, 17) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+/// numbers.csv.
+pub fn numbers_csv(cells: &[Cell]) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let header = ["study", "scenario", "condition", "pause", "scheme", "metric", "unit", "published", "measured", "ci95_low", "ci95_high", "pi95_low", "pi95_high", "seeds", "verdict", "note"];
+    let _ = out.write_record(header);
+    let bound = |i: Option<(f64, f64)>, high: bool| i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }));
+    for c in cells {
+        let (ci, pi) = (c.summary.confidence(), c.summary.prediction());
+        let published = c.published.as_ref().map_or_else(String::new, |p| digits(p.value));
+        let row = [
+            c.study.clone(), c.scenario.clone(), c.condition.clone(), c.pause.clone(), c.scheme.clone(), c.metric.id.into(), c.metric.unit.into(),
+            published, digits(c.summary.mean), bound(ci, false), bound(ci, true), bound(pi, false), bound(pi, true), c.summary.n.to_string(),
+            c.verdict.text().into(), c.note.clone(),
+        ];
+        let _ = out.write_record(row);
+    }
+    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// results.json; `series` names the files that hold each run's series.
+pub fn results_json(records: &[RunRecord], series: &dyn Fn(&RunRecord) -> Vec<String>) -> serde_json::Value {
+    let runs: Vec<serde_json::Value> = records
+        .iter()
+        .map(|r| {
+            let metrics: BTreeMap<&String, serde_json::Value> = r
+                .metrics
+                .iter()
+                .map(|(k, v)| (k, serde_json::json!({"value": v, "unit": find(k).map_or("ms", |m| m.unit)})))
+                .collect();
+            serde_json::json!({
+                "study": r.study, "scenario": r.scenario, "condition": r.condition, "pause": r.pause, "scheme": r.scheme,
+                "seed": r.seed, "fingerprint": r.fingerprint, "config": r.config, "metrics": metrics,
+                "counters": r.counters, "packet_hops": r.packet_hops, "series": series(r),
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "schema": 1, "version": env!("CARGO_PKG_VERSION"), "target": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        "runs": runs,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_digits() {
+        for (v, t) in [(62.79, "62.79"), (0.517, "0.517"), (214_569.0, "214569"), (1.0 / 3.0, "0.333333"), (1e-7, "0.0000001"), (0.0, "0"), (-2.5, "-2.5"), (12_345_678.0, "12345678")] {
+            assert_eq!(digits(v), t);
+        }
+    }
+
+    #[test]
+    fn verdicts_by_hand() {
+        let metric = find("time_paused").unwrap();
+        let printed = |text: &str| Published {
+            study: String::new(), scenario: String::new(), condition: String::new(), pause: "on".into(), scheme: String::new(),
+            metric: "time_paused".into(), value: text.parse().unwrap(), text: text.into(), unit: "%".into(), note: String::new(),
+        };
+        let s = Summary::of(&[31.0, 31.0, 31.0]).unwrap();
+        assert_eq!(judge(metric, &printed("31.5"), &s).0, Verdict::Agrees, "0.5 points");
+        assert_eq!(judge(metric, &printed("31.51"), &s).0, Verdict::Differs);
+        let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
+        assert_eq!(judge(metric, &printed("60"), &wide).0, Verdict::Agrees, "inside the prediction interval");
+        let mut other = printed("31");
+        other.unit = "s".into();
+        assert_eq!(judge(metric, &other, &s).0, Verdict::Incomparable);
+    }
+}
