@@ -1,1 +1,292 @@
-//! The `cnsim` program.
+//! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, 3 verification differs,
+//! 130 interrupted.
+
+mod bench;
+mod look;
+mod look_report;
+mod reproduce;
+mod run;
+mod tell;
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Why a verb did not end well.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A run or a law failed.
+    Run(String),
+    /// Bad input.
+    Input(String),
+    /// Verification differs.
+    Differs(String),
+    /// Ctrl-C.
+    Interrupted(String),
+}
+
+impl Failure {
+    fn input(text: impl Into<String>) -> Self {
+        Self::Input(text.into())
+    }
+    /// From an operation on files.
+    pub(crate) fn io(what: &std::path::Path, e: &std::io::Error) -> Self {
+        Self::Input(format!("{}: {e}; choose another place with --out", what.display()))
+    }
+}
+
+impl From<Vec<cnsim_studies::text::Problem>> for Failure {
+    fn from(problems: Vec<cnsim_studies::text::Problem>) -> Self {
+        Self::Input(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+pub(crate) type Done = Result<(), Failure>;
+
+/// The laboratory for congestion management in data-centre Ethernet. Without a verb: `reproduce quick`.
+#[derive(Parser, Debug)]
+#[command(name = "cnsim", version, about, arg_required_else_help = false)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Options that every verb takes.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct Common {
+    /// Say only what was asked for and what went wrong.
+    #[arg(long, global = true)]
+    quiet: bool,
+    /// Say more.
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    /// Run a study's tables and show what was measured beside what was published.
+    Reproduce(ReproduceArgs),
+    /// Run one case of a scenario.
+    Run(RunArgs),
+    /// List studies, scenarios, schemes, metrics or assumptions.
+    List {
+        /// What.
+        #[arg(default_value = "scenarios", value_parser = ["studies", "scenarios", "schemes", "metrics", "assumptions"])]
+        what: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Describe a scheme or a scenario.
+    Describe {
+        /// Name of a scheme or scenario.
+        name: String,
+    },
+    /// Explain a metric, or a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`.
+    Explain {
+        /// Metric or cell.
+        what: String,
+        /// Only this condition.
+        #[arg(long)]
+        condition: Option<String>,
+        /// Only this PAUSE mode.
+        #[arg(long)]
+        pause: Option<String>,
+        /// Where the results of the last `reproduce` are.
+        #[arg(long, default_value = "out")]
+        out: PathBuf,
+    },
+    /// Check a scenario file; says everything that is wrong.
+    Check {
+        /// File.
+        file: String,
+        /// Set a key for this check.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        sets: Vec<String>,
+    },
+    /// Write a commented scenario to start from to standard output.
+    New {
+        /// Its name.
+        name: String,
+    },
+    /// Print the JSON Schema of scenarios.
+    Schema,
+    /// PAUSE headroom of a link.
+    Headroom {
+        /// Link rate.
+        #[arg(long, default_value = "10 Gb/s")]
+        rate: String,
+        /// Cable length in metres (5 ns a metre).
+        #[arg(long, default_value_t = 100.0)]
+        length: f64,
+        /// Largest frame.
+        #[arg(long, default_value = "1500 B")]
+        mtu: String,
+        /// Processing delay at an end.
+        #[arg(long, default_value = "1 us")]
+        processing: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Measure the simulator's speed.
+    Bench {
+        /// Rows; all by default.
+        rows: Vec<String>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+        /// Run one row in this process (used by bench itself).
+        #[arg(long, hide = true)]
+        child: bool,
+    },
+    /// Run the configurations of a results.json again and compare fingerprints.
+    Verify {
+        /// The file.
+        file: PathBuf,
+        /// Threads.
+        #[arg(long, default_value_t = 0)]
+        threads: usize,
+    },
+    /// Compare two results.json.
+    Compare {
+        /// One.
+        a: PathBuf,
+        /// The other.
+        b: PathBuf,
+    },
+    /// Say what this machine offers.
+    Doctor,
+}
+
+/// Arguments of `reproduce`.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct ReproduceArgs {
+    /// quick, all, a study, or STUDY/SCENARIO.
+    #[arg(default_value = "quick")]
+    what: String,
+    /// Seeds of each cell [default: the scenario's].
+    #[arg(long)]
+    seeds: Option<u64>,
+    /// Threads [default: all cores].
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Output folder.
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    /// Published numbers instead of the embedded ones.
+    #[arg(long)]
+    published: Option<PathBuf>,
+    /// Only cases whose condition, PAUSE or scheme contains this text.
+    #[arg(long)]
+    only: Option<String>,
+    /// Start even if the estimate is huge.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Default for ReproduceArgs {
+    fn default() -> Self {
+        Self {
+            what: "quick".into(),
+            seeds: None,
+            threads: 0,
+            out: "out".into(),
+            published: None,
+            only: None,
+            force: false,
+        }
+    }
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct RunArgs {
+    /// Scenario: embedded name or file.
+    scenario: String,
+    /// Scheme.
+    #[arg(long)]
+    scheme: Option<String>,
+    /// PAUSE.
+    #[arg(long, value_parser = ["on", "off", "global"])]
+    pause: Option<String>,
+    /// Condition, as the scenario's template writes it.
+    #[arg(long)]
+    condition: Option<String>,
+    /// Seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Threads for this one run.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Set a key.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+    /// Which series to write.
+    #[arg(long, default_value = "key", value_parser = ["none", "key", "all"])]
+    series: String,
+    /// Output folder.
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    /// Result as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+    /// Start even if the estimate is huge.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Splits KEY=VALUE.
+pub(crate) fn pairs(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    sets.iter()
+        .map(|s| {
+            let (key, value) = s.split_once('=').ok_or_else(|| {
+                Failure::input(format!("--set {s}: has no `=`\n  help: write --set KEY=VALUE, for example --set hotspot.rate=\"1 Gb/s\""))
+            })?;
+            Ok((key.trim().to_string(), value.trim().to_string()))
+        })
+        .collect()
+}
+
+/// Runs the command line; the exit code is the contract's.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            let code = if e.use_stderr() { 2 } else { 0 };
+            let _ = e.print();
+            return ExitCode::from(code);
+        }
+    };
+    let common = &cli.common;
+    let done = match cli.verb.unwrap_or(Verb::Reproduce(ReproduceArgs::default())) {
+        Verb::Reproduce(args) => reproduce::reproduce(&args, common),
+        Verb::Run(args) => run::run(&args, common),
+        Verb::List { what, json } => tell::list(&what, json),
+        Verb::Describe { name } => tell::describe(&name),
+        Verb::Explain { what, condition, pause, out } => {
+            tell::explain(&what, condition.as_deref(), pause.as_deref(), &out)
+        }
+        Verb::Check { file, sets } => tell::check(&file, &sets, common),
+        Verb::New { name } => tell::new(&name),
+        Verb::Schema => tell::schema(),
+        Verb::Headroom { rate, length, mtu, processing, json } => {
+            tell::headroom(&rate, length, &mtu, &processing, json)
+        }
+        Verb::Bench { rows, json, child } => bench::bench(&rows, json, child),
+        Verb::Verify { file, threads } => run::verify(&file, threads, common),
+        Verb::Compare { a, b } => run::compare(&a, &b),
+        Verb::Doctor => tell::doctor(),
+    };
+    let (code, text) = match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Run(text)) => (1, text),
+        Err(Failure::Input(text)) => (2, text),
+        Err(Failure::Differs(text)) => (3, text),
+        Err(Failure::Interrupted(text)) => (130, text),
+    };
+    eprintln!("{}: {text}", look::paint("error", look::Colour::Red, look::colour_on_stderr()));
+    ExitCode::from(code)
+}

@@ -1,2 +1,4 @@
 //! The `cnsim` program.
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cnsim_cli::main()
+}

@@ -14,8 +14,8 @@ use crate::switch::Ledger;
 use crate::timers::Timers;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Probe,
-    ProbeTarget, Purpose, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl, ReflectorState,
-    Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    ProbeTarget, Purpose, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
+    ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -93,7 +93,10 @@ impl Host {
         let bin = net.record.bin.as_ps();
         let length = net.duration.checked_div(bin).unwrap_or(0) as usize;
         let mine = |list: &[(NodeId, NodeId)], end: bool| -> Vec<u32> {
-            list.iter().filter(|f| if end { f.1.0 == id } else { f.0.0 == id }).map(|f| if end { f.0.0 } else { f.1.0 }).collect()
+            list.iter()
+                .filter(|f| if end { f.1.0 == id } else { f.0.0 == id })
+                .map(|f| if end { f.0.0 } else { f.1.0 })
+                .collect()
         };
         let rates: Vec<_> = mine(&net.record.rates, false).into_iter().map(|d| (d, Vec::new())).collect();
         let sources: Vec<Source> = spec
@@ -229,7 +232,10 @@ impl Host {
                 self.end(wires);
                 self.kick = false;
                 // A slot at this very moment comes before the start; it can only join the tail.
-                if self.sources[0].next == self.now && (self.now, order::SLOT, 0) < limit && self.fifo.is_empty() {
+                if self.sources[0].next == self.now
+                    && (self.now, order::SLOT, 0) < limit
+                    && self.fifo.is_empty()
+                {
                     continue;
                 }
                 if (self.now, order::START, 0) >= limit {
@@ -310,7 +316,8 @@ impl Host {
             order::TIMER => self.timer(net),
             order::SLOT => {
                 if let Some(dst) = self.sources[index as usize].slot() {
-                    let (len, greedy) = (self.sources[index as usize].len, self.sources[index as usize].greedy);
+                    let (len, greedy) =
+                        (self.sources[index as usize].len, self.sources[index as usize].greedy);
                     self.generate(dst, len, greedy, net);
                 }
             }
@@ -451,7 +458,8 @@ impl Host {
         }
         let sent = slot.state.sent;
         if slot.state.rate != rate_before {
-            self.events.add(now ^ u64::from(key) << 40, self.slot(at).map_or(0, |s| s.state.rate.bps().to_bits()));
+            self.events
+                .add(now ^ u64::from(key) << 40, self.slot(at).map_or(0, |s| s.state.rate.bps().to_bits()));
         }
         self.out.limited_flows += u64::from(first);
         for action in actions.drain(..) {
@@ -489,7 +497,8 @@ impl Host {
         if !self.fifo.iter().any(mine) {
             return;
         }
-        let (moved, kept): (VecDeque<Frame>, VecDeque<Frame>) = std::mem::take(&mut self.fifo).into_iter().partition(mine);
+        let (moved, kept): (VecDeque<Frame>, VecDeque<Frame>) =
+            std::mem::take(&mut self.fifo).into_iter().partition(mine);
         self.fifo = kept;
         if let Some(slot) = self.slot_mut(at) {
             slot.state.backlog += moved.iter().map(|f| u64::from(f.len)).sum::<u64>();
@@ -679,7 +688,9 @@ impl Host {
         let Some(at) = self.limiters.find(self.key_of(frame.dst)) else { return };
         let Some(slot) = self.slot_mut(at) else { return };
         let tag = slot.state.tag;
-        if tag != Tag::None && (slot.state.tag_probability >= 1.0 || slot.state.stream.chance(slot.state.tag_probability)) {
+        if tag != Tag::None
+            && (slot.state.tag_probability >= 1.0 || slot.state.stream.chance(slot.state.tag_probability))
+        {
             frame.set_tag(tag);
         }
         if !frame.counted {
@@ -854,7 +865,8 @@ impl Host {
                     let ext = self.bodies.put(Body::Feedback(flow, feedback));
                     let kind = if self.in_band { Kind::InBand } else { Kind::Control };
                     let dst = flow.0 / self.hosts;
-                    let frame = Frame { flow: flow.0, dst, len: 64, kind, ext, born: self.now, ..Frame::default() };
+                    let frame =
+                        Frame { flow: flow.0, dst, len: 64, kind, ext, born: self.now, ..Frame::default() };
                     if self.in_band {
                         self.fifo.push_back(frame);
                     } else {
@@ -929,16 +941,25 @@ impl Host {
             self.sample_rates();
         }
         let host = NodeId(self.id);
-        let per_second = |bits: Vec<u64>| bits.into_iter().map(|b| b as f64 / bin.as_secs_f64()).collect::<Vec<f64>>();
+        let per_second =
+            |bits: Vec<u64>| bits.into_iter().map(|b| b as f64 / bin.as_secs_f64()).collect::<Vec<f64>>();
         let mut series = Vec::new();
         if let Some(b) = self.bins.take() {
             series.push(Series { kind: SeriesKind::Delivered { host }, bin, values: per_second(b) });
         }
         for (src, b) in std::mem::take(&mut self.flow_bins) {
-            series.push(Series { kind: SeriesKind::Flow { src: NodeId(src), dst: host }, bin, values: per_second(b) });
+            series.push(Series {
+                kind: SeriesKind::Flow { src: NodeId(src), dst: host },
+                bin,
+                values: per_second(b),
+            });
         }
         for (dst, values) in std::mem::take(&mut self.rates) {
-            series.push(Series { kind: SeriesKind::LimiterRate { src: host, dst: NodeId(dst) }, bin, values });
+            series.push(Series {
+                kind: SeriesKind::LimiterRate { src: host, dst: NodeId(dst) },
+                bin,
+                values,
+            });
         }
         (self.out.clone(), series)
     }

@@ -19,8 +19,8 @@ pub use engine::run;
 
 pub use outcome::{Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome};
 pub use spec::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, HostSpec, LimiterPosition, LinkSpec, Organisation, Phase,
-    PauseSpec, PauseTransport, RateChange, Record, Routing, RunSpec, SourceSpec, SwitchSpec,
+    Arrivals, BufferSpec, ControlTransport, Destinations, HostSpec, LimiterPosition, LinkSpec, Organisation,
+    PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec, SourceSpec, SwitchSpec,
 };
 
 /// Which engine runs a network.
@@ -46,7 +46,10 @@ pub struct Options<'a> {
 
 impl std::fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options").field("engine", &self.engine).field("threads", &self.threads).finish_non_exhaustive()
+        f.debug_struct("Options")
+            .field("engine", &self.engine)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
     }
 }
 

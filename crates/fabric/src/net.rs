@@ -1,8 +1,8 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
 
+use crate::RunError;
 use crate::frame::{TxRate, mix};
 use crate::spec::{ControlTransport, Record, Routing, RunSpec};
-use crate::RunError;
 use cnsim_scheme_api::{NodeId, Plan, Scheme, Time};
 use std::sync::Arc;
 
@@ -62,18 +62,25 @@ impl Net {
         let mut total = 0u32;
         for n in 0..nodes {
             ports.push(total);
-            total += if n < spec.hosts.len() { 1 } else { u32::from(spec.switches[n - spec.hosts.len()].ports) };
+            total +=
+                if n < spec.hosts.len() { 1 } else { u32::from(spec.switches[n - spec.hosts.len()].ports) };
         }
         ports.push(total);
         let mut links: Vec<Option<Link>> = vec![None; total as usize];
         let processing = |n: NodeId| {
             let n = n.0 as usize;
-            if n < spec.hosts.len() { spec.hosts[n].processing } else { spec.switches[n - spec.hosts.len()].processing }
+            if n < spec.hosts.len() {
+                spec.hosts[n].processing
+            } else {
+                spec.switches[n - spec.hosts.len()].processing
+            }
         };
         let number = |(n, p): (NodeId, u16)| -> Result<u32, RunError> {
             let i = n.0 as usize;
             if i >= nodes || u32::from(p) >= ports[i + 1] - ports[i] {
-                return Err(RunError::Spec(format!("a link names port {p} of node {i}, which does not exist")));
+                return Err(RunError::Spec(format!(
+                    "a link names port {p} of node {i}, which does not exist"
+                )));
             }
             Ok(ports[i] + u32::from(p))
         };
@@ -120,7 +127,13 @@ impl Net {
             duration: spec.duration.as_ps(),
             seed: spec.seed,
             window: if window == u64::MAX { 1_000_000 } else { window },
-            mtu: spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame.get() as u16).max().unwrap_or(1500),
+            mtu: spec
+                .hosts
+                .iter()
+                .flat_map(|h| &h.sources)
+                .map(|s| s.frame.get() as u16)
+                .max()
+                .unwrap_or(1500),
         };
         net.routes(spec)?;
         net.tree();
@@ -172,8 +185,11 @@ impl Net {
         for to in 0..s {
             let dist = breadth(&[to]);
             for from in (0..s).filter(|&f| f != to && dist[f] != u32::MAX) {
-                let group: Vec<u16> =
-                    neighbours[from].iter().filter(|&&(_, n)| dist[n] + 1 == dist[from]).map(|&(p, _)| p).collect();
+                let group: Vec<u16> = neighbours[from]
+                    .iter()
+                    .filter(|&&(_, n)| dist[n] + 1 == dist[from])
+                    .map(|&(p, _)| p)
+                    .collect();
                 let next = known.len() as u16;
                 let id = *known.entry(group.clone()).or_insert_with(|| {
                     self.groups.push(group);

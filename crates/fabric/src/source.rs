@@ -28,7 +28,14 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(spec: &SourceSpec, host: u32, index: usize, hosts: u32, line: TxRate, seed: u64) -> Self {
+    pub(crate) fn new(
+        spec: &SourceSpec,
+        host: u32,
+        index: usize,
+        hosts: u32,
+        line: TxRate,
+        seed: u64,
+    ) -> Self {
         let site = u64::from(host) | (index as u64) << 32;
         let len = spec.frame.get() as u16;
         let slot = line.time(len).max(1);

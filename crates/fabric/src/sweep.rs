@@ -36,7 +36,10 @@ impl Switch {
         }
         let mut i = 0;
         loop {
-            let arrival = scratch.keys.get(i).map_or((NEVER, u8::MAX, u32::MAX), |k| (k.0, (k.1 >> 16) as u8, k.1 & 0xFFFF));
+            let arrival = scratch
+                .keys
+                .get(i)
+                .map_or((NEVER, u8::MAX, u32::MAX), |k| (k.0, (k.1 >> 16) as u8, k.1 & 0xFFFF));
             let rare = if self.rare < end { self.next_rare_key() } else { (NEVER, u8::MAX, u32::MAX) };
             let key = arrival.min(rare);
             if key.0 >= end {

@@ -5,8 +5,8 @@
 //! happens, in one sweep.
 
 use crate::frame::{
-    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind,
-    order,
+    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires,
+    arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -14,8 +14,9 @@ use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
 use crate::timers::Timers;
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl, PointId,
-    PointState, Probe, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream, Time,
+    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
+    PointId, PointState, Probe, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot,
+    Stream, Time,
 };
 use std::collections::VecDeque;
 
@@ -291,7 +292,11 @@ impl Switch {
     }
 
     fn kicked(&self) -> Option<u32> {
-        if self.kicks != 0 { Some(self.kicks.trailing_zeros()) } else { self.many_kicks.iter().min().copied() }
+        if self.kicks != 0 {
+            Some(self.kicks.trailing_zeros())
+        } else {
+            self.many_kicks.iter().min().copied()
+        }
     }
 
     /// Carries out one event.
@@ -345,7 +350,14 @@ impl Switch {
     }
 
     /// A frame arrived at input `input`.
-    pub(crate) fn arrive(&mut self, entry: Entry, body: Option<Body>, input: usize, net: &Net, wires: &mut Wires) {
+    pub(crate) fn arrive(
+        &mut self,
+        entry: Entry,
+        body: Option<Body>,
+        input: usize,
+        net: &Net,
+        wires: &mut Wires,
+    ) {
         let mut frame = entry.frame;
         frame.input = input as u16;
         match frame.kind {
@@ -559,7 +571,11 @@ impl Switch {
                 PointAction::Broadcast(feedback) => {
                     self.made(&feedback);
                     let flow = FlowId(u32::MAX);
-                    self.own.push_back((self.now + self.processing, BROADCAST, Body::Feedback(flow, feedback)));
+                    self.own.push_back((
+                        self.now + self.processing,
+                        BROADCAST,
+                        Body::Feedback(flow, feedback),
+                    ));
                 }
                 PointAction::StartTimer(slot, after) => {
                     self.timers.start(p as u32, slot.0, self.now.saturating_add(after.as_ps()));
@@ -596,7 +612,15 @@ impl Switch {
             Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
         };
         let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
-        let frame = Frame { flow, dst, len: 64, kind, input: self.ports.len() as u16, born: self.now, ..Frame::default() };
+        let frame = Frame {
+            flow,
+            dst,
+            len: 64,
+            kind,
+            input: self.ports.len() as u16,
+            born: self.now,
+            ..Frame::default()
+        };
         self.message(frame, body, net, wires);
     }
 
@@ -628,9 +652,11 @@ impl Switch {
             let (flow, probe) = (*flow, probe);
             let point = PointId(self.base + out as u32);
             let ends = |p: &Probe| matches!(p.target, ProbeTarget::Point(t) if t == point);
-            let answered = self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+            let answered =
+                self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
             if answered {
-                let feedback = Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
+                let feedback =
+                    Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
                 self.made(&feedback);
                 let dst = flow.0 / net.hosts;
                 self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));

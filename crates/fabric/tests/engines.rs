@@ -5,9 +5,9 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl, Probe, ProbeTarget, Purpose,
-    Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite,
-    Slot, SourceSite, Stream, Tag, Time,
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl, Probe,
+    ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
+    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -27,7 +27,13 @@ impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
         if self.dial & 1 > 0 {
             let at = if self.dial & 2 > 0 { RampAt::Arrival } else { RampAt::Departure };
-            ctl.mark(Ramp { low: Bytes::from_kb(3), high: Bytes::from_kb(40), p_max: 0.5, p_beyond: 1.0, at });
+            ctl.mark(Ramp {
+                low: Bytes::from_kb(3),
+                high: Bytes::from_kb(40),
+                p_max: 0.5,
+                p_beyond: 1.0,
+                at,
+            });
         }
         match (self.dial >> 2) % 4 {
             0 => ctl.sample_after(Bytes::from_kb(20)),
@@ -83,7 +89,11 @@ impl ReactionPoint for Reaction {
         limiter.start_timer(Slot(1), Time::from_us(40));
         limiter.stamp_with(Tag::RateDiscovery(limiter.line_rate()), 0.5);
         if self.n.is_multiple_of(3) {
-            let class = if self.dial & 64 > 0 { cnsim_scheme_api::Class::Data } else { cnsim_scheme_api::Class::Control };
+            let class = if self.dial & 64 > 0 {
+                cnsim_scheme_api::Class::Data
+            } else {
+                cnsim_scheme_api::Class::Control
+            };
             limiter.send_probe(Probe::new(self.n, ProbeTarget::Destination, class));
         }
         self.n += 1;
@@ -126,7 +136,11 @@ impl Scheme for Shaker {
         let scope = |bit: u64| if self.dial & bit > 0 { Scope::Host } else { Scope::Flow };
         Plan {
             limiter_scope: scope(128),
-            built: if self.dial & 256 > 0 { cnsim_scheme_api::Built::FirstFrame } else { cnsim_scheme_api::Built::OnFeedback },
+            built: if self.dial & 256 > 0 {
+                cnsim_scheme_api::Built::FirstFrame
+            } else {
+                cnsim_scheme_api::Built::OnFeedback
+            },
             reflect: match (self.dial >> 9) % 5 {
                 0 => ReflectGate::Never,
                 1 => ReflectGate::Marked,
@@ -169,7 +183,8 @@ fn scenario(seed: u64) -> RunSpec {
             h.fifo_frames = [3, 20, 500][pick(3) as usize];
             h.limiter_frames = 1 + pick(20) as u32;
             h.processing = Time::from_ns(pick(3) * 500);
-            h.limiter_position = if pick(2) == 0 { LimiterPosition::AtSource } else { LimiterPosition::BelowQueue };
+            h.limiter_position =
+                if pick(2) == 0 { LimiterPosition::AtSource } else { LimiterPosition::BelowQueue };
             for _ in 0..=(pick(4) / 3) {
                 let mut s = common::bernoulli(0.2 + 0.1 * pick(9) as f64);
                 s.frame = Bytes::new(sizes[pick(6) as usize]);
@@ -177,14 +192,21 @@ fn scenario(seed: u64) -> RunSpec {
                 match pick(5) {
                     0 => s.arrivals = Arrivals::Greedy,
                     1 => {
-                        s.arrivals =
-                            Arrivals::OnOff { on: Time::from_us(20), off: Time::from_us(13), off_first: pick(2) == 0 }
+                        s.arrivals = Arrivals::OnOff {
+                            on: Time::from_us(20),
+                            off: Time::from_us(13),
+                            off_first: pick(2) == 0,
+                        }
                     }
                     _ => {}
                 }
                 if pick(2) == 0 {
                     let dst = pick(hosts as u64) as u32;
-                    s.destinations = Destinations::Fixed(NodeId(if dst == i as u32 { (dst + 1) % hosts as u32 } else { dst }));
+                    s.destinations = Destinations::Fixed(NodeId(if dst == i as u32 {
+                        (dst + 1) % hosts as u32
+                    } else {
+                        dst
+                    }));
                 }
                 h.sources.push(s);
             }
@@ -193,7 +215,8 @@ fn scenario(seed: u64) -> RunSpec {
         .collect();
     let aligned = pick(3) == 0;
     let pause = pick(3);
-    let organisation = [Organisation::Crosspoint, Organisation::Input, Organisation::SharedOutput][pick(3) as usize];
+    let organisation =
+        [Organisation::Crosspoint, Organisation::Input, Organisation::SharedOutput][pick(3) as usize];
     let pool = pick(2) == 0;
     let global = pick(3) == 0;
     let wire = pick(3) == 0;
@@ -291,10 +314,14 @@ fn engines_agree_bit_for_bit_on_random_networks() {
             let fast = digest(&run(&spec, &Options { threads, ..Options::default() }));
             if fast != oracle {
                 let at = oracle.lines().zip(fast.lines()).position(|(a, b)| a != b).unwrap_or(0);
-                let around = |s: &str| s.lines().skip(at.saturating_sub(12)).take(16).collect::<Vec<_>>().join("\n");
+                let around =
+                    |s: &str| s.lines().skip(at.saturating_sub(12)).take(16).collect::<Vec<_>>().join("\n");
                 panic!(
                     "seed {seed}, {threads} threads: engines differ at line {at}; {:?} {:?} {:?} window {:?}\noracle:\n{}\nfast:\n{}",
-                    spec.switches[0].buffer, spec.control, spec.routing, spec.schemes,
+                    spec.switches[0].buffer,
+                    spec.control,
+                    spec.routing,
+                    spec.schemes,
                     around(&oracle),
                     around(&fast)
                 );

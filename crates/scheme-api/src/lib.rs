@@ -12,8 +12,8 @@
 //! `set_rate` acts from the next frame on: a frame already scheduled keeps its time, unless the scheme calls
 //! [`Limiter::retime`].
 
-pub mod params;
 mod handles;
+pub mod params;
 mod random;
 pub mod testing;
 mod wire;

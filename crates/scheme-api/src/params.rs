@@ -79,7 +79,8 @@ macro_rules! unit_value {
         impl ParamValue for $t {
             const KIND: &'static str = $kind;
             fn parse(text: &str) -> Result<Self, (String, String)> {
-                text.parse::<$t>().map_err(|e| (e.reason.to_string(), format!("write for example {}", e.example)))
+                text.parse::<$t>()
+                    .map_err(|e| (e.reason.to_string(), format!("write for example {}", e.example)))
             }
             fn show(&self) -> String {
                 self.to_string()
@@ -106,9 +107,9 @@ impl ParamValue for f64 {
             },
             None => t.parse::<f64>().ok(),
         };
-        value
-            .filter(|v| v.is_finite())
-            .ok_or_else(|| (format!("`{text}` is not a number"), "write a finite number such as 0.5 or 1/128".into()))
+        value.filter(|v| v.is_finite()).ok_or_else(|| {
+            (format!("`{text}` is not a number"), "write a finite number such as 0.5 or 1/128".into())
+        })
     }
     fn show(&self) -> String {
         format!("{self}")
@@ -286,7 +287,11 @@ macro_rules! params {
 /// The error for an unknown key, with the nearest known ones.
 pub fn unknown(key: &str, known: &[&str]) -> ParamError {
     let near = known.iter().min_by_key(|k| distance(key, k)).filter(|k| distance(key, k) <= 3);
-    let list = if known.is_empty() { "this scheme has none".to_string() } else { format!("known: {}", known.join(", ")) };
+    let list = if known.is_empty() {
+        "this scheme has none".to_string()
+    } else {
+        format!("known: {}", known.join(", "))
+    };
     ParamError {
         key: key.into(),
         reason: "unknown parameter".into(),

@@ -1,9 +1,9 @@
 //! Rigs that drive one scheme alone, and the conformance suite that any scheme can run.
 
 use crate::{
-    Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, PointAction, PointControl,
-    PointId, PointState, Purpose, Queue, QueueKind, QueueSite, Rate, ReactionPoint, Scheme, Slot, SourceSite, Stream, Tag,
-    Time,
+    Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, PointAction,
+    PointControl, PointId, PointState, Purpose, Queue, QueueKind, QueueSite, Rate, ReactionPoint, Scheme,
+    Slot, SourceSite, Stream, Tag, Time,
 };
 use crate::{CongestionPoint, Probe, ProbeTarget};
 
@@ -160,7 +160,8 @@ impl PointRig {
     pub fn frame(&mut self, flow: u32, queue: u64, tag: Tag) -> FrameView {
         let (src, dst) = (NodeId(flow), NodeId(0));
         let flow = FlowId(flow);
-        let mut view = FrameView { flow, src, dst, len: Bytes::new(1500), marked: false, tag, dropped: false };
+        let mut view =
+            FrameView { flow, src, dst, len: Bytes::new(1500), marked: false, tag, dropped: false };
         self.state.countdown -= 1500;
         if self.state.countdown <= 0 {
             self.state.countdown = i64::MAX / 2;
@@ -238,7 +239,10 @@ pub fn conformance(make: &dyn Fn() -> Box<dyn Scheme>, promise: Promise) -> Resu
             let rate = rig.rate();
             let stopped = rate == Rate::ZERO;
             if !rate.bps().is_finite() || rate > line || (rate < promise.floor && !stopped) {
-                return Err(format!("step {step}: rate {rate} outside [{}, {line}] after {message:?}", promise.floor));
+                return Err(format!(
+                    "step {step}: rate {rate} outside [{}, {line}] after {message:?}",
+                    promise.floor
+                ));
             }
             trace.push(rate.bps().to_bits());
         }
@@ -251,7 +255,9 @@ pub fn conformance(make: &dyn Fn() -> Box<dyn Scheme>, promise: Promise) -> Resu
         let mut rig = ReactionRig::boxed(make(), line, 5);
         (0..20).for_each(|_| rig.cnm(40));
         let fb = -500.0;
-        (0..20).for_each(|_| rig.feedback(&Feedback::Ecm { point: PointId(7), q_off: fb, q_delta: 0.0, fb, stop: false }));
+        (0..20).for_each(|_| {
+            rig.feedback(&Feedback::Ecm { point: PointId(7), q_off: fb, q_delta: 0.0, fb, stop: false })
+        });
         let steps = 4000;
         for _ in 0..steps {
             rig.send(bytes.get() / steps);

@@ -32,8 +32,8 @@
 //! The tag's bytes on the link and its timestamp.
 
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Rate, ReactionPoint,
-    Scheme, Slot, SourceSite, Tag, Time, choice, params,
+    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Rate,
+    ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
 };
 
 choice! {
@@ -396,7 +396,11 @@ mod tests {
 
     #[test]
     fn oversampling_rules() {
-        let point = |o| Point { p: EcmParams { oversampling: o, ..EcmParams::default() }, id: PointId(0), q_old: 0.0 };
+        let point = |o| Point {
+            p: EcmParams { oversampling: o, ..EcmParams::default() },
+            id: PointId(0),
+            q_old: 0.0,
+        };
         let at = |o, fb, q| point(o).interval(fb, q, false, 0.5).get();
         assert_eq!(at(Oversampling::Off, -1875.0, 2000.0), 75_000);
         assert_eq!(at(Oversampling::Proportional, -1875.0, 2000.0), 7_500);

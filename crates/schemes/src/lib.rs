@@ -32,7 +32,10 @@ impl Entry {
     /// The head of the scheme's file, as Markdown: idea, sources, assumptions and deviations.
     pub fn about(&self) -> String {
         let lines = self.source.lines().take_while(|l| l.starts_with("//!"));
-        lines.map(|l| l.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect::<Vec<_>>().join("\n")
+        lines
+            .map(|l| l.trim_start_matches("//!").strip_prefix(' ').unwrap_or(""))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -129,10 +132,16 @@ mod tests {
         fn plan(&self) -> cnsim_scheme_api::Plan {
             self.0.plan()
         }
-        fn congestion_point(&self, s: &cnsim_scheme_api::QueueSite) -> Option<Box<dyn cnsim_scheme_api::CongestionPoint>> {
+        fn congestion_point(
+            &self,
+            s: &cnsim_scheme_api::QueueSite,
+        ) -> Option<Box<dyn cnsim_scheme_api::CongestionPoint>> {
             self.0.congestion_point(s)
         }
-        fn reaction_point(&self, s: &cnsim_scheme_api::SourceSite) -> Option<Box<dyn cnsim_scheme_api::ReactionPoint>> {
+        fn reaction_point(
+            &self,
+            s: &cnsim_scheme_api::SourceSite,
+        ) -> Option<Box<dyn cnsim_scheme_api::ReactionPoint>> {
             self.0.reaction_point(s)
         }
         fn engages(&self, f: &cnsim_scheme_api::Feedback) -> bool {
@@ -159,7 +168,12 @@ mod tests {
             for i in (entry.info)() {
                 let built = (entry.build)(&[(i.key.into(), i.default.clone())]);
                 let built = built.unwrap_or_else(|e| panic!("{}.{}: {e}", entry.name, i.key));
-                assert!(built.values.iter().any(|(k, v)| *k == i.key && *v == i.default), "{}.{}", entry.name, i.key);
+                assert!(
+                    built.values.iter().any(|(k, v)| *k == i.key && *v == i.default),
+                    "{}.{}",
+                    entry.name,
+                    i.key
+                );
             }
             assert!(entry.name == "none" || entry.about().contains("Sources"), "{}", entry.name);
         }

@@ -30,8 +30,8 @@
 //! * Drift multiplies target and current rate.
 
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Ramp, Rate,
-    ReactionPoint, Scheme, Slot, SourceSite, Time, choice, params,
+    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Ramp,
+    Rate, ReactionPoint, Scheme, Slot, SourceSite, Time, choice, params,
 };
 
 choice! {
@@ -329,7 +329,13 @@ impl Rates {
             let step = match self.p.hai {
                 Hai::Off | Hai::Timer => ri,
                 Hai::Linear => ri * f64::from(n),
-                Hai::Fixed => if n >= 6 { Rate::from_mbps(50.0) } else { ri },
+                Hai::Fixed => {
+                    if n >= 6 {
+                        Rate::from_mbps(50.0)
+                    } else {
+                        ri
+                    }
+                }
                 Hai::Doubling => ri * f64::from(1u32 << (n - 1).min(20)),
             };
             self.target = self.target + step;
@@ -449,7 +455,8 @@ mod tests {
     /// After five cycles of 150 KB, cycles of 37.5 KB raise the target by 12 Mb/s each.
     #[test]
     fn active_increase_by_hand() {
-        let mut rig = ReactionRig::new(Qcn2pt(QcnParams { efr: false, ..QcnParams::default() }), Rate::from_gbps(10.0));
+        let mut rig =
+            ReactionRig::new(Qcn2pt(QcnParams { efr: false, ..QcnParams::default() }), Rate::from_gbps(10.0));
         rig.cnm(63);
         rig.cnm(63);
         let target = 10e9 * (1.0 - 63.0 / 128.0);

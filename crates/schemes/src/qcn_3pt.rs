@@ -17,8 +17,9 @@
 
 use crate::qcn_2pt::{Point, QcnParams, Rates};
 use cnsim_scheme_api::{
-    CongestionPoint, Feedback, FrameView, Limiter, ParamError, ParamInfo, Params, Plan, QueueSite, Ramp, ReactionPoint,
-    ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, choice, params,
+    CongestionPoint, Feedback, FrameView, Limiter, ParamError, ParamInfo, Params, Plan, QueueSite, Ramp,
+    ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite,
+    choice, params,
 };
 
 choice! {

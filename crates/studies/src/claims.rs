@@ -63,7 +63,13 @@ impl Evidence<'_> {
         let mut found: Vec<(u64, f64)> = self
             .records
             .iter()
-            .filter(|r| r.scenario == "single-hop" && r.study == "B07" && r.condition == condition && r.pause == pause && r.scheme == scheme)
+            .filter(|r| {
+                r.scenario == "single-hop"
+                    && r.study == "B07"
+                    && r.condition == condition
+                    && r.pause == pause
+                    && r.scheme == scheme
+            })
             .filter_map(|r| Some((r.seed, *r.metrics.get(metric)?)))
             .collect();
         found.sort_by_key(|f| f.0);
@@ -134,7 +140,12 @@ fn ordering(e: &Evidence<'_>) -> Finding {
         let get = |s| e.values(c, "on", s, "aggregate_throughput");
         let (none, two, three, ecm) = (get("none"), get("qcn-2pt"), get("qcn-3pt"), get("ecm"));
         let order = [e.at_most(1.0, &two, &three), e.at_most(1.0, &three, &ecm)];
-        let text = format!("{c}: {:.2} / {:.2} / {:.2} Gb/s (2pt / 3pt / ECM)", mean(&two), mean(&three), mean(&ecm));
+        let text = format!(
+            "{c}: {:.2} / {:.2} / {:.2} Gb/s (2pt / 3pt / ECM)",
+            mean(&two),
+            mean(&three),
+            mean(&ecm)
+        );
         for o in order {
             parts.add(o, text.clone());
         }
@@ -151,7 +162,10 @@ fn overhead(e: &Evidence<'_>) -> Finding {
         let get = |s| e.values(c, "on", s, "overhead");
         let (two, three, ecm) = (get("qcn-2pt"), get("qcn-3pt"), get("ecm"));
         for (name, v) in [("2pt", &two), ("ECM", &ecm)] {
-            parts.add(e.at_most(10.0, v, &three), format!("{c}: 3pt {:.1} Mb/s, {name} {:.2}", mean(&three), mean(v)));
+            parts.add(
+                e.at_most(10.0, v, &three),
+                format!("{c}: 3pt {:.1} Mb/s, {name} {:.2}", mean(&three), mean(v)),
+            );
         }
     }
     parts.finding()
@@ -161,8 +175,12 @@ fn recovery(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::new("");
     for c in RATES {
         for pause in ["on", "off"] {
-            let (two, ecm) = (e.values(c, pause, "qcn-2pt", "recovery_time"), e.values(c, pause, "ecm", "recovery_time"));
-            parts.add(e.at_most(1.0, &ecm, &two), format!("{c}, PAUSE {pause}: {:.0} ms against {:.0} ms", mean(&two), mean(&ecm)));
+            let (two, ecm) =
+                (e.values(c, pause, "qcn-2pt", "recovery_time"), e.values(c, pause, "ecm", "recovery_time"));
+            parts.add(
+                e.at_most(1.0, &ecm, &two),
+                format!("{c}, PAUSE {pause}: {:.0} ms against {:.0} ms", mean(&two), mean(&ecm)),
+            );
         }
     }
     parts.finding()
@@ -174,7 +192,10 @@ fn loss(e: &Evidence<'_>) -> Finding {
         let none = e.values(c, "off", "none", "dropped_frames");
         for s in ["qcn-2pt", "qcn-3pt", "ecm"] {
             let with = e.values(c, "off", s, "dropped_frames");
-            parts.add(e.at_most(100.0, &with, &none), format!("{c}: {s} {:.0}, none {:.0}", mean(&with), mean(&none)));
+            parts.add(
+                e.at_most(100.0, &with, &none),
+                format!("{c}: {s} {:.0}, none {:.0}", mean(&with), mean(&none)),
+            );
         }
     }
     parts.finding()
@@ -185,7 +206,12 @@ fn missing(e: &Evidence<'_>) -> Finding {
     Finding { holds: Holds::NotRun, evidence: "its scenario is not there yet".into() }
 }
 
-const fn b07(id: &'static str, origin: &'static str, text: &'static str, test: fn(&Evidence<'_>) -> Finding) -> Claim {
+const fn b07(
+    id: &'static str,
+    origin: &'static str,
+    text: &'static str,
+    test: fn(&Evidence<'_>) -> Finding,
+) -> Claim {
     Claim { study: "B07", id, text, origin, test }
 }
 
@@ -195,7 +221,12 @@ pub const CLAIMS: &[Claim] = &[
     b07("B07.2", "printed", "byte-based sampling jitters less than packet-based", missing),
     b07("B07.3", "printed", "both QCN do their job, ECM does better, QCN-2pt suffers most", ordering),
     b07("B07.4", "printed", "QCN-3pt's overhead is one to two orders of magnitude larger", overhead),
-    b07("B07.5", "printed", "3pt's overhead scales with nodes x load, the others' with congestion points x bottleneck rate", missing),
+    b07(
+        "B07.5",
+        "printed",
+        "3pt's overhead scales with nodes x load, the others' with congestion points x bottleneck rate",
+        missing,
+    ),
     b07("B07.6", "printed", "the same ordering in multi-hop", missing),
     b07("B07.7", "printed", "recovery of QCN-2pt is slower than ECM's", recovery),
     b07("B07.8", "table", "without PAUSE, loss falls by orders of magnitude", loss),

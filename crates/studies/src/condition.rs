@@ -28,7 +28,8 @@ impl Template {
             let Some((before, rest)) = clause.split_once('{') else {
                 return Ok(Clause { before: clause.into(), key: None, after: String::new() });
             };
-            let (key, after) = rest.split_once('}').ok_or_else(|| format!("`{clause}` has `{{` without `}}`"))?;
+            let (key, after) =
+                rest.split_once('}').ok_or_else(|| format!("`{clause}` has `{{` without `}}`"))?;
             if after.contains('{') {
                 return Err(format!("`{clause}` has two keys; separate them by a comma"));
             }
@@ -60,7 +61,8 @@ impl Template {
                 None => (c.before == part).then_some(None),
                 Some(key) => {
                     let value = part.strip_prefix(c.before.as_str())?.strip_suffix(c.after.as_str())?.trim();
-                    let known = canonical(value) != value || quantity(value).is_some() || !value.contains(' ');
+                    let known =
+                        canonical(value) != value || quantity(value).is_some() || !value.contains(' ');
                     (!value.is_empty() && known).then(|| Some((key.clone(), canonical(value))))
                 }
             })?;

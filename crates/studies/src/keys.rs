@@ -33,12 +33,37 @@ pub const KEYS: &[Key] = &[
     key("source", "text", "none", "where it comes from"),
     key("condition", "text", "default", "template that names a row, such as `hotspot {hotspot.rate}`"),
     key("topology.kind", "single-switch|core-edge|k-ary-n-tree", "single-switch", "shape of the network"),
-    only(key("topology.hosts", "integer", "10", "number of hosts, named H0, H1, ..."), "topology.kind", &["single-switch"]),
-    only(key("topology.ports", "integer", "16", "ports of a switch (more if the wiring needs them)"), "topology.kind", &["single-switch", "core-edge"]),
-    only(key("topology.edges", "list", "[3, 3, 2, 2]", "hosts at each edge switch"), "topology.kind", &["core-edge"]),
-    only(key("topology.k", "integer", "4", "arity of the tree: k^n hosts"), "topology.kind", &["k-ary-n-tree"]),
+    only(
+        key("topology.hosts", "integer", "10", "number of hosts, named H0, H1, ..."),
+        "topology.kind",
+        &["single-switch"],
+    ),
+    only(
+        key("topology.ports", "integer", "16", "ports of a switch (more if the wiring needs them)"),
+        "topology.kind",
+        &["single-switch", "core-edge"],
+    ),
+    only(
+        key("topology.edges", "list", "[3, 3, 2, 2]", "hosts at each edge switch"),
+        "topology.kind",
+        &["core-edge"],
+    ),
+    only(
+        key("topology.k", "integer", "4", "arity of the tree: k^n hosts"),
+        "topology.kind",
+        &["k-ary-n-tree"],
+    ),
     only(key("topology.n", "integer", "3", "levels of the tree"), "topology.kind", &["k-ary-n-tree"]),
-    only(key("topology.routing", "flow-hash|frame-hash|round-robin|destination", "flow-hash", "choice among equal paths"), "topology.kind", &["k-ary-n-tree"]),
+    only(
+        key(
+            "topology.routing",
+            "flow-hash|frame-hash|round-robin|destination",
+            "flow-hash",
+            "choice among equal paths",
+        ),
+        "topology.kind",
+        &["k-ary-n-tree"],
+    ),
     key("topology.link_rate", "rate", "10 Gb/s", "rate of every link"),
     key("topology.link_delay", "time", "0.5 us", "propagation delay of every link"),
     key("switch.processing", "time", "1 us", "processing delay of a switch"),
@@ -46,18 +71,47 @@ pub const KEYS: &[Key] = &[
     key("switch.share", "bytes", "150 KB", "size of one partition"),
     key("switch.output_limit", "bytes", "off", "largest queue of one output, off for none"),
     key("pause.mode", "on|off|global", "on", "802.3x PAUSE of the switches"),
-    only(key("pause.high", "bytes", "130 KB", "XOFF above this occupancy of a partition"), "pause.mode", &["on", "global"]),
-    only(key("pause.low", "bytes", "110 KB", "XON at or below this occupancy"), "pause.mode", &["on", "global"]),
-    only(key("pause.pool", "on|off", "off", "watermarks apply to the whole pool (buffer SO)"), "switch.buffer", &["SO"]),
-    only(key("pause.transport", "frame|wire", "frame", "PAUSE as 64 B frames, or effective a flat delay later"), "pause.mode", &["on", "global"]),
+    only(
+        key("pause.high", "bytes", "130 KB", "XOFF above this occupancy of a partition"),
+        "pause.mode",
+        &["on", "global"],
+    ),
+    only(
+        key("pause.low", "bytes", "110 KB", "XON at or below this occupancy"),
+        "pause.mode",
+        &["on", "global"],
+    ),
+    only(
+        key("pause.pool", "on|off", "off", "watermarks apply to the whole pool (buffer SO)"),
+        "switch.buffer",
+        &["SO"],
+    ),
+    only(
+        key(
+            "pause.transport",
+            "frame|wire",
+            "frame",
+            "PAUSE as 64 B frames, or effective a flat delay later",
+        ),
+        "pause.mode",
+        &["on", "global"],
+    ),
     key("control.transport", "priority|in-band", "priority", "feedback ahead of data, or among it"),
     key("host.processing", "time", "1 us", "processing delay of a NIC"),
     key("host.fifo", "integer", "10100", "frames that wait at a host: application queue and NIC"),
     key("host.limiter_queue", "integer", "100", "frames that a rate limiter's queue holds"),
     key("host.limiter_position", "at-source|below-queue", "below-queue", "where a frame meets its limiter"),
     key("workload.kind", "bernoulli|greedy|on-off", "bernoulli", "arrival process of every host"),
-    only(key("workload.load", "percent", "85 %", "share of the access link that a host offers"), "workload.kind", &["bernoulli"]),
-    only(key("workload.loads", "list", "[]", "loads per host, in order, instead of one load"), "workload.kind", &["bernoulli"]),
+    only(
+        key("workload.load", "percent", "85 %", "share of the access link that a host offers"),
+        "workload.kind",
+        &["bernoulli"],
+    ),
+    only(
+        key("workload.loads", "list", "[]", "loads per host, in order, instead of one load"),
+        "workload.kind",
+        &["bernoulli"],
+    ),
     only(key("workload.on", "time", "20 ms", "time on"), "workload.kind", &["on-off"]),
     only(key("workload.off", "time", "20 ms", "time off"), "workload.kind", &["on-off"]),
     key("workload.frame", "bytes", "1500 B", "frame length, 64 to 9216 B"),
@@ -135,13 +189,21 @@ pub fn schema() -> serde_json::Value {
             "integer" => json!({"type": "integer", "minimum": 0}),
             "list" => json!({"type": "array"}),
             "text" | "host" | "destination" => json!({"type": "string"}),
-            "rate" => json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*[kKmMgGtT]?(b|bit)(/s|ps)\s*$"}),
+            "rate" => {
+                json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*[kKmMgGtT]?(b|bit)(/s|ps)\s*$"})
+            }
             "time" => json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(ps|ns|us|µs|ms|s)\s*$"}),
-            "bytes" => json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*([kKmMgG]i?)?(B|pages)|off)\s*$"}),
+            "bytes" => {
+                json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*([kKmMgG]i?)?(B|pages)|off)\s*$"})
+            }
             "percent" => json!({"type": "string", "pattern": r"^\s*[0-9.]+\s*%\s*$"}),
             choices => {
                 let list: Vec<&str> = choices.split('|').collect();
-                if list == ["on", "off"] { json!({"enum": ["on", "off", true, false]}) } else { json!({"enum": list}) }
+                if list == ["on", "off"] {
+                    json!({"enum": ["on", "off", true, false]})
+                } else {
+                    json!({"enum": list})
+                }
             }
         };
         let mut entry = kind;
@@ -185,9 +247,14 @@ pub fn schema() -> serde_json::Value {
             "schemes": {"type": "array", "items": {"enum": names}}},
             "additionalProperties": {"type": "array"}}),
     );
-    let assumptions: Map<String, Value> =
-        ASSUMPTION_KEYS.iter().map(|(n, k)| ((*n).into(), json!({"description": format!("stands for {k}")}))).collect();
-    root.insert("assumptions".into(), json!({"type": "object", "additionalProperties": false, "properties": assumptions}));
+    let assumptions: Map<String, Value> = ASSUMPTION_KEYS
+        .iter()
+        .map(|(n, k)| ((*n).into(), json!({"description": format!("stands for {k}")})))
+        .collect();
+    root.insert(
+        "assumptions".into(),
+        json!({"type": "object", "additionalProperties": false, "properties": assumptions}),
+    );
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "cnsim scenario",

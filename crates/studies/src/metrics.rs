@@ -50,25 +50,109 @@ impl Tolerance {
     }
 }
 
-const fn metric(id: &'static str, title: &'static str, unit: &'static str, tolerance: Tolerance, about: &'static str) -> Metric {
+const fn metric(
+    id: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    tolerance: Tolerance,
+    about: &'static str,
+) -> Metric {
     Metric { id, title, unit, about, tolerance }
 }
 
 /// All metrics, published ones first.
 pub const METRICS: &[Metric] = &[
-    metric("aggregate_throughput", "aggregate", "Gb/s", Tolerance::Relative(0.015), "data bits delivered to all hosts during the run, divided by its duration; drops and control frames excluded"),
-    metric("hot_port_throughput", "hot port", "Gb/s", Tolerance::Relative(0.015), "data bits delivered to the hot host during the whole run, divided by its duration"),
-    metric("time_paused", "paused", "%", Tolerance::Absolute(0.5), "share of the run during which a host's transmitter was in XOFF, mean over all sending hosts but the hot one"),
-    metric("dropped_frames", "dropped", "frames", Tolerance::Either(0.01, 100.0), "data frames discarded in switches; what a source discards before the network is not counted"),
-    metric("overhead", "overhead", "Mb/s", Tolerance::Relative(0.05), "bits of all control messages divided by the duration; a message counts once, when made, a broadcast is one message, PAUSE is not counted"),
-    metric("innocent_throughput", "innocents", "Gb/s", Tolerance::Relative(0.015), "aggregate less hot-port throughput"),
-    metric("recovery_time", "recovery", "ms", Tolerance::Relative(0.05), "time from the end of the hotspot until the mean hot-port throughput over 20 ms is at least 95 % of its mean in the 50 ms before the hotspot; the rest of the run where that never happens"),
-    metric("recovery_deficit", "deficit", "ms", Tolerance::Relative(0.05), "integral over the time after the hotspot of (earlier - present hot-port throughput) / earlier"),
-    metric("bottleneck_utilization", "utilisation", "%", Tolerance::Relative(0.015), "bits delivered by the hot port while it is slow, over what its service rate allows"),
-    metric("mean_hot_queue", "mean queue", "KB", Tolerance::Relative(0.05), "mean length of the hot queue while the port is slow (sampled at each bin's end); the whole run where there is no hotspot"),
-    metric("sd_hot_queue", "sd of queue", "KB", Tolerance::Relative(0.05), "standard deviation of the same samples"),
-    metric("mean_latency", "latency", "us", Tolerance::Relative(0.05), "mean time from a frame's generation to its reception"),
-    metric("source_discards", "source discards", "frames", Tolerance::Either(0.01, 100.0), "frames that a source discarded because its queue was full"),
+    metric(
+        "aggregate_throughput",
+        "aggregate",
+        "Gb/s",
+        Tolerance::Relative(0.015),
+        "data bits delivered to all hosts during the run, divided by its duration; drops and control frames excluded",
+    ),
+    metric(
+        "hot_port_throughput",
+        "hot port",
+        "Gb/s",
+        Tolerance::Relative(0.015),
+        "data bits delivered to the hot host during the whole run, divided by its duration",
+    ),
+    metric(
+        "time_paused",
+        "paused",
+        "%",
+        Tolerance::Absolute(0.5),
+        "share of the run during which a host's transmitter was in XOFF, mean over all sending hosts but the hot one",
+    ),
+    metric(
+        "dropped_frames",
+        "dropped",
+        "frames",
+        Tolerance::Either(0.01, 100.0),
+        "data frames discarded in switches; what a source discards before the network is not counted",
+    ),
+    metric(
+        "overhead",
+        "overhead",
+        "Mb/s",
+        Tolerance::Relative(0.05),
+        "bits of all control messages divided by the duration; a message counts once, when made, a broadcast is one message, PAUSE is not counted",
+    ),
+    metric(
+        "innocent_throughput",
+        "innocents",
+        "Gb/s",
+        Tolerance::Relative(0.015),
+        "aggregate less hot-port throughput",
+    ),
+    metric(
+        "recovery_time",
+        "recovery",
+        "ms",
+        Tolerance::Relative(0.05),
+        "time from the end of the hotspot until the mean hot-port throughput over 20 ms is at least 95 % of its mean in the 50 ms before the hotspot; the rest of the run where that never happens",
+    ),
+    metric(
+        "recovery_deficit",
+        "deficit",
+        "ms",
+        Tolerance::Relative(0.05),
+        "integral over the time after the hotspot of (earlier - present hot-port throughput) / earlier",
+    ),
+    metric(
+        "bottleneck_utilization",
+        "utilisation",
+        "%",
+        Tolerance::Relative(0.015),
+        "bits delivered by the hot port while it is slow, over what its service rate allows",
+    ),
+    metric(
+        "mean_hot_queue",
+        "mean queue",
+        "KB",
+        Tolerance::Relative(0.05),
+        "mean length of the hot queue while the port is slow (sampled at each bin's end); the whole run where there is no hotspot",
+    ),
+    metric(
+        "sd_hot_queue",
+        "sd of queue",
+        "KB",
+        Tolerance::Relative(0.05),
+        "standard deviation of the same samples",
+    ),
+    metric(
+        "mean_latency",
+        "latency",
+        "us",
+        Tolerance::Relative(0.05),
+        "mean time from a frame's generation to its reception",
+    ),
+    metric(
+        "source_discards",
+        "source discards",
+        "frames",
+        Tolerance::Either(0.01, 100.0),
+        "frames that a source discarded because its queue was full",
+    ),
     metric("control_messages", "messages", "", Tolerance::Relative(0.05), "control messages made"),
 ];
 
@@ -138,7 +222,10 @@ pub fn measure(settings: &Settings, out: &Outcome) -> Vec<(&'static str, f64)> {
                 let back = after.windows(width).position(|w| mean(w) >= 0.95 * earlier);
                 let time = back.map_or(after.len() as f64 * bin, |i| i as f64 * bin);
                 all.push(("recovery_time", time * 1e3));
-                all.push(("recovery_deficit", after.iter().map(|v| (earlier - v) / earlier * bin).sum::<f64>() * 1e3));
+                all.push((
+                    "recovery_deficit",
+                    after.iter().map(|v| (earlier - v) / earlier * bin).sum::<f64>() * 1e3,
+                ));
             }
         }
     }

@@ -38,7 +38,8 @@ impl Published {
 /// The embedded copy.
 pub const EMBEDDED: &str = include_str!("../../../published/published.csv");
 
-const HEADER: [&str; 9] = ["study", "scenario", "condition", "pause", "scheme", "metric", "value", "unit", "note"];
+const HEADER: [&str; 9] =
+    ["study", "scenario", "condition", "pause", "scheme", "metric", "value", "unit", "note"];
 
 /// Reads published numbers.
 ///
@@ -46,23 +47,34 @@ const HEADER: [&str; 9] = ["study", "scenario", "condition", "pause", "scheme", 
 /// File, line, column, reason and remedy.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Published>, String> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let header: Vec<String> =
-        reader.headers().map_err(|e| format!("{file}: {e}"))?.iter().map(|h| h.trim_start_matches('\u{feff}').to_string()).collect();
+    let header: Vec<String> = reader
+        .headers()
+        .map_err(|e| format!("{file}: {e}"))?
+        .iter()
+        .map(|h| h.trim_start_matches('\u{feff}').to_string())
+        .collect();
     if header != HEADER {
-        return Err(format!("{file}:1: the header is `{}`; it must be `{}`", header.join(","), HEADER.join(",")));
+        return Err(format!(
+            "{file}:1: the header is `{}`; it must be `{}`",
+            header.join(","),
+            HEADER.join(",")
+        ));
     }
     let mut all: Vec<Published> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| format!("{file}: {e}"))?;
         let line = record.position().map_or(0, csv::Position::line);
         if record.len() != HEADER.len() {
-            return Err(format!("{file}:{line}: {} fields; {} are needed ({})", record.len(), HEADER.len(), HEADER.join(",")));
+            return Err(format!(
+                "{file}:{line}: {} fields; {} are needed ({})",
+                record.len(),
+                HEADER.len(),
+                HEADER.join(",")
+            ));
         }
-        let value: f64 = record[6]
-            .parse()
-            .ok()
-            .filter(|v: &f64| v.is_finite())
-            .ok_or_else(|| format!("{file}:{line}: value `{}` is not a number; write it as printed", &record[6]))?;
+        let value: f64 = record[6].parse().ok().filter(|v: &f64| v.is_finite()).ok_or_else(|| {
+            format!("{file}:{line}: value `{}` is not a number; write it as printed", &record[6])
+        })?;
         if !matches!(&record[3], "on" | "off" | "global") {
             return Err(format!("{file}:{line}: pause `{}`; write on, off or global", &record[3]));
         }
@@ -78,7 +90,16 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Published>, String> {
             unit: record[7].into(),
             note: record[8].into(),
         };
-        let key = |p: &Published| (p.study.clone(), p.scenario.clone(), canonical(&p.condition), p.pause.clone(), p.scheme.clone(), p.metric.clone());
+        let key = |p: &Published| {
+            (
+                p.study.clone(),
+                p.scenario.clone(),
+                canonical(&p.condition),
+                p.pause.clone(),
+                p.scheme.clone(),
+                p.metric.clone(),
+            )
+        };
         if all.iter().any(|p| key(p) == key(&row)) {
             return Err(format!("{file}:{line}: the same cell stands above; keep one"));
         }

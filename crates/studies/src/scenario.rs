@@ -70,16 +70,25 @@ impl Scenario {
     /// Everything wrong with it.
     pub fn load(what: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
         let known = EMBEDDED.iter().find(|(id, _)| {
-            id.eq_ignore_ascii_case(what) || id.rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(what))
+            id.eq_ignore_ascii_case(what)
+                || id.rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(what))
         });
         if let Some((id, text)) = known {
             return Self::parse(id, text, sets);
         }
         let lost = |reason: String, remedy: String| {
-            vec![Problem { file: what.into(), place: None, key: String::new(), reason, remedy, excerpt: None }]
+            vec![Problem {
+                file: what.into(),
+                place: None,
+                key: String::new(),
+                reason,
+                remedy,
+                excerpt: None,
+            }]
         };
         if !what.ends_with(".toml") {
-            let near = nearest(what, EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]));
+            let near =
+                nearest(what, EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]));
             let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
             return Err(lost(
                 "no scenario of this name".into(),
@@ -104,7 +113,10 @@ impl Scenario {
         expand_assumptions(&mut flat, &mut problems);
         known_keys(&flat, &mut problems);
         let word = |key: &str| -> String {
-            flat.leaves.get(key).and_then(|l| l.items.first().cloned()).unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
+            flat.leaves
+                .get(key)
+                .and_then(|l| l.items.first().cloned())
+                .unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
         };
         if word("name").is_empty() {
             problems.push(flat.problem("name", None, "is missing", "write name = \"my-scenario\""));
@@ -116,11 +128,17 @@ impl Scenario {
         });
         for key in template.keys() {
             if find(key).is_none() && !key.starts_with("scheme.params.") {
-                problems.push(flat.at("condition", format!("names the unknown key `{key}`"), "use a key of the scenario"));
+                problems.push(flat.at(
+                    "condition",
+                    format!("names the unknown key `{key}`"),
+                    "use a key of the scenario",
+                ));
             }
         }
         let list = |key: &str, default: &[&str]| -> Vec<String> {
-            flat.leaves.get(key).map_or_else(|| default.iter().map(|s| (*s).into()).collect(), |l| l.items.clone())
+            flat.leaves
+                .get(key)
+                .map_or_else(|| default.iter().map(|s| (*s).into()).collect(), |l| l.items.clone())
         };
         let pauses = list("matrix.pause", &[&word("pause.mode")]);
         let mut schemes = Vec::new();
@@ -129,7 +147,10 @@ impl Scenario {
                 Some(e) => schemes.push(e.name.to_string()),
                 None => {
                     let near = nearest(&s, cnsim_schemes::catalogue().iter().map(|e| e.name));
-                    let hint = near.map_or_else(|| "see `cnsim list schemes`".into(), |n| format!("did you mean `{n}`?"));
+                    let hint = near.map_or_else(
+                        || "see `cnsim list schemes`".into(),
+                        |n| format!("did you mean `{n}`?"),
+                    );
                     problems.push(flat.at("matrix.schemes", format!("there is no scheme `{s}`"), hint));
                 }
             }
@@ -198,7 +219,8 @@ impl Scenario {
     pub fn ready(&self, case: &Case) -> Result<Ready, Vec<Problem>> {
         let mut flat = self.flat.clone();
         let mut set = |key: &str, value: &str| {
-            let place = flat.leaves.get(&format!("matrix.{key}")).map_or(Place::Condition, |l| l.place.clone());
+            let place =
+                flat.leaves.get(&format!("matrix.{key}")).map_or(Place::Condition, |l| l.place.clone());
             flat.set(key, value, place);
         };
         for (key, value) in &case.row {
@@ -222,7 +244,8 @@ impl Scenario {
             };
             config.insert(k.path.into(), value);
         }
-        let params: serde_json::Map<String, Value> = built.values.iter().map(|(k, v)| ((*k).into(), json!(v))).collect();
+        let params: serde_json::Map<String, Value> =
+            built.values.iter().map(|(k, v)| ((*k).into(), json!(v))).collect();
         config.insert("scheme".into(), json!({"name": case.scheme, "params": params}));
         Ok(Ready { settings, built, scheme: case.scheme.clone(), config: Value::Object(config) })
     }
@@ -245,13 +268,21 @@ impl Scenario {
             Ok(built) => {
                 for (key, why) in &built.idle {
                     if let Some(path) = keys.iter().find(|p| p.rsplit('.').next() == Some(key)) {
-                        problems.push(flat.at(path, format!("has no effect: {why}"), "remove it, or change the other setting"));
+                        problems.push(flat.at(
+                            path,
+                            format!("has no effect: {why}"),
+                            "remove it, or change the other setting",
+                        ));
                     }
                 }
                 Some(built)
             }
             Err(e) => {
-                let path = keys.iter().find(|p| p.rsplit('.').next() == Some(e.key.as_str())).cloned().unwrap_or_default();
+                let path = keys
+                    .iter()
+                    .find(|p| p.rsplit('.').next() == Some(e.key.as_str()))
+                    .cloned()
+                    .unwrap_or_default();
                 problems.push(flat.at(&path, e.reason, e.remedy));
                 None
             }
@@ -271,7 +302,10 @@ impl Scenario {
         let mut flat = Flat::parse("config", "").map_err(|p| vec![p])?;
         let mut scheme = "none".to_string();
         let text = |v: &Value| match v {
-            Value::Array(a) => format!("[{}]", a.iter().map(|x| x.as_str().unwrap_or("").to_string()).collect::<Vec<_>>().join(",")),
+            Value::Array(a) => format!(
+                "[{}]",
+                a.iter().map(|x| x.as_str().unwrap_or("").to_string()).collect::<Vec<_>>().join(",")
+            ),
             Value::String(s) => s.clone(),
             other => other.to_string(),
         };
@@ -290,7 +324,11 @@ impl Scenario {
         let idle: Vec<String> = KEYS
             .iter()
             .filter(|k| !k.only.0.is_empty())
-            .filter(|k| flat.leaves.get(k.only.0).is_some_and(|l| l.items.first().is_none_or(|v| !k.only.1.contains(&v.as_str()))))
+            .filter(|k| {
+                flat.leaves
+                    .get(k.only.0)
+                    .is_some_and(|l| l.items.first().is_none_or(|v| !k.only.1.contains(&v.as_str())))
+            })
             .map(|k| k.path.to_string())
             .collect();
         idle.iter().for_each(|k| {
@@ -307,7 +345,8 @@ impl Scenario {
                 }
             }
         }
-        let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned()).unwrap_or_default();
+        let word =
+            |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned()).unwrap_or_default();
         let (study, name, pause) = (word("study"), word("name"), word("pause.mode"));
         let scenario = Self {
             study,
@@ -340,7 +379,10 @@ fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
             }
             None => {
                 let near = nearest(name, ASSUMPTION_KEYS.iter().map(|a| a.0));
-                let hint = near.map_or_else(|| "see `cnsim list assumptions`".into(), |n| format!("did you mean `{n}`?"));
+                let hint = near.map_or_else(
+                    || "see `cnsim list assumptions`".into(),
+                    |n| format!("did you mean `{n}`?"),
+                );
                 problems.push(flat.at(&path, "unknown assumption", hint));
             }
         }
@@ -353,7 +395,8 @@ fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
         if let Some(key) = path.strip_prefix("scheme.params.") {
             let all = || cnsim_schemes::catalogue().iter().flat_map(|e| (e.info)()).map(|i| i.key);
             if !all().any(|k| k == key) {
-                let hint = nearest(key, all()).map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
+                let hint = nearest(key, all())
+                    .map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
                 problems.push(flat.at(path, "no scheme has this parameter", hint));
             }
             continue;
@@ -365,8 +408,14 @@ fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
             continue;
         }
         if let Some(key) = path.strip_prefix("matrix.") {
-            if !matches!(key, "pause" | "schemes") && find(key).is_none() && !key.starts_with("scheme.params.") {
-                let hint = nearest(key, KEYS.iter().map(|k| k.path)).map_or_else(|| "a row sets keys of the scenario".into(), |n| format!("did you mean `{n}`?"));
+            if !matches!(key, "pause" | "schemes")
+                && find(key).is_none()
+                && !key.starts_with("scheme.params.")
+            {
+                let hint = nearest(key, KEYS.iter().map(|k| k.path)).map_or_else(
+                    || "a row sets keys of the scenario".into(),
+                    |n| format!("did you mean `{n}`?"),
+                );
                 problems.push(flat.at(path, "unknown key in the matrix", hint));
             }
             continue;
@@ -374,7 +423,8 @@ fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
         match find(path) {
             None => {
                 let section = path.split('.').next().unwrap_or("");
-                let known: Vec<&str> = KEYS.iter().map(|k| k.path).filter(|k| k.starts_with(section)).collect();
+                let known: Vec<&str> =
+                    KEYS.iter().map(|k| k.path).filter(|k| k.starts_with(section)).collect();
                 let hint = match nearest(path, KEYS.iter().map(|k| k.path)) {
                     Some(n) => format!("did you mean `{n}`?"),
                     None if known.is_empty() => "see `cnsim schema`, or `cnsim new NAME`".into(),
@@ -403,7 +453,9 @@ fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
 fn rows(flat: &Flat) -> Vec<Vec<(String, String)>> {
     let mut rows = vec![Vec::new()];
     for (path, leaf) in &flat.leaves {
-        let Some(key) = path.strip_prefix("matrix.").filter(|k| !matches!(*k, "pause" | "schemes")) else { continue };
+        let Some(key) = path.strip_prefix("matrix.").filter(|k| !matches!(*k, "pause" | "schemes")) else {
+            continue;
+        };
         rows = rows
             .into_iter()
             .flat_map(|row: Vec<(String, String)>| {

@@ -3,12 +3,12 @@
 use crate::keys::find;
 use crate::text::{Flat, Problem, nearest};
 use cnsim_fabric::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, HostSpec, LimiterPosition, LinkSpec, Organisation, PauseSpec,
-    PauseTransport, Phase, RateChange, Record, Routing, RunSpec, SourceSpec, SwitchSpec,
+    Arrivals, BufferSpec, ControlTransport, Destinations, HostSpec, LimiterPosition, LinkSpec, Organisation,
+    PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec, SourceSpec, SwitchSpec,
 };
+use cnsim_scheme_api::NodeId;
 use cnsim_schemes::Built;
 use cnsim_units::{Bytes, Rate, Time};
-use cnsim_scheme_api::NodeId;
 use std::str::FromStr;
 
 /// A hotspot: one port slows down for a while.
@@ -97,7 +97,11 @@ impl Reader<'_> {
                 low
             }
             Err(e) => {
-                self.wrong(key, format!("`{text}`: {}", e.reason), format!("write for example \"{}\"", e.example));
+                self.wrong(
+                    key,
+                    format!("`{text}`: {}", e.reason),
+                    format!("write for example \"{}\"", e.example),
+                );
                 low
             }
         }
@@ -112,7 +116,11 @@ impl Reader<'_> {
                 low
             }
             Err(_) => {
-                self.wrong(key, format!("`{text}` is not a whole number"), format!("write a number from {low} to {high}"));
+                self.wrong(
+                    key,
+                    format!("`{text}` is not a whole number"),
+                    format!("write a number from {low} to {high}"),
+                );
                 low
             }
         }
@@ -136,8 +144,13 @@ impl Reader<'_> {
         let text = self.word(key);
         let Some(k) = find(key) else { return text };
         if !k.kind.split('|').any(|c| c == text) {
-            let near = nearest(&text, k.kind.split('|')).map_or_else(String::new, |n| format!("did you mean \"{n}\"? "));
-            self.wrong(key, format!("`{text}` is not a choice"), format!("{near}choose one of {}", k.kind.replace('|', " | ")));
+            let near = nearest(&text, k.kind.split('|'))
+                .map_or_else(String::new, |n| format!("did you mean \"{n}\"? "));
+            self.wrong(
+                key,
+                format!("`{text}` is not a choice"),
+                format!("{near}choose one of {}", k.kind.replace('|', " | ")),
+            );
             return k.default.into();
         }
         text
@@ -145,9 +158,14 @@ impl Reader<'_> {
 
     /// Index of a host by its name.
     fn host(&mut self, key: &str, text: &str, hosts: usize) -> Option<usize> {
-        let index = text.strip_prefix(['H', 'h']).and_then(|n| n.parse::<usize>().ok()).filter(|&i| i < hosts);
+        let index =
+            text.strip_prefix(['H', 'h']).and_then(|n| n.parse::<usize>().ok()).filter(|&i| i < hosts);
         if index.is_none() {
-            self.wrong(key, format!("there is no host `{text}`"), format!("hosts are H0 to H{}", hosts.saturating_sub(1)));
+            self.wrong(
+                key,
+                format!("there is no host `{text}`"),
+                format!("hosts are H0 to H{}", hosts.saturating_sub(1)),
+            );
         }
         index
     }
@@ -169,10 +187,19 @@ impl Settings {
         let host_processing = r.quantity("host.processing", Time::ZERO, Time::from_ms(100));
         let least = link_delay + switch_processing.min(host_processing);
         if least < Time::from_ns(10) {
-            r.wrong("topology.link_delay", format!("link delay and processing together are {least}"), "make them at least 10 ns together");
+            r.wrong(
+                "topology.link_delay",
+                format!("link delay and processing together are {least}"),
+                "make them at least 10 ns together",
+            );
         }
         let frame = r.quantity("workload.frame", Bytes::new(64), Bytes::new(9216));
-        let loop_delay = Loop { rate: link_rate, delay: link_delay, processing: switch_processing.max(host_processing), frame };
+        let loop_delay = Loop {
+            rate: link_rate,
+            delay: link_delay,
+            processing: switch_processing.max(host_processing),
+            frame,
+        };
         let buffer = buffer(&mut r, loop_delay, hosts);
         let fixed = match r.word("workload.destinations").as_str() {
             "uniform" => None,
@@ -194,7 +221,11 @@ impl Settings {
                 "destination" => Routing::Destination,
                 _ => Routing::FlowHash,
             },
-            control: if r.choice("control.transport") == "in-band" { ControlTransport::InBand } else { ControlTransport::Priority },
+            control: if r.choice("control.transport") == "in-band" {
+                ControlTransport::InBand
+            } else {
+                ControlTransport::Priority
+            },
             fifo: r.integer("host.fifo", 1, 100_000_000) as u32,
             limiter_queue: r.integer("host.limiter_queue", 1, 100_000_000) as u32,
             limiter_position: if r.choice("host.limiter_position") == "at-source" {
@@ -348,7 +379,11 @@ impl Settings {
                 for (e, &n) in edges.iter().enumerate() {
                     links.push(link((hosts + e, n), (core, e)));
                 }
-                let mut switches: Vec<_> = edges.iter().enumerate().map(|(e, &n)| (format!("E{}", e + 1), (*ports).max(n as u16 + 1))).collect();
+                let mut switches: Vec<_> = edges
+                    .iter()
+                    .enumerate()
+                    .map(|(e, &n)| (format!("E{}", e + 1), (*ports).max(n as u16 + 1)))
+                    .collect();
                 switches.push(("X".into(), (*ports).max(edges.len() as u16)));
                 Wiring { switches, links }
             }
@@ -368,8 +403,9 @@ impl Settings {
                         }
                     }
                 }
-                let switches =
-                    (0..n).flat_map(|l| (0..per_level).map(move |w| (format!("<{l};{w}>"), 2 * k as u16))).collect();
+                let switches = (0..n)
+                    .flat_map(|l| (0..per_level).map(move |w| (format!("<{l};{w}>"), 2 * k as u16)))
+                    .collect();
                 Wiring { switches, links }
             }
         }
@@ -388,10 +424,19 @@ pub struct Wiring {
 fn topology(r: &mut Reader<'_>) -> Topology {
     match r.choice("topology.kind").as_str() {
         "core-edge" => {
-            let items = r.flat.leaves.get("topology.edges").map_or_else(|| vec!["3".into(), "3".into(), "2".into(), "2".into()], |l| l.items.clone());
-            let edges: Vec<usize> = items.iter().filter_map(|i: &String| i.parse().ok()).filter(|&n| n > 0).collect();
+            let items = r
+                .flat
+                .leaves
+                .get("topology.edges")
+                .map_or_else(|| vec!["3".into(), "3".into(), "2".into(), "2".into()], |l| l.items.clone());
+            let edges: Vec<usize> =
+                items.iter().filter_map(|i: &String| i.parse().ok()).filter(|&n| n > 0).collect();
             if edges.len() != items.len() || edges.len() < 2 {
-                r.wrong("topology.edges", "must list at least two positive numbers of hosts", "write for example [3, 3, 2, 2]");
+                r.wrong(
+                    "topology.edges",
+                    "must list at least two positive numbers of hosts",
+                    "write for example [3, 3, 2, 2]",
+                );
             }
             Topology::CoreEdge { edges, ports: r.integer("topology.ports", 2, 4096) as u16 }
         }
@@ -492,7 +537,11 @@ fn arrivals(r: &mut Reader<'_>, hosts: usize) -> Vec<Arrivals> {
                 return vec![Arrivals::Bernoulli { load: r.percent("workload.load", &text) }];
             }
             if list.len() != hosts {
-                r.wrong("workload.loads", format!("{} loads for {hosts} hosts", list.len()), "give one load per host");
+                r.wrong(
+                    "workload.loads",
+                    format!("{} loads for {hosts} hosts", list.len()),
+                    "give one load per host",
+                );
             }
             list.iter().map(|t| Arrivals::Bernoulli { load: r.percent("workload.loads", t) }).collect()
         }
@@ -514,12 +563,24 @@ fn hotspot(r: &mut Reader<'_>, hosts: usize, duration: Time, link: Rate) -> Opti
     let start = r.quantity("hotspot.start", Time::ZERO, Time::from_s(1000));
     let stop = r.quantity("hotspot.stop", Time::ZERO, Time::from_s(1000));
     if stop <= start {
-        r.wrong("hotspot.stop", format!("the hotspot stops at {stop}, not after its start at {start}"), "make hotspot.stop later");
+        r.wrong(
+            "hotspot.stop",
+            format!("the hotspot stops at {stop}, not after its start at {start}"),
+            "make hotspot.stop later",
+        );
     } else if stop > duration {
-        r.wrong("hotspot.stop", format!("the hotspot ends at {stop}, outside the run of {duration}"), "lengthen run.duration or shorten the hotspot");
+        r.wrong(
+            "hotspot.stop",
+            format!("the hotspot ends at {stop}, outside the run of {duration}"),
+            "lengthen run.duration or shorten the hotspot",
+        );
     }
     if rate > Rate::ZERO && rate < Rate::from_bps(1e4) {
-        r.wrong("hotspot.rate", format!("{rate} is too slow"), "use 0 Gb/s to stop the port, or at least 10 kb/s");
+        r.wrong(
+            "hotspot.rate",
+            format!("{rate} is too slow"),
+            "use 0 Gb/s to stop the port, or at least 10 kb/s",
+        );
     }
     Some(Hotspot { host, rate, start, stop })
 }

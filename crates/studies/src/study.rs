@@ -44,7 +44,12 @@ pub struct Watch {
 ///
 /// # Errors
 /// A law broken, a scheme that failed, a disk that does not take the result.
-pub fn run_jobs(jobs: &[Job], store: Option<&Store>, threads: usize, watch: &Watch) -> Result<Vec<Option<RunRecord>>, String> {
+pub fn run_jobs(
+    jobs: &[Job],
+    store: Option<&Store>,
+    threads: usize,
+    watch: &Watch,
+) -> Result<Vec<Option<RunRecord>>, String> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?;
     pool.install(|| jobs.par_iter().map(|job| run_job(job, store, watch, 1)).collect())
 }
@@ -53,7 +58,12 @@ pub fn run_jobs(jobs: &[Job], store: Option<&Store>, threads: usize, watch: &Wat
 ///
 /// # Errors
 /// As [`run_jobs`].
-pub fn run_job(job: &Job, store: Option<&Store>, watch: &Watch, threads: usize) -> Result<Option<RunRecord>, String> {
+pub fn run_job(
+    job: &Job,
+    store: Option<&Store>,
+    watch: &Watch,
+    threads: usize,
+) -> Result<Option<RunRecord>, String> {
     if watch.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
@@ -79,7 +89,10 @@ pub fn run_job(job: &Job, store: Option<&Store>, watch: &Watch, threads: usize) 
         Ok(out) => out,
         Err(RunError::Stopped) => return Ok(None),
         Err(e) => {
-            return Err(format!("{}/{} {}, PAUSE {}, {}, seed {}: {e}", job.scenario.0, job.scenario.1, job.case.condition, job.case.pause, job.case.scheme, job.seed));
+            return Err(format!(
+                "{}/{} {}, PAUSE {}, {}, seed {}: {e}",
+                job.scenario.0, job.scenario.1, job.case.condition, job.case.pause, job.case.scheme, job.seed
+            ));
         }
     };
     watch.live.fetch_add(out.packet_hops - last.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -98,7 +111,9 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let hot = settings.hotspot.map_or(0, |h| h.host) as u32;
     let bin = settings.bin.as_secs_f64();
     let mut series = BTreeMap::new();
-    let rounded = |values: &[f64], scale: f64| values.iter().map(|v| (v * scale * 1e4).round() / 1e4).collect::<Vec<f64>>();
+    let rounded = |values: &[f64], scale: f64| {
+        values.iter().map(|v| (v * scale * 1e4).round() / 1e4).collect::<Vec<f64>>()
+    };
     let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
         series.insert(name.to_string(), Curve { unit: unit.into(), bin, values });
     };
@@ -116,7 +131,8 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
     let f = out.fingerprint;
     let hex = |name: &str, v: u64| (name.to_string(), format!("{v:016x}"));
-    let mut metrics: BTreeMap<String, f64> = measure(settings, out).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
+    let mut metrics: BTreeMap<String, f64> =
+        measure(settings, out).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
     if let Some(at) = out.frozen_since {
         metrics.insert("frozen_since".into(), at.as_secs_f64() * 1e3);
     }
@@ -127,7 +143,11 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         pause: job.case.pause.clone(),
         scheme: job.case.scheme.clone(),
         seed: job.seed,
-        fingerprint: BTreeMap::from([hex("events", f.events), hex("frames", f.frames), hex("samples", f.samples)]),
+        fingerprint: BTreeMap::from([
+            hex("events", f.events),
+            hex("frames", f.frames),
+            hex("samples", f.samples),
+        ]),
         config: job.ready.config.clone(),
         metrics,
         counters: out.counters.iter().cloned().collect(),
@@ -141,16 +161,25 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
 ///
 /// # Errors
 /// A published row whose values cannot be run.
-pub fn jobs(scenario: &Scenario, published: &[Published], seeds: u64, keep: &dyn Fn(&Case) -> bool) -> Result<(Vec<Job>, Vec<Published>), String> {
+pub fn jobs(
+    scenario: &Scenario,
+    published: &[Published],
+    seeds: u64,
+    keep: &dyn Fn(&Case) -> bool,
+) -> Result<(Vec<Job>, Vec<Published>), String> {
     let mut cases = scenario.cases();
     let mut lost = Vec::new();
     for p in published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name) {
-        let (Some(row), Some(scheme)) = (scenario.row_of(&p.condition), cnsim_schemes::find(&p.scheme)) else {
+        let (Some(row), Some(scheme)) = (scenario.row_of(&p.condition), cnsim_schemes::find(&p.scheme))
+        else {
             lost.push(p.clone());
             continue;
         };
         let case = scenario.case(row, &p.pause, scheme.name);
-        if !cases.iter().any(|c| (&c.condition, &c.pause, &c.scheme) == (&case.condition, &case.pause, &case.scheme)) {
+        if !cases
+            .iter()
+            .any(|c| (&c.condition, &c.pause, &c.scheme) == (&case.condition, &case.pause, &case.scheme))
+        {
             // A new condition is run with the whole matrix, so that its table has no hole.
             for pause in [&p.pause] {
                 for scheme in &scenario.schemes {
@@ -167,9 +196,16 @@ pub fn jobs(scenario: &Scenario, published: &[Published], seeds: u64, keep: &dyn
     }
     let mut jobs = Vec::new();
     for case in cases.into_iter().filter(keep) {
-        let ready = scenario.ready(&case).map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        let ready = scenario
+            .ready(&case)
+            .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         for seed in 1..=seeds {
-            jobs.push(Job { scenario: (scenario.study.clone(), scenario.name.clone()), case: case.clone(), ready: ready.clone(), seed });
+            jobs.push(Job {
+                scenario: (scenario.study.clone(), scenario.name.clone()),
+                case: case.clone(),
+                ready: ready.clone(),
+                seed,
+            });
         }
     }
     Ok((jobs, lost))
@@ -233,11 +269,16 @@ pub struct Cell {
 /// of its last printed digit; or the tolerance.
 pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
     if published.unit != metric.unit {
-        return (Verdict::Incomparable, format!("published in {}, measured in {}", published.unit, metric.unit));
+        return (
+            Verdict::Incomparable,
+            format!("published in {}, measured in {}", published.unit, metric.unit),
+        );
     }
     let half = published.half_unit();
-    let inside = summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
-    let near = (published.value - summary.mean).abs() <= metric.tolerance.around(published.value).max(half) + 1e-12;
+    let inside =
+        summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+    let near =
+        (published.value - summary.mean).abs() <= metric.tolerance.around(published.value).max(half) + 1e-12;
     (if inside || near { Verdict::Agrees } else { Verdict::Differs }, String::new())
 }
 
@@ -246,14 +287,28 @@ pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenar
     let mut cells = Vec::new();
     let mut seen: Vec<(&str, &str, &str, &str, &str)> = Vec::new();
     for r in records {
-        let id = (r.study.as_str(), r.scenario.as_str(), r.condition.as_str(), r.pause.as_str(), r.scheme.as_str());
+        let id = (
+            r.study.as_str(),
+            r.scenario.as_str(),
+            r.condition.as_str(),
+            r.pause.as_str(),
+            r.scheme.as_str(),
+        );
         if seen.contains(&id) {
             continue;
         }
         seen.push(id);
         let same: Vec<&RunRecord> = records
             .iter()
-            .filter(|x| (x.study.as_str(), x.scenario.as_str(), x.condition.as_str(), x.pause.as_str(), x.scheme.as_str()) == id)
+            .filter(|x| {
+                (
+                    x.study.as_str(),
+                    x.scenario.as_str(),
+                    x.condition.as_str(),
+                    x.pause.as_str(),
+                    x.scheme.as_str(),
+                ) == id
+            })
             .collect();
         let scenario = scenarios.iter().find(|s| s.study == r.study && s.name == r.scenario);
         for metric in METRICS {
@@ -265,9 +320,13 @@ pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenar
                     && p.pause == r.pause
                     && p.metric == metric.id
                     && cnsim_schemes::find(&p.scheme).is_some_and(|e| e.name == r.scheme)
-                    && scenario.is_some_and(|s| s.row_of(&p.condition).is_some_and(|row| s.case(row, &p.pause, &r.scheme).condition == r.condition))
+                    && scenario.is_some_and(|s| {
+                        s.row_of(&p.condition)
+                            .is_some_and(|row| s.case(row, &p.pause, &r.scheme).condition == r.condition)
+                    })
             });
-            let (verdict, mut note) = printed.map_or((Verdict::Unpublished, String::new()), |p| judge(metric, p, &summary));
+            let (verdict, mut note) =
+                printed.map_or((Verdict::Unpublished, String::new()), |p| judge(metric, p, &summary));
             if verdict == Verdict::Differs {
                 note = suspect(&r.scheme, &r.pause, &r.condition, metric.id);
             }
@@ -312,20 +371,62 @@ pub fn digits(value: f64) -> String {
 /// numbers.csv.
 pub fn numbers_csv(cells: &[Cell]) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
-    let header = ["study", "scenario", "condition", "pause", "scheme", "metric", "unit", "published", "measured", "ci95_low", "ci95_high", "pi95_low", "pi95_high", "seeds", "verdict", "note"];
+    let header = [
+        "study",
+        "scenario",
+        "condition",
+        "pause",
+        "scheme",
+        "metric",
+        "unit",
+        "published",
+        "measured",
+        "ci95_low",
+        "ci95_high",
+        "pi95_low",
+        "pi95_high",
+        "seeds",
+        "verdict",
+        "note",
+    ];
     let _ = out.write_record(header);
-    let bound = |i: Option<(f64, f64)>, high: bool| i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }));
+    let bound = |i: Option<(f64, f64)>, high: bool| {
+        i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }))
+    };
     for c in cells {
         let (ci, pi) = (c.summary.confidence(), c.summary.prediction());
         let published = c.published.as_ref().map_or_else(String::new, |p| digits(p.value));
         let row = [
-            c.study.clone(), c.scenario.clone(), c.condition.clone(), c.pause.clone(), c.scheme.clone(), c.metric.id.into(), c.metric.unit.into(),
-            published, digits(c.summary.mean), bound(ci, false), bound(ci, true), bound(pi, false), bound(pi, true), c.summary.n.to_string(),
-            c.verdict.text().into(), c.note.clone(),
+            c.study.clone(),
+            c.scenario.clone(),
+            c.condition.clone(),
+            c.pause.clone(),
+            c.scheme.clone(),
+            c.metric.id.into(),
+            c.metric.unit.into(),
+            published,
+            digits(c.summary.mean),
+            bound(ci, false),
+            bound(ci, true),
+            bound(pi, false),
+            bound(pi, true),
+            c.summary.n.to_string(),
+            c.verdict.text().into(),
+            c.note.clone(),
         ];
         let _ = out.write_record(row);
     }
     String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Reads a table that cnsim wrote: rows of fields, without the header.
+pub fn read_csv(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    reader
+        .records()
+        .flatten()
+        .map(|r| (0..16).map(|i| r.get(i).unwrap_or("").to_string()).collect())
+        .collect()
 }
 
 /// results.json; `series` names the files that hold each run's series.
@@ -357,7 +458,16 @@ mod tests {
 
     #[test]
     fn six_digits() {
-        for (v, t) in [(62.79, "62.79"), (0.517, "0.517"), (214_569.0, "214569"), (1.0 / 3.0, "0.333333"), (1e-7, "0.0000001"), (0.0, "0"), (-2.5, "-2.5"), (12_345_678.0, "12345678")] {
+        for (v, t) in [
+            (62.79, "62.79"),
+            (0.517, "0.517"),
+            (214_569.0, "214569"),
+            (1.0 / 3.0, "0.333333"),
+            (1e-7, "0.0000001"),
+            (0.0, "0"),
+            (-2.5, "-2.5"),
+            (12_345_678.0, "12345678"),
+        ] {
             assert_eq!(digits(v), t);
         }
     }
@@ -366,8 +476,16 @@ mod tests {
     fn verdicts_by_hand() {
         let metric = find("time_paused").unwrap();
         let printed = |text: &str| Published {
-            study: String::new(), scenario: String::new(), condition: String::new(), pause: "on".into(), scheme: String::new(),
-            metric: "time_paused".into(), value: text.parse().unwrap(), text: text.into(), unit: "%".into(), note: String::new(),
+            study: String::new(),
+            scenario: String::new(),
+            condition: String::new(),
+            pause: "on".into(),
+            scheme: String::new(),
+            metric: "time_paused".into(),
+            value: text.parse().unwrap(),
+            text: text.into(),
+            unit: "%".into(),
+            note: String::new(),
         };
         let s = Summary::of(&[31.0, 31.0, 31.0]).unwrap();
         assert_eq!(judge(metric, &printed("31.5"), &s).0, Verdict::Agrees, "0.5 points");

@@ -109,12 +109,25 @@ impl Flat {
     }
 
     /// A problem at a place.
-    pub fn problem(&self, key: &str, place: Option<Place>, reason: impl Into<String>, remedy: impl Into<String>) -> Problem {
+    pub fn problem(
+        &self,
+        key: &str,
+        place: Option<Place>,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Problem {
         let excerpt = match &place {
             Some(Place::File { line, .. }) => self.text.lines().nth(line - 1).map(str::to_owned),
             _ => None,
         };
-        Problem { file: self.file.clone(), place, key: key.into(), reason: reason.into(), remedy: remedy.into(), excerpt }
+        Problem {
+            file: self.file.clone(),
+            place,
+            key: key.into(),
+            reason: reason.into(),
+            remedy: remedy.into(),
+            excerpt,
+        }
     }
 
     /// A problem with a key's value.
@@ -124,14 +137,23 @@ impl Flat {
 
     fn table(&mut self, prefix: &str, table: &DeTable<'_>, problems: &mut Vec<Problem>) {
         for (key, value) in table {
-            let path = if prefix.is_empty() { key.get_ref().to_string() } else { format!("{prefix}.{}", key.get_ref()) };
+            let path = if prefix.is_empty() {
+                key.get_ref().to_string()
+            } else {
+                format!("{prefix}.{}", key.get_ref())
+            };
             let place = self.place(value.span().start);
             match value.get_ref() {
                 DeValue::Table(t) => self.table(&path, t, problems),
                 DeValue::Array(a) => {
                     let items: Vec<Option<String>> = a.iter().map(|v| scalar(v.get_ref())).collect();
                     if items.iter().any(Option::is_none) {
-                        problems.push(self.problem(&path, Some(place), "an array may hold plain values only", "write [\"a\", \"b\"]"));
+                        problems.push(self.problem(
+                            &path,
+                            Some(place),
+                            "an array may hold plain values only",
+                            "write [\"a\", \"b\"]",
+                        ));
                         continue;
                     }
                     let items = items.into_iter().flatten().collect();
@@ -141,7 +163,12 @@ impl Flat {
                     Some(text) => {
                         self.leaves.insert(path, Leaf { items: vec![text], list: false, place });
                     }
-                    None => problems.push(self.problem(&path, Some(place), "a date has no meaning here", "write a text")),
+                    None => problems.push(self.problem(
+                        &path,
+                        Some(place),
+                        "a date has no meaning here",
+                        "write a text",
+                    )),
                 },
             }
         }
@@ -173,5 +200,9 @@ fn scalar(value: &DeValue<'_>) -> Option<String> {
 
 /// The known word nearest to an unknown one, if near.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known.map(|k| (strsim::damerau_levenshtein(word, k), k)).filter(|(d, k)| *d <= 2.max(k.len() / 4)).min().map(|(_, k)| k)
+    known
+        .map(|k| (strsim::damerau_levenshtein(word, k), k))
+        .filter(|(d, k)| *d <= 2.max(k.len() / 4))
+        .min()
+        .map(|(_, k)| k)
 }

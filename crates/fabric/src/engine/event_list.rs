@@ -17,7 +17,9 @@ pub(super) fn run(net: &Net, part: &mut Part, options: &Options<'_>) -> Result<(
     part.wires.touched = Some(Vec::new());
     let hosts = part.hosts.len();
     let nodes = hosts + part.switches.len();
-    let owner: Vec<u32> = (0..nodes as u32).flat_map(|n| (net.ports[n as usize]..net.ports[n as usize + 1]).map(move |_| n)).collect();
+    let owner: Vec<u32> = (0..nodes as u32)
+        .flat_map(|n| (net.ports[n as usize]..net.ports[n as usize + 1]).map(move |_| n))
+        .collect();
     let mut heap: BinaryHeap<Reverse<(Key, u32)>> = BinaryHeap::new();
     let next = |part: &Part, n: usize| match n.checked_sub(hosts) {
         None => part.hosts[n].next(&part.wires),

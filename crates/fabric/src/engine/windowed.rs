@@ -94,7 +94,8 @@ fn work(
     owner: &[u16],
     progress: Option<&(dyn Fn(Time, u64) -> bool + Sync)>,
 ) -> bool {
-    let slot = |from: usize, to: usize, parity: usize| &shared.mail[(from * shared.workers + to) * 2 + parity];
+    let slot =
+        |from: usize, to: usize, parity: usize| &shared.mail[(from * shared.workers + to) * 2 + parity];
     let mut out: Vec<Vec<Foreign>> = (0..shared.workers).map(|_| Vec::new()).collect();
     let (mut end, mut window, mut stopped) = (0, 0u64, false);
     let mut counted = 0;

@@ -1,0 +1,133 @@
+//! How things look in a terminal: colour where it is wanted, aligned tables, progress.
+
+use cnsim_studies::study::Watch;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// A colour; never the only carrier of a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colour {
+    Red,
+    Green,
+    Yellow,
+    Dim,
+    Bold,
+}
+
+fn wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+pub(crate) fn colour_on_stdout() -> bool {
+    wanted() && std::io::stdout().is_terminal()
+}
+
+pub(crate) fn colour_on_stderr() -> bool {
+    wanted() && std::io::stderr().is_terminal()
+}
+
+/// Paints a text if colour is on.
+pub(crate) fn paint(text: &str, colour: Colour, on: bool) -> String {
+    let code = match colour {
+        Colour::Red => "31",
+        Colour::Green => "32",
+        Colour::Yellow => "33",
+        Colour::Dim => "2",
+        Colour::Bold => "1",
+    };
+    if on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+}
+
+/// A table: columns aligned, first to the left, others to the right; the last as it is told.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> String {
+    let columns = header.len();
+    let width = |c: usize| {
+        rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let cell = |(c, text): (usize, &&str)| {
+            let pad = " ".repeat(widths[c].saturating_sub(text.chars().count()));
+            if c == 0 || (last_left && c + 1 == columns) {
+                format!("{text}{pad}")
+            } else {
+                format!("{pad}{text}")
+            }
+        };
+        cells.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
+    };
+    let mut out = vec![line(header.to_vec())];
+    out.push(widths.iter().map(|w| "─".repeat(*w)).collect::<Vec<_>>().join("──"));
+    out.extend(rows.iter().map(|r| line(r.iter().map(String::as_str).collect())));
+    out.join("\n")
+}
+
+/// Shows progress on a terminal while `work` runs: runs done, packet-hops a second, time to go.
+pub(crate) fn with_progress<T: Send>(
+    total: u64,
+    watch: &Arc<Watch>,
+    quiet: bool,
+    work: impl FnOnce() -> T + Send,
+) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return work();
+    }
+    let bar = ProgressBar::new(total);
+    let style = ProgressStyle::with_template(" {bar:32} {pos}/{len} runs  {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let started = Instant::now();
+    let finished = &std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (bar, watched) = (&bar, watch.clone());
+        let painter = scope.spawn(move || {
+            while !finished.load(Ordering::Relaxed) {
+                let (done, hops) =
+                    (watched.done.load(Ordering::Relaxed), watched.live.load(Ordering::Relaxed));
+                let seconds = started.elapsed().as_secs_f64();
+                bar.set_position(done);
+                let eta = if done > 0 {
+                    format!("ETA {:.0} s", seconds / done as f64 * (total - done) as f64)
+                } else {
+                    String::new()
+                };
+                bar.set_message(format!(
+                    "{:.1} M packet-hops/s  {eta}",
+                    hops as f64 / seconds.max(0.05) / 1e6
+                ));
+                std::thread::park_timeout(Duration::from_millis(200));
+            }
+            bar.finish_and_clear();
+        });
+        let result = work();
+        finished.store(true, Ordering::Relaxed);
+        painter.thread().unpark();
+        result
+    })
+}
+
+/// Ctrl-C asks the runs to stop; what is finished is kept. A second one ends the program at once.
+pub(crate) fn on_interrupt(watch: &Arc<Watch>) {
+    let watch = watch.clone();
+    let _ = ctrlc::set_handler(move || {
+        if watch.stop.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// Eight-level bars of a series: a picture in one line.
+pub(crate) fn spark(values: &[f64], width: usize) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let max = values.iter().copied().fold(0.0, f64::max);
+    let step = (values.len() as f64 / width as f64).max(1.0);
+    (0..width.min(values.len()))
+        .map(|i| {
+            let (a, b) = ((i as f64 * step) as usize, (((i + 1) as f64 * step) as usize).min(values.len()));
+            let peak = values[a..b.max(a + 1).min(values.len())].iter().copied().fold(0.0, f64::max);
+            BARS[if max > 0.0 { (peak / max * 7.0).round() as usize } else { 0 }.min(7)]
+        })
+        .collect()
+}

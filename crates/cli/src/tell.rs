@@ -1,0 +1,280 @@
+//! Verbs that tell: list, describe, explain, check, new, schema, headroom, doctor.
+
+use crate::look::{self, Colour, paint};
+use crate::run::unknown_scheme;
+use crate::{Common, Done, Failure, pairs};
+use cnsim_studies::assumptions::ASSUMPTIONS;
+use cnsim_studies::metrics::{self, METRICS};
+use cnsim_studies::scenario::{EMBEDDED, Scenario};
+use cnsim_studies::settings::Loop;
+use cnsim_units::{Bytes, Rate, Time};
+use serde_json::json;
+use std::path::Path;
+
+pub(crate) fn list(what: &str, as_json: bool) -> Done {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    match what {
+        "studies" => {
+            for (id, _) in EMBEDDED {
+                let s = Scenario::load(id, &[])?;
+                if !rows.iter().any(|r| r.0 == s.study) {
+                    rows.push((s.study.clone(), s.source.clone()));
+                }
+            }
+        }
+        "schemes" => rows.extend(cnsim_schemes::catalogue().iter().map(|e| (e.name.into(), e.title.into()))),
+        "metrics" => rows.extend(METRICS.iter().map(|m| (m.id.into(), format!("{} [{}]", m.about, m.unit)))),
+        "assumptions" => {
+            rows.extend(ASSUMPTIONS.iter().map(|a| {
+                (format!("{} {}", a.id, a.name), format!("{} ({} = {})", a.about, a.key, a.alternatives))
+            }));
+        }
+        _ => {
+            for (id, _) in EMBEDDED {
+                rows.push(((*id).into(), Scenario::load(id, &[])?.title));
+            }
+        }
+    }
+    if as_json {
+        let list: Vec<_> = rows.iter().map(|(name, about)| json!({"name": name, "about": about})).collect();
+        println!("{}", json!(list));
+        return Ok(());
+    }
+    let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
+    for (name, about) in rows {
+        println!("{}  {about}", paint(&format!("{name:width$}"), Colour::Bold, look::colour_on_stdout()));
+    }
+    Ok(())
+}
+
+pub(crate) fn describe(name: &str) -> Done {
+    if let Some(e) = cnsim_schemes::find(name) {
+        println!("{}\n", e.about());
+        let rows: Vec<Vec<String>> = (e.info)()
+            .into_iter()
+            .map(|i| vec![i.key.into(), i.symbol.into(), i.default, i.kind.into(), i.range, i.doc.into()])
+            .collect();
+        if !rows.is_empty() {
+            println!(
+                "{}",
+                look::table(&["parameter", "symbol", "default", "kind", "range", "meaning"], &rows, true)
+            );
+        }
+        return Ok(());
+    }
+    let scenario =
+        Scenario::load(name, &[]).map_err(|p| match name.ends_with(".toml") || name.contains('/') {
+            true => Failure::from(p),
+            false => unknown_scheme(name),
+        })?;
+    println!(
+        "{}: {}\n\n{}\n\nSource: {}\n",
+        scenario.id(),
+        scenario.title,
+        scenario.question,
+        scenario.source
+    );
+    let Some(case) = scenario.cases().into_iter().next() else { return Ok(()) };
+    let ready = scenario.ready(&case)?;
+    let wiring = ready.settings.wire();
+    let hosts = ready.settings.hosts();
+    for (s, (switch, ports)) in wiring.switches.iter().enumerate() {
+        let node = (hosts + s) as u32;
+        let name = |n: u32| {
+            if (n as usize) < hosts { format!("H{n}") } else { wiring.switches[n as usize - hosts].0.clone() }
+        };
+        let peers: Vec<String> = wiring
+            .links
+            .iter()
+            .filter_map(|l| {
+                if l.a.0.0 == node {
+                    Some(l.b.0.0)
+                } else if l.b.0.0 == node {
+                    Some(l.a.0.0)
+                } else {
+                    None
+                }
+            })
+            .map(|n| {
+                if ready.settings.hotspot.is_some_and(|h| h.host as u32 == n) {
+                    format!("{}*", name(n))
+                } else {
+                    name(n)
+                }
+            })
+            .collect();
+        println!("  [{switch}] {ports} ports ── {}", peers.join(" "));
+        if s == 24 {
+            println!("  ... {} switches in all", wiring.switches.len());
+            break;
+        }
+    }
+    if ready.settings.hotspot.is_some() {
+        println!("  * the hot host");
+    }
+    println!(
+        "\n{} conditions x PAUSE {} x {}, {} seeds:",
+        scenario.rows.len(),
+        scenario.pauses.join("/"),
+        scenario.schemes.join("/"),
+        scenario.seeds
+    );
+    let mut conditions: Vec<String> = scenario.cases().into_iter().map(|c| c.condition).collect();
+    conditions.dedup();
+    conditions.iter().for_each(|c| println!("  {c}"));
+    println!("\nEffective configuration of the first case:");
+    for (k, v) in ready.config.as_object().into_iter().flatten().filter(|(k, _)| *k != "scheme") {
+        println!("  {k} = {v}");
+    }
+    Ok(())
+}
+
+/// Rows of numbers.csv that match.
+fn rows_of(
+    out: &Path,
+    id: &[&str],
+    condition: Option<&str>,
+    pause: Option<&str>,
+) -> Result<Vec<Vec<String>>, Failure> {
+    let path = out.join("numbers.csv");
+    let text = std::fs::read_to_string(&path).map_err(|e| {
+        Failure::input(format!("{}: {e}\n  help: run `cnsim reproduce` first, or give --out", path.display()))
+    })?;
+    let mut rows = Vec::new();
+    for line in cnsim_studies::study::read_csv(&text) {
+        let columns = [0, 1, 4, 5];
+        let fits =
+            id.iter().zip(columns).all(|(want, c)| line.get(c).is_some_and(|v| v.eq_ignore_ascii_case(want)));
+        if fits && condition.is_none_or(|c| line[2] == c) && pause.is_none_or(|p| line[3] == p) {
+            rows.push(line);
+        }
+    }
+    Ok(rows)
+}
+
+pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, out: &Path) -> Done {
+    if let Some(m) = metrics::find(what) {
+        println!("{} [{}]: {}.", m.id, m.unit, m.about);
+        println!(
+            "Agrees with a published value that lies in the 95 % prediction interval of one run, or within {}.",
+            m.tolerance.text(m.unit)
+        );
+        return Ok(());
+    }
+    let id: Vec<&str> = what.split('/').collect();
+    let known = EMBEDDED
+        .iter()
+        .any(|(e, _)| id.len() >= 2 && e.eq_ignore_ascii_case(&format!("{}/{}", id[0], id[1])));
+    if !known {
+        let near = cnsim_studies::text::nearest(what, METRICS.iter().map(|m| m.id));
+        let hint = near.map_or_else(
+            || "write a metric, or STUDY/SCENARIO[/SCHEME[/METRIC]]".into(),
+            |n| format!("did you mean `{n}`?"),
+        );
+        return Err(Failure::input(format!("nothing is known of `{what}`\n  help: {hint}")));
+    }
+    let rows = rows_of(out, &id, condition, pause)?;
+    if rows.is_empty() {
+        return Err(Failure::input(format!(
+            "{}: no such cell was run\n  help: `cnsim reproduce {}` runs it",
+            out.display(),
+            id[..2].join("/")
+        )));
+    }
+    println!("One published cell is one run; the 95 % prediction interval of one run judges it.");
+    for r in &rows {
+        let (published, pi) = (&r[7], (&r[10 + 1], &r[12]));
+        println!("\n{}/{}, {}, PAUSE {}, {}, {}", r[0], r[1], r[2], r[3], r[4], r[5]);
+        println!("  measured {} {} over {} seeds, one run lies in {} to {}", r[8], r[6], r[13], pi.0, pi.1);
+        if published.is_empty() {
+            println!("  nothing was published");
+        } else {
+            println!("  published {published}: {}", r[14]);
+        }
+        if !r[15].is_empty() {
+            println!("  {}", r[15]);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
+    let scenario = Scenario::load(file, &pairs(sets)?)?;
+    let cases = scenario.cases();
+    let mut hops = 0.0;
+    for case in &cases {
+        hops += scenario.ready(case)?.settings.packet_hops() * scenario.seeds as f64;
+    }
+    if !common.quiet {
+        println!(
+            "{file}: no problem; {} cases x {} seeds, about {:.2e} packet-hops, {:.0} CPU-seconds",
+            cases.len(),
+            scenario.seeds,
+            hops,
+            hops / crate::reproduce::ASSUMED_SPEED
+        );
+    }
+    Ok(())
+}
+
+pub(crate) fn new(name: &str) -> Done {
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+        return Err(Failure::input(format!("`{name}` is not a name\n  help: use letters, digits, - and _")));
+    }
+    print!("{}", cnsim_studies::keys::template(name));
+    Ok(())
+}
+
+pub(crate) fn schema() -> Done {
+    println!("{:#}", cnsim_studies::keys::schema());
+    Ok(())
+}
+
+pub(crate) fn headroom(rate: &str, length: f64, mtu: &str, processing: &str, as_json: bool) -> Done {
+    let bad = |key: &str, text: &str, e: cnsim_units::UnitError| {
+        Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
+    };
+    let rate: Rate = rate.parse().map_err(|e| bad("rate", rate, e))?;
+    let frame: Bytes = mtu.parse().map_err(|e| bad("mtu", mtu, e))?;
+    let processing: Time = processing.parse().map_err(|e| bad("processing", processing, e))?;
+    if !(0.0..=1e6).contains(&length) || rate == Rate::ZERO || !(64..=9216).contains(&frame.get()) {
+        return Err(Failure::input("--length must be 0 to 1000000 m, --rate above 0, --mtu 64 B to 9216 B"));
+    }
+    let delay = Time::from_secs_f64(length * 5e-9);
+    let need = Loop { rate, delay, processing, frame }.headroom();
+    if as_json {
+        println!(
+            "{}",
+            json!({"rate_bps": rate.bps(), "delay_s": delay.as_secs_f64(), "processing_s": processing.as_secs_f64(), "mtu_bytes": frame.get(), "headroom_bytes": need.get()})
+        );
+        return Ok(());
+    }
+    println!(
+        "Headroom above XOFF for {rate}, {length} m ({delay}), frames of {frame}, {processing} of processing at each end: {need}"
+    );
+    println!(
+        "  XOFF waits for a frame in transmission, is sent, travels and is processed; the sender finishes its frame;"
+    );
+    println!(
+        "  what is on the link and in processing still arrives, and the frame that triggered XOFF is above the mark."
+    );
+    Ok(())
+}
+
+pub(crate) fn doctor() -> Done {
+    println!("cnsim {} for {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS);
+    println!("cores: {}", std::thread::available_parallelism().map_or(1, usize::from));
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    for (tool, what) in [
+        ("chromium", "browser tests of the report"),
+        ("tshark", "tests of captures (later)"),
+        ("valgrind", "instruction counts"),
+        ("python3", "the Python package (later)"),
+    ] {
+        let found = std::env::split_paths(&paths).any(|d| d.join(tool).is_file());
+        println!("{tool}: {} ({what})", if found { "found" } else { "absent; only needed for this" });
+    }
+    let build = if cfg!(debug_assertions) { "debug: use cargo run --release for speed" } else { "release" };
+    println!("build: {build}");
+    Ok(())
+}
