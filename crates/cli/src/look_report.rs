@@ -101,7 +101,7 @@ fn table(condition: &str, pause: &str, cells: &[&Cell], records: &[RunRecord], s
                 | "overhead"
                 | "recovery_time"
         );
-        if shown && !metrics.contains(&c.metric.id) {
+        if shown && !c.structural && !metrics.contains(&c.metric.id) {
             metrics.push(c.metric.id);
         }
     }

@@ -234,11 +234,14 @@ fn tell(
             }
         });
         let mut header = vec!["scheme".to_string()];
-        for id in COLUMNS {
-            if let Some(m) = cnsim_studies::metrics::find(id) {
-                header.push(format!("{} [{}]", m.title, m.unit));
-                header.push("measured ± 95 %".into());
-            }
+        // A column that is zero by construction throughout says nothing.
+        let columns: Vec<&str> = COLUMNS
+            .into_iter()
+            .filter(|id| cells.iter().filter(of).any(|c| c.metric.id == *id && !c.structural))
+            .collect();
+        for m in columns.iter().filter_map(|id| cnsim_studies::metrics::find(id)) {
+            header.push(format!("{} publ.", m.title));
+            header.push(format!("measured [{}]", m.unit));
         }
         header.push("verdict".into());
         let rows: Vec<Vec<String>> = schemes
@@ -246,7 +249,7 @@ fn tell(
             .map(|s| {
                 let mut row = vec![(*s).to_string()];
                 let mut missed = Vec::new();
-                for id in COLUMNS {
+                for &id in &columns {
                     let cell = cells.iter().filter(of).find(|c| c.scheme == *s && c.metric.id == id);
                     let Some(c) = cell else {
                         row.extend(["".into(), "".into()]);
@@ -282,7 +285,7 @@ fn tell(
     let count = |v: Verdict| cells.iter().filter(|c| c.verdict == v && !c.structural).count();
     let zeros = cells.iter().filter(|c| c.published.is_some() && c.structural).count();
     println!(
-        "\n{} published cells agree, {} differ; {zeros} more are zero by construction.",
+        "\n{} published cells agree, {} differ; {zeros} more are zero by construction. ± is the 95 % interval of the mean.",
         count(Verdict::Agrees),
         count(Verdict::Differs)
     );

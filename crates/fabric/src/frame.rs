@@ -113,14 +113,6 @@ impl Bodies {
         }
         body
     }
-    pub(crate) fn get(&self, at: u32) -> Option<Body> {
-        self.slots.get(at as usize).copied().flatten()
-    }
-    pub(crate) fn set(&mut self, at: u32, body: Body) {
-        if let Some(slot) = self.slots.get_mut(at as usize) {
-            *slot = Some(body);
-        }
-    }
 }
 
 /// What has been sent to one receiving port and has not been taken yet, in order of `ready`.

@@ -1,6 +1,8 @@
 //! A host: sources, the FIFO of application queue and NIC, limiters, the transmitter, and the receiving side.
 //!
 //! Handlers of single events, as in [`crate::switch`].
+//!
+//! This file is long because sending and receiving share the state of one host, and one reader should see both.
 
 use crate::frame::{
     Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, Wires, arrival_kind, order,
@@ -736,7 +738,7 @@ impl Host {
                 self.paused_since = self.now;
             }
         } else if self.paused_since != NEVER {
-            self.out.paused = self.out.paused + Time::from_ps(self.now - self.paused_since);
+            self.out.paused += Time::from_ps(self.now - self.paused_since);
             self.paused_since = NEVER;
             self.look();
         }
@@ -792,7 +794,7 @@ impl Host {
         out.delivered += 1;
         out.delivered_bits += u64::from(frame.len) * 8;
         let latency = Time::from_ps(now - frame.born);
-        out.latency_sum = out.latency_sum + latency;
+        out.latency_sum += latency;
         out.latency_max = out.latency_max.max(latency);
         self.got.add(frame);
         self.frames.add(now, (u64::from(frame.flow) << 32) | u64::from(frame.seq));
@@ -933,7 +935,7 @@ impl Host {
     /// Ends the run: closes intervals and gives up what was measured.
     pub(crate) fn finish(&mut self, net: &Net) -> (HostOutcome, Vec<Series>) {
         if self.paused_since != NEVER {
-            self.out.paused = self.out.paused + Time::from_ps(net.duration.saturating_sub(self.paused_since));
+            self.out.paused += Time::from_ps(net.duration.saturating_sub(self.paused_since));
         }
         let bin = net.record.bin;
         let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;

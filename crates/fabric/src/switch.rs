@@ -3,6 +3,8 @@
 //! Handlers of single events, in the order of [`crate::frame::order`]. `next` names the earliest event, `execute`
 //! carries it out; both engines use them. [`crate::quiet`] is the same switch for windows in which nothing rare
 //! happens, in one sweep.
+//!
+//! This file is long because every handler works on the state of one switch, and their order of effects matters.
 
 use crate::frame::{
     BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires,
@@ -222,7 +224,7 @@ impl Switch {
                 arrived: 0,
                 left: 0,
                 countdown: i64::MAX / 2,
-                marks: Stream::new(net.seed, u64::from(base) + p as u64 | 1 << 33, Purpose::Node),
+                marks: Stream::new(net.seed, (u64::from(base) + p as u64) | (1 << 33), Purpose::Node),
                 ramp: None,
                 stamp: None,
                 point,
@@ -391,7 +393,7 @@ impl Switch {
                 p.paused_since = self.now;
             }
         } else if p.paused() {
-            p.out.paused = p.out.paused + Time::from_ps(self.now - p.paused_since);
+            p.out.paused += Time::from_ps(self.now - p.paused_since);
             p.paused_since = NEVER;
             if p.sending.is_none() {
                 p.free = p.free.max(self.now);
@@ -793,7 +795,7 @@ impl Switch {
         let mut out = SwitchOutcome::default();
         for p in &mut self.ports {
             if p.paused() {
-                p.out.paused = p.out.paused + Time::from_ps(net.duration - p.paused_since.min(net.duration));
+                p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
             }
             out.ports.push(p.out.clone());
         }

@@ -67,7 +67,7 @@ impl CongestionPoint for Point {
     }
     fn on_timer(&mut self, slot: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
         ctl.start_timer(slot, Time::from_us(15));
-        if queue.arrived % 7 == 0 {
+        if queue.arrived.is_multiple_of(7) {
             ctl.broadcast(Feedback::User([queue.len.get(), queue.sent]));
         }
     }
@@ -244,7 +244,7 @@ fn scenario(seed: u64) -> RunSpec {
         .collect();
     let mut links = Vec::new();
     let mut used = vec![0u16; switches];
-    let mut one = |links: &mut Vec<LinkSpec>, a: (NodeId, u16), b: (NodeId, u16), k: u64, d: u64| {
+    let one = |links: &mut Vec<LinkSpec>, a: (NodeId, u16), b: (NodeId, u16), k: u64, d: u64| {
         let rate = Rate::from_gbps(if aligned { 10.0 } else { rates[k as usize] });
         let delay = Time::from_ns(if aligned { 500 } else { 50 + d * 130 });
         links.push(LinkSpec { a, b, rate, delay });

@@ -23,14 +23,14 @@
     }
     return { margin: { l: 56, r: 14, t: 8, b: 44 }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font: { color: ink, family: 'system-ui, DejaVu Sans, sans-serif', size: 12 },
       xaxis: { title: { text: 'time [ms]' }, gridcolor: line, zerolinecolor: line }, yaxis: { title: { text: f.y }, gridcolor: line, zerolinecolor: line, rangemode: 'tozero' },
-      legend: { orientation: 'h', y: 1.12, x: 0 }, hovermode: 'x unified', hoverlabel: { bgcolor: css('--card'), font: { color: ink } }, shapes: shapes, annotations: notes };
+      legend: { orientation: 'h', y: 1.14, x: 0, itemwidth: 40 }, hovermode: 'x unified', hoverlabel: { bgcolor: css('--card'), font: { color: ink } }, shapes: shapes, annotations: notes };
   }
   function draw(div) {
     var f = figures[+div.dataset.figure];
     var traces = f.traces.map(function (t) {
       return { x: t.x, y: t.y, name: t.name, mode: 'lines', line: { color: colour(t.name), width: 1.6, dash: dashes[t.name] || 'solid' }, visible: hidden[t.name] ? 'legendonly' : true };
     });
-    Plotly.react(div, traces, layout(f), { responsive: true, displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
+    Plotly.react(div, traces, layout(f), { responsive: true, displaylogo: false, displayModeBar: 'hover', modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
     if (!div.dataset.drawn) {
       div.dataset.drawn = '1';
       div.on('plotly_legendclick', function (e) {

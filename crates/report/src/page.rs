@@ -213,7 +213,7 @@ fn draw(t: &Topology) -> String {
     if rows == 0 {
         return String::new();
     }
-    let (w, h) = (460.0, 60.0 + 70.0 * f64::from(rows));
+    let (w, h) = (460.0, 80.0 * f64::from(rows));
     let place = |i: usize| {
         let row = t.nodes[i].1;
         let same: Vec<usize> = (0..t.nodes.len()).filter(|&j| t.nodes[j].1 == row).collect();

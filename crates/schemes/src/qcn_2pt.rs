@@ -338,7 +338,7 @@ impl Rates {
                 }
                 Hai::Doubling => ri * f64::from(1u32 << (n - 1).min(20)),
             };
-            self.target = self.target + step;
+            self.target += step;
         }
         self.approach(limiter);
     }

@@ -71,7 +71,8 @@ fn chapter(page: &mut String, entry: &Entry) {
         let names: Vec<String> = entry.aliases.iter().map(|name| format!("`{name}`")).collect();
         let _ = writeln!(page, "\nAlso found as {}.", names.join(", "));
     }
-    let about = entry.about.trim();
+    let about = entry.about();
+    let about = about.trim();
     if !about.is_empty() {
         let _ = writeln!(page, "\n{}", lower_headings(about));
     }

@@ -6,7 +6,7 @@ use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
 
 /// One Bernoulli source with uniform destinations.
-pub fn bernoulli(load: f64) -> SourceSpec {
+pub(crate) fn bernoulli(load: f64) -> SourceSpec {
     SourceSpec {
         arrivals: Arrivals::Bernoulli { load },
         destinations: Destinations::Uniform,
@@ -18,7 +18,7 @@ pub fn bernoulli(load: f64) -> SourceSpec {
 }
 
 /// A host with these sources and no scheme.
-pub fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
+pub(crate) fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
     HostSpec {
         name: format!("H{name}"),
         processing: Time::from_us(1),
@@ -31,7 +31,7 @@ pub fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
 }
 
 /// B07's buffer: crosspoint, 150 KB, PAUSE at 130/110 KB if asked.
-pub fn buffer(pause: bool) -> BufferSpec {
+pub(crate) fn buffer(pause: bool) -> BufferSpec {
     BufferSpec {
         organisation: Organisation::Crosspoint,
         share: Bytes::from_kb(150),
@@ -47,7 +47,7 @@ pub fn buffer(pause: bool) -> BufferSpec {
 }
 
 /// `n` hosts at one switch, 10 Gb/s, 0.5 us links, 1 us processing.
-pub fn single_switch(n: usize, load: f64, pause: bool, duration: Time, seed: u64) -> RunSpec {
+pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, seed: u64) -> RunSpec {
     RunSpec {
         hosts: (0..n).map(|i| host(i, vec![bernoulli(load)])).collect(),
         switches: vec![SwitchSpec {
@@ -69,7 +69,7 @@ pub fn single_switch(n: usize, load: f64, pause: bool, duration: Time, seed: u64
 }
 
 /// A 10 Gb/s link of 0.5 us.
-pub fn link(a: (usize, usize), b: (usize, usize)) -> LinkSpec {
+pub(crate) fn link(a: (usize, usize), b: (usize, usize)) -> LinkSpec {
     LinkSpec {
         a: (NodeId(a.0 as u32), a.1 as u16),
         b: (NodeId(b.0 as u32), b.1 as u16),
@@ -79,7 +79,7 @@ pub fn link(a: (usize, usize), b: (usize, usize)) -> LinkSpec {
 }
 
 /// Serves the port of host 0 at `rate` from 10 to 50 % of the run.
-pub fn hotspot(spec: &mut RunSpec, rate: Rate) {
+pub(crate) fn hotspot(spec: &mut RunSpec, rate: Rate) {
     let (node, port) = (NodeId(spec.hosts.len() as u32), 0);
     let d = spec.duration.as_ps();
     let change = |at: u64, rate| RateChange { at: Time::from_ps(at), node, port, rate };
@@ -87,7 +87,7 @@ pub fn hotspot(spec: &mut RunSpec, rate: Rate) {
 }
 
 /// Gives every host and switch this scheme.
-pub fn with_scheme(spec: &mut RunSpec, scheme: Arc<dyn Scheme>) {
+pub(crate) fn with_scheme(spec: &mut RunSpec, scheme: Arc<dyn Scheme>) {
     spec.schemes = vec![scheme];
     spec.hosts.iter_mut().for_each(|h| h.scheme = Some(0));
     spec.switches.iter_mut().for_each(|s| s.scheme = Some(0));

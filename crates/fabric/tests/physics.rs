@@ -1,0 +1,186 @@
+//! Physics first: exact results of queueing theory, conservation, lossless PAUSE, line rate to the bit.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
+
+fn go(spec: &RunSpec) -> Outcome {
+    run(spec, &Options::default()).expect("the run keeps all laws")
+}
+
+/// One greedy flow through one port: every frame time carries a frame, at any rate from 1 to 400 Gb/s.
+#[test]
+fn one_flow_fills_the_line() {
+    for gbps in [1.0, 10.0, 40.0, 100.0, 400.0] {
+        let mut spec = common::single_switch(2, 0.0, true, Time::from_ms(20), 1);
+        spec.hosts[0].sources = vec![SourceSpec { arrivals: Arrivals::Greedy, ..common::bernoulli(1.0) }];
+        spec.hosts[1].sources.clear();
+        for s in &mut spec.switches {
+            s.buffer.share = Bytes::from_mb(10);
+        }
+        spec.links.iter_mut().for_each(|l| l.rate = Rate::from_gbps(gbps));
+        let out = go(&spec);
+        let frames = out.hosts[1].delivered as f64;
+        let slots = Time::from_ms(20).as_secs_f64() * gbps * 1e9 / 12_000.0;
+        // All slots but those still on their way: two transmissions, 2 x 1.5 us, and the phase of the first slot.
+        let under_way = 3.0 + 3e-6 * gbps * 1e9 / 12_000.0;
+        assert!(frames <= slots && frames >= slots - under_way.ceil() - 1.0, "{gbps}: {frames} of {slots}");
+        let latency = out.hosts[1].latency_max.as_secs_f64();
+        let expected = 2.0 * 12_000.0 / (gbps * 1e9) + 3e-6;
+        assert!((latency - expected).abs() < 1e-12, "{gbps}: latency {latency}, expected {expected}");
+    }
+}
+
+/// Mean queue of N-to-1 with aligned slots: (N-1)/N x rho^2 / (2 (1 - rho)) frames waiting. N = 9, 85 %: 2.14.
+#[test]
+fn mean_queue_of_aligned_slots() {
+    for (n, rho) in [(9usize, 0.85), (4, 0.6), (2, 0.9)] {
+        let duration = Time::from_ms(400);
+        let mut spec = common::single_switch(n + 1, 0.0, false, duration, 7);
+        for h in 0..n {
+            let mut s = common::bernoulli(rho / n as f64);
+            s.destinations = Destinations::Fixed(NodeId(n as u32));
+            s.phase = Phase::Aligned;
+            spec.hosts[h].sources = vec![s];
+        }
+        spec.hosts[n].sources.clear();
+        spec.switches[0].buffer.share = Bytes::from_mb(100);
+        let out = go(&spec);
+        // By Little: the mean time waited at the port x arrival rate. Unloaded latency is two frames and 3 us.
+        let sink = &out.hosts[n];
+        let wait = sink.latency_sum.as_secs_f64() / sink.delivered as f64 - (2.4e-6 + 3e-6);
+        let waiting = wait * sink.delivered as f64 / duration.as_secs_f64();
+        let exact = (n as f64 - 1.0) / n as f64 * rho * rho / (2.0 * (1.0 - rho));
+        assert!((waiting / exact - 1.0).abs() < 0.06, "N = {n}, rho = {rho}: {waiting:.3}, exact {exact:.3}");
+    }
+}
+
+/// Without congestion management and PAUSE: (8.5 - r) Gb/s x 0.4 of the run is lost, less what the buffers hold.
+#[test]
+fn drops_of_a_hotspot() {
+    for r in [0.0, 0.5, 2.0] {
+        let duration = Time::from_ms(500);
+        let mut spec = common::single_switch(10, 0.85, false, duration, 3);
+        common::hotspot(&mut spec, Rate::from_gbps(r));
+        let out = go(&spec);
+        let expected = (8.5 - r) * 1e9 * 0.4 * 0.5 / 12_000.0 - 900.0;
+        let drops = out.dropped() as f64;
+        assert!((drops / expected - 1.0).abs() < 0.02, "{r} Gb/s: {drops}, expected {expected}");
+        let innocents: u64 = out.hosts[1..].iter().map(|h| h.delivered_bits).sum();
+        let gbps = innocents as f64 / duration.as_secs_f64() / 1e9;
+        assert!((gbps - 76.5).abs() < 0.3, "innocent flows lose nothing: {gbps}");
+    }
+}
+
+/// With PAUSE during a standstill every host but the hot one is in XOFF all the time, and nothing is lost.
+#[test]
+fn pause_stops_all_senders() {
+    let duration = Time::from_ms(500);
+    let mut spec = common::single_switch(10, 0.85, true, duration, 3);
+    common::hotspot(&mut spec, Rate::ZERO);
+    let out = go(&spec);
+    assert_eq!(out.dropped(), 0);
+    assert_eq!(out.hosts[0].paused, Time::ZERO);
+    for h in &out.hosts[1..] {
+        let share = h.paused.as_secs_f64() / duration.as_secs_f64();
+        assert!((0.39..0.4).contains(&share), "{share}");
+    }
+}
+
+/// Random small networks with PAUSE and enough headroom lose nothing, whatever the rates and delays.
+#[test]
+fn lossless_with_headroom() {
+    for seed in 0..120 {
+        let mut r = Stream::new(seed, 9, Purpose::Test);
+        let n = 2 + r.below(8) as usize;
+        let mut spec = common::single_switch(n, 0.5 + 0.5 * r.uniform(), true, Time::from_us(800), seed);
+        let gbps = [1.0, 10.0, 25.0, 100.0][r.below(4) as usize];
+        let delay = Time::from_ns(100 + r.below(5000));
+        for l in &mut spec.links {
+            (l.rate, l.delay) = (Rate::from_gbps(gbps), delay);
+        }
+        // Headroom: two frames, a PAUSE, twice the delays, the frame that triggers.
+        let time = 2.0 * (delay + Time::from_us(1)).as_secs_f64() + (2.0 * 12_000.0 + 512.0) / (gbps * 1e9);
+        let headroom = (time * gbps * 1e9 / 8.0) as u64 + 1500 + 64;
+        let organisation =
+            [Organisation::Crosspoint, Organisation::Input, Organisation::SharedOutput][r.below(3) as usize];
+        let high = 3000 + r.below(60_000);
+        spec.switches[0].buffer.organisation = organisation;
+        spec.switches[0].buffer.share = Bytes::new((high + headroom) * if organisation == Organisation::SharedOutput { n as u64 } else { 1 });
+        if let Some(p) = &mut spec.switches[0].buffer.pause {
+            (p.high, p.low) = (Bytes::new(high), Bytes::new(high / 2));
+        }
+        common::hotspot(&mut spec, Rate::from_gbps(gbps * r.uniform() * 0.5));
+        let out = run(&spec, &Options::default());
+        let out = out.unwrap_or_else(|e| panic!("seed {seed}, {organisation:?}, {gbps} Gb/s: {e}"));
+        assert_eq!(out.dropped(), 0);
+    }
+}
+
+/// Too little headroom is a broken law with time and place, not a silent loss.
+#[test]
+fn missing_headroom_is_an_error() {
+    let mut spec = common::single_switch(6, 1.0, true, Time::from_ms(5), 1);
+    common::hotspot(&mut spec, Rate::ZERO);
+    spec.switches[0].buffer.share = Bytes::from_kb(131);
+    match run(&spec, &Options::default()) {
+        Err(RunError::Law(text)) => assert!(text.contains("switch S port 0") && text.contains("headroom"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Permuting the hosts' places at the switch changes no total.
+#[test]
+fn permuted_hosts_give_the_same_totals() {
+    let spec = common::single_switch(8, 0.7, true, Time::from_ms(5), 11);
+    let mut other = spec.clone();
+    for (i, l) in other.links.iter_mut().enumerate() {
+        l.b.1 = ((i * 3 + 5) % 8) as u16;
+    }
+    let (a, b) = (go(&spec), go(&other));
+    let total = |o: &Outcome| o.hosts.iter().map(|h| h.delivered).sum::<u64>();
+    assert!(total(&a).abs_diff(total(&b)) <= 8, "{} and {}", total(&a), total(&b));
+}
+
+/// Links of 1, 100 and 400 Gb/s in one network: throughput and delay by arithmetic.
+#[test]
+fn mixed_rates() {
+    let mut spec = common::single_switch(4, 0.0, false, Time::from_ms(10), 5);
+    for (h, (gbps, to)) in [(400.0, 1usize), (100.0, 0), (1.0, 3), (10.0, 2)].into_iter().enumerate() {
+        let mut s = common::bernoulli(0.004);
+        s.destinations = Destinations::Fixed(NodeId(to as u32));
+        spec.hosts[h].sources = vec![s];
+        spec.links[h].rate = Rate::from_gbps(gbps);
+    }
+    let out = go(&spec);
+    let shortest = |a: f64, b: f64| 12_000.0 / (a * 1e9) + 12_000.0 / (b * 1e9) + 3e-6;
+    let mean = |h: usize| out.hosts[h].latency_sum.as_secs_f64() / out.hosts[h].delivered as f64;
+    assert!((mean(0) / shortest(100.0, 400.0) - 1.0).abs() < 0.01, "{}", mean(0));
+    assert!((mean(2) / shortest(10.0, 1.0) - 1.0).abs() < 0.05, "{}", mean(2));
+    assert!((out.hosts[0].delivered as f64 / (0.004 * 100e9 * 0.01 / 12_000.0) - 1.0).abs() < 0.2);
+}
+
+/// Specs that cannot be run are refused in words.
+#[test]
+fn impossible_specs_are_refused() {
+    let base = common::single_switch(3, 0.5, true, Time::from_ms(1), 1);
+    let refused = |change: &dyn Fn(&mut RunSpec)| {
+        let mut spec = base.clone();
+        change(&mut spec);
+        match run(&spec, &Options::default()) {
+            Err(RunError::Spec(text)) => text,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(refused(&|s| s.hosts.clear()).contains("0 hosts"));
+    assert!(refused(&|s| s.links[1] = s.links[0]).contains("two links"));
+    assert!(refused(&|s| { s.links.pop(); }).contains("no link"));
+    assert!(refused(&|s| s.links[0].rate = Rate::ZERO).contains("10 kb/s"));
+    assert!(refused(&|s| {
+        s.links[0].delay = Time::ZERO;
+        s.hosts[0].processing = Time::ZERO;
+    })
+    .contains("10 ns"));
+}
