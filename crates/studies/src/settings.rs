@@ -261,7 +261,9 @@ impl Settings {
             Arrivals::Bernoulli { load } => *load,
             _ => 1.0,
         };
-        self.link_rate * self.arrivals.iter().map(load).sum::<f64>()
+        let sends = |h: &usize| self.fixed != Some(*h);
+        let of = |h: usize| load(&self.arrivals[h.min(self.arrivals.len() - 1)]);
+        self.link_rate * (0..self.hosts()).filter(sends).map(of).sum::<f64>()
     }
 
     /// Estimate of the packet-hops of one run.
