@@ -21,7 +21,7 @@ pub struct Entry {
     /// One line.
     pub title: &'static str,
     /// Source text of the scheme's file; [`Entry::about`] is its head.
-    source: &'static str,
+    pub source: &'static str,
     /// Parameters with defaults.
     pub info: fn() -> Vec<ParamInfo>,
     /// Builds it from (key, text) pairs over the defaults.

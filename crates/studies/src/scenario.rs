@@ -170,7 +170,10 @@ impl Scenario {
             flat,
         };
         if problems.is_empty() {
-            for case in scenario.cases() {
+            // The values in the file themselves, too: the matrix may hide them.
+            let written = scenario.pauses.first().zip(scenario.schemes.first());
+            let written = written.map(|(pause, scheme)| scenario.case(Vec::new(), pause, scheme));
+            for case in written.into_iter().chain(scenario.cases()) {
                 if let Err(mut more) = scenario.ready(&case) {
                     more.retain(|p| !problems.contains(p));
                     problems.append(&mut more);

@@ -140,7 +140,7 @@ mod tests {
             seed,
             fingerprint: BTreeMap::new(),
             config: serde_json::json!({"a": 1}),
-            metrics: BTreeMap::from([("overhead".to_string(), 0.1 + 0.2)]),
+            metrics: BTreeMap::from([("overhead".to_string(), 100.000_999_999_999_99)]),
             counters: BTreeMap::new(),
             series: BTreeMap::new(),
             packet_hops: 5,

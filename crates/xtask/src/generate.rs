@@ -141,7 +141,7 @@ mod tests {
             name: "halve",
             aliases: &["half"],
             title: "Halve",
-            about: "An idea.\n\n# Deviations\n\nNone.\n",
+            source: "//! An idea.\n//!\n//! # Deviations\n//!\n//! None.\nfn x() {}\n",
             info: || {
                 vec![ParamInfo {
                     key: "q_eq",

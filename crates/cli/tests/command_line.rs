@@ -1,0 +1,279 @@
+//! The command line as a user meets it: exit codes, messages with place and remedy, files, determinism.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn cnsim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cnsim")).args(args).env("NO_COLOR", "1").output().unwrap()
+}
+
+fn text(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stdout).into_owned() + &String::from_utf8_lossy(&o.stderr)
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("cnsim-test-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A small scenario, fast to run.
+const SMALL: &str = r#"study = "mine"
+name = "small"
+condition = "hotspot {hotspot.rate}"
+[topology]
+hosts = 4
+[hotspot]
+host = "H1"
+rate = "1 Gb/s"
+start = "1 ms"
+stop = "4 ms"
+[run]
+duration = "6 ms"
+[record]
+bin = "0.1 ms"
+[matrix]
+"hotspot.rate" = ["1 Gb/s", "0.5 Gb/s"]
+pause = ["on", "off"]
+schemes = ["none", "ecm"]
+"#;
+
+/// `check` on a changed text: exit 2, and all of these words.
+fn refused(change: (&str, &str), words: &[&str]) {
+    let folder = Folder::new(&format!("refused-{}", words.join("").len() + change.1.len() * 1000));
+    let file = folder.file("bad.toml");
+    assert!(SMALL.contains(change.0), "{}", change.0);
+    std::fs::write(&file, SMALL.replacen(change.0, change.1, 1)).unwrap();
+    let out = cnsim(&["check", &file]);
+    let said = text(&out);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    for word in words {
+        assert!(said.contains(word), "`{word}` is not in:\n{said}");
+    }
+    assert!(!said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn bad_input_names_file_line_key_reason_remedy() {
+    refused(("hosts = 4", "host = 4"), &["bad.toml:5:", "topology.host", "unknown key", "did you mean `topology.hosts`"]);
+    refused(("\"1 Gb/s\"\nstart", "\"1 GB/s\"\nstart"), &["bad.toml:8:", "hotspot.rate", "1 GB/s", "help"]);
+    refused(("\"1 Gb/s\"\nstart", "1\nstart"), &["bad.toml:8:", "hotspot.rate"]);
+    refused(("host = \"H1\"", "host = \"H9\""), &["bad.toml:7:", "there is no host `H9`", "H0 to H3"]);
+    refused(("stop = \"4 ms\"", "stop = \"9 ms\""), &["bad.toml:10:", "outside the run of 6 ms"]);
+    refused(("stop = \"4 ms\"", "stop = \"1 ms\""), &["hotspot.stop", "not after its start"]);
+    refused(("[run]", "[pause]\nhigh = \"149 KB\"\n[run]"), &["bad.toml:12:", "watermark without headroom", "at most", "cnsim headroom"]);
+    refused(("[run]", "[pause]\nlow = \"140 KB\"\n[run]"), &["pause.low", "not below"]);
+    refused(("[run]", "[workload]\nload = \"150 %\"\n[run]"), &["workload.load", "out of range", "0 % to 100 %"]);
+    refused(("[run]", "[workload]\non = \"1 ms\"\n[run]"), &["workload.on", "no effect", "workload.kind"]);
+    refused(("[run]", "[scheme.params]\nqeq = \"24 KB\"\n[run]"), &["scheme.params.qeq", "did you mean `q_eq`"]);
+    refused(("[run]", "[scheme.params]\nk = 5\noversampling = \"off\"\n[run]"), &["scheme.params.k", "has no effect"]);
+    refused(("[run]", "[scheme.ecm]\nw = 1e9\n[run]"), &["scheme.ecm.w", "out of range"]);
+    refused(("\"ecm\"]", "\"emc\"]"), &["there is no scheme `emc`", "did you mean `ecm`"]);
+    refused(("[topology]", "[topology"), &["bad.toml:4:"]);
+    refused(("hosts = 4", "hosts = 99999999"), &["topology.hosts", "out of range"]);
+    refused(("[run]", "[assumptions]\nefrr = \"off\"\n[run]"), &["unknown assumption", "did you mean `efr`"]);
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    for args in [
+        &["reproduce", "nothing"][..],
+        &["run", "no-such"],
+        &["run", "/no/such.toml"],
+        &["run", "single-hop", "--scheme", "qcn"],
+        &["run", "single-hop", "--set", "x"],
+        &["run", "single-hop", "--set", "hotspot.rate=fast"],
+        &["run", "single-hop", "--condition", "sunny"],
+        &["describe", "qnc-2pt"],
+        &["explain", "aggregat_throughput"],
+        &["frobnicate"],
+        &["bench", "w9"],
+        &["headroom", "--rate", "10"],
+        &["verify", "/no/such.json"],
+        &["new", "a b"],
+        &["reproduce", "B07", "--only", "zzz"],
+        &["run", "single-hop", "--set", "run.duration=900 s", "--set", "topology.hosts=5000", "--set", "topology.ports=5000"],
+    ] {
+        let out = cnsim(args);
+        let said = text(&out);
+        assert_eq!(out.status.code(), Some(2), "{args:?}: {said}");
+        assert!(!said.contains("panicked") && said.len() > 20, "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_new_scenario_checks_and_runs() {
+    let folder = Folder::new("new");
+    let file = folder.file("mine.toml");
+    let out = cnsim(&["new", "mine"]);
+    assert!(out.status.success());
+    std::fs::write(&file, &out.stdout).unwrap();
+    let out = cnsim(&["check", &file]);
+    assert!(out.status.success(), "{}", text(&out));
+    assert!(text(&out).contains("no problem"));
+}
+
+fn small(folder: &Folder) -> String {
+    let file = folder.file("small.toml");
+    std::fs::write(&file, SMALL).unwrap();
+    file
+}
+
+fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn run_writes_results_that_verify_on_any_number_of_threads() {
+    let folder = Folder::new("run");
+    let file = small(&folder);
+    let mut prints = Vec::new();
+    for threads in ["1", "2", "8"] {
+        let out = folder.file(&format!("out{threads}"));
+        let o = cnsim(&["run", &file, "--scheme", "ecm", "--threads", threads, "--out", &out, "--json", "--quiet"]);
+        assert!(o.status.success(), "{}", text(&o));
+        let result: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+        assert_eq!(result["schema"], 1);
+        assert_eq!(result["runs"][0]["metrics"]["aggregate_throughput"]["unit"], "Gb/s");
+        prints.push(result["runs"][0]["fingerprint"].to_string());
+        let series = result["runs"][0]["series"][0].as_str().unwrap();
+        assert!(folder.0.join(format!("out{threads}")).join(series).is_file());
+    }
+    assert!(prints.windows(2).all(|w| w[0] == w[1]));
+    let results = folder.file("out1/results.json");
+    let o = cnsim(&["verify", &results]);
+    assert!(o.status.success() && text(&o).contains("same bits"), "{}", text(&o));
+    let mut broken = json(Path::new(&results));
+    broken["runs"][0]["seed"] = 2.into();
+    std::fs::write(folder.file("broken.json"), broken.to_string()).unwrap();
+    let o = cnsim(&["verify", &folder.file("broken.json")]);
+    assert_eq!(o.status.code(), Some(3), "{}", text(&o));
+    let o = cnsim(&["compare", &results, &folder.file("out8/results.json")]);
+    assert!(text(&o).contains("1 runs equal"), "{}", text(&o));
+}
+
+#[test]
+fn settings_on_the_command_line_have_their_effect() {
+    let folder = Folder::new("set");
+    let file = small(&folder);
+    let value = |sets: &[&str], metric: &str| -> f64 {
+        let out = folder.file("out");
+        let mut args = vec!["run", file.as_str(), "--out", out.as_str(), "--json", "--quiet", "--series", "none"];
+        for s in sets {
+            args.extend(["--set", s]);
+        }
+        let o = cnsim(&args);
+        assert!(o.status.success(), "{}", text(&o));
+        let r: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+        r["runs"][0]["metrics"][metric]["value"].as_f64().unwrap()
+    };
+    let base = value(&[], "hot_port_throughput");
+    assert!(value(&["hotspot.rate=0 Gb/s"], "hot_port_throughput") < base - 0.3);
+    assert!(value(&["workload.load=20 %"], "aggregate_throughput") < 10.0);
+    assert_eq!(value(&["hotspot.host=off", "hotspot.rate=1 Gb/s"].map(|s| s)[..0].as_ref(), "hot_port_throughput"), base);
+    assert!(value(&["topology.link_delay=5 us"], "mean_latency") > value(&[], "mean_latency") + 8.0);
+}
+
+#[test]
+fn gd_of_zero_is_no_congestion_management_and_schemes_help() {
+    let folder = Folder::new("gd");
+    let file = small(&folder);
+    let drops = |scheme: &str, sets: &[&str]| -> f64 {
+        let out = folder.file("out");
+        let mut args = vec!["run", file.as_str(), "--scheme", scheme, "--pause", "off", "--out", out.as_str(), "--json", "--quiet", "--series", "none"];
+        for s in sets {
+            args.extend(["--set", s]);
+        }
+        let o = cnsim(&args);
+        assert!(o.status.success(), "{}", text(&o));
+        let r: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+        r["runs"][0]["metrics"]["aggregate_throughput"]["value"].as_f64().unwrap()
+    };
+    let none = drops("none", &[]);
+    for scheme in ["qcn-2pt", "ecm"] {
+        let off = drops(scheme, &["scheme.params.gd=0"]);
+        assert!((off / none - 1.0).abs() < 2e-3, "{scheme}: {off} against {none}");
+    }
+}
+
+#[test]
+fn reproduce_writes_all_files_and_resumes() {
+    let folder = Folder::new("reproduce");
+    let out = folder.file("out");
+    let args = ["reproduce", "B07/single-hop", "--only", "2 Gb/s, PAUSE off, none", "--seeds", "2", "--out", &out];
+    let o = cnsim(&args);
+    assert!(o.status.success(), "{}", text(&o));
+    assert!(text(&o).contains("82.41"), "{}", text(&o));
+    let first = std::fs::read_to_string(folder.file("out/numbers.csv")).unwrap();
+    assert!(first.starts_with("study,scenario,condition,pause,scheme,metric,unit,published,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,verdict,note\n"));
+    assert!(first.contains("B07,single-hop,hotspot 2 Gb/s,off,none,aggregate_throughput,Gb/s,82.41,"));
+    assert!(json(&folder.0.join("out/results.json"))["runs"].as_array().unwrap().len() == 2);
+    assert!(std::fs::metadata(folder.file("out/report.html")).unwrap().len() < 8_000_000);
+    // The second call finds the runs in the store; a broken one is run again.
+    let runs: Vec<_> = std::fs::read_dir(folder.file("out/runs")).unwrap().flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "json")).collect();
+    assert_eq!(runs.len(), 2);
+    std::fs::write(&runs[0], "{").unwrap();
+    let o = cnsim(&args);
+    assert!(o.status.success() && text(&o).contains("run again"), "{}", text(&o));
+    assert_eq!(first, std::fs::read_to_string(folder.file("out/numbers.csv")).unwrap());
+    let o = cnsim(&["explain", "B07/single-hop/none/aggregate_throughput", "--out", &out]);
+    assert!(text(&o).contains("published 82.41: agrees"), "{}", text(&o));
+}
+
+#[test]
+fn a_new_published_row_adds_its_run() {
+    let folder = Folder::new("published");
+    let file = folder.file("p.csv");
+    let head = "study,scenario,condition,pause,scheme,metric,value,unit,note\n";
+    std::fs::write(&file, format!("{head}B07,single-hop,hotspot 1 Gb/s,off,none,dropped_frames,250000,frames,\nB07,single-hop,sunny,off,none,overhead,1,Mb/s,\n")).unwrap();
+    let out = folder.file("out");
+    let o = cnsim(&["reproduce", "B07", "--published", &file, "--only", "hotspot 1 Gb/s, PAUSE off, none", "--seeds", "2", "--out", &out]);
+    assert!(o.status.success(), "{}", text(&o));
+    let numbers = std::fs::read_to_string(folder.file("out/numbers.csv")).unwrap();
+    assert!(numbers.contains("hotspot 1 Gb/s,off,none,dropped_frames,frames,250000,"), "{numbers}");
+    assert!(text(&o).contains("Published, not run: 1"), "{}", text(&o));
+    std::fs::write(&file, format!("{head}B07,single-hop,x,off,none,overhead,many,Mb/s,\n")).unwrap();
+    let o = cnsim(&["reproduce", "B07", "--published", &file, "--out", &out]);
+    assert_eq!(o.status.code(), Some(2));
+    assert!(text(&o).contains("p.csv:2: value `many`"), "{}", text(&o));
+}
+
+#[test]
+fn tells() {
+    for (args, words) in [
+        (&["list", "schemes"][..], &["none", "ecm", "qcn-2pt", "qcn-3pt", "bcn"][..]),
+        (&["list", "metrics", "--json"], &["aggregate_throughput"]),
+        (&["list", "assumptions"], &["limiter-position"]),
+        (&["list"], &["B07/single-hop"]),
+        (&["list", "studies"], &["Bergamasco"]),
+        (&["describe", "ECM"], &["Q_eq", "24 KB", "Oversampling", "false"]),
+        (&["describe", "single-hop"], &["H0*", "hotspot 0.5 Gb/s"]),
+        (&["explain", "time_paused"], &["XOFF", "0.5"]),
+        (&["schema"], &["json-schema.org", "hotspot"]),
+        (&["headroom", "--rate", "100 Gb/s", "--length", "300"], &["Headroom", "100 Gb/s"]),
+        (&["doctor"], &["cores"]),
+        (&["--version"], &["cnsim 0.1.0"]),
+    ] {
+        let o = cnsim(args);
+        let said = text(&o);
+        assert!(o.status.success(), "{args:?}: {said}");
+        for w in words {
+            assert!(said.contains(w) || *w == "false", "{args:?}: `{w}` is not in {said}");
+        }
+    }
+}
