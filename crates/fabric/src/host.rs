@@ -341,7 +341,8 @@ impl Host {
     /// A source made a frame.
     fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) {
         let limiter = self.limiter_of(dst, net);
-        let engaged = limiter.filter(|&l| self.slot(l).is_some_and(|s| s.state.engaged));
+        // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
+        let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
         if greedy {
             let full = match engaged {
                 Some(l) => self.slot(l).is_some_and(|s| s.queue.len() >= self.limiter_limit),

@@ -29,6 +29,11 @@ pub(crate) struct LimiterSlot {
 pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 
 impl LimiterSlot {
+    /// Must a new frame be queued here?
+    pub(crate) fn holds(&self) -> bool {
+        self.state.engaged && (self.state.rate < self.state.line_rate || !self.queue.is_empty())
+    }
+
     /// Notes that a frame of `len` goes at `now`; the next may go a gap later.
     pub(crate) fn pace(&mut self, now: u64, len: u16) {
         self.last = (now, f64::from(len) * 8.0);

@@ -135,6 +135,8 @@ pub struct Cell {
     pub ci95: Option<(f64, f64)>,
     /// 95 % prediction interval of one run.
     pub pi95: Option<(f64, f64)>,
+    /// Where a published number agrees, if wider than `pi95`: with its last digit and the tolerance.
+    pub accept: Option<(f64, f64)>,
     /// Number of seeds.
     pub seeds: u32,
     /// The value of each seed, if wanted on hover.
@@ -219,7 +221,7 @@ pub enum Kind {
 pub struct Trace {
     /// Scheme id, or the setting that tells the lines apart: `RTT 100 us`.
     pub name: String,
-    /// Colour slot 0 to 7; `None`: the scheme's own colour, or the next free one of the report.
+    /// Colour slot 0 to 7; `None`: the scheme's own colour, or the next free one of the page.
     pub slot: Option<u8>,
     /// Horizontal values, ascending.
     pub x: Vec<f64>,
