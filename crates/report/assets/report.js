@@ -13,16 +13,16 @@
   function theme() { document.documentElement.dataset.theme = dark ? 'dark' : 'light'; }
   function layout(f) {
     var line = css('--line'), ink = css('--ink'), shapes = [], notes = [];
-    if (f.windows[0]) {
-      shapes.push({ type: 'rect', xref: 'x', yref: 'paper', x0: f.windows[0].from, x1: f.windows[0].to, y0: 0, y1: 1, fillcolor: css('--dim'), opacity: 0.1, line: { width: 0 }, layer: 'below' });
-      notes.push({ x: f.windows[0].from, y: 1, xref: 'x', yref: 'paper', text: ' hotspot', showarrow: false, xanchor: 'left', yanchor: 'top', font: { size: 11, color: css('--dim') } });
+    if (f.shade) {
+      shapes.push({ type: 'rect', xref: 'x', yref: 'paper', x0: f.shade[0], x1: f.shade[1], y0: 0, y1: 1, fillcolor: css('--dim'), opacity: 0.1, line: { width: 0 }, layer: 'below' });
+      notes.push({ x: f.shade[0], y: 1, xref: 'x', yref: 'paper', text: ' hotspot', showarrow: false, xanchor: 'left', yanchor: 'top', font: { size: 11, color: css('--dim') } });
     }
-    if (f.levels[0]) {
-      shapes.push({ type: 'line', xref: 'paper', x0: 0, x1: 1, y0: f.levels[0].value, y1: f.levels[0].value, line: { color: css('--dim'), width: 1, dash: 'dot' } });
-      notes.push({ x: 1, y: f.levels[0].value, xref: 'paper', yref: 'y', text: f.levels[0].label, showarrow: false, xanchor: 'right', yanchor: 'bottom', font: { size: 11, color: css('--dim') } });
+    if (f.level) {
+      shapes.push({ type: 'line', xref: 'paper', x0: 0, x1: 1, y0: f.level[0], y1: f.level[0], line: { color: css('--dim'), width: 1, dash: 'dot' } });
+      notes.push({ x: 1, y: f.level[0], xref: 'paper', yref: 'y', text: f.level[1], showarrow: false, xanchor: 'right', yanchor: 'bottom', font: { size: 11, color: css('--dim') } });
     }
     return { margin: { l: 56, r: 14, t: 8, b: 44 }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font: { color: ink, family: 'system-ui, DejaVu Sans, sans-serif', size: 12 },
-      xaxis: { title: { text: 'time [ms]' }, gridcolor: line, zerolinecolor: line }, yaxis: { title: { text: f.y.title + ' [' + f.y.unit + ']' }, gridcolor: line, zerolinecolor: line, rangemode: 'tozero' },
+      xaxis: { title: { text: 'time [ms]' }, gridcolor: line, zerolinecolor: line }, yaxis: { title: { text: f.y }, gridcolor: line, zerolinecolor: line, rangemode: 'tozero' },
       legend: { orientation: 'h', y: 1.14, x: 0, itemwidth: 40 }, hovermode: 'x unified', hoverlabel: { bgcolor: css('--card'), font: { color: ink } }, shapes: shapes, annotations: notes };
   }
   function draw(div) {

@@ -1,37 +1,133 @@
 //! The HTML report: one file that opens from disk, offline; pages are routes in it (`#B07/single-hop`).
 //!
-//! Plain data in ([`model`]), one text out ([`render`]). The drawing library comes embedded in the `plotly` crate;
-//! everything else is ours.
+//! Plain data in, one text out. The drawing library comes embedded in the `plotly` crate; everything else is ours.
 
-mod legacy;
-pub mod model;
 mod page;
 mod reduce;
 
-pub use legacy::{Cell, Claim, Figure, Page, Report, Table, Topology, Trace};
 pub use reduce::reduce;
 
-use std::borrow::Cow;
+use serde::Serialize;
 
 /// Largest number of points of a drawn series.
 pub const MAX_POINTS: usize = 4000;
 
-/// What can be rendered: [`model::Report`], and for now the first version's [`Report`].
-pub trait Source {
-    /// The report as plain data.
-    fn report(&self) -> Cow<'_, model::Report>;
+/// The whole report.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Version of cnsim.
+    pub version: String,
+    /// The command that made it.
+    pub command: String,
+    /// Facts for the head: (name, value).
+    pub facts: Vec<(String, String)>,
+    /// One page per scenario.
+    pub pages: Vec<Page>,
+    /// Claims of all studies.
+    pub claims: Vec<Claim>,
+    /// Named assumptions: (id and name, text, alternatives).
+    pub assumptions: Vec<(String, String, String)>,
+    /// Published numbers that were not run: (place, value, note).
+    pub not_run: Vec<(String, String)>,
 }
 
-impl Source for model::Report {
-    fn report(&self) -> Cow<'_, model::Report> {
-        Cow::Borrowed(self)
-    }
+/// A scenario's page.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// Route, `STUDY/SCENARIO`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// What is asked.
+    pub question: String,
+    /// Where it comes from.
+    pub source: String,
+    /// The network, drawn.
+    pub topology: Topology,
+    /// Tables, with their figures.
+    pub tables: Vec<Table>,
 }
 
-impl Source for Report {
-    fn report(&self) -> Cow<'_, model::Report> {
-        Cow::Owned(self.into())
-    }
+/// A drawn network: nodes in rows.
+#[derive(Clone, Debug, Default)]
+pub struct Topology {
+    /// (name, row from the top, is a host, is hot).
+    pub nodes: Vec<(String, u32, bool, bool)>,
+    /// Pairs of nodes.
+    pub links: Vec<(usize, usize)>,
+    /// What to say below.
+    pub caption: String,
+}
+
+/// A table: one condition and PAUSE mode.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Heading.
+    pub title: String,
+    /// Columns: heading and unit.
+    pub columns: Vec<(String, String)>,
+    /// Rows: scheme and a cell per column.
+    pub rows: Vec<(String, Vec<Option<Cell>>)>,
+    /// Figures of the same condition.
+    pub figures: Vec<Figure>,
+}
+
+/// A measured cell.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// As printed by the study; empty if nothing was.
+    pub published: String,
+    /// Mean.
+    pub measured: String,
+    /// Half width of the 95 % interval of the mean.
+    pub half: String,
+    /// All numbers and the note, for a closer look.
+    pub detail: String,
+    /// Suspected assumption.
+    pub note: String,
+    /// agrees, differs, unpublished, incomparable; `zero` where it is zero by construction.
+    pub verdict: String,
+}
+
+/// A figure over time.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Figure {
+    /// Heading.
+    pub title: String,
+    /// What the y axis shows, with unit.
+    pub y: String,
+    /// Shaded from, to (ms).
+    pub shade: Option<(f64, f64)>,
+    /// A dashed line: height and name.
+    pub level: Option<(f64, String)>,
+    /// One per scheme.
+    pub traces: Vec<Trace>,
+}
+
+/// A line of a figure.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Trace {
+    /// Scheme.
+    pub name: String,
+    /// Times, ms.
+    pub x: Vec<f64>,
+    /// Values.
+    pub y: Vec<f64>,
+}
+
+/// A claim and what came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Claim {
+    /// Number.
+    pub id: String,
+    /// Text.
+    pub text: String,
+    /// printed, table or figure.
+    pub origin: String,
+    /// yes, no, undecided, not-run.
+    pub holds: String,
+    /// Numbers.
+    pub evidence: String,
 }
 
 /// What went wrong.
@@ -50,11 +146,10 @@ impl std::error::Error for ReportError {}
 ///
 /// # Errors
 /// When the drawing library is not in the `plotly` crate as expected, or the figures cannot be written as JSON.
-pub fn render<R: Source>(report: &R) -> Result<String, ReportError> {
-    let report = report.report();
+pub fn render(report: &Report) -> Result<String, ReportError> {
     let script = plotly_script()?;
-    let mut figures: Vec<model::Figure> = Vec::new();
-    let body = page::body(&report, &mut figures);
+    let mut figures: Vec<Figure> = Vec::new();
+    let body = page::body(report, &mut figures);
     for trace in figures.iter_mut().flat_map(|f| &mut f.traces) {
         (trace.x, trace.y) = reduce(&trace.x, &trace.y, MAX_POINTS);
     }

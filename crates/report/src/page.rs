@@ -1,6 +1,6 @@
 //! The body: index, pages, tables, topology.
 
-use crate::model::{Cell, Figure, Holds, Hot, Page, Report, Table, Topology, Verdict};
+use crate::{Cell, Figure, Page, Report, Table, Topology};
 use std::fmt::Write as _;
 
 /// Escapes text for HTML, attributes included.
@@ -25,25 +25,6 @@ fn badge(verdict: &str) -> String {
     format!("<span class=\"badge {}\"><b aria-hidden=\"true\">{icon}</b> {}</span>", esc(verdict), esc(word))
 }
 
-fn verdict(c: &Cell) -> &'static str {
-    match c.verdict {
-        _ if c.structural => "zero",
-        Verdict::Agrees => "agrees",
-        Verdict::Differs => "differs",
-        Verdict::Unpublished => "unpublished",
-        Verdict::Incomparable => "incomparable",
-    }
-}
-
-fn holds(h: Holds) -> &'static str {
-    match h {
-        Holds::Yes => "yes",
-        Holds::No => "no",
-        Holds::Undecided => "undecided",
-        Holds::NotRun => "not-run",
-    }
-}
-
 pub(crate) fn body(report: &Report, figures: &mut Vec<Figure>) -> String {
     let mut out = String::new();
     let _ = write!(
@@ -65,11 +46,11 @@ pub(crate) fn body(report: &Report, figures: &mut Vec<Figure>) -> String {
 }
 
 fn cells(page: &Page) -> impl Iterator<Item = &Cell> {
-    page.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten())
+    page.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.1.iter().flatten())
 }
 
 fn index(report: &Report, out: &mut String) {
-    let count = |v: &str| report.pages.iter().flat_map(cells).filter(|c| verdict(c) == v).count();
+    let count = |v: &str| report.pages.iter().flat_map(cells).filter(|c| c.verdict == v).count();
     let (agrees, differs, zero) = (count("agrees"), count("differs"), count("zero"));
     let _ = write!(
         out,
@@ -87,7 +68,7 @@ fn index(report: &Report, out: &mut String) {
     );
     out.push_str("<h2>Scenarios</h2><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>scenario</th><th class=\"n\">agree</th><th class=\"n\">differ</th><th>question</th></tr></thead><tbody>");
     for p in &report.pages {
-        let n = |v: &str| cells(p).filter(|c| verdict(c) == v).count();
+        let n = |v: &str| cells(p).filter(|c| c.verdict == v).count();
         let _ = write!(
             out,
             "<tr><td><a href=\"#{0}\">{0}</a></td><td class=\"n\">{1}</td><td class=\"n\">{2}</td><td>{3}</td></tr>",
@@ -106,7 +87,7 @@ fn index(report: &Report, out: &mut String) {
                 "<tr><td class=\"nowrap\">{}<small>{}</small></td><td>{}</td><td>{}</td><td class=\"small\">{}</td></tr>",
                 esc(&c.id),
                 esc(&c.origin),
-                badge(holds(c.holds)),
+                badge(&c.holds),
                 esc(&c.text),
                 esc(&c.evidence).replace("; ", "<br>")
             );
@@ -115,7 +96,7 @@ fn index(report: &Report, out: &mut String) {
     }
     out.push_str("<h2>This report</h2><dl class=\"facts\">");
     let _ = write!(out, "<dt>command</dt><dd><code>{}</code></dd>", esc(&report.command));
-    for crate::model::Fact { name: k, value: v } in &report.facts {
+    for (k, v) in &report.facts {
         let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", esc(k), esc(v));
     }
     out.push_str("</dl></section>");
@@ -134,18 +115,18 @@ fn page(p: &Page, out: &mut String, figures: &mut Vec<Figure>) {
         esc(&p.topology.caption)
     );
     for (i, t) in p.tables.iter().enumerate() {
-        table(t, p, &format!("{}-{}", p.id.replace('/', "-"), i), out, figures);
+        table(t, &format!("{}-{}", p.id.replace('/', "-"), i), out, figures);
     }
     out.push_str("</section>");
 }
 
-fn table(t: &Table, p: &Page, id: &str, out: &mut String, figures: &mut Vec<Figure>) {
+fn table(t: &Table, id: &str, out: &mut String, figures: &mut Vec<Figure>) {
     let _ = write!(
         out,
         "<article><div class=\"head\"><h2>{}</h2><button class=\"csv\" type=\"button\" data-table=\"{id}\">Save as CSV</button></div><div class=\"scroll\"><table class=\"cells\" id=\"{id}\"><thead><tr><th rowspan=\"2\">scheme</th>",
-        esc(&format!("{}, PAUSE {}", t.condition, t.pause))
+        esc(&t.title)
     );
-    for crate::model::Column { title, unit, .. } in &t.columns {
+    for (title, unit) in &t.columns {
         let _ =
             write!(out, "<th colspan=\"2\" class=\"group\">{} <small>{}</small></th>", esc(title), esc(unit));
     }
@@ -154,7 +135,7 @@ fn table(t: &Table, p: &Page, id: &str, out: &mut String, figures: &mut Vec<Figu
         out.push_str("<th class=\"n\">published</th><th class=\"n\">measured</th>");
     }
     out.push_str("</tr></thead><tbody>");
-    for crate::model::Row { scheme, cells: row } in &t.rows {
+    for (scheme, row) in &t.rows {
         let _ = write!(
             out,
             "<tr><th scope=\"row\"><i class=\"key\" data-scheme=\"{0}\"></i>{0}</th>",
@@ -164,16 +145,19 @@ fn table(t: &Table, p: &Page, id: &str, out: &mut String, figures: &mut Vec<Figu
             match cell {
                 None => out.push_str("<td></td><td></td>"),
                 Some(c) => {
-                    let half =
-                        c.ci95.map_or(String::new(), |(l, h)| format!("<small>± {}</small>", (h - l) / 2.0));
+                    let half = if c.half.is_empty() {
+                        String::new()
+                    } else {
+                        format!("<small>± {}</small>", esc(&c.half))
+                    };
+                    let published = if c.published.is_empty() { "–".into() } else { esc(&c.published) };
                     let _ = write!(
                         out,
-                        "<td class=\"n pub\">{}</td><td class=\"n v-{v}\" tabindex=\"0\" title=\"{}\"><span class=\"value\">{}</span> {half}{}</td>",
-                        esc(c.published.as_deref().unwrap_or("–")),
-                        esc(&c.note),
-                        c.measured.map_or(String::new(), |m| m.to_string()),
-                        badge(verdict(c)),
-                        v = verdict(c),
+                        "<td class=\"n pub\">{published}</td><td class=\"n v-{}\" tabindex=\"0\" title=\"{}\"><span class=\"value\">{}</span> {half}{}</td>",
+                        esc(&c.verdict),
+                        esc(&c.detail),
+                        esc(&c.measured),
+                        badge(&c.verdict)
                     );
                 }
             }
@@ -184,14 +168,12 @@ fn table(t: &Table, p: &Page, id: &str, out: &mut String, figures: &mut Vec<Figu
     let notes: Vec<(&str, &str, &Cell)> = t
         .rows
         .iter()
-        .flat_map(|row| {
-            let s = &row.scheme;
-            row.cells
-                .iter()
+        .flat_map(|(s, row)| {
+            row.iter()
                 .zip(&t.columns)
-                .filter_map(move |(c, col)| c.as_ref().map(|c| (s.as_str(), col.title.as_str(), c)))
+                .filter_map(move |(c, col)| c.as_ref().map(|c| (s.as_str(), col.0.as_str(), c)))
         })
-        .filter(|(_, _, c)| c.verdict == Verdict::Differs)
+        .filter(|(_, _, c)| c.verdict == "differs")
         .collect();
     if !notes.is_empty() {
         let _ = write!(
@@ -205,15 +187,15 @@ fn table(t: &Table, p: &Page, id: &str, out: &mut String, figures: &mut Vec<Figu
                 "<li><b>{}</b>, {}: published {}, measured {}. {}</li>",
                 esc(scheme),
                 esc(column),
-                esc(c.published.as_deref().unwrap_or("–")),
-                c.measured.unwrap_or(f64::NAN),
+                esc(&c.published),
+                esc(&c.measured),
                 esc(&c.note)
             );
         }
         out.push_str("</ul></details>");
     }
     out.push_str("<div class=\"figures\">");
-    for f in p.figures.iter().filter(|f| f.group == t.id) {
+    for f in &t.figures {
         let _ = write!(
             out,
             "<figure class=\"plot\"><figcaption>{}</figcaption><div class=\"canvas\" data-figure=\"{}\"></div></figure>",
@@ -227,36 +209,32 @@ fn table(t: &Table, p: &Page, id: &str, out: &mut String, figures: &mut Vec<Figu
 
 /// Nodes in rows, hosts as circles, switches as boxes; the hot link is drawn heavily.
 fn draw(t: &Topology) -> String {
-    let layer = |i: usize| t.nodes[i].layer.unwrap_or(u32::from(t.nodes[i].switch));
-    let top = (0..t.nodes.len()).map(layer).max().unwrap_or(0);
-    if t.nodes.is_empty() {
+    let rows = t.nodes.iter().map(|n| n.1).max().map_or(0, |r| r + 1);
+    if rows == 0 {
         return String::new();
     }
-    let rows = top + 1;
     let (w, h) = (460.0, 80.0 * f64::from(rows));
     let place = |i: usize| {
-        let row = top - layer(i);
-        let same: Vec<usize> = (0..t.nodes.len()).filter(|&j| top - layer(j) == row).collect();
+        let row = t.nodes[i].1;
+        let same: Vec<usize> = (0..t.nodes.len()).filter(|&j| t.nodes[j].1 == row).collect();
         let at = same.iter().position(|&j| j == i).unwrap_or(0) as f64;
         (w * (at + 0.5) / same.len() as f64, 40.0 + 80.0 * f64::from(row))
     };
     let big = t.nodes.len() > 40;
     let mut svg = format!("<svg viewBox=\"0 0 {w} {h}\" role=\"img\" aria-label=\"the network\">");
-    for l in &t.links {
-        let (a, b) = (l.a, l.b);
+    for &(a, b) in &t.links {
         let ((x1, y1), (x2, y2)) = (place(a), place(b));
-        let hot = l.hot != Hot::No;
+        let hot = t.nodes[a].3 || t.nodes[b].3;
         let _ = write!(
             svg,
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{}\"/>",
             if hot { "hot" } else { "wire" }
         );
     }
-    for (i, n) in t.nodes.iter().enumerate() {
-        let (name, host) = (&n.name, !n.switch);
+    for (i, (name, _, host, hot)) in t.nodes.iter().enumerate() {
         let (x, y) = place(i);
-        let class = "node";
-        if host {
+        let class = if *hot { "node hot" } else { "node" };
+        if *host {
             let r = if big { 4.0 } else { 16.0 };
             let _ = write!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\" class=\"{class}\"/>");
         } else {
@@ -288,7 +266,7 @@ fn method(report: &Report, out: &mut String) {
          the bytes of tags in data frames, transport protocols above Ethernet, more than one data class.</p>",
     );
     out.push_str("<h2>Named assumptions</h2><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>assumption</th><th>what is assumed</th><th>alternatives</th></tr></thead><tbody>");
-    for crate::model::Assumption { name, text, alternatives, .. } in &report.assumptions {
+    for (name, text, alternatives) in &report.assumptions {
         let _ = write!(
             out,
             "<tr><td class=\"nowrap\">{}</td><td>{}</td><td class=\"small\">{}</td></tr>",
@@ -300,7 +278,7 @@ fn method(report: &Report, out: &mut String) {
     out.push_str("</tbody></table></div>");
     if !report.not_run.is_empty() {
         out.push_str("<h2>Published, not run</h2><ul class=\"small\">");
-        for crate::model::NotRun { place, value, .. } in &report.not_run {
+        for (place, value) in &report.not_run {
             let _ = write!(out, "<li>{}: {}</li>", esc(place), esc(value));
         }
         out.push_str("</ul>");
