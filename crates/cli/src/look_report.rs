@@ -234,10 +234,12 @@ fn topology(s: &Scenario) -> Topology {
     Topology {
         nodes,
         links: wiring.links.iter().map(|l| (l.a.0.0 as usize, l.b.0.0 as usize)).collect(),
-        caption: format!(
-            "{hosts} hosts, {} switches, links of {}; the port that feeds the marked host slows down",
-            wiring.switches.len(),
-            ready.settings.link_rate()
-        ),
+        caption: caption(hosts, wiring.switches.len(), hot.is_some(), ready.settings.link_rate()),
     }
+}
+
+fn caption(hosts: usize, switches: usize, hot: bool, rate: cnsim_units::Rate) -> String {
+    let plural = if switches == 1 { "switch" } else { "switches" };
+    let hotspot = if hot { "; the port that feeds the marked host slows down" } else { "" };
+    format!("{hosts} hosts, {switches} {plural}, links of {rate}{hotspot}")
 }

@@ -108,7 +108,9 @@ fn lossless_with_headroom() {
             [Organisation::Crosspoint, Organisation::Input, Organisation::SharedOutput][r.below(3) as usize];
         let high = 3000 + r.below(60_000);
         spec.switches[0].buffer.organisation = organisation;
-        spec.switches[0].buffer.share = Bytes::new((high + headroom) * if organisation == Organisation::SharedOutput { n as u64 } else { 1 });
+        spec.switches[0].buffer.share = Bytes::new(
+            (high + headroom) * if organisation == Organisation::SharedOutput { n as u64 } else { 1 },
+        );
         if let Some(p) = &mut spec.switches[0].buffer.pause {
             (p.high, p.low) = (Bytes::new(high), Bytes::new(high / 2));
         }
@@ -126,7 +128,9 @@ fn missing_headroom_is_an_error() {
     common::hotspot(&mut spec, Rate::ZERO);
     spec.switches[0].buffer.share = Bytes::from_kb(131);
     match run(&spec, &Options::default()) {
-        Err(RunError::Law(text)) => assert!(text.contains("switch S port 0") && text.contains("headroom"), "{text}"),
+        Err(RunError::Law(text)) => {
+            assert!(text.contains("switch S port 0") && text.contains("headroom"), "{text}")
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -176,11 +180,18 @@ fn impossible_specs_are_refused() {
     };
     assert!(refused(&|s| s.hosts.clear()).contains("0 hosts"));
     assert!(refused(&|s| s.links[1] = s.links[0]).contains("two links"));
-    assert!(refused(&|s| { s.links.pop(); }).contains("no link"));
+    assert!(
+        refused(&|s| {
+            s.links.pop();
+        })
+        .contains("no link")
+    );
     assert!(refused(&|s| s.links[0].rate = Rate::ZERO).contains("10 kb/s"));
-    assert!(refused(&|s| {
-        s.links[0].delay = Time::ZERO;
-        s.hosts[0].processing = Time::ZERO;
-    })
-    .contains("10 ns"));
+    assert!(
+        refused(&|s| {
+            s.links[0].delay = Time::ZERO;
+            s.hosts[0].processing = Time::ZERO;
+        })
+        .contains("10 ns")
+    );
 }

@@ -23,7 +23,7 @@
     }
     return { margin: { l: 56, r: 14, t: 8, b: 44 }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font: { color: ink, family: 'system-ui, DejaVu Sans, sans-serif', size: 12 },
       xaxis: { title: { text: 'time [ms]' }, gridcolor: line, zerolinecolor: line }, yaxis: { title: { text: f.y }, gridcolor: line, zerolinecolor: line, rangemode: 'tozero' },
-      legend: { orientation: 'h', y: 1.14, x: 0, itemwidth: 40 }, hovermode: 'x unified', hoverlabel: { bgcolor: css('--card'), font: { color: ink } }, shapes: shapes, annotations: notes };
+      legend: { orientation: 'h', y: 1.14, x: 0 }, modebar: { orientation: 'v', bgcolor: 'rgba(0,0,0,0)', color: css('--dim'), activecolor: ink }, hovermode: 'x unified', hoverlabel: { bgcolor: css('--card'), font: { color: ink } }, shapes: shapes, annotations: notes };
   }
   function draw(div) {
     var f = figures[+div.dataset.figure];

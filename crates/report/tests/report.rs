@@ -29,14 +29,21 @@ fn sample() -> Report {
             title: "A & B".into(),
             question: "why?".into(),
             topology: Topology {
-                nodes: vec![("H0".into(), 1, true, true), ("H1".into(), 1, true, false), ("S".into(), 0, false, false)],
+                nodes: vec![
+                    ("H0".into(), 1, true, true),
+                    ("H1".into(), 1, true, false),
+                    ("S".into(), 0, false, false),
+                ],
                 links: vec![(0, 2), (1, 2)],
                 caption: "two hosts".into(),
             },
             tables: vec![Table {
                 title: "row".into(),
                 columns: vec![("aggregate".into(), "Gb/s".into())],
-                rows: vec![("none".into(), vec![cell("1.234567", "agrees")]), ("ecm".into(), vec![cell("7.654321", "differs")])],
+                rows: vec![
+                    ("none".into(), vec![cell("1.234567", "agrees")]),
+                    ("ecm".into(), vec![cell("7.654321", "differs")]),
+                ],
                 figures: vec![Figure {
                     title: "queue".into(),
                     y: "KB".into(),
@@ -56,7 +63,16 @@ fn sample() -> Report {
 fn complete_escaped_offline_and_small() {
     let html = render(&sample()).unwrap();
     assert!(html.len() < 8_000_000, "{} bytes", html.len());
-    for text in ["1.234567", "7.654321", "A &amp; B", "cnsim &lt;test&gt;", "&lt;b&gt;detail&lt;/b&gt;", "T.1", "suspected: A1", "data-route=\"T/one\""] {
+    for text in [
+        "1.234567",
+        "7.654321",
+        "A &amp; B",
+        "cnsim &lt;test&gt;",
+        "&lt;b&gt;detail&lt;/b&gt;",
+        "T.1",
+        "suspected: A1",
+        "data-route=\"T/one\"",
+    ] {
         assert!(html.contains(text), "{text}");
     }
     let head = &html[..html.find("id=\"figures\"").unwrap()];
@@ -64,7 +80,8 @@ fn complete_escaped_offline_and_small() {
         assert!(!head.contains(load), "the page loads something: {load}");
     }
     let data = &html[html.find("id=\"figures\">").unwrap()..];
-    let figures: serde_json::Value = serde_json::from_str(&data[data.find('[').unwrap()..data.find("</script>").unwrap()]).unwrap();
+    let figures: serde_json::Value =
+        serde_json::from_str(&data[data.find('[').unwrap()..data.find("</script>").unwrap()]).unwrap();
     let points = figures[0]["traces"][0]["x"].as_array().unwrap().len();
     assert!((2000..=4000).contains(&points), "{points}");
 }
@@ -72,9 +89,9 @@ fn complete_escaped_offline_and_small() {
 /// A real browser draws the figure from disk, with no network.
 #[test]
 fn report_in_chromium() {
-    let browser = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|b| {
-        std::process::Command::new(b).arg("--version").output().is_ok_and(|o| o.status.success())
-    });
+    let browser = ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|b| std::process::Command::new(b).arg("--version").output().is_ok_and(|o| o.status.success()));
     let Some(browser) = browser else {
         assert!(std::env::var_os("CNSIM_STRICT").is_none(), "chromium is needed under CNSIM_STRICT");
         let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/skipped.txt");
@@ -88,7 +105,17 @@ fn report_in_chromium() {
     std::fs::write(&page, render(&sample()).unwrap()).unwrap();
     let profile = format!("--user-data-dir={}", dir.join("profile").display());
     let url = format!("file://{}?theme=dark#T/one", page.display());
-    let args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", &profile, "--virtual-time-budget=8000", "--window-size=1400,2000", "--dump-dom", &url];
+    let args = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        &profile,
+        "--virtual-time-budget=8000",
+        "--window-size=1400,2000",
+        "--dump-dom",
+        &url,
+    ];
     let out = std::process::Command::new(browser).args(args).output().unwrap();
     let dom = String::from_utf8_lossy(&out.stdout);
     let _ = std::fs::remove_dir_all(&dir);

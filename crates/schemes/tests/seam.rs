@@ -4,10 +4,10 @@
 
 use cnsim_scheme_api::testing::PointRig;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Plan,
-    PointAction, PointControl, PointId, PointState, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate,
-    ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, Scope, SinkSite, Slot,
-    SourceSite, Stream, Tag, Time,
+    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState,
+    NodeId, Plan, PointAction, PointControl, PointId, PointState, Probe, ProbeTarget, Purpose, Queue,
+    QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
+    ReflectorState, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 
 const LINE: f64 = 10.0;
@@ -23,7 +23,15 @@ fn limiter_state() -> LimiterState {
 
 /// A frame of flow 1.
 fn frame(tag: Tag) -> FrameView {
-    FrameView { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), len: Bytes::new(1500), marked: true, tag, dropped: false }
+    FrameView {
+        flow: FlowId(1),
+        src: NodeId(0),
+        dst: NodeId(1),
+        len: Bytes::new(1500),
+        marked: true,
+        tag,
+        dropped: false,
+    }
 }
 
 /// BECN: a timer at every port, a broadcast, one limiter for the whole host.
@@ -81,7 +89,9 @@ fn becn_measures_broadcasts_and_limits_the_host() {
     let mut point = BecnPoint(PointId(3), 0);
     point.on_timer(Slot(0), &queue(0), &mut PointControl::new(Time::ZERO, &mut state, &mut actions));
     // 30 kB in 30 us are 8 Gb/s of 10: the port could offer 1.25 times as much.
-    assert!(matches!(actions[0], PointAction::Broadcast(Feedback::AdvertisedRate { rate, .. }) if (rate.gbps() - 12.5).abs() < 1e-9));
+    assert!(
+        matches!(actions[0], PointAction::Broadcast(Feedback::AdvertisedRate { rate, .. }) if (rate.gbps() - 12.5).abs() < 1e-9)
+    );
     assert_eq!(Becn.plan().limiter_scope, Scope::Host);
     rig.actions.clear();
 }
@@ -95,7 +105,12 @@ impl Scheme for Fecn {
         "fecn-stub"
     }
     fn plan(&self) -> Plan {
-        Plan { reflect: ReflectGate::Tagged, reflector_scope: Scope::Host, built: Built::FirstFrame, ..Plan::default() }
+        Plan {
+            reflect: ReflectGate::Tagged,
+            reflector_scope: Scope::Host,
+            built: Built::FirstFrame,
+            ..Plan::default()
+        }
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         Some(Box::new(Return))
@@ -123,12 +138,18 @@ fn fecn_stamps_in_flight_and_returns() {
     PointControl::new(Time::ZERO, &mut state, &mut actions).stamp_rate(Rate::from_gbps(2.5));
     assert_eq!(state.stamp, Some(Rate::from_gbps(2.5)));
     let mut limiter = limiter_state();
-    Limiter::new(Time::ZERO, &mut limiter, &mut Vec::new()).stamp_with(Tag::RateDiscovery(Rate::from_gbps(LINE)), 0.01);
+    Limiter::new(Time::ZERO, &mut limiter, &mut Vec::new())
+        .stamp_with(Tag::RateDiscovery(Rate::from_gbps(LINE)), 0.01);
     assert_eq!((limiter.tag_probability, limiter.tag), (0.01, Tag::RateDiscovery(Rate::from_gbps(LINE))));
     let mut said = Vec::new();
     let mut state = reflector();
-    Return.on_frame(&frame(Tag::RateDiscovery(Rate::from_gbps(2.5))), &mut ReflectorControl::new(Time::ZERO, &mut state, &mut said));
-    assert!(matches!(said[0], ReflectorAction::Reply(Feedback::ReturnedRate { rate }) if rate == Rate::from_gbps(2.5)));
+    Return.on_frame(
+        &frame(Tag::RateDiscovery(Rate::from_gbps(2.5))),
+        &mut ReflectorControl::new(Time::ZERO, &mut state, &mut said),
+    );
+    assert!(
+        matches!(said[0], ReflectorAction::Reply(Feedback::ReturnedRate { rate }) if rate == Rate::from_gbps(2.5))
+    );
     assert_eq!(Fecn.plan().reflect, ReflectGate::Tagged);
     assert!(Fecn.reaction_point_is_optional());
 }
@@ -139,7 +160,8 @@ trait Optional {
 
 impl Optional for Fecn {
     fn reaction_point_is_optional(&self) -> bool {
-        let site = SinkSite { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), line_rate: Rate::from_gbps(LINE) };
+        let site =
+            SinkSite { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), line_rate: Rate::from_gbps(LINE) };
         self.reflector(&site).is_some()
     }
 }
@@ -160,7 +182,11 @@ impl ReactionPoint for Prober {
         if let Feedback::ProbeReply { probe, at, .. } = feedback {
             let latency = at.saturating_sub(probe.sent_at);
             limiter.engage();
-            limiter.set_rate(if latency > Time::from_us(20) { limiter.rate() * 0.5 } else { limiter.line_rate() });
+            limiter.set_rate(if latency > Time::from_us(20) {
+                limiter.rate() * 0.5
+            } else {
+                limiter.line_rate()
+            });
         }
     }
 }
@@ -192,7 +218,12 @@ fn probes_travel_and_are_answered_or_ended() {
     let (mut said, mut point) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
     for (id, ended) in [(6, false), (7, true)] {
         said.clear();
-        Answer(PointId(id)).on_probe(&mut probe, FlowId(1), &queue(30_000), &mut PointControl::new(Time::ZERO, &mut point, &mut said));
+        Answer(PointId(id)).on_probe(
+            &mut probe,
+            FlowId(1),
+            &queue(30_000),
+            &mut PointControl::new(Time::ZERO, &mut point, &mut said),
+        );
         assert_eq!(said.iter().any(|a| matches!(a, PointAction::Answer)), ended);
     }
     assert_eq!((probe.fb, probe.point), (-6_000, Some(PointId(7))));
@@ -214,11 +245,20 @@ impl Reflector for Cnp {
 
 #[test]
 fn dcqcn_marks_by_ramp_and_spaces_its_messages() {
-    let ramp = Ramp { low: Bytes::from_kb(5), high: Bytes::from_kb(200), p_max: 0.01, p_beyond: 1.0, at: RampAt::Departure };
+    let ramp = Ramp {
+        low: Bytes::from_kb(5),
+        high: Bytes::from_kb(200),
+        p_max: 0.01,
+        p_beyond: 1.0,
+        at: RampAt::Departure,
+    };
     let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
     PointControl::new(Time::ZERO, &mut state, &mut actions).mark(ramp);
     assert_eq!(state.ramp, Some(ramp));
-    assert_eq!((ramp.probability(5_000), ramp.probability(102_500), ramp.probability(200_001)), (0.0, 0.005, 1.0));
+    assert_eq!(
+        (ramp.probability(5_000), ramp.probability(102_500), ramp.probability(200_001)),
+        (0.0, 0.005, 1.0)
+    );
     let (mut said, mut sink) = (Vec::new(), reflector());
     Cnp.on_frame(&frame(Tag::None), &mut ReflectorControl::new(Time::from_us(10), &mut sink, &mut said));
     assert!(matches!(said[0], ReflectorAction::Reply(Feedback::Cnp)));

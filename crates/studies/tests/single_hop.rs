@@ -26,22 +26,34 @@ fn published_rows() {
     let published = published::parse("published.csv", published::EMBEDDED).unwrap();
     let (jobs, lost) = jobs(&scenario, &published, 1, &|_| true).unwrap();
     assert_eq!((jobs.len(), lost.len()), (24, 0));
-    let records: Vec<_> = run_jobs(&jobs, None, 0, &Watch::default()).unwrap().into_iter().flatten().collect();
+    let records: Vec<_> =
+        run_jobs(&jobs, None, 0, &Watch::default()).unwrap().into_iter().flatten().collect();
     let cells = cells(&records, &published, std::slice::from_ref(&scenario));
-    assert_eq!(cells.iter().filter(|c| c.published.is_some()).count(), 120, "every published cell has its measured one");
+    assert_eq!(
+        cells.iter().filter(|c| c.published.is_some()).count(),
+        120,
+        "every published cell has its measured one"
+    );
     let mut looked = 0;
     for c in &cells {
         let Some(p) = &c.published else { continue };
         let (measured, value) = (c.summary.mean, p.value);
         let close = |share: f64| (measured / value - 1.0).abs() <= share;
-        let place = format!("{}, PAUSE {}, {}, {}: {measured} against {value}", c.condition, c.pause, c.scheme, c.metric.id);
+        let place = format!(
+            "{}, PAUSE {}, {}, {}: {measured} against {value}",
+            c.condition, c.pause, c.scheme, c.metric.id
+        );
         let severe = c.condition == "hotspot 0 Gb/s";
         match (c.scheme.as_str(), c.metric.id) {
             ("none", "aggregate_throughput" | "hot_port_throughput") => assert!(close(0.01), "{place}"),
             ("none", "time_paused") => assert!((measured - value).abs() <= 0.5, "{place}"),
-            ("none", "dropped_frames") => assert!(if value == 0.0 { measured == 0.0 } else { close(0.01) }, "{place}"),
+            ("none", "dropped_frames") => {
+                assert!(if value == 0.0 { measured == 0.0 } else { close(0.01) }, "{place}")
+            }
             ("qcn-3pt", "overhead") if c.pause == "on" && !severe => assert!(close(0.03), "{place}"),
-            ("ecm" | "qcn-2pt", "aggregate_throughput") if c.pause == "off" || c.condition == "hotspot 2 Gb/s" => {
+            ("ecm" | "qcn-2pt", "aggregate_throughput")
+                if c.pause == "off" || c.condition == "hotspot 2 Gb/s" =>
+            {
                 assert!(close(0.015), "{place}");
             }
             _ => continue,
@@ -56,11 +68,17 @@ fn published_rows() {
     }
     for r in records.iter().filter(|r| r.pause == "off") {
         let innocents = r.metrics["innocent_throughput"];
-        assert!((innocents - 76.5).abs() < 0.25, "{} {}: innocents lose without PAUSE: {innocents}", r.condition, r.scheme);
+        assert!(
+            (innocents - 76.5).abs() < 0.25,
+            "{} {}: innocents lose without PAUSE: {innocents}",
+            r.condition,
+            r.scheme
+        );
     }
 }
 
-const SHORT: &[(&str, &str)] = &[("run.duration", "120 ms"), ("hotspot.start", "20 ms"), ("hotspot.stop", "80 ms")];
+const SHORT: &[(&str, &str)] =
+    &[("run.duration", "120 ms"), ("hotspot.start", "20 ms"), ("hotspot.stop", "80 ms")];
 
 /// The engines agree bit for bit under the real schemes too, on 1, 2 and 4 threads.
 #[test]
@@ -71,11 +89,18 @@ fn engines_agree_under_every_scheme() {
             let job = job(entry.name, pause, rate, &short);
             let spec = job.ready.settings.spec(&job.ready.built, 3);
             let go = |engine, threads| {
-                format!("{:?}", cnsim_fabric::run(&spec, &Options { engine, threads, ..Options::default() }).unwrap())
+                format!(
+                    "{:?}",
+                    cnsim_fabric::run(&spec, &Options { engine, threads, ..Options::default() }).unwrap()
+                )
             };
             let oracle = go(Engine::EventList, 1);
             for threads in [1, 2, 4] {
-                assert!(go(Engine::Windowed, threads) == oracle, "{} PAUSE {pause}, {threads} threads", entry.name);
+                assert!(
+                    go(Engine::Windowed, threads) == oracle,
+                    "{} PAUSE {pause}, {threads} threads",
+                    entry.name
+                );
             }
         }
     }
