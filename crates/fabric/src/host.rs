@@ -201,19 +201,15 @@ impl Host {
 
     /// The sending side's events before `limit`.
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        if self.limiters.count == 0
-            && self.control.is_empty()
-            && self.probes.is_empty()
-            && self.paused_since == NEVER
-            && self.built == Built::OnFeedback
-            && !self.kick
-            && self.sources.len() == 1
-            && self.next_tick > limit.0
+        let simple = self.sources.len() == 1
             && !self.sources[0].greedy
-        {
-            return self.send_plain(limit, wires);
-        }
+            && self.built == Built::OnFeedback
+            && self.next_tick > limit.0
+            && (self.position == LimiterPosition::AtSource || self.limiters.count == 0);
         loop {
+            if simple && self.is_quiet() {
+                self.send_fast(limit, net, wires);
+            }
             let key = self.next_own();
             if key >= limit {
                 return;
@@ -222,30 +218,53 @@ impl Host {
         }
     }
 
-    /// The same where there is one source, no limiter, no control and no XOFF: slots and transmissions only.
-    fn send_plain(&mut self, limit: Key, wires: &mut Wires) {
+    /// No control, no probe, no XOFF, no start pending.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.control.is_empty() && self.probes.is_empty() && self.paused_since == NEVER && !self.kick
+    }
+
+    /// The transmitter starts now, unless something else of this moment comes first. False to leave the fast path.
+    #[inline]
+    fn start_fast(&mut self, limit: Key, net: &Net) -> bool {
+        if (self.now, order::START, 0) >= limit
+            || self.sources[0].next == self.now
+            || self.timers.next() == self.now
+        {
+            self.kick = true;
+            return false;
+        }
+        self.kick = false;
+        self.start(net);
+        self.is_quiet()
+    }
+
+    /// The same where there is one source and nothing rare is pending: slots, timers and transmissions merged by hand.
+    /// Returns at the limit, or as soon as the general way must take over.
+    fn send_fast(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         loop {
-            let slot = self.sources[0].next;
-            if self.end <= slot {
+            let (slot, timer) = (self.sources[0].next, self.timers.next());
+            if self.end <= slot && self.end <= timer {
                 if (self.end, order::END, 0) >= limit || self.end == NEVER {
                     return;
                 }
                 self.now = self.end;
                 self.end(wires);
-                self.kick = false;
-                // A slot at this very moment comes before the start; it can only join the tail.
-                if self.sources[0].next == self.now
-                    && (self.now, order::SLOT, 0) < limit
-                    && self.fifo.is_empty()
-                {
-                    continue;
-                }
-                if (self.now, order::START, 0) >= limit {
-                    self.kick = true;
+                if self.fifo.is_empty() && self.limiters.count == 0 {
+                    self.kick = false;
+                } else if !self.start_fast(limit, net) {
                     return;
                 }
-                if let Some(frame) = self.fifo.pop_front() {
-                    self.transmit(frame);
+                continue;
+            }
+            if timer <= slot {
+                if (timer, order::TIMER, 0) >= limit {
+                    return;
+                }
+                self.now = timer;
+                self.timer(net);
+                if self.kick && !self.start_fast(limit, net) || !self.is_quiet() {
+                    return;
                 }
                 continue;
             }
@@ -254,32 +273,10 @@ impl Host {
             }
             let Some(dst) = self.sources[0].slot() else { continue };
             self.now = slot;
-            self.out.generated += 1;
-            let frame = Frame {
-                flow: self.id * self.hosts + dst,
-                dst,
-                seq: self.seq,
-                len: self.sources[0].len,
-                born: slot,
-                ..Frame::default()
-            };
-            self.seq = self.seq.wrapping_add(1);
-            if self.sending.is_some() || !self.fifo.is_empty() {
-                if self.fifo.len() >= self.fifo_limit {
-                    self.out.source_discards += 1;
-                    continue;
-                }
-                self.made.add(&frame);
-                self.fifo.push_back(frame);
-                continue;
-            }
-            self.made.add(&frame);
-            if (slot, order::START, 0) >= limit {
-                self.fifo.push_back(frame);
-                self.kick = true;
+            self.generate(dst, self.sources[0].len, false, net);
+            if self.kick && !self.start_fast(limit, net) {
                 return;
             }
-            self.transmit(frame);
         }
     }
 
