@@ -143,7 +143,7 @@ fn measure(name: &str, scheme: &str) -> Result<Value, Failure> {
     let scenario = Scenario::parse(name, &text, &flat)?;
     let case = scenario.case(Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
-    let spec = ready.settings.spec(&ready.built, 1);
+    let spec = ready.settings.spec(&ready.built, 1, false);
     let (before, wall) = (usage().0, std::time::Instant::now());
     let out = cnsim_fabric::run(&spec, &cnsim_fabric::Options::default())
         .map_err(|e| Failure::Run(e.to_string()))?;

@@ -90,6 +90,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         run_jobs(&all, Some(&store), threads, &watch)
     });
     let records: Vec<RunRecord> = records.map_err(Failure::Run)?.into_iter().flatten().collect();
+    if common.verbose {
+        let hops = watch.hops.load(Ordering::Relaxed);
+        eprintln!("{} runs, {hops} packet-hops simulated now, the rest from the store", records.len());
+    }
     let interrupted = watch.stop.load(Ordering::Relaxed);
     let cells = cells(&records, &published, &scenarios);
     let mut left = not_run(&published, &cells, &scenarios);

@@ -43,8 +43,12 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         ready: scenario.ready(&case)?,
         case,
         seed: args.seed,
+        all_series: args.series == "all",
     };
     refuse_huge(std::slice::from_ref(&job), args.force)?;
+    if common.verbose {
+        eprintln!("effective configuration: {:#}", job.ready.config);
+    }
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     let started = std::time::Instant::now();
@@ -134,7 +138,13 @@ pub(crate) fn verify(file: &Path, asked: usize, common: &Common) -> Done {
         let ready = scenario.ready(&case)?;
         let name =
             (r["study"].as_str().unwrap_or("").to_string(), r["scenario"].as_str().unwrap_or("").to_string());
-        jobs.push(Job { scenario: name, case, ready, seed: r["seed"].as_u64().unwrap_or(1) });
+        jobs.push(Job {
+            scenario: name,
+            case,
+            ready,
+            seed: r["seed"].as_u64().unwrap_or(1),
+            all_series: false,
+        });
     }
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);

@@ -190,8 +190,6 @@ pub enum ControlTransport {
     Priority,
     /// 64 B frames in the data class: FIFO with data, stopped by PAUSE (C07).
     InBand,
-    /// No frames: delivered after the unloaded path delay.
-    Ideal,
 }
 
 /// A full-duplex link.

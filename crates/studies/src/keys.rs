@@ -67,8 +67,22 @@ pub const KEYS: &[Key] = &[
     key("topology.link_rate", "rate", "10 Gb/s", "rate of every link"),
     key("topology.link_delay", "time", "0.5 us", "propagation delay of every link"),
     key("switch.processing", "time", "1 us", "processing delay of a switch"),
-    key("switch.buffer", "XP|IN|SO", "XP", "buffer organisation: crosspoint, per input, shared output"),
-    key("switch.share", "bytes", "150 KB", "size of one partition"),
+    key(
+        "switch.buffer",
+        "XP|IN|SO|SW",
+        "XP",
+        "buffer organisation: crosspoint, per input, shared output, or a capacity split over the used inputs",
+    ),
+    only(
+        key("switch.share", "bytes", "150 KB", "size of one partition"),
+        "switch.buffer",
+        &["XP", "IN", "SO"],
+    ),
+    only(
+        key("switch.capacity", "bytes", "1 MB", "memory of a switch, split evenly over the inputs in use"),
+        "switch.buffer",
+        &["SW"],
+    ),
     key("switch.output_limit", "bytes", "off", "largest queue of one output, off for none"),
     key("pause.mode", "on|off|global", "on", "802.3x PAUSE of the switches"),
     only(

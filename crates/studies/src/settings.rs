@@ -65,6 +65,17 @@ impl Topology {
             Self::Tree { k, n } => k.saturating_pow(*n),
         }
     }
+
+    /// Inputs in use at the busiest switch.
+    fn inputs(&self) -> u64 {
+        match self {
+            Self::Single { hosts, .. } => *hosts as u64,
+            Self::CoreEdge { edges, .. } => {
+                edges.iter().map(|e| e + 1).chain([edges.len()]).max().unwrap_or(1) as u64
+            }
+            Self::Tree { k, .. } => 2 * *k as u64,
+        }
+    }
 }
 
 /// Reads values of a flat table; collects problems.
@@ -200,7 +211,7 @@ impl Settings {
             processing: switch_processing.max(host_processing),
             frame,
         };
-        let buffer = buffer(&mut r, loop_delay, hosts);
+        let buffer = buffer(&mut r, loop_delay, hosts, topology.inputs());
         let fixed = match r.word("workload.destinations").as_str() {
             "uniform" => None,
             name => r.host("workload.destinations", name, hosts),
@@ -290,7 +301,9 @@ impl Settings {
     }
 
     /// The run that these settings describe.
-    pub fn spec(&self, built: &Built, seed: u64) -> RunSpec {
+    ///
+    /// `all` records every queue in use, not only the hot one.
+    pub fn spec(&self, built: &Built, seed: u64, all: bool) -> RunSpec {
         let hosts = self.hosts();
         let wiring = self.wire();
         let destinations = |h: usize| match self.fixed {
@@ -319,6 +332,11 @@ impl Settings {
             changes.push(RateChange { at: hot.stop, node, port, rate: self.link_rate });
         } else {
             record.queues.push(self.feeder(self.fixed.unwrap_or(0), &wiring.links));
+        }
+        if all {
+            let ends = wiring.links.iter().flat_map(|l| [l.a, l.b]).filter(|e| e.0.0 as usize >= hosts);
+            let more: Vec<_> = ends.filter(|e| !record.queues.contains(e)).collect();
+            record.queues.extend(more);
         }
         RunSpec {
             hosts: (0..hosts)
@@ -482,14 +500,20 @@ impl Loop {
     }
 }
 
-fn buffer(r: &mut Reader<'_>, loop_delay: Loop, hosts: usize) -> BufferSpec {
-    let share = r.quantity("switch.share", Bytes::new(64), Bytes::from_mb(4000));
+fn buffer(r: &mut Reader<'_>, loop_delay: Loop, hosts: usize, inputs: u64) -> BufferSpec {
+    let kind = r.choice("switch.buffer");
+    let share = if kind == "SW" {
+        let capacity = r.quantity("switch.capacity", Bytes::new(64), Bytes::from_mb(4000));
+        Bytes::new(capacity.get() / inputs.max(1))
+    } else {
+        r.quantity("switch.share", Bytes::new(64), Bytes::from_mb(4000))
+    };
     let output_limit = match r.word("switch.output_limit").as_str() {
         "off" => None,
         _ => Some(r.quantity("switch.output_limit", Bytes::new(64), Bytes::from_mb(4000))),
     };
-    let organisation = match r.choice("switch.buffer").as_str() {
-        "IN" => Organisation::Input,
+    let organisation = match kind.as_str() {
+        "IN" | "SW" => Organisation::Input,
         "SO" => Organisation::SharedOutput,
         _ => Organisation::Crosspoint,
     };

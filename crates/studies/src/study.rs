@@ -23,6 +23,8 @@ pub struct Job {
     pub ready: Ready,
     /// Seed.
     pub seed: u64,
+    /// Keep the series of every queue and host, not only the key ones.
+    pub all_series: bool,
 }
 
 /// Shared between the runs and whoever watches them.
@@ -78,7 +80,7 @@ pub fn run_job(
             Err(problem) => eprintln!("warning: {problem}"),
         }
     }
-    let spec = job.ready.settings.spec(&job.ready.built, job.seed);
+    let spec = job.ready.settings.spec(&job.ready.built, job.seed, job.all_series);
     let last = AtomicU64::new(0);
     let progress = |_, hops: u64| {
         watch.live.fetch_add(hops - last.swap(hops, Ordering::Relaxed), Ordering::Relaxed);
@@ -129,6 +131,19 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         total.iter_mut().zip(&s.values).for_each(|(t, v)| *t += v);
     }
     keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
+    if job.all_series {
+        for s in &out.series {
+            match s.kind {
+                SeriesKind::Queue { node, port } => {
+                    keep(&format!("queue_node{}_port{port}", node.0), "KB", rounded(&s.values, 1e-3));
+                }
+                SeriesKind::Delivered { host } => {
+                    keep(&format!("delivered_H{}", host.0), "Gb/s", rounded(&s.values, 1e-9))
+                }
+                _ => {}
+            }
+        }
+    }
     let f = out.fingerprint;
     let hex = |name: &str, v: u64| (name.to_string(), format!("{v:016x}"));
     let mut metrics: BTreeMap<String, f64> =
@@ -205,6 +220,7 @@ pub fn jobs(
                 case: case.clone(),
                 ready: ready.clone(),
                 seed,
+                all_series: false,
             });
         }
     }

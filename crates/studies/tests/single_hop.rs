@@ -11,7 +11,7 @@ fn job(scheme: &str, pause: &str, condition: &str, sets: &[(&str, &str)]) -> Job
     let scenario = Scenario::load("B07/single-hop", &sets).unwrap();
     let case = scenario.case(scenario.row_of(condition).unwrap(), pause, scheme);
     let ready = scenario.ready(&case).unwrap();
-    Job { scenario: ("B07".into(), "single-hop".into()), case, ready, seed: 1 }
+    Job { scenario: ("B07".into(), "single-hop".into()), case, ready, seed: 1, all_series: false }
 }
 
 fn metric(job: &Job, id: &str) -> f64 {
@@ -87,7 +87,7 @@ fn engines_agree_under_every_scheme() {
     for entry in cnsim_schemes::catalogue() {
         for (pause, rate) in [("on", "hotspot 0.5 Gb/s"), ("off", "hotspot 0 Gb/s")] {
             let job = job(entry.name, pause, rate, &short);
-            let spec = job.ready.settings.spec(&job.ready.built, 3);
+            let spec = job.ready.settings.spec(&job.ready.built, 3, false);
             let go = |engine, threads| {
                 format!(
                     "{:?}",
