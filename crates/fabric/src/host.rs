@@ -207,8 +207,8 @@ impl Host {
             && self.next_tick > limit.0
             && (self.position == LimiterPosition::AtSource || self.limiters.count == 0);
         loop {
-            if simple && self.is_quiet() {
-                self.send_fast(limit, net, wires);
+            if simple && self.is_quiet() && self.send_fast(limit, net, wires) {
+                return;
             }
             let key = self.next_own();
             if key >= limit {
@@ -240,44 +240,82 @@ impl Host {
     }
 
     /// The same where there is one source and nothing rare is pending: slots, timers and transmissions merged by hand.
-    /// Returns at the limit, or as soon as the general way must take over.
-    fn send_fast(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+    /// True at the limit, false as soon as the general way must take over.
+    fn send_fast(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
         loop {
             let (slot, timer) = (self.sources[0].next, self.timers.next());
             if self.end <= slot && self.end <= timer {
                 if (self.end, order::END, 0) >= limit || self.end == NEVER {
-                    return;
+                    return true;
                 }
                 self.now = self.end;
                 self.end(wires);
                 if self.fifo.is_empty() && self.limiters.count == 0 {
                     self.kick = false;
                 } else if !self.start_fast(limit, net) {
-                    return;
+                    return false;
                 }
                 continue;
             }
             if timer <= slot {
                 if (timer, order::TIMER, 0) >= limit {
-                    return;
+                    return true;
                 }
                 self.now = timer;
                 self.timer(net);
                 if self.kick && !self.start_fast(limit, net) || !self.is_quiet() {
-                    return;
+                    return false;
                 }
                 continue;
             }
             if (slot, order::SLOT, 0) >= limit {
-                return;
+                return true;
             }
             let Some(dst) = self.sources[0].slot() else { continue };
             self.now = slot;
+            if self.limiters.count == 0 {
+                if !self.generate_fast(dst, limit) {
+                    return false;
+                }
+                continue;
+            }
             self.generate(dst, self.sources[0].len, false, net);
             if self.kick && !self.start_fast(limit, net) {
-                return;
+                return false;
             }
         }
+    }
+
+    /// A frame of a host without limiters: on the link at once if that is idle, else to the FIFO. False to leave the fast
+    /// path.
+    #[inline]
+    fn generate_fast(&mut self, dst: u32, limit: Key) -> bool {
+        self.out.generated += 1;
+        let frame = Frame {
+            flow: self.id * self.hosts + dst,
+            dst,
+            seq: self.seq,
+            len: self.sources[0].len,
+            born: self.now,
+            ..Frame::default()
+        };
+        self.seq = self.seq.wrapping_add(1);
+        if self.sending.is_none() && self.fifo.is_empty() && (self.now, order::START, 0) < limit {
+            self.made.add(&frame);
+            self.transmit(frame);
+            return true;
+        }
+        if self.fifo.len() >= self.fifo_limit {
+            self.out.source_discards += 1;
+            return true;
+        }
+        self.made.add(&frame);
+        self.fifo.push_back(frame);
+        if self.sending.is_none() {
+            self.kick = true;
+            return false;
+        }
+        true
     }
 
     pub(crate) fn next(&self, wires: &Wires) -> Key {

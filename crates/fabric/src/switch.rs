@@ -459,7 +459,15 @@ impl Switch {
     }
 
     /// Sends XOFF or XON where the memory says so.
+    #[inline]
     fn signal(&mut self, signal: Signal, wires: &mut Wires) {
+        if signal != Signal::None {
+            self.signalled(signal, wires);
+        }
+    }
+
+    #[cold]
+    fn signalled(&mut self, signal: Signal, wires: &mut Wires) {
         let domain = match signal {
             Signal::None => return,
             Signal::Watch => return self.find_critical(),
