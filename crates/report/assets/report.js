@@ -21,7 +21,7 @@
       shapes.push({ type: 'line', xref: 'paper', x0: 0, x1: 1, y0: f.level[0], y1: f.level[0], line: { color: css('--dim'), width: 1, dash: 'dot' } });
       notes.push({ x: 1, y: f.level[0], xref: 'paper', yref: 'y', text: f.level[1], showarrow: false, xanchor: 'right', yanchor: 'bottom', font: { size: 11, color: css('--dim') } });
     }
-    return { margin: { l: 56, r: 14, t: 8, b: 44 }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font: { color: ink, family: 'system-ui, DejaVu Sans, sans-serif', size: 12 },
+    return { margin: { l: 56, r: 36, t: 8, b: 44 }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font: { color: ink, family: 'system-ui, DejaVu Sans, sans-serif', size: 12 },
       xaxis: { title: { text: 'time [ms]' }, gridcolor: line, zerolinecolor: line }, yaxis: { title: { text: f.y }, gridcolor: line, zerolinecolor: line, rangemode: 'tozero' },
       legend: { orientation: 'h', y: 1.14, x: 0 }, modebar: { orientation: 'v', bgcolor: 'rgba(0,0,0,0)', color: css('--dim'), activecolor: ink }, hovermode: 'x unified', hoverlabel: { bgcolor: css('--card'), font: { color: ink } }, shapes: shapes, annotations: notes };
   }
