@@ -252,6 +252,8 @@ pub(crate) fn pairs(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
 
 /// Runs the command line; the exit code is the contract's.
 pub fn main() -> ExitCode {
+    // `cnsim list | head` ends quietly, as other tools do.
+    sigpipe::reset();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {

@@ -319,6 +319,21 @@ fn a_new_published_row_adds_its_run() {
     assert!(text(&o).contains("p.csv:2: value `many`"), "{}", text(&o));
 }
 
+/// A reader that goes away is no panic.
+#[test]
+fn a_closed_pipe_is_quiet() {
+    use std::process::Stdio;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cnsim"))
+        .arg("schema")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let out = child.wait_with_output().unwrap();
+    assert!(!String::from_utf8_lossy(&out.stderr).contains("panicked"), "{}", text(&out));
+}
+
 #[test]
 fn tells() {
     for (args, words) in [
