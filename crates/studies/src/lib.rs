@@ -3,6 +3,7 @@
 pub mod assumptions;
 pub mod claims;
 pub mod condition;
+pub mod headroom;
 pub mod keys;
 pub mod metrics;
 pub mod published;

@@ -1,5 +1,6 @@
 //! Typed settings of one case, checked, and the network that they describe.
 
+use crate::headroom::Loop;
 use crate::keys::find;
 use crate::text::{Flat, Problem, nearest};
 use cnsim_fabric::{
@@ -472,31 +473,6 @@ fn topology(r: &mut Reader<'_>) -> Topology {
             hosts: r.integer("topology.hosts", 1, 65_000) as usize,
             ports: r.integer("topology.ports", 2, 65_000) as u16,
         },
-    }
-}
-
-/// What decides the headroom that PAUSE needs.
-#[derive(Clone, Copy, Debug)]
-pub struct Loop {
-    /// Link rate.
-    pub rate: Rate,
-    /// Propagation delay, one way.
-    pub delay: Time,
-    /// Processing delay at an end.
-    pub processing: Time,
-    /// Largest data frame.
-    pub frame: Bytes,
-}
-
-impl Loop {
-    /// Bytes that can still arrive after XOFF is triggered: the XOFF waits for a frame in transmission, travels, is
-    /// processed, the sender finishes its frame, and what is on the link and in processing arrives; and the frame that
-    /// triggered it.
-    pub fn headroom(&self) -> Bytes {
-        let frame = self.rate.transmission_time(self.frame);
-        let xoff = self.rate.transmission_time(Bytes::new(64));
-        let time = frame + xoff + (self.delay + self.processing) * 2 + frame;
-        Bytes::new((self.rate.bps() * time.as_secs_f64() / 8.0) as u64 + self.frame.get() + 64)
     }
 }
 

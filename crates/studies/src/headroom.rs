@@ -1,0 +1,45 @@
+//! PAUSE headroom: what can still arrive at a port after it has asked its peer to stop.
+
+use cnsim_units::{Bytes, Rate, Time};
+
+/// What decides the headroom that PAUSE needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    /// Link rate.
+    pub rate: Rate,
+    /// Propagation delay, one way.
+    pub delay: Time,
+    /// Processing delay at an end.
+    pub processing: Time,
+    /// Largest data frame.
+    pub frame: Bytes,
+}
+
+impl Loop {
+    /// Bytes that can still arrive after XOFF is triggered: the XOFF waits for a frame in transmission, travels, is
+    /// processed, the sender finishes its frame, and what is on the link and in processing arrives; and the frame that
+    /// triggered it.
+    pub fn headroom(&self) -> Bytes {
+        let frame = self.rate.transmission_time(self.frame);
+        let xoff = self.rate.transmission_time(Bytes::new(64));
+        let time = frame + xoff + (self.delay + self.processing) * 2 + frame;
+        Bytes::new((self.rate.bps() * time.as_secs_f64() / 8.0) as u64 + self.frame.get() + 64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 Gb/s, 0.5 us, 1 us, 1500 B: 2 x 1.2 + 0.0512 + 3 us = 5.4512 us are 6814 B, and 1564 B for the frame and the XOFF.
+    #[test]
+    fn by_hand() {
+        let l = Loop {
+            rate: Rate::from_gbps(10.0),
+            delay: Time::from_ns(500),
+            processing: Time::from_us(1),
+            frame: Bytes::new(1500),
+        };
+        assert_eq!(l.headroom().get(), 6814 + 1564);
+    }
+}
