@@ -23,7 +23,7 @@ impl Loop {
         let frame = self.rate.transmission_time(self.frame);
         let xoff = self.rate.transmission_time(Bytes::new(64));
         let time = frame + xoff + (self.delay + self.processing) * 2 + frame;
-        Bytes::new((self.rate.bps() * time.as_secs_f64() / 8.0) as u64 + self.frame.get() + 64)
+        Bytes::new((self.rate.bps() * time.as_secs_f64() / 8.0).round() as u64 + self.frame.get() + 64)
     }
 }
 
