@@ -1,133 +1,45 @@
 //! The HTML report: one file that opens from disk, offline; pages are routes in it (`#B07/single-hop`).
 //!
-//! Plain data in, one text out. The drawing library comes embedded in the `plotly` crate; everything else is ours.
+//! Plain data in ([`model`]), one text out ([`render`]). The drawing library comes embedded in the `plotly` crate;
+//! everything else is ours.
 
+mod colour;
+mod encode;
+mod html;
+mod index;
+mod legacy;
+mod method;
+pub mod model;
+mod number;
 mod page;
 mod reduce;
+mod table;
+mod topology;
 
+pub use legacy::{Cell, Claim, Figure, Page, Report, Table, Topology, Trace};
 pub use reduce::reduce;
 
-use serde::Serialize;
+use std::borrow::Cow;
 
 /// Largest number of points of a drawn series.
 pub const MAX_POINTS: usize = 4000;
 
-/// The whole report.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// Version of cnsim.
-    pub version: String,
-    /// The command that made it.
-    pub command: String,
-    /// Facts for the head: (name, value).
-    pub facts: Vec<(String, String)>,
-    /// One page per scenario.
-    pub pages: Vec<Page>,
-    /// Claims of all studies.
-    pub claims: Vec<Claim>,
-    /// Named assumptions: (id and name, text, alternatives).
-    pub assumptions: Vec<(String, String, String)>,
-    /// Published numbers that were not run: (place, value, note).
-    pub not_run: Vec<(String, String)>,
+/// What can be rendered: [`model::Report`], and for now the first version's [`Report`].
+pub trait Source {
+    /// The report as plain data.
+    fn report(&self) -> Cow<'_, model::Report>;
 }
 
-/// A scenario's page.
-#[derive(Clone, Debug, Default)]
-pub struct Page {
-    /// Route, `STUDY/SCENARIO`.
-    pub id: String,
-    /// Heading.
-    pub title: String,
-    /// What is asked.
-    pub question: String,
-    /// Where it comes from.
-    pub source: String,
-    /// The network, drawn.
-    pub topology: Topology,
-    /// Tables, with their figures.
-    pub tables: Vec<Table>,
+impl Source for model::Report {
+    fn report(&self) -> Cow<'_, model::Report> {
+        Cow::Borrowed(self)
+    }
 }
 
-/// A drawn network: nodes in rows.
-#[derive(Clone, Debug, Default)]
-pub struct Topology {
-    /// (name, row from the top, is a host, is hot).
-    pub nodes: Vec<(String, u32, bool, bool)>,
-    /// Pairs of nodes.
-    pub links: Vec<(usize, usize)>,
-    /// What to say below.
-    pub caption: String,
-}
-
-/// A table: one condition and PAUSE mode.
-#[derive(Clone, Debug, Default)]
-pub struct Table {
-    /// Heading.
-    pub title: String,
-    /// Columns: heading and unit.
-    pub columns: Vec<(String, String)>,
-    /// Rows: scheme and a cell per column.
-    pub rows: Vec<(String, Vec<Option<Cell>>)>,
-    /// Figures of the same condition.
-    pub figures: Vec<Figure>,
-}
-
-/// A measured cell.
-#[derive(Clone, Debug, Default)]
-pub struct Cell {
-    /// As printed by the study; empty if nothing was.
-    pub published: String,
-    /// Mean.
-    pub measured: String,
-    /// Half width of the 95 % interval of the mean.
-    pub half: String,
-    /// All numbers and the note, for a closer look.
-    pub detail: String,
-    /// Suspected assumption.
-    pub note: String,
-    /// agrees, differs, unpublished, incomparable; `zero` where it is zero by construction.
-    pub verdict: String,
-}
-
-/// A figure over time.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Figure {
-    /// Heading.
-    pub title: String,
-    /// What the y axis shows, with unit.
-    pub y: String,
-    /// Shaded from, to (ms).
-    pub shade: Option<(f64, f64)>,
-    /// A dashed line: height and name.
-    pub level: Option<(f64, String)>,
-    /// One per scheme.
-    pub traces: Vec<Trace>,
-}
-
-/// A line of a figure.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Trace {
-    /// Scheme.
-    pub name: String,
-    /// Times, ms.
-    pub x: Vec<f64>,
-    /// Values.
-    pub y: Vec<f64>,
-}
-
-/// A claim and what came of it.
-#[derive(Clone, Debug, Default)]
-pub struct Claim {
-    /// Number.
-    pub id: String,
-    /// Text.
-    pub text: String,
-    /// printed, table or figure.
-    pub origin: String,
-    /// yes, no, undecided, not-run.
-    pub holds: String,
-    /// Numbers.
-    pub evidence: String,
+impl Source for Report {
+    fn report(&self) -> Cow<'_, model::Report> {
+        Cow::Owned(self.into())
+    }
 }
 
 /// What went wrong.
@@ -142,29 +54,111 @@ impl std::fmt::Display for ReportError {
 
 impl std::error::Error for ReportError {}
 
-/// Renders the report.
+/// Size to keep to with one or two pages, bytes.
+const SMALL: usize = 7_600_000;
+/// Size to keep to with more, bytes.
+const LARGE: usize = 24_000_000;
+/// Fewest points of a series: a figure must stay legible.
+const FEWEST: usize = 200;
+/// Nothing may be loaded from outside; what is in the file may run.
+const POLICY: &str =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+
+/// Renders the report: one HTML file that asks for nothing outside it.
+///
+/// With up to two pages it stays below 8 MB, with more below 25 MB: where the figures would exceed that, their series
+/// are reduced to fewer points than [`MAX_POINTS`].
 ///
 /// # Errors
-/// When the drawing library is not in the `plotly` crate as expected, or the figures cannot be written as JSON.
-pub fn render(report: &Report) -> Result<String, ReportError> {
-    let script = plotly_script()?;
-    let mut figures: Vec<Figure> = Vec::new();
-    let body = page::body(report, &mut figures);
-    for trace in figures.iter_mut().flat_map(|f| &mut f.traces) {
-        (trace.x, trace.y) = reduce(&trace.x, &trace.y, MAX_POINTS);
+/// When the drawing library is not in the `plotly` crate as expected, or the data cannot be written as JSON.
+pub fn render<R: Source>(report: &R) -> Result<String, ReportError> {
+    let report = report.report();
+    let library = library()?;
+    let strangers = colour::strangers(&report);
+    let looks: Vec<colour::Colours> =
+        report.pages.iter().map(|p| colour::Colours::of(p, &strangers)).collect();
+    let mut body = body(&report, &looks);
+    let limit = if report.pages.len() <= 2 { SMALL } else { LARGE };
+    let max = points(&report, limit.saturating_sub(library.len() + body.len()));
+    for (p, looks) in report.pages.iter().zip(&looks) {
+        let data = html::json(&PageData {
+            tables: &p.tables,
+            looks: looks.all(),
+            figures: p.figures.iter().map(|f| encode::figure(f, max, |t| looks.trace(t))).collect(),
+        })?;
+        let id = html::esc(&p.id);
+        body += &format!("\n<script type=\"application/json\" data-for=\"{id}\">{data}</script>");
     }
-    let data = serde_json::to_string(&figures).map_err(|e| ReportError(e.to_string()))?.replace("</", "<\\/");
+    let version = html::esc(&report.version);
     Ok(format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, \
-         initial-scale=1\"><title>cnsim: published beside measured</title><style>{css}</style></head>\n<body>{body}\n\
-         <script type=\"application/json\" id=\"figures\">{data}</script>\n<script>{script}</script>\n<script>{js}</script></body></html>\n",
-        css = include_str!("../assets/report.css"),
-        js = include_str!("../assets/report.js"),
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\
+         <meta name=\"generator\" content=\"cnsim {version}\"><title>{title}</title>\n<style>{base}{parts}</style></head>\n\
+         <body><a class=\"skip\" href=\"#main\">Skip to content</a><header><button id=\"menu\" type=\"button\" aria-expanded=\"false\" aria-controls=\"side\">Pages</button>\
+         <a class=\"brand\" href=\"#\">cnsim <small>{version}</small></a><button id=\"theme\" type=\"button\" aria-pressed=\"false\">Dark</button></header>\n\
+         {body}\n<div id=\"tip\" role=\"tooltip\" hidden></div>\n\
+         <script type=\"text/plain\" id=\"library\">{library}</script>\n<script>{figures}</script>\n<script>{app}</script></body></html>\n",
+        title = html::esc(if report.title.is_empty() {
+            "cnsim: published beside measured"
+        } else {
+            &report.title
+        }),
+        base = include_str!("../assets/base.css"),
+        parts = include_str!("../assets/parts.css"),
+        figures = include_str!("../assets/figures.js"),
+        app = include_str!("../assets/app.js"),
     ))
 }
 
+/// All pages; the first is shown, the script shows the others.
+fn body(report: &model::Report, looks: &[colour::Colours]) -> String {
+    let mut out = String::from("<aside id=\"side\">");
+    index::sidebar(report, &mut out);
+    out.push_str("</aside><main id=\"main\" tabindex=\"-1\"><noscript><p>The other pages and the figures need JavaScript.</p></noscript>");
+    index::index(report, &mut out);
+    for id in index::studies(report) {
+        index::study_page(report, id, &mut out);
+    }
+    for (p, looks) in report.pages.iter().zip(looks) {
+        page::page(p, looks, &mut out);
+    }
+    index::claims_page(report, &mut out);
+    method::method(report, &mut out);
+    out.push_str("</main>");
+    out
+}
+
+/// What the scripts need of a page.
+#[derive(serde::Serialize)]
+struct PageData<'a> {
+    tables: &'a [model::Table],
+    looks: Vec<(&'a str, u8, u8)>,
+    figures: Vec<encode::FigureData<'a>>,
+}
+
+/// Points per series so that all figures fit in `room` bytes.
+fn points(report: &model::Report, room: usize) -> usize {
+    let lengths: Vec<usize> =
+        report.pages.iter().flat_map(|p| &p.figures).flat_map(encode::lengths).collect();
+    // In base64 a code takes 16 bits, and where a series is reduced, an index 32.
+    let bytes = |max: usize| -> usize {
+        lengths.iter().map(|&n| 200 + if n <= max { n * 8 / 3 } else { max * 8 }).sum()
+    };
+    let (mut fits, mut over) = (FEWEST, MAX_POINTS + 1);
+    while over - fits > 1 {
+        let middle = fits.midpoint(over);
+        if bytes(middle) <= room {
+            fits = middle;
+        } else {
+            over = middle;
+        }
+    }
+    fits
+}
+
 /// The drawing library's script, out of what the crate embeds (it also carries a typesetter that we do not need).
-fn plotly_script() -> Result<String, ReportError> {
+fn library() -> Result<String, ReportError> {
     let all = plotly::Plot::offline_js_sources();
     let scripts = all.split("<script").filter_map(|s| {
         let start = s.find('>')? + 1;

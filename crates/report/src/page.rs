@@ -1,287 +1,285 @@
-//! The body: index, pages, tables, topology.
+//! A scenario's page.
 
-use crate::{Cell, Figure, Page, Report, Table, Topology};
+use crate::colour::Colours;
+use crate::html::{Mark, anchor, counts, esc, holds, holds_badge, scenario, study};
+use crate::model::{Assumption, Axis, Claim, Figure, NotRun, Page, Table};
+use crate::{table, topology};
 use std::fmt::Write as _;
 
-/// Escapes text for HTML, attributes included.
-fn esc(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
-}
-
-/// Icon and word of a verdict: never colour alone.
-fn badge(verdict: &str) -> String {
-    let (icon, word) = match verdict {
-        "agrees" | "yes" => ("✓", verdict),
-        "differs" | "no" => ("✗", verdict),
-        "undecided" => ("~", verdict),
-        "zero" => ("0", "zero by construction"),
-        "not-run" => ("–", "not run"),
-        other => ("·", other),
-    };
-    format!("<span class=\"badge {}\"><b aria-hidden=\"true\">{icon}</b> {}</span>", esc(verdict), esc(word))
-}
-
-pub(crate) fn body(report: &Report, figures: &mut Vec<Figure>) -> String {
-    let mut out = String::new();
+pub(crate) fn page(p: &Page, colours: &Colours, out: &mut String) {
     let _ = write!(
         out,
-        "<a class=\"skip\" href=\"#main\">Skip to content</a><header><a class=\"brand\" href=\"#\">cnsim<small>{}</small></a><nav aria-label=\"pages\"><a href=\"#\">Overview</a>",
-        esc(&report.version)
+        "<section class=\"page\" data-route=\"{0}\" data-page=\"{0}\" hidden><p class=\"eyebrow\"><a href=\"#{1}\">{1}</a> / {2}</p>\
+         <h1 tabindex=\"-1\">{3}</h1>",
+        esc(&p.id),
+        esc(study(&p.id)),
+        esc(scenario(&p.id)),
+        esc(if p.title.is_empty() { &p.id } else { &p.title })
     );
-    for p in &report.pages {
-        let _ = write!(out, "<a href=\"#{0}\">{0}</a>", esc(&p.id));
+    let drawing = topology::draw(&p.topology);
+    let wide = drawing.as_ref().is_some_and(|d| d.width > 620.0);
+    let _ = write!(out, "<div class=\"intro{}\"><div>", if wide { " wide" } else { "" });
+    let _ = write!(out, "<p class=\"lead\">{}</p>", esc(&p.question));
+    if !p.source.is_empty() {
+        let _ = write!(out, "<p class=\"cite\"><span>Source</span> {}</p>", esc(&p.source));
     }
-    out += "<a href=\"#method\">Method</a></nav><button id=\"theme\" type=\"button\" aria-label=\"switch between light and dark\">◐</button></header><main id=\"main\">";
-    index(report, &mut out);
-    for p in &report.pages {
-        page(p, &mut out, figures);
-    }
-    method(report, &mut out);
-    out += "</main>";
-    out
-}
-
-fn cells(page: &Page) -> impl Iterator<Item = &Cell> {
-    page.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.1.iter().flatten())
-}
-
-fn index(report: &Report, out: &mut String) {
-    let count = |v: &str| report.pages.iter().flat_map(cells).filter(|c| c.verdict == v).count();
-    let (agrees, differs, zero) = (count("agrees"), count("differs"), count("zero"));
-    let _ = write!(
-        out,
-        "<section class=\"page\" data-route=\"\"><h1>Published beside measured</h1><p class=\"lead\">Congestion management for data-centre Ethernet, \
-         simulated frame by frame, next to the numbers that the studies printed.</p><div class=\"tiles\">\
-         <div class=\"tile agrees\"><b>{agrees}</b><span>✓ cells agree</span></div><div class=\"tile differs\"><b>{differs}</b><span>✗ cells differ</span></div>\
-         <div class=\"tile\"><b>{zero}</b><span>zero by construction</span></div><div class=\"tile\"><b>{}</b><span>published, not run</span></div></div>",
-        report.not_run.len()
-    );
-    let total = (agrees + differs).max(1);
-    let _ = write!(
-        out,
-        "<div class=\"bar\" role=\"img\" aria-label=\"{agrees} of {total} cells agree\"><i style=\"width:{}%\"></i></div>",
-        agrees * 100 / total
-    );
-    out.push_str("<h2>Scenarios</h2><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>scenario</th><th class=\"n\">agree</th><th class=\"n\">differ</th><th>question</th></tr></thead><tbody>");
-    for p in &report.pages {
-        let n = |v: &str| cells(p).filter(|c| c.verdict == v).count();
+    tally(p, out);
+    contents(p, out);
+    out.push_str("</div>");
+    if let Some(d) = drawing {
         let _ = write!(
             out,
-            "<tr><td><a href=\"#{0}\">{0}</a></td><td class=\"n\">{1}</td><td class=\"n\">{2}</td><td>{3}</td></tr>",
-            esc(&p.id),
-            n("agrees"),
-            n("differs"),
-            esc(&p.question)
+            "<figure class=\"net\"><div>{}</div><figcaption>{}</figcaption></figure>",
+            d.svg,
+            esc(&d.caption)
         );
     }
-    out.push_str("</tbody></table></div>");
-    if !report.claims.is_empty() {
-        out.push_str("<h2>Claims of the studies</h2><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>claim</th><th>holds</th><th>text</th><th>evidence</th></tr></thead><tbody>");
-        for c in &report.claims {
-            let _ = write!(
-                out,
-                "<tr><td class=\"nowrap\">{}<small>{}</small></td><td>{}</td><td>{}</td><td class=\"small\">{}</td></tr>",
-                esc(&c.id),
-                esc(&c.origin),
-                badge(&c.holds),
-                esc(&c.text),
-                esc(&c.evidence).replace("; ", "<br>")
-            );
-        }
-        out.push_str("</tbody></table></div>");
+    out.push_str("</div>");
+    if !p.tables.is_empty() {
+        out.push_str(KEY);
     }
-    out.push_str("<h2>This report</h2><dl class=\"facts\">");
-    let _ = write!(out, "<dt>command</dt><dd><code>{}</code></dd>", esc(&report.command));
-    for (k, v) in &report.facts {
-        let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", esc(k), esc(v));
+    let mut number = 1..;
+    for t in &p.tables {
+        let _ = write!(out, "<article id=\"{}\">", esc(&anchor(&p.id, &t.id)));
+        table::table(p, t, out);
+        group(&figures(p, Some(t)), colours, &mut number, out);
+        out.push_str("</article>");
     }
-    out.push_str("</dl></section>");
-}
-
-fn page(p: &Page, out: &mut String, figures: &mut Vec<Figure>) {
-    let _ = write!(
-        out,
-        "<section class=\"page\" data-route=\"{}\" hidden><p class=\"eyebrow\">{}</p><h1>{}</h1><div class=\"intro\"><div><p class=\"lead\">{}</p><p class=\"small\">{}</p></div><figure class=\"net\">{}<figcaption>{}</figcaption></figure></div>",
-        esc(&p.id),
-        esc(&p.id),
-        esc(&p.title),
-        esc(&p.question),
-        esc(&p.source),
-        draw(&p.topology),
-        esc(&p.topology.caption)
-    );
-    for (i, t) in p.tables.iter().enumerate() {
-        table(t, &format!("{}-{}", p.id.replace('/', "-"), i), out, figures);
+    other_figures(p, colours, &mut number, out);
+    if !p.claims.is_empty() {
+        out.push_str("<article><div class=\"head\"><h2>Claims decided here</h2></div>");
+        claims(p.claims.iter(), false, out);
+        out.push_str("</article>");
+    }
+    if !p.assumptions.is_empty() {
+        out.push_str("<article><div class=\"head\"><h2>Assumptions made here</h2></div>");
+        assumptions(p.assumptions.iter(), out);
+        out.push_str("</article>");
+    }
+    if !p.not_run.is_empty() {
+        out.push_str("<article><div class=\"head\"><h2>Published, not run</h2></div>");
+        not_run(p.not_run.iter(), out);
+        out.push_str("</article>");
     }
     out.push_str("</section>");
 }
 
-fn table(t: &Table, id: &str, out: &mut String, figures: &mut Vec<Figure>) {
+const KEY: &str = "<p class=\"reading\"><svg class=\"strip\" viewBox=\"0 0 84 12\" width=\"84\" height=\"12\" aria-hidden=\"true\">\
+    <path class=\"pi\" d=\"M8 6H76\"/><path class=\"ci\" d=\"M30 6H54\"/><path class=\"mean\" d=\"M42 2V10\"/>\
+    <path class=\"said\" d=\"M64 2l4 4-4 4-4-4z\"/></svg><span>Diamond: the published number. Thin bar: where one run falls 19 times in 20. \
+    Thick bar: 95 % interval of the mean, the number after ±. Pale: where it agrees, tolerance included. \
+    <span class=\"screen\">Point at a cell, or go there with the arrow keys, for all its numbers.</span></span></p>";
+
+/// Figures of a table, or those that belong to none, with their place in the page.
+fn figures<'a>(p: &'a Page, t: Option<&Table>) -> Vec<(usize, &'a Figure)> {
+    let free = |f: &Figure| f.group.is_empty() || p.tables.iter().all(|t| t.id != f.group);
+    let mine = |f: &Figure| t.map_or_else(|| free(f), |t| !free(f) && f.group == t.id);
+    p.figures.iter().enumerate().filter(|(_, f)| mine(f)).collect()
+}
+
+/// Figures of no table; a group that is no table's gets a heading of its own.
+fn other_figures(p: &Page, colours: &Colours, number: &mut std::ops::RangeFrom<usize>, out: &mut String) {
+    let others = figures(p, None);
+    if others.is_empty() {
+        return;
+    }
     let _ = write!(
         out,
-        "<article><div class=\"head\"><h2>{}</h2><button class=\"csv\" type=\"button\" data-table=\"{id}\">Save as CSV</button></div><div class=\"scroll\"><table class=\"cells\" id=\"{id}\"><thead><tr><th rowspan=\"2\">scheme</th>",
-        esc(&t.title)
+        "<article id=\"{}\"><div class=\"head\"><h2 tabindex=\"-1\">Figures</h2></div>",
+        esc(&anchor(&p.id, "figures"))
     );
-    for (title, unit) in &t.columns {
-        let _ =
-            write!(out, "<th colspan=\"2\" class=\"group\">{} <small>{}</small></th>", esc(title), esc(unit));
-    }
-    out.push_str("</tr><tr>");
-    for _ in &t.columns {
-        out.push_str("<th class=\"n\">published</th><th class=\"n\">measured</th>");
-    }
-    out.push_str("</tr></thead><tbody>");
-    for (scheme, row) in &t.rows {
-        let _ = write!(
-            out,
-            "<tr><th scope=\"row\"><i class=\"key\" data-scheme=\"{0}\"></i>{0}</th>",
-            esc(scheme)
-        );
-        for cell in row {
-            match cell {
-                None => out.push_str("<td></td><td></td>"),
-                Some(c) => {
-                    let half = if c.half.is_empty() {
-                        String::new()
-                    } else {
-                        format!("<small>± {}</small>", esc(&c.half))
-                    };
-                    let published = if c.published.is_empty() { "–".into() } else { esc(&c.published) };
-                    let _ = write!(
-                        out,
-                        "<td class=\"n pub\">{published}</td><td class=\"n v-{}\" tabindex=\"0\" title=\"{}\"><span class=\"value\">{}</span> {half}{}</td>",
-                        esc(&c.verdict),
-                        esc(&c.detail),
-                        esc(&c.measured),
-                        badge(&c.verdict)
-                    );
-                }
-            }
+    let mut groups: Vec<&str> = Vec::new();
+    for (_, f) in &others {
+        if !groups.contains(&f.group.as_str()) {
+            groups.push(&f.group);
         }
-        out.push_str("</tr>");
     }
-    out.push_str("</tbody></table></div>");
-    let notes: Vec<(&str, &str, &Cell)> = t
-        .rows
-        .iter()
-        .flat_map(|(s, row)| {
-            row.iter()
-                .zip(&t.columns)
-                .filter_map(move |(c, col)| c.as_ref().map(|c| (s.as_str(), col.0.as_str(), c)))
-        })
-        .filter(|(_, _, c)| c.verdict == "differs")
-        .collect();
-    if !notes.is_empty() {
-        let _ = write!(
-            out,
-            "<details><summary>{} cells differ: which assumption is suspected</summary><ul>",
-            notes.len()
-        );
-        for (scheme, column, c) in notes {
-            let _ = write!(
-                out,
-                "<li><b>{}</b>, {}: published {}, measured {}. {}</li>",
-                esc(scheme),
-                esc(column),
-                esc(&c.published),
-                esc(&c.measured),
-                esc(&c.note)
-            );
+    for g in groups {
+        if !g.is_empty() {
+            let _ = write!(out, "<h3>{}</h3>", esc(g));
         }
-        out.push_str("</ul></details>");
+        let some: Vec<(usize, &Figure)> = others.iter().filter(|(_, f)| f.group == g).copied().collect();
+        group(&some, colours, number, out);
     }
-    out.push_str("<div class=\"figures\">");
-    for f in &t.figures {
+    out.push_str("</article>");
+}
+
+/// Figures side by side under one legend whose entries are switches.
+fn group(
+    figures: &[(usize, &Figure)],
+    colours: &Colours,
+    number: &mut std::ops::RangeFrom<usize>,
+    out: &mut String,
+) {
+    if figures.is_empty() {
+        return;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for t in figures.iter().flat_map(|(_, f)| &f.traces) {
+        if !names.contains(&t.name.as_str()) {
+            names.push(&t.name);
+        }
+    }
+    out.push_str("<div class=\"legend\" role=\"group\" aria-label=\"lines shown\">");
+    for name in &names {
+        let drawn = figures.iter().flat_map(|(_, f)| &f.traces).find(|t| t.name == *name);
+        let (slot, dash) = drawn.map_or((0, 0), |t| colours.trace(t));
         let _ = write!(
             out,
-            "<figure class=\"plot\"><figcaption>{}</figcaption><div class=\"canvas\" data-figure=\"{}\"></div></figure>",
+            "<button type=\"button\" class=\"chip\" aria-pressed=\"true\" data-name=\"{0}\"><svg viewBox=\"0 0 22 8\" width=\"22\" height=\"8\" aria-hidden=\"true\">\
+             <path class=\"s{slot} d{dash}\" d=\"M1 4H21\"/></svg>{0}</button>",
+            esc(name)
+        );
+    }
+    if names.len() > 1 {
+        out.push_str("<span class=\"hint\">click: hide or show · double click: only this one</span>");
+    }
+    out.push_str("</div><div class=\"figures\">");
+    for (at, f) in figures {
+        let n = number.next().unwrap_or(0);
+        let _ = write!(
+            out,
+            "<figure class=\"plot\"><figcaption><b>{}</b> <span>{} over {}</span></figcaption>\
+             <div class=\"canvas\" data-figure=\"{at}\" role=\"img\" aria-label=\"Figure {n}: {}\"></div>",
             esc(&f.title),
-            figures.len()
+            esc(&axis(&f.y)),
+            esc(&axis(&f.x)),
+            esc(&describe(f))
         );
-        figures.push(f.clone());
+        if !f.caption.is_empty() {
+            let _ = write!(out, "<p class=\"small\">{}</p>", esc(&f.caption));
+        }
+        out.push_str("</figure>");
     }
-    out.push_str("</div></article>");
+    out.push_str("</div>");
 }
 
-/// Nodes in rows, hosts as circles, switches as boxes; the hot link is drawn heavily.
-fn draw(t: &Topology) -> String {
-    let rows = t.nodes.iter().map(|n| n.1).max().map_or(0, |r| r + 1);
-    if rows == 0 {
-        return String::new();
+fn axis(a: &Axis) -> String {
+    if a.unit.is_empty() { a.title.clone() } else { format!("{} [{}]", a.title, a.unit) }
+}
+
+/// A figure in words, for those who do not see it: the extremes of each line.
+fn describe(f: &Figure) -> String {
+    let mut text = format!("{}, {} over {}", f.title, axis(&f.y), axis(&f.x));
+    for t in &f.traces {
+        let finite = || t.y.iter().copied().filter(|v| v.is_finite());
+        let (low, high) =
+            (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        if low <= high {
+            let _ = write!(text, "; {} from {} to {}", t.name, short(low), short(high));
+        }
     }
-    let (w, h) = (460.0, 80.0 * f64::from(rows));
-    let place = |i: usize| {
-        let row = t.nodes[i].1;
-        let same: Vec<usize> = (0..t.nodes.len()).filter(|&j| t.nodes[j].1 == row).collect();
-        let at = same.iter().position(|&j| j == i).unwrap_or(0) as f64;
-        (w * (at + 0.5) / same.len() as f64, 40.0 + 80.0 * f64::from(row))
-    };
-    let big = t.nodes.len() > 40;
-    let mut svg = format!("<svg viewBox=\"0 0 {w} {h}\" role=\"img\" aria-label=\"the network\">");
-    for &(a, b) in &t.links {
-        let ((x1, y1), (x2, y2)) = (place(a), place(b));
-        let hot = t.nodes[a].3 || t.nodes[b].3;
-        let _ = write!(
-            svg,
-            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{}\"/>",
-            if hot { "hot" } else { "wire" }
-        );
+    text
+}
+
+/// Three significant digits.
+fn short(v: f64) -> String {
+    let v: f64 = format!("{v:.2e}").parse().unwrap_or(v);
+    v.to_string()
+}
+
+fn tally(p: &Page, out: &mut String) {
+    let n = counts(p);
+    if n.iter().all(|n| *n == 0) {
+        return;
     }
-    for (i, (name, _, host, hot)) in t.nodes.iter().enumerate() {
-        let (x, y) = place(i);
-        let class = if *hot { "node hot" } else { "node" };
-        if *host {
-            let r = if big { 4.0 } else { 16.0 };
-            let _ = write!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\" class=\"{class}\"/>");
-        } else {
-            let half = if big { 5.0 } else { 26.0 };
+    out.push_str("<ul class=\"tally\">");
+    for (mark, n) in Mark::ALL.iter().zip(n) {
+        if n > 0 {
             let _ = write!(
-                svg,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"28\" rx=\"5\" class=\"{class}\"/>",
-                x - half,
-                y - 14.0,
-                half * 2.0
+                out,
+                "<li class=\"{}\"><b aria-hidden=\"true\">{}</b><span class=\"num\">{n}</span> {}</li>",
+                mark.class(),
+                mark.icon(),
+                mark.of_many(n)
             );
         }
-        if !big {
-            let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + 4.0, esc(name));
-        }
     }
-    svg + "</svg>"
+    out.push_str("</ul>");
 }
 
-fn method(report: &Report, out: &mut String) {
-    out.push_str(
-        "<section class=\"page\" data-route=\"method\" hidden><h1>Method</h1>\
-         <p>Every case runs with several seeds; the same seed gives every scheme the same arrivals. <b>± 95 %</b> is the confidence interval of the mean. \
-         A published number comes from one run, so it is judged by the <b>prediction interval</b> of one run, mean ± t·s·√(1 + 1/n), widened by half a unit of \
-         its last printed digit; or by a tolerance: 1.5 % for throughputs, 0.5 points for time paused, 5 % for overhead, 1 % or 100 frames for drops. \
-         Cells that are zero by construction (drops with PAUSE, overhead without a scheme) are counted apart. No cell is hidden and none is tuned; \
-         a cell that differs names the assumption that is suspected.</p>\
-         <h2>What is not modelled</h2><p>Preamble and inter-frame gap (the published numbers exclude them), bit errors, PAUSE quanta and refresh, \
-         the bytes of tags in data frames, transport protocols above Ethernet, more than one data class.</p>",
-    );
-    out.push_str("<h2>Named assumptions</h2><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>assumption</th><th>what is assumed</th><th>alternatives</th></tr></thead><tbody>");
-    for (name, text, alternatives) in &report.assumptions {
+/// What is on the page, if there is more than one table.
+fn contents(p: &Page, out: &mut String) {
+    let others = !figures(p, None).is_empty();
+    if p.tables.len() + usize::from(others) < 2 {
+        return;
+    }
+    out.push_str("<nav class=\"contents\" aria-label=\"on this page\"><ul>");
+    for t in &p.tables {
+        let cells = t.rows.iter().flat_map(|r| r.cells.iter().flatten());
+        let bad = cells.filter(|c| Mark::of(c) == Mark::Differs).count();
         let _ = write!(
             out,
-            "<tr><td class=\"nowrap\">{}</td><td>{}</td><td class=\"small\">{}</td></tr>",
-            esc(name),
-            esc(text),
-            esc(alternatives)
+            "<li><a href=\"#{}\">{}</a>{}</li>",
+            esc(&anchor(&p.id, &t.id)),
+            esc(&table::heading(t)),
+            if bad > 0 { format!(" <span class=\"differs\">✗ {bad}</span>") } else { String::new() }
+        );
+    }
+    if others {
+        let _ = write!(out, "<li><a href=\"#{}\">Figures</a></li>", esc(&anchor(&p.id, "figures")));
+    }
+    out.push_str("</ul></nav>");
+}
+
+/// Claims as a table; those of the list of all claims can be linked to.
+pub(crate) fn claims<'a>(claims: impl Iterator<Item = &'a Claim>, linked: bool, out: &mut String) {
+    out.push_str(
+        "<div class=\"scroll\"><table class=\"plain claims\"><thead><tr><th>claim</th><th>outcome</th><th>what the study says</th><th>evidence</th></tr></thead><tbody>",
+    );
+    for c in claims {
+        let (class, ..) = holds(c.holds);
+        let evidence: Vec<String> = c.evidence.split("; ").filter(|e| !e.is_empty()).map(esc).collect();
+        let id = if linked { format!(" id=\"claims/{}\"", esc(&c.id)) } else { String::new() };
+        let _ = write!(
+            out,
+            "<tr class=\"{class}\"{id}><td class=\"id\"><a href=\"#claims/{0}\">{0}</a><small>{1}</small></td><td>{2}</td><td class=\"text\">{3}</td><td class=\"small num\">{4}</td></tr>",
+            esc(&c.id),
+            esc(&c.origin),
+            holds_badge(c.holds),
+            esc(&c.text),
+            if evidence.len() > 6 {
+                format!(
+                    "{}<details><summary>{} more</summary>{}</details>",
+                    evidence[..5].join("<br>"),
+                    evidence.len() - 5,
+                    evidence[5..].join("<br>")
+                )
+            } else {
+                evidence.join("<br>")
+            }
         );
     }
     out.push_str("</tbody></table></div>");
-    if !report.not_run.is_empty() {
-        out.push_str("<h2>Published, not run</h2><ul class=\"small\">");
-        for (place, value) in &report.not_run {
-            let _ = write!(out, "<li>{}: {}</li>", esc(place), esc(value));
-        }
-        out.push_str("</ul>");
+}
+
+/// Assumptions as a table.
+pub(crate) fn assumptions<'a>(list: impl Iterator<Item = &'a Assumption>, out: &mut String) {
+    out.push_str("<div class=\"scroll\"><table class=\"plain\"><thead><tr><th>assumption</th><th>what is assumed</th><th>alternatives</th></tr></thead><tbody>");
+    for a in list {
+        let _ = write!(
+            out,
+            "<tr><td class=\"id\">{}<small>{}</small></td><td class=\"text\">{}</td><td class=\"small\">{}</td></tr>",
+            esc(&a.id),
+            esc(&a.name),
+            esc(&a.text),
+            esc(&a.alternatives)
+        );
     }
-    out.push_str("</section>");
+    out.push_str("</tbody></table></div>");
+}
+
+/// Published rows that were not run, as a table.
+pub(crate) fn not_run<'a>(list: impl Iterator<Item = &'a NotRun>, out: &mut String) {
+    out.push_str("<div class=\"scroll\"><table class=\"plain\"><thead><tr><th>published row</th><th class=\"n\">value</th><th>why it was not run</th></tr></thead><tbody>");
+    for n in list {
+        let _ = write!(
+            out,
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"small\">{}</td></tr>",
+            esc(&n.place),
+            esc(&n.value),
+            if n.reason.is_empty() { "not asked for".into() } else { esc(&n.reason) }
+        );
+    }
+    out.push_str("</tbody></table></div>");
 }

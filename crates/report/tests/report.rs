@@ -1,125 +1,250 @@
 //! The report as a file: complete, escaped, offline, small enough, and drawn by a real browser.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use cnsim_report::{Cell, Claim, Figure, Page, Report, Table, Topology, Trace, render};
+use cnsim_report::model::{
+    Assumption, Axis, Band, Cell, Claim, Column, Fact, Figure, Holds, Hot, Level, Link, Node, NotRun, Page,
+    Report, Row, Study, Table, Topology, Trace, Verdict, Window,
+};
+use cnsim_report::render;
 use std::io::Write;
+use std::path::Path;
+use std::process::Command;
 
-fn sample() -> Report {
-    let cell = |text: &str, verdict: &str| {
-        Some(Cell {
-            published: "1.50".into(),
-            measured: text.into(),
-            half: "0.01".into(),
-            detail: "<b>detail</b>".into(),
-            note: "suspected: A1".into(),
-            verdict: verdict.into(),
-        })
-    };
+/// A text that must never get through as it is.
+const EVIL: &str = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>";
+
+fn cell(r: usize, c: usize) -> Cell {
+    // Numbers that binary fractions hold exactly.
+    let mean = 10.0 * r as f64 + c as f64 + 0.125;
+    Cell {
+        published: (c < 3).then(|| format!("{}.50", 10 * r + c)),
+        measured: Some(mean),
+        ci95: Some((mean - 0.0625, mean + 0.0625)),
+        pi95: Some((mean - 0.25, mean + 0.375)),
+        seeds: 5,
+        values: vec![mean; 5],
+        verdict: [Verdict::Agrees, Verdict::Differs, Verdict::Unpublished, Verdict::Incomparable][c % 4],
+        structural: c == 0 && r == 0,
+        note: format!("suspected: A{r}{c}"),
+        ..Cell::default()
+    }
+}
+
+fn figure(group: &str, title: &str) -> Figure {
     let n = 20_000;
     let trace = |name: &str, k: f64| Trace {
         name: name.into(),
         x: (0..n).map(|i| f64::from(i) * 0.05).collect(),
         y: (0..n).map(|i| f64::from(i % 97) * k).collect(),
+        band: Some(Band { low: vec![0.0; n as usize], high: vec![99.0 * k; n as usize] }),
+        ..Trace::default()
     };
+    Figure {
+        group: group.into(),
+        title: title.into(),
+        x: Axis { title: "time".into(), unit: "ms".into(), log: false },
+        y: Axis { title: "queue".into(), unit: "KB".into(), log: false },
+        windows: vec![Window { from: 100.0, to: 500.0, label: "hotspot".into() }],
+        levels: vec![Level { value: 26.0, label: "set point".into() }],
+        traces: vec![trace("none", 1.0), trace("ecm", 2.0)],
+        ..Figure::default()
+    }
+}
+
+fn sample() -> Report {
+    let table = Table {
+        id: "hotspot 2 Gb/s on".into(),
+        condition: "hotspot 2 Gb/s".into(),
+        pause: "on".into(),
+        columns: (0..4)
+            .map(|c| Column {
+                metric: format!("metric_{c}"),
+                title: format!("Metric {c}"),
+                unit: "Gb/s".into(),
+                about: "what it is".into(),
+            })
+            .collect(),
+        rows: ["none", "qcn-2pt", "ecm"]
+            .iter()
+            .enumerate()
+            .map(|(r, s)| Row { scheme: (*s).into(), cells: (0..4).map(|c| Some(cell(r, c))).collect() })
+            .collect(),
+        ..Table::default()
+    };
+    let node = |name: &str, switch| Node { name: name.into(), switch, layer: None };
+    let link = |b: usize| Link { a: 2, b, hot: if b == 1 { Hot::A } else { Hot::No }, ..Link::default() };
     Report {
+        title: "A & B".into(),
         version: "0.0".into(),
         command: "cnsim <test>".into(),
+        facts: vec![Fact { name: "seeds".into(), value: "1, 2".into() }],
+        studies: vec![Study { id: "T".into(), title: "A study".into(), ..Study::default() }],
         pages: vec![Page {
             id: "T/one".into(),
-            title: "A & B".into(),
+            title: "Scenario one".into(),
             question: "why?".into(),
+            source: "see https://example.org/paper.pdf".into(),
             topology: Topology {
-                nodes: vec![
-                    ("H0".into(), 1, true, true),
-                    ("H1".into(), 1, true, false),
-                    ("S".into(), 0, false, false),
-                ],
-                links: vec![(0, 2), (1, 2)],
-                caption: "two hosts".into(),
+                nodes: vec![node("H0", false), node("H1", false), node("S", true)],
+                links: vec![link(0), link(1)],
+                ..Topology::default()
             },
-            tables: vec![Table {
-                title: "row".into(),
-                columns: vec![("aggregate".into(), "Gb/s".into())],
-                rows: vec![
-                    ("none".into(), vec![cell("1.234567", "agrees")]),
-                    ("ecm".into(), vec![cell("7.654321", "differs")]),
-                ],
-                figures: vec![Figure {
-                    title: "queue".into(),
-                    y: "KB".into(),
-                    shade: Some((100.0, 500.0)),
-                    level: None,
-                    traces: vec![trace("none", 1.0), trace("ecm", 2.0)],
-                }],
-            }],
-            ..Page::default()
+            figures: vec![figure(&table.id, "Hot queue"), figure("", "Hot throughput")],
+            tables: vec![table],
+            claims: vec![Claim { id: "T.1".into(), holds: Holds::No, ..Claim::default() }],
+            assumptions: vec![Assumption { id: "A9".into(), name: "a-name".into(), ..Assumption::default() }],
+            not_run: vec![NotRun { place: "a lost row".into(), value: "1.23".into(), ..NotRun::default() }],
         }],
-        claims: vec![Claim { id: "T.1".into(), holds: "no".into(), ..Claim::default() }],
+        claims: vec![Claim { id: "T.2".into(), holds: Holds::Undecided, ..Claim::default() }],
         ..Report::default()
     }
 }
 
-#[test]
-fn complete_escaped_offline_and_small() {
-    let html = render(&sample()).unwrap();
-    assert!(html.len() < 8_000_000, "{} bytes", html.len());
-    for text in [
-        "1.234567",
-        "7.654321",
-        "A &amp; B",
-        "cnsim &lt;test&gt;",
-        "&lt;b&gt;detail&lt;/b&gt;",
-        "T.1",
-        "suspected: A1",
-        "data-route=\"T/one\"",
-    ] {
-        assert!(html.contains(text), "{text}");
-    }
-    let head = &html[..html.find("id=\"figures\"").unwrap()];
-    for load in ["src=", "url(", "@import", "href=\"http"] {
-        assert!(!head.contains(load), "the page loads something: {load}");
-    }
-    let data = &html[html.find("id=\"figures\">").unwrap()..];
-    let figures: serde_json::Value =
-        serde_json::from_str(&data[data.find('[').unwrap()..data.find("</script>").unwrap()]).unwrap();
-    let points = figures[0]["traces"][0]["x"].as_array().unwrap().len();
-    assert!((2000..=4000).contains(&points), "{points}");
+/// The file without the drawing library.
+fn ours(html: &str) -> String {
+    let start = html.find("id=\"library\">").expect("a library");
+    let end = start + html[start..].find("</script>").unwrap();
+    format!("{}{}", &html[..start], &html[end..])
 }
 
-/// A real browser draws the figure from disk, with no network.
+/// What the scripts are given for a page.
+fn data(html: &str, page: &str) -> serde_json::Value {
+    let from = html.find(&format!("data-for=\"{page}\">")).expect("data of the page");
+    let from = from + html[from..].find('>').unwrap() + 1;
+    serde_json::from_str(&html[from..from + html[from..].find("</script>").unwrap()]).unwrap()
+}
+
+#[test]
+fn every_cell_of_the_input_is_there() {
+    let report = sample();
+    let html = ours(&render(&report).unwrap());
+    // All of it for hovering and for files ...
+    let tables: Vec<Table> = serde_json::from_value(data(&html, "T/one")["tables"].clone()).unwrap();
+    assert_eq!(tables, report.pages[0].tables);
+    // ... and, rounded, for reading.
+    for (r, row) in tables[0].rows.iter().enumerate() {
+        for (c, cell) in row.cells.iter().flatten().enumerate() {
+            let td = html.split("<td").find(|t| t.contains(&format!("data-at=\"{r},{c}\""))).expect("a cell");
+            assert!(td.contains(&format!(">{:.2}<", cell.measured.unwrap())), "{td}");
+            let word =
+                if r + c == 0 { "zero" } else { ["agrees", "differs", "unpublished", "incomparable"][c] };
+            assert!(td.contains(&format!("</b>{word}</span>")), "{td}");
+            assert!(cell.published.as_ref().is_none_or(|p| html.contains(&format!(">{p}</td>"))));
+        }
+    }
+    for text in
+        ["A &amp; B", "cnsim &lt;test&gt;", "T.1", "T.2", "A9", "a lost row", "suspected: A21", "why?"]
+    {
+        assert!(html.contains(text), "{text}");
+    }
+    assert!(html.contains("data-route=\"T/one\"") && html.contains("data-route=\"T\""));
+}
+
+#[test]
+fn nothing_is_loaded_from_outside() {
+    let html = render(&sample()).unwrap();
+    assert!(html.contains("content=\"default-src 'none'"), "no policy");
+    let html = ours(&html);
+    let loads = ["src=", "url(", "@import", "<link", "<iframe", "<object", "<embed", "<base", "import("];
+    let asks = ["fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "href=\"http", "href='http"];
+    for load in loads.into_iter().chain(asks) {
+        assert!(!html.contains(load), "{load}");
+    }
+    // An address is only ever text.
+    for (at, _) in html.match_indices("://") {
+        let before = &html[html.floor_char_boundary(at.saturating_sub(9))..at];
+        assert!(before.ends_with("see https"), "an address: {before}...");
+    }
+}
+
+#[test]
+fn every_text_is_escaped() {
+    // Every string becomes the evil one, but for those of enumerations.
+    fn poison(value: &mut serde_json::Value, key: &str) {
+        match value {
+            serde_json::Value::String(s) if !["verdict", "holds", "hot", "kind"].contains(&key) => {
+                *s = EVIL.into();
+            }
+            serde_json::Value::Array(list) => list.iter_mut().for_each(|v| poison(v, key)),
+            serde_json::Value::Object(map) => map.iter_mut().for_each(|(k, v)| poison(v, k)),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(sample()).unwrap();
+    poison(&mut value, "");
+    let report: Report = serde_json::from_value(value).unwrap();
+    let html = ours(&render(&report).unwrap());
+    for leak in ["<script>alert", "<img", "\"'&<"] {
+        assert!(!html.contains(leak), "{leak}");
+    }
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;&lt;img"));
+}
+
+#[test]
+fn small_and_large_reports_keep_their_size() {
+    let one = sample();
+    let html = render(&one).unwrap();
+    assert!(html.len() < 8_000_000, "{} bytes", html.len());
+    let x = &data(&html, "T/one")["figures"][0]["traces"][0]["line"]["x"]["at"][2];
+    let points = x.as_str().unwrap().len() / 4 * 3 / 4;
+    assert!((3000..=4000).contains(&points), "{points}");
+
+    let many = |n: usize| vec![one.pages[0].figures[0].clone(); n];
+    let mut crowded = one.clone();
+    crowded.pages[0].figures = many(60);
+    let size = render(&crowded).unwrap().len();
+    assert!(size < 8_000_000, "{size} bytes");
+
+    let mut all = one.clone();
+    all.pages =
+        (0..40).map(|i| Page { id: format!("T/{i}"), figures: many(8), ..one.pages[0].clone() }).collect();
+    let size = render(&all).unwrap().len();
+    assert!((10_000_000..25_000_000).contains(&size), "{size} bytes");
+}
+
+#[test]
+fn an_empty_report_is_a_report() {
+    assert!(render(&Report::default()).unwrap().contains("Published beside measured"));
+}
+
+fn browser() -> Option<&'static str> {
+    ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|b| Command::new(b).arg("--version").output().is_ok_and(|o| o.status.success()))
+}
+
+/// Names the test as skipped where `make test` looks; under `CNSIM_STRICT=1` that is a failure.
+fn skip(name: &str, needs: &str) {
+    assert!(std::env::var("CNSIM_STRICT").as_deref() != Ok("1"), "{name} needs {needs}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |t| root.join(t));
+    let list = std::fs::OpenOptions::new().create(true).append(true).open(target.join("skipped.txt"));
+    let _ = list.and_then(|mut f| writeln!(f, "SKIPPED: {name} (needs {needs})"));
+}
+
+/// A real browser draws the figures from disk, in the colours asked for, and shows the route asked for.
 #[test]
 fn report_in_chromium() {
-    let browser = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|b| std::process::Command::new(b).arg("--version").output().is_ok_and(|o| o.status.success()));
-    let Some(browser) = browser else {
-        assert!(std::env::var_os("CNSIM_STRICT").is_none(), "chromium is needed under CNSIM_STRICT");
-        let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/skipped.txt");
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(list);
-        let _ = file.and_then(|mut f| writeln!(f, "SKIPPED: report_in_chromium (needs chromium)"));
-        return;
-    };
+    let Some(browser) = browser() else { return skip("report_in_chromium", "chromium") };
     let dir = std::env::temp_dir().join(format!("cnsim-report-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let page = dir.join("r.html");
     std::fs::write(&page, render(&sample()).unwrap()).unwrap();
     let profile = format!("--user-data-dir={}", dir.join("profile").display());
     let url = format!("file://{}?theme=dark#T/one", page.display());
-    let args = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        &profile,
-        "--virtual-time-budget=8000",
-        "--window-size=1400,2000",
-        "--dump-dom",
-        &url,
-    ];
-    let out = std::process::Command::new(browser).args(args).output().unwrap();
+    let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+    let out = Command::new(browser)
+        .args(flags)
+        .args([&profile, "--virtual-time-budget=8000", "--window-size=1400,2400", "--dump-dom", &url])
+        .output()
+        .unwrap();
     let dom = String::from_utf8_lossy(&out.stdout);
     let _ = std::fs::remove_dir_all(&dir);
-    assert!(dom.contains("js-plotly-plot"), "no figure was drawn: {}", String::from_utf8_lossy(&out.stderr));
-    assert!(dom.contains("data-theme=\"dark\""));
-    assert!(dom.matches("class=\"trace scatter").count() >= 2 || dom.matches("scatterlayer").count() >= 1);
+    let errors = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(dom.matches("data-drawn=\"1\"").count(), 2, "figures drawn: {errors}");
+    // Two figures, each with two lines and the edges of two bands.
+    assert_eq!(dom.matches("class=\"trace scatter").count(), 12, "lines drawn: {errors}");
+    assert!(dom.contains("data-theme=\"dark\""), "{errors}");
+    let shown = dom.split("<section").find(|s| s.contains("data-route=\"T/one\"")).expect("the page");
+    assert!(!shown[..shown.find('>').unwrap()].contains("hidden"), "the page is not shown: {errors}");
 }

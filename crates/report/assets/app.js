@@ -1,0 +1,178 @@
+// Routes, theme, tooltips, keys, tables as CSV. Everything is in this file; nothing is fetched.
+(function () {
+  'use strict';
+  var root = document.documentElement, tip = document.getElementById('tip');
+  var $ = function (selector, in_) { return Array.from((in_ || document).querySelectorAll(selector)); };
+
+  // Theme: the address (?theme=dark), else the reader's last choice, else the system's.
+  var asked = new URLSearchParams(location.search).get('theme');
+  var system = matchMedia('(prefers-color-scheme: dark)');
+  function remembered() { try { return localStorage.getItem('cnsim-theme'); } catch (e) { return null; } }
+  function theme(name) {
+    root.dataset.theme = name;
+    var button = document.getElementById('theme');
+    button.textContent = name === 'dark' ? 'Light' : 'Dark';
+    button.setAttribute('aria-label', 'Switch to ' + (name === 'dark' ? 'light' : 'dark') + ' colours');
+    button.setAttribute('aria-pressed', String(name === 'dark'));
+  }
+  function preferred() { return asked || remembered() || (system.matches ? 'dark' : 'light'); }
+  theme(preferred() === 'dark' ? 'dark' : 'light');
+  document.getElementById('theme').addEventListener('click', function () {
+    asked = root.dataset.theme === 'dark' ? 'light' : 'dark';
+    try { localStorage.setItem('cnsim-theme', asked); } catch (e) { /* a page from disk may not be allowed to remember */ }
+    theme(asked);
+    cnsimFigures.redraw();
+  });
+  system.addEventListener('change', function () { theme(preferred()); cnsimFigures.redraw(); });
+
+  // Routes: '', a study, STUDY/SCENARIO, STUDY/SCENARIO/table, claims, claims/ID, method.
+  function route(event) {
+    var want = decodeURIComponent(location.hash.slice(1)), pages = $('section.page');
+    var page = pages.filter(function (p) { var r = p.dataset.route; return r && (want === r || want.indexOf(r + '/') === 0); })
+      .sort(function (a, b) { return b.dataset.route.length - a.dataset.route.length; })[0] || pages[0];
+    var moved = page.hidden;
+    pages.forEach(function (p) { p.hidden = p !== page; });
+    $('#side a').forEach(function (a) {
+      if (decodeURIComponent(a.getAttribute('href').slice(1)) === page.dataset.route) { a.setAttribute('aria-current', 'page'); a.scrollIntoView({ block: 'nearest' }); } else { a.removeAttribute('aria-current'); }
+    });
+    menu(false);
+    hideTip();
+    document.title = page.querySelector('h1').textContent + ' · cnsim';
+    var part = want !== page.dataset.route && document.getElementById(want);
+    $('tr.lit').forEach(function (r) { r.classList.remove('lit'); });
+    if (part) { part.scrollIntoView(); if (part.tagName === 'TR') { part.classList.add('lit'); } } else if (moved || event) { scrollTo(0, 0); }
+    if (event) { (part && part.querySelector('h2') || page.querySelector('h1')).focus({ preventScroll: true }); }
+    cnsimFigures.show(page);
+    if (part) { part.scrollIntoView(); }
+  }
+  addEventListener('hashchange', route);
+
+  var menuButton = document.getElementById('menu'), side = document.getElementById('side');
+  function menu(open) { side.classList.toggle('open', open); menuButton.setAttribute('aria-expanded', String(open)); }
+  menuButton.addEventListener('click', function () { menu(!side.classList.contains('open')); });
+  document.querySelector('.skip').addEventListener('click', function (e) { e.preventDefault(); document.getElementById('main').focus(); });
+
+  // Tables
+  function tableOf(element) {
+    var table = element.closest('article').querySelector('table.cells');
+    var data = cnsimFigures.page(table.closest('section.page').dataset.page).tables;
+    return data.find(function (t) { return t.id === table.dataset.table; });
+  }
+  function six(v) { return v === null || v === undefined ? '' : String(+(+v).toPrecision(6)); }
+  function verdict(c) { return c.structural && c.verdict !== 'differs' ? 'zero by construction' : c.verdict; }
+  function range(r) { return r ? six(r[0]) + ' to ' + six(r[1]) : '–'; }
+
+  function element(name, text, class_) {
+    var e = document.createElement(name);
+    e.textContent = text;
+    if (class_) { e.className = class_; }
+    return e;
+  }
+  function showTip(td) {
+    var at = td.dataset.at.split(','), t = tableOf(td), row = t.rows[+at[0]], c = row.cells[+at[1]], column = t.columns[+at[1]];
+    tip.textContent = '';
+    tip.appendChild(element('b', row.scheme + ' · ' + column.title + (column.unit ? ' [' + column.unit + ']' : ''), 'title'));
+    var dl = tip.appendChild(document.createElement('dl'));
+    var lines = [['published', c.published === null ? '–' : c.published], ['measured, mean', six(c.measured) || '–'], ['95 % interval of the mean', range(c.ci95)],
+      ['95 % prediction interval', range(c.pi95)]];
+    if (c.accept) { lines.push(['agrees within', range(c.accept)]); }
+    if (c.seeds) { lines.push(['seeds', String(c.seeds)]); }
+    if (c.values.length) { lines.push(['each', c.values.map(six).join('  ')]); }
+    lines.push(['verdict', verdict(c)]);
+    lines.forEach(function (l) { dl.appendChild(element('dt', l[0])); dl.appendChild(element('dd', l[1])); });
+    if (c.note) { tip.appendChild(element('p', c.note)); }
+    tip.hidden = false;
+    var box = td.getBoundingClientRect(), w = tip.offsetWidth, h = tip.offsetHeight;
+    tip.style.left = Math.max(8, Math.min(innerWidth - w - 8, box.right - w)) + 'px';
+    tip.style.top = (box.bottom + h + 12 > innerHeight && box.top > h + 12 ? box.top - h - 6 : box.bottom + 6) + 'px';
+    td.setAttribute('aria-describedby', 'tip');
+  }
+  function hideTip() { tip.hidden = true; $('[aria-describedby="tip"]').forEach(function (e) { e.removeAttribute('aria-describedby'); }); }
+  function cellAt(e) { return e.target.closest && e.target.closest('td.m'); }
+  document.addEventListener('pointerover', function (e) { var td = cellAt(e); if (td) { showTip(td); } else if (!(document.activeElement && document.activeElement.matches('td.m'))) { hideTip(); } });
+  document.addEventListener('focusin', function (e) { var td = cellAt(e); if (td) { showTip(td); } else { hideTip(); } });
+  addEventListener('scroll', hideTip, { passive: true });
+
+  // Arrow keys move among the cells of a table; one of them takes part in tabbing.
+  document.addEventListener('keydown', function (e) {
+    if (e.key === 'Escape') { hideTip(); menu(false); }
+    var td = cellAt(e), step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[e.key];
+    if (!td || !step) { return; }
+    e.preventDefault();
+    var at = td.dataset.at.split(',').map(Number), table = td.closest('table');
+    for (var i = 1; i < 40; i++) {
+      var to = table.querySelector('td.m[data-at="' + (at[0] + i * step[0]) + ',' + (at[1] + i * step[1]) + '"]');
+      if (to) { td.tabIndex = -1; to.tabIndex = 0; to.focus(); return; }
+    }
+  });
+
+  // All numbers of a table, one line a cell: as CSV, and below the table.
+  var COLUMNS = ['study', 'scenario', 'condition', 'pause', 'scheme', 'metric', 'unit', 'published', 'measured', 'ci95_low', 'ci95_high', 'pi95_low', 'pi95_high', 'seeds', 'verdict', 'note'];
+  function lines(t, route) {
+    var id = route.split('/'), out = [];
+    t.rows.forEach(function (row) {
+      row.cells.forEach(function (c, i) {
+        if (!c) { return; }
+        var column = t.columns[i], ci = c.ci95 || [], pi = c.pi95 || [];
+        out.push([id[0], id.slice(1).join('/'), t.condition, t.pause, row.scheme, column.metric || column.title, column.unit, c.published === null ? '' : c.published, six(c.measured),
+          six(ci[0]), six(ci[1]), six(pi[0]), six(pi[1]), c.seeds ? String(c.seeds) : '', c.verdict, c.note]);
+      });
+    });
+    return out;
+  }
+  function routeOf(e) { return e.closest('section.page').dataset.page; }
+  function save(button) {
+    var t = tableOf(button), route = routeOf(button);
+    var quote = function (v) { return /[",\r\n]/.test(v) ? '"' + v.replace(/"/g, '""') + '"' : v; };
+    var text = [COLUMNS].concat(lines(t, route)).map(function (l) { return l.map(quote).join(','); }).join('\r\n') + '\r\n';
+    var a = document.createElement('a');
+    a.href = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
+    a.download = [route, t.condition, t.pause && 'pause ' + t.pause].filter(Boolean).join(' ').replace(/[^\w.]+/g, '-') + '.csv';
+    a.click();
+    setTimeout(function () { URL.revokeObjectURL(a.href); }, 1000);
+  }
+  function intervals(button) {
+    var box = button.closest('article').querySelector('.long'), open = box.hidden;
+    if (!box.firstChild) {
+      var table = box.appendChild(document.createElement('table')), head = table.appendChild(document.createElement('thead')).insertRow();
+      COLUMNS.slice(4).forEach(function (c) { head.appendChild(element('th', c.replace(/_/g, ' '), /published|measured|95|seeds/.test(c) ? 'n' : '')); });
+      var body = table.appendChild(document.createElement('tbody'));
+      lines(tableOf(button), routeOf(button)).forEach(function (l) {
+        var r = body.insertRow();
+        l.slice(4).forEach(function (v, i) { var td = r.insertCell(); td.textContent = v; td.className = i >= 3 && i <= 9 ? 'n' : ''; });
+      });
+    }
+    box.hidden = !open;
+    button.setAttribute('aria-expanded', String(open));
+  }
+
+  // A click waits a moment, for it may become a double click.
+  var waiting = 0;
+  document.addEventListener('click', function (e) {
+    var button = e.target.closest('button');
+    if (!button) { return; }
+    if (button.classList.contains('csv')) { save(button); }
+    if (button.classList.contains('intervals')) { intervals(button); }
+    if (button.classList.contains('chip')) {
+      clearTimeout(waiting);
+      if (e.detail === 0) { cnsimFigures.toggle(button, e.shiftKey); } else if (e.detail === 1) { waiting = setTimeout(function () { cnsimFigures.toggle(button, e.shiftKey); }, 220); } else if (e.detail === 2) { cnsimFigures.toggle(button, true); }
+    }
+    if (button.dataset.outcome) {
+      var on = button.getAttribute('aria-pressed') !== 'true';
+      button.setAttribute('aria-pressed', String(on));
+      $('section[data-route="claims"] tr.' + button.dataset.outcome).forEach(function (r) { r.hidden = !on; });
+    }
+  });
+  ['pointerenter', 'pointerleave'].forEach(function (kind) {
+    document.addEventListener(kind, function (e) {
+      if (e.target.classList && e.target.classList.contains('chip')) { cnsimFigures.highlight(e.target, kind === 'pointerenter'); }
+    }, true);
+  });
+
+  // Printing: light, figures at the paper's size.
+  var before = 'light';
+  addEventListener('beforeprint', function () { before = root.dataset.theme; theme('light'); cnsimFigures.print(true); });
+  addEventListener('afterprint', function () { theme(before); cnsimFigures.print(false); });
+
+  route();
+})();

@@ -1,0 +1,102 @@
+//! One colour per scheme in all figures.
+//!
+//! Slots 0 to 7 are neutral and the Okabe-Ito colours: 1 blue, 2 vermillion, 3 green, 4 orange, 5 sky, 6 purple,
+//! 7 yellow (darkened on white). Schemes that a study compares never share one.
+
+use crate::model::{Page, Report, Trace};
+use std::collections::BTreeMap;
+
+/// The slot of a scheme that we know.
+fn known(scheme: &str) -> Option<u8> {
+    Some(match scheme.to_ascii_lowercase().as_str() {
+        "none" | "qcn-pp" => 0,
+        "qcn-2pt" | "e2cm-src" | "becn" => 1,
+        "ecm" | "bcn" => 2,
+        "qcn-3pt" | "qcn-sp" | "fecn" => 3,
+        "qcn-p" | "e2cm-dst" | "dcqcn" => 4,
+        "qcn-h" | "qcn-802.1qau" | "qcn-8021qau" => 5,
+        "qcn-hp" | "qcn-serial-hai" => 6,
+        "qcn-hsp" => 7,
+        _ => return None,
+    })
+}
+
+/// Colours of schemes that we do not know but that have rows: the same on every page.
+pub(crate) fn strangers(report: &Report) -> BTreeMap<String, u8> {
+    let mut found: BTreeMap<String, u8> = BTreeMap::new();
+    for row in report.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows) {
+        if known(&row.scheme).is_none() && !found.contains_key(&row.scheme) {
+            found.insert(row.scheme.clone(), [4, 5, 6, 7, 3, 1, 2][found.len() % 7]);
+        }
+    }
+    found
+}
+
+/// Slots of a page's traces and rows.
+#[derive(Debug, Default)]
+pub(crate) struct Colours {
+    slots: BTreeMap<String, (u8, u8)>,
+}
+
+impl Colours {
+    /// Slots and dashes of a page: who shares a colour on it has another dash.
+    pub(crate) fn of(page: &Page, strangers: &BTreeMap<String, u8>) -> Self {
+        let rows = page.tables.iter().flat_map(|t| &t.rows).map(|r| (r.scheme.as_str(), None));
+        let traces = page.figures.iter().flat_map(|f| &f.traces).map(|t| (t.name.as_str(), t.slot));
+        let names: Vec<(&str, Option<u8>)> = rows.chain(traces).collect();
+        let fixed = |name: &str, slot: Option<u8>| {
+            slot.map(|s| s % 8).or_else(|| known(name)).or_else(|| strangers.get(name).copied())
+        };
+        let mut taken = [0_u8; 8];
+        let mut slots: BTreeMap<String, (u8, u8)> = BTreeMap::new();
+        for own in [true, false] {
+            for &(name, slot) in &names {
+                let fixed = fixed(name, slot);
+                if slots.contains_key(name) || fixed.is_some() != own {
+                    continue;
+                }
+                let free =
+                    || [1, 2, 3, 4, 5, 6, 7, 0].into_iter().min_by_key(|s: &u8| taken[usize::from(*s)]);
+                let slot = fixed.or_else(free).unwrap_or(0);
+                slots.insert(name.into(), (slot, taken[usize::from(slot)] % 4));
+                taken[usize::from(slot)] = taken[usize::from(slot)].saturating_add(1);
+            }
+        }
+        Self { slots }
+    }
+
+    /// Slot and dash of a name.
+    pub(crate) fn get(&self, name: &str) -> (u8, u8) {
+        self.slots.get(name).copied().unwrap_or((0, 0))
+    }
+
+    /// All names with their slot and dash.
+    pub(crate) fn all(&self) -> Vec<(&str, u8, u8)> {
+        self.slots.iter().map(|(n, (s, d))| (n.as_str(), *s, *d)).collect()
+    }
+
+    /// Slot and dash of a trace.
+    pub(crate) fn trace(&self, trace: &Trace) -> (u8, u8) {
+        let (slot, dash) = self.get(&trace.name);
+        (trace.slot.map_or(slot, |s| s % 8), dash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Figure;
+
+    #[test]
+    fn names_get_their_own_looks() {
+        let names = ["none", "ecm", "RTT 0", "RTT 10 us", "RTT 100 us", "a", "b", "c", "d", "e"];
+        let traces = names.iter().map(|n| Trace { name: (*n).into(), ..Trace::default() }).collect();
+        let page = Page { figures: vec![Figure { traces, ..Figure::default() }], ..Page::default() };
+        let colours = Colours::of(&page, &BTreeMap::new());
+        let mut looks: Vec<(u8, u8)> = names.iter().map(|n| colours.get(n)).collect();
+        assert_eq!(&looks[..3], [(0, 0), (2, 0), (1, 0)]);
+        looks.sort_unstable();
+        looks.dedup();
+        assert_eq!(looks.len(), names.len());
+    }
+}

@@ -1,0 +1,162 @@
+//! Text for HTML: escaping, names for anchors, badges.
+
+use crate::model::{Cell, Holds, Page, Verdict};
+
+/// Escapes text for HTML, attributes included.
+pub(crate) fn esc(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Controls are not allowed in HTML; tabs and line ends are.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// JSON that can stand inside a script element.
+pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, crate::ReportError> {
+    let text = serde_json::to_string(value).map_err(|e| crate::ReportError(e.to_string()))?;
+    Ok(text.replace('<', "\\u003c"))
+}
+
+/// A table's or section's anchor: the page's route and a name without spaces.
+pub(crate) fn anchor(page: &str, part: &str) -> String {
+    let part: String = part.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    format!("{page}/{part}")
+}
+
+/// The study of a page or a claim: what stands before the first `/` or `.`.
+pub(crate) fn study(id: &str) -> &str {
+    id.split(['/', '.']).next().unwrap_or(id)
+}
+
+/// A page's name without its study.
+pub(crate) fn scenario(id: &str) -> &str {
+    id.split_once('/').map_or(id, |(_, name)| name)
+}
+
+/// What a cell counts as, by class, icon and word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mark {
+    Agrees,
+    Differs,
+    Incomparable,
+    Unpublished,
+    Zero,
+}
+
+impl Mark {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Agrees, Self::Differs, Self::Incomparable, Self::Unpublished, Self::Zero];
+
+    pub(crate) fn of(cell: &Cell) -> Self {
+        match cell.verdict {
+            // A zero that is not zero after all is no structural zero.
+            Verdict::Differs => Self::Differs,
+            _ if cell.structural => Self::Zero,
+            Verdict::Agrees => Self::Agrees,
+            Verdict::Incomparable => Self::Incomparable,
+            Verdict::Unpublished => Self::Unpublished,
+        }
+    }
+
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Differs => "differs",
+            Self::Incomparable => "incomparable",
+            Self::Unpublished => "unpublished",
+            Self::Zero => "zero",
+        }
+    }
+
+    pub(crate) fn icon(self) -> &'static str {
+        match self {
+            Self::Agrees => "✓",
+            Self::Differs => "✗",
+            Self::Incomparable => "≁",
+            Self::Unpublished => "·",
+            Self::Zero => "∅",
+        }
+    }
+
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Zero => "zero by construction",
+            other => other.class(),
+        }
+    }
+
+    /// The verb or adjective for a count of cells.
+    pub(crate) fn of_many(self, n: usize) -> &'static str {
+        match self {
+            Self::Agrees if n != 1 => "agree",
+            Self::Differs if n != 1 => "differ",
+            other => other.words(),
+        }
+    }
+
+    /// Icon and word: never colour alone.
+    pub(crate) fn badge(self) -> String {
+        let word = if self == Self::Zero { "zero" } else { self.class() };
+        badge(self.class(), self.icon(), word)
+    }
+}
+
+fn badge(class: &str, icon: &str, word: &str) -> String {
+    format!("<span class=\"badge {class}\"><b aria-hidden=\"true\">{icon}</b>{word}</span>")
+}
+
+/// Class, icon and words of a claim's outcome.
+pub(crate) fn holds(holds: Holds) -> (&'static str, &'static str, &'static str) {
+    match holds {
+        Holds::Yes => ("yes", "✓", "holds"),
+        Holds::No => ("no", "✗", "does not hold"),
+        Holds::Undecided => ("undecided", "≈", "undecided"),
+        Holds::NotRun => ("not-run", "–", "not run"),
+    }
+}
+
+/// Icon and words of a claim's outcome.
+pub(crate) fn holds_badge(outcome: Holds) -> String {
+    let (class, icon, words) = holds(outcome);
+    badge(class, icon, words)
+}
+
+/// How many cells of a page count as each mark, in the order of `Mark::ALL`.
+pub(crate) fn counts(page: &Page) -> [usize; 5] {
+    let mut n = [0; 5];
+    for cell in page.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten()) {
+        n[Mark::of(cell) as usize] += 1;
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_through() {
+        assert_eq!(
+            esc("<a href=\"x\" id='y'>&\u{1}"),
+            "&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;\u{fffd}"
+        );
+        assert_eq!(json("</script><!--").unwrap(), "\"\\u003c/script>\\u003c!--\"");
+        assert_eq!(anchor("B07/x", "hotspot 2 Gb/s"), "B07/x/hotspot-2-Gb-s");
+    }
+
+    #[test]
+    fn a_zero_that_differs_is_not_hidden() {
+        let cell = Cell { structural: true, verdict: Verdict::Differs, ..Cell::default() };
+        assert_eq!(Mark::of(&cell), Mark::Differs);
+        assert!(Mark::ALL.iter().enumerate().all(|(i, m)| *m as usize == i));
+    }
+}

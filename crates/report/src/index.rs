@@ -1,0 +1,352 @@
+//! The first page, the studies' pages, all claims, the list at the side.
+
+use crate::html::{Mark, anchor, counts, esc, holds, scenario, study};
+use crate::model::{Cell, Claim, Column, Holds, Page, Report, Row, Table};
+use crate::number::{column_decimals, fixed, printed};
+use crate::{page, table};
+use std::fmt::Write as _;
+
+/// Studies in the order in which they are named, then of their pages.
+pub(crate) fn studies(r: &Report) -> Vec<&str> {
+    let pages = || r.pages.iter().map(|p| study(&p.id));
+    let claims = || r.claims.iter().map(|c| study(&c.id));
+    let mut ids: Vec<&str> = Vec::new();
+    for id in r.studies.iter().map(|s| s.id.as_str()).chain(pages()).chain(claims()) {
+        if !ids.contains(&id) && pages().chain(claims()).any(|used| used == id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// Claims of the report and of its pages, each once.
+pub(crate) fn all_claims(r: &Report) -> Vec<&Claim> {
+    let mut all: Vec<&Claim> = Vec::new();
+    for c in r.claims.iter().chain(r.pages.iter().flat_map(|p| &p.claims)) {
+        if all.iter().all(|a| a.id != c.id) {
+            all.push(c);
+        }
+    }
+    all
+}
+
+/// A bar in parts, each with its own class and pattern.
+fn bar(parts: &[(&str, usize, &str)], out: &mut String) {
+    if parts.iter().all(|p| p.1 == 0) {
+        return;
+    }
+    let label: Vec<String> = parts.iter().filter(|p| p.1 > 0).map(|p| format!("{} {}", p.1, p.2)).collect();
+    let _ = write!(out, "<div class=\"bar\" role=\"img\" aria-label=\"{}\">", esc(&label.join(", ")));
+    for (class, n, words) in parts.iter().filter(|p| p.1 > 0) {
+        let _ = write!(out, "<i class=\"{class}\" style=\"flex-grow:{n}\" title=\"{n} {}\"></i>", esc(words));
+    }
+    out.push_str("</div>");
+}
+
+fn cell_bar(n: [usize; 5], out: &mut String) {
+    bar(
+        &[Mark::Agrees, Mark::Differs, Mark::Incomparable].map(|m| (m.class(), n[m as usize], m.words())),
+        out,
+    );
+}
+
+const OUTCOMES: [Holds; 4] = [Holds::Yes, Holds::No, Holds::Undecided, Holds::NotRun];
+
+/// Claims by outcome; those read from figures are shown, not scored.
+fn outcomes(claims: &[&Claim]) -> [usize; 4] {
+    OUTCOMES.map(|h| claims.iter().filter(|c| c.holds == h && c.origin != "figure").count())
+}
+
+fn legend(items: &[(&str, &str, usize, &str)], out: &mut String) {
+    out.push_str("<ul class=\"tally\">");
+    for (class, icon, n, words) in items {
+        let _ = write!(
+            out,
+            "<li class=\"{class}\"><b aria-hidden=\"true\">{icon}</b><span class=\"num\">{n}</span> {}</li>",
+            esc(words)
+        );
+    }
+    out.push_str("</ul>");
+}
+
+pub(crate) fn index(r: &Report, out: &mut String) {
+    let claims = all_claims(r);
+    let _ = write!(
+        out,
+        "<section class=\"page\" data-route=\"\"><h1 tabindex=\"-1\">{}</h1><p class=\"lead\">Congestion management for data-centre Ethernet, simulated frame by \
+         frame and set beside the numbers that the studies printed. A number that differs stays in, with the assumption that is suspected.</p><div class=\"boards\">",
+        esc(if r.title.is_empty() { "Published beside measured" } else { &r.title })
+    );
+    cell_board(r, out);
+    if !claims.is_empty() {
+        claim_board(&claims, out);
+    }
+    out.push_str("</div>");
+    scenarios(r, out);
+    differing(r, out);
+    out.push_str("<h2>This report</h2><dl class=\"facts\">");
+    for (name, value) in [("command", &r.command), ("cnsim", &r.version)] {
+        if !value.is_empty() {
+            let _ = write!(out, "<dt>{name}</dt><dd><code>{}</code></dd>", esc(value));
+        }
+    }
+    for f in &r.facts {
+        let _ = write!(out, "<dt>{}</dt><dd class=\"num\">{}</dd>", esc(&f.name), esc(&f.value));
+    }
+    out.push_str("</dl></section>");
+}
+
+fn cell_board(r: &Report, out: &mut String) {
+    let n = r.pages.iter().map(counts).fold([0; 5], |a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let agree = n[Mark::Agrees as usize];
+    let judged = agree + n[Mark::Differs as usize];
+    let _ = write!(
+        out,
+        "<div class=\"board\"><h2>Published numbers</h2><p class=\"big\"><b class=\"num\">{agree}</b> of <span class=\"num\">{judged}</span> agree</p>"
+    );
+    cell_bar(n, out);
+    let items = Mark::ALL.map(|m| {
+        let words =
+            if m == Mark::Zero { "zero by construction, counted apart" } else { m.of_many(n[m as usize]) };
+        (m.class(), m.icon(), n[m as usize], words)
+    });
+    legend(&items, out);
+    let lost = r.not_run.len() + r.pages.iter().map(|p| p.not_run.len()).sum::<usize>();
+    if lost > 0 {
+        let _ = write!(
+            out,
+            "<p class=\"small\"><a href=\"#method\">{lost} published {} not run</a></p>",
+            if lost == 1 { "row" } else { "rows" }
+        );
+    }
+    out.push_str("</div>");
+}
+
+fn claim_board(claims: &[&Claim], out: &mut String) {
+    let o = outcomes(claims);
+    let scored: usize = o[..3].iter().sum();
+    let _ = write!(
+        out,
+        "<div class=\"board\"><h2>Claims of the studies</h2><p class=\"big\"><b class=\"num\">{}</b> of <span class=\"num\">{scored}</span> hold</p>",
+        o[0]
+    );
+    let parts: Vec<(&str, usize, &str)> =
+        OUTCOMES.iter().zip(o).map(|(h, n)| (holds(*h).0, n, holds(*h).2)).collect();
+    bar(&parts[..3], out);
+    let mut items: Vec<(&str, &str, usize, &str)> =
+        OUTCOMES.iter().zip(o).map(|(h, n)| (holds(*h).0, holds(*h).1, n, holds(*h).2)).collect();
+    let figures = claims.iter().filter(|c| c.origin == "figure").count();
+    if figures > 0 {
+        items.push(("unpublished", "·", figures, "read from a figure: shown, not scored"));
+    }
+    legend(&items, out);
+    out.push_str("<p class=\"grid\">");
+    for c in claims {
+        let (class, icon, words) = holds(c.holds);
+        let _ = write!(
+            out,
+            "<a class=\"{class}\" href=\"#claims/{0}\" title=\"{1}: {2}\"><b aria-hidden=\"true\">{icon}</b>{0}<span class=\"away\"> {1}</span></a>",
+            esc(&c.id),
+            words,
+            esc(&c.text)
+        );
+    }
+    out.push_str("</p></div>");
+}
+
+fn scenarios(r: &Report, out: &mut String) {
+    if r.pages.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<h2>Scenarios</h2><div class=\"scroll\"><table class=\"plain list\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
+    );
+    for id in studies(r) {
+        let mine: Vec<&Page> = r.pages.iter().filter(|p| study(&p.id) == id).collect();
+        if mine.is_empty() {
+            continue;
+        }
+        let title = r.studies.iter().find(|s| s.id == id).map_or("", |s| s.title.as_str());
+        let _ = write!(
+            out,
+            "<tbody><tr class=\"band\"><th colspan=\"6\"><a href=\"#{0}\">{0}</a> {1}</th></tr>",
+            esc(id),
+            esc(title)
+        );
+        for p in mine {
+            let n = counts(p);
+            let zero =
+                |n: usize| if n == 0 { "<span class=\"dim\">–</span>".into() } else { n.to_string() };
+            let _ = write!(
+                out,
+                "<tr><td class=\"id\"><a href=\"#{}\">{}</a></td><td class=\"text\">{}</td><td class=\"n\">{}</td><td class=\"n{}\">{}</td><td class=\"n dim\">{}</td><td class=\"barcol\">",
+                esc(&p.id),
+                esc(scenario(&p.id)),
+                esc(&p.question),
+                zero(n[0]),
+                if n[1] > 0 { " differs" } else { "" },
+                zero(n[1]),
+                zero(n[2] + n[3] + n[4])
+            );
+            cell_bar(n, out);
+            out.push_str("</td></tr>");
+        }
+        out.push_str("</tbody>");
+    }
+    out.push_str("</table></div>");
+}
+
+/// Every cell that differs, across all pages.
+fn differing(r: &Report, out: &mut String) {
+    let mut rows = String::new();
+    let mut n = 0;
+    for p in &r.pages {
+        for t in &p.tables {
+            for row in &t.rows {
+                for (c, column) in row.cells.iter().zip(&t.columns) {
+                    if let Some(c) = c.as_ref().filter(|c| Mark::of(c) == Mark::Differs) {
+                        n += 1;
+                        differing_row((p, t, row, column), c, &mut rows);
+                    }
+                }
+            }
+        }
+    }
+    if n == 0 {
+        return;
+    }
+    let _ = write!(
+        out,
+        "<h2>What differs</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th><th>note</th></tr></thead><tbody>{rows}</tbody></table></div></details>",
+        if n <= 25 { " open" } else { "" },
+        if n == 1 { "cell" } else { "cells" }
+    );
+}
+
+fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell, out: &mut String) {
+    let decimals = column_decimals(std::iter::once(c));
+    let said = c.published.as_deref().and_then(|s| s.trim().parse::<f64>().ok());
+    let off = said.zip(c.measured).filter(|(s, _)| *s != 0.0).map_or(String::new(), |(s, m)| {
+        let percent = (m / s - 1.0) * 100.0;
+        let sign = if percent > 0.0 { "+" } else { "" };
+        format!("{sign}{}\u{202f}%", fixed(percent, usize::from(percent.abs() < 10.0)))
+    });
+    let _ = write!(
+        out,
+        "<tr><td><a href=\"#{}\">{}</a><br><span class=\"small\">{}</span></td><td>{}<br><span class=\"small\">{}</span></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{off}</td><td class=\"small text\">{}</td></tr>",
+        esc(&anchor(&p.id, &t.id)),
+        esc(&p.id),
+        esc(&table::heading(t)),
+        esc(&row.scheme),
+        esc(&format!("{} [{}]", column.title, column.unit)),
+        esc(&c.published.as_deref().map_or("–".into(), printed)),
+        c.measured.map_or("–".into(), |m| fixed(m, decimals)),
+        esc(&c.note)
+    );
+}
+
+/// The page of a study: what it is, its scenarios, its claims.
+pub(crate) fn study_page(r: &Report, id: &str, out: &mut String) {
+    let s = r.studies.iter().find(|s| s.id == id);
+    let title = s.map(|s| s.title.as_str()).filter(|t| !t.is_empty()).unwrap_or(id);
+    let _ = write!(
+        out,
+        "<section class=\"page\" data-route=\"{0}\" hidden><p class=\"eyebrow\">Study {0}</p><h1 tabindex=\"-1\">{1}</h1>",
+        esc(id),
+        esc(title)
+    );
+    if let Some(s) = s {
+        if !s.summary.is_empty() {
+            let _ = write!(out, "<p class=\"lead\">{}</p>", esc(&s.summary));
+        }
+        if !s.citation.is_empty() {
+            let _ = write!(out, "<p class=\"cite\"><span>Source</span> {}</p>", esc(&s.citation));
+        }
+    }
+    let mine: Vec<&Page> = r.pages.iter().filter(|p| study(&p.id) == id).collect();
+    if !mine.is_empty() {
+        out.push_str("<h2>Scenarios</h2><div class=\"cards\">");
+        for p in mine {
+            let n = counts(p);
+            let _ = write!(
+                out,
+                "<a class=\"card\" href=\"#{}\"><b>{}</b><span>{}</span>",
+                esc(&p.id),
+                esc(if p.title.is_empty() { scenario(&p.id) } else { &p.title }),
+                esc(&p.question)
+            );
+            cell_bar(n, out);
+            let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+            let _ = write!(
+                out,
+                "<span class=\"small\">✓ {} · ✗ {} · {} · {}</span></a>",
+                n[0],
+                n[1],
+                count(p.tables.len(), "table"),
+                count(p.figures.len(), "figure")
+            );
+        }
+        out.push_str("</div>");
+    }
+    let claims: Vec<&Claim> = all_claims(r).into_iter().filter(|c| study(&c.id) == id).collect();
+    if !claims.is_empty() {
+        out.push_str("<h2>Claims</h2>");
+        page::claims(claims.into_iter(), false, out);
+    }
+    out.push_str("</section>");
+}
+
+/// All claims, with switches for their outcomes.
+pub(crate) fn claims_page(r: &Report, out: &mut String) {
+    let claims = all_claims(r);
+    if claims.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<section class=\"page\" data-route=\"claims\" hidden><h1 tabindex=\"-1\">Claims</h1><p class=\"lead\">Each study ends in conclusions. Here they are predicates over measured \
+         results: each can come out yes, no or undecided. A difference inside the noise is undecided, never yes.</p><div class=\"filter\" role=\"group\" aria-label=\"outcomes shown\">",
+    );
+    for h in OUTCOMES {
+        let (class, icon, words) = holds(h);
+        let n = claims.iter().filter(|c| c.holds == h).count();
+        let _ = write!(
+            out,
+            "<button type=\"button\" class=\"{class}\" data-outcome=\"{class}\" aria-pressed=\"true\"{}><b aria-hidden=\"true\">{icon}</b><span class=\"num\">{n}</span> {words}</button>",
+            if n == 0 { " disabled" } else { "" }
+        );
+    }
+    out.push_str("</div>");
+    for id in studies(r) {
+        let mine: Vec<&Claim> = claims.iter().copied().filter(|c| study(&c.id) == id).collect();
+        if mine.is_empty() {
+            continue;
+        }
+        let title = r.studies.iter().find(|s| s.id == id).map_or("", |s| s.title.as_str());
+        let _ = write!(out, "<h2>{0} <span class=\"after\">{1}</span></h2>", esc(id), esc(title));
+        page::claims(mine.into_iter(), true, out);
+    }
+    out.push_str("</section>");
+}
+
+/// The list of pages at the side.
+pub(crate) fn sidebar(r: &Report, out: &mut String) {
+    out.push_str("<nav aria-label=\"pages\"><ul><li><a href=\"#\">Overview</a></li></ul>");
+    for id in studies(r) {
+        let _ = write!(out, "<p><a href=\"#{0}\">{0}</a></p><ul>", esc(id));
+        for p in r.pages.iter().filter(|p| study(&p.id) == id) {
+            let n = counts(p);
+            let mark = match (n[Mark::Agrees as usize], n[Mark::Differs as usize]) {
+                (0, 0) => String::new(),
+                (_, 0) => "<span class=\"agrees\" title=\"all agree\">✓</span>".into(),
+                (_, bad) => format!("<span class=\"differs\" title=\"{bad} differ\">✗ {bad}</span>"),
+            };
+            let _ = write!(out, "<li><a href=\"#{}\">{}{mark}</a></li>", esc(&p.id), esc(scenario(&p.id)));
+        }
+        out.push_str("</ul>");
+    }
+    out.push_str("<p>Background</p><ul>");
+    if !all_claims(r).is_empty() {
+        out.push_str("<li><a href=\"#claims\">Claims</a></li>");
+    }
+    out.push_str("<li><a href=\"#method\">Method</a></li></ul></nav>");
+}

@@ -1,0 +1,68 @@
+//! How the numbers came about, and what is left out.
+
+use crate::html::esc;
+use crate::model::{Assumption, NotRun, Report};
+use crate::page;
+use std::fmt::Write as _;
+
+/// What the model leaves out, where the caller says nothing more exact.
+const LEFT_OUT: [&str; 7] = [
+    "Preamble and inter-frame gap: the published numbers exclude them.",
+    "Bit errors, lost or reordered frames on a link, failing links.",
+    "PAUSE quanta and refresh: a PAUSE lasts until it is lifted.",
+    "The bytes of congestion tags in data frames.",
+    "Transport protocols above Ethernet: sources neither retransmit nor back off by themselves.",
+    "More than one class of data traffic.",
+    "Processing time inside hosts and switches, other than the delays that a scenario names.",
+];
+
+const READING: &str = "<h2>How a number is judged</h2><p>Every case runs with several seeds, and the same seed gives every scheme the same arrivals. \
+    A published number is the outcome of <em>one</em> run. It is therefore not compared with the confidence interval of our mean, which shrinks with every seed, \
+    but with the <b>prediction interval</b>: the range in which one further run falls 19 times in 20.</p>\
+    <dl class=\"terms\"><dt>± 95 %</dt><dd>Half the confidence interval of the mean, <span class=\"formula\">t·s/√n</span>, with Student’s t for n − 1 degrees of freedom. \
+    It says how well the mean is known.</dd>\
+    <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>. It says where a single run falls, and is the yardstick for a published number.</dd>\
+    <dt>✓ agrees</dt><dd>The published number lies in the prediction interval, widened by half a unit of its last printed digit, or within the tolerance: \
+    1.5 % for throughput and utilisation, 0.5 points for time paused, 5 % for overhead, 1 % or 100 frames for drops.</dd>\
+    <dt>✗ differs</dt><dd>It does not. The cell stays as it is and names the assumption that is suspected. No parameter is tuned to make it agree.</dd>\
+    <dt>· unpublished</dt><dd>Measured, but the study prints no number.</dd>\
+    <dt>≁ incomparable</dt><dd>The study prints something that cannot be set beside ours; the note says why.</dd>\
+    <dt>∅ zero by construction</dt><dd>Drops under a lossless PAUSE, overhead without a scheme: these agree by themselves, so they are counted apart.</dd></dl>\
+    <h2>How a claim is judged</h2><p>A claim is a predicate over measured results, decided on differences paired by seed. <b>Undecided</b> means that the difference is inside the noise; \
+    more seeds may decide it. Claims that could only be read from a figure are shown, not scored.</p>\
+    <h2>How the figures are drawn</h2><p>A series is reduced to at most 4000 points: of each bucket its least and its greatest value, so peaks survive. \
+    Bands span the least and the greatest value over the seeds. Heights are stored in 65 534 steps between a line’s extremes; the full series are in <code>series/*.csv</code>. \
+    The colours are those of Okabe and Ito, which colour-blind readers tell apart, and a scheme has the same one everywhere. Printing takes the page that is shown.</p>";
+
+pub(crate) fn method(r: &Report, out: &mut String) {
+    out.push_str(
+        "<section class=\"page\" data-route=\"method\" hidden><h1 tabindex=\"-1\">Method</h1><div class=\"prose\">",
+    );
+    out.push_str(READING);
+    out.push_str("<h2>What is not modelled</h2><ul>");
+    if r.not_modelled.is_empty() {
+        for text in LEFT_OUT {
+            let _ = write!(out, "<li>{}</li>", esc(text));
+        }
+    }
+    for text in &r.not_modelled {
+        let _ = write!(out, "<li>{}</li>", esc(text));
+    }
+    out.push_str("</ul></div>");
+    let mut all: Vec<&Assumption> = Vec::new();
+    for a in r.assumptions.iter().chain(r.pages.iter().flat_map(|p| &p.assumptions)) {
+        if all.iter().all(|x| x.id != a.id) {
+            all.push(a);
+        }
+    }
+    if !all.is_empty() {
+        out.push_str("<h2>Named assumptions</h2><p class=\"small\">Where a study does not say, we assume, and give the assumption a name.</p>");
+        page::assumptions(all.into_iter(), out);
+    }
+    let lost: Vec<&NotRun> = r.not_run.iter().chain(r.pages.iter().flat_map(|p| &p.not_run)).collect();
+    if !lost.is_empty() {
+        out.push_str("<h2>Published, not run</h2>");
+        page::not_run(lost.into_iter(), out);
+    }
+    out.push_str("</section>");
+}

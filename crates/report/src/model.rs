@@ -1,0 +1,374 @@
+//! What a report shows, as plain data: the caller measures and judges, this crate only draws.
+//!
+//! Everything has a default, so a literal may end in `..Default::default()`. Numbers are given as numbers, with their
+//! unit beside them; they are rounded, aligned and escaped here.
+
+use serde::{Deserialize, Serialize};
+
+/// The whole report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// Heading of the first page.
+    pub title: String,
+    /// Version of cnsim.
+    pub version: String,
+    /// The command that made it, as to be typed again.
+    pub command: String,
+    /// What identifies this run: seeds, fingerprint, target, number of runs.
+    pub facts: Vec<Fact>,
+    /// The studies, for headings and citations; a study that only occurs in a page's id needs no entry.
+    pub studies: Vec<Study>,
+    /// One page per scenario.
+    pub pages: Vec<Page>,
+    /// Claims of whole studies; those of `Page::claims` are added by id.
+    pub claims: Vec<Claim>,
+    /// Named assumptions of all studies; those of `Page::assumptions` are added by id.
+    pub assumptions: Vec<Assumption>,
+    /// Published rows that were not run; those of `Page::not_run` are added.
+    pub not_run: Vec<NotRun>,
+    /// What the model leaves out, one sentence each; a general list is printed if this is empty.
+    pub not_modelled: Vec<String>,
+}
+
+/// A name and its value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fact {
+    /// What it is: `seeds`.
+    pub name: String,
+    /// Its value: `1, 2, 3, 4, 5`.
+    pub value: String,
+}
+
+/// A study: the part of a page's id before the slash.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Study {
+    /// `B07`.
+    pub id: String,
+    /// `ECM and QCN on the CN-SIM benchmarks`.
+    pub title: String,
+    /// Author, title, place, date.
+    pub citation: String,
+    /// What was asked and what came out, a few sentences.
+    pub summary: String,
+}
+
+/// A scenario's page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Page {
+    /// Identity and route, `STUDY/SCENARIO`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// What is asked.
+    pub question: String,
+    /// Where it comes from: a citation, printed as text.
+    pub source: String,
+    /// The network, drawn.
+    pub topology: Topology,
+    /// One per condition and PAUSE mode.
+    pub tables: Vec<Table>,
+    /// Figures; those whose `group` is a table's `id` stand below that table, the others in a section of their own.
+    pub figures: Vec<Figure>,
+    /// Claims that are decided here.
+    pub claims: Vec<Claim>,
+    /// Assumptions that this scenario makes.
+    pub assumptions: Vec<Assumption>,
+    /// Published rows of this scenario that were not run.
+    pub not_run: Vec<NotRun>,
+}
+
+/// A table: one condition and PAUSE mode; a row per scheme, a group of columns per metric.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Table {
+    /// Unique within the page; figures name it in `group`.
+    pub id: String,
+    /// The condition: `hotspot 2 Gb/s`.
+    pub condition: String,
+    /// `on`, `off`, `global`, or empty where it does not apply.
+    pub pause: String,
+    /// What else there is to say above the table.
+    pub caption: String,
+    /// The metrics.
+    pub columns: Vec<Column>,
+    /// The schemes; `cells` is parallel to `columns`.
+    pub rows: Vec<Row>,
+}
+
+/// A metric of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Column {
+    /// `aggregate_throughput`.
+    pub metric: String,
+    /// `Aggregate throughput`.
+    pub title: String,
+    /// `Gb/s`.
+    pub unit: String,
+    /// Its definition in a sentence; shown on hover.
+    pub about: String,
+}
+
+/// A scheme's row.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Row {
+    /// Scheme id, as in the traces of figures: `qcn-2pt`.
+    pub scheme: String,
+    /// One per column; `None` where nothing was measured nor published.
+    pub cells: Vec<Option<Cell>>,
+}
+
+/// A number, published beside measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cell {
+    /// As printed by the study, digits kept: `77.40`.
+    pub published: Option<String>,
+    /// Mean over seeds.
+    pub measured: Option<f64>,
+    /// 95 % confidence interval of the mean.
+    pub ci95: Option<(f64, f64)>,
+    /// 95 % prediction interval of one run.
+    pub pi95: Option<(f64, f64)>,
+    /// Where a published number agrees, if wider than `pi95`: with its last digit and the tolerance.
+    pub accept: Option<(f64, f64)>,
+    /// Number of seeds.
+    pub seeds: u32,
+    /// The value of each seed, if wanted on hover.
+    pub values: Vec<f64>,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// Zero by construction (drops with PAUSE, overhead without a scheme): counted apart.
+    pub structural: bool,
+    /// Why it differs or cannot be compared; names the suspected assumption (`A1 source-queue`).
+    pub note: String,
+}
+
+/// What came of comparing a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The published number lies in the prediction interval, or within the tolerance.
+    Agrees,
+    /// It does not.
+    Differs,
+    /// Nothing was published.
+    #[default]
+    Unpublished,
+    /// Something was published that cannot be compared; the note says why.
+    Incomparable,
+}
+
+/// A figure: lines over time, or another quantity.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Figure {
+    /// The `id` of the table below which it stands; empty: in the section of figures.
+    pub group: String,
+    /// Heading: `Hot queue length`.
+    pub title: String,
+    /// A remark below: `seed 1; band: least and greatest of 5 seeds`.
+    pub caption: String,
+    /// Horizontal axis: `time`, `ms`.
+    pub x: Axis,
+    /// Vertical axis: `queue`, `KB`.
+    pub y: Axis,
+    /// How it is drawn.
+    pub kind: Kind,
+    /// Names of the places on the horizontal axis where it is not a quantity (`Kind::Bars`): place `i` is `x = i`.
+    pub categories: Vec<String>,
+    /// One per scheme or setting.
+    pub traces: Vec<Trace>,
+    /// Shaded spans of the horizontal axis: the hotspot's window.
+    pub windows: Vec<Window>,
+    /// Dashed horizontal lines: set point, service rate.
+    pub levels: Vec<Level>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Axis {
+    /// What it shows.
+    pub title: String,
+    /// Its unit: `ms`.
+    pub unit: String,
+    /// Whether it is logarithmic.
+    pub log: bool,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Lines; long ones are reduced.
+    #[default]
+    Lines,
+    /// Lines with a mark at each point.
+    Points,
+    /// Bars at the categories.
+    Bars,
+}
+
+/// A line of a figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trace {
+    /// Scheme id, or the setting that tells the lines apart: `RTT 100 us`.
+    pub name: String,
+    /// Colour slot 0 to 7; `None`: the scheme's own colour, or the next free one of the page.
+    pub slot: Option<u8>,
+    /// Horizontal values, ascending.
+    pub x: Vec<f64>,
+    /// Vertical values, parallel to `x`.
+    pub y: Vec<f64>,
+    /// Least and greatest over the seeds, each parallel to `x`.
+    pub band: Option<Band>,
+}
+
+/// Least and greatest of the seeds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Band {
+    /// Least values.
+    pub low: Vec<f64>,
+    /// Greatest values.
+    pub high: Vec<f64>,
+}
+
+/// A shaded span of the horizontal axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Window {
+    /// Where it starts, in the axis' unit.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// `hotspot`.
+    pub label: String,
+}
+
+/// A dashed horizontal line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Level {
+    /// Its height, in the axis' unit.
+    pub value: f64,
+    /// `set point 26 KB`.
+    pub label: String,
+}
+
+/// The network.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Topology {
+    /// Hosts and switches.
+    pub nodes: Vec<Node>,
+    /// What joins them.
+    pub links: Vec<Link>,
+    /// What to say below.
+    pub caption: String,
+}
+
+/// A host or a switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Node {
+    /// Its name: `H1`, `core`.
+    pub name: String,
+    /// A switch, or else a host.
+    pub switch: bool,
+    /// Row of the drawing, 0 = hosts; `None`: its distance from the hosts.
+    pub layer: Option<u32>,
+}
+
+/// A link, both ways.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Link {
+    /// Index of one end in `Topology::nodes`.
+    pub a: usize,
+    /// Index of the other.
+    pub b: usize,
+    /// `10 Gb/s`.
+    pub rate: String,
+    /// `500 ns`, or empty.
+    pub delay: String,
+    /// Where a port of it is the congested one.
+    pub hot: Hot,
+}
+
+/// The congested port of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hot {
+    /// None of them.
+    #[default]
+    No,
+    /// The output of `a` that sends to `b`.
+    A,
+    /// The output of `b` that sends to `a`.
+    B,
+}
+
+/// A conclusion of a study, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Claim {
+    /// `B07.3`.
+    pub id: String,
+    /// What the study says.
+    pub text: String,
+    /// `printed`, `table` or `figure`.
+    pub origin: String,
+    /// What came of it.
+    pub holds: Holds,
+    /// The numbers, items separated by `; `.
+    pub evidence: String,
+}
+
+/// Whether a claim holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holds {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+    /// The difference is inside the noise.
+    Undecided,
+    /// What it needs was not run.
+    #[default]
+    NotRun,
+}
+
+/// A named assumption.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Assumption {
+    /// `A1`.
+    pub id: String,
+    /// `source-queue`.
+    pub name: String,
+    /// What is assumed, a sentence.
+    pub text: String,
+    /// What else it could be, and how to ask for it.
+    pub alternatives: String,
+}
+
+/// A published row that was not run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NotRun {
+    /// Study, scenario, condition, PAUSE, scheme, metric: which row.
+    pub place: String,
+    /// The published value with its unit.
+    pub value: String,
+    /// Why it was not run.
+    pub reason: String,
+}

@@ -1,0 +1,216 @@
+//! A table: schemes by metrics, published beside measured, with a glyph of the intervals.
+
+use crate::html::{Mark, anchor, esc};
+use crate::model::{Cell, Page, Table};
+use crate::number::{column_decimals, fixed, printed};
+use std::fmt::Write as _;
+
+/// Heading of a table: condition and PAUSE mode.
+pub(crate) fn heading(t: &Table) -> String {
+    match (t.condition.is_empty(), t.pause.is_empty()) {
+        (true, true) => "Results".into(),
+        (true, false) => format!("PAUSE {}", t.pause),
+        (false, true) => t.condition.clone(),
+        (false, false) => format!("{}, PAUSE {}", t.condition, t.pause),
+    }
+}
+
+/// How the cells of a column are shown.
+#[derive(Clone, Copy)]
+struct Style {
+    /// Decimals.
+    decimals: usize,
+    /// Whether any cell has an interval behind it.
+    interval: bool,
+}
+
+/// The table with its heading, buttons and what differs in it; figures follow inside the same article.
+pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
+    let id = anchor(&page.id, &t.id);
+    let title = if t.condition.is_empty() { heading(t) } else { t.condition.clone() };
+    let _ = write!(out, "<div class=\"head\"><h2 tabindex=\"-1\">{}", esc(&title));
+    if !t.condition.is_empty() && !t.pause.is_empty() {
+        let _ = write!(out, " <span class=\"pill\">PAUSE {}</span>", esc(&t.pause));
+    }
+    out.push_str(
+        "</h2><div class=\"tools\"><button type=\"button\" class=\"intervals\" aria-expanded=\"false\">All numbers</button>\
+         <button type=\"button\" class=\"csv\">Save as CSV</button></div></div>",
+    );
+    if !t.caption.is_empty() {
+        let _ = write!(out, "<p class=\"small\">{}</p>", esc(&t.caption));
+    }
+    let _ = write!(
+        out,
+        "<div class=\"scroll\"><table class=\"cells\" role=\"table\" data-table=\"{}\" aria-label=\"{}\">",
+        esc(&t.id),
+        esc(&heading(t))
+    );
+    head(t, out);
+    let column = |c: usize| t.rows.iter().filter_map(move |r| r.cells.get(c)?.as_ref());
+    let styles: Vec<Style> = (0..t.columns.len())
+        .map(|c| Style {
+            decimals: column_decimals(column(c)),
+            interval: column(c).any(|x| half(x).is_some()),
+        })
+        .collect();
+    out.push_str("<tbody role=\"rowgroup\">");
+    for (r, row) in t.rows.iter().enumerate() {
+        let _ = write!(
+            out,
+            "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><i class=\"key\" data-name=\"{0}\"></i>{0}</th>",
+            esc(&row.scheme)
+        );
+        for (c, (column, style)) in t.columns.iter().zip(&styles).enumerate() {
+            let label = match column.unit.as_str() {
+                "" => column.title.clone(),
+                unit => format!("{} [{unit}]", column.title),
+            };
+            cell(row.cells.get(c).and_then(Option::as_ref), &label, *style, (r, c), out);
+        }
+        out.push_str("</tr>");
+    }
+    let _ = write!(
+        out,
+        "</tbody></table></div><div class=\"long\" id=\"{}\" hidden></div>",
+        esc(&format!("{id}/long"))
+    );
+    misses(t, &styles, out);
+}
+
+fn head(t: &Table, out: &mut String) {
+    out.push_str(
+        "<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" rowspan=\"2\">scheme</th>",
+    );
+    for c in &t.columns {
+        let _ = write!(
+            out,
+            "<th role=\"columnheader\" colspan=\"2\" class=\"group\" title=\"{}\">{} <small>{}</small></th>",
+            esc(&c.about),
+            esc(&c.title),
+            esc(&c.unit)
+        );
+    }
+    out.push_str("</tr><tr role=\"row\">");
+    for _ in &t.columns {
+        out.push_str(
+            "<th role=\"columnheader\" class=\"n first\">published</th><th role=\"columnheader\" class=\"n m\">measured</th>",
+        );
+    }
+    out.push_str("</tr></thead>");
+}
+
+fn cell(c: Option<&Cell>, label: &str, style: Style, (row, column): (usize, usize), out: &mut String) {
+    let Some(c) = c else {
+        let _ = write!(
+            out,
+            "<td role=\"cell\" class=\"n first none\" data-label=\"{}\"></td><td role=\"cell\" class=\"none\"></td>",
+            esc(label)
+        );
+        return;
+    };
+    let mark = Mark::of(c);
+    let _ = write!(
+        out,
+        "<td role=\"cell\" class=\"n first pub\" data-label=\"{}\">{}</td><td role=\"cell\" class=\"n m {}\" data-at=\"{row},{column}\" tabindex=\"{}\">\
+         <span class=\"v\">{}</span>",
+        esc(label),
+        c.published.as_deref().map_or("<span class=\"dim\">–</span>".into(), |p| esc(&printed(p))),
+        mark.class(),
+        if (row, column) == (0, 0) { 0 } else { -1 },
+        c.measured.map_or("–".into(), |m| fixed(m, style.decimals)),
+    );
+    if style.interval {
+        let text = half(c).map_or(String::new(), |h| format!("± {}", fixed(h, style.decimals)));
+        let _ = write!(out, "<span class=\"pm\">{text}</span>");
+    }
+    let _ = write!(out, "<span class=\"under\">{}{}</span></td>", strip(c), mark.badge());
+}
+
+/// Half the interval of the mean, unless it is a point.
+fn half(c: &Cell) -> Option<f64> {
+    c.ci95.map(|(low, high)| (high - low) / 2.0).filter(|h| h.is_finite() && *h > 0.0)
+}
+
+/// The published number (diamond) on the prediction interval of one run (thin) and the interval of the mean (thick).
+fn strip(c: &Cell) -> String {
+    const W: f64 = 62.0;
+    let Some(mean) = c.measured else { return String::new() };
+    let published = c.published.as_deref().and_then(|p| p.trim().parse::<f64>().ok());
+    let spans: Vec<(f64, f64)> = [c.accept, c.pi95, c.ci95].into_iter().flatten().collect();
+    let ends = || spans.iter().flat_map(|&(l, h)| [l, h]).chain(published).chain([mean]);
+    let (low, high) = (ends().fold(f64::INFINITY, f64::min), ends().fold(f64::NEG_INFINITY, f64::max));
+    let width = high - low;
+    if spans.is_empty() || c.structural || !width.is_finite() || width <= 0.0 {
+        return String::new();
+    }
+    let at = |v: f64| 5.0 + (v - low) / width * (W - 10.0);
+    let mut svg = format!(
+        "<svg class=\"strip\" viewBox=\"0 0 {W} 12\" width=\"{W}\" height=\"12\" aria-hidden=\"true\">"
+    );
+    let mut bar = |class: &str, span: Option<(f64, f64)>| {
+        if let Some((l, h)) = span {
+            let _ =
+                write!(svg, "<path class=\"{class}\" d=\"M{:.1} 6H{:.1}\"/>", at(l), at(h).max(at(l) + 0.5));
+        }
+    };
+    bar("accept", c.accept);
+    bar("pi", c.pi95);
+    bar("ci", c.ci95);
+    let _ = write!(svg, "<path class=\"mean\" d=\"M{0:.1} 2V10\"/>", at(mean));
+    if let Some(p) = published {
+        let _ = write!(svg, "<path class=\"said\" d=\"M{:.1} 2l4 4-4 4-4-4z\"/>", at(p));
+    }
+    svg + "</svg>"
+}
+
+/// What differs or cannot be compared, by the note that explains it.
+fn misses(t: &Table, styles: &[Style], out: &mut String) {
+    let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
+    let (mut differ, mut strange) = (0, 0);
+    for row in &t.rows {
+        for ((c, column), style) in row.cells.iter().zip(&t.columns).zip(styles) {
+            let Some(c) = c.as_ref() else { continue };
+            match Mark::of(c) {
+                Mark::Differs => differ += 1,
+                Mark::Incomparable => strange += 1,
+                _ => continue,
+            }
+            let text = format!(
+                "<span class=\"miss\"><b>{}</b> {}: published {}, measured {}{}</span>",
+                esc(&row.scheme),
+                esc(&column.title.to_lowercase()),
+                esc(&c.published.as_deref().map_or("–".into(), printed)),
+                c.measured.map_or("–".into(), |m| fixed(m, style.decimals)),
+                if Mark::of(c) == Mark::Incomparable { " (incomparable)" } else { "" }
+            );
+            match notes.iter_mut().find(|(note, _)| *note == c.note) {
+                Some((_, cells)) => cells.push(text),
+                None => notes.push((&c.note, vec![text])),
+            }
+        }
+    }
+    let heads: Vec<String> =
+        [(differ, "differs", "differ"), (strange, "is incomparable", "are incomparable")]
+            .into_iter()
+            .filter(|(n, ..)| *n > 0)
+            .map(|(n, one, more)| if n == 1 { format!("1 cell {one}") } else { format!("{n} cells {more}") })
+            .collect();
+    if heads.is_empty() {
+        return;
+    }
+    let _ = write!(
+        out,
+        "<details class=\"misses\"{}><summary>{}: which assumption is suspected</summary><dl>",
+        if differ + strange <= 8 { " open" } else { "" },
+        heads.join(", ")
+    );
+    for (note, cells) in notes {
+        let _ = write!(
+            out,
+            "<dt>{}</dt><dd>{}</dd>",
+            cells.join(""),
+            if note.is_empty() { "No assumption is suspected yet.".into() } else { esc(note) }
+        );
+    }
+    out.push_str("</dl></details>");
+}
