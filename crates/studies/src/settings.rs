@@ -318,6 +318,7 @@ impl Settings {
             start: Time::ZERO,
             stop: Time::MAX,
             phase: self.phase,
+            transfers: Vec::new(),
         };
         let sends = |h: usize| self.fixed != Some(h);
         let mut record = Record {
@@ -348,6 +349,8 @@ impl Settings {
                     fifo_frames: self.fifo,
                     limiter_frames: self.limiter_queue,
                     limiter_position: self.limiter_position,
+                    queues: Default::default(),
+                    feedback_delay: Time::ZERO,
                     scheme: Some(0),
                 })
                 .collect(),
