@@ -160,6 +160,11 @@ pub enum SeriesKind {
         /// Output port.
         port: u16,
     },
+    /// Data frames discarded at a switch since the start, sampled at each bin's end.
+    Dropped {
+        /// Switch.
+        node: NodeId,
+    },
     /// Rate delivered to a host, bit/s, mean of each bin.
     Delivered {
         /// Host.
@@ -202,6 +207,12 @@ impl Outcome {
     pub fn aggregate(&self) -> Rate {
         let bits: u64 = self.hosts.iter().map(|h| h.delivered_bits).sum();
         Rate::from_bps(bits as f64 / self.duration.as_secs_f64())
+    }
+
+    /// What a switch port measured; `hosts` is the number of hosts. None for a host's port.
+    pub fn port(&self, hosts: usize, at: (NodeId, u16)) -> Option<&PortOutcome> {
+        let switch = (at.0.0 as usize).checked_sub(hosts)?;
+        self.switches.get(switch)?.ports.get(usize::from(at.1))
     }
 
     /// The series of a kind.

@@ -18,7 +18,11 @@ pub(crate) struct Source {
     /// On and off times; off = 0: always on.
     on: u64,
     off: u64,
-    off_first: bool,
+    shift: u64,
+    /// Frames of a burst (1 = none), those left of the present one, and its destination.
+    burst: u32,
+    left: u32,
+    to: u32,
     /// Never more than the host can take: skips a slot when it is full.
     pub(crate) greedy: bool,
     pub(crate) len: u16,
@@ -57,12 +61,19 @@ impl Source {
             Phase::Random => Stream::new(seed, site, Purpose::Phase).below(slot),
             Phase::Aligned => 0,
         };
-        let (load, on, off, off_first, greedy) = match spec.arrivals {
-            Arrivals::Bernoulli { load } => (load, 1, 0, false, false),
-            Arrivals::Greedy => (1.0, 1, 0, false, true),
-            Arrivals::OnOff { on, off, off_first } => (1.0, on.as_ps().max(1), off.as_ps(), off_first, true),
-            Arrivals::Transfers => (1.0, 1, 0, false, true),
+        let (mut load, on, off, shift, greedy) = match spec.arrivals {
+            Arrivals::Bernoulli { load } | Arrivals::Bursts { load, .. } => (load, 1, 0, 0, false),
+            Arrivals::Greedy | Arrivals::Transfers => (1.0, 1, 0, 0, true),
+            Arrivals::OnOff { on, off, shift } => (1.0, on.as_ps().max(1), off.as_ps(), shift.as_ps(), true),
         };
+        let mut burst = 1;
+        if let Arrivals::Bursts { frames, .. } = spec.arrivals
+            && load > 0.0
+        {
+            // A cycle is a burst of N slots and (1 - p) / p idle ones: load = N / (N + (1 - p) / p).
+            burst = frames.max(1);
+            load = 1.0 / (1.0 + f64::from(burst) * (1.0 - load.min(1.0)) / load);
+        }
         let transfers = (spec.arrivals == Arrivals::Transfers).then(|| {
             let mut list: Vec<(u64, u32, u64)> =
                 spec.transfers.iter().map(|t| (t.start.as_ps(), t.dst.0, t.bytes.get())).collect();
@@ -87,7 +98,10 @@ impl Source {
             threshold: (load.clamp(0.0, 1.0) * 4_294_967_296.0).round() as u64,
             on,
             off,
-            off_first,
+            shift,
+            burst,
+            left: 0,
+            to: 0,
             greedy,
             len,
             host,
@@ -144,20 +158,27 @@ impl Source {
         if self.next >= self.stop {
             self.next = NEVER;
         }
+        if self.left > 0 && now < self.stop {
+            self.left -= 1;
+            return Some(self.to);
+        }
         if (bits & 0xFFFF_FFFF) >= self.threshold || now >= self.stop {
             return None;
         }
         if self.off > 0 {
-            let at = (now - self.start) % (self.on + self.off);
-            let on = if self.off_first { at >= self.off } else { at < self.on };
-            if !on {
+            let at = (now - self.start + self.shift) % (self.on + self.off);
+            if at >= self.on {
                 return None;
             }
         }
         let pick = ((bits >> 32) * self.choices) >> 32;
-        Some(match self.list.get(pick as usize) {
+        let to = match self.list.get(pick as usize) {
             Some(&d) => d,
             None => pick as u32 + u32::from(pick as u32 >= self.host),
-        })
+        };
+        if self.burst > 1 {
+            (self.left, self.to) = (self.burst - 1, to);
+        }
+        Some(to)
     }
 }

@@ -128,8 +128,16 @@ pub enum Arrivals {
         on: Time,
         /// Time off.
         off: Time,
-        /// Starts with an off period.
-        off_first: bool,
+        /// How far into its period it starts: `on` starts with the off time.
+        shift: Time,
+    },
+    /// In every idle slot a burst begins with the probability that gives `load`; its frames follow back to back, all to
+    /// one destination.
+    Bursts {
+        /// 0 to 1.
+        load: f64,
+        /// Frames of a burst.
+        frames: u32,
     },
     /// Finite transfers, each greedy from its start; those under way share the host frame by frame.
     Transfers,

@@ -193,8 +193,9 @@ fn scenario(seed: u64) -> RunSpec {
                 let mut s = common::bernoulli(0.2 + 0.1 * pick(9) as f64);
                 s.frame = Bytes::new(sizes[pick(6) as usize]);
                 s.phase = if pick(2) == 0 { Phase::Random } else { Phase::Aligned };
-                match pick(6) {
+                match pick(7) {
                     0 => s.arrivals = Arrivals::Greedy,
+                    6 => s.arrivals = Arrivals::Bursts { load: 0.4, frames: 5 },
                     5 => {
                         s.arrivals = Arrivals::Transfers;
                         s.transfers = (0..pick(6))
@@ -209,7 +210,7 @@ fn scenario(seed: u64) -> RunSpec {
                         s.arrivals = Arrivals::OnOff {
                             on: Time::from_us(20),
                             off: Time::from_us(13),
-                            off_first: pick(2) == 0,
+                            shift: Time::from_us(pick(2) * 20),
                         }
                     }
                     _ => {}

@@ -218,3 +218,15 @@ fn transfers_complete_when_arithmetic_says() {
     assert_eq!(out.hosts[2].completions[0].bytes, 64);
     assert_eq!(out.hosts[1].incomplete, 1, "the third has no time");
 }
+
+/// Bursts offer the load that they are told to, in runs of their length.
+#[test]
+fn bursts_keep_their_load() {
+    let mut spec = common::single_switch(2, 0.0, true, Time::from_ms(200), 3);
+    let mut s = common::bernoulli(0.0);
+    s.arrivals = Arrivals::Bursts { load: 0.3, frames: 20 };
+    spec.hosts[0].sources = vec![s];
+    let out = run(&spec, &Options::default()).unwrap();
+    let load = out.hosts[0].generated as f64 * 1.2e-6 / 0.2;
+    assert!((load - 0.3).abs() < 0.02, "{load}");
+}
