@@ -187,3 +187,83 @@ impl Scheme for Qau {
         COUNTERS
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::testing::{PointRig, ReactionRig};
+    use cnsim_scheme_api::{Params, Tag};
+
+    fn params(sets: &[(&str, &str)]) -> QauParams {
+        let mut params = QauParams { cp_jitter: 0.0, ..QauParams::default() };
+        sets.iter().for_each(|(key, text)| params.set(key, text).unwrap());
+        params
+    }
+
+    fn reaction(sets: &[(&str, &str)]) -> ReactionRig {
+        ReactionRig::new(Qau(params(sets)), Rate::from_gbps(10.0))
+    }
+
+    /// The 100th frame of 150 KB samples. 30 KB above the set point, growth 56: 63. Then 30 x 63 / 130 = 14.5: 14.
+    #[test]
+    fn point_by_hand() {
+        let mut rig = PointRig::new(&Qau(params(&[])), Rate::from_gbps(10.0), 1).unwrap();
+        (0..100).for_each(|_| {
+            rig.frame(1, 56_000, Tag::None);
+        });
+        assert_eq!((rig.messages().len(), rig.state.countdown), (1, 18_500));
+        (0..13).for_each(|_| {
+            rig.frame(1, 56_000, Tag::None);
+        });
+        assert!(matches!(rig.messages()[1], Feedback::Cnm { qntz_fb: 14, .. }));
+        assert_eq!(rig.state.countdown, 75_000);
+    }
+
+    #[test]
+    fn names_and_numbers_of_the_standard() {
+        let mut rig = reaction(&[]);
+        rig.cnm(63);
+        assert_eq!(rig.rate(), Rate::from_gbps(10.0) * (65.0 / 128.0));
+        (0..40).for_each(|_| rig.cnm(63));
+        assert_eq!(rig.rate(), Rate::from_mbps(5.0));
+        let mut rig = reaction(&[("rpg_min_dec_fac", "80")]);
+        rig.cnm(63);
+        assert_eq!(rig.rate(), Rate::from_gbps(8.0));
+        for (key, text) in [("cp_q_sp", "99 B"), ("cp_w", "2000"), ("cp_sample_base", "9 KB")] {
+            assert!(QauParams::default().set(key, text).is_err(), "{key}");
+        }
+        for (key, text) in [("rpg_min_dec_fac", "0"), ("rpg_min_dec_fac", "101"), ("rpp_max_rps", "7")] {
+            assert!(QauParams::default().set(key, text).is_err(), "{key}");
+        }
+    }
+
+    /// A limited flow starts from, and is free at, rpgMaxRate.
+    #[test]
+    fn largest_rate() {
+        let mut rig = reaction(&[("rpg_max_rate", "4 Gb/s")]);
+        rig.cnm(63);
+        assert_eq!(rig.rate(), Rate::from_gbps(4.0) * (65.0 / 128.0));
+        rig.send(20_000_000);
+        assert!(!rig.engaged());
+    }
+
+    #[test]
+    fn disabled_points_ignore_messages() {
+        let mut rig = reaction(&[("rpg_enable", "off")]);
+        rig.cnm(63);
+        assert!(!rig.engaged());
+        let off = params(&[("rpg_enable", "off")]);
+        let idle = off.idle();
+        let rp = QauParams::info().into_iter().filter(|i| !i.key.starts_with("cp_"));
+        let others = ["quantiser", "sample_dropped", "rpg_enable"];
+        for i in rp.filter(|i| !others.contains(&i.key)) {
+            assert!(idle.iter().any(|(key, _)| *key == i.key), "{}", i.key);
+        }
+    }
+
+    #[test]
+    fn one_point_for_the_port_or_one_for_each_flow() {
+        assert_eq!(Qau(params(&[])).plan().limiter_scope, Scope::Flow);
+        assert_eq!(Qau(params(&[("rpp_max_rps", "1")])).plan().limiter_scope, Scope::Host);
+    }
+}

@@ -262,9 +262,10 @@ impl Scenario {
         for (path, leaf) in &flat.leaves {
             let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
             // By any name of the scheme, which may hold a dot itself.
-            let own = path.strip_prefix("scheme.").and_then(|p| p.rsplit_once('.')).filter(|(owner, _)| {
-                cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name)
-            });
+            let own = path
+                .strip_prefix("scheme.")
+                .and_then(|p| p.rsplit_once('.'))
+                .filter(|(owner, _)| cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name));
             if let (Some(key), Some(text)) = (own.map(|o| o.1).or(shared), leaf.items.first()) {
                 pairs.push((key.to_string(), text.clone()));
                 keys.push(path.clone());
