@@ -4,6 +4,8 @@ pub mod ecm;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
+pub mod qcn_8021qau;
+pub mod qcn_serial_hai;
 
 use cnsim_scheme_api::{ParamError, ParamInfo, Params, Scheme};
 use std::sync::Arc;
@@ -91,6 +93,8 @@ use ecm::{Ecm, EcmParams};
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
 use qcn_3pt::{Qcn3pt, Qcn3ptParams};
+use qcn_8021qau::{Qau, QauParams};
+use qcn_serial_hai::{SerialHai, SerialHaiParams};
 
 static CATALOGUE: &[Entry] = catalogue! {
     "none", ["nocm"], "no congestion management", "none.rs", NoneParams, NoneParams::default(), |_| Vec::new(), |_| NoScheme;
@@ -102,6 +106,10 @@ static CATALOGUE: &[Entry] = catalogue! {
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
+    "qcn-serial-hai", [], "QCN with byte counter and timer, serial hyperactive increase (2008)", "qcn_serial_hai.rs",
+        SerialHaiParams, SerialHaiParams::default(), SerialHaiParams::idle, SerialHai;
+    "qcn-802.1Qau", ["qcn-8021qau"], "QCN as standardised, IEEE 802.1Qau-2010", "qcn_8021qau.rs", QauParams,
+        QauParams::default(), QauParams::idle, Qau;
 };
 
 /// All registered schemes, in the order of the studies.
@@ -111,8 +119,8 @@ pub fn catalogue() -> &'static [Entry] {
 
 /// Finds a scheme by name or alias, whatever its case.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    let name = name.to_ascii_lowercase();
-    catalogue().iter().find(|e| e.name == name || e.aliases.contains(&name.as_str()))
+    let same = |known: &str| known.eq_ignore_ascii_case(name);
+    catalogue().iter().find(|e| same(e.name) || e.aliases.iter().any(|a| same(a)))
 }
 
 #[cfg(test)]
@@ -153,13 +161,33 @@ mod tests {
     fn every_scheme_conforms() {
         for entry in catalogue() {
             let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
-            let qcn2 = entry.name == "qcn-2pt";
-            let promise = Promise {
-                floor: if entry.name == "none" { Rate::ZERO } else { Rate::from_mbps(10.0) },
-                recovers: qcn2.then(|| (Bytes::from_mb(40), Time::from_ms(100))),
+            let floor = match entry.name {
+                "none" => Rate::ZERO,
+                "qcn-802.1Qau" => Rate::from_mbps(5.0),
+                _ => Rate::from_mbps(10.0),
             };
+            let recovers = match entry.name {
+                "qcn-2pt" => Some((Bytes::from_mb(40), Time::from_ms(100))),
+                // Five stages of 15 ms, then one stage of 7.5 ms and a good many of bytes.
+                "qcn-serial-hai" | "qcn-802.1Qau" => Some((Bytes::from_mb(100), Time::from_ms(200))),
+                _ => None,
+            };
+            let promise = Promise { floor, recovers };
             conformance(&make, promise).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         }
+    }
+
+    #[test]
+    fn names_are_found_whatever_their_case() {
+        for entry in catalogue() {
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                for written in [(*name).to_string(), name.to_ascii_lowercase(), name.to_ascii_uppercase()] {
+                    assert_eq!(find(&written).map(|e| e.name), Some(entry.name), "{written}");
+                }
+            }
+        }
+        assert_eq!(find("qcn-802.1qau").map(|e| e.name), Some("qcn-802.1Qau"));
+        assert!(find("qcn-802").is_none());
     }
 
     #[test]

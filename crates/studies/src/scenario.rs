@@ -263,12 +263,16 @@ impl Scenario {
     fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Built> {
         let entry = cnsim_schemes::find(name)?;
         let known: Vec<&str> = (entry.info)().iter().map(|i| i.key).collect();
-        let own = format!("scheme.{}.", entry.name);
         let mut pairs = Vec::new();
         let mut keys = Vec::new();
         for (path, leaf) in &flat.leaves {
             let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
-            if let (Some(key), Some(text)) = (path.strip_prefix(&own).or(shared), leaf.items.first()) {
+            // By any name of the scheme, which may hold a dot itself.
+            let own = path
+                .strip_prefix("scheme.")
+                .and_then(|p| p.rsplit_once('.'))
+                .filter(|(owner, _)| cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name));
+            if let (Some(key), Some(text)) = (own.map(|o| o.1).or(shared), leaf.items.first()) {
                 pairs.push((key.to_string(), text.clone()));
                 keys.push(path.clone());
             }
@@ -445,7 +449,7 @@ fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
             continue;
         }
         if let Some(rest) = path.strip_prefix("scheme.") {
-            if rest.split('.').next().and_then(cnsim_schemes::find).is_none() {
+            if rest.rsplit_once('.').and_then(|(owner, _)| cnsim_schemes::find(owner)).is_none() {
                 problems.push(flat.at(path, "names no scheme", "write [scheme.params] or [scheme.ecm]"));
             }
             continue;
