@@ -273,7 +273,7 @@ fn engines_agree() {
         for w in [symmetric(), asymmetric(), parking_lot()] {
             let prints = [(Engine::EventList, 1), (Engine::Windowed, 1), (Engine::Windowed, 3)].map(
                 |(engine, threads)| {
-                    let spec = spec(&w, scheme, &[], Time::from_ms(6), 1);
+                    let spec = spec(&w, scheme, &[], Time::from_ms(4), 1);
                     run(&spec, &Options { engine, threads, ..Options::default() }).unwrap().fingerprint
                 },
             );
