@@ -1,6 +1,9 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
+pub mod becn;
 pub mod ecm;
+pub mod explicit_rate;
+pub mod fecn;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
@@ -89,7 +92,9 @@ macro_rules! catalogue {
     };
 }
 
+use becn::{Becn, BecnParams};
 use ecm::{Ecm, EcmParams};
+use fecn::{Fecn, FecnParams};
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
 use qcn_3pt::{Qcn3pt, Qcn3ptParams};
@@ -110,6 +115,10 @@ static CATALOGUE: &[Entry] = catalogue! {
         SerialHaiParams, SerialHaiParams::default(), SerialHaiParams::idle, SerialHai;
     "qcn-802.1Qau", ["qcn-8021qau"], "QCN as standardised, IEEE 802.1Qau-2010", "qcn_8021qau.rs", QauParams,
         QauParams::default(), QauParams::idle, Qau;
+    "becn", [], "explicit rates, broadcast by every port (2006)", "becn.rs", BecnParams, BecnParams::default(), BecnParams::idle,
+        Becn;
+    "fecn", [], "explicit rates, collected along the path (2007)", "fecn.rs", FecnParams, FecnParams::default(),
+        FecnParams::idle, Fecn;
 };
 
 /// All registered schemes, in the order of the studies.
