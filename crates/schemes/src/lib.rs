@@ -1,11 +1,14 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
 pub mod ecm;
+pub mod fb_hat;
+pub mod join;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
+pub mod qcn_probing;
 
-use cnsim_scheme_api::{ParamError, ParamInfo, Params, Scheme};
+use cnsim_scheme_api::{ParamError, ParamInfo, Params, Rate, Scheme};
 use std::sync::Arc;
 
 /// Keys that were set but have no effect, with the reason.
@@ -88,9 +91,22 @@ macro_rules! catalogue {
 }
 
 use ecm::{Ecm, EcmParams};
+use fb_hat::{HatParams, QcnH};
+use join::Join;
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
 use qcn_3pt::{Qcn3pt, Qcn3ptParams};
+use qcn_probing::{HatProbeParams, PlainParams, QcnProbing, Route};
+
+/// Keys without effect of a probing variant.
+fn idle_plain(p: &PlainParams, route: Route) -> Idle {
+    [p.first.idle(), p.second.idle(route)].concat()
+}
+
+/// The same with Fb-hat.
+fn idle_hat(p: &HatProbeParams, route: Route) -> Idle {
+    [p.first.first.idle(), p.first.second.idle(true), p.second.idle(route)].concat()
+}
 
 static CATALOGUE: &[Entry] = catalogue! {
     "none", ["nocm"], "no congestion management", "none.rs", NoneParams, NoneParams::default(), |_| Vec::new(), |_| NoScheme;
@@ -102,6 +118,19 @@ static CATALOGUE: &[Entry] = catalogue! {
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
+    "qcn-h", [], "QCN with Fb-hat (2007)", "fb_hat.rs", Join<QcnParams, HatParams>,
+        Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() },
+        |p| [p.first.idle(), p.second.idle(false)].concat(), QcnH;
+    "qcn-p", [], "QCN with probes to the congestion point (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| idle_plain(p, Route::Directed), |p| QcnProbing::plain("qcn-p", Route::Directed, p);
+    "qcn-hp", [], "QCN with Fb-hat and probes to the congestion point (2007)", "qcn_probing.rs", HatProbeParams,
+        qcn_probing::with_hat(), |p| idle_hat(p, Route::Directed), |p| QcnProbing::hat("qcn-hp", Route::Directed, p);
+    "qcn-sp", [], "QCN with probes along the sub-path (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| idle_plain(p, Route::SubPath), |p| QcnProbing::plain("qcn-sp", Route::SubPath, p);
+    "qcn-hsp", [], "QCN with Fb-hat and probes along the sub-path (2007)", "qcn_probing.rs", HatProbeParams,
+        qcn_probing::with_hat(), |p| idle_hat(p, Route::SubPath), |p| QcnProbing::hat("qcn-hsp", Route::SubPath, p);
+    "qcn-pp", [], "QCN with probes along the whole path (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| idle_plain(p, Route::Path), |p| QcnProbing::plain("qcn-pp", Route::Path, p);
 };
 
 /// All registered schemes, in the order of the studies.
@@ -119,7 +148,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 mod tests {
     use super::*;
     use cnsim_scheme_api::testing::{Promise, conformance};
-    use cnsim_scheme_api::{Bytes, Rate, Time};
+    use cnsim_scheme_api::{Bytes, Time};
 
     /// A fresh scheme behind a box, as anyone's would be.
     #[derive(Debug)]
@@ -153,10 +182,10 @@ mod tests {
     fn every_scheme_conforms() {
         for entry in catalogue() {
             let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
-            let qcn2 = entry.name == "qcn-2pt";
+            let by_bytes = ["qcn-2pt", "qcn-h", "qcn-p", "qcn-hp", "qcn-sp", "qcn-hsp", "qcn-pp"];
             let promise = Promise {
                 floor: if entry.name == "none" { Rate::ZERO } else { Rate::from_mbps(10.0) },
-                recovers: qcn2.then(|| (Bytes::from_mb(40), Time::from_ms(100))),
+                recovers: by_bytes.contains(&entry.name).then(|| (Bytes::from_mb(40), Time::from_ms(100))),
             };
             conformance(&make, promise).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         }
