@@ -65,24 +65,34 @@ params! {
         fbhat_mode: FbHatMode = FbHatMode::Ewma, symbol "Fb-hat";
         /// Weight of the newest value in an average.
         fbhat_g: f64 = 0.5, symbol "g", from 0.0, to 1.0;
+    }
+}
+
+params! {
+    /// What Fb-hat adds where there are probes.
+    pub struct AnswerParams {
         /// What a probe reads.
         fbhat_answer: HatAnswer = HatAnswer::Signed, symbol "";
     }
 }
 
 impl HatParams {
-    /// Keys that were set but have no effect under these settings, with the reason. `probed`: there are probes.
-    pub fn idle(&self, probed: bool) -> Vec<(&'static str, &'static str)> {
-        let mut idle = Vec::new();
-        if matches!(self.fbhat_mode, FbHatMode::Gated | FbHatMode::Predictive) {
-            idle.push(("fbhat_g", "this fbhat_mode has no average"));
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+        match self.fbhat_mode {
+            FbHatMode::Gated | FbHatMode::Predictive => vec![("fbhat_g", "this fbhat_mode has no average")],
+            _ => Vec::new(),
         }
-        if !probed {
-            idle.push(("fbhat_answer", "this scheme sends no probes"));
-        } else if self.fbhat_mode == FbHatMode::RpSide {
-            idle.push(("fbhat_answer", "fbhat_mode is rp-side, the congestion point has no transform"));
+    }
+}
+
+impl AnswerParams {
+    /// The same at a congestion point with this transform.
+    pub fn idle(&self, hat: &HatParams) -> Vec<(&'static str, &'static str)> {
+        match hat.fbhat_mode {
+            FbHatMode::RpSide => vec![("fbhat_answer", "fbhat_mode is rp-side: there is no transform")],
+            _ => Vec::new(),
         }
-        idle
     }
 }
 
@@ -90,14 +100,15 @@ impl HatParams {
 #[derive(Debug)]
 pub struct Hat {
     p: HatParams,
+    answer: HatAnswer,
     /// The average, bytes.
     value: f64,
 }
 
 impl Hat {
     /// The transform that these parameters ask for; none where the congestion point keeps Fb as it is.
-    pub(crate) fn build(p: &HatParams) -> Option<Box<dyn Transform>> {
-        let hat = || -> Box<dyn Transform> { Box::new(Self { p: p.clone(), value: 0.0 }) };
+    pub(crate) fn build(p: &HatParams, answer: HatAnswer) -> Option<Box<dyn Transform>> {
+        let hat = || -> Box<dyn Transform> { Box::new(Self { p: p.clone(), answer, value: 0.0 }) };
         (p.fbhat_mode != FbHatMode::RpSide).then(hat)
     }
 
@@ -121,7 +132,7 @@ impl Transform for Hat {
 
     fn at_probe(&self, p: &QcnParams, q: f64, q_old: f64) -> f64 {
         let fb = signed_feedback(p, q, q_old);
-        match (self.p.fbhat_answer, self.p.fbhat_mode) {
+        match (self.answer, self.p.fbhat_mode) {
             (HatAnswer::Raw, _) => fb,
             (HatAnswer::Sampled, FbHatMode::EwmaSigned) => self.average(fb),
             (HatAnswer::Sampled, _) => self.at_sample(p, q, q_old).min(0.0),
@@ -180,7 +191,7 @@ impl Scheme for QcnH {
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         let point = Point::new(self.0.first.clone(), site.point, None);
-        Some(Box::new(point.transformed(Hat::build(&self.0.second))))
+        Some(Box::new(point.transformed(Hat::build(&self.0.second, HatAnswer::Raw))))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         Some(Box::new(Reaction { steer: Steer::new(self.0.first.clone(), Some(&self.0.second)) }))
@@ -226,7 +237,7 @@ mod tests {
     }
 
     fn hat(mode: FbHatMode, answer: HatAnswer) -> Hat {
-        Hat { p: HatParams { fbhat_mode: mode, fbhat_answer: answer, ..HatParams::default() }, value: 0.0 }
+        Hat { p: HatParams { fbhat_mode: mode, ..HatParams::default() }, answer, value: 0.0 }
     }
 
     /// 34 KB, not growing: Fb = -10 000 B. Samples of it give -5000, -7500; an empty queue after that -3750.
@@ -267,7 +278,7 @@ mod tests {
         assert_eq!(probe(HatAnswer::Sampled, 0.0, 0.0), 0.0);
     }
 
-    /// The congestion point sends the average: 24 KB + 64 KB gives -64 000 B, halved 500 pages, of 2048 in 64 steps 15.
+    /// W = 0 and 88 KB: Fb_max = 24 000 B clamps Fb to 375 pages; 512 pages are 64 steps.
     #[test]
     fn the_point_sends_the_average() {
         let send = |mode| {
@@ -282,26 +293,23 @@ mod tests {
             let qfb = all.map(|m| if let Feedback::Cnm { qntz_fb, .. } = m { qntz_fb } else { 99 });
             qfb.collect::<Vec<u8>>()
         };
-        // W = 0: Fb_max is 24 000 B, which clamps; 375 pages of 512 are 46 steps.
         assert_eq!(send(FbHatMode::Gated)[..2], [46, 46]);
-        // 187.5 pages: 23 steps, 281.25: 35, 328.1: 41.
+        // Averages of 187.5, 281.25 and 328.1 pages: 23.4, 35.2 and 41.0 steps.
         assert_eq!(send(FbHatMode::Ewma)[..3], [23, 35, 41]);
     }
 
-    /// `rp-side`: 48 received, memory 24; five cycles leave 0.75, the sixth 0.375 and a step of 24 x (1 - 0.375/63).
+    /// `rp-side`: two messages of 48 leave a memory of 24, then 36; the sixth cycle finds 36/64 of it.
     #[test]
     fn memory_of_the_reaction_point_by_hand() {
         let hat = HatParams { fbhat_mode: FbHatMode::RpSide, ..HatParams::default() };
         let qcn = QcnParams { efr: false, ..r07() };
         let mut rig = ReactionRig::new(QcnH(Join { first: qcn, second: hat }), Rate::from_gbps(10.0));
-        rig.cnm(0);
         rig.cnm(48);
         rig.cnm(48);
         let target = 10e9 * (1.0 - 48.0 / 128.0);
         rig.send(5 * 150_000);
         let rate = rig.rate().bps();
         rig.send(37_500);
-        // Two messages: memory 24, then 36; after six cycles 36 / 64.
         let step = 24e6 * (1.0 - 36.0 / 64.0 / 63.0);
         assert!((rig.rate().bps() - (rate + target + step) / 2.0).abs() < 1.0);
     }

@@ -96,17 +96,7 @@ use join::Join;
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
 use qcn_3pt::{Qcn3pt, Qcn3ptParams};
-use qcn_probing::{HatProbeParams, PlainParams, QcnProbing, Route};
-
-/// Keys without effect of a probing variant.
-fn idle_plain(p: &PlainParams, route: Route) -> Idle {
-    [p.first.idle(), p.second.idle(route)].concat()
-}
-
-/// The same with Fb-hat.
-fn idle_hat(p: &HatProbeParams, route: Route) -> Idle {
-    [p.first.first.idle(), p.first.second.idle(true), p.second.idle(route)].concat()
-}
+use qcn_probing::{HatProbeParams, PlainParams, QcnProbing, Route, WholePathParams};
 
 static CATALOGUE: &[Entry] = catalogue! {
     "none", ["nocm"], "no congestion management", "none.rs", NoneParams, NoneParams::default(), |_| Vec::new(), |_| NoScheme;
@@ -120,17 +110,17 @@ static CATALOGUE: &[Entry] = catalogue! {
         Qcn3ptParams::idle, Qcn3pt;
     "qcn-h", [], "QCN with Fb-hat (2007)", "fb_hat.rs", Join<QcnParams, HatParams>,
         Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() },
-        |p| [p.first.idle(), p.second.idle(false)].concat(), QcnH;
+        |p| [p.first.idle(), p.second.idle()].concat(), QcnH;
     "qcn-p", [], "QCN with probes to the congestion point (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
-        |p| idle_plain(p, Route::Directed), |p| QcnProbing::plain("qcn-p", Route::Directed, p);
+        |p| p.first.idle(), |p| QcnProbing::plain("qcn-p", Route::Directed, p);
     "qcn-hp", [], "QCN with Fb-hat and probes to the congestion point (2007)", "qcn_probing.rs", HatProbeParams,
-        qcn_probing::with_hat(), |p| idle_hat(p, Route::Directed), |p| QcnProbing::hat("qcn-hp", Route::Directed, p);
+        qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hp", Route::Directed, p);
     "qcn-sp", [], "QCN with probes along the sub-path (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
-        |p| idle_plain(p, Route::SubPath), |p| QcnProbing::plain("qcn-sp", Route::SubPath, p);
+        |p| p.first.idle(), |p| QcnProbing::plain("qcn-sp", Route::SubPath, p);
     "qcn-hsp", [], "QCN with Fb-hat and probes along the sub-path (2007)", "qcn_probing.rs", HatProbeParams,
-        qcn_probing::with_hat(), |p| idle_hat(p, Route::SubPath), |p| QcnProbing::hat("qcn-hsp", Route::SubPath, p);
-    "qcn-pp", [], "QCN with probes along the whole path (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
-        |p| idle_plain(p, Route::Path), |p| QcnProbing::plain("qcn-pp", Route::Path, p);
+        qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hsp", Route::SubPath, p);
+    "qcn-pp", [], "QCN with probes along the whole path (2007)", "qcn_probing.rs", WholePathParams,
+        qcn_probing::whole_path(), |p| p.first.first.idle(), |p| QcnProbing::whole_path("qcn-pp", p);
 };
 
 /// All registered schemes, in the order of the studies.

@@ -28,10 +28,10 @@
 //!   (`probe_step` + `probe_gain` x Fb). It is read as replacing the cycle's own step; `probe_step = 2` adds it.
 //! * `path_start` (PP): the first congestion point writes its Fb whatever it is, so a free path answers a positive
 //!   value; or the field starts at 0 and never gets above it.
-//! * Q_eq > q is not asked of negative answers: the gate of messages does not concern them.
+//! * Negative answers need no `q > Q_eq`: `gate_qoff` is a gate of messages.
 //! * A congestion point reads its queue as the probe arrives, not as it departs: the network wakes it only then.
 
-use crate::fb_hat::{Hat, HatParams, Steer};
+use crate::fb_hat::{AnswerParams, Hat, HatAnswer, HatParams, Steer};
 use crate::join::Join;
 use crate::qcn_2pt::{PERIOD, Point, QcnParams};
 use cnsim_scheme_api::{
@@ -65,6 +65,12 @@ params! {
         probe_step: f64 = 1.0, symbol "", from 0.0, to 100.0;
         /// Further steps per unit of a positive answer.
         probe_gain: f64 = 1.0 / 16.0, symbol "", from 0.0, to 100.0;
+    }
+}
+
+params! {
+    /// What probes of a whole path add to that.
+    pub struct PathParams {
         /// What a probe of a whole path holds before its first congestion point.
         path_start: PathStart = PathStart::First, symbol "";
     }
@@ -74,14 +80,6 @@ impl ProbeParams {
     /// Active-increase steps for an answer Fb >= 0: `1 + Fb/16`.
     pub fn scale(&self, fb: i32) -> f64 {
         self.probe_step + self.probe_gain * f64::from(fb.max(0))
-    }
-
-    /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self, route: Route) -> Vec<(&'static str, &'static str)> {
-        match route {
-            Route::Path => Vec::new(),
-            Route::Directed | Route::SubPath => vec![("path_start", "probes end at one congestion point")],
-        }
     }
 }
 
@@ -96,45 +94,61 @@ pub enum Route {
     Path,
 }
 
-/// Parameters of a probing variant without Fb-hat.
+/// Parameters of P and SP.
 pub type PlainParams = Join<QcnParams, ProbeParams>;
-/// Parameters of a probing variant with Fb-hat.
-pub type HatProbeParams = Join<Join<QcnParams, HatParams>, ProbeParams>;
+/// Parameters of PP.
+pub type WholePathParams = Join<PlainParams, PathParams>;
+/// Parameters of HP and HSP.
+pub type HatProbeParams = Join<Join<QcnParams, HatParams>, Join<ProbeParams, AnswerParams>>;
 
 /// R07's parameters without Fb-hat.
 pub fn plain() -> PlainParams {
     Join { first: QcnParams::r07(Rate::from_mbps(12.0)), second: ProbeParams::default() }
 }
 
+/// The same for whole paths.
+pub fn whole_path() -> WholePathParams {
+    Join { first: plain(), second: PathParams::default() }
+}
+
 /// R07's parameters with Fb-hat.
 pub fn with_hat() -> HatProbeParams {
     let first = Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() };
-    Join { first, second: ProbeParams::default() }
+    Join { first, second: Join::default() }
+}
+
+impl HatProbeParams {
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+        let hat = &self.first.second;
+        [self.first.first.idle(), hat.idle(), self.second.second.idle(hat)].concat()
+    }
 }
 
 /// QCN with probes, with or without Fb-hat.
 #[derive(Debug)]
 pub struct QcnProbing {
-    /// Registered name.
-    pub name: &'static str,
-    /// The way of its probes.
-    pub route: Route,
-    /// Parameters of QCN-2pt.
-    pub qcn: QcnParams,
-    /// Fb-hat, where the variant has it.
-    pub hat: Option<HatParams>,
-    /// Parameters of the probes.
-    pub probe: ProbeParams,
+    name: &'static str,
+    route: Route,
+    qcn: QcnParams,
+    hat: Option<(HatParams, HatAnswer)>,
+    probe: ProbeParams,
+    start: PathStart,
 }
 
 impl QcnProbing {
-    /// A variant without Fb-hat.
+    /// P or SP.
     pub fn plain(name: &'static str, route: Route, p: PlainParams) -> Self {
-        Self { name, route, qcn: p.first, hat: None, probe: p.second }
+        Self { name, route, qcn: p.first, hat: None, probe: p.second, start: PathStart::First }
     }
-    /// A variant with Fb-hat.
+    /// HP or HSP.
     pub fn hat(name: &'static str, route: Route, p: HatProbeParams) -> Self {
-        Self { name, route, qcn: p.first.first, hat: Some(p.first.second), probe: p.second }
+        let (Join { first: qcn, second: hat }, Join { first: probe, second: answer }) = (p.first, p.second);
+        Self { name, route, qcn, hat: Some((hat, answer.fbhat_answer)), probe, start: PathStart::First }
+    }
+    /// PP.
+    pub fn whole_path(name: &'static str, p: WholePathParams) -> Self {
+        Self { start: p.second.path_start, ..Self::plain(name, Route::Path, p.first) }
     }
 }
 
@@ -151,12 +165,12 @@ impl Scheme for QcnProbing {
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         let point = Point::new(self.qcn.clone(), site.point, None);
-        let point = point.transformed(self.hat.as_ref().and_then(Hat::build));
-        Some(Box::new(ProbedPoint { point, id: site.point, start: self.probe.path_start }))
+        let point = point.transformed(self.hat.as_ref().and_then(|(hat, answer)| Hat::build(hat, *answer)));
+        Some(Box::new(ProbedPoint { point, id: site.point, start: self.start }))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         Some(Box::new(Reaction {
-            steer: Steer::new(self.qcn.clone(), self.hat.as_ref()),
+            steer: Steer::new(self.qcn.clone(), self.hat.as_ref().map(|h| &h.0)),
             prober: Prober::new(self.probe.clone(), self.route),
             cycle_end: 0,
         }))
@@ -427,17 +441,11 @@ mod tests {
     fn readings_by_hand() {
         let s = scheme(Route::Directed, |_| {});
         let mut cp = point(&s, 7);
-        for (len, fb) in [(0, 11), (24_000, 0), (24_700, -1), (1_000_000, -58)] {
+        // The last sample saw 0 B, so 24 000 B have grown: -48 000 B = 750 pages = 23.4 steps.
+        for (len, fb) in [(0, 11), (24_000, -23), (1_000_000, -58)] {
             let mut probe = Probe::new(1, ProbeTarget::Point(PointId(7)), Class::Control);
             assert!(show(cp.as_mut(), &mut probe, len));
-            // The last sample saw 0 B: at 24 000 B growth counts twice, -48 000 B = 750 pages = 23.4 steps; at 24 700 B
-            // -700 - 49 400 B = 782.8 pages = 24.5 steps.
-            let expected = match len {
-                24_000 => -23,
-                24_700 => -24,
-                _ => fb,
-            };
-            assert_eq!((probe.fb, probe.point), (expected, Some(PointId(7))), "{len} B");
+            assert_eq!((probe.fb, probe.point), (fb, Some(PointId(7))), "{len} B");
         }
         let s = scheme(Route::Directed, |p| p.first.w = 0.0);
         let mut probe = Probe::new(1, ProbeTarget::Point(PointId(7)), Class::Control);
@@ -454,7 +462,7 @@ mod tests {
     #[test]
     fn a_path_answers_its_most_negative() {
         let go = |start, lengths: [u64; 3]| {
-            let s = scheme(Route::Path, |p| p.second.path_start = start);
+            let s = QcnProbing { start, ..scheme(Route::Path, |_| {}) };
             let mut probe = Probe::new(1, ProbeTarget::Destination, Class::Data);
             for (id, len) in lengths.into_iter().enumerate() {
                 assert!(!show(point(&s, id as u32).as_mut(), &mut probe, len), "none ends it");
