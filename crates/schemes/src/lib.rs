@@ -9,8 +9,14 @@ pub mod qcn_2pt;
 pub mod qcn_3pt;
 pub mod qcn_8021qau;
 pub mod qcn_serial_hai;
+pub mod fb_hat;
+pub mod join;
+pub mod none;
+pub mod qcn_2pt;
+pub mod qcn_3pt;
+pub mod qcn_probing;
 
-use cnsim_scheme_api::{ParamError, ParamInfo, Params, Scheme};
+use cnsim_scheme_api::{ParamError, ParamInfo, Params, Rate, Scheme};
 use std::sync::Arc;
 
 /// Keys that were set but have no effect, with the reason.
@@ -100,6 +106,12 @@ use qcn_2pt::{Qcn2pt, QcnParams};
 use qcn_3pt::{Qcn3pt, Qcn3ptParams};
 use qcn_8021qau::{Qau, QauParams};
 use qcn_serial_hai::{SerialHai, SerialHaiParams};
+use fb_hat::{HatParams, QcnH};
+use join::Join;
+use none::{NoScheme, NoneParams};
+use qcn_2pt::{Qcn2pt, QcnParams};
+use qcn_3pt::{Qcn3pt, Qcn3ptParams};
+use qcn_probing::{HatProbeParams, PlainParams, QcnProbing, Route, WholePathParams};
 
 static CATALOGUE: &[Entry] = catalogue! {
     "none", ["nocm"], "no congestion management", "none.rs", NoneParams, NoneParams::default(), |_| Vec::new(), |_| NoScheme;
@@ -119,6 +131,19 @@ static CATALOGUE: &[Entry] = catalogue! {
         Becn;
     "fecn", [], "explicit rates, collected along the path (2007)", "fecn.rs", FecnParams, FecnParams::default(),
         FecnParams::idle, Fecn;
+    "qcn-h", [], "QCN with Fb-hat (2007)", "fb_hat.rs", Join<QcnParams, HatParams>,
+        Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() },
+        |p| [p.first.idle(), p.second.idle()].concat(), QcnH;
+    "qcn-p", [], "QCN with probes to the congestion point (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| p.first.idle(), |p| QcnProbing::plain("qcn-p", Route::Directed, p);
+    "qcn-hp", [], "QCN with Fb-hat and probes to the congestion point (2007)", "qcn_probing.rs", HatProbeParams,
+        qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hp", Route::Directed, p);
+    "qcn-sp", [], "QCN with probes along the sub-path (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| p.first.idle(), |p| QcnProbing::plain("qcn-sp", Route::SubPath, p);
+    "qcn-hsp", [], "QCN with Fb-hat and probes along the sub-path (2007)", "qcn_probing.rs", HatProbeParams,
+        qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hsp", Route::SubPath, p);
+    "qcn-pp", [], "QCN with probes along the whole path (2007)", "qcn_probing.rs", WholePathParams,
+        qcn_probing::whole_path(), |p| p.first.first.idle(), |p| QcnProbing::whole_path("qcn-pp", p);
 };
 
 /// All registered schemes, in the order of the studies.
@@ -136,7 +161,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 mod tests {
     use super::*;
     use cnsim_scheme_api::testing::{Promise, conformance};
-    use cnsim_scheme_api::{Bytes, Rate, Time};
+    use cnsim_scheme_api::{Bytes, Time};
 
     /// A fresh scheme behind a box, as anyone's would be.
     #[derive(Debug)]
@@ -174,6 +199,10 @@ mod tests {
                 "none" => Rate::ZERO,
                 "qcn-802.1Qau" => Rate::from_mbps(5.0),
                 _ => Rate::from_mbps(10.0),
+            let by_bytes = ["qcn-2pt", "qcn-h", "qcn-p", "qcn-hp", "qcn-sp", "qcn-hsp", "qcn-pp"];
+            let promise = Promise {
+                floor: if entry.name == "none" { Rate::ZERO } else { Rate::from_mbps(10.0) },
+                recovers: by_bytes.contains(&entry.name).then(|| (Bytes::from_mb(40), Time::from_ms(100))),
             };
             let recovers = match entry.name {
                 "qcn-2pt" => Some((Bytes::from_mb(40), Time::from_ms(100))),
