@@ -1,5 +1,6 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
+pub mod e2cm;
 pub mod ecm;
 pub mod none;
 pub mod qcn_2pt;
@@ -87,6 +88,7 @@ macro_rules! catalogue {
     };
 }
 
+use e2cm::{Basis, E2cm, E2cmParams};
 use ecm::{Ecm, EcmParams};
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
@@ -102,6 +104,10 @@ static CATALOGUE: &[Entry] = catalogue! {
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
+    "e2cm-src", [], "ECM with a probe along each flow's path, measured by the source (2007)", "e2cm.rs", E2cmParams,
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Source, params };
+    "e2cm-dst", [], "ECM with a probe along each flow's path, measured by the destination (2007)", "e2cm.rs", E2cmParams,
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Destination, params };
 };
 
 /// All registered schemes, in the order of the studies.
@@ -154,10 +160,12 @@ mod tests {
         for entry in catalogue() {
             let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
             let qcn2 = entry.name == "qcn-2pt";
-            let promise = Promise {
-                floor: if entry.name == "none" { Rate::ZERO } else { Rate::from_mbps(10.0) },
-                recovers: qcn2.then(|| (Bytes::from_mb(40), Time::from_ms(100))),
+            let floor = match entry.name {
+                "none" => Rate::ZERO,
+                "e2cm-src" | "e2cm-dst" => Rate::from_mbps(1.0),
+                _ => Rate::from_mbps(10.0),
             };
+            let promise = Promise { floor, recovers: qcn2.then(|| (Bytes::from_mb(40), Time::from_ms(100))) };
             conformance(&make, promise).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         }
     }
