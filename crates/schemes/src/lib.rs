@@ -1,6 +1,7 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
 pub mod becn;
+pub mod e2cm;
 pub mod ecm;
 pub mod explicit_rate;
 pub mod fecn;
@@ -99,6 +100,7 @@ macro_rules! catalogue {
 }
 
 use becn::{Becn, BecnParams};
+use e2cm::{Basis, E2cm, E2cmParams};
 use ecm::{Ecm, EcmParams};
 use fecn::{Fecn, FecnParams};
 use none::{NoScheme, NoneParams};
@@ -144,6 +146,10 @@ static CATALOGUE: &[Entry] = catalogue! {
         qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hsp", Route::SubPath, p);
     "qcn-pp", [], "QCN with probes along the whole path (2007)", "qcn_probing.rs", WholePathParams,
         qcn_probing::whole_path(), |p| p.first.first.idle(), |p| QcnProbing::whole_path("qcn-pp", p);
+    "e2cm-src", [], "ECM with a probe along each flow's path, measured by the source (2007)", "e2cm.rs", E2cmParams,
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Source, params };
+    "e2cm-dst", [], "ECM with a probe along each flow's path, measured by the destination (2007)", "e2cm.rs", E2cmParams,
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Destination, params };
 };
 
 /// All registered schemes, in the order of the studies.
@@ -211,6 +217,13 @@ mod tests {
                 _ => None,
             };
             let promise = Promise { floor, recovers };
+            let qcn2 = entry.name == "qcn-2pt";
+            let floor = match entry.name {
+                "none" => Rate::ZERO,
+                "e2cm-src" | "e2cm-dst" => Rate::from_mbps(1.0),
+                _ => Rate::from_mbps(10.0),
+            };
+            let promise = Promise { floor, recovers: qcn2.then(|| (Bytes::from_mb(40), Time::from_ms(100))) };
             conformance(&make, promise).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         }
     }
