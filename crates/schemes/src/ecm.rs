@@ -365,11 +365,11 @@ impl ReactionPoint for Reaction {
             return;
         }
         if fb < 0.0 {
-            if !limiter.is_engaged() {
-                limiter.engage();
-                if self.p.drift.is_some() {
-                    limiter.start_timer(DRIFT, self.p.drift_period);
-                }
+            let fresh = !limiter.is_engaged();
+            // Also takes back a release that waits for the queue to empty.
+            limiter.engage();
+            if fresh && self.p.drift.is_some() {
+                limiter.start_timer(DRIFT, self.p.drift_period);
             }
             self.own(point, fb, limiter);
             if limiter.rate() > Rate::ZERO {

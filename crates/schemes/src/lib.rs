@@ -4,18 +4,15 @@ pub mod becn;
 pub mod e2cm;
 pub mod ecm;
 pub mod explicit_rate;
-pub mod fecn;
-pub mod none;
-pub mod qcn_2pt;
-pub mod qcn_3pt;
-pub mod qcn_8021qau;
-pub mod qcn_serial_hai;
 pub mod fb_hat;
+pub mod fecn;
 pub mod join;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
+pub mod qcn_8021qau;
 pub mod qcn_probing;
+pub mod qcn_serial_hai;
 
 use cnsim_scheme_api::{ParamError, ParamInfo, Params, Rate, Scheme};
 use std::sync::Arc;
@@ -102,18 +99,15 @@ macro_rules! catalogue {
 use becn::{Becn, BecnParams};
 use e2cm::{Basis, E2cm, E2cmParams};
 use ecm::{Ecm, EcmParams};
-use fecn::{Fecn, FecnParams};
-use none::{NoScheme, NoneParams};
-use qcn_2pt::{Qcn2pt, QcnParams};
-use qcn_3pt::{Qcn3pt, Qcn3ptParams};
-use qcn_8021qau::{Qau, QauParams};
-use qcn_serial_hai::{SerialHai, SerialHaiParams};
 use fb_hat::{HatParams, QcnH};
+use fecn::{Fecn, FecnParams};
 use join::Join;
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
 use qcn_3pt::{Qcn3pt, Qcn3ptParams};
+use qcn_8021qau::{Qau, QauParams};
 use qcn_probing::{HatProbeParams, PlainParams, QcnProbing, Route, WholePathParams};
+use qcn_serial_hai::{SerialHai, SerialHaiParams};
 
 static CATALOGUE: &[Entry] = catalogue! {
     "none", ["nocm"], "no congestion management", "none.rs", NoneParams, NoneParams::default(), |_| Vec::new(), |_| NoScheme;
@@ -129,10 +123,6 @@ static CATALOGUE: &[Entry] = catalogue! {
         SerialHaiParams, SerialHaiParams::default(), SerialHaiParams::idle, SerialHai;
     "qcn-802.1Qau", ["qcn-8021qau"], "QCN as standardised, IEEE 802.1Qau-2010", "qcn_8021qau.rs", QauParams,
         QauParams::default(), QauParams::idle, Qau;
-    "becn", [], "explicit rates, broadcast by every port (2006)", "becn.rs", BecnParams, BecnParams::default(), BecnParams::idle,
-        Becn;
-    "fecn", [], "explicit rates, collected along the path (2007)", "fecn.rs", FecnParams, FecnParams::default(),
-        FecnParams::idle, Fecn;
     "qcn-h", [], "QCN with Fb-hat (2007)", "fb_hat.rs", Join<QcnParams, HatParams>,
         Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() },
         |p| [p.first.idle(), p.second.idle()].concat(), QcnH;
@@ -150,6 +140,10 @@ static CATALOGUE: &[Entry] = catalogue! {
         E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Source, params };
     "e2cm-dst", [], "ECM with a probe along each flow's path, measured by the destination (2007)", "e2cm.rs", E2cmParams,
         E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Destination, params };
+    "becn", [], "explicit rates, broadcast by every port (2006)", "becn.rs", BecnParams, BecnParams::default(), BecnParams::idle,
+        Becn;
+    "fecn", [], "explicit rates, collected along the path (2007)", "fecn.rs", FecnParams, FecnParams::default(),
+        FecnParams::idle, Fecn;
 };
 
 /// All registered schemes, in the order of the studies.
@@ -204,26 +198,18 @@ mod tests {
             let floor = match entry.name {
                 "none" => Rate::ZERO,
                 "qcn-802.1Qau" => Rate::from_mbps(5.0),
+                "e2cm-src" | "e2cm-dst" => Rate::from_mbps(1.0),
                 _ => Rate::from_mbps(10.0),
-            let by_bytes = ["qcn-2pt", "qcn-h", "qcn-p", "qcn-hp", "qcn-sp", "qcn-hsp", "qcn-pp"];
-            let promise = Promise {
-                floor: if entry.name == "none" { Rate::ZERO } else { Rate::from_mbps(10.0) },
-                recovers: by_bytes.contains(&entry.name).then(|| (Bytes::from_mb(40), Time::from_ms(100))),
             };
             let recovers = match entry.name {
-                "qcn-2pt" => Some((Bytes::from_mb(40), Time::from_ms(100))),
+                "qcn-2pt" | "qcn-h" | "qcn-p" | "qcn-hp" | "qcn-sp" | "qcn-hsp" | "qcn-pp" => {
+                    Some((Bytes::from_mb(40), Time::from_ms(100)))
+                }
                 // Five stages of 15 ms, then one stage of 7.5 ms and a good many of bytes.
                 "qcn-serial-hai" | "qcn-802.1Qau" => Some((Bytes::from_mb(100), Time::from_ms(200))),
                 _ => None,
             };
             let promise = Promise { floor, recovers };
-            let qcn2 = entry.name == "qcn-2pt";
-            let floor = match entry.name {
-                "none" => Rate::ZERO,
-                "e2cm-src" | "e2cm-dst" => Rate::from_mbps(1.0),
-                _ => Rate::from_mbps(10.0),
-            };
-            let promise = Promise { floor, recovers: qcn2.then(|| (Bytes::from_mb(40), Time::from_ms(100))) };
             conformance(&make, promise).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         }
     }

@@ -338,8 +338,9 @@ impl Rates {
     /// A message: lower the rate, and the target unless EFR keeps it.
     pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) {
         let fresh = !limiter.is_engaged();
+        // Also takes back a release that waits for the queue to empty.
+        limiter.engage();
         if fresh {
-            limiter.engage();
             self.target = limiter.line_rate();
             if self.p.drift.is_some() || self.p.hai == Hai::Timer {
                 limiter.start_timer(PERIOD, self.p.drift_period);

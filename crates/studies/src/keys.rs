@@ -202,36 +202,73 @@ pub const KEYS: &[Key] = &[
         "bernoulli",
         "arrivals: a draw per frame time, back to back, alternating, bursts of frames, or finite transfers",
     ),
-    key("workload.load", "percent", "85 %", "share of the access link that a host offers"),
-    key("workload.loads", "list", "[]", "loads per host, in order, instead of one load"),
-    key("workload.on", "time", "20 ms", "time on"),
-    key("workload.off", "time", "20 ms", "time off"),
-    key(
-        "workload.offset",
-        "in-phase|random",
-        "in-phase",
-        "on-off sources start together, or anywhere in their period",
+    only(
+        key("workload.load", "percent", "85 %", "share of the access link that a host offers"),
+        "workload.kind",
+        &["bernoulli", "bursts"],
     ),
-    key("workload.burst", "integer", "10", "frames of a burst, all to one destination"),
+    only(
+        key("workload.loads", "list", "[]", "loads per host, in order, instead of one load"),
+        "workload.kind",
+        &["bernoulli", "bursts"],
+    ),
+    only(key("workload.on", "time", "20 ms", "time on"), "workload.kind", &["on-off"]),
+    only(key("workload.off", "time", "20 ms", "time off"), "workload.kind", &["on-off"]),
+    only(
+        key("workload.step", "time", "0 us", "added to on and off time for each further host"),
+        "workload.kind",
+        &["on-off"],
+    ),
+    only(
+        key(
+            "workload.offset",
+            "in-phase|random",
+            "in-phase",
+            "on-off sources start together, or anywhere in their period",
+        ),
+        "workload.kind",
+        &["on-off"],
+    ),
+    only(
+        key("workload.burst", "integer", "10", "frames of a burst, all to one destination"),
+        "workload.kind",
+        &["bursts"],
+    ),
     key("workload.frame", "bytes", "1500 B", "frame length, 64 to 9216 B"),
-    key(
-        "workload.destinations",
-        "list",
-        "uniform",
-        "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts",
+    only(
+        key(
+            "workload.destinations",
+            "list",
+            "uniform",
+            "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts",
+        ),
+        "workload.kind",
+        &["bernoulli", "bursts", "greedy", "on-off"],
     ),
     key("workload.phase", "random|aligned", "random", "phase of the hosts' slots"),
     key("workload.start", "time", "0 us", "first moment of the sources"),
     key("workload.stop", "time", "off", "no frame at or after this moment, off for the whole run"),
-    key("workload.transfers", "list", "[]", "finite transfers: \"10 us, H1, H2, 1 MB\""),
-    key("workload.file", "file", "off", "file of transfers, a line each: start, source, destination, bytes"),
+    only(
+        key("workload.transfers", "list", "[]", "finite transfers: \"10 us, H1, H2, 1 MB\""),
+        "workload.kind",
+        &["transfers"],
+    ),
+    only(
+        key(
+            "workload.file",
+            "file",
+            "off",
+            "file of transfers, a line each: start, source, destination, bytes",
+        ),
+        "workload.kind",
+        &["transfers"],
+    ),
     key(
-        "source.hosts",
+        "traffic.hosts",
         "list",
         "[]",
-        "[[source]] tables replace the workload: hosts that this one is for (H0..H9, H0..H9/3, all); other keys as in workload",
+        "[[traffic]] tables replace the workload: hosts that this one is for (H0..H9, H0..H9/3, all); other keys as in workload",
     ),
-    key("source.step", "time", "0 us", "added to on and off time for each further host of the list"),
     key("hotspot.host", "list", "off", "host (or hosts) whose switch port slows down, off for none"),
     key("hotspot.rate", "rate", "2 Gb/s", "service rate of that port, or a share of the link: 10%"),
     key("hotspot.start", "time", "100 ms", "when it slows down"),
@@ -284,18 +321,19 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("sample-dropped", "scheme.params.sample_dropped"),
 ];
 
-/// Names of arrays of tables, whose keys carry a number: `source.0.kind`.
-pub const TABLES: &[&str] = &["source", "event", "group"];
+/// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
+pub const TABLES: &[&str] = &["traffic", "event", "group"];
 
-/// Finds a key. A source's keys are those of the workload, but for its own.
+/// Finds a key. Keys of traffic are those of the workload, but for its own.
 pub fn find(path: &str) -> Option<&'static Key> {
     let at = |path: &str| KEYS.iter().find(|k| k.path == path);
     let Some((table, rest)) = path.split_once('.').filter(|(t, _)| TABLES.contains(t)) else {
         return at(path);
     };
     let leaf = rest.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');
-    at(&format!("{table}.{leaf}"))
-        .or_else(|| if table == "source" && leaf != "loads" { at(&format!("workload.{leaf}")) } else { None })
+    at(&format!("{table}.{leaf}")).or_else(|| {
+        if table == "traffic" && leaf != "loads" { at(&format!("workload.{leaf}")) } else { None }
+    })
 }
 
 /// A scenario to start from: every key with its meaning and default.
@@ -325,8 +363,6 @@ pub fn template(name: &str) -> String {
         // Keys that need another setting than the default's are shown as comments.
         let idle = !k.only.0.is_empty() && find(k.only.0).is_some_and(|o| !k.only.1.contains(&o.default));
         let idle = idle || matches!(k.default, "[]" | "off" | "end" | "auto") && k.path != "hotspot.host";
-        let idle =
-            idle || matches!(k.path, "workload.on" | "workload.off" | "workload.offset" | "workload.burst");
         let kind = if k.kind.contains('|') { k.kind.replace('|', " | ") } else { k.kind.to_string() };
         let _ = writeln!(out, "{}{leaf} = {quoted}    # {} ({kind})", if idle { "# " } else { "" }, k.doc);
     }
@@ -383,11 +419,11 @@ pub fn schema() -> serde_json::Value {
         }
         at.insert(leaf.into(), entry);
     }
-    // Arrays of tables; a source knows the workload's keys too.
+    // Arrays of tables; traffic knows the workload's keys too.
     let shared = root.get("workload").and_then(|w| w.get("properties")).and_then(Value::as_object).cloned();
     for name in TABLES {
         if let Some(mut one) = root.remove(*name) {
-            if let (&"source", Some(o)) = (name, one.get_mut("properties").and_then(Value::as_object_mut)) {
+            if let (&"traffic", Some(o)) = (name, one.get_mut("properties").and_then(Value::as_object_mut)) {
                 shared.iter().flatten().filter(|(k, _)| *k != "loads").for_each(|(k, v)| {
                     o.entry(k.clone()).or_insert_with(|| v.clone());
                 });

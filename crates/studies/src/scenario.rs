@@ -366,16 +366,7 @@ impl Scenario {
             }
         }
         // Keys that have no effect under these settings stand in the configuration with their defaults.
-        let idle: Vec<String> = KEYS
-            .iter()
-            .filter(|k| !k.only.0.is_empty())
-            .filter(|k| {
-                flat.leaves
-                    .get(k.only.0)
-                    .is_some_and(|l| l.items.first().is_none_or(|v| !k.only.1.contains(&v.as_str())))
-            })
-            .map(|k| k.path.to_string())
-            .collect();
+        let idle: Vec<String> = flat.leaves.keys().filter(|p| idle(&flat, p).is_some()).cloned().collect();
         idle.iter().for_each(|k| {
             flat.leaves.remove(k);
         });
@@ -480,25 +471,37 @@ fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
                 };
                 problems.push(flat.at(path, "unknown key", hint));
             }
-            Some(k) if !k.only.0.is_empty() => {
-                let now = flat.leaves.get(k.only.0).and_then(|l| l.items.first().cloned());
-                let now = now.unwrap_or_else(|| find(k.only.0).map_or("", |o| o.default).into());
+            Some(k) => {
+                let Some((other, now)) = idle(flat, path) else { continue };
                 let varied = flat.leaves.keys().any(|p| {
                     let key = p.strip_prefix("matrix.").or_else(|| p.strip_prefix("rows.")).unwrap_or("");
                     let key = key.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-                    key == k.only.0 || (k.only.0 == "pause.mode" && key == "pause")
+                    key == other || (other == "pause.mode" && key == "pause")
                 });
-                if !varied && !k.only.1.contains(&now.as_str()) {
+                if !varied {
                     problems.push(flat.at(
                         path,
-                        format!("has no effect with {} = {now}", k.only.0),
-                        format!("remove it, or set {} to {}", k.only.0, k.only.1.join(" or ")),
+                        format!("has no effect with {other} = {now}"),
+                        format!("remove it, or set {other} to {}", k.only.1.join(" or ")),
                     ));
                 }
             }
-            Some(_) => {}
         }
     }
+}
+
+/// Has this key no effect here? Then the other key that says so, and its value.
+fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
+    let k = find(path).filter(|k| !k.only.0.is_empty())?;
+    // A key of `[[traffic]]` depends on the kind of its own table.
+    let numbered = path.rsplit_once('.').filter(|(table, _)| table.starts_with("traffic."));
+    let other = match (numbered, k.only.0.rsplit_once('.')) {
+        (Some((table, _)), Some(("workload", leaf))) => format!("{table}.{leaf}"),
+        _ => k.only.0.to_string(),
+    };
+    let now = flat.leaves.get(&other).and_then(|l| l.items.first().cloned());
+    let now = now.unwrap_or_else(|| find(&other).map_or("", |o| o.default).into());
+    (!k.only.1.contains(&now.as_str())).then_some((other, now))
 }
 
 /// The groups of rows: the matrix (unless there are only `[[rows]]`), then each of `[[rows]]`.

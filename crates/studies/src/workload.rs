@@ -1,4 +1,4 @@
-//! Traffic: what a scenario's `[workload]` and `[[source]]` tables describe, per host.
+//! Traffic: what a scenario's `[workload]` and `[[traffic]]` tables describe, per host.
 
 use crate::settings::Reader;
 use crate::topology::Wiring;
@@ -113,11 +113,11 @@ fn permuted(hosts: &[usize], host: usize, seed: u64) -> Option<usize> {
     Some(order[(at + 1) % order.len()])
 }
 
-/// Reads all sources: those of `[[source]]` tables, or else one per host from `[workload]`.
+/// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`.
 pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<Plan>> {
     let hosts = wiring.hosts.len();
     let mut plans: Vec<Vec<Plan>> = vec![Vec::new(); hosts];
-    let tables = r.tables("source");
+    let tables = r.tables("traffic");
     if tables.is_empty() {
         let loads = r.list("workload.loads");
         if !loads.is_empty() && loads.len() != hosts {
@@ -153,7 +153,6 @@ fn table(
 ) {
     let key = |leaf: &str| format!("{prefix}.{leaf}");
     let kind = r.choice(&key("kind"));
-    idle(r, prefix, &kind);
     let frame = r.quantity(&key("frame"), Bytes::new(64), Bytes::new(9216));
     let start = r.quantity(&key("start"), Time::ZERO, Time::from_s(1000));
     let stop = match r.word(&key("stop")).as_str() {
@@ -198,29 +197,6 @@ fn table(
             random_offset,
             transfers: transfers.iter().filter(|t| t.0 == host).map(|t| t.1).collect(),
         });
-    }
-}
-
-/// Complains about keys without effect under a kind.
-fn idle(r: &mut Reader<'_>, prefix: &str, kind: &str) {
-    let needs: &[(&str, &[&str])] = &[
-        ("load", &["bernoulli", "bursts"]),
-        ("loads", &["bernoulli", "bursts"]),
-        ("on", &["on-off"]),
-        ("off", &["on-off"]),
-        ("offset", &["on-off"]),
-        ("step", &["on-off"]),
-        ("burst", &["bursts"]),
-        ("transfers", &["transfers"]),
-        ("file", &["transfers"]),
-        ("destinations", &["bernoulli", "bursts", "greedy", "on-off"]),
-    ];
-    for (leaf, kinds) in needs {
-        let key = format!("{prefix}.{leaf}");
-        if r.is_set(&key) && !kinds.contains(&kind) {
-            let remedy = format!("remove it, or set {prefix}.kind to {}", kinds.join(" or "));
-            r.wrong(&key, format!("has no effect with {prefix}.kind = {kind}"), remedy);
-        }
     }
 }
 

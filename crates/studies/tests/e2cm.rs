@@ -48,6 +48,7 @@ fn spec(c: &Case) -> RunSpec {
         start: Time::ZERO,
         stop: Time::MAX,
         phase: Phase::Random,
+        transfers: Vec::new(),
     };
     let host = |i| HostSpec {
         name: format!("H{i}"),
@@ -56,6 +57,8 @@ fn spec(c: &Case) -> RunSpec {
         fifo_frames: u32::MAX,
         limiter_frames: u32::MAX,
         limiter_position: LimiterPosition::BelowQueue,
+        queues: HostQueues::Fifo,
+        feedback_delay: Time::ZERO,
         scheme: Some(0),
     };
     let buffer = BufferSpec {

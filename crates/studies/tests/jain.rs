@@ -77,7 +77,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
     let ms20 = Time::from_ms(20);
     let source = |&(_, dst, on_off): &(usize, usize, bool)| SourceSpec {
         arrivals: if on_off {
-            Arrivals::OnOff { on: ms20, off: ms20, off_first: false }
+            Arrivals::OnOff { on: ms20, off: ms20, shift: Time::ZERO }
         } else {
             Arrivals::Greedy
         },
@@ -86,6 +86,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         start: Time::ZERO,
         stop: Time::MAX,
         phase: Phase::Random,
+        transfers: Vec::new(),
     };
     let host = |h: usize| HostSpec {
         name: format!("h{}", h + 1),
@@ -94,6 +95,8 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         fifo_frames: 100,
         limiter_frames: 100,
         limiter_position: LimiterPosition::BelowQueue,
+        queues: HostQueues::Fifo,
+        feedback_delay: Time::ZERO,
         scheme: Some(0),
     };
     let switch = |s: usize| SwitchSpec {

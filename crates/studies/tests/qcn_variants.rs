@@ -22,10 +22,13 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
             start: Time::ZERO,
             stop: Time::MAX,
             phase: Phase::Random,
+            transfers: Vec::new(),
         }],
         fifo_frames: 1000,
         limiter_frames: 100,
         limiter_position: LimiterPosition::BelowQueue,
+        queues: HostQueues::Fifo,
+        feedback_delay: Time::ZERO,
         scheme: Some(0),
     };
     let pause = PauseSpec {

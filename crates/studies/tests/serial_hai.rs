@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use cnsim_fabric::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, Engine, HostSpec, LimiterPosition, LinkSpec,
-    Options, Organisation, Outcome, Phase, Record, Routing, RunSpec, SeriesKind, SourceSpec, SwitchSpec, run,
+    Arrivals, BufferSpec, ControlTransport, Destinations, Engine, HostQueues, HostSpec, LimiterPosition,
+    LinkSpec, Options, Organisation, Outcome, Phase, Record, Routing, RunSpec, SeriesKind, SourceSpec,
+    SwitchSpec, run,
 };
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use cnsim_studies::scenario::Scenario;
@@ -30,6 +31,7 @@ fn four_to_1(
         start: Time::ZERO,
         stop: Time::MAX,
         phase: Phase::Random,
+        transfers: Vec::new(),
     };
     let host = |i: usize| HostSpec {
         name: format!("EP{i}"),
@@ -38,6 +40,8 @@ fn four_to_1(
         fifo_frames: 100,
         limiter_frames: 100,
         limiter_position: LimiterPosition::BelowQueue,
+        queues: HostQueues::Fifo,
+        feedback_delay: Time::ZERO,
         scheme: Some(0),
     };
     let delay = Time::from_ps((loop_delay - us * 3).as_ps() / 2);
@@ -163,7 +167,7 @@ fn one_reaction_point_for_the_port() {
         all.extend(sets);
         let sets: Vec<(String, String)> = all.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
         let scenario = Scenario::load("B07/single-hop", &sets).unwrap();
-        let case = scenario.case(scenario.row_of("hotspot 2 Gb/s").unwrap(), "off", "qcn-802.1Qau");
+        let case = scenario.case_of("hotspot 2 Gb/s", "off", "qcn-802.1Qau").unwrap();
         let ready = scenario.ready(&case).unwrap();
         let spec = ready.settings.spec(&ready.built, 3, false);
         let [a, b] = [Engine::EventList, Engine::Windowed]
