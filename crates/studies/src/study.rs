@@ -301,12 +301,9 @@ pub struct Cell {
     pub note: String,
 }
 
-/// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
-/// of its last printed digit; or the tolerance.
-pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
-    let half = published.half_unit();
-    let inside =
-        summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+/// How far the measured mean may be from a published number in any case, in its unit: the metric's tolerance, and at
+/// least half a unit of the last printed digit.
+pub fn allowance(metric: &Metric, published: &Published) -> f64 {
     let around = match metric.tolerance.around(published.value) {
         // A tolerance in the metric's unit, where another one is published.
         _ if published.unit != metric.unit => match metric.tolerance {
@@ -315,7 +312,16 @@ pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verd
         },
         t => t,
     };
-    let near = (published.value - summary.mean).abs() <= around.max(half) + 1e-12;
+    around.max(published.half_unit())
+}
+
+/// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
+/// of its last printed digit; or the tolerance.
+pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
+    let half = published.half_unit();
+    let inside =
+        summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+    let near = (published.value - summary.mean).abs() <= allowance(metric, published) + 1e-12;
     (if inside || near { Verdict::Agrees } else { Verdict::Differs }, String::new())
 }
 
@@ -519,6 +525,26 @@ pub fn results_json(records: &[RunRecord], series: &dyn Fn(&RunRecord) -> Vec<St
         "schema": 1, "version": env!("CARGO_PKG_VERSION"), "target": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
         "runs": runs,
     })
+}
+
+/// A run record with these metrics, as if the job had been run.
+#[cfg(test)]
+pub(crate) fn record_for_tests(job: &Job, metrics: &[(&str, f64)]) -> RunRecord {
+    RunRecord {
+        study: job.scenario.0.clone(),
+        scenario: job.scenario.1.clone(),
+        condition: job.case.condition.clone(),
+        pause: job.case.pause.clone(),
+        scheme: job.case.scheme.clone(),
+        seed: job.seed,
+        fingerprint: BTreeMap::new(),
+        config: job.ready.config.clone(),
+        metrics: metrics.iter().map(|(k, v)| ((*k).to_string(), *v)).collect(),
+        counters: BTreeMap::new(),
+        ports: BTreeMap::new(),
+        series: BTreeMap::new(),
+        packet_hops: 0,
+    }
 }
 
 #[cfg(test)]
