@@ -60,7 +60,11 @@ pub(crate) struct AssumeArgs {
 }
 
 pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
-    let switches = if args.over.is_empty() { named_switches() } else { asked_switches(&args.over).map_err(Failure::Input)? };
+    let switches = if args.over.is_empty() {
+        named_switches()
+    } else {
+        asked_switches(&args.over).map_err(Failure::Input)?
+    };
     let scenario = Scenario::load(&args.scenario, &pairs(&args.sets)?)?;
     let published = match &args.published {
         None => published::parse("published.csv", published::EMBEDDED),
@@ -83,7 +87,9 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let one = lab.one_at_a_time();
     lab.add(&mut setups, &one, !args.over.is_empty()).map_err(Failure::Input)?;
     if setups.len() < 2 {
-        return Err(Failure::input("no alternative changes anything in these cases\n  help: name another key, or other cases with --only"));
+        return Err(Failure::input(
+            "no alternative changes anything in these cases\n  help: name another key, or other cases with --only",
+        ));
     }
     let alone = setups.len();
     let least = lab.runs_of(&setups);
@@ -93,22 +99,28 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
             args.budget
         )));
     }
-    let all = every(&lab.switches);
-    let whole = !args.over.is_empty() && all.len() as u64 <= args.budget && {
+    // What was asked for is run as a whole where the budget takes it.
+    let asked = if args.over.is_empty() { None } else { every(&lab.switches, args.budget) };
+    let mut whole = false;
+    if let Some(all) = asked {
         let mut full = setups.clone();
         lab.add(&mut full, &all, false).map_err(Failure::Input)?;
-        let fits = lab.runs_of(&full) <= args.budget;
-        if fits {
+        whole = lab.runs_of(&full) <= args.budget;
+        if whole {
             setups = full;
         }
-        fits
-    };
+    }
     let first = lab.missing(&setups);
     let jobs: Vec<_> = first.iter().map(|i| lab.jobs[*i].clone()).collect();
     refuse_many(&jobs, args.force)?;
     if !common.quiet {
-        let each = jobs.iter().map(|j| j.ready.settings.packet_hops()).sum::<f64>() / jobs.len().max(1) as f64;
-        let then = if whole { "the whole grid".into() } else { format!("then what helped is combined, up to {} runs in all", args.budget) };
+        let each =
+            jobs.iter().map(|j| j.ready.settings.packet_hops()).sum::<f64>() / jobs.len().max(1) as f64;
+        let then = if whole {
+            "the whole grid".into()
+        } else {
+            format!("then what helped is combined, up to {} runs in all", args.budget)
+        };
         eprintln!(
             "cnsim {}: {}: {} cases, {} switches, {} values that change something; {} runs, {then}; at most {:.0} CPU-seconds, {} threads",
             env!("CARGO_PKG_VERSION"),
@@ -141,7 +153,8 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let Some(base) = scored.iter().find(|s| s.combination.is_empty()).cloned() else {
         return Err(Failure::Run("the scenario as it is could not be scored".into()));
     };
-    let text = Text { lab: &lab, scored: &scored, base: &base, args, left, idle: idle(&lab, &setups[..alone]) };
+    let text =
+        Text { lab: &lab, scored: &scored, base: &base, args, left, idle: idle(&lab, &setups[..alone]) };
     text.write_files(&scenario, &setups)?;
     if args.json {
         println!("{}", text.json(&scenario));
@@ -222,7 +235,10 @@ impl Text<'_> {
         let header = ["reading", "distance", "nearer by", "agree", "better", "worse"];
         for (i, line) in look::table(&header, &rows, false).lines().enumerate() {
             let dim = i < 2 || line.starts_with("as it is");
-            println!("{}", if dim { paint(line, Colour::Dim, look::colour_on_stdout()) } else { line.into() });
+            println!(
+                "{}",
+                if dim { paint(line, Colour::Dim, look::colour_on_stdout()) } else { line.into() }
+            );
         }
     }
 
@@ -234,7 +250,9 @@ impl Text<'_> {
             self.lab.cases.len(),
             self.lab.seeds
         );
-        println!("agree: of {cells} cells; better, worse: cells nearer or farther by more than 1 scale; ± is the 95 % interval over seeds.");
+        println!(
+            "agree: of {cells} cells; better, worse: cells nearer or farther by more than 1 scale; ± is the 95 % interval over seeds."
+        );
         self.ranking("One switch at a time", &self.alone());
         let together = self.together();
         if !together.is_empty() {
@@ -243,7 +261,10 @@ impl Text<'_> {
         }
         let rows = self.misses();
         if !rows.is_empty() {
-            println!("\n{}", paint("Cells that differ, and the one switch that brings each nearest", Colour::Bold, colour));
+            println!(
+                "\n{}",
+                paint("Cells that differ, and the one switch that brings each nearest", Colour::Bold, colour)
+            );
             let header = ["cell", "published", "as it is", "nearest", "with", "best overall"];
             println!("{}", look::table(&header, &rows, false));
         }
@@ -253,7 +274,10 @@ impl Text<'_> {
         }
         self.lab.refused.iter().for_each(|r| println!("Left out: {r}"));
         if self.left > 0 {
-            println!("{} values that help alone were left out of the combinations by --budget {}.", self.left, self.args.budget);
+            println!(
+                "{} values that help alone were left out of the combinations by --budget {}.",
+                self.left, self.args.budget
+            );
         }
         println!("{}", self.conclusion());
         let out = self.args.out.display();
@@ -269,9 +293,10 @@ impl Text<'_> {
         let shown = |c: &ScoredCell| measured(c.cell.summary.mean, half(&c.cell.summary));
         let mut rows = Vec::new();
         for (i, c) in self.base.cells.iter().enumerate().filter(|(_, c)| !c.agrees) {
-            let best = self.alone().into_iter().min_by(|a, b| {
-                self.at(a, i).distance.total_cmp(&self.at(b, i).distance)
-            });
+            let best = self
+                .alone()
+                .into_iter()
+                .min_by(|a, b| self.at(a, i).distance.total_cmp(&self.at(b, i).distance));
             let Some(best) = best else { continue };
             rows.push(vec![
                 c.name(),
@@ -292,7 +317,10 @@ impl Text<'_> {
         let cells = self.base.cells.len();
         match &good[..] {
             [] if best.combination.is_empty() => {
-                format!("No reading comes nearer than the scenario as it is ({} of {cells} cells agree).", best.agree)
+                format!(
+                    "No reading comes nearer than the scenario as it is ({} of {cells} cells agree).",
+                    best.agree
+                )
             }
             [] => format!(
                 "Nearest: {} ({} of {cells} cells agree, {} as it is). No reading is nearer beyond the noise without making some cell worse: no ground for another default.",
@@ -334,8 +362,11 @@ impl Text<'_> {
 
     fn write_files(&self, scenario: &Scenario, setups: &[Setup]) -> Done {
         let words = |t: &str| t.split(',').map(String::from).collect::<Vec<String>>();
-        let bounds = |i: Option<(f64, f64)>| i.map_or([String::new(), String::new()], |(l, h)| [digits(l), digits(h)]);
-        let header = words("rank,reading,distance,ci95_low,ci95_high,nearer_by,nearer_ci95_low,nearer_ci95_high,agree,cells,better,worse,holds_everywhere");
+        let bounds =
+            |i: Option<(f64, f64)>| i.map_or([String::new(), String::new()], |(l, h)| [digits(l), digits(h)]);
+        let header = words(
+            "rank,reading,distance,ci95_low,ci95_high,nearer_by,nearer_ci95_low,nearer_ci95_high,agree,cells,better,worse,holds_everywhere",
+        );
         let mut lines = Vec::new();
         for (i, s) in self.scored.iter().enumerate() {
             let mut line = vec![(i + 1).to_string(), s.label.clone(), digits(s.distance.mean)];
@@ -347,13 +378,17 @@ impl Text<'_> {
             lines.push(line);
         }
         write(&self.args.out.join("assume.csv"), grid::csv(&header, &lines).as_bytes())?;
-        let header = words("reading,study,scenario,condition,pause,scheme,metric,unit,published,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,scale,distance,agrees");
+        let header = words(
+            "reading,study,scenario,condition,pause,scheme,metric,unit,published,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,scale,distance,agrees",
+        );
         let mut lines = Vec::new();
         for s in self.scored {
             for c in &s.cells {
                 let of = &c.cell;
                 let mut line: Vec<String> =
-                    [&s.label, &of.study, &of.scenario, &of.condition, &of.pause, &of.scheme].map(Clone::clone).into();
+                    [&s.label, &of.study, &of.scenario, &of.condition, &of.pause, &of.scheme]
+                        .map(Clone::clone)
+                        .into();
                 let published = of.published.as_ref().map_or_else(String::new, |p| digits(p.value));
                 line.extend([of.metric.id.to_string(), of.unit.clone(), published, digits(of.summary.mean)]);
                 line.extend(bounds(of.summary.confidence()));
@@ -364,7 +399,8 @@ impl Text<'_> {
             }
         }
         write(&self.args.out.join("assume-cells.csv"), grid::csv(&header, &lines).as_bytes())?;
-        let html = cnsim_report::render(&self.report(scenario, setups)).map_err(|e| Failure::Run(e.to_string()))?;
+        let html =
+            cnsim_report::render(&self.report(scenario, setups)).map_err(|e| Failure::Run(e.to_string()))?;
         write(&self.args.out.join("assume.html"), html.as_bytes())
     }
 
@@ -418,7 +454,9 @@ impl Text<'_> {
     fn command(&self) -> String {
         let quoted = |s: &str| if s.contains(' ') { format!("{s:?}") } else { s.to_string() };
         let mut text = format!("cnsim assume {}", quoted(&self.args.scenario));
-        for (name, list) in [("--over", &self.args.over), ("--only", &self.args.only), ("--set", &self.args.sets)] {
+        for (name, list) in
+            [("--over", &self.args.over), ("--only", &self.args.only), ("--set", &self.args.sets)]
+        {
             list.iter().for_each(|o| text += &format!(" {name} {}", quoted(o)));
         }
         text + &format!(" --seeds {} --budget {}", self.args.seeds, self.args.budget)
@@ -489,11 +527,14 @@ fn bars(group: &str, title: &str, list: &[&Scored], seeds: u64) -> model::Figure
 fn heat(number: usize, case: &Case, list: &[&Scored]) -> model::Table {
     let mine = |s: &Scored| -> Vec<ScoredCell> {
         let here = |c: &&ScoredCell| {
-            c.cell.pause == case.pause && c.cell.scheme == case.scheme && same(&c.cell.condition, &case.condition)
+            c.cell.pause == case.pause
+                && c.cell.scheme == case.scheme
+                && same(&c.cell.condition, &case.condition)
         };
         s.cells.iter().filter(here).cloned().collect()
     };
-    let metrics: Vec<&'static Metric> = list.first().map(|s| mine(s)).unwrap_or_default().iter().map(|c| c.cell.metric).collect();
+    let metrics: Vec<&'static Metric> =
+        list.first().map(|s| mine(s)).unwrap_or_default().iter().map(|c| c.cell.metric).collect();
     let cell = |c: &ScoredCell| {
         let (of, p) = (&c.cell, c.cell.published.as_ref());
         model::Cell {

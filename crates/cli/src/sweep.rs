@@ -124,7 +124,9 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
         metrics::find(name.trim()).ok_or_else(|| {
             let near = cnsim_studies::text::nearest(name, METRICS.iter().map(|m| m.id));
             let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
-            Failure::input(format!("there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"))
+            Failure::input(format!(
+                "there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"
+            ))
         })
     };
     names.iter().map(one).collect()
@@ -193,7 +195,8 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
     write(&args.out.join("sweep.csv"), csv(&scenario, &sweep, &rows).as_bytes())?;
     let all: Vec<RunRecord> = records.iter().flatten().cloned().collect();
-    let text = serde_json::to_vec(&results_json(&all, &|_| Vec::new())).map_err(|e| Failure::Run(e.to_string()))?;
+    let text =
+        serde_json::to_vec(&results_json(&all, &|_| Vec::new())).map_err(|e| Failure::Run(e.to_string()))?;
     write(&args.out.join("results.json"), &text)?;
     let report = report(args, &scenario, &sweep, &rows, &shown);
     let html = cnsim_report::render(&report).map_err(|e| Failure::Run(e.to_string()))?;
@@ -237,13 +240,17 @@ fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> String {
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
     let rest = "study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds";
     header.extend(rest.split(',').map(String::from));
-    let bounds = |i: Option<(f64, f64)>| i.map_or([String::new(), String::new()], |(l, h)| [digits(l), digits(h)]);
+    let bounds =
+        |i: Option<(f64, f64)>| i.map_or([String::new(), String::new()], |(l, h)| [digits(l), digits(h)]);
     let mut lines = Vec::new();
     for r in rows {
         let case = &r.point.case;
         for (m, s) in &r.metrics {
             let mut line = r.point.values.clone();
-            line.extend([&scenario.study, &scenario.name, &case.condition, &case.pause, &case.scheme].map(Clone::clone));
+            line.extend(
+                [&scenario.study, &scenario.name, &case.condition, &case.pause, &case.scheme]
+                    .map(Clone::clone),
+            );
             line.extend([m.id.to_string(), m.unit.to_string(), digits(s.mean)]);
             line.extend(bounds(s.confidence()));
             line.extend(bounds(s.prediction()));
@@ -262,7 +269,8 @@ fn as_json(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> serde_json::
             .metrics
             .iter()
             .map(|(m, s)| {
-                let value = json!({"value": s.mean, "unit": m.unit, "ci95": s.confidence(), "pi95": s.prediction()});
+                let value =
+                    json!({"value": s.mean, "unit": m.unit, "ci95": s.confidence(), "pi95": s.prediction()});
                 (m.id.to_string(), value)
             })
             .collect();
@@ -288,16 +296,20 @@ fn tell(args: &SweepArgs, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Met
         header.push("PAUSE".into());
     }
     header.push("scheme".into());
-    header.extend(shown.iter().map(|m| {
-        if m.unit.is_empty() { m.title.to_string() } else { format!("{} [{}]", m.title, m.unit) }
-    }));
+    header.extend(
+        shown.iter().map(|m| {
+            if m.unit.is_empty() { m.title.to_string() } else { format!("{} [{}]", m.title, m.unit) }
+        }),
+    );
     let line = |r: &Row<'_>| {
         let mut line = r.point.values.clone();
         if pauses {
             line.push(r.point.case.pause.clone());
         }
         line.push(r.point.case.scheme.clone());
-        line.extend(shown.iter().map(|m| r.get(m.id).map_or_else(|| "-".into(), |s| measured(s.mean, half(s)))));
+        line.extend(
+            shown.iter().map(|m| r.get(m.id).map_or_else(|| "-".into(), |s| measured(s.mean, half(s)))),
+        );
         line
     };
     let header: Vec<&str> = header.iter().map(String::as_str).collect();

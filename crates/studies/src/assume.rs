@@ -79,7 +79,10 @@ pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
             found
         };
         if all.iter().any(|s| s.key == switch.key) {
-            return Err(format!("--over {text}: `{}` is there twice\n  help: put all values behind one --over", switch.key));
+            return Err(format!(
+                "--over {text}: `{}` is there twice\n  help: put all values behind one --over",
+                switch.key
+            ));
         }
         all.push(switch);
     }
@@ -93,7 +96,9 @@ fn matters(key: &str, scheme: &str, pause: &str) -> bool {
         return info.iter().any(|i| i.key == param);
     }
     match key {
-        "host.limiter_queue" | "host.limiter_position" | "control.transport" | "host.feedback_delay" => scheme != "none",
+        "host.limiter_queue" | "host.limiter_position" | "control.transport" | "host.feedback_delay" => {
+            scheme != "none"
+        }
         k if k.starts_with("pause.") => pause != "off",
         _ => true,
     }
@@ -143,7 +148,8 @@ impl<'a> Lab<'a> {
         let rows = published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name);
         let mut cases: Vec<Case> = Vec::new();
         for p in rows.filter(|p| crate::metrics::find(&p.metric).is_some()) {
-            let case = cnsim_schemes::find(&p.scheme).and_then(|e| scenario.case_of(&p.condition, &p.pause, e.name));
+            let case =
+                cnsim_schemes::find(&p.scheme).and_then(|e| scenario.case_of(&p.condition, &p.pause, e.name));
             let zero = |c: &Case| crate::metrics::structural_zero(&p.metric, &c.pause, &c.scheme);
             if let Some(case) = case.filter(|c| keep(c) && !zero(c))
                 && !cases.contains(&case)
@@ -181,7 +187,8 @@ impl<'a> Lab<'a> {
 
     /// A combination in words.
     pub fn label(&self, combination: &Combination) -> String {
-        let one = |(s, v): &(usize, usize)| format!("{}={}", self.switches[*s].name, self.switches[*s].values[*v]);
+        let one =
+            |(s, v): &(usize, usize)| format!("{}={}", self.switches[*s].name, self.switches[*s].values[*v]);
         match combination.len() {
             0 => "as it is".into(),
             _ => combination.iter().map(one).collect::<Vec<_>>().join(", "),
@@ -190,7 +197,8 @@ impl<'a> Lab<'a> {
 
     /// A case under a combination; settings that have no effect beside the others are left away.
     fn ready(&self, case: &Case, combination: &Combination) -> Result<Ready, Vec<Problem>> {
-        let set = |(s, v): &(usize, usize)| (self.switches[*s].key.clone(), self.switches[*s].values[*v].clone());
+        let set =
+            |(s, v): &(usize, usize)| (self.switches[*s].key.clone(), self.switches[*s].values[*v].clone());
         let mut sets: Vec<(String, String)> =
             combination.iter().map(set).filter(|(k, _)| matters(k, &case.scheme, &case.pause)).collect();
         loop {
@@ -226,7 +234,12 @@ impl<'a> Lab<'a> {
     ///
     /// # Errors
     /// A value that nothing can read (a typing error); one that merely does not fit here is noted in `refused`.
-    pub fn add(&mut self, setups: &mut Vec<Setup>, combinations: &[Combination], strict: bool) -> Result<(), String> {
+    pub fn add(
+        &mut self,
+        setups: &mut Vec<Setup>,
+        combinations: &[Combination],
+        strict: bool,
+    ) -> Result<(), String> {
         for c in combinations {
             match self.prepare(c) {
                 Ok(s) if setups.iter().any(|o| o.runs == s.runs) => {}
@@ -269,15 +282,15 @@ impl<'a> Lab<'a> {
             })
             .collect();
         helped.sort_by(|a, b| a.0.distance.mean.total_cmp(&b.0.distance.mean));
-        let (mut chosen, mut best, mut out): (Vec<(usize, usize)>, Vec<Setup>, usize) = (Vec::new(), Vec::new(), 0);
+        let (mut chosen, mut best, mut out): (Vec<(usize, usize)>, Vec<Setup>, usize) =
+            (Vec::new(), Vec::new(), 0);
         for (_, one) in helped {
             let mut more = chosen.clone();
             more.push(one);
-            let all = grid(&more);
-            if all.len() as u64 > budget.max(16) {
+            let Some(all) = grid(&more, budget.max(16)) else {
                 out += 1;
                 continue;
-            }
+            };
             let mut next = setups.to_vec();
             let _ = self.add(&mut next, &all, false);
             if self.runs_of(&next) > budget {
@@ -296,8 +309,12 @@ impl<'a> Lab<'a> {
     pub fn missing(&mut self, setups: &[Setup]) -> Vec<usize> {
         self.records.resize(self.jobs.len(), None);
         let seeds = self.seeds as usize;
-        let mut wanted: Vec<usize> =
-            setups.iter().flat_map(|s| &s.runs).flat_map(|f| *f..*f + seeds).filter(|i| self.records[*i].is_none()).collect();
+        let mut wanted: Vec<usize> = setups
+            .iter()
+            .flat_map(|s| &s.runs)
+            .flat_map(|f| *f..*f + seeds)
+            .filter(|i| self.records[*i].is_none())
+            .collect();
         wanted.sort_unstable();
         wanted.dedup();
         wanted
@@ -313,7 +330,8 @@ impl<'a> Lab<'a> {
                 if published.contains_key(first) {
                     continue;
                 }
-                let runs: Vec<RunRecord> = self.records[*first..*first + seeds].iter().flatten().cloned().collect();
+                let runs: Vec<RunRecord> =
+                    self.records[*first..*first + seeds].iter().flatten().cloned().collect();
                 if runs.len() < seeds {
                     continue;
                 }
@@ -340,7 +358,17 @@ impl<'a> Lab<'a> {
                 let agree = mine.iter().filter(|c| c.agrees).count();
                 let combination = setup.combination.clone();
                 let label = self.label(&combination);
-                scored.push(Scored { combination, label, distance, each, agree, cells: mine, gain: None, better: 0, worse: 0 });
+                scored.push(Scored {
+                    combination,
+                    label,
+                    distance,
+                    each,
+                    agree,
+                    cells: mine,
+                    gain: None,
+                    better: 0,
+                    worse: 0,
+                });
             }
         }
         if let Some(base) = scored.iter().find(|s| s.combination.is_empty()).cloned() {
@@ -360,20 +388,30 @@ impl<'a> Lab<'a> {
             cell.values.iter().map(|v| ((published.value - v).abs() / scale).min(CAP)).collect();
         let near = (published.value - cell.summary.mean).abs() <= allowed.max(half) + 1e-12;
         let distance = each.iter().sum::<f64>() / each.len().max(1) as f64;
-        (each.len() == self.seeds as usize).then(|| ScoredCell { cell: cell.clone(), scale, each, distance, agrees: near })
+        (each.len() == self.seeds as usize).then(|| ScoredCell {
+            cell: cell.clone(),
+            scale,
+            each,
+            distance,
+            agrees: near,
+        })
     }
 }
 
-/// All products of values of different switches, each switch also at the scenario's own.
-fn grid(values: &[(usize, usize)]) -> Vec<Combination> {
+/// All products of values of different switches, each switch also at the scenario's own; none if they are more than
+/// `limit`.
+fn grid(values: &[(usize, usize)], limit: u64) -> Option<Vec<Combination>> {
     let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     values.iter().for_each(|(s, v)| by.entry(*s).or_default().push(*v));
-    full(by.into_iter())
+    let size = by.values().fold(1_u64, |n, v| n.saturating_mul(1 + v.len() as u64));
+    (size <= limit).then(|| full(by.into_iter()))
 }
 
-/// The whole product over all switches.
-pub fn every(switches: &[Switch]) -> Vec<Combination> {
-    full(switches.iter().enumerate().map(|(s, w)| (s, (0..w.values.len()).collect())))
+/// The whole product over all switches; none if it has more members than `limit`.
+pub fn every(switches: &[Switch], limit: u64) -> Option<Vec<Combination>> {
+    let size = switches.iter().fold(1_u64, |n, w| n.saturating_mul(1 + w.values.len() as u64));
+    let axes = switches.iter().enumerate().map(|(s, w)| (s, (0..w.values.len()).collect()));
+    (size <= limit).then(|| full(axes))
 }
 
 fn full(axes: impl Iterator<Item = (usize, Vec<usize>)>) -> Vec<Combination> {
@@ -493,7 +531,8 @@ mod tests {
         assert_eq!(lab.runs_of(&setups[..1]), 8);
         assert_eq!(lab.runs_of(&setups), 2 * (4 + 2 + 3), "EFR: both QCN; limiter queue: not `none`");
         assert_eq!(lab.missing(&setups).len(), 18);
-        assert_eq!(every(&lab.switches).len(), 6);
+        assert_eq!(every(&lab.switches, 6).map(|e| e.len()), Some(6));
+        assert_eq!(every(&named_switches(), 1_000_000), None, "too many to list");
     }
 
     #[test]
@@ -502,7 +541,8 @@ mod tests {
         let p = published::parse("p", EMBEDDED).unwrap();
         let mut lab = lab(&s, &p, &["efr=off", "efr-max=10"], "hotspot 2 Gb/s, PAUSE on, qcn-2pt");
         let mut setups = Vec::new();
-        lab.add(&mut setups, &every(&lab.switches.clone()), true).unwrap();
+        let all = every(&lab.switches, 100).unwrap();
+        lab.add(&mut setups, &all, true).unwrap();
         assert_eq!(setups.len(), 3, "EFR off with a maximum is EFR off");
     }
 
@@ -519,7 +559,10 @@ mod tests {
         for (setup, values) in [[54.0, 54.1], [36.0, 36.1], [8.0, 63.1], [70.0, 70.1]].iter().enumerate() {
             for (k, v) in values.iter().enumerate() {
                 let at = setups[setup].runs[0] + k;
-                lab.records[at] = Some(record(&lab.jobs[at], &[("aggregate_throughput", *v), ("hot_port_throughput", 2.57)]));
+                lab.records[at] = Some(record(
+                    &lab.jobs[at],
+                    &[("aggregate_throughput", *v), ("hot_port_throughput", 2.57)],
+                ));
             }
         }
         let scored = lab.score(&setups);
@@ -539,7 +582,12 @@ mod tests {
     fn the_search_keeps_to_its_budget() {
         let s = Scenario::load("B07/single-hop", &[]).unwrap();
         let p = published::parse("p", EMBEDDED).unwrap();
-        let mut lab = lab(&s, &p, &["limiter-queue=10", "efr=off", "gate-qoff=off"], "hotspot 0 Gb/s, PAUSE on, qcn-2pt");
+        let mut lab = lab(
+            &s,
+            &p,
+            &["limiter-queue=10", "efr=off", "gate-qoff=off"],
+            "hotspot 0 Gb/s, PAUSE on, qcn-2pt",
+        );
         let mut setups = Vec::new();
         let one = lab.one_at_a_time();
         lab.add(&mut setups, &one, true).unwrap();

@@ -143,7 +143,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "frames that are being dropped are counted and sampled",
     ),
     a("A30", "jitter", "scheme.params.jitter", "0.15 | 0.3", "width of QCN's sampling jitter"),
-    a("A31", "de-rule", "scheme.params.de", "queue | never", "QCN-3pt: which frames are marked, so that they are not reflected"),
+    a(
+        "A31",
+        "de-rule",
+        "scheme.params.de",
+        "queue | never",
+        "QCN-3pt: which frames are marked, so that they are not reflected",
+    ),
     a(
         "A32",
         "fb0-cycle",

@@ -35,7 +35,9 @@ pub struct Axis {
 /// The key that a name of an assumption stands for; any other key is itself.
 pub fn canonical_key(key: &str) -> String {
     let name = key.strip_prefix("assumptions.").unwrap_or(key).replace('_', "-");
-    let known = ASSUMPTION_KEYS.iter().find(|(n, _)| *n == name && (key.contains('.') == key.contains("assumptions.")));
+    let known = ASSUMPTION_KEYS
+        .iter()
+        .find(|(n, _)| *n == name && (key.contains('.') == key.contains("assumptions.")));
     known.map_or_else(|| key.into(), |(_, k)| (*k).into())
 }
 
@@ -46,19 +48,29 @@ pub fn canonical_key(key: &str) -> String {
 pub fn axis(text: &str) -> Result<Axis, String> {
     let wrong = |reason: String, help: &str| Err(format!("--over {text}: {reason}\n  help: {help}"));
     let Some((key, list)) = text.split_once('=') else {
-        return wrong("has no `=`".into(), "write --over KEY=V1,V2, for example --over hotspot.rate=\"1 Gb/s\",\"2 Gb/s\"");
+        return wrong(
+            "has no `=`".into(),
+            "write --over KEY=V1,V2, for example --over hotspot.rate=\"1 Gb/s\",\"2 Gb/s\"",
+        );
     };
     let key = key.trim();
     match key {
         "" => return wrong("names no key".into(), "write --over KEY=V1,V2"),
         "scheme" | "schemes" => return wrong("a scheme is not a key".into(), "use --scheme S1,S2"),
         "pause" | "pause.mode" => return wrong("PAUSE has its own option".into(), "use --pause on,off"),
-        "seed" | "seeds" | "run.seeds" => return wrong("seeds have their own option".into(), "use --seeds N"),
+        "seed" | "seeds" | "run.seeds" => {
+            return wrong("seeds have their own option".into(), "use --seeds N");
+        }
         k if k.starts_with("matrix.") || k.starts_with("rows.") => {
             return wrong("the matrix itself cannot be varied".into(), "name the key without `matrix.`");
         }
-        k if matches!(k, "study" | "name" | "title" | "question" | "source" | "condition") || k.starts_with("figure.") => {
-            return wrong(format!("`{k}` changes nothing of a run"), "name a key that does; `cnsim schema` lists them");
+        k if matches!(k, "study" | "name" | "title" | "question" | "source" | "condition")
+            || k.starts_with("figure.") =>
+        {
+            return wrong(
+                format!("`{k}` changes nothing of a run"),
+                "name a key that does; `cnsim schema` lists them",
+            );
         }
         _ => {}
     }
@@ -71,7 +83,10 @@ pub fn axis(text: &str) -> Result<Axis, String> {
                 log |= by_factors;
             }
             Some(Err(reason)) => {
-                return wrong(reason, "write FROM..TO/COUNT or FROM..TO/COUNT/log, for example 1Gb/s..10Gb/s/4");
+                return wrong(
+                    reason,
+                    "write FROM..TO/COUNT or FROM..TO/COUNT/log, for example 1Gb/s..10Gb/s/4",
+                );
             }
         }
     }
@@ -98,13 +113,18 @@ pub fn axes(texts: &[String]) -> Result<Vec<Axis>, String> {
     for text in texts {
         let more = axis(text)?;
         if all.iter().any(|a| a.key == more.key) {
-            return Err(format!("--over {text}: `{}` is varied twice\n  help: put all its values behind one --over", more.key));
+            return Err(format!(
+                "--over {text}: `{}` is varied twice\n  help: put all its values behind one --over",
+                more.key
+            ));
         }
         all.push(more);
     }
     let points = all.iter().fold(1_usize, |n, a| n.saturating_mul(a.values.len()));
     if points > MAX_POINTS {
-        return Err(format!("{points} points are more than {MAX_POINTS}\n  help: use fewer values, or several sweeps"));
+        return Err(format!(
+            "{points} points are more than {MAX_POINTS}\n  help: use fewer values, or several sweeps"
+        ));
     }
     Ok(all)
 }
@@ -162,7 +182,8 @@ pub fn numbers(values: &[String]) -> Option<(Vec<f64>, String)> {
 /// `FROM..TO/COUNT[/log]`, if this is meant to be one: names of hosts (`H0..H9/3`) are not.
 fn range(text: &str) -> Option<Result<(Vec<String>, bool), String>> {
     let (from, rest) = text.split_once("..")?;
-    let numeric = |t: &str| t.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
+    let numeric =
+        |t: &str| t.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
     if !numeric(from) || !numeric(rest) {
         return None;
     }
@@ -182,7 +203,10 @@ fn spread(from: &str, rest: &str) -> Result<(Vec<String>, bool), String> {
     }
     let ends = [from.trim().to_string(), to.trim().to_string()];
     let Some((v, unit)) = numbers(&ends) else {
-        return Err(format!("`{}` and `{}` are not of one kind; write a unit at both ends", ends[0], ends[1]));
+        return Err(format!(
+            "`{}` and `{}` are not of one kind; write a unit at both ends",
+            ends[0], ends[1]
+        ));
     };
     let (a, b) = (v[0], v[1]);
     if log && (a <= 0.0 || b <= 0.0) {
@@ -193,7 +217,13 @@ fn spread(from: &str, rest: &str) -> Result<(Vec<String>, bool), String> {
     let mut values = Vec::new();
     for i in 0..count {
         let even = a + (b - a) * i as f64 / (count - 1) as f64;
-        let value = if i + 1 == count { b } else if log { a * power } else { even };
+        let value = if i + 1 == count {
+            b
+        } else if log {
+            a * power
+        } else {
+            even
+        };
         power *= factor;
         let text = digits(value);
         values.push(if unit.is_empty() { text } else { format!("{text} {unit}") });
@@ -437,7 +467,9 @@ mod tests {
         assert!(sweep.notes.iter().any(|n| n.contains("efr has no effect on none")), "{:?}", sweep.notes);
         assert!(!sweep.notes.iter().any(|n| n.contains("qcn-2pt")), "{:?}", sweep.notes);
         assert_eq!(sweep.points[0].case.condition, "hotspot 1 Gb/s", "the row's own value gives way");
-        let bad = |text: &str| plan(&s, axes(&[text.into()]).unwrap(), base, &["on".into()], &schemes, 1).unwrap_err();
+        let bad = |text: &str| {
+            plan(&s, axes(&[text.into()]).unwrap(), base, &["on".into()], &schemes, 1).unwrap_err()
+        };
         assert!(bad("hotspot.rat=1 Gb/s,2 Gb/s").contains("did you mean `hotspot.rate`"));
         assert!(bad("hotspot.rate=1 GB/s").contains("1 GB/s"));
         assert!(bad("scheme.params.eff=on").contains("no scheme has this parameter"));

@@ -179,7 +179,9 @@ impl Scenario {
         expand_assumptions(&mut flat, &mut problems);
         for (key, leaf) in flat.leaves.clone() {
             let shared = key.strip_prefix("scheme.params.").filter(|_| leaf.place == Place::Set);
-            for (own, value) in flat.leaves.iter_mut().filter(|(k, _)| shared.is_some() && k.starts_with("scheme.")) {
+            for (own, value) in
+                flat.leaves.iter_mut().filter(|(k, _)| shared.is_some() && k.starts_with("scheme."))
+            {
                 if own.rsplit('.').next() == shared {
                     value.items.clone_from(&leaf.items);
                 }
