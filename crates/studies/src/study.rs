@@ -527,26 +527,6 @@ pub fn results_json(records: &[RunRecord], series: &dyn Fn(&RunRecord) -> Vec<St
     })
 }
 
-/// A run record with these metrics, as if the job had been run.
-#[cfg(test)]
-pub(crate) fn record_for_tests(job: &Job, metrics: &[(&str, f64)]) -> RunRecord {
-    RunRecord {
-        study: job.scenario.0.clone(),
-        scenario: job.scenario.1.clone(),
-        condition: job.case.condition.clone(),
-        pause: job.case.pause.clone(),
-        scheme: job.case.scheme.clone(),
-        seed: job.seed,
-        fingerprint: BTreeMap::new(),
-        config: job.ready.config.clone(),
-        metrics: metrics.iter().map(|(k, v)| ((*k).to_string(), *v)).collect(),
-        counters: BTreeMap::new(),
-        ports: BTreeMap::new(),
-        series: BTreeMap::new(),
-        packet_hops: 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
