@@ -214,8 +214,14 @@ impl Text<'_> {
         self.scored.iter().filter(|s| s.combination.len() <= 1).collect()
     }
 
+    /// Combinations that measure something else than every shorter reading.
     fn together(&self) -> Vec<&Scored> {
-        self.scored.iter().filter(|s| s.combination.len() > 1).collect()
+        let values = |s: &Scored| s.cells.iter().map(|c| c.cell.values.clone()).collect::<Vec<_>>();
+        let shorter = |s: &Scored| {
+            let near = |o: &&Scored| o.distance == s.distance && o.combination.len() < s.combination.len();
+            self.scored.iter().filter(near).any(|o| values(o) == values(s))
+        };
+        self.scored.iter().filter(|s| s.combination.len() > 1 && !shorter(s)).collect()
     }
 
     fn ranking(&self, title: &str, list: &[&Scored]) {
@@ -298,12 +304,13 @@ impl Text<'_> {
                 .into_iter()
                 .min_by(|a, b| self.at(a, i).distance.total_cmp(&self.at(b, i).distance));
             let Some(best) = best else { continue };
+            let helps = self.at(best, i).distance + 0.05 < c.distance;
             rows.push(vec![
                 c.name(),
                 c.cell.published.as_ref().map_or_else(String::new, |p| p.text.clone()),
                 shown(c),
-                shown(self.at(best, i)),
-                best.label.clone(),
+                if helps { shown(self.at(best, i)) } else { "-".into() },
+                if helps { best.label.clone() } else { "none".into() },
                 self.scored.first().map_or_else(String::new, |s| shown(self.at(s, i))),
             ]);
         }
@@ -514,7 +521,7 @@ fn bars(group: &str, title: &str, list: &[&Scored], seeds: u64) -> model::Figure
         categories: list.iter().map(|s| s.label.clone()).collect(),
         traces: vec![model::Trace {
             name: "distance".into(),
-            slot: Some(1),
+            slot: Some(0),
             x: (0..list.len()).map(|i| i as f64).collect(),
             y: of(&|s| s.mean),
             band,

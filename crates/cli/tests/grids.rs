@@ -180,9 +180,9 @@ fn assume_ranks_and_runs_only_what_a_switch_changes() {
         "--over",
         "oversampling=off",
         "--over",
-        "r-min",
+        "limiter-queue=3,10",
         "--set",
-        "host.limiter_queue=50",
+        "host.fifo=5000",
         "--seeds",
         "2",
         "--out",
@@ -194,11 +194,11 @@ fn assume_ranks_and_runs_only_what_a_switch_changes() {
     let said = text(&done);
     assert_eq!(done.status.code(), Some(0), "{said}");
     for words in
-        ["One switch at a time", "as it is", "efr=off", "oversampling=off, r-min=1 Mb/s", "4 published cells"]
+        ["One switch at a time", "as it is", "efr=off", "Combinations, the nearest", "4 published cells"]
     {
         assert!(said.contains(words), "`{words}` is not in:\n{said}");
     }
-    // 3 cases as they are; EFR off: 1; oversampling off: 1; R_min 1 and 50: 2 each, with the others 1 more each.
+    // 3 cases as they are; EFR off: 1; oversampling off: 1; limiter queue: 2 each, with the others 1 more each.
     assert_eq!(folder.runs(), 2 * (3 + 1 + 1 + 4 + 2 + 2), "{said}");
     let ranking = folder.read("out/assume.csv");
     let distances: Vec<f64> = ranking.lines().skip(1).map(|l| column(l, 2).parse().unwrap()).collect();
@@ -211,7 +211,7 @@ fn assume_ranks_and_runs_only_what_a_switch_changes() {
         cells.lines().find(of).map(|l| column(l, 9)).unwrap()
     };
     assert_eq!(cell("as it is", "ecm"), cell("efr=off", "ecm"), "EFR is no matter of ECM");
-    assert_ne!(cell("as it is", "ecm"), cell("r-min=50 Mb/s", "ecm"));
+    assert_ne!(cell("as it is", "ecm"), cell("limiter-queue=3", "ecm"));
     assert!(folder.read("out/assume.html").contains("Combinations, nearest first"));
     let mut again = args.to_vec();
     again.push("--json");
