@@ -1,5 +1,6 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
+pub mod dcqcn;
 pub mod ecm;
 pub mod none;
 pub mod qcn_2pt;
@@ -87,6 +88,7 @@ macro_rules! catalogue {
     };
 }
 
+use dcqcn::{Dcqcn, DcqcnParams};
 use ecm::{Ecm, EcmParams};
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
@@ -102,6 +104,7 @@ static CATALOGUE: &[Entry] = catalogue! {
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
+    "dcqcn", [], "data centre QCN for RoCEv2 (2015)", "dcqcn.rs", DcqcnParams, DcqcnParams::default(), DcqcnParams::idle, Dcqcn;
 };
 
 /// All registered schemes, in the order of the studies.
