@@ -48,6 +48,13 @@
 //! * `release = never`: the estimate of a flow outlives its return to line rate; `at-line-rate` gives the limiter back when
 //!   the rate is within 0.1 % of it, and the next CNP counts as the first.
 //!
+//! ## Against the fluid model
+//!
+//! The fluid model of 2016 multiplies means. The same rules taken event by event have a higher fixed point: with 5 KB, 2 MB,
+//! 10 % and a loop of 4 us the mean queue of 2, 10 and 64 senders is 25, 167 and 1540 KB, the fluid model's 20.5, 125 and
+//! 1183. `windows` and `deferred` lie nearer. A loop of 85 us swings with 64 senders too, as marked frames left their senders a
+//! queueing delay before, which the model leaves out. The tests hold a model of single events against the network.
+//!
 //! ## Not modelled
 //!
 //! Marks echoed on acknowledgements (there are none: `cnp_interval = 0 s` comes close), a PI controller in place of the ramp,
@@ -204,7 +211,11 @@ impl DcqcnParams {
             "no cut is that large: alpha is at most 1, so at least 1 - gd is left",
         );
         note(self.clamp_tgt_rate, "clamp_tgt_rate_after_time_inc", "clamp_tgt_rate is on");
-        note(self.cnp_interval == Time::ZERO, "cnp_spacing", "cnp_interval is 0: every marked frame makes a CNP");
+        note(
+            self.cnp_interval == Time::ZERO,
+            "cnp_spacing",
+            "cnp_interval is 0: every marked frame makes a CNP",
+        );
         note(self.alpha_update == AlphaUpdate::Periodic, "cut_order", "alpha_update is periodic");
         if self.byte_reset.is_none() {
             // The smaller stage stays 0.
@@ -514,3 +525,6 @@ impl ReactionPoint for Reaction {
         self.increase(stage, limiter);
     }
 }
+
+#[cfg(test)]
+mod tests;
