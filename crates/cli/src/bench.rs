@@ -141,7 +141,7 @@ fn measure(name: &str, scheme: &str) -> Result<Value, Failure> {
         .collect();
     flat.push(("matrix.schemes".into(), format!("[{scheme}]")));
     let scenario = Scenario::parse(name, &text, &flat)?;
-    let case = scenario.case(Vec::new(), "on", scheme);
+    let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
     let spec = ready.settings.spec(&ready.built, 1, false);
     let (before, wall) = (usage().0, std::time::Instant::now());

@@ -4,6 +4,7 @@ use crate::RunError;
 use crate::frame::{TxRate, mix};
 use crate::spec::{ControlTransport, Record, Routing, RunSpec};
 use cnsim_scheme_api::{NodeId, Plan, Scheme, Time};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The far end of an output port.
@@ -48,6 +49,8 @@ pub(crate) struct Net {
     pub(crate) window: u64,
     /// Per switch port: the switch's own number of points before it; `PointId` = port number.
     pub(crate) mtu: u16,
+    /// Finite transfers by destination: (source, bytes on the link, start), by start.
+    pub(crate) transfers: BTreeMap<u32, Vec<(u32, u64, u64)>>,
 }
 
 impl Net {
@@ -134,7 +137,15 @@ impl Net {
                 .map(|s| s.frame.get() as u16)
                 .max()
                 .unwrap_or(1500),
+            transfers: BTreeMap::new(),
         };
+        for (h, s) in spec.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
+            for t in s.transfers.iter().filter(|t| t.bytes.get() > 0) {
+                let bytes = t.on_link(s.frame.get().max(1));
+                net.transfers.entry(t.dst.0).or_default().push((h as u32, bytes, t.start.as_ps()));
+            }
+        }
+        net.transfers.values_mut().for_each(|l| l.sort_by_key(|t| t.2));
         net.routes(spec)?;
         net.tree();
         Ok(net)
@@ -181,7 +192,7 @@ impl Net {
         edges.dedup();
         self.level = breadth(&edges);
         self.table = vec![u16::MAX; s * s];
-        let mut known: std::collections::BTreeMap<Vec<u16>, u16> = std::collections::BTreeMap::new();
+        let mut known: BTreeMap<Vec<u16>, u16> = BTreeMap::new();
         for to in 0..s {
             let dist = breadth(&[to]);
             for from in (0..s).filter(|&f| f != to && dist[f] != u32::MAX) {

@@ -1,12 +1,21 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
+pub mod becn;
 pub mod dcqcn;
+pub mod e2cm;
 pub mod ecm;
+pub mod explicit_rate;
+pub mod fb_hat;
+pub mod fecn;
+pub mod join;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
+pub mod qcn_8021qau;
+pub mod qcn_probing;
+pub mod qcn_serial_hai;
 
-use cnsim_scheme_api::{ParamError, ParamInfo, Params, Scheme};
+use cnsim_scheme_api::{ParamError, ParamInfo, Params, Rate, Scheme};
 use std::sync::Arc;
 
 /// Keys that were set but have no effect, with the reason.
@@ -88,11 +97,19 @@ macro_rules! catalogue {
     };
 }
 
+use becn::{Becn, BecnParams};
 use dcqcn::{Dcqcn, DcqcnParams};
+use e2cm::{Basis, E2cm, E2cmParams};
 use ecm::{Ecm, EcmParams};
+use fb_hat::{HatParams, QcnH};
+use fecn::{Fecn, FecnParams};
+use join::Join;
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
 use qcn_3pt::{Qcn3pt, Qcn3ptParams};
+use qcn_8021qau::{Qau, QauParams};
+use qcn_probing::{HatProbeParams, PlainParams, QcnProbing, Route, WholePathParams};
+use qcn_serial_hai::{SerialHai, SerialHaiParams};
 
 static CATALOGUE: &[Entry] = catalogue! {
     "none", ["nocm"], "no congestion management", "none.rs", NoneParams, NoneParams::default(), |_| Vec::new(), |_| NoScheme;
@@ -105,6 +122,31 @@ static CATALOGUE: &[Entry] = catalogue! {
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
     "dcqcn", [], "data centre QCN for RoCEv2 (2015)", "dcqcn.rs", DcqcnParams, DcqcnParams::default(), DcqcnParams::idle, Dcqcn;
+    "qcn-serial-hai", [], "QCN with byte counter and timer, serial hyperactive increase (2008)", "qcn_serial_hai.rs",
+        SerialHaiParams, SerialHaiParams::default(), SerialHaiParams::idle, SerialHai;
+    "qcn-802.1Qau", ["qcn-8021qau"], "QCN as standardised, IEEE 802.1Qau-2010", "qcn_8021qau.rs", QauParams,
+        QauParams::default(), QauParams::idle, Qau;
+    "qcn-h", [], "QCN with Fb-hat (2007)", "fb_hat.rs", Join<QcnParams, HatParams>,
+        Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() },
+        |p| [p.first.idle(), p.second.idle()].concat(), QcnH;
+    "qcn-p", [], "QCN with probes to the congestion point (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| p.first.idle(), |p| QcnProbing::plain("qcn-p", Route::Directed, p);
+    "qcn-hp", [], "QCN with Fb-hat and probes to the congestion point (2007)", "qcn_probing.rs", HatProbeParams,
+        qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hp", Route::Directed, p);
+    "qcn-sp", [], "QCN with probes along the sub-path (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| p.first.idle(), |p| QcnProbing::plain("qcn-sp", Route::SubPath, p);
+    "qcn-hsp", [], "QCN with Fb-hat and probes along the sub-path (2007)", "qcn_probing.rs", HatProbeParams,
+        qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hsp", Route::SubPath, p);
+    "qcn-pp", [], "QCN with probes along the whole path (2007)", "qcn_probing.rs", WholePathParams,
+        qcn_probing::whole_path(), |p| p.first.first.idle(), |p| QcnProbing::whole_path("qcn-pp", p);
+    "e2cm-src", [], "ECM with a probe along each flow's path, measured by the source (2007)", "e2cm.rs", E2cmParams,
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Source, params };
+    "e2cm-dst", [], "ECM with a probe along each flow's path, measured by the destination (2007)", "e2cm.rs", E2cmParams,
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Destination, params };
+    "becn", [], "explicit rates, broadcast by every port (2006)", "becn.rs", BecnParams, BecnParams::default(), BecnParams::idle,
+        Becn;
+    "fecn", [], "explicit rates, collected along the path (2007)", "fecn.rs", FecnParams, FecnParams::default(),
+        FecnParams::idle, Fecn;
 };
 
 /// All registered schemes, in the order of the studies.
@@ -114,15 +156,15 @@ pub fn catalogue() -> &'static [Entry] {
 
 /// Finds a scheme by name or alias, whatever its case.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    let name = name.to_ascii_lowercase();
-    catalogue().iter().find(|e| e.name == name || e.aliases.contains(&name.as_str()))
+    let same = |known: &str| known.eq_ignore_ascii_case(name);
+    catalogue().iter().find(|e| same(e.name) || e.aliases.iter().any(|a| same(a)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use cnsim_scheme_api::testing::{Promise, conformance};
-    use cnsim_scheme_api::{Bytes, Rate, Time};
+    use cnsim_scheme_api::{Bytes, Time};
 
     /// A fresh scheme behind a box, as anyone's would be.
     #[derive(Debug)]
@@ -147,22 +189,59 @@ mod tests {
         ) -> Option<Box<dyn cnsim_scheme_api::ReactionPoint>> {
             self.0.reaction_point(s)
         }
+        fn reflector(&self, s: &cnsim_scheme_api::SinkSite) -> Option<Box<dyn cnsim_scheme_api::Reflector>> {
+            self.0.reflector(s)
+        }
         fn engages(&self, f: &cnsim_scheme_api::Feedback) -> bool {
             self.0.engages(f)
         }
     }
 
+    /// What each scheme of the catalogue promises with its default parameters.
+    fn promise(name: &str) -> Promise {
+        let floor = Rate::from_mbps(match name {
+            "qcn-802.1Qau" => 5.0,
+            "e2cm-src" | "e2cm-dst" => 1.0,
+            "dcqcn" => 40.0,
+            _ => 10.0,
+        });
+        let recovers = match name {
+            "qcn-2pt" | "qcn-h" | "qcn-p" | "qcn-hp" | "qcn-sp" | "qcn-hsp" | "qcn-pp" => {
+                Some((Bytes::from_mb(40), Time::from_ms(100)))
+            }
+            // Five stages of 15 ms, then one stage of 7.5 ms and a good many of bytes.
+            "qcn-serial-hai" | "qcn-802.1Qau" | "dcqcn" => Some((Bytes::from_mb(100), Time::from_ms(200))),
+            // The others rise when told to.
+            _ => None,
+        };
+        let stops = matches!(name, "bcn" | "ecm" | "e2cm-src" | "e2cm-dst");
+        Promise { floor, stops, reacts: name != "none", recovers }
+    }
+
     #[test]
     fn every_scheme_conforms() {
+        let broken: Vec<String> = catalogue()
+            .iter()
+            .filter_map(|entry| {
+                let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
+                let broken = conformance(&make, promise(entry.name)).err()?;
+                Some(broken.iter().map(|b| format!("{}: {b}\n", entry.name)).collect())
+            })
+            .collect();
+        assert!(broken.is_empty(), "\n{}", broken.concat());
+    }
+
+    #[test]
+    fn names_are_found_whatever_their_case() {
         for entry in catalogue() {
-            let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
-            let qcn2 = entry.name == "qcn-2pt";
-            let promise = Promise {
-                floor: if entry.name == "none" { Rate::ZERO } else { Rate::from_mbps(10.0) },
-                recovers: qcn2.then(|| (Bytes::from_mb(40), Time::from_ms(100))),
-            };
-            conformance(&make, promise).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                for written in [(*name).to_string(), name.to_ascii_lowercase(), name.to_ascii_uppercase()] {
+                    assert_eq!(find(&written).map(|e| e.name), Some(entry.name), "{written}");
+                }
+            }
         }
+        assert_eq!(find("qcn-802.1qau").map(|e| e.name), Some("qcn-802.1Qau"));
+        assert!(find("qcn-802").is_none());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A flow, one queue and its destination, closed to a loop: what a scheme's own messages do to it.
 
 use super::{PointRig, ReactionRig, ReflectorRig};
-use crate::{Bytes, Feedback, FlowId, FrameView, NodeId, Purpose, Rate, Scheme, Stream, Tag, Time};
+use crate::{Bytes, Feedback, FlowId, FrameView, NodeId, PointAction, Purpose, Rate, Scheme, Stream, Tag, Time};
 use std::collections::VecDeque;
 
 /// What happens to messages on their way, each a probability.
@@ -83,9 +83,11 @@ impl Loopback {
             }
         }
         if let Some(point) = &self.point {
-            let messages = point.messages();
-            said.extend(messages.iter().skip(self.taken));
-            self.taken = messages.len();
+            said.extend(point.actions[self.taken..].iter().filter_map(|a| match a {
+                PointAction::Notify(FlowId(1), f) | PointAction::Broadcast(f) => Some(*f),
+                _ => None,
+            }));
+            self.taken = point.actions.len();
         }
         self.carry(said);
     }

@@ -45,8 +45,8 @@ impl ReactionRig {
     }
 
     fn build(&mut self) {
-        let (sent, stream) = (self.state.sent, self.state.stream.clone());
-        self.state = LimiterState { sent, ..LimiterState::new(self.state.line_rate, self.state.mtu, stream) };
+        let (sent, above_line, stream) = (self.state.sent, self.state.above_line, self.state.stream.clone());
+        self.state = LimiterState { sent, above_line, ..LimiterState::new(self.state.line_rate, self.state.mtu, stream) };
         self.object = self.scheme.reaction_point(&SourceSite {
             flow: FlowId(1),
             src: NodeId(0),
@@ -152,6 +152,11 @@ impl ReactionRig {
             }
         }
         self.now = end;
+    }
+
+    /// Data of the limiter, as the network keeps it.
+    pub fn state(&self) -> &LimiterState {
+        &self.state
     }
 
     /// Simulated time.
