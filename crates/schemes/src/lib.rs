@@ -215,7 +215,9 @@ mod tests {
             _ => None,
         };
         let stops = matches!(name, "bcn" | "ecm" | "e2cm-src" | "e2cm-dst");
-        Promise { floor, stops, reacts: name != "none", recovers }
+        // Explicit rates start at a tenth of the line.
+        let warms_up = if matches!(name, "becn" | "fecn") { Time::from_ms(5) } else { Time::ZERO };
+        Promise { floor, stops, warms_up, reacts: name != "none", recovers }
     }
 
     #[test]
