@@ -1,71 +1,59 @@
 //! DCQCN in a whole network against the fixed point of its fluid model.
 #![allow(clippy::unwrap_used)]
 
-use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
-use std::sync::Arc;
+use cnsim_fabric::{Options, RunSpec, SeriesKind, run};
+use cnsim_scheme_api::{NodeId, Purpose, Stream, Time};
+use cnsim_studies::scenario::Scenario;
 
-/// `n` greedy senders (hosts 0 to n - 1) to host n, 40 Gb/s, frames of 1000 B. Mark to reaction and back to the queue:
-/// four links and four processing delays, each an eighth of `loop_delay` (or half a microsecond the delays).
+/// `n` greedy senders (H0 to Hn-1) to Hn, 40 Gb/s, frames of 1000 B, a ramp of 5/2000 KB at 10 %. Mark to reaction and back
+/// to the queue: four links and four processing delays of half a microsecond, together `loop_delay`.
 fn star(n: usize, loop_delay: Time, duration: Time, seed: u64, set: &[(&str, &str)]) -> RunSpec {
-    let processing = Time::from_ns(500);
-    let link = (loop_delay.saturating_sub(processing * 4)).as_ps() / 4;
-    let source = |_| SourceSpec {
-        arrivals: Arrivals::Greedy,
-        destinations: Destinations::Fixed(NodeId(n as u32)),
-        frame: Bytes::new(1000),
-        start: Time::ZERO,
-        stop: Time::MAX,
-        phase: Phase::Random,
-    };
-    let host = |h: usize| HostSpec {
-        name: format!("H{h}"),
-        processing,
-        sources: (0..usize::from(h < n)).map(source).collect(),
-        fifo_frames: 100,
-        limiter_frames: 100,
-        limiter_position: LimiterPosition::BelowQueue,
-        scheme: Some(0),
-    };
-    let mut pairs: Vec<(String, String)> =
-        [("k_max", "2 MB"), ("p_max", "0.1")].map(|(k, v)| (k.to_string(), v.to_string())).to_vec();
-    pairs.extend(set.iter().map(|(k, v)| (k.to_string(), v.to_string())));
-    let scheme = (cnsim_schemes::find("dcqcn").unwrap().build)(&pairs).unwrap().scheme;
-    RunSpec {
-        hosts: (0..=n).map(host).collect(),
-        switches: vec![SwitchSpec {
-            name: "S".into(),
-            ports: n as u16 + 1,
-            processing,
-            buffer: BufferSpec {
-                organisation: Organisation::Crosspoint,
-                share: Bytes::from_mb(1000),
-                output_limit: None,
-                pause: None,
-            },
-            scheme: Some(0),
-        }],
-        links: (0..=n)
-            .map(|h| LinkSpec {
-                a: (NodeId(h as u32), 0),
-                b: (NodeId(n as u32 + 1), h as u16),
-                rate: Rate::from_gbps(40.0),
-                delay: Time::from_ps(link),
-            })
-            .collect(),
-        routing: Routing::FlowHash,
-        schemes: vec![Arc::clone(&scheme)],
-        control: ControlTransport::Priority,
-        changes: Vec::new(),
-        duration,
-        seed,
-        record: Record {
-            bin: Time::from_us(2),
-            queues: vec![(NodeId(n as u32 + 1), n as u16)],
-            flows: (0..n).map(|s| (NodeId(s as u32), NodeId(n as u32))).collect(),
-            ..Record::default()
-        },
-    }
+    let link = loop_delay.saturating_sub(Time::from_us(2)).as_ps() / 4;
+    let (hosts, last) = (n + 1, n - 1);
+    let flows: Vec<String> = (0..n).map(|h| format!("\"H{h}>H{n}\"")).collect();
+    let flows = flows.join(", ");
+    let text = format!(
+        r#"
+        name = "star"
+        [topology]
+        kind = "single-switch"
+        hosts = {hosts}
+        ports = {hosts}
+        link_rate = "40 Gb/s"
+        link_delay = "{link} ps"
+        [switch]
+        processing = "0.5 us"
+        buffer = "XP"
+        share = "1000 MB"
+        [pause]
+        mode = "off"
+        [host]
+        processing = "0.5 us"
+        fifo = 100
+        limiter_queue = 100
+        [[traffic]]
+        hosts = "H0..H{last}"
+        kind = "greedy"
+        frame = "1000 B"
+        destinations = ["H{n}"]
+        [run]
+        duration = "{duration}"
+        [record]
+        bin = "2 us"
+        flows = [{flows}]
+        [matrix]
+        pause = ["off"]
+        schemes = ["dcqcn"]
+        [scheme.dcqcn]
+        k_max = "2 MB"
+        p_max = 0.1
+        "#
+    );
+    let sets: Vec<(String, String)> =
+        set.iter().map(|(k, v)| (format!("scheme.dcqcn.{k}"), (*v).to_string())).collect();
+    let scenario = Scenario::parse("star.toml", &text, &sets).unwrap();
+    let ready = scenario.ready(&scenario.cases()[0]).unwrap();
+    ready.settings.spec(&ready.built, seed, false)
 }
 
 #[derive(Debug)]
@@ -73,6 +61,8 @@ struct Seen {
     queue: Vec<f64>,
     jain: f64,
     used: f64,
+    /// Smallest and largest rate of a flow, of C/N.
+    shares: (f64, f64),
 }
 
 /// Runs it and keeps the second half.
@@ -92,7 +82,9 @@ fn look(spec: &RunSpec) -> Seen {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|r| r * r).sum();
     let queue = second_half(SeriesKind::Queue { node: NodeId(n as u32 + 1), port: n as u16 });
-    Seen { queue, jain: sum * sum / (n as f64 * squares), used: sum / 40e9 }
+    let share = |r: f64| r * n as f64 / 40e9;
+    let shares = rates.iter().fold((1.0f64, 1.0f64), |(l, h), r| (l.min(share(*r)), h.max(share(*r))));
+    Seen { shares, queue, jain: sum * sum / (n as f64 * squares), used: sum / 40e9 }
 }
 
 /// Fluid model of 2016, units packets of 1000 B and seconds: marking probability at its fixed point, by bisection.
@@ -271,4 +263,30 @@ fn sixty_four_senders_at_85_us() {
     };
     assert!(swings(false) < 0.6e6, "{}", swings(false));
     assert!(swings(true) > 1.8e6, "{}", swings(true));
+}
+
+/// The numbers behind all this, to be read: `cargo test -p cnsim-studies --test dcqcn -- --ignored --nocapture`.
+#[test]
+#[ignore = "prints a table"]
+fn table() {
+    for delay in [4, 85] {
+        for (n, ms) in [(2, 1000), (10, 600), (64, 200)] {
+            let expected = queue_at(fluid(n as f64));
+            for spacing in ["since-last", "deferred", "windows"] {
+                let sets = [("cnp_spacing", spacing)];
+                let seen = look(&star(n, Time::from_us(delay), Time::from_ms(ms), 1, &sets));
+                let (mean, low, high) = spread(&seen.queue);
+                println!(
+                    "{delay} us, N = {n}, {spacing}: mean {:.1} KB ({:+.1} % of fluid), 5 to 95 % {:.1} to {:.1}, shares {:.3} to {:.3}, used {:.4}",
+                    mean / 1e3,
+                    (mean / expected - 1.0) * 100.0,
+                    low / 1e3,
+                    high / 1e3,
+                    seen.shares.0,
+                    seen.shares.1,
+                    seen.used
+                );
+            }
+        }
+    }
 }
