@@ -186,9 +186,12 @@ fn fluid_fixed_points() {
     }
 }
 
+/// A mark that comes too soon after a CNP is forgotten.
+const SINCE_LAST: &[(&str, &str)] = &[("cnp_spacing", "since-last")];
+
 /// Queue, fairness and use of the link over half a run, beside the process model and the fluid model.
 fn compare(n: usize, delay: u64, ms: u64, tolerance: f64, fluid_off: (f64, f64)) {
-    let seen = look(&star(n, Time::from_us(delay), Time::from_ms(ms), 1, &[]));
+    let seen = look(&star(n, Time::from_us(delay), Time::from_ms(ms), 1, SINCE_LAST));
     let other = processes(n, delay as usize, true, 400_000, 1);
     let (mean, low, high) = spread(&seen.queue);
     let (expected, other_low, other_high) = spread(&other[200_000..]);
@@ -205,6 +208,9 @@ fn compare(n: usize, delay: u64, ms: u64, tolerance: f64, fluid_off: (f64, f64))
     assert!(((high - low) / (other_high - other_low) - 1.0).abs() < 0.2, "{said}");
     assert!(off > fluid_off.0 && off < fluid_off.1, "{said}");
     assert!(seen.jain > 0.99 && seen.used > 0.93, "{said}");
+    if delay < 85 {
+        fair(n, &seen);
+    }
 }
 
 // The fluid model multiplies means: it lets a flow recover while it is being cut, and counts cuts by windows that run by
@@ -226,13 +232,37 @@ fn sixty_four_senders() {
     compare(64, 4, 160, 0.08, (0.20, 0.40));
 }
 
-/// With the paper's wording of the CNP interval (late marks are not lost) the mean is that of the fluid model.
+/// With the paper's wording of the CNP interval (late marks are not lost) the mean is that of the fluid model but for a
+/// few frames, which is much for two senders.
 #[test]
 fn deferred_messages_meet_the_fluid_model() {
-    let seen = look(&star(10, Time::from_us(4), Time::from_ms(600), 1, &[("cnp_spacing", "deferred")]));
-    let mean = spread(&seen.queue).0;
-    let expected = queue_at(fluid(10.0));
-    assert!((mean / expected - 1.0).abs() < 0.1, "{mean:.0}, fluid model {expected:.0}");
+    for (n, ms, low, high) in [(2, 1000, -0.15, -0.08), (10, 600, -0.05, 0.05), (64, 200, -0.1, 0.1)] {
+        let seen = look(&star(n, Time::from_us(4), Time::from_ms(ms), 1, &[("cnp_spacing", "deferred")]));
+        let (mean, expected) = (spread(&seen.queue).0, queue_at(fluid(n as f64)));
+        let off = mean / expected - 1.0;
+        assert!(off > low && off < high, "N = {n}: {mean:.0}, fluid model {expected:.0}: {off:+.3}");
+        fair(n, &seen);
+    }
+}
+
+/// Each flow has C/N; among 64 over 100 ms, cuts differ by chance.
+fn fair(n: usize, seen: &Seen) {
+    let (low, high) = seen.shares;
+    let tolerance = if n < 64 { 0.05 } else { 0.2 };
+    assert!(low > 1.0 - tolerance && high < 1.0 + tolerance, "N = {n}: {low:.3} to {high:.3} of C/N");
+}
+
+/// At 85 us two senders are as calm as at 4 us.
+#[test]
+fn two_senders_at_85_us() {
+    let swing = |delay| {
+        let seen = look(&star(2, Time::from_us(delay), Time::from_ms(1000), 1, SINCE_LAST));
+        fair(2, &seen);
+        let (mean, low, high) = spread(&seen.queue);
+        (mean, high - low)
+    };
+    let (near, far) = (swing(4), swing(85));
+    assert!((far.0 / near.0 - 1.0).abs() < 0.1 && far.1 < 1.2 * near.1, "{near:?}, {far:?}");
 }
 
 /// At 85 us ten senders swing through an empty queue, as in the fluid model.
@@ -240,7 +270,7 @@ fn deferred_messages_meet_the_fluid_model() {
 fn ten_senders_at_85_us() {
     compare(10, 85, 600, 0.10, (0.25, 0.60));
     let swing = |delay| {
-        let (_, low, high) = spread(&look(&star(10, Time::from_us(delay), Time::from_ms(400), 1, &[])).queue);
+        let (_, low, high) = spread(&look(&star(10, Time::from_us(delay), Time::from_ms(400), 1, SINCE_LAST)).queue);
         (low, high - low)
     };
     let (near, far) = (swing(4), swing(85));
@@ -255,7 +285,7 @@ fn ten_senders_at_85_us() {
 /// fluid model leaves out. Processes that count marks by the present rates stay calm, as it does.
 #[test]
 fn sixty_four_senders_at_85_us() {
-    let (_, low, high) = spread(&look(&star(64, Time::from_us(85), Time::from_ms(120), 1, &[])).queue);
+    let (_, low, high) = spread(&look(&star(64, Time::from_us(85), Time::from_ms(120), 1, SINCE_LAST)).queue);
     assert!(low < 1e5 && high > 2e6, "{low:.0} to {high:.0}");
     let swings = |leaving| {
         let (_, low, high) = spread(&processes(64, 85, leaving, 200_000, 1)[100_000..]);
