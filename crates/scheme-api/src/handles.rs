@@ -324,7 +324,8 @@ impl<'a> Limiter<'a> {
     pub fn mtu(&self) -> Bytes {
         self.state.mtu
     }
-    /// Sets the current rate, from the next frame on; at most the line rate. Zero stops the flow.
+    /// Sets the current rate, from the next frame on; at most the line rate. Zero stops the flow. A scheme that asks for more
+    /// gets the line rate, and the conformance suite says so.
     pub fn set_rate(&mut self, rate: Rate) {
         self.state.above_line |= rate > self.state.line_rate;
         let rate = rate.min(self.state.line_rate);

@@ -163,8 +163,9 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::testing::{Promise, conformance};
-    use cnsim_scheme_api::{Bytes, Time};
+    use cnsim_scheme_api::testing::{Faults, Loopback, Promise, conformance};
+    use cnsim_scheme_api::{Bytes, Feedback, Time};
+    use std::collections::BTreeSet;
 
     /// A fresh scheme behind a box, as anyone's would be.
     #[derive(Debug)]
@@ -231,6 +232,45 @@ mod tests {
             })
             .collect();
         assert!(broken.is_empty(), "\n{}", broken.concat());
+    }
+
+    /// The suite's loop brings each scheme the messages that it lives on: probes are answered, tags returned.
+    #[test]
+    fn loops_carry_each_format() {
+        let kind = |f: &Feedback| match f {
+            Feedback::Ecm { .. } => "ecm",
+            Feedback::Cnm { .. } => "cnm",
+            Feedback::Reflection => "reflection",
+            Feedback::AdvertisedRate { .. } => "advertised",
+            Feedback::ReturnedRate { .. } => "returned",
+            Feedback::Cnp => "cnp",
+            Feedback::ProbeReply { .. } => "reply",
+            _ => "other",
+        };
+        for entry in catalogue() {
+            let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
+            let mut l = Loopback::new(&make, Rate::from_gbps(10.0), 1, Faults::default());
+            let mut seen = BTreeSet::new();
+            for step in 0..40_000u64 {
+                let queue = if step % 8000 < 4000 { 60_000 + step * 7919 % 190_000 } else { 3000 };
+                l.others(15, queue);
+                l.step(Time::from_us(12), queue);
+                seen.extend(l.last.iter().map(kind));
+            }
+            let expected: &[&str] = match entry.name {
+                "none" => &[],
+                "bcn" | "ecm" => &["ecm"],
+                "qcn-3pt" => &["cnm", "reflection"],
+                "qcn-2pt" | "qcn-h" | "qcn-serial-hai" | "qcn-802.1Qau" => &["cnm"],
+                "qcn-p" | "qcn-hp" | "qcn-sp" | "qcn-hsp" | "qcn-pp" => &["cnm", "reply"],
+                "e2cm-src" | "e2cm-dst" => &["ecm", "reply"],
+                "becn" => &["advertised"],
+                "fecn" => &["returned"],
+                "dcqcn" => &["cnp"],
+                name => panic!("{name}: say here which messages it lives on"),
+            };
+            assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected, "{}", entry.name);
+        }
     }
 
     #[test]

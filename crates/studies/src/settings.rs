@@ -387,7 +387,8 @@ fn bare(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<bool> {
             Some(entry) if entry.name == "none" => {}
             Some(_) => {
                 let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
-                let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`";
+                let hint =
+                    "two kinds of congestion point exclude each other in one queue; a group can be `none`";
                 r.wrong(&format!("{prefix}.scheme"), reason, hint);
             }
             None => r.wrong(

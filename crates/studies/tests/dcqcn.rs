@@ -270,7 +270,8 @@ fn two_senders_at_85_us() {
 fn ten_senders_at_85_us() {
     compare(10, 85, 600, 0.10, (0.25, 0.60));
     let swing = |delay| {
-        let (_, low, high) = spread(&look(&star(10, Time::from_us(delay), Time::from_ms(400), 1, SINCE_LAST)).queue);
+        let (_, low, high) =
+            spread(&look(&star(10, Time::from_us(delay), Time::from_ms(400), 1, SINCE_LAST)).queue);
         (low, high - low)
     };
     let (near, far) = (swing(4), swing(85));

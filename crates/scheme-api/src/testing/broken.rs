@@ -2,8 +2,8 @@
 
 use super::{Promise, Violation, conformance};
 use crate::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Rate,
-    ReactionPoint, Scheme, Slot, SourceSite, Tag, Time,
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, PointControl, PointId, Queue, QueueSite,
+    Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -173,7 +173,10 @@ fn messages_lost_or_made_up() {
     finds(Fault::BelievesLies, "hostile-messages", &[promise, "is outside 0.01 Gb/s to 10 Gb/s"]);
     finds(Fault::GivesUpOnLies, "hostile-messages", &[promise, "no such message"]);
     for fault in [Fault::PanicsOnLies, Fault::BelievesLies, Fault::GivesUpOnLies] {
-        assert!(broken(fault).iter().all(|v| v.check == "hostile-messages"), "{fault:?}: nothing else is wrong");
+        assert!(
+            broken(fault).iter().all(|v| v.check == "hostile-messages"),
+            "{fault:?}: nothing else is wrong"
+        );
     }
 }
 

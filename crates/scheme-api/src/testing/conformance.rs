@@ -2,8 +2,8 @@
 
 use super::{Faults, Loopback, PointRig, ReactionRig, ReflectorRig};
 use crate::{
-    Bytes, Class, Feedback, FlowId, FrameView, LimiterState, NodeId, PointAction, PointId, Probe, ProbeTarget,
-    Purpose, Rate, Scheme, Stream, Tag, Time,
+    Bytes, Class, Feedback, FlowId, FrameView, LimiterState, NodeId, PointAction, PointId, Probe,
+    ProbeTarget, Purpose, Rate, Scheme, Stream, Tag, Time,
 };
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,8 +74,16 @@ impl Check {
 
 /// All checks, in order.
 pub const CHECKS: &[Check] = &[
-    Check { name: "bounds", promise: "rates stay between the scheme's floor and the link's rate", run: bounds },
-    Check { name: "reaction", promise: "messages about a long queue limit the flow that fills it", run: reaction },
+    Check {
+        name: "bounds",
+        promise: "rates stay between the scheme's floor and the link's rate",
+        run: bounds,
+    },
+    Check {
+        name: "reaction",
+        promise: "messages about a long queue limit the flow that fills it",
+        run: reaction,
+    },
     Check { name: "recovery", promise: "without feedback a flow comes back to line rate", run: recovery },
     Check {
         name: "no-congestion",

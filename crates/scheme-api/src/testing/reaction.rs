@@ -2,8 +2,8 @@
 
 use super::Timers;
 use crate::{
-    Built, Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, PointId, Probe, Purpose,
-    Rate, ReactionPoint, Scheme, SourceSite, Stream, Tag, Time,
+    Built, Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, PointId, Probe,
+    Purpose, Rate, ReactionPoint, Scheme, SourceSite, Stream, Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -46,7 +46,11 @@ impl ReactionRig {
 
     fn build(&mut self) {
         let (sent, above_line, stream) = (self.state.sent, self.state.above_line, self.state.stream.clone());
-        self.state = LimiterState { sent, above_line, ..LimiterState::new(self.state.line_rate, self.state.mtu, stream) };
+        self.state = LimiterState {
+            sent,
+            above_line,
+            ..LimiterState::new(self.state.line_rate, self.state.mtu, stream)
+        };
         self.object = self.scheme.reaction_point(&SourceSite {
             flow: FlowId(1),
             src: NodeId(0),

@@ -2,8 +2,8 @@
 
 use super::Timers;
 use crate::{
-    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl, PointId,
-    PointState, Probe, Purpose, Queue, QueueKind, QueueSite, RampAt, Rate, ReflectGate, Reflector,
+    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
+    PointId, PointState, Probe, Purpose, Queue, QueueKind, QueueSite, RampAt, Rate, ReflectGate, Reflector,
     ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time,
 };
 
@@ -54,10 +54,7 @@ impl PointRig {
     }
 
     /// Calls the object; true when it answered the probe in hand.
-    fn call(
-        &mut self,
-        call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
-    ) -> bool {
+    fn call(&mut self, call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>)) -> bool {
         let queue = Queue {
             len: Bytes::new(self.len),
             line_rate: self.line,
@@ -67,7 +64,11 @@ impl PointRig {
             dropped: 0,
         };
         let from = self.actions.len();
-        call(self.object.as_mut(), &queue, &mut PointControl::new(self.now, &mut self.state, &mut self.actions));
+        call(
+            self.object.as_mut(),
+            &queue,
+            &mut PointControl::new(self.now, &mut self.state, &mut self.actions),
+        );
         let mut answered = false;
         for action in &self.actions[from..] {
             match action {

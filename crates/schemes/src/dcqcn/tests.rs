@@ -1,8 +1,8 @@
 //! Numbers worked out by hand.
 
 use super::*;
-use cnsim_scheme_api::testing::ReactionRig;
-use cnsim_scheme_api::{FlowId, NodeId, Purpose, ReflectorAction, ReflectorState, Stream, Tag};
+use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
+use cnsim_scheme_api::{FlowId, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream, Tag};
 
 const LINE: Rate = Rate::from_gbps(40.0);
 
@@ -233,4 +233,33 @@ fn idle_keys() {
         ..DcqcnParams::default()
     };
     assert_eq!(keys(p), ["hai_rate", "hai_step"]);
+}
+
+/// Every reading keeps the promises of the default one.
+#[test]
+fn every_reading_conforms() {
+    for (key, value) in [
+        ("mark_at", "arrival"),
+        ("cnp_interval", "0 s"),
+        ("cnp_spacing", "deferred"),
+        ("cnp_spacing", "windows"),
+        ("alpha_update", "periodic"),
+        ("cut_order", "alpha-first"),
+        ("initial_alpha", "0"),
+        ("gd", "1"),
+        ("cut_period", "4 us"),
+        ("rate_on_first_cnp", "1 Gb/s"),
+        ("clamp_tgt_rate", "off"),
+        ("byte_reset", "off"),
+        ("stage_test", "before"),
+        ("hai_step", "fixed"),
+        ("release", "at-line-rate"),
+    ] {
+        let mut p = DcqcnParams::default();
+        p.set(key, value).unwrap();
+        let recovers = Some((Bytes::from_mb(100), Time::from_ms(200)));
+        let promise = Promise { floor: Rate::from_mbps(40.0), reacts: true, recovers, ..Promise::default() };
+        let broken = conformance(&|| Box::new(Dcqcn(p.clone())), promise).err().unwrap_or_default();
+        assert!(broken.is_empty(), "{key} = {value}: {broken:#?}");
+    }
 }
