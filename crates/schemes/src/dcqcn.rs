@@ -38,10 +38,9 @@
 //! ## Assumptions, each a parameter
 //!
 //! * `mark_at = departure`: the ramp looks at what stays queued when a frame has left; `arrival` looks at what it joins.
-//! * `cnp_spacing = since-last`: marks within the interval after a CNP are forgotten, as simulators do it. `deferred`: they
-//!   make a CNP when the interval is over, at the next frame, which is closer to the words of the paper of 2015 (its section
-//!   on the notification point). `windows`: at most one in each interval of a clock that runs by itself, which is what the
-//!   fluid model counts.
+//! * `cnp_spacing = since-last`: marks within the interval after a CNP are forgotten. `deferred`: they make a CNP when the
+//!   interval is over, at the next frame, which is closer to the words of the paper of 2015 (its section on the notification
+//!   point). `windows`: at most one in each interval of a clock that runs by itself, which is what the fluid model counts.
 //! * `alpha_update = on-cnp`: raised at once by a CNP, then lowered for each whole period of silence; `periodic` looks once
 //!   per period whether a CNP came.
 //! * `cut_order = cut-first`, as Eq. 1 is printed; the authors' simulator raises alpha first.
