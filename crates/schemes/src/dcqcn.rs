@@ -38,9 +38,9 @@
 //! ## Assumptions, each a parameter
 //!
 //! * `mark_at = departure`: the ramp looks at what stays queued when a frame has left; `arrival` looks at what it joins.
-//! * `cnp_spacing = since-last`: marks within the interval after a CNP are forgotten. `deferred`: they make a CNP when the
-//!   interval is over, at the next frame, which is closer to the words of the paper of 2015 (its section on the notification
-//!   point). `windows`: at most one in each interval of a clock that runs by itself, which is what the fluid model counts.
+//! * `cnp_spacing = deferred`: marks within the interval after a CNP make another one when it is over, at the next frame; so
+//!   the paper of 2015 words it (its section on the notification point). `since-last`: they are forgotten, as shorter accounts
+//!   have it. `windows`: at most one in each interval of a clock that runs by itself, which is what the fluid model counts.
 //! * `alpha_update = on-cnp`: raised at once by a CNP, then lowered for each whole period of silence; `periodic` looks once
 //!   per period whether a CNP came.
 //! * `cut_order = cut-first`, as Eq. 1 is printed; the authors' simulator raises alpha first.
@@ -160,7 +160,7 @@ params! {
         /// Least time between CNPs of a flow.
         cnp_interval: Time = Time::from_us(50), symbol "N, tau", from Time::ZERO;
         /// What that means.
-        cnp_spacing: CnpSpacing = CnpSpacing::SinceLast, symbol "";
+        cnp_spacing: CnpSpacing = CnpSpacing::Deferred, symbol "";
         /// Period of alpha.
         alpha_period: Time = Time::from_us(55), symbol "tau'", from Time::from_ns(1);
         /// When alpha is updated.

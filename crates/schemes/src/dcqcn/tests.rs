@@ -241,7 +241,7 @@ fn every_reading_conforms() {
     for (key, value) in [
         ("mark_at", "arrival"),
         ("cnp_interval", "0 s"),
-        ("cnp_spacing", "deferred"),
+        ("cnp_spacing", "since-last"),
         ("cnp_spacing", "windows"),
         ("alpha_update", "periodic"),
         ("cut_order", "alpha-first"),
