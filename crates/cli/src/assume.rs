@@ -334,7 +334,7 @@ impl Text<'_> {
                 best.label, best.agree, self.base.agree
             ),
             some => format!(
-                "Nearer beyond the noise, and no cell worse: {}. Try them on the other scenarios of the study before a default changes.",
+                "Nearer beyond the noise, and no cell worse: {}. Try them on all tables and scenarios of the study before a default changes.",
                 some[..some.len().min(5)].join("; ")
             ),
         }
