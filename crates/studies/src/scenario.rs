@@ -74,7 +74,11 @@ pub struct Ready {
 
 /// Embedded scenarios: (id, text).
 pub const EMBEDDED: &[(&str, &str)] =
-    &[("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml"))];
+    &[("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
+    ("R07/single-hop-10", include_str!("../../../scenarios/R07/single-hop-10.toml")),
+    ("R07/single-hop-20", include_str!("../../../scenarios/R07/single-hop-20.toml")),
+    ("R07/chain-20", include_str!("../../../scenarios/R07/chain-20.toml")),
+];
 
 impl Scenario {
     /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.
@@ -271,8 +275,8 @@ impl Scenario {
     fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Built> {
         let entry = cnsim_schemes::find(name)?;
         let known: Vec<&str> = (entry.info)().iter().map(|i| i.key).collect();
-        let mut pairs = Vec::new();
-        let mut keys = Vec::new();
+        // What is written for the scheme alone comes after what is written for all, and replaces it.
+        let mut found = Vec::new();
         for (path, leaf) in &flat.leaves {
             let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
             // By any name of the scheme, which may hold a dot itself.
@@ -281,10 +285,12 @@ impl Scenario {
                 .and_then(|p| p.rsplit_once('.'))
                 .filter(|(owner, _)| cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name));
             if let (Some(key), Some(text)) = (own.map(|o| o.1).or(shared), leaf.items.first()) {
-                pairs.push((key.to_string(), text.clone()));
-                keys.push(path.clone());
+                found.push((own.is_some(), key, text, path));
             }
         }
+        found.sort_by_key(|f| f.0);
+        let pairs: Vec<(String, String)> = found.iter().map(|f| (f.1.to_string(), f.2.clone())).collect();
+        let keys: Vec<&String> = found.iter().map(|f| f.3).collect();
         match (entry.build)(&pairs) {
             Ok(built) => {
                 for (key, why) in &built.idle {
@@ -302,8 +308,7 @@ impl Scenario {
                 let path = keys
                     .iter()
                     .find(|p| p.rsplit('.').next() == Some(e.key.as_str()))
-                    .cloned()
-                    .unwrap_or_default();
+                    .map_or_else(String::new, |p| (*p).clone());
                 problems.push(flat.at(&path, e.reason, e.remedy));
                 None
             }
