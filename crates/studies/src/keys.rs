@@ -338,6 +338,14 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("quantiser", "scheme.params.quantiser"),
     ("hai", "scheme.params.hai"),
     ("sample-dropped", "scheme.params.sample_dropped"),
+    ("drift-of", "scheme.params.drift_of"),
+    ("tag-match", "scheme.params.tag_match"),
+    ("pause-high", "pause.high"),
+    ("output-limit", "switch.output_limit"),
+    ("chain-length", "topology.switches"),
+    ("fb-hat", "scheme.params.fbhat_mode"),
+    ("probe-interval", "scheme.params.probe_interval"),
+    ("ai-bytes", "scheme.params.ai_bytes"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
