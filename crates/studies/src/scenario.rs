@@ -73,8 +73,8 @@ pub struct Ready {
 }
 
 /// Embedded scenarios: (id, text).
-pub const EMBEDDED: &[(&str, &str)] =
-    &[("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
+pub const EMBEDDED: &[(&str, &str)] = &[
+    ("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
     ("R07/single-hop-10", include_str!("../../../scenarios/R07/single-hop-10.toml")),
     ("R07/single-hop-20", include_str!("../../../scenarios/R07/single-hop-20.toml")),
     ("R07/chain-20", include_str!("../../../scenarios/R07/chain-20.toml")),

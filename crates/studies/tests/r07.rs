@@ -81,8 +81,7 @@ fn scenarios_are_whole() {
 /// What is written for one scheme replaces what is written for all, whatever the order of their names.
 #[test]
 fn a_schemes_own_value_comes_last() {
-    let text =
-        "name = \"x\"\n[scheme.params]\nr_min = \"20 Mb/s\"\n[scheme.ecm]\nr_min = \"30 Mb/s\"\n[scheme.qcn-h]\n\
+    let text = "name = \"x\"\n[scheme.params]\nr_min = \"20 Mb/s\"\n[scheme.ecm]\nr_min = \"30 Mb/s\"\n[scheme.qcn-h]\n\
          r_min = \"40 Mb/s\"\n[matrix]\nschemes = [\"ecm\", \"qcn-2pt\", \"qcn-h\"]\n";
     let scenario = Scenario::parse("x.toml", text, &[]).unwrap();
     let floor = |i: usize| {
@@ -105,7 +104,11 @@ fn one_run_under_two_conditions() {
     let (plain, hai) = (go("hotspot 1 Gb/s"), go("hotspot 1 Gb/s, HAI"));
     assert_eq!((plain.condition.as_str(), hai.condition.as_str()), ("hotspot 1 Gb/s", "hotspot 1 Gb/s, HAI"));
     assert_eq!(plain.fingerprint, hai.fingerprint);
-    assert_eq!(std::fs::read_dir(dir.join("runs")).unwrap().filter(|f| f.is_ok()).count(), 2, "one, and a lock");
+    assert_eq!(
+        std::fs::read_dir(dir.join("runs")).unwrap().filter(|f| f.is_ok()).count(),
+        2,
+        "one, and a lock"
+    );
     std::fs::remove_dir_all(&dir).unwrap();
 }
 

@@ -242,7 +242,11 @@ fn routes(e: &Evidence<'_>) -> Finding {
     parts.add(above(&hsp, &plain), format!("HSP {:.2}, QCN {:.2} Gb/s", hsp.mean(), plain.mean()));
     let best = at_most(1.0, &p, &sp);
     if best != Holds::NotRun {
-        parts.show(format!("\"SP is best\", SP at least P: {}; HP {:.2}", best.text(), total("qcn-hp").mean()));
+        parts.show(format!(
+            "\"SP is best\", SP at least P: {}; HP {:.2}",
+            best.text(),
+            total("qcn-hp").mean()
+        ));
     }
     parts.finding()
 }
@@ -276,13 +280,17 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         "discarded_positives" | "discarded_positive_share" | "point_changes" => {
             "A71 tag-match: who filters positive messages by their tag is not printed"
         }
-        _ if chain && scheme == "ecm" => "A71 tag-match, and A75 chain-bursts: with bursts at all nodes ECM comes first",
+        _ if chain && scheme == "ecm" => {
+            "A71 tag-match, and A75 chain-bursts: with bursts at all nodes ECM comes first"
+        }
         _ if chain => "A75 chain-bursts and A74 chain-length decide what the chain carries",
         _ if scheme == "ecm" => "A6 oversampling: the study has it off, and the rest as in B07",
         "recovery_time" | "recovery_deficit" if scheme == "qcn-2pt" => {
             "A70 drift-of: what drift multiplies moves recovery by up to a factor of two; A78 ai-bytes"
         }
-        _ if severe => "A5 r-min: ten times 10 Mb/s hardly drain a port of 0.1 Gb/s, so its queue, and PAUSE, stay",
+        _ if severe => {
+            "A5 r-min: ten times 10 Mb/s hardly drain a port of 0.1 Gb/s, so its queue, and PAUSE, stay"
+        }
         _ if scheme.starts_with("qcn-h") => "A76 fb-hat: its definition was not found",
         _ if scheme.starts_with("qcn-") && scheme != "qcn-2pt" => {
             "A77 probe-interval: the mechanics of probes are not printed"
