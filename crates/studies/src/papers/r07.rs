@@ -213,7 +213,10 @@ fn false_positives(e: &Evidence<'_>) -> Finding {
     let share = chain(e, condition, "ecm", "discarded_positive_share");
     parts.add(share.at_least(10.0), format!("{:.1} % of ECM's positive messages discarded", share.mean()));
     let get = |c: &str, metric: &str| chain(e, c, "ecm", metric);
-    parts.show(format!("CPID changes: ECM {:.0}", get(condition, "point_changes").mean()));
+    let changes = get(condition, "point_changes");
+    if !changes.is_empty() {
+        parts.show(format!("CPID changes: ECM {:.0}", changes.mean()));
+    }
     let cp = format!("{condition}, tag match cp");
     if !get(&cp, TOTAL).is_empty() {
         parts.show(format!(
