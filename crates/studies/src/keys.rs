@@ -295,7 +295,7 @@ pub const KEYS: &[Key] = &[
         "figure.series",
         "list",
         "[]",
-        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, \"queue X>E5\", \"flow H1>H5\", \"limiter H1>H5\"",
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, overhead, fairness, \"queue X>E5\", \"flow H1>H5\", \"limiter H1>H5\"",
     ),
     key("figure.metric", "text", "none", "or a metric, bars with intervals"),
     key("figure.conditions", "list", "[]", "only these conditions"),

@@ -73,8 +73,13 @@ pub struct Ready {
 }
 
 /// Embedded scenarios: (id, text).
-pub const EMBEDDED: &[(&str, &str)] =
-    &[("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml"))];
+pub const EMBEDDED: &[(&str, &str)] = &[
+    ("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
+    ("Z07/single-hop-16", include_str!("../../../scenarios/Z07/single-hop-16.toml")),
+    ("C07/symmetric-on-off", include_str!("../../../scenarios/C07/symmetric-on-off.toml")),
+    ("C07/asymmetric", include_str!("../../../scenarios/C07/asymmetric.toml")),
+    ("C07/parking-lot", include_str!("../../../scenarios/C07/parking-lot.toml")),
+];
 
 impl Scenario {
     /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.

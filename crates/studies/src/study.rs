@@ -1,6 +1,6 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
-use crate::measure::{measure, ports};
+use crate::measure::{fairness, measure, ports};
 use crate::metrics::{METRICS, Metric, Tolerance, find, structural_zero};
 use crate::papers::suspect;
 use crate::published::Published;
@@ -137,8 +137,16 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 let name = format!("limiter {}>{}", wiring.name(src), wiring.name(dst));
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
+            SeriesKind::Control if out.control_bits > 0 => {
+                keep("overhead", "Mb/s", rounded(&s.values, 1e-6));
+            }
             _ => {}
         }
+    }
+    // Where nothing arrives, nobody gets a fair share.
+    let jain: Vec<f64> = fairness(settings, out).iter().map(|i| i.0.unwrap_or(0.0)).collect();
+    if !jain.is_empty() {
+        keep("fairness", "", rounded(&jain, 1.0));
     }
     if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
         keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
@@ -413,7 +421,8 @@ fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, val
         values,
         summary,
         verdict,
-        structural: structural_zero(metric.id, &r.pause, &r.scheme),
+        // A limit on the output queue loses frames with PAUSE, too.
+        structural: structural_zero(metric.id, &r.pause, &r.scheme) && summary.mean == 0.0,
         note,
     })
 }
