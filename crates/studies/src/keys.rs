@@ -474,6 +474,7 @@ pub fn schema() -> serde_json::Value {
         "rows".into(),
         json!({"type": "array", "items": {"type": "object", "properties": {
             "condition": {"type": "string", "description": "template of these rows; the scenario's where it is left out"},
+            "seeds": {"type": "integer", "minimum": 1, "description": "number of seeds of these rows; run.seeds where it is left out"},
             "pause": {"type": "array", "items": {"enum": ["on", "off", "global"]}},
             "schemes": {"type": "array", "items": {"enum": names}}},
             "additionalProperties": {"type": ["array", "string", "number", "boolean"]}}}),

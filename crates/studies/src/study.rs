@@ -199,7 +199,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
 }
 
-/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds. Published rows that do not parse, or
+/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds (a group's own number, where it has one). Published rows that do not parse, or
 /// name a scheme or PAUSE mode that the matrix lacks, are returned beside.
 ///
 /// # Errors
@@ -240,7 +240,8 @@ pub fn jobs(
         let ready = scenario
             .ready(&case)
             .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-        for seed in 1..=seeds {
+        let own = scenario.groups.get(case.group).and_then(|g| g.seeds);
+        for seed in 1..=own.unwrap_or(seeds) {
             jobs.push(Job {
                 scenario: (scenario.study.clone(), scenario.name.clone()),
                 case: case.clone(),

@@ -158,7 +158,12 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         let (host, series) = h.finish(net);
         out.hosts.push(host);
         out.series.extend(series);
-        out.matrix.append(&mut h.matrix);
+        // A host knows what it received, by source.
+        let (all, id) = (net.hosts as usize, h.id as usize);
+        out.matrix.resize(if h.matrix.is_empty() { 0 } else { all * all }, 0);
+        for (src, bytes) in h.matrix.iter().enumerate() {
+            out.matrix[src * all + id] = *bytes;
+        }
     }
     for s in switches {
         gone.merge(&s.drops);
