@@ -196,6 +196,17 @@ pub const KEYS: &[Key] = &[
         "0 us",
         "from the arrival of a feedback message to its effect: processing at the reaction point, or the extra round trip of a study",
     ),
+    only(
+        key("host.ignores_pause", "on|off", "off", "a fault: hosts send on in XOFF"),
+        "pause.mode",
+        &["on", "global"],
+    ),
+    key(
+        "host.feedback_lost",
+        "integer",
+        "0",
+        "a fault: every n-th feedback message to a host is lost, 0 for none",
+    ),
     key(
         "workload.kind",
         "bernoulli|greedy|on-off|bursts|transfers",
@@ -338,6 +349,12 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("quantiser", "scheme.params.quantiser"),
     ("hai", "scheme.params.hai"),
     ("sample-dropped", "scheme.params.sample_dropped"),
+    ("hot-window", "hotspot.stop"),
+    ("rtt-on", "host.feedback_delay"),
+    ("pause-scope", "pause.pool"),
+    ("rate-averaging", "scheme.params.rate_averaging"),
+    ("delay-position", "topology.added_delay"),
+    ("first-probe", "scheme.params.first_probe"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
