@@ -32,8 +32,8 @@
 //! The tag's bytes on the link and its timestamp.
 
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Rate,
-    ParamValue, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
+    Bytes, CongestionPoint, Feedback, FrameView, Limiter, ParamValue, PointControl, PointId, Queue,
+    QueueSite, Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
 };
 
 choice! {

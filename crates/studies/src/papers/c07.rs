@@ -66,8 +66,8 @@ fn queue(runs: &Runs<'_>, port: &str) -> Values {
 
 fn overhead(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
-    let [becn, bcn] = [(BECN, "becn"), (BCN, "bcn")]
-        .map(|(c, s)| case(e, "symmetric-on-off", c, s).metric("overhead"));
+    let [becn, bcn] =
+        [(BECN, "becn"), (BCN, "bcn")].map(|(c, s)| case(e, "symmetric-on-off", c, s).metric("overhead"));
     let ratio = becn.with(&bcn, |a, b| a / b);
     let text = format!("BECN {:.0} Mb/s, BCN {:.2} Mb/s, ratio {:.0}", becn.mean(), bcn.mean(), ratio.mean());
     parts.add(ratio.within(300.0, 3000.0), text);
@@ -145,7 +145,10 @@ fn overrun(e: &Evidence<'_>) -> Finding {
         format!("control for the 1 Gb/s port in the first ms: {:.0} Mb/s", control.mean()),
     );
     let paused = runs.each(|r| Some(r.ports.get("E1>X")?.paused));
-    parts.add(paused.at_least(50.0), format!("the core holds E1 in XOFF for {:.0} % of the run", paused.mean()));
+    parts.add(
+        paused.at_least(50.0),
+        format!("the core holds E1 in XOFF for {:.0} % of the run", paused.mean()),
+    );
     let total = runs.metric("aggregate_throughput");
     parts.add(total.at_most(0.5), format!("aggregate {:.3} Gb/s", total.mean()));
     let frozen = runs.metric("frozen_since");
@@ -161,7 +164,8 @@ fn overrun(e: &Evidence<'_>) -> Finding {
 /// The least and the greatest of the flows' rates, as shares of their mean, within `share` of it.
 fn equal(parts: &mut Parts, runs: &Runs<'_>, share: f64, what: &str) {
     let [least, mean, most] = ["flow_rate_min", "flow_rate", "flow_rate_max"].map(|m| runs.metric(m));
-    let text = format!("{what}: from {:.0} to {:.0} Mb/s, mean {:.0}", least.mean(), most.mean(), mean.mean());
+    let text =
+        format!("{what}: from {:.0} to {:.0} Mb/s, mean {:.0}", least.mean(), most.mean(), mean.mean());
     parts.add(at_most(1.0 - share, &mean, &least), text.clone());
     parts.add(mean.with(&most, |mean, most| (1.0 + share) * mean - most).at_least(0.0), text);
 }
@@ -183,7 +187,12 @@ fn max_min_becn(e: &Evidence<'_>) -> Finding {
 
 fn max_min_bcn(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
-    equal(&mut parts, &case(e, "parking-lot", "sampling rate 1%, run 1 s", "bcn"), 0.15, "six flows over 1 s");
+    equal(
+        &mut parts,
+        &case(e, "parking-lot", "sampling rate 1%, run 1 s", "bcn"),
+        0.15,
+        "six flows over 1 s",
+    );
     let runs = case(e, "parking-lot", "sampling rate 1%, run 1 s", "bcn");
     let long = runs.each(|r| mean_of(r, &["flow H1>H9", "flow H2>H9", "flow H3>H9", "flow H4>H9"], 0.0, 1e3));
     let short = runs.each(|r| mean_of(r, &["flow H5>H7", "flow H6>H8"], 0.0, 1e3));
@@ -260,8 +269,8 @@ fn tagging(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let runs = |p: &str| case(e, "symmetric-on-off", &format!("tagging rate {p}"), "fecn");
     let index = |p| runs(p).metric("fairness");
-    // 100 % and 10 % may be equal, the lower rates are worse by something to be seen.
-    for (more, less, least) in [("100%", "10%", 0.0), ("10%", "5%", 1e-3), ("5%", "1%", 1e-3)] {
+    // 100 % and 10 % may be equal, to a thousandth; the lower rates are worse by more than that.
+    for (more, less, least) in [("100%", "10%", -1e-3), ("10%", "5%", 1e-3), ("5%", "1%", 1e-3)] {
         let (a, b) = (index(more), index(less));
         let text = format!("mean Jain index {:.4} at {more}, {:.4} at {less}", a.mean(), b.mean());
         parts.add(a.with(&b, |a, b| a - b).at_least(least), text);
@@ -337,8 +346,12 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         ("becn", "parking-lot", "flow_rate") => {
             "no assumption: the printed C/5 is from a model without signalling load and excludes the loss printed for the same case; what control leaves is (10 - 1.365)/5"
         }
-        ("becn", ..) => "A11 control-transport: BECN's cost is that its messages share the data's class and its buffers",
-        ("bcn", "asymmetric", _) => "A16 pause-scope: PAUSE at one output's share stops the flows of the other",
+        ("becn", ..) => {
+            "A11 control-transport: BECN's cost is that its messages share the data's class and its buffers"
+        }
+        ("bcn", "asymmetric", "aggregate_throughput") => {
+            "no assumption: the printed value is the settled one (from 50 ms on 10.0 is measured, claim C07.5); the whole run has the first 20 ms in it, in which BCN comes down from line rate"
+        }
         ("fecn", ..) => "A17 rate-averaging: FECN's average, return rule and stamping instant are assumed",
         _ => "A16 pause-scope",
     }

@@ -79,7 +79,11 @@ fn indistinguishable(e: &Evidence<'_>) -> Finding {
             ("dropped_frames", 0.2, "drops"),
         ] {
             let (a, b) = (src.metric(id), dst.metric(id));
-            let text = format!("RTT {rtt} us: {id} {:.4} by source, {:.4} {unit} by destination", a.mean(), b.mean());
+            let text = format!(
+                "RTT {rtt} us: {id} {:.4} by source, {:.4} {unit} by destination",
+                a.mean(),
+                b.mean()
+            );
             parts.add(near(&a, &b, share), text);
         }
     }
@@ -171,7 +175,10 @@ fn lossless(e: &Evidence<'_>) -> Finding {
         }
         let drops = case(e, 0, true, "on", scheme).metric("dropped_frames");
         if !drops.is_empty() {
-            parts.show(format!("{scheme} with PAUSE and a limit on the output queue: {:.0} drops", drops.mean()));
+            parts.show(format!(
+                "{scheme} with PAUSE and a limit on the output queue: {:.0} drops",
+                drops.mean()
+            ));
         }
     }
     parts.finding()
@@ -181,8 +188,10 @@ fn fewer_drops(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     for rtt in RTTS {
         for limited in [false, true] {
-            let [e2cm, ecm] = ["e2cm-src", "ecm"].map(|s| case(e, rtt, limited, "off", s).metric("dropped_frames"));
-            let text = format!("{}: E2CM {:.0}, ECM {:.0} drops", short(rtt, limited), e2cm.mean(), ecm.mean());
+            let [e2cm, ecm] =
+                ["e2cm-src", "ecm"].map(|s| case(e, rtt, limited, "off", s).metric("dropped_frames"));
+            let text =
+                format!("{}: E2CM {:.0}, ECM {:.0} drops", short(rtt, limited), e2cm.mean(), ecm.mean());
             parts.add(ecm.with(&e2cm, |ecm, e2cm| ecm - e2cm).at_least(1.0), text);
         }
     }
@@ -199,7 +208,9 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         ("dropped_frames", false, "e2cm-src" | "e2cm-dst") => {
             "A19 first-probe and A13 sample-dropped: all loss falls in the transient, which the first probes end"
         }
-        ("dropped_frames", ..) => "A13 sample-dropped: the congestion point's clock during the transient decides the loss",
+        ("dropped_frames", ..) => {
+            "A13 sample-dropped: the congestion point's clock during the transient decides the loss"
+        }
         _ => "A14 hot-window: the hotspot's window is not printed",
     }
 }
