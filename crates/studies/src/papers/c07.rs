@@ -251,7 +251,7 @@ fn settled_rates(r: &RunRecord) -> Option<Vec<f64>> {
     let flows = ["flow H1>H5", "flow H2>H5", "flow H3>H5", "flow H4>H5"];
     settling(r, &flows, &|phase, rates| {
         // H1 and H2 are on in even phases.
-        let (on, share) = if phase % 2 == 0 { (rates, 2500.0) } else { (&rates[2..], 5000.0) };
+        let (on, share) = if phase.is_multiple_of(2) { (rates, 2500.0) } else { (&rates[2..], 5000.0) };
         on.iter().all(|rate| (rate / share - 1.0).abs() <= 0.2)
     })
 }

@@ -35,7 +35,7 @@ fn runs(change: impl Fn(&mut RunRecord)) -> Vec<RunRecord> {
                 .has("fairness", index)
                 .draws("hot_port_throughput", phases(slow, 5.0, 10.0));
             for h in 1..=4 {
-                let share = |b: usize| if b / PHASE % 2 == 0 { 2500.0 } else { 5000.0 };
+                let share = |b: usize| if (b / PHASE).is_multiple_of(2) { 2500.0 } else { 5000.0 };
                 let values = (0..100).map(|b| if b % PHASE < slow { 1.0 } else { share(b) }).collect();
                 r = r.draws(&format!("flow H{h}>H5"), values);
             }
