@@ -164,9 +164,9 @@ pub const ASSUMPTIONS: &[Assumption] = &[
     ),
     a(
         "A19",
-        "first-probe",
-        "scheme.params.first_probe",
-        "uniform | at-once | full-interval",
-        "when a new limiter of E2CM sends its first probe",
+        "shortest-latency",
+        "scheme.params.l0",
+        "probe-always | unloaded | first-sample",
+        "where E2CM takes a flow's shortest latency from: probes since the start, the idle path, or the limiter's first probe",
     ),
 ];

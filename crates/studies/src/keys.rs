@@ -354,7 +354,7 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("pause-scope", "pause.pool"),
     ("rate-averaging", "scheme.params.rate_averaging"),
     ("delay-position", "topology.added_delay"),
-    ("first-probe", "scheme.params.first_probe"),
+    ("shortest-latency", "scheme.params.l0"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.

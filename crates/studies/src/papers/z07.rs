@@ -142,10 +142,15 @@ fn limit(e: &Evidence<'_>) -> Finding {
                 ratio.mean()
             );
             parts.add(ratio.within(5.0, 30.0), text);
-            let (a, b) = (free.metric("innocent_drop_share"), tight.metric("innocent_drop_share"));
-            let text = format!("innocent share {:.1} % without, {:.1} % with", a.mean(), b.mean());
-            parts.add(a.at_least(90.0), text.clone());
-            parts.add(b.at_most(5.0), text);
+            for (runs, what, above) in [(&free, "without", true), (&tight, "with", false)] {
+                let share = runs.metric("innocent_drop_share");
+                let holds = if above { share.at_least(90.0) } else { share.at_most(5.0) };
+                let text = format!(
+                    "{scheme}, RTT {rtt} us: {:.1} % of the drops {what} are innocents",
+                    share.mean()
+                );
+                parts.add(holds, text);
+            }
         }
     }
     // The hotspot's window and the sampling of dropped frames, beside it.
@@ -203,10 +208,10 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
     let limited = run.condition.contains("output-queue limit 600 KB");
     match (metric, limited, run.scheme.as_str()) {
         ("dropped_frames", true, "e2cm-src" | "e2cm-dst") => {
-            "A19 first-probe: when a new limiter sends its first probe decides how soon the transient ends; at its latest reading drops are more than twice as many"
+            "A19 shortest-latency, known miss: the printed number lies between a latency learned before the congestion and one learned in it; other first probes, kept history, deeper cuts or wider jitter give fewer drops or as many"
         }
         ("dropped_frames", false, "e2cm-src" | "e2cm-dst") => {
-            "A19 first-probe and A13 sample-dropped: all loss falls in the transient, which the first probes end"
+            "A19 shortest-latency and A13 sample-dropped: all loss falls in the transient, which the first probes end"
         }
         ("dropped_frames", ..) => {
             "A13 sample-dropped: the congestion point's clock during the transient decides the loss"
