@@ -349,12 +349,14 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("quantiser", "scheme.params.quantiser"),
     ("hai", "scheme.params.hai"),
     ("sample-dropped", "scheme.params.sample_dropped"),
-    ("hot-window", "hotspot.stop"),
-    ("rtt-on", "host.feedback_delay"),
     ("pause-scope", "pause.pool"),
     ("rate-averaging", "scheme.params.rate_averaging"),
-    ("delay-position", "topology.added_delay"),
     ("shortest-latency", "scheme.params.l0"),
+    ("efr-max", "scheme.params.efr_max_count"),
+    ("jitter", "scheme.params.jitter"),
+    ("de-rule", "scheme.params.de"),
+    ("fb0-cycle", "scheme.params.fr_every_n_messages"),
+    ("reflected-byte-cycles", "scheme.params.byte_counter"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.

@@ -216,7 +216,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         ("dropped_frames", ..) => {
             "A13 sample-dropped: the congestion point's clock during the transient decides the loss"
         }
-        _ => "A14 hot-window: the hotspot's window is not printed",
+        _ => "no named assumption: the hotspot's window is not printed",
     }
 }
 
