@@ -175,6 +175,8 @@ pub enum SeriesKind {
         /// Switch.
         node: NodeId,
     },
+    /// Rate of the control messages made in the whole network, bit/s, mean of each bin; a broadcast counts once.
+    Control,
     /// Rate delivered to a host, bit/s, mean of each bin.
     Delivered {
         /// Host.

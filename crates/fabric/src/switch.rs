@@ -13,6 +13,7 @@ use crate::frame::{
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::per_bin::PerBin;
 use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
 use crate::timers::Timers;
 use cnsim_scheme_api::{
@@ -130,6 +131,7 @@ pub(crate) struct Switch {
     pub(crate) counters: Vec<u64>,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
+    pub(crate) control_at: PerBin,
     pub(crate) control_discarded: u64,
     pub(crate) hops: u64,
     pub(crate) control_hops: u64,
@@ -178,6 +180,7 @@ impl Switch {
             counters: vec![0; s.scheme.map_or(0, |i| net.schemes[i].0.counters().len())],
             control_messages: 0,
             control_bits: 0,
+            control_at: PerBin::new(net.control_bin(), net.duration),
             control_discarded: 0,
             hops: 0,
             control_hops: 0,
@@ -622,7 +625,9 @@ impl Switch {
 
     fn made(&mut self, feedback: &Feedback) {
         self.control_messages += 1;
-        self.control_bits += feedback.wire_length().get() * 8;
+        let bits = feedback.wire_length().get() * 8;
+        self.control_bits += bits;
+        self.control_at.add(self.now, bits);
     }
 
     /// An own message is ready: send it on its way.

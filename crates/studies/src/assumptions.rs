@@ -149,6 +149,27 @@ pub const ASSUMPTIONS: &[Assumption] = &[
     ),
     a("A20", "jitter", "scheme.params.jitter", "0.15 | 0.3", "width of QCN's sampling jitter"),
     a(
+        "A16",
+        "pause-scope",
+        "pause.pool",
+        "off | on",
+        "C07's thresholds of 140 and 130 KB apply to any one output's share of the memory, or to the whole pool",
+    ),
+    a(
+        "A17",
+        "rate-averaging",
+        "scheme.params.rate_averaging",
+        "off | rate | load",
+        "what a port averages: BECN nothing, FECN the advertised rate with weight 0.5",
+    ),
+    a(
+        "A19",
+        "shortest-latency",
+        "scheme.params.l0",
+        "probe-always | unloaded | first-sample",
+        "where E2CM takes a flow's shortest latency from: probes since the start, the idle path, or the limiter's first probe",
+    ),
+    a(
         "A21",
         "de-rule",
         "scheme.params.de",

@@ -48,7 +48,7 @@ pub(crate) fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
         }
         let row = path.strip_prefix("rows.").and_then(|p| p.split_once('.')).map(|(_, key)| key);
         if let Some(key) = path.strip_prefix("matrix.").or(row) {
-            if !matches!(key, "pause" | "schemes" | "condition")
+            if !matches!(key, "pause" | "schemes" | "condition" | "seeds")
                 && find(key).is_none()
                 && !key.starts_with("scheme.")
             {

@@ -306,7 +306,7 @@ pub const KEYS: &[Key] = &[
         "figure.series",
         "list",
         "[]",
-        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\"",
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, overhead, fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\"",
     ),
     key("figure.metric", "text", "none", "or a metric, bars with intervals"),
     key("figure.conditions", "list", "[]", "only these conditions"),
@@ -466,6 +466,7 @@ pub fn schema() -> serde_json::Value {
         "rows".into(),
         json!({"type": "array", "items": {"type": "object", "properties": {
             "condition": {"type": "string", "description": "template of these rows; the scenario's where it is left out"},
+            "seeds": {"type": "integer", "minimum": 1, "description": "number of seeds of these rows; run.seeds where it is left out"},
             "pause": {"type": "array", "items": {"enum": ["on", "off", "global"]}},
             "schemes": {"type": "array", "items": {"enum": names}}},
             "additionalProperties": {"type": ["array", "string", "number", "boolean"]}}}),

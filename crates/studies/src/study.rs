@@ -1,6 +1,6 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
-use crate::measure::{measure, ports};
+use crate::measure::{fairness, measure, ports};
 use crate::metrics::{METRICS, Metric, Tolerance, find, structural_zero};
 use crate::papers::suspect;
 use crate::published::Published;
@@ -152,8 +152,16 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 let name = format!("limiter {}>{}", wiring.name(src), wiring.name(dst));
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
+            SeriesKind::Control if out.control_bits > 0 => {
+                keep("overhead", "Mb/s", rounded(&s.values, 1e-6));
+            }
             _ => {}
         }
+    }
+    // Where nothing arrives, nobody gets a fair share.
+    let jain: Vec<f64> = fairness(settings, out).iter().map(|i| i.0.unwrap_or(0.0)).collect();
+    if !jain.is_empty() {
+        keep("fairness", "", rounded(&jain, 1.0));
     }
     if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
         keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
@@ -206,7 +214,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
 }
 
-/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds. Published rows that do not parse, or
+/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds (a group's own number, where it has one). Published rows that do not parse, or
 /// name a scheme or PAUSE mode that the matrix lacks, are returned beside.
 ///
 /// # Errors
@@ -247,7 +255,8 @@ pub fn jobs(
         let ready = scenario
             .ready(&case)
             .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-        for seed in 1..=seeds {
+        let own = scenario.groups.get(case.group).and_then(|g| g.seeds);
+        for seed in 1..=own.unwrap_or(seeds) {
             jobs.push(Job {
                 scenario: (scenario.study.clone(), scenario.name.clone()),
                 case: case.clone(),
@@ -434,7 +443,8 @@ fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, val
         values,
         summary,
         verdict,
-        structural: structural_zero(metric.id, &r.pause, &r.scheme),
+        // A limit on the output queue loses frames with PAUSE, too.
+        structural: structural_zero(metric.id, &r.pause, &r.scheme) && summary.mean == 0.0,
         note,
     })
 }

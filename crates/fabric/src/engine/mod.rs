@@ -6,7 +6,7 @@ mod windowed;
 use crate::frame::{FOREIGN, Hash, Inbox, Kind, Wires};
 use crate::host::Host;
 use crate::net::Net;
-use crate::outcome::{Fingerprint, Outcome};
+use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
 use crate::spec::RunSpec;
 use crate::sweep::Scratch;
 use crate::switch::{Ledger, Switch};
@@ -137,6 +137,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     switches.sort_by_key(|s| s.index);
     let mut counters: std::collections::BTreeMap<(usize, usize), u64> = std::collections::BTreeMap::new();
     let mut last = 0;
+    let mut control_at = Vec::new();
     for h in hosts {
         made.merge(&h.made);
         gone.merge(&h.got);
@@ -147,6 +148,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         frames.add(h.frames.0, 2);
         out.control_messages += h.control_messages;
         out.control_bits += h.control_bits;
+        h.control_at.pour(&mut control_at);
         out.feedback_ignored += h.ignored;
         out.feedback_lost += h.lost;
         out.packet_hops += h.hops;
@@ -172,6 +174,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         samples.add(s.samples.0, 4);
         out.control_messages += s.control_messages;
         out.control_bits += s.control_bits;
+        s.control_at.pour(&mut control_at);
         out.control_discarded += s.control_discarded;
         out.packet_hops += s.hops;
         out.control_hops += s.control_hops;
@@ -190,6 +193,11 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         }
         out.switches.push(switch);
         out.series.extend(series);
+    }
+    if net.record.control {
+        let bin = net.record.bin;
+        let values = control_at.iter().map(|bits: &u64| *bits as f64 / bin.as_secs_f64()).collect();
+        out.series.push(Series { kind: SeriesKind::Control, bin, values });
     }
     if (made.frames, made.identity) != (gone.frames, gone.identity) {
         return Err(RunError::Law(format!(
