@@ -338,6 +338,10 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("quantiser", "scheme.params.quantiser"),
     ("hai", "scheme.params.hai"),
     ("sample-dropped", "scheme.params.sample_dropped"),
+    ("periodic-start", "hotspot.start"),
+    ("loop-delay", "topology.link_delay"),
+    ("tr-over-8", "scheme.params.tr_over_8"),
+    ("mark-interval", "scheme.params.mark_interval"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
