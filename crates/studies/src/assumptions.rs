@@ -253,6 +253,34 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "37500 B | 150 KB",
         "bytes of an active-increase cycle: B07's, or the only byte count that R07 prints",
     ),
+    a(
+        "A30",
+        "periodic-start",
+        "hotspot.start",
+        "0 ms | 10 ms",
+        "M08's periodic congestion begins with the run; its utilisation with PAUSE alone fits the share of time that this gives",
+    ),
+    a(
+        "A31",
+        "loop-delay",
+        "topology.link_delay",
+        "1.667 us | 0.5 us",
+        "M08's control loops of 16 us are spread evenly over the links of the path, those of 8 us to 1 ms lie on the senders' links, half each way",
+    ),
+    a(
+        "A32",
+        "tr-over-8",
+        "scheme.params.tr_over_8",
+        "on | off",
+        "serial HAI: at the end of the first cycle after a cut a target above ten times the rate is divided by 8",
+    ),
+    a(
+        "A33",
+        "mark-interval",
+        "scheme.params.mark_interval",
+        "last-sample | current",
+        "serial HAI: the bytes until the next sample follow the feedback of the last one, or that of each arriving frame",
+    ),
 ];
 
 #[cfg(test)]

@@ -84,6 +84,20 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("C07/symmetric-on-off", include_str!("../../../scenarios/C07/symmetric-on-off.toml")),
     ("C07/asymmetric", include_str!("../../../scenarios/C07/asymmetric.toml")),
     ("C07/parking-lot", include_str!("../../../scenarios/C07/parking-lot.toml")),
+    ("M08/multi-hop-800ms", include_str!("../../../scenarios/M08/multi-hop-800ms.toml")),
+    ("M08/multi-hop-periodic", include_str!("../../../scenarios/M08/multi-hop-periodic.toml")),
+    ("M08/symmetric-4-to-1", include_str!("../../../scenarios/M08/symmetric-4-to-1.toml")),
+    ("M08/symmetric-16-to-1", include_str!("../../../scenarios/M08/symmetric-16-to-1.toml")),
+    (
+        "next/input-generated-single-hop",
+        include_str!("../../../scenarios/next/input-generated-single-hop.toml"),
+    ),
+    (
+        "next/input-generated-multi-hop",
+        include_str!("../../../scenarios/next/input-generated-multi-hop.toml"),
+    ),
+    ("next/mixed-rates", include_str!("../../../scenarios/next/mixed-rates.toml")),
+    ("next/fat-tree-1024", include_str!("../../../scenarios/next/fat-tree-1024.toml")),
 ];
 
 impl Scenario {

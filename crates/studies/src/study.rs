@@ -172,6 +172,11 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         total.iter_mut().zip(&s.values).for_each(|(t, v)| *t += v);
     }
     keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
+    // What flows past the hot port: M08's figure of the innocents.
+    if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }).filter(|_| settings.hot) {
+        let rest: Vec<f64> = total.iter().zip(&h.values).map(|(t, h)| t - h).collect();
+        keep("innocent_throughput", "Gb/s", rounded(&rest, 1e-9));
+    }
     if job.all_series {
         for s in &out.series {
             match s.kind {

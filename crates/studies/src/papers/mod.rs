@@ -3,6 +3,7 @@
 mod b07;
 mod c07;
 mod m08;
+mod next;
 mod r07;
 #[cfg(test)]
 mod synthetic;
@@ -29,7 +30,8 @@ pub struct Paper {
 }
 
 /// All studies.
-pub(super) const PAPERS: &[&Paper] = &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER];
+pub(super) const PAPERS: &[&Paper] =
+    &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER, &next::PAPER];
 
 /// A study by its id.
 pub fn find(id: &str) -> Option<&'static Paper> {
