@@ -77,6 +77,9 @@ pub struct Ready {
 /// Embedded scenarios: (id, text).
 pub const EMBEDDED: &[(&str, &str)] = &[
     ("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
+    ("R07/single-hop-10", include_str!("../../../scenarios/R07/single-hop-10.toml")),
+    ("R07/single-hop-20", include_str!("../../../scenarios/R07/single-hop-20.toml")),
+    ("R07/chain-20", include_str!("../../../scenarios/R07/chain-20.toml")),
     ("Z07/single-hop-16", include_str!("../../../scenarios/Z07/single-hop-16.toml")),
     ("C07/symmetric-on-off", include_str!("../../../scenarios/C07/symmetric-on-off.toml")),
     ("C07/asymmetric", include_str!("../../../scenarios/C07/asymmetric.toml")),
@@ -351,8 +354,7 @@ impl Scenario {
                 let path = keys
                     .iter()
                     .find(|p| p.rsplit('.').next() == Some(e.key.as_str()))
-                    .cloned()
-                    .unwrap_or_default();
+                    .map_or_else(String::new, |p| (*p).clone());
                 problems.push(flat.at(&path, e.reason, e.remedy));
                 None
             }
