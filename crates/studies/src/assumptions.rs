@@ -10,10 +10,18 @@ pub struct Assumption {
     pub name: &'static str,
     /// What is assumed.
     pub about: &'static str,
-    /// Alternatives, as values.
+    /// Alternatives as values with ` | ` between them; a remark in brackets may follow a value.
     pub alternatives: &'static str,
     /// Key of the scenario that holds it.
     pub key: &'static str,
+}
+
+impl Assumption {
+    /// The alternatives, the default among them, as they would be written in a scenario.
+    pub fn values(&self) -> Vec<&'static str> {
+        let plain = |t: &'static str| t.split_once('(').map_or(t, |(value, _)| value).trim();
+        self.alternatives.split('|').map(plain).filter(|t| !t.is_empty()).collect()
+    }
 }
 
 const fn a(
@@ -24,6 +32,11 @@ const fn a(
     about: &'static str,
 ) -> Assumption {
     Assumption { id, name, about, alternatives, key }
+}
+
+/// Finds one by its name; underscores stand for hyphens.
+pub fn find(name: &str) -> Option<&'static Assumption> {
+    ASSUMPTIONS.iter().find(|a| a.name == name.replace('_', "-"))
 }
 
 /// All of them.
@@ -62,6 +75,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "scheme.params.efr_target",
         "before-cut | after-cut",
         "what the first message of a burst does to the target",
+    ),
+    a(
+        "A4c",
+        "efr-max",
+        "scheme.params.efr_max_count",
+        "off | 2 | 10 | 50",
+        "messages in a row after which extra fast recovery lowers the target after all (EFR MAX)",
     ),
     a(
         "A5",
@@ -127,6 +147,28 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "on | off",
         "frames that are being dropped are counted and sampled",
     ),
+    a("A20", "jitter", "scheme.params.jitter", "0.15 | 0.3", "width of QCN's sampling jitter"),
+    a(
+        "A21",
+        "de-rule",
+        "scheme.params.de",
+        "queue | never",
+        "QCN-3pt: which frames are marked, so that they are not reflected",
+    ),
+    a(
+        "A22",
+        "fb0-cycle",
+        "scheme.params.fr_every_n_messages",
+        "1 | 4",
+        "QCN-3pt: messages with Fb = 0 that make a fast-recovery cycle",
+    ),
+    a(
+        "A23",
+        "reflected-byte-cycles",
+        "scheme.params.byte_counter",
+        "off | on",
+        "QCN-3pt: byte cycles as in QCN-2pt beside the reflected messages",
+    ),
     a(
         "A70",
         "drift-of",
@@ -145,7 +187,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A72",
         "pause-high",
         "pause.high",
-        "R07: 80 KB (10 hosts), 30 KB (20), 180 KB (chain)",
+        "30 KB (R07, 20 hosts) | 80 KB (10 hosts) | 180 KB (chain)",
         "watermark of XOFF, where a study prints none: the input's memory less 20 KB of headroom, XON 20 KB lower",
     ),
     a(
@@ -191,3 +233,36 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "bytes of an active-increase cycle: B07's, or the only byte count that R07 prints",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::find;
+
+    /// What the search tries must be what a scenario reads.
+    #[test]
+    fn every_alternative_can_be_set() {
+        for a in ASSUMPTIONS {
+            assert!(!a.values().is_empty(), "{}", a.name);
+            for value in a.values() {
+                let Some(param) = a.key.strip_prefix("scheme.params.") else {
+                    let key = find(a.key).unwrap();
+                    let fits = key.kind.split('|').any(|c| c == value)
+                        || value == "off"
+                        || value.parse::<u64>().is_ok()
+                        || crate::condition::quantity(value).is_some();
+                    assert!(fits, "{} = {value}", a.key);
+                    continue;
+                };
+                let pairs = [(param.to_string(), value.to_string())];
+                let reads = |e: &&cnsim_schemes::Entry| (e.build)(&pairs).is_ok();
+                assert!(cnsim_schemes::catalogue().iter().any(|e| reads(&e)), "{param} = {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn remarks_are_no_part_of_a_value() {
+        assert_eq!(ASSUMPTIONS[0].values(), ["10100", "500"]);
+    }
+}

@@ -332,33 +332,6 @@ pub const KEYS: &[Key] = &[
     key("record.latency", "on|off", "off", "keep latencies' percentiles"),
 ];
 
-/// Names of assumptions that can be set by `assumptions.NAME`, and the keys that they stand for.
-pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
-    ("source-queue", "host.fifo"),
-    ("limiter-queue", "host.limiter_queue"),
-    ("limiter-position", "host.limiter_position"),
-    ("buffer", "switch.buffer"),
-    ("pause-transport", "pause.transport"),
-    ("control-transport", "control.transport"),
-    ("efr", "scheme.params.efr"),
-    ("efr-target", "scheme.params.efr_target"),
-    ("r-min", "scheme.params.r_min"),
-    ("oversampling", "scheme.params.oversampling"),
-    ("gate-qoff", "scheme.params.gate_qoff"),
-    ("sampling", "scheme.params.sampling"),
-    ("quantiser", "scheme.params.quantiser"),
-    ("hai", "scheme.params.hai"),
-    ("sample-dropped", "scheme.params.sample_dropped"),
-    ("drift-of", "scheme.params.drift_of"),
-    ("tag-match", "scheme.params.tag_match"),
-    ("pause-high", "pause.high"),
-    ("output-limit", "switch.output_limit"),
-    ("chain-length", "topology.switches"),
-    ("fb-hat", "scheme.params.fbhat_mode"),
-    ("probe-interval", "scheme.params.probe_interval"),
-    ("ai-bytes", "scheme.params.ai_bytes"),
-];
-
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
 pub const TABLES: &[&str] = &["traffic", "event", "group", "figure"];
 
@@ -497,9 +470,9 @@ pub fn schema() -> serde_json::Value {
             "schemes": {"type": "array", "items": {"enum": names}}},
             "additionalProperties": {"type": ["array", "string", "number", "boolean"]}}}),
     );
-    let assumptions: Map<String, Value> = ASSUMPTION_KEYS
+    let assumptions: Map<String, Value> = crate::assumptions::ASSUMPTIONS
         .iter()
-        .map(|(n, k)| ((*n).into(), json!({"description": format!("stands for {k}")})))
+        .map(|a| (a.name.into(), json!({"description": format!("stands for {}: {}", a.key, a.about)})))
         .collect();
     root.insert(
         "assumptions".into(),
