@@ -127,4 +127,11 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "on | off",
         "frames that are being dropped are counted and sampled",
     ),
+    a(
+        "A14",
+        "routing",
+        "topology.routing",
+        "destination | round-robin | frame-hash | flow-hash",
+        "B07's `perfect hashing` in the fat tree is read as a hash by flow without collisions (d-mod-k); in turn by frame is the other reading",
+    ),
 ];

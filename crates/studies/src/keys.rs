@@ -338,6 +338,7 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("quantiser", "scheme.params.quantiser"),
     ("hai", "scheme.params.hai"),
     ("sample-dropped", "scheme.params.sample_dropped"),
+    ("routing", "topology.routing"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.

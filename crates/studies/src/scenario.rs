@@ -73,8 +73,15 @@ pub struct Ready {
 }
 
 /// Embedded scenarios: (id, text).
-pub const EMBEDDED: &[(&str, &str)] =
-    &[("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml"))];
+pub const EMBEDDED: &[(&str, &str)] = &[
+    ("B07/baseline", include_str!("../../../scenarios/B07/baseline.toml")),
+    ("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
+    ("B07/multi-hop", include_str!("../../../scenarios/B07/multi-hop.toml")),
+    ("B07/fat-tree", include_str!("../../../scenarios/B07/fat-tree.toml")),
+    ("B07/fat-tree-next", include_str!("../../../scenarios/B07/fat-tree-next.toml")),
+    ("B07/signalling", include_str!("../../../scenarios/B07/signalling.toml")),
+    ("B07/uniform", include_str!("../../../scenarios/B07/uniform.toml")),
+];
 
 impl Scenario {
     /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.
