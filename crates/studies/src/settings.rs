@@ -6,7 +6,7 @@ use crate::text::{Flat, Problem};
 use crate::topology::{self, Wiring};
 use crate::workload::{self, Plan};
 use cnsim_fabric::{
-    BufferSpec, ControlTransport, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
+    BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
     PauseTransport, RateChange, Record, Routing, RunSpec, SwitchSpec,
 };
 use cnsim_scheme_api::NodeId;
@@ -56,6 +56,7 @@ pub struct Settings {
     switch_processing: Time,
     host_processing: Time,
     feedback_delay: Time,
+    faults: Faults,
     buffer: BufferSpec,
     routing: Routing,
     control: ControlTransport,
@@ -148,6 +149,10 @@ impl Settings {
             switch_processing,
             host_processing,
             feedback_delay: r.quantity("host.feedback_delay", Time::ZERO, Time::from_ms(100)),
+            faults: Faults {
+                ignores_pause: r.choice("host.ignores_pause") == "on",
+                feedback_lost: r.integer("host.feedback_lost", 0, 1_000_000_000) as u32,
+            },
             buffer,
             routing: match r.choice("topology.routing").as_str() {
                 "frame-hash" => Routing::FrameHash,
@@ -284,6 +289,7 @@ impl Settings {
                     limiter_position: self.limiter_position,
                     queues: self.queues,
                     feedback_delay: self.feedback_delay,
+                    faults: self.faults,
                     scheme: (!self.bare[h]).then_some(0),
                 })
                 .collect(),
