@@ -383,10 +383,19 @@ fn bare(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<bool> {
     for prefix in r.tables("group") {
         let key = format!("{prefix}.hosts");
         let scheme = r.word(&format!("{prefix}.scheme"));
-        if !scheme.eq_ignore_ascii_case("none") {
-            let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
-            let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`";
-            r.wrong(&format!("{prefix}.scheme"), reason, hint);
+        match cnsim_schemes::find(&scheme) {
+            Some(entry) if entry.name == "none" => {}
+            Some(_) => {
+                let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
+                let hint =
+                    "two kinds of congestion point exclude each other in one queue; a group can be `none`";
+                r.wrong(&format!("{prefix}.scheme"), reason, hint);
+            }
+            None => r.wrong(
+                &format!("{prefix}.scheme"),
+                format!("there is no scheme `{scheme}`"),
+                "a group can be `none`",
+            ),
         }
         for name in r.list(&key) {
             for host in r.range(&key, &name, wiring) {
