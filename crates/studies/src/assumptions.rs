@@ -149,6 +149,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
     ),
     a("A20", "jitter", "scheme.params.jitter", "0.15 | 0.3", "width of QCN's sampling jitter"),
     a(
+        "A14",
+        "routing",
+        "topology.routing",
+        "destination | round-robin | frame-hash | flow-hash",
+        "B07's `perfect hashing` in the fat tree is read as a hash by flow without collisions (d-mod-k); in turn by frame is the other reading",
+    ),
+    a(
         "A16",
         "pause-scope",
         "pause.pool",
