@@ -45,7 +45,8 @@ pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
         esc(&t.id),
         esc(&heading(t))
     );
-    head(t, out);
+    let conditions = t.rows.iter().any(|r| !r.condition.is_empty());
+    head(t, conditions, out);
     let column = |c: usize| t.rows.iter().filter_map(move |r| r.cells.get(c)?.as_ref());
     let styles: Vec<Style> = (0..t.columns.len())
         .map(|c| Style {
@@ -55,9 +56,16 @@ pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
         .collect();
     out.push_str("<tbody role=\"rowgroup\">");
     for (r, row) in t.rows.iter().enumerate() {
+        let before = r.checked_sub(1).map(|b| t.rows[b].condition.as_str());
+        let first = conditions && before != Some(row.condition.as_str());
+        let _ = write!(out, "<tr role=\"row\"{}>", if first { " class=\"block\"" } else { "" });
+        if conditions {
+            let text = if first { row.condition.as_str() } else { "" };
+            let _ = write!(out, "<td role=\"cell\" class=\"condition\">{}</td>", esc(text));
+        }
         let _ = write!(
             out,
-            "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><i class=\"key\" data-name=\"{0}\"></i>{0}</th>",
+            "<th scope=\"row\" role=\"rowheader\"><i class=\"key\" data-name=\"{0}\"></i>{0}</th>",
             esc(&row.scheme)
         );
         for (c, (column, style)) in t.columns.iter().zip(&styles).enumerate() {
@@ -77,10 +85,12 @@ pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
     misses(t, &styles, out);
 }
 
-fn head(t: &Table, out: &mut String) {
-    out.push_str(
-        "<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" rowspan=\"2\">scheme</th>",
-    );
+fn head(t: &Table, conditions: bool, out: &mut String) {
+    out.push_str("<thead role=\"rowgroup\"><tr role=\"row\">");
+    if conditions {
+        out.push_str("<th role=\"columnheader\" rowspan=\"2\">condition</th>");
+    }
+    out.push_str("<th role=\"columnheader\" rowspan=\"2\">scheme</th>");
     for c in &t.columns {
         let _ = write!(
             out,
@@ -176,8 +186,9 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
                 _ => continue,
             }
             let text = format!(
-                "<span class=\"miss\"><b>{}</b> {}: published {}, measured {}{}</span>",
+                "<span class=\"miss\"><b>{}</b> {}{}: published {}, measured {}{}</span>",
                 esc(&row.scheme),
+                if row.condition.is_empty() { String::new() } else { format!("{}, ", esc(&row.condition)) },
                 esc(&column.title.to_lowercase()),
                 esc(&c.published.as_deref().map_or("–".into(), printed)),
                 c.measured.map_or("–".into(), |m| fixed(m, style.decimals)),

@@ -27,7 +27,7 @@ pub struct Paper {
 }
 
 /// All studies.
-pub(super) const PAPERS: &[&Paper] = &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER];
+pub const PAPERS: &[&Paper] = &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER];
 
 /// A study by its id.
 pub fn find(id: &str) -> Option<&'static Paper> {
