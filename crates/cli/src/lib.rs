@@ -2,10 +2,15 @@
 //! 130 interrupted.
 
 mod bench;
+mod describe;
 mod look;
+mod look_figure;
 mod look_report;
+mod look_table;
+mod look_topology;
 mod reproduce;
 mod run;
+mod summary;
 mod tell;
 
 use clap::{Args, Parser, Subcommand};
@@ -164,7 +169,7 @@ enum Verb {
 /// Arguments of `reproduce`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReproduceArgs {
-    /// quick, all, a study, or STUDY/SCENARIO.
+    /// quick, all, a study, STUDY/SCENARIO, or a FILE.toml.
     #[arg(default_value = "quick")]
     what: String,
     /// Seeds of each cell [default: the scenario's].

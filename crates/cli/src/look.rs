@@ -15,6 +15,7 @@ pub(crate) enum Colour {
     Yellow,
     Dim,
     Bold,
+    Plain,
 }
 
 fn wanted() -> bool {
@@ -37,6 +38,7 @@ pub(crate) fn paint(text: &str, colour: Colour, on: bool) -> String {
         Colour::Yellow => "33",
         Colour::Dim => "2",
         Colour::Bold => "1",
+        Colour::Plain => return text.into(),
     };
     if on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
 }
@@ -65,9 +67,30 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> S
     out.join("\n")
 }
 
-/// Shows progress on a terminal while `work` runs: runs done, packet-hops a second, time to go.
+/// Seconds as a person reads them.
+pub(crate) fn duration(seconds: f64) -> String {
+    let s = seconds.max(0.0).round() as u64;
+    match (s / 3600, s / 60 % 60, s % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, s) => format!("{m} min {s:02} s"),
+        (h, m, _) => format!("{h} h {m:02} min"),
+    }
+}
+
+/// Time to go: what is left of the packet-hops expected at the speed so far; once the estimate is used up, by runs.
+fn to_go(work: f64, hops: f64, (done, total): (u64, u64), seconds: f64) -> Option<f64> {
+    if done >= total || seconds < 1.0 {
+        return None;
+    }
+    let by_runs = (done > 0).then(|| seconds / done as f64 * (total - done) as f64);
+    if hops > 0.0 && hops < 0.98 * work { Some((work - hops) / (hops / seconds)) } else { by_runs }
+}
+
+/// Shows progress on a terminal while `work` runs: runs done, packet-hops a second, time to go; `expected` are the
+/// packet-hops to be simulated.
 pub(crate) fn with_progress<T: Send>(
     total: u64,
+    expected: f64,
     watch: &Arc<Watch>,
     quiet: bool,
     work: impl FnOnce() -> T + Send,
@@ -88,11 +111,8 @@ pub(crate) fn with_progress<T: Send>(
                     (watched.done.load(Ordering::Relaxed), watched.live.load(Ordering::Relaxed));
                 let seconds = started.elapsed().as_secs_f64();
                 bar.set_position(done);
-                let eta = if done > 0 {
-                    format!("ETA {:.0} s", seconds / done as f64 * (total - done) as f64)
-                } else {
-                    String::new()
-                };
+                let eta = to_go(expected, hops as f64, (done, total), seconds)
+                    .map_or_else(String::new, |s| format!("ETA {}", duration(s)));
                 bar.set_message(format!(
                     "{:.1} M packet-hops/s  {eta}",
                     hops as f64 / seconds.max(0.05) / 1e6
@@ -130,4 +150,26 @@ pub(crate) fn spark(values: &[f64], width: usize) -> String {
             BARS[if max > 0.0 { (peak / max * 7.0).round() as usize } else { 0 }.min(7)]
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_well() {
+        assert_eq!(duration(9.4), "9 s");
+        assert_eq!(duration(125.0), "2 min 05 s");
+        assert_eq!(duration(3725.0), "1 h 02 min");
+    }
+
+    #[test]
+    fn time_to_go_is_by_work_not_by_runs() {
+        // Ninety runs came from the store at once; ten long ones are half done.
+        assert_eq!(to_go(1000.0, 500.0, (90, 100), 60.0), Some(60.0));
+        // The estimate was too small: by runs.
+        assert_eq!(to_go(1000.0, 1000.0, (50, 100), 60.0), Some(60.0));
+        assert_eq!(to_go(1000.0, 0.0, (0, 100), 60.0), None);
+        assert_eq!(to_go(0.0, 0.0, (100, 100), 60.0), None);
+    }
 }
