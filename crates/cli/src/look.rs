@@ -45,6 +45,16 @@ pub(crate) fn paint(text: &str, colour: Colour, on: bool) -> String {
 
 /// A table: columns aligned, first to the left, others to the right; the last as it is told.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> String {
+    let last = if last_left { header.len() - 1 } else { usize::MAX };
+    aligned(header, rows, &|c| c == 0 || c == last)
+}
+
+/// A table of words: all columns to the left.
+pub(crate) fn words(header: &[&str], rows: &[Vec<String>]) -> String {
+    aligned(header, rows, &|_| true)
+}
+
+fn aligned(header: &[&str], rows: &[Vec<String>], left: &dyn Fn(usize) -> bool) -> String {
     let columns = header.len();
     let width = |c: usize| {
         rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)
@@ -53,11 +63,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> S
     let line = |cells: Vec<&str>| {
         let cell = |(c, text): (usize, &&str)| {
             let pad = " ".repeat(widths[c].saturating_sub(text.chars().count()));
-            if c == 0 || (last_left && c + 1 == columns) {
-                format!("{text}{pad}")
-            } else {
-                format!("{pad}{text}")
-            }
+            if left(c) { format!("{text}{pad}") } else { format!("{pad}{text}") }
         };
         cells.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
     };
@@ -69,7 +75,10 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> S
 
 /// Seconds as a person reads them.
 pub(crate) fn duration(seconds: f64) -> String {
-    let s = seconds.max(0.0).round() as u64;
+    if seconds < 0.5 {
+        return "less than 1 s".into();
+    }
+    let s = seconds.round() as u64;
     match (s / 3600, s / 60 % 60, s % 60) {
         (0, 0, s) => format!("{s} s"),
         (0, m, s) => format!("{m} min {s:02} s"),
@@ -138,9 +147,11 @@ pub(crate) fn on_interrupt(watch: &Arc<Watch>) {
     });
 }
 
+/// Heights of a bar.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
 /// Eight-level bars of a series: a picture in one line.
 pub(crate) fn spark(values: &[f64], width: usize) -> String {
-    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let max = values.iter().copied().fold(0.0, f64::max);
     let step = (values.len() as f64 / width as f64).max(1.0);
     (0..width.min(values.len()))
@@ -148,6 +159,21 @@ pub(crate) fn spark(values: &[f64], width: usize) -> String {
             let (a, b) = ((i as f64 * step) as usize, (((i + 1) as f64 * step) as usize).min(values.len()));
             let peak = values[a..b.max(a + 1).min(values.len())].iter().copied().fold(0.0, f64::max);
             BARS[if max > 0.0 { (peak / max * 7.0).round() as usize } else { 0 }.min(7)]
+        })
+        .collect()
+}
+
+/// As [`spark`], of the mean in each column and up to a height of one's choice.
+pub(crate) fn bars(values: &[f64], width: usize, top: f64) -> String {
+    let n = values.len();
+    let mean = |i: usize| {
+        let (a, b) = (i * n / width, ((i + 1) * n / width).max(i * n / width + 1).min(n));
+        values[a..b].iter().sum::<f64>() / (b - a).max(1) as f64
+    };
+    (0..width.min(n))
+        .map(|i| {
+            let share = if top > 0.0 { (mean(i) / top).clamp(0.0, 1.0) } else { 0.0 };
+            if share < 0.01 { ' ' } else { BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1] }
         })
         .collect()
 }
@@ -166,7 +192,8 @@ mod tests {
     #[test]
     fn time_to_go_is_by_work_not_by_runs() {
         // Ninety runs came from the store at once; ten long ones are half done.
-        assert_eq!(to_go(1000.0, 500.0, (90, 100), 60.0), Some(60.0));
+        let s = to_go(1000.0, 500.0, (90, 100), 60.0).unwrap();
+        assert!((s - 60.0).abs() < 1e-9, "{s}");
         // The estimate was too small: by runs.
         assert_eq!(to_go(1000.0, 1000.0, (50, 100), 60.0), Some(60.0));
         assert_eq!(to_go(1000.0, 0.0, (0, 100), 60.0), None);

@@ -22,6 +22,22 @@ pub(crate) fn figures(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     for spec in &scene.scenario.figures {
         all.extend(asked(scene, spec));
     }
+    // A name has one look in all figures that stand together.
+    let mut looks: Vec<(String, Vec<String>)> = Vec::new();
+    for f in &mut all {
+        let at = looks.iter().position(|l| l.0 == f.group && !f.group.is_empty()).unwrap_or_else(|| {
+            looks.push((f.group.clone(), Vec::new()));
+            looks.len() - 1
+        });
+        let names = &mut looks[at].1;
+        for t in f.traces.iter_mut().filter(|t| t.slot.is_some()) {
+            let i = names.iter().position(|n| *n == t.name).unwrap_or_else(|| {
+                names.push(t.name.clone());
+                names.len() - 1
+            });
+            t.slot = Some(ordinal(i));
+        }
+    }
     all
 }
 
@@ -96,7 +112,13 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                     .collect();
                 let about = [*scheme, rest.as_str()].into_iter().filter(|t| !t.is_empty());
                 let about = about.collect::<Vec<_>>().join(", ");
-                all.extend(over_time(scene, &lines, id, format!("{}: {about}", title(series)), String::new()));
+                all.extend(over_time(
+                    scene,
+                    &lines,
+                    id,
+                    format!("{}: {about}", title(series)),
+                    String::new(),
+                ));
             }
         }
     }
@@ -143,7 +165,9 @@ pub(crate) fn split(conditions: &[&str]) -> Vec<(String, Vec<(String, String)>)>
         let (rest, name) = match name {
             Some(name) => (rest.join(", "), name),
             // The clause is left out where it has its usual value.
-            None if chosen.is_some() => (rest.join(", "), "as usual".into()),
+            None if chosen.is_some() => {
+                (rest.join(", "), format!("{} as usual", chosen.as_deref().unwrap_or_default()))
+            }
             None => (String::new(), (*c).to_string()),
         };
         match groups.iter_mut().find(|g| g.0 == rest) {
@@ -167,7 +191,9 @@ fn title(series: &str) -> String {
             _ => {
                 let words = other.replace('_', " ");
                 let mut letters = words.chars();
-                letters.next().map_or_else(String::new, |c| c.to_uppercase().collect::<String>() + letters.as_str())
+                letters
+                    .next()
+                    .map_or_else(String::new, |c| c.to_uppercase().collect::<String>() + letters.as_str())
             }
         },
     }
@@ -220,8 +246,7 @@ fn over_time(
         let extreme = |f: fn(f64, f64) -> f64| -> Vec<f64> {
             (0..n).map(|i| others.iter().map(|c| c.values[i]).reduce(f).unwrap_or(0.0)).collect()
         };
-        let band = (others.len() > 1)
-            .then(|| Band { low: extreme(f64::min), high: extreme(f64::max) });
+        let band = (others.len() > 1).then(|| Band { low: extreme(f64::min), high: extreme(f64::max) });
         let runs = line.case.runs.len() as u64;
         seeds = (seeds.0.min(runs), seeds.1.max(runs));
         let trace = Trace { name: line.name.clone(), slot: line.slot, x, y: first.values.clone(), band };
@@ -270,7 +295,8 @@ fn windows(scene: &Scene<'_>, lines: &[Line<'_, '_>]) -> Vec<Window> {
     }
     let [spans] = &found[..] else { return Vec::new() };
     let label = |i: usize| if i == 0 { "hotspot" } else { "" };
-    let window = |(i, (from, to)): (usize, &(f64, f64))| Window { from: *from, to: *to, label: label(i).into() };
+    let window =
+        |(i, (from, to)): (usize, &(f64, f64))| Window { from: *from, to: *to, label: label(i).into() };
     spans.iter().enumerate().map(window).collect()
 }
 
@@ -311,7 +337,10 @@ fn levels(scene: &Scene<'_>, lines: &[Line<'_, '_>], y: &Axis) -> Vec<Level> {
             Some(l) if close(l.value, value) && l.label.starts_with("set point") => {
                 let first = std::mem::take(&mut l.label);
                 let more = label.trim_start_matches("set point ");
-                levels.push(Level { value, label: format!("{}, {more}", first.replace("set point ", "set points ")) });
+                levels.push(Level {
+                    value,
+                    label: format!("{}, {more}", first.replace("set point ", "set points ")),
+                });
             }
             _ => levels.push(Level { value, label }),
         }
@@ -387,7 +416,11 @@ fn series(
     let schemes = distinct(&|c| c.scheme.to_string());
     // Too many lines: one figure for each scheme or condition, whichever leaves fewer figures.
     if cases.len() * list.len() > MOST && cases.len() > 1 {
-        let by = [(schemes.len(), Dimension::Scheme), (conditions.len(), Dimension::Condition), (pauses.len(), Dimension::Pause)];
+        let by = [
+            (schemes.len(), Dimension::Scheme),
+            (conditions.len(), Dimension::Condition),
+            (pauses.len(), Dimension::Pause),
+        ];
         if let Some((_, d)) = by.into_iter().filter(|b| b.0 > 1).min_by_key(|b| b.0) {
             let mut all = Vec::new();
             for value in [&conditions, &pauses, &schemes][d as usize] {
@@ -439,7 +472,13 @@ fn series(
 }
 
 /// A metric as bars with the 95 % interval of the mean.
-fn bars(cases: &[&CaseRuns<'_>], metric: &str, across: Dimension, title: String, caption: String) -> Option<Figure> {
+fn bars(
+    cases: &[&CaseRuns<'_>],
+    metric: &str,
+    across: Dimension,
+    title: String,
+    caption: String,
+) -> Option<Figure> {
     let m = find(metric)?;
     let parts = |c: &CaseRuns<'_>| -> (String, [Option<String>; 3]) {
         let all = [c.condition.to_string(), format!("PAUSE {}", c.pause), c.scheme.to_string()];
@@ -461,7 +500,8 @@ fn bars(cases: &[&CaseRuns<'_>], metric: &str, across: Dimension, title: String,
     // What is the same everywhere need not be said.
     let differs = [0, 1, 2].map(|i| known.windows(2).any(|w| w[0].1[i] != w[1].1[i]));
     let name = |rest: &[Option<String>; 3]| {
-        let words: Vec<&str> = [2, 0, 1].iter().filter(|&&i| differs[i]).filter_map(|&i| rest[i].as_deref()).collect();
+        let words: Vec<&str> =
+            [2, 0, 1].iter().filter(|&&i| differs[i]).filter_map(|&i| rest[i].as_deref()).collect();
         if words.is_empty() { rest[2].clone().unwrap_or_else(|| m.title.into()) } else { words.join(", ") }
     };
     let plain = !differs[0] && !differs[1] && across != Dimension::Scheme;
@@ -487,7 +527,8 @@ fn bars(cases: &[&CaseRuns<'_>], metric: &str, across: Dimension, title: String,
     }
     let shared = shared_clauses(&categories);
     let seeds = known.iter().map(|k| k.2.n).max().unwrap_or(0);
-    let said = if seeds > 1 { format!("Mean of {seeds} seeds and its 95 % interval.") } else { "One seed.".into() };
+    let said =
+        if seeds > 1 { format!("Mean of {seeds} seeds and its 95 % interval.") } else { "One seed.".into() };
     let x = match across {
         Dimension::Condition => shared.as_ref().map_or("condition", |s| s.0.as_str()),
         Dimension::Pause => "PAUSE",
@@ -537,7 +578,7 @@ mod tests {
         assert_eq!(groups.len(), 2);
         assert_eq!(groups[0].0, "service rate 10%, output-queue limit 600 KB");
         let names: Vec<&str> = groups[0].1.iter().map(|m| m.0.as_str()).collect();
-        assert_eq!(names, ["RTT 10 us", "RTT 100 us", "RTT 200 us", "as usual"]);
+        assert_eq!(names, ["RTT 10 us", "RTT 100 us", "RTT 200 us", "RTT as usual"]);
         assert_eq!(split(&["a"]), [(String::new(), vec![("a".into(), "a".into())])]);
         assert_eq!(split(&["hotspot 2 Gb/s", "hotspot 1 Gb/s"])[0].1.len(), 2);
     }

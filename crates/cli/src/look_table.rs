@@ -71,12 +71,8 @@ pub(crate) fn tables(
     let mut place: BTreeMap<Key, BTreeMap<Head, &Cell>> = BTreeMap::new();
     for (c, run) in cells.iter().zip(&runs) {
         let shown = if own.contains(c.condition.as_str()) { &c.condition } else { run };
-        let key = Key {
-            shown: shown.clone(),
-            run: run.clone(),
-            pause: c.pause.clone(),
-            scheme: c.scheme.clone(),
-        };
+        let key =
+            Key { shown: shown.clone(), run: run.clone(), pause: c.pause.clone(), scheme: c.scheme.clone() };
         if !place.contains_key(&key) {
             rows.push(key.clone());
         }
@@ -112,8 +108,7 @@ fn run_condition(scene: &Scene<'_>, c: &Cell) -> String {
 /// Place of a row: that of its condition among the runs, PAUSE, then its scheme; of one run, the published words.
 fn order(scene: &Scene<'_>, k: &Key) -> (usize, usize, bool, String, usize) {
     let end = scene.cases.len();
-    let first =
-        |f: &dyn Fn(&CaseRuns<'_>) -> bool| scene.cases.iter().position(|c| f(c)).unwrap_or(end);
+    let first = |f: &dyn Fn(&CaseRuns<'_>) -> bool| scene.cases.iter().position(f).unwrap_or(end);
     (
         first(&|c| c.condition == k.run),
         first(&|c| c.condition == k.run && c.pause == k.pause),
@@ -158,7 +153,9 @@ fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell
     let several = keys.iter().any(|k| k.shown != t.condition);
     // A column that is zero by construction throughout says nothing.
     let told = |head: &&Head| {
-        keys.iter().filter_map(|k| cell(k, head)).any(|c| !c.structural || c.verdict == model::Verdict::Differs)
+        keys.iter()
+            .filter_map(|k| cell(k, head))
+            .any(|c| !c.structural || c.verdict == model::Verdict::Differs)
     };
     let heads: Vec<&Head> = heads.iter().filter(told).collect();
     t.columns = heads

@@ -1,9 +1,9 @@
 //! What `cnsim reproduce` tells in the terminal: tables of one study, or a line a scenario for many.
 
+use crate::ReproduceArgs;
 use crate::look::{self, Colour, paint};
 use crate::look_table::COLUMNS;
 use crate::reproduce::{fingerprint, measured};
-use crate::ReproduceArgs;
 use cnsim_report::model::{self, Page, Report, Table};
 use cnsim_studies::claims::{Claim, Finding, Holds};
 use cnsim_studies::store::RunRecord;
@@ -90,7 +90,8 @@ fn print_table(page: &Page, t: &Table, colour: bool) {
     println!("\n{}", paint(&title.join(", "), Colour::Bold, colour));
     let several = t.rows.iter().any(|r| !r.condition.is_empty());
     // What was published, and of the rest only the five of the printed tables.
-    let published = |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
+    let published =
+        |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
     let columns: Vec<usize> = (0..t.columns.len())
         .filter(|&c| published(c) || COLUMNS.contains(&t.columns[c].metric.as_str()))
         .collect();
@@ -102,24 +103,32 @@ fn print_table(page: &Page, t: &Table, colour: bool) {
             header.push(format!("{} publ.", m.title));
             header.push(if m.unit.is_empty() { "measured".into() } else { format!("measured [{}]", m.unit) });
         } else {
-            header.push(if m.unit.is_empty() { m.title.clone() } else { format!("{} [{}]", m.title, m.unit) });
+            header.push(if m.unit.is_empty() {
+                m.title.clone()
+            } else {
+                format!("{} [{}]", m.title, m.unit)
+            });
         }
     }
     header.push("verdict".into());
     let mut rows = Vec::new();
     for (i, r) in t.rows.iter().enumerate() {
         let same = i > 0 && t.rows[i - 1].condition == r.condition;
-        let mut row = if several { vec![if same { String::new() } else { r.condition.clone() }] } else { Vec::new() };
+        let mut row =
+            if several { vec![if same { String::new() } else { r.condition.clone() }] } else { Vec::new() };
         row.push(r.scheme.clone());
         let (mut missed, mut judged) = (Vec::new(), false);
         for &c in &columns {
             let cell = r.cells[c].as_ref();
             if published(c) {
-                row.push(cell.map_or_else(String::new, |x| x.published.clone().unwrap_or_else(|| "-".into())));
+                row.push(
+                    cell.map_or_else(String::new, |x| x.published.clone().unwrap_or_else(|| "-".into())),
+                );
             }
-            row.push(cell.and_then(|x| Some((x.measured?, x.ci95))).map_or_else(String::new, |(m, ci)| {
-                measured(m, ci.map_or(0.0, |(l, h)| (h - l) / 2.0))
-            }));
+            row.push(
+                cell.and_then(|x| Some((x.measured?, x.ci95)))
+                    .map_or_else(String::new, |(m, ci)| measured(m, ci.map_or(0.0, |(l, h)| (h - l) / 2.0))),
+            );
             judged |= cell.is_some_and(|x| x.published.is_some());
             match cell.map(|x| x.verdict) {
                 Some(model::Verdict::Differs) => missed.push(t.columns[c].title.as_str()),
@@ -200,7 +209,8 @@ fn claims(t: &Told<'_>, one: bool, colour: bool) {
                 // Claims that could only be read from a figure are shown, not scored.
                 let of = |h: Holds| mine().filter(|f| f.1.holds == h && f.0.origin != "figure").count();
                 let figures = mine().filter(|f| f.0.origin == "figure").count();
-                let numbers = [of(Holds::Yes), of(Holds::No), of(Holds::Undecided), of(Holds::NotRun), figures];
+                let numbers =
+                    [of(Holds::Yes), of(Holds::No), of(Holds::Undecided), of(Holds::NotRun), figures];
                 std::iter::once((*s).to_string()).chain(numbers.iter().map(usize::to_string)).collect()
             })
             .collect();
@@ -250,12 +260,17 @@ fn next(t: &Told<'_>) {
         );
         let more = match t.args.what.as_str() {
             "all" => String::new(),
+            file if file.ends_with(".toml") => String::new(),
             "quick" => format!("cnsim reproduce {} · cnsim reproduce all · ", c.study),
             _ => "cnsim reproduce all · ".into(),
         };
+        let name = match &t.args.what {
+            file if file.ends_with(".toml") => file.clone(),
+            _ => format!("{}/{}", c.study, c.scenario),
+        };
         println!(
-            "Next     {more}cnsim describe {0}/{1} · cnsim run {0}/{1} --scheme {2} · cnsim new mine > mine.toml",
-            c.study, c.scenario, c.scheme
+            "Next     {more}cnsim describe {0} · cnsim run {0} --scheme {1} · cnsim new mine > mine.toml",
+            name, c.scheme
         );
     }
 }

@@ -56,7 +56,8 @@ pub struct Demo {
 /// # Errors
 /// What went wrong.
 pub fn demo(scheme: &str) -> Result<Demo, String> {
-    let lines = |p: Vec<crate::text::Problem>| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let lines =
+        |p: Vec<crate::text::Problem>| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let scenario = Scenario::parse("demo", TEXT, &[]).map_err(lines)?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case).map_err(lines)?;
@@ -82,7 +83,8 @@ mod tests {
         for entry in cnsim_schemes::catalogue() {
             let d = demo(entry.name).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
             assert_eq!(d.queue.len(), 300, "{}", entry.name);
-            let mean = |v: &[f64], from: usize, to: usize| v[from..to].iter().sum::<f64>() / (to - from) as f64;
+            let mean =
+                |v: &[f64], from: usize, to: usize| v[from..to].iter().sum::<f64>() / (to - from) as f64;
             // H1 alone, then shared, and the second flow only while it is on.
             assert!(mean(&d.rates[0], 10, 50) > 9.0, "{}", entry.name);
             assert!(mean(&d.rates[1], 0, 49) == 0.0 && mean(&d.rates[1], 60, 200) > 0.3, "{}", entry.name);
