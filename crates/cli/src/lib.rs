@@ -5,6 +5,7 @@ mod bench;
 mod describe;
 mod draw;
 mod look;
+mod look_bars;
 mod look_figure;
 mod look_report;
 mod look_table;

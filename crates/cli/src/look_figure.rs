@@ -1,12 +1,12 @@
 //! The figures of a scenario's page: time series below each table, then those that the scenario asks for.
 
+use crate::look_bars::bars;
 use crate::look_report::{CaseRuns, Scene};
 use crate::look_table::Layout;
-use cnsim_report::model::{Axis, Band, Figure, Kind, Level, Trace, Window};
+use cnsim_report::model::{Axis, Band, Figure, Level, Trace, Window};
 use cnsim_scheme_api::Bytes;
 use cnsim_studies::figures::{Dimension, FigureSpec, Show};
 use cnsim_studies::metrics::find;
-use cnsim_studies::stats::Summary;
 use cnsim_studies::store::Curve;
 
 /// Most lines of a figure; with more it is split.
@@ -102,7 +102,6 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                         let case = cases.iter().find(|c| c.condition == *condition)?;
                         Some((i, name, case))
                     })
-                    .filter(|(_, _, case)| !drawn(case))
                     .map(|(i, name, case)| Line {
                         case,
                         series: (*series).into(),
@@ -110,6 +109,9 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                         slot: Some(ordinal(i)),
                     })
                     .collect();
+                if lines.iter().all(|l| drawn(l.case)) {
+                    continue;
+                }
                 let about = [*scheme, rest.as_str()].into_iter().filter(|t| !t.is_empty());
                 let about = about.collect::<Vec<_>>().join(", ");
                 all.extend(over_time(
@@ -126,7 +128,7 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
 }
 
 /// Slots in the order of distinct colours, then dashed.
-fn ordinal(i: usize) -> u8 {
+pub(crate) fn ordinal(i: usize) -> u8 {
     const COLOURS: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 0];
     (COLOURS[i % 8] as usize + i / 8 % 4 * 8) as u8
 }
@@ -156,9 +158,11 @@ pub(crate) fn split(conditions: &[&str]) -> Vec<(String, Vec<(String, String)>)>
     }
     let most = kinds.iter().map(|k| k.1.len()).max().unwrap_or(0);
     let chosen = kinds.into_iter().find(|k| k.1.len() == most && most > 1).map(|k| k.0);
+    // What all have in common need not be said.
+    let everywhere = |p: &String| conditions.len() > 1 && conditions.iter().all(|c| clauses(c).contains(p));
     let mut groups: Vec<(String, Vec<(String, String)>)> = Vec::new();
     for c in conditions {
-        let parts = clauses(c);
+        let parts: Vec<String> = clauses(c).into_iter().filter(|p| !everywhere(p)).collect();
         let of_kind = |p: &&String| chosen.as_ref().is_some_and(|k| kind(p) == *k);
         let name = parts.iter().find(of_kind).cloned();
         let rest: Vec<String> = parts.iter().filter(|p| !of_kind(p)).cloned().collect();
@@ -374,8 +378,12 @@ fn asked(scene: &Scene<'_>, spec: &FigureSpec) -> Vec<Figure> {
     for (at, cases) in &parts {
         match &spec.show {
             Show::Metric(m) => {
-                let title = if at.is_empty() { heading.clone() } else { at.clone() };
-                all.extend(bars(cases, m, spec.across, title, spec.caption.clone()));
+                for (rest, some) in sorted(cases, spec.across == Dimension::Condition) {
+                    let parts = [at.as_str(), rest.as_str()].into_iter().filter(|t| !t.is_empty());
+                    let inner = parts.collect::<Vec<_>>().join(", ");
+                    let title = if inner.is_empty() { heading.clone() } else { inner };
+                    all.extend(bars(&some, m, spec.across, title, spec.caption.clone()));
+                }
             }
             Show::Series(list) => all.extend(series(scene, cases, list, at, spec, &heading)),
         }
@@ -386,6 +394,25 @@ fn asked(scene: &Scene<'_>, spec: &FigureSpec) -> Vec<Figure> {
         f.group.clone_from(&group);
     }
     all
+}
+
+/// Cases whose conditions differ in more than one clause, in groups that differ in one; else all together.
+fn sorted<'s, 'a>(cases: &[&'s CaseRuns<'a>], wanted: bool) -> Vec<(String, Vec<&'s CaseRuns<'a>>)> {
+    let mut conditions: Vec<&str> = Vec::new();
+    for c in cases {
+        if !conditions.contains(&c.condition) {
+            conditions.push(c.condition);
+        }
+    }
+    let groups = split(&conditions);
+    if !wanted || groups.len() < 2 || groups.iter().any(|g| g.1.len() < 2) {
+        return vec![(String::new(), cases.to_vec())];
+    }
+    let mine = |members: &[(String, String)]| {
+        let of = |c: &&&CaseRuns<'_>| members.iter().any(|m| m.1 == c.condition);
+        cases.iter().filter(of).copied().collect::<Vec<_>>()
+    };
+    groups.iter().map(|(rest, members)| (rest.clone(), mine(members))).collect()
 }
 
 fn capital(text: &str) -> String {
@@ -414,6 +441,14 @@ fn series(
     let conditions = distinct(&|c| c.condition.to_string());
     let pauses = distinct(&|c| c.pause.to_string());
     let schemes = distinct(&|c| c.scheme.to_string());
+    let groups = sorted(cases, cases.len() * list.len() > 4);
+    if groups.len() > 1 {
+        let inner = |rest: &str| if at.is_empty() { rest.to_string() } else { format!("{at}, {rest}") };
+        let each = |(rest, some): &(String, Vec<&CaseRuns<'_>>)| {
+            series(scene, some, list, &inner(rest), spec, heading)
+        };
+        return groups.iter().flat_map(each).collect();
+    }
     // Too many lines: one figure for each scheme or condition, whichever leaves fewer figures.
     if cases.len() * list.len() > MOST && cases.len() > 1 {
         let by = [
@@ -471,96 +506,6 @@ fn series(
     over_time(scene, &lines, "", title, spec.caption.clone())
 }
 
-/// A metric as bars with the 95 % interval of the mean.
-fn bars(
-    cases: &[&CaseRuns<'_>],
-    metric: &str,
-    across: Dimension,
-    title: String,
-    caption: String,
-) -> Option<Figure> {
-    let m = find(metric)?;
-    let parts = |c: &CaseRuns<'_>| -> (String, [Option<String>; 3]) {
-        let all = [c.condition.to_string(), format!("PAUSE {}", c.pause), c.scheme.to_string()];
-        let at = all[across as usize].clone();
-        let rest = [0, 1, 2].map(|i| (i != across as usize).then(|| all[i].clone()));
-        (at, rest)
-    };
-    let summary = |c: &CaseRuns<'_>| {
-        let values: Vec<f64> = c.runs.iter().filter_map(|r| r.metrics.get(metric).copied()).collect();
-        Summary::of(&values)
-    };
-    let known: Vec<(String, [Option<String>; 3], Summary)> = cases
-        .iter()
-        .filter_map(|c| {
-            let (at, rest) = parts(c);
-            Some((at, rest, summary(c)?))
-        })
-        .collect();
-    // What is the same everywhere need not be said.
-    let differs = [0, 1, 2].map(|i| known.windows(2).any(|w| w[0].1[i] != w[1].1[i]));
-    let name = |rest: &[Option<String>; 3]| {
-        let words: Vec<&str> =
-            [2, 0, 1].iter().filter(|&&i| differs[i]).filter_map(|&i| rest[i].as_deref()).collect();
-        if words.is_empty() { rest[2].clone().unwrap_or_else(|| m.title.into()) } else { words.join(", ") }
-    };
-    let plain = !differs[0] && !differs[1] && across != Dimension::Scheme;
-    let (mut categories, mut traces): (Vec<String>, Vec<Trace>) = (Vec::new(), Vec::new());
-    for (at, rest, s) in &known {
-        let place = categories.iter().position(|c| c == at).unwrap_or_else(|| {
-            categories.push(at.clone());
-            categories.len() - 1
-        });
-        let name = name(rest);
-        let i = traces.iter().position(|t| t.name == name).unwrap_or_else(|| {
-            let slot = (!plain).then(|| ordinal(traces.len()));
-            traces.push(Trace { name: name.clone(), slot, band: Some(Band::default()), ..Trace::default() });
-            traces.len() - 1
-        });
-        let (low, high) = s.confidence().unwrap_or((s.mean, s.mean));
-        traces[i].x.push(place as f64);
-        traces[i].y.push(s.mean);
-        if let Some(b) = &mut traces[i].band {
-            b.low.push(low);
-            b.high.push(high);
-        }
-    }
-    let shared = shared_clauses(&categories);
-    let seeds = known.iter().map(|k| k.2.n).max().unwrap_or(0);
-    let said =
-        if seeds > 1 { format!("Mean of {seeds} seeds and its 95 % interval.") } else { "One seed.".into() };
-    let x = match across {
-        Dimension::Condition => shared.as_ref().map_or("condition", |s| s.0.as_str()),
-        Dimension::Pause => "PAUSE",
-        Dimension::Scheme => "scheme",
-    };
-    let x = Axis { title: x.into(), ..Axis::default() };
-    let (unit, y) = (m.unit.to_string(), m.title.to_string());
-    (!traces.is_empty()).then(|| Figure {
-        title,
-        caption: [caption, said].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(" "),
-        x,
-        y: Axis { title: y, unit, log: false },
-        kind: Kind::Bars,
-        categories: shared.map_or(categories, |s| s.1),
-        traces,
-        ..Figure::default()
-    })
-}
-
-/// Leading words that all categories share, and what is left of each: `hotspot`, [`2 Gb/s`, `0.5 Gb/s`].
-fn shared_clauses(categories: &[String]) -> Option<(String, Vec<String>)> {
-    let first: Vec<&str> = categories.first()?.split(' ').collect();
-    let split: Vec<Vec<&str>> = categories.iter().map(|c| c.split(' ').collect()).collect();
-    let same = (0..first.len()).take_while(|&i| {
-        let digit = first[i].starts_with(|c: char| c.is_ascii_digit());
-        !digit && split.iter().all(|s| s.len() > i + 1 && s[i] == first[i])
-    });
-    let n = same.count();
-    (n > 0 && categories.len() > 1)
-        .then(|| (first[..n].join(" "), split.iter().map(|s| s[n..].join(" ")).collect()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -576,17 +521,10 @@ mod tests {
         }
         let groups = split(&conditions.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(groups.len(), 2);
-        assert_eq!(groups[0].0, "service rate 10%, output-queue limit 600 KB");
+        assert_eq!(groups[0].0, "output-queue limit 600 KB");
         let names: Vec<&str> = groups[0].1.iter().map(|m| m.0.as_str()).collect();
         assert_eq!(names, ["RTT 10 us", "RTT 100 us", "RTT 200 us", "RTT as usual"]);
         assert_eq!(split(&["a"]), [(String::new(), vec![("a".into(), "a".into())])]);
         assert_eq!(split(&["hotspot 2 Gb/s", "hotspot 1 Gb/s"])[0].1.len(), 2);
-    }
-
-    #[test]
-    fn categories_lose_what_they_share() {
-        let all = ["hotspot 2 Gb/s".to_string(), "hotspot 0.5 Gb/s".to_string()];
-        assert_eq!(shared_clauses(&all), Some(("hotspot".into(), vec!["2 Gb/s".into(), "0.5 Gb/s".into()])));
-        assert_eq!(shared_clauses(&["ecm".into(), "none".into()]), None);
     }
 }
