@@ -30,7 +30,8 @@
     var want = decodeURIComponent(location.hash.slice(1)), pages = $('section.page');
     var page = pages.filter(function (p) { var r = p.dataset.route; return r && (want === r || want.indexOf(r + '/') === 0); })
       .sort(function (a, b) { return b.dataset.route.length - a.dataset.route.length; })[0] || pages[0];
-    var moved = page.hidden;
+    var moved = page.hidden, late = page.querySelector(':scope > script[type="text/html"]');
+    if (late) { page.innerHTML = late.textContent; }
     pages.forEach(function (p) { p.hidden = p !== page; });
     $('#side a').forEach(function (a) {
       if (decodeURIComponent(a.getAttribute('href').slice(1)) === page.dataset.route) { a.setAttribute('aria-current', 'page'); a.scrollIntoView({ block: 'nearest' }); } else { a.removeAttribute('aria-current'); }

@@ -14,10 +14,10 @@ const TOPS: [f64; 2] = [34.0, 204.0];
 const END: f64 = 30.0;
 const RATE: f64 = 10.0;
 
-const STYLE: &str = "svg{background:#fff}text{font:12px sans-serif;fill:#333}.g{stroke:#ddd;fill:none}.w{fill:#f0f0f0}\
+const STYLE: &str = "svg{background:#fff}text{font:12px sans-serif;fill:#333;paint-order:stroke;stroke:#fff;stroke-width:3px}.g{stroke:#ddd;fill:none}.w{fill:#f0f0f0}\
     .a{stroke:#0072b2;fill:none;stroke-width:1.6}.b{stroke:#d55e00;fill:none;stroke-width:1.6}.q{stroke:#333;fill:none;stroke-width:1.4}\
     .p{stroke:#888;fill:none;stroke-dasharray:5 4}.t{font-weight:bold}.la{fill:#0072b2}.lb{fill:#d55e00}.e{text-anchor:end}.m{text-anchor:middle}\
-    @media(prefers-color-scheme:dark){svg{background:#14171a}text{fill:#ccc}.g{stroke:#333}.w{fill:#20252a}.a{stroke:#56b4e9}\
+    @media(prefers-color-scheme:dark){svg{background:#14171a}text{fill:#ccc;stroke:#14171a}.g{stroke:#333}.w{fill:#20252a}.a{stroke:#56b4e9}\
     .b{stroke:#e69f00}.q{stroke:#ddd}.la{fill:#56b4e9}.lb{fill:#e69f00}}";
 
 /// The figure of a scheme.
