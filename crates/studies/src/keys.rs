@@ -196,6 +196,17 @@ pub const KEYS: &[Key] = &[
         "0 us",
         "from the arrival of a feedback message to its effect: processing at the reaction point, or the extra round trip of a study",
     ),
+    only(
+        key("host.ignores_pause", "on|off", "off", "a fault: hosts send on in XOFF"),
+        "pause.mode",
+        &["on", "global"],
+    ),
+    key(
+        "host.feedback_lost",
+        "integer",
+        "0",
+        "a fault: every n-th feedback message to a host is lost, 0 for none",
+    ),
     key(
         "workload.kind",
         "bernoulli|greedy|on-off|bursts|transfers",

@@ -59,6 +59,7 @@ pub fn measure(settings: &Settings, out: &Outcome) -> Vec<(&'static str, f64)> {
         ("control_messages", out.control_messages as f64),
         ("control_discarded", out.control_discarded as f64),
         ("feedback_ignored", out.feedback_ignored as f64),
+        ("feedback_lost", out.feedback_lost as f64),
     ];
     pause(settings, out, &mut all);
     throughput(settings, out, &mut all);

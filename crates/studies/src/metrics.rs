@@ -315,6 +315,13 @@ pub const METRICS: &[Metric] = &[
         "feedback that reached a host without a reaction point to take it",
     ),
     metric(
+        "feedback_lost",
+        "feedback lost",
+        "",
+        Tolerance::Relative(0.05),
+        "feedback lost by a host's fault (host.feedback_lost)",
+    ),
+    metric(
         "frozen_since",
         "frozen since",
         "ms",

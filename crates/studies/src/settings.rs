@@ -6,7 +6,7 @@ use crate::text::{Flat, Problem};
 use crate::topology::{self, Wiring};
 use crate::workload::{self, Plan};
 use cnsim_fabric::{
-    BufferSpec, ControlTransport, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
+    BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
     PauseTransport, RateChange, Record, Routing, RunSpec, SwitchSpec,
 };
 use cnsim_scheme_api::NodeId;
@@ -56,6 +56,7 @@ pub struct Settings {
     switch_processing: Time,
     host_processing: Time,
     feedback_delay: Time,
+    faults: Faults,
     buffer: BufferSpec,
     routing: Routing,
     control: ControlTransport,
@@ -148,6 +149,10 @@ impl Settings {
             switch_processing,
             host_processing,
             feedback_delay: r.quantity("host.feedback_delay", Time::ZERO, Time::from_ms(100)),
+            faults: Faults {
+                ignores_pause: r.choice("host.ignores_pause") == "on",
+                feedback_lost: r.integer("host.feedback_lost", 0, 1_000_000_000) as u32,
+            },
             buffer,
             routing: match r.choice("topology.routing").as_str() {
                 "frame-hash" => Routing::FrameHash,
@@ -284,6 +289,7 @@ impl Settings {
                     limiter_position: self.limiter_position,
                     queues: self.queues,
                     feedback_delay: self.feedback_delay,
+                    faults: self.faults,
                     scheme: (!self.bare[h]).then_some(0),
                 })
                 .collect(),
@@ -377,10 +383,19 @@ fn bare(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<bool> {
     for prefix in r.tables("group") {
         let key = format!("{prefix}.hosts");
         let scheme = r.word(&format!("{prefix}.scheme"));
-        if !scheme.eq_ignore_ascii_case("none") {
-            let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
-            let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`";
-            r.wrong(&format!("{prefix}.scheme"), reason, hint);
+        match cnsim_schemes::find(&scheme) {
+            Some(entry) if entry.name == "none" => {}
+            Some(_) => {
+                let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
+                let hint =
+                    "two kinds of congestion point exclude each other in one queue; a group can be `none`";
+                r.wrong(&format!("{prefix}.scheme"), reason, hint);
+            }
+            None => r.wrong(
+                &format!("{prefix}.scheme"),
+                format!("there is no scheme `{scheme}`"),
+                "a group can be `none`",
+            ),
         }
         for name in r.list(&key) {
             for host in r.range(&key, &name, wiring) {
