@@ -77,9 +77,17 @@ fn study(p: &Paper) -> Done {
     Ok(())
 }
 
+/// Did the scenario say something here?
+pub(crate) fn said(text: &str) -> bool {
+    !text.is_empty() && text != "none"
+}
+
 fn scenario(s: &Scenario, written: String) -> Done {
-    println!("{}\n\n{}\n", bold(&format!("{}: {}", s.id(), s.title)), s.question);
-    if !s.source.is_empty() {
+    println!("{}\n", bold(&format!("{}: {}", s.id(), s.title)));
+    if said(&s.question) {
+        println!("{}\n", s.question);
+    }
+    if said(&s.source) {
         println!("Source: {}\n", s.source);
     }
     let cases = s.cases();

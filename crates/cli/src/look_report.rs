@@ -1,5 +1,6 @@
 //! Fills the report's plain data from what was measured.
 
+use crate::describe::said;
 use crate::look_figure::figures;
 use crate::look_table::{Layout, tables};
 use crate::look_topology::topology;
@@ -183,9 +184,9 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
     let left = p.left.iter().filter(|(n, _)| n.study == s.study && n.scenario == s.name);
     Some(Page {
         id: s.id(),
-        title: if s.title.is_empty() { s.id() } else { s.title.clone() },
-        question: s.question.clone(),
-        source: s.source.clone(),
+        title: if said(&s.title) { s.title.clone() } else { s.id() },
+        question: if said(&s.question) { s.question.clone() } else { String::new() },
+        source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),
         tables: tables(&scene, &cells, &claimed, layout),
         figures: figures(&scene, layout),

@@ -151,11 +151,11 @@ fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell
         Some(model::Cell { published: None, accept: None, verdict: model::Verdict::Unpublished, note, ..c })
     };
     let several = keys.iter().any(|k| k.shown != t.condition);
-    // A column that is zero by construction throughout says nothing.
+    // A column that is zero by construction throughout says nothing, unless it was published.
     let told = |head: &&Head| {
-        keys.iter()
-            .filter_map(|k| cell(k, head))
-            .any(|c| !c.structural || c.verdict == model::Verdict::Differs)
+        let says =
+            |c: &model::Cell| !c.structural || c.published.is_some() || c.verdict == model::Verdict::Differs;
+        keys.iter().filter_map(|k| cell(k, head)).any(|c| says(&c))
     };
     let heads: Vec<&Head> = heads.iter().filter(told).collect();
     t.columns = heads

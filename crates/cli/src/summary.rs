@@ -92,7 +92,9 @@ fn print_table(page: &Page, t: &Table, colour: bool) {
     // What was published, and of the rest only the five of the printed tables.
     let published =
         |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
+    let zero = |c: usize| t.rows.iter().all(|r| r.cells[c].as_ref().is_none_or(|x| x.structural));
     let columns: Vec<usize> = (0..t.columns.len())
+        .filter(|&c| !zero(c))
         .filter(|&c| published(c) || COLUMNS.contains(&t.columns[c].metric.as_str()))
         .collect();
     let mut header = if several { vec!["condition".to_string()] } else { Vec::new() };

@@ -37,7 +37,8 @@ pub(crate) fn page(p: &Page, colours: &Colours, out: &mut String) {
         );
     }
     out.push_str("</div>");
-    if !p.tables.is_empty() {
+    let cells = || p.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
+    if cells().any(|c| c.published.is_some()) {
         out.push_str(KEY);
     }
     let mut number = 1..;

@@ -162,6 +162,35 @@ impl Scenario {
         if problems.is_empty() { Ok(scenario) } else { Err(problems) }
     }
 
+    /// The same scenario with some keys set anew; their values are checked when a case is made ready. What is set for all
+    /// schemes (`scheme.params.K`) replaces what the file says for one of them (`scheme.NAME.K`).
+    ///
+    /// # Errors
+    /// Keys that nobody reads, or that have no effect here.
+    pub fn with(&self, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        let (mut flat, mut problems) = (self.flat.clone(), Vec::new());
+        for (key, value) in sets {
+            flat.set(key, value, Place::Set);
+        }
+        if sets.iter().any(|(key, _)| key.ends_with(".file")) {
+            let file = flat.file.clone();
+            inline_files(&mut flat, &file, &mut problems);
+        }
+        expand_assumptions(&mut flat, &mut problems);
+        for (key, leaf) in flat.leaves.clone() {
+            let shared = key.strip_prefix("scheme.params.").filter(|_| leaf.place == Place::Set);
+            for (own, value) in
+                flat.leaves.iter_mut().filter(|(k, _)| shared.is_some() && k.starts_with("scheme."))
+            {
+                if own.rsplit('.').next() == shared {
+                    value.items.clone_from(&leaf.items);
+                }
+            }
+        }
+        known_keys(&flat, &mut problems);
+        if problems.is_empty() { Ok(Self { flat, ..self.clone() }) } else { Err(problems) }
+    }
+
     /// `STUDY/NAME`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.study, self.name)
