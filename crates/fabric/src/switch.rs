@@ -139,6 +139,8 @@ pub(crate) struct Switch {
     pub(crate) failure: Option<String>,
     /// Ports recorded, and next sampling time.
     recorded: Vec<(u16, Vec<f64>)>,
+    /// Data bits that each of them has sent, at each tick.
+    sent_at: Vec<Vec<u64>>,
     /// Drops so far, at each tick.
     drops_at: Vec<f64>,
     pub(crate) next_tick: u64,
@@ -184,6 +186,7 @@ impl Switch {
             drops: Ledger::default(),
             failure: None,
             recorded: Vec::new(),
+            sent_at: Vec::new(),
             drops_at: Vec::new(),
             next_tick: NEVER,
         };
@@ -193,6 +196,7 @@ impl Switch {
         for &(node, port) in &net.record.queues {
             if node.0 == id && net.record.bin > Time::ZERO {
                 sw.recorded.push((port, Vec::new()));
+                sw.sent_at.push(Vec::new());
                 sw.next_tick = net.record.bin.as_ps();
             }
         }
@@ -799,8 +803,10 @@ impl Switch {
             self.touch(usize::from(self.recorded[i].0), self.now, wires);
         }
         self.drops_at.push(self.drops.frames as f64);
-        for (port, values) in &mut self.recorded {
-            values.push(self.ports[usize::from(*port)].queued as f64);
+        for ((port, values), sent) in self.recorded.iter_mut().zip(&mut self.sent_at) {
+            let port = &self.ports[usize::from(*port)];
+            values.push(port.queued as f64);
+            sent.push(port.out.sent_bits);
         }
     }
 
@@ -819,15 +825,21 @@ impl Switch {
         if !self.recorded.is_empty() {
             drops_at.resize(bins, self.drops.frames as f64);
         }
-        let mut series: Vec<Series> = std::mem::take(&mut self.recorded)
-            .into_iter()
-            .map(|(port, mut values)| {
-                if values.len() < bins {
-                    values.push(self.ports[usize::from(port)].queued as f64);
-                }
-                Series { kind: SeriesKind::Queue { node, port }, bin: net.record.bin, values }
-            })
-            .collect();
+        let mut series = Vec::new();
+        let sent_at = std::mem::take(&mut self.sent_at);
+        for ((port, mut values), mut sent) in std::mem::take(&mut self.recorded).into_iter().zip(sent_at) {
+            let now = &self.ports[usize::from(port)];
+            if values.len() < bins {
+                values.push(now.queued as f64);
+                sent.push(now.out.sent_bits);
+            }
+            let before = std::iter::once(&0).chain(&sent);
+            let bits = sent.iter().zip(before).map(|(to, from)| (to - from) as f64);
+            let rates = bits.map(|b| b / net.record.bin.as_secs_f64()).collect();
+            let bin = net.record.bin;
+            series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
+            series.push(Series { kind: SeriesKind::Sent { node, port }, bin, values: rates });
+        }
         if !series.is_empty() {
             series.push(Series { kind: SeriesKind::Dropped { node }, bin: net.record.bin, values: drops_at });
         }

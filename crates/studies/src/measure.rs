@@ -68,6 +68,7 @@ pub fn measure(settings: &Settings, out: &Outcome) -> Vec<(&'static str, f64)> {
     }
     flows(settings, out, &mut all);
     transfers(out, &mut all);
+    feedback(out, &mut all);
     let mut histogram: Vec<u64> = Vec::new();
     for h in &out.hosts {
         histogram.resize(histogram.len().max(h.latency.len()), 0);
@@ -150,7 +151,10 @@ fn throughput(settings: &Settings, out: &Outcome, all: &mut Measured) {
         let ideal: f64 = max_min(&settings.wiring, &fixed).iter().sum::<f64>() / 1e9;
         all.push(("aggregate_loss", ideal - total));
     }
-    if !settings.named.ports.is_empty() && settings.named.ports.len() > 1 {
+    if settings.named.ports.len() > 1 {
+        if let Some(p) = settings.named.ports.first().and_then(|p| out.port(settings.hosts(), *p)) {
+            all.push(("port_throughput", p.sent_bits as f64 / out.duration.as_secs_f64() / 1e9));
+        }
         let sum: u64 = settings
             .named
             .ports
@@ -296,6 +300,22 @@ fn fairness(settings: &Settings, flows: &[(usize, &[f64])]) -> Option<f64> {
         }
     }
     (!indices.is_empty()).then(|| mean(&indices))
+}
+
+/// Positive feedback and owners of limiters, of the schemes that count them.
+fn feedback(out: &Outcome, all: &mut Measured) {
+    let counter = |name: &str| out.counters.iter().find(|c| c.0 == name).map(|c| c.1 as f64);
+    if let (Some(discarded), Some(positive)) = (counter("false_positives"), counter("positive_messages")) {
+        all.push(("discarded_positives", discarded));
+        all.push(("discarded_positive_share", discarded / positive.max(1.0) * 100.0));
+    } else if counter("answers_positive").is_some() {
+        // Probing schemes asked for every answer, and take it whatever its congestion point.
+        all.push(("discarded_positives", 0.0));
+        all.push(("discarded_positive_share", 0.0));
+    }
+    if let Some(changes) = counter("cpid_changes").or_else(|| counter("point_changes")) {
+        all.push(("point_changes", changes));
+    }
 }
 
 /// Completion times of finite transfers.

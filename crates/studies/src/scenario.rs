@@ -73,8 +73,12 @@ pub struct Ready {
 }
 
 /// Embedded scenarios: (id, text).
-pub const EMBEDDED: &[(&str, &str)] =
-    &[("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml"))];
+pub const EMBEDDED: &[(&str, &str)] = &[
+    ("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
+    ("R07/single-hop-10", include_str!("../../../scenarios/R07/single-hop-10.toml")),
+    ("R07/single-hop-20", include_str!("../../../scenarios/R07/single-hop-20.toml")),
+    ("R07/chain-20", include_str!("../../../scenarios/R07/chain-20.toml")),
+];
 
 impl Scenario {
     /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.
@@ -300,8 +304,7 @@ impl Scenario {
     fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Built> {
         let entry = cnsim_schemes::find(name)?;
         let known: Vec<&str> = (entry.info)().iter().map(|i| i.key).collect();
-        let mut pairs = Vec::new();
-        let mut keys = Vec::new();
+        let mut found = Vec::new();
         for (path, leaf) in &flat.leaves {
             let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
             // By any name of the scheme, which may hold a dot itself.
@@ -310,10 +313,13 @@ impl Scenario {
                 .and_then(|p| p.rsplit_once('.'))
                 .filter(|(owner, _)| cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name));
             if let (Some(key), Some(text)) = (own.map(|o| o.1).or(shared), leaf.items.first()) {
-                pairs.push((key.to_string(), text.clone()));
-                keys.push(path.clone());
+                found.push((leaf.place == Place::Set, own.is_some(), key, text, path));
             }
         }
+        // The scheme's own value goes before that of all schemes, and the command line before the file.
+        found.sort_by_key(|f| (f.0, f.1));
+        let pairs: Vec<(String, String)> = found.iter().map(|f| (f.2.to_string(), f.3.clone())).collect();
+        let keys: Vec<String> = found.iter().rev().map(|f| f.4.clone()).collect();
         match (entry.build)(&pairs) {
             Ok(built) => {
                 for (key, why) in &built.idle {
@@ -331,8 +337,7 @@ impl Scenario {
                 let path = keys
                     .iter()
                     .find(|p| p.rsplit('.').next() == Some(e.key.as_str()))
-                    .cloned()
-                    .unwrap_or_default();
+                    .map_or_else(String::new, |p| (*p).clone());
                 problems.push(flat.at(&path, e.reason, e.remedy));
                 None
             }

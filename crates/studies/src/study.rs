@@ -73,8 +73,10 @@ pub fn run_job(
     let key = Store::key(&job.ready.config, job.seed);
     if let Some(store) = store {
         match store.get(&key) {
-            Ok(Some(record)) => {
+            Ok(Some(mut record)) => {
                 watch.done.fetch_add(1, Ordering::Relaxed);
+                // Two conditions may ask for the same run: a scheme need not know the parameter that tells them apart.
+                record.condition.clone_from(&job.case.condition);
                 return Ok(Some(record));
             }
             Ok(None) => {}
@@ -126,6 +128,19 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
             let name = format!("queue {}", wiring.port_name((node, port)));
             keep(if i == 0 { "hot_queue" } else { &name }, "KB", rounded(&q.values, 1e-3));
         }
+    }
+    // Where the scenario names several ports: what the first one sends, and all of them together.
+    if let [first, _, ..] = settings.named.ports[..] {
+        let sent = |(node, port)| out.series(SeriesKind::Sent { node, port }).map(|s| &s.values);
+        if let Some(values) = sent(first) {
+            keep(&format!("sent {}", wiring.port_name(first)), "Gb/s", rounded(values, 1e-9));
+        }
+        let mut total: Vec<f64> = Vec::new();
+        for values in settings.named.ports.iter().filter_map(|p| sent(*p)) {
+            total.resize(values.len(), 0.0);
+            total.iter_mut().zip(values).for_each(|(t, v)| *t += v);
+        }
+        keep("ports_throughput", "Gb/s", rounded(&total, 1e-9));
     }
     for s in &out.series {
         match s.kind {

@@ -125,6 +125,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     let mut hosts: Vec<&mut Host> = Vec::new();
     let mut switches: Vec<&mut Switch> = Vec::new();
     let mut waiting = 0u64;
+    let mut received: Vec<u64> = Vec::new();
     for part in &mut parts {
         for e in part.wires.inboxes.iter().flat_map(|i| &i.ring).filter(|e| e.frame.kind == Kind::Data) {
             gone.add(&e.frame);
@@ -157,7 +158,12 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         let (host, series) = h.finish(net);
         out.hosts.push(host);
         out.series.extend(series);
-        out.matrix.append(&mut h.matrix);
+        received.append(&mut h.matrix);
+    }
+    // Each destination has counted by source; the outcome is by source, then destination.
+    let n = out.hosts.len();
+    if received.len() == n * n {
+        out.matrix = (0..n * n).map(|i| received[i % n * n + i / n]).collect();
     }
     for s in switches {
         gone.merge(&s.drops);
