@@ -501,6 +501,7 @@ fn ranking(id: &str, title: &str, list: &[&Scored]) -> model::Table {
                     count(s.better),
                     count(s.worse),
                 ],
+                ..model::Row::default()
             })
             .collect(),
         ..model::Table::default()
@@ -567,7 +568,8 @@ fn heat(number: usize, case: &Case, list: &[&Scored]) -> model::Table {
             .map(|s| {
                 let mine = mine(s);
                 let of = |m: &&'static Metric| mine.iter().find(|c| c.cell.metric.id == m.id).map(cell);
-                model::Row { scheme: s.label.clone(), cells: metrics.iter().map(of).collect() }
+                let cells = metrics.iter().map(of).collect();
+                model::Row { scheme: s.label.clone(), cells, ..model::Row::default() }
             })
             .collect(),
         ..model::Table::default()

@@ -3,10 +3,17 @@
 
 mod assume;
 mod bench;
+mod describe;
+mod draw;
 mod look;
+mod look_bars;
+mod look_figure;
 mod look_report;
+mod look_table;
+mod look_topology;
 mod reproduce;
 mod run;
+mod summary;
 mod sweep;
 mod tell;
 
@@ -81,14 +88,14 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Describe a scheme or a scenario.
+    /// Describe a study, a scenario or a scheme.
     Describe {
-        /// Name of a scheme or scenario.
+        /// Its name, or a scenario's file.
         name: String,
     },
-    /// Explain a metric, or a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`.
+    /// Explain a metric, a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`, a claim (B07.3) or an assumption (A1).
     Explain {
-        /// Metric or cell.
+        /// Metric, cell, claim or assumption.
         what: String,
         /// Only this condition.
         #[arg(long)]
@@ -170,7 +177,7 @@ enum Verb {
 /// Arguments of `reproduce`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReproduceArgs {
-    /// quick, all, a study, or STUDY/SCENARIO.
+    /// quick, all, a study, STUDY/SCENARIO, or a FILE.toml.
     #[arg(default_value = "quick")]
     what: String,
     /// Seeds of each cell [default: the scenario's].
@@ -273,7 +280,7 @@ pub fn main() -> ExitCode {
         Verb::Reproduce(args) => reproduce::reproduce(&args, common),
         Verb::Run(args) => run::run(&args, common),
         Verb::List { what, json } => tell::list(&what, json),
-        Verb::Describe { name } => tell::describe(&name),
+        Verb::Describe { name } => describe::describe(&name),
         Verb::Explain { what, condition, pause, out } => {
             tell::explain(&what, condition.as_deref(), pause.as_deref(), &out)
         }

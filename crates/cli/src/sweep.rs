@@ -100,7 +100,9 @@ pub(crate) fn run_all(
 ) -> Result<Vec<Option<RunRecord>>, Failure> {
     let store = Store::open(out).map_err(|e| Failure::io(out, &e))?;
     let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
-    look::with_progress(jobs.len() as u64, watch, quiet, work).map_err(Failure::Run)
+    let new = jobs.iter().filter(|j| !store.has(&Store::key(&j.ready.config, j.seed)));
+    let hops = new.map(|j| j.ready.settings.packet_hops()).sum();
+    look::with_progress(jobs.len() as u64, hops, watch, quiet, work).map_err(Failure::Run)
 }
 
 /// Writes a file whole.
@@ -392,6 +394,7 @@ fn report(
                 .map(|r| model::Row {
                     scheme: r.point.values.join(", "),
                     cells: shown.iter().map(|m| r.get(m.id).map(cell)).collect(),
+                    ..model::Row::default()
                 })
                 .collect(),
             ..model::Table::default()

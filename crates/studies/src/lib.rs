@@ -5,6 +5,7 @@ pub mod assumptions;
 mod checks;
 pub mod claims;
 pub mod condition;
+pub mod demo;
 pub mod fair;
 pub mod figures;
 pub mod grid;

@@ -84,6 +84,11 @@ impl Store {
         self.dir.join(format!("{key}.json"))
     }
 
+    /// Is a run of this key kept? It may still turn out to be broken.
+    pub fn has(&self, key: &str) -> bool {
+        self.path(key).is_file()
+    }
+
     /// A finished run; `Err` describes a file that is there but broken.
     ///
     /// # Errors
