@@ -115,10 +115,124 @@ impl Bodies {
     }
 }
 
+/// A queue of entries, flat in memory. The place after the last entry always reads [`NEVER`], so that looking at the first
+/// needs no test for emptiness; the head returns to the beginning when the queue empties, so that short queues stay in the
+/// same few lines of the cache.
+#[derive(Debug, Default)]
+pub(crate) struct Ring {
+    buf: Vec<Entry>,
+    head: u32,
+    tail: u32,
+}
+
+/// What stands after the last entry.
+const BEYOND: Entry = Entry {
+    ready: NEVER,
+    frame: Frame {
+        flow: 0,
+        dst: 0,
+        seq: 0,
+        ext: 0,
+        len: 0,
+        input: 0,
+        kind: Kind::Data,
+        tag: 0,
+        marked: false,
+        counted: false,
+        born: 0,
+    },
+};
+
+impl Ring {
+    /// Places of a new ring that is used.
+    const FIRST: usize = 8;
+
+    /// Time of the first entry, [`NEVER`] if there is none.
+    #[inline]
+    pub(crate) fn ready(&self) -> u64 {
+        self.buf.get(self.head as usize).map_or(NEVER, |e| e.ready)
+    }
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Entry> {
+        if self.is_empty() { None } else { self.buf.get(self.head as usize) }
+    }
+    #[inline]
+    pub(crate) fn front_mut(&mut self) -> Option<&mut Entry> {
+        if self.is_empty() { None } else { self.buf.get_mut(self.head as usize) }
+    }
+    #[inline]
+    pub(crate) fn back(&self) -> Option<&Entry> {
+        if self.is_empty() { None } else { self.buf.get(self.tail as usize - 1) }
+    }
+    #[inline]
+    pub(crate) fn back_mut(&mut self) -> Option<&mut Entry> {
+        if self.is_empty() { None } else { self.buf.get_mut(self.tail as usize - 1) }
+    }
+    /// All, first to last.
+    #[inline]
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.buf.get(self.head as usize..self.tail as usize).unwrap_or_default()
+    }
+    /// Forgets the first entry.
+    #[inline]
+    pub(crate) fn skip(&mut self) {
+        self.head += 1;
+        if self.head >= self.tail {
+            self.head = 0;
+            self.tail = 0;
+            if let Some(first) = self.buf.first_mut() {
+                first.ready = NEVER;
+            }
+        }
+    }
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Option<Entry> {
+        let entry = *self.front()?;
+        self.skip();
+        Some(entry)
+    }
+    #[inline]
+    pub(crate) fn push_back(&mut self, entry: Entry) {
+        if self.tail as usize + 1 >= self.buf.len() {
+            self.make_room();
+        }
+        let at = self.tail as usize;
+        if let Some([place, beyond]) = self.buf.get_mut(at..at + 2) {
+            *place = entry;
+            beyond.ready = NEVER;
+        }
+        self.tail += 1;
+    }
+    /// Moves the entries to the beginning if that frees half of the memory, else doubles it.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let (head, tail) = (self.head as usize, self.tail as usize);
+        if head > tail - head {
+            self.buf.copy_within(head..=tail, 0);
+            self.head = 0;
+            self.tail = (tail - head) as u32;
+        } else {
+            self.buf.resize((self.buf.len() * 2).max(Self::FIRST), BEYOND);
+        }
+    }
+    /// Inserts before the first entry for which `after` is true.
+    fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
+        self.push_back(entry);
+        let (head, tail) = (self.head as usize, self.tail as usize);
+        let at = head + self.buf[head..tail - 1].partition_point(|e| !after(e));
+        self.buf[at..tail].rotate_right(1);
+    }
+}
+
 /// What has been sent to one receiving port and has not been taken yet, in order of `ready`.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    pub(crate) ring: VecDeque<Entry>,
+    pub(crate) ring: Ring,
     pub(crate) bodies: VecDeque<Body>,
 }
 
@@ -126,13 +240,16 @@ impl Inbox {
     /// Appends; a PAUSE sent over the `wire` may overtake what has not been replayed yet, so order is by (ready, kind).
     #[inline]
     fn put(&mut self, entry: Entry) {
-        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind));
-        if self.ring.back().is_some_and(|b| key(b) > key(&entry)) {
-            let at = self.ring.partition_point(|e| key(e) <= key(&entry));
-            self.ring.insert(at, entry);
-        } else {
-            self.ring.push_back(entry);
+        if self.ring.back().is_some_and(|b| b.ready >= entry.ready) {
+            return self.put_between(entry);
         }
+        self.ring.push_back(entry);
+    }
+    #[cold]
+    #[inline(never)]
+    fn put_between(&mut self, entry: Entry) {
+        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind));
+        self.ring.insert(entry, |e| key(e) > key(&entry));
     }
 }
 
@@ -159,8 +276,19 @@ pub(crate) struct Wires {
 }
 
 impl Wires {
-    /// Sends a frame to a receiving port.
+    /// Sends a frame without a body to a receiving port.
     #[inline]
+    pub(crate) fn push_frame(&mut self, port: u32, entry: Entry) {
+        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
+            inbox.put(entry);
+            if let Some(touched) = &mut self.touched {
+                touched.push(port);
+            }
+        } else {
+            self.foreign.push(Foreign { port: port & !FOREIGN, entry, body: None });
+        }
+    }
+    /// Sends a frame to a receiving port.
     pub(crate) fn push(&mut self, port: u32, entry: Entry, body: Option<Body>) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
             inbox.put(entry);

@@ -23,6 +23,20 @@ pub(crate) struct Link {
     pub(crate) tree: bool,
 }
 
+/// A group of ports to pick from: `way_ports[first + (hash & mask | port of the host & local)]`.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    first: u32,
+    /// Choices less one; they are a power of two.
+    mask: u16,
+    /// All ones at the destination's own switch, else 0.
+    local: u16,
+    /// Bits of the destination used up below ([`Routing::Destination`]).
+    shift: u8,
+    /// The number of choices is not a power of two: [`Net::route`] must be asked.
+    odd: bool,
+}
+
 /// Everything that does not change during a run.
 #[derive(Debug)]
 pub(crate) struct Net {
@@ -36,6 +50,10 @@ pub(crate) struct Net {
     /// Per (switch, destination switch): group of ports.
     table: Vec<u16>,
     groups: Vec<Vec<u16>>,
+    /// The groups, flat, for a choice without branches.
+    ways: Vec<Way>,
+    way_ports: Vec<u16>,
+    total_switches: usize,
     /// Levels from the hosts upwards.
     level: Vec<u32>,
     routing: Routing,
@@ -119,6 +137,9 @@ impl Net {
             attach: Vec::new(),
             table: Vec::new(),
             groups: Vec::new(),
+            ways: Vec::new(),
+            way_ports: Vec::new(),
+            total_switches: spec.switches.len(),
             level: Vec::new(),
             routing: spec.routing,
             schemes: spec.schemes.iter().map(|s| (s.clone(), s.plan())).collect(),
@@ -126,7 +147,8 @@ impl Net {
             record: spec.record.clone(),
             duration: spec.duration.as_ps(),
             seed: spec.seed,
-            window: if window == u64::MAX { 1_000_000 } else { window },
+            // The sweep's keys have 44 bits for a time within the window.
+            window: if window == u64::MAX { 1_000_000 } else { window.min(1 << 43) },
             mtu: spec
                 .hosts
                 .iter()
@@ -181,17 +203,32 @@ impl Net {
         edges.dedup();
         self.level = breadth(&edges);
         self.table = vec![u16::MAX; s * s];
-        let mut known: std::collections::BTreeMap<Vec<u16>, u16> = std::collections::BTreeMap::new();
+        let mut known: std::collections::BTreeMap<(u32, Vec<u16>), u16> = std::collections::BTreeMap::new();
+        let widest = (0..s).map(|x| (self.ports[h + x + 1] - self.ports[h + x]) as u16).max().unwrap_or(0);
+        self.groups.push((0..widest).collect());
+        self.ways.push(Way { first: 0, mask: 0, local: u16::MAX, shift: 0, odd: false });
+        self.way_ports.extend(0..widest);
         for to in 0..s {
             let dist = breadth(&[to]);
+            self.table[to * s + to] = 0;
             for from in (0..s).filter(|&f| f != to && dist[f] != u32::MAX) {
                 let group: Vec<u16> = neighbours[from]
                     .iter()
                     .filter(|&&(_, n)| dist[n] + 1 == dist[from])
                     .map(|&(p, _)| p)
                     .collect();
-                let next = known.len() as u16;
-                let id = *known.entry(group.clone()).or_insert_with(|| {
+                let level = if self.routing == Routing::Destination { self.level[from] } else { 0 };
+                let next = self.groups.len() as u16;
+                let id = *known.entry((level, group.clone())).or_insert_with(|| {
+                    let n = group.len() as u16;
+                    self.ways.push(Way {
+                        first: self.way_ports.len() as u32,
+                        mask: n - 1,
+                        local: 0,
+                        shift: (level * n.ilog2()).min(31) as u8,
+                        odd: !n.is_power_of_two(),
+                    });
+                    self.way_ports.extend(&group);
                     self.groups.push(group);
                     next
                 });
@@ -261,6 +298,30 @@ impl Net {
     pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
         let (to, port) = self.attach[dst as usize];
         if to as usize == s { port } else { self.towards(s, to as usize, dst, flow, seq, turn) }
+    }
+
+    /// The same without branches where the choices are a power of two, as nearly always.
+    #[inline]
+    pub(crate) fn pick(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+        let (to, port) = self.attach[dst as usize];
+        let way = self.ways[self.table[s * self.total_switches + to as usize] as usize];
+        if way.odd {
+            return self.route(s, dst, flow, seq, turn);
+        }
+        let hash = match self.routing {
+            Routing::FlowHash => mix(u64::from(flow) ^ 0x5DEE_CE66) as u16,
+            Routing::FrameHash => mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16,
+            Routing::RoundRobin => match turn.get_mut(dst as usize) {
+                Some(t) => {
+                    let now = u16::from(*t);
+                    *t = if way.mask == 0 { *t } else { ((now + 1) & way.mask) as u8 };
+                    now
+                }
+                None => 0,
+            },
+            Routing::Destination => (dst >> way.shift) as u16,
+        };
+        self.way_ports[way.first as usize + usize::from(hash & way.mask | port & way.local)]
     }
 
     /// Output port of switch `s` towards another switch.

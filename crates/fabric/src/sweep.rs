@@ -8,7 +8,7 @@
 //! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
 //! nothing of this, and must agree bit for bit.
 
-use crate::frame::{Body, Entry, Kind, NEVER, Wires, arrival_kind, order};
+use crate::frame::{Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
 use crate::net::Net;
 use crate::spec::Organisation;
 use crate::switch::{Port, Switch};
@@ -17,47 +17,53 @@ use cnsim_scheme_api::Tag;
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// (offset in the window, kind and port, place in `entries`).
-    keys: Vec<(u64, u32, u32)>,
-    entries: Vec<Entry>,
-    bodies: Vec<Option<Body>>,
+    /// In the order found, and sorted: time in the window, kind, port (see [`key`]).
+    found: Vec<u64>,
+    keys: Vec<u64>,
+}
+
+/// An arrival as a number that sorts by (time, kind, port).
+#[inline]
+fn key(offset: u64, kind: u8, port: u64) -> u64 {
+    offset << 20 | u64::from(kind) << 16 | port
 }
 
 impl Switch {
     /// Runs the switch up to `end` (exclusive).
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
-        scratch.gather(self, end, wires);
+        let base = end.saturating_sub(net.window);
+        let plain = scratch.gather(self, base, end, wires);
         if scratch.keys.is_empty() && self.idle_until(end) {
             return;
         }
         self.lazy = true;
-        if self.mmu.unsettled() {
+        if self.mmu.unsettled() || !self.critical.is_empty() {
             self.find_critical();
         }
         let mut i = 0;
+        while plain && i < scratch.keys.len() && self.rare >= end && self.critical.is_empty() {
+            i += 1;
+            self.take(scratch.keys[i - 1], base, net, wires);
+        }
         loop {
-            let arrival = scratch
-                .keys
-                .get(i)
-                .map_or((NEVER, u8::MAX, u32::MAX), |k| (k.0, (k.1 >> 16) as u8, k.1 & 0xFFFF));
-            let rare = if self.rare < end { self.next_rare_key() } else { (NEVER, u8::MAX, u32::MAX) };
-            let key = arrival.min(rare);
-            if key.0 >= end {
+            let arrival = scratch.keys.get(i).copied();
+            let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
+            let event =
+                arrival.map_or(NO_EVENT, |k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
+            let first = event.min(rare);
+            if first.0 >= end {
                 break;
             }
             if !self.critical.is_empty() {
-                let last = if key.1 < order::END { key.0 - 1 } else { key.0 };
-                self.settle(last, key.0, wires);
+                let last = if first.1 < order::END { first.0 - 1 } else { first.0 };
+                self.settle(last, first.0, wires);
             }
-            self.now = key.0;
-            if key == arrival {
-                let at = scratch.keys[i].2 as usize;
-                let body = scratch.bodies.get_mut(at).and_then(Option::take);
-                let entry = scratch.entries[at];
-                self.arrive(entry, body, key.2 as usize, net, wires);
-                i += 1;
-            } else {
-                self.execute(key, net, wires);
+            match arrival {
+                Some(k) if first == event => {
+                    i += 1;
+                    self.take(k, base, net, wires);
+                }
+                _ => self.execute(first, net, wires),
             }
         }
         if !self.critical.is_empty() {
@@ -67,6 +73,31 @@ impl Switch {
             self.advance(p, end - 1, end, wires);
         }
         self.lazy = false;
+    }
+
+    /// Takes the arrival with this key off its wire.
+    #[inline]
+    fn take(&mut self, key: u64, base: u64, net: &Net, wires: &mut Wires) {
+        let input = (key & 0xFFFF) as usize;
+        let ring = &mut wires.inboxes[self.inbox as usize + input].ring;
+        if let Some(entry) = ring.front()
+            && entry.frame.kind == Kind::Data
+        {
+            let f = &entry.frame;
+            let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+            if self.store_calmly(out, input, entry) {
+                ring.skip();
+                return;
+            }
+            let frame = Frame { input: input as u16, ..*f };
+            ring.skip();
+            self.now = base + (key >> 20);
+            return self.data(out, frame, net, wires);
+        }
+        self.now = base + (key >> 20);
+        if let Some((entry, body)) = wires.pop(self.inbox + input as u32) {
+            self.arrive(entry, body, input, net, wires);
+        }
     }
 
     fn idle_until(&self, end: u64) -> bool {
@@ -124,15 +155,56 @@ impl Switch {
     /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
     #[inline]
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
+        let port = &mut self.ports[p];
+        if port.special {
+            return self.advance_special(p, last, before, wires);
+        }
+        // Only data waits here, and nothing stops it.
+        let mut end = self.ends[p];
+        loop {
+            if end == NEVER {
+                let start = port.data.ready().max(port.free);
+                let Some(head) = port.data.front() else { break };
+                if start >= before {
+                    break;
+                }
+                end = start + port.service.time(head.frame.len);
+            }
+            if end > last {
+                break;
+            }
+            let Some(&Entry { frame, .. }) = port.data.front() else { break };
+            if frame.kind != Kind::Data || !self.mmu.free_calmly(p, usize::from(frame.input), frame.len) {
+                self.ends[p] = end;
+                port.sending = Some(frame.kind);
+                return self.advance_special(p, last, before, wires);
+            }
+            port.data.skip();
+            let len = u64::from(frame.len);
+            port.queued -= len;
+            port.left += len;
+            port.sent += 1;
+            port.sent_bits += len * 8;
+            port.free = end;
+            wires.push_frame(port.peer, Entry { ready: end + port.delay, frame });
+            end = NEVER;
+        }
+        self.ends[p] = end;
+        port.sending = if end == NEVER { None } else { port.data.front().map(|e| e.frame.kind) };
+    }
+
+    /// The same for a port that has more to consider than data.
+    fn advance_special(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         loop {
             if self.ends[p] == NEVER {
                 self.begin(p, before);
             }
             if self.ends[p] > last {
-                return;
+                break;
             }
             self.complete(p, wires);
         }
+        self.ports[p].settle_special();
     }
 
     /// If the transmitter is idle, starts what could have started first, if that was before `before`.
@@ -144,12 +216,12 @@ impl Switch {
             return;
         }
         let Some(link) = &port.link else { return };
-        let (tx, queue) = match kind {
-            Kind::Xoff | Kind::Xon => (link.tx, &mut port.pause_out),
-            Kind::Control => (link.tx, &mut port.control),
-            Kind::Data | Kind::InBand => (port.service, &mut port.data),
+        let (tx, head) = match kind {
+            Kind::Xoff | Kind::Xon => (link.tx, port.pause_out.front_mut()),
+            Kind::Control => (link.tx, port.control.front_mut()),
+            Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
         };
-        let Some(head) = queue.front_mut() else { return };
+        let Some(head) = head else { return };
         if let Some(stamp) = port.stamp
             && head.frame.kind == Kind::Data
             && let Tag::RateDiscovery(rate) = head.frame.tag()
@@ -207,43 +279,42 @@ impl Port {
 }
 
 impl Scratch {
-    /// Takes what arrives before `end` off the wires, in order of (time, kind, port).
+    /// Finds what arrives before `end`, in order of (time, kind, port). True if all of it is data.
     #[inline]
-    fn gather(&mut self, s: &Switch, end: u64, wires: &mut Wires) {
-        self.keys.clear();
-        self.entries.clear();
-        self.bodies.clear();
-        for p in 0..s.linked as u32 {
-            let inbox = &mut wires.inboxes[(s.inbox + p) as usize];
-            while let Some(e) = inbox.ring.front() {
+    fn gather(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) -> bool {
+        self.found.clear();
+        let mut kinds = 0;
+        for (p, inbox) in wires.inboxes[s.inbox as usize..][..s.linked].iter().enumerate() {
+            for e in inbox.ring.entries() {
                 if e.ready >= end {
                     break;
                 }
-                let at = self.entries.len();
-                let kind = e.frame.kind;
-                self.keys.push((e.ready, u32::from(arrival_kind(kind)) << 16 | p, at as u32));
-                self.entries.push(*e);
-                inbox.ring.pop_front();
-                if matches!(kind, Kind::Control | Kind::InBand) {
-                    self.bodies.resize(at, None);
-                    self.bodies.push(inbox.bodies.pop_front());
-                }
+                let kind = arrival_kind(e.frame.kind);
+                kinds |= kind;
+                self.found.push(key(e.ready - base, kind, p as u64));
             }
         }
-        // Insertion sort: a window holds a handful, mostly in disorder between ports only.
-        let keys = &mut self.keys;
-        if keys.len() > 40 {
-            keys.sort_unstable();
+        let plain = kinds == order::DATA || kinds == 0;
+        self.sort(plain);
+        plain
+    }
+
+    /// A window holds a handful, in disorder between ports: ranking them takes no branch that could be mispredicted. No two
+    /// data frames have the same key, as each takes time on its link; two PAUSE messages may.
+    #[inline]
+    fn sort(&mut self, distinct: bool) {
+        let n = self.found.len();
+        self.keys.resize(n, 0);
+        if n > 20 || !distinct {
+            self.keys.copy_from_slice(&self.found);
+            self.keys.sort_unstable();
             return;
         }
-        for i in 1..keys.len() {
-            let key = keys[i];
-            let mut j = i;
-            while j > 0 && keys[j - 1] > key {
-                keys[j] = keys[j - 1];
-                j -= 1;
+        for &key in &self.found {
+            let rank: usize = self.found.iter().map(|&other| usize::from(other < key)).sum();
+            if let Some(place) = self.keys.get_mut(rank) {
+                *place = key;
             }
-            keys[j] = key;
         }
     }
 }

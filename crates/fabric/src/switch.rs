@@ -7,7 +7,7 @@
 //! This file is long because every handler works on the state of one switch, and their order of effects matters.
 
 use crate::frame::{
-    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires,
+    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
     arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
@@ -29,27 +29,40 @@ pub(crate) struct Point {
     state: PointState,
 }
 
-/// An output port: three queues by priority and a transmitter.
+/// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of
+/// the cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Port {
-    pub(crate) link: Option<Link>,
-    /// Rate at which data is served.
-    pub(crate) service: TxRate,
-    pub(crate) service_rate: Rate,
-    pub(crate) pause_out: VecDeque<Entry>,
-    pub(crate) control: VecDeque<Entry>,
-    pub(crate) data: VecDeque<Entry>,
-    /// The frame in transmission (the head of its queue).
-    pub(crate) sending: Option<Kind>,
-    /// The transmitter is free from this time on, when idle (ps).
-    pub(crate) free: u64,
-    /// In XOFF from the far end since.
-    pub(crate) paused_since: u64,
+    pub(crate) data: Ring,
     /// Bytes in `data`.
     pub(crate) queued: u64,
     pub(crate) arrived: u64,
-    pub(crate) left: u64,
     pub(crate) countdown: i64,
+    /// Largest queue for which a frame can be stored without looking closer.
+    pub(crate) calm: u64,
+    /// The transmitter is free from this time on, when idle (ps).
+    pub(crate) free: u64,
+    /// Rate at which data is served.
+    pub(crate) service: TxRate,
+    /// Of the link: delay and receiving port.
+    pub(crate) delay: u64,
+    pub(crate) peer: u32,
+    /// The frame in transmission (the head of its queue).
+    pub(crate) sending: Option<Kind>,
+    /// The transmitter has more to consider than the next data frame.
+    pub(crate) special: bool,
+    pub(crate) left: u64,
+    /// Data frames and bits sent.
+    pub(crate) sent: u64,
+    pub(crate) sent_bits: u64,
+    pub(crate) queue_max: u64,
+    pub(crate) link: Option<Link>,
+    pub(crate) service_rate: Rate,
+    pub(crate) pause_out: VecDeque<Entry>,
+    pub(crate) control: VecDeque<Entry>,
+    /// In XOFF from the far end since.
+    pub(crate) paused_since: u64,
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
     marks: Stream,
     pub(crate) ramp: Option<Ramp>,
@@ -71,6 +84,16 @@ impl Port {
             sent: self.left,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
+    }
+    /// Notes anew whether the transmitter has more to consider than data.
+    pub(crate) fn settle_special(&mut self) {
+        self.special = self.paused()
+            || self.service.stopped()
+            || self.stamp.is_some()
+            || self.link.is_none()
+            || !self.control.is_empty()
+            || !self.pause_out.is_empty()
+            || self.ramp.is_some_and(|r| r.at == RampAt::Departure);
     }
 }
 
@@ -131,8 +154,6 @@ pub(crate) struct Switch {
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
     pub(crate) control_discarded: u64,
-    pub(crate) hops: u64,
-    pub(crate) control_hops: u64,
     pub(crate) events: Hash,
     pub(crate) samples: Hash,
     pub(crate) drops: Ledger,
@@ -175,8 +196,6 @@ impl Switch {
             control_messages: 0,
             control_bits: 0,
             control_discarded: 0,
-            hops: 0,
-            control_hops: 0,
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),
@@ -211,19 +230,26 @@ impl Switch {
                 Box::new(Point { object, state: PointState::new(stream) })
             });
             sw.ports.push(Port {
-                link,
+                data: Ring::default(),
+                queued: 0,
+                arrived: 0,
+                countdown: i64::MAX / 2,
+                calm: 0,
+                free: 0,
                 service: TxRate::new(rate),
+                delay: link.map_or(0, |l| l.delay),
+                peer: 0,
+                sending: None,
+                special: true,
+                left: 0,
+                sent: 0,
+                sent_bits: 0,
+                queue_max: 0,
+                link,
                 service_rate: rate,
                 pause_out: VecDeque::new(),
                 control: VecDeque::new(),
-                data: VecDeque::new(),
-                sending: None,
-                free: 0,
                 paused_since: NEVER,
-                queued: 0,
-                arrived: 0,
-                left: 0,
-                countdown: i64::MAX / 2,
                 marks: Stream::new(net.seed, (u64::from(base) + p as u64) | (1 << 33), Purpose::Node),
                 ramp: None,
                 stamp: None,
@@ -233,6 +259,7 @@ impl Switch {
         }
         for p in 0..ports {
             sw.with_point(p, net, None, |point, queue, ctl| point.start(queue, ctl));
+            sw.ports[p].settle_special();
         }
         sw.note_rare();
         sw
@@ -314,6 +341,7 @@ impl Switch {
                     }
                     p.service = TxRate::new(rate);
                     p.service_rate = rate;
+                    p.special = true;
                     self.kick(usize::from(port));
                 }
                 self.note_rare();
@@ -365,7 +393,7 @@ impl Switch {
         match frame.kind {
             Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff, wires),
             Kind::Data => {
-                let out = net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
+                let out = net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
             Kind::Control | Kind::InBand => {
@@ -388,6 +416,7 @@ impl Switch {
         self.touch(port, self.now - 1, wires);
         self.events.add(self.now, 0x1000 | port as u64 | (u64::from(off) << 20));
         let p = &mut self.ports[port];
+        p.special = true;
         if off {
             if !p.paused() {
                 p.paused_since = self.now;
@@ -403,7 +432,7 @@ impl Switch {
     }
 
     /// A data frame for output `out`.
-    fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
+    pub(crate) fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
         self.touch(out, self.now, wires);
         let port = &self.ports[out];
         match self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued) {
@@ -441,7 +470,7 @@ impl Switch {
         let port = &mut self.ports[out];
         port.queued += u64::from(frame.len);
         port.arrived += u64::from(frame.len);
-        port.out.queue_max = port.out.queue_max.max(port.queued);
+        port.queue_max = port.queue_max.max(port.queued);
         if let Some(ramp) = port.ramp
             && ramp.at == RampAt::Arrival
             && frame.kind == Kind::Data
@@ -455,7 +484,36 @@ impl Switch {
         if port.sending.is_none() {
             self.kick(out);
         }
+        self.note_calm(out);
         self.signal(signal, wires);
+    }
+
+    /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp.
+    fn note_calm(&mut self, out: usize) {
+        let port = &mut self.ports[out];
+        let ramp = port.ramp.map_or(NEVER, |r| r.low.get());
+        port.calm = port.queue_max.min(self.mmu.output_limit).min(ramp);
+    }
+
+    /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
+    /// that: the occupancies known are upper bounds, and as such below all thresholds, and no sample is due. False if
+    /// the frame needs the exact way.
+    #[inline]
+    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> bool {
+        let len = u64::from(entry.frame.len);
+        let port = &mut self.ports[out];
+        let (queued, countdown) = (port.queued + len, port.countdown - len as i64);
+        let Some(rise) = self.mmu.calm(out, input, entry.frame.len) else { return false };
+        if queued > port.calm || countdown <= 0 {
+            return false;
+        }
+        self.mmu.store_calmly(rise, len);
+        port.queued = queued;
+        port.countdown = countdown;
+        port.arrived += len;
+        port.data
+            .push_back(Entry { ready: entry.ready, frame: Frame { input: input as u16, ..entry.frame } });
+        true
     }
 
     /// Sends XOFF or XON where the memory says so.
@@ -488,6 +546,7 @@ impl Switch {
                     wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
                 }
                 PauseTransport::Frame => {
+                    self.ports[t].special = true;
                     self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
                     if self.ports[t].sending.is_none() {
                         self.kick(t);
@@ -567,8 +626,12 @@ impl Switch {
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
         port.countdown = point.state.countdown;
-        port.ramp = point.state.ramp;
-        port.stamp = point.state.stamp;
+        if port.ramp != point.state.ramp || port.stamp != point.state.stamp {
+            port.ramp = point.state.ramp;
+            port.stamp = point.state.stamp;
+            port.special = true;
+            port.calm = 0;
+        }
         let mut answer = false;
         for action in actions.drain(..) {
             match action {
@@ -694,6 +757,7 @@ impl Switch {
         frame.ext = self.bodies.put(body);
         let port = &mut self.ports[out];
         port.arrived += u64::from(frame.len);
+        port.special = true;
         port.control.push_back(Entry { ready: self.now, frame });
         if port.sending.is_none() {
             self.kick(out);
@@ -753,19 +817,16 @@ impl Switch {
             Kind::Control => {
                 port.left += u64::from(frame.len);
                 port.out.control_sent += 1;
-                self.hops += 1;
-                self.control_hops += 1;
                 let body = self.bodies.take(frame.ext);
                 wires.push(link.peer, Entry { ready, frame }, body);
             }
             Kind::Data | Kind::InBand => {
-                self.hops += 1;
                 port.queued -= u64::from(frame.len);
                 port.left += u64::from(frame.len);
                 let mut body = None;
                 if kind == Kind::Data {
-                    port.out.sent += 1;
-                    port.out.sent_bits += u64::from(frame.len) * 8;
+                    port.sent += 1;
+                    port.sent_bits += u64::from(frame.len) * 8;
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
@@ -776,7 +837,6 @@ impl Switch {
                     }
                 } else {
                     port.out.control_sent += 1;
-                    self.control_hops += 1;
                     body = self.bodies.take(frame.ext);
                 }
                 let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
@@ -805,6 +865,7 @@ impl Switch {
             if p.paused() {
                 p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
             }
+            (p.out.sent, p.out.sent_bits, p.out.queue_max) = (p.sent, p.sent_bits, p.queue_max);
             out.ports.push(p.out.clone());
         }
         let node = NodeId(self.id);
@@ -826,9 +887,19 @@ impl Switch {
         self.scheme
     }
 
+    /// Data and control frames that have left.
+    pub(crate) fn hops(&self) -> u64 {
+        self.ports.iter().map(|p| p.sent).sum::<u64>() + self.control_hops()
+    }
+
+    /// Of these, control frames.
+    pub(crate) fn control_hops(&self) -> u64 {
+        self.ports.iter().map(|p| p.out.control_sent).sum()
+    }
+
     /// Data frames still inside.
     pub(crate) fn inside(&self, ledger: &mut Ledger) {
-        for e in self.ports.iter().flat_map(|p| &p.data).filter(|e| e.frame.kind == Kind::Data) {
+        for e in self.ports.iter().flat_map(|p| p.data.entries()).filter(|e| e.frame.kind == Kind::Data) {
             ledger.add(&e.frame);
         }
     }

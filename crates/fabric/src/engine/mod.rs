@@ -27,7 +27,7 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        self.hosts.iter().map(|h| h.hops).sum::<u64>() + self.switches.iter().map(|s| s.hops).sum::<u64>()
+        self.hosts.iter().map(|h| h.hops).sum::<u64>() + self.switches.iter().map(Switch::hops).sum::<u64>()
     }
 
     /// The first failure of a scheme or law.
@@ -108,6 +108,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
         for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
             if let Some(l) = &mut p.link {
                 l.peer = place(l.peer);
+                p.peer = l.peer;
             }
         }
     }
@@ -126,7 +127,9 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     let mut switches: Vec<&mut Switch> = Vec::new();
     let mut waiting = 0u64;
     for part in &mut parts {
-        for e in part.wires.inboxes.iter().flat_map(|i| &i.ring).filter(|e| e.frame.kind == Kind::Data) {
+        for e in
+            part.wires.inboxes.iter().flat_map(|i| i.ring.entries()).filter(|e| e.frame.kind == Kind::Data)
+        {
             gone.add(&e.frame);
         }
         hosts.extend(part.hosts.iter_mut());
@@ -166,8 +169,8 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         out.control_messages += s.control_messages;
         out.control_bits += s.control_bits;
         out.control_discarded += s.control_discarded;
-        out.packet_hops += s.hops;
-        out.control_hops += s.control_hops;
+        out.packet_hops += s.hops();
+        out.control_hops += s.control_hops();
         for (i, c) in s.counters.iter().enumerate() {
             *counters.entry((s.scheme().unwrap_or(0), i)).or_default() += c;
         }
