@@ -171,7 +171,7 @@ fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> 
     }
     flat.push(("matrix.schemes".into(), format!("[{scheme}]")));
     let scenario = Scenario::parse(name, &text, &flat)?;
-    let case = scenario.case(Vec::new(), "on", scheme);
+    let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
     match shape {

@@ -195,8 +195,8 @@ fn figure(
             Some(Trace { name: (*scheme).into(), x, y: curve.values.clone() })
         })
         .collect();
-    let ready = s.case(s.row_of(condition).unwrap_or_default(), pause, schemes.first().unwrap_or(&"none"));
-    let hot = s.ready(&ready).ok().and_then(|r| r.settings.hotspot);
+    let ready = s.case_of(condition, pause, schemes.first().unwrap_or(&"none"));
+    let hot = ready.and_then(|c| s.ready(&c).ok()).and_then(|r| r.settings.hotspot());
     Figure {
         title: format!("{title}, seed 1"),
         y: y.into(),
@@ -212,8 +212,8 @@ fn topology(s: &Scenario) -> Topology {
     let Some(ready) = s.cases().into_iter().next().and_then(|c| s.ready(&c).ok()) else {
         return Topology::default();
     };
-    let (hosts, wiring) = (ready.settings.hosts(), ready.settings.wire());
-    let hot = ready.settings.hotspot.map(|h| h.host);
+    let (hosts, wiring) = (ready.settings.hosts(), &ready.settings.wiring);
+    let hot = ready.settings.hot.then_some(ready.settings.receiver);
     // Level of a switch: its distance from the hosts.
     let mut level = vec![u32::MAX; hosts + wiring.switches.len()];
     level[..hosts].fill(0);
@@ -227,14 +227,14 @@ fn topology(s: &Scenario) -> Topology {
     let top = level.iter().copied().filter(|l| *l != u32::MAX).max().unwrap_or(0);
     let row = |n: usize| top - level[n].min(top);
     let mut nodes: Vec<(String, u32, bool, bool)> =
-        (0..hosts).map(|h| (format!("H{h}"), row(h), true, hot == Some(h))).collect();
+        (0..hosts).map(|h| (wiring.hosts[h].clone(), row(h), true, hot == Some(h))).collect();
     nodes.extend(
         wiring.switches.iter().enumerate().map(|(i, (name, _))| (name.clone(), row(hosts + i), false, false)),
     );
     Topology {
         nodes,
         links: wiring.links.iter().map(|l| (l.a.0.0 as usize, l.b.0.0 as usize)).collect(),
-        caption: caption(hosts, wiring.switches.len(), hot.is_some(), ready.settings.link_rate()),
+        caption: caption(hosts, wiring.switches.len(), hot.is_some(), wiring.links[0].rate),
     }
 }
 

@@ -13,31 +13,32 @@ use std::sync::Arc;
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let sets = pairs(&args.sets)?;
     let scenario = Scenario::load(&args.scenario, &sets)?;
-    let row = match &args.condition {
-        None => scenario.rows.first().cloned().unwrap_or_default(),
-        Some(text) => scenario.row_of(text).ok_or_else(|| {
-            let known: Vec<String> = scenario.cases().into_iter().map(|c| c.condition).collect();
+    let asked = match &args.scheme {
+        None => None,
+        Some(s) => Some(cnsim_schemes::find(s).ok_or_else(|| unknown_scheme(s))?.name),
+    };
+    let cases = scenario.cases();
+    // The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.
+    let first = cases.iter().find(|c| asked.is_none_or(|s| s == c.scheme)).or(cases.first());
+    let Some(first) = first else {
+        return Err(Failure::input("the scenario has no case\n  help: give its matrix a scheme"));
+    };
+    let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.as_str());
+    let pause = args.pause.as_deref().or(set_pause).unwrap_or(&first.pause);
+    let scheme = asked.unwrap_or(&first.scheme);
+    let mut case = match &args.condition {
+        None => first.clone(),
+        Some(text) => scenario.case_of(text, pause, scheme).ok_or_else(|| {
             Failure::input(format!(
-                "the condition `{text}` does not fit this scenario's template\n  help: write for example \"{}\"",
-                known.first().map_or("", String::as_str)
+                "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
+                first.condition
             ))
         })?,
     };
     // A key set on the command line wins over the matrix.
-    let row: Vec<(String, String)> = row
-        .into_iter()
-        .filter(|(k, _)| args.condition.is_some() || !sets.iter().any(|s| s.0 == *k))
-        .collect();
-    let pause = args.pause.clone().or_else(|| sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.clone()));
-    let pause = pause.unwrap_or_else(|| scenario.pauses.first().cloned().unwrap_or_else(|| "on".into()));
-    let scheme = match &args.scheme {
-        None => scenario.schemes.first().cloned().unwrap_or_else(|| "none".into()),
-        Some(s) => match cnsim_schemes::find(s) {
-            Some(e) => e.name.to_string(),
-            None => return Err(unknown_scheme(s)),
-        },
-    };
-    let case = scenario.case(row, &pause, &scheme);
+    let mut row = std::mem::take(&mut case.row);
+    row.retain(|(k, _)| args.condition.is_some() || !sets.iter().any(|s| s.0 == *k));
+    let case = scenario.case(case.group, row, pause, scheme);
     let job = Job {
         scenario: (scenario.study.clone(), scenario.name.clone()),
         ready: scenario.ready(&case)?,

@@ -76,13 +76,11 @@ pub(crate) fn describe(name: &str) -> Done {
     );
     let Some(case) = scenario.cases().into_iter().next() else { return Ok(()) };
     let ready = scenario.ready(&case)?;
-    let wiring = ready.settings.wire();
+    let wiring = &ready.settings.wiring;
     let hosts = ready.settings.hosts();
     for (s, (switch, ports)) in wiring.switches.iter().enumerate() {
         let node = (hosts + s) as u32;
-        let name = |n: u32| {
-            if (n as usize) < hosts { format!("H{n}") } else { wiring.switches[n as usize - hosts].0.clone() }
-        };
+        let name = |n: u32| wiring.name(cnsim_scheme_api::NodeId(n)).to_string();
         let peers: Vec<String> = wiring
             .links
             .iter()
@@ -96,7 +94,7 @@ pub(crate) fn describe(name: &str) -> Done {
                 }
             })
             .map(|n| {
-                if ready.settings.hotspot.is_some_and(|h| h.host as u32 == n) {
+                if ready.settings.hot && ready.settings.receiver as u32 == n {
                     format!("{}*", name(n))
                 } else {
                     name(n)
@@ -109,19 +107,17 @@ pub(crate) fn describe(name: &str) -> Done {
             break;
         }
     }
-    if ready.settings.hotspot.is_some() {
-        println!("  * the hot host");
+    if ready.settings.hot {
+        println!("  * behind the hot port");
     }
-    println!(
-        "\n{} conditions x PAUSE {} x {}, {} seeds:",
-        scenario.rows.len(),
-        scenario.pauses.join("/"),
-        scenario.schemes.join("/"),
-        scenario.seeds
-    );
-    let mut conditions: Vec<String> = scenario.cases().into_iter().map(|c| c.condition).collect();
-    conditions.dedup();
-    conditions.iter().for_each(|c| println!("  {c}"));
+    println!("\n{} cases x {} seeds:", scenario.cases().len(), scenario.seeds);
+    for (g, group) in scenario.groups.iter().enumerate() {
+        println!("  PAUSE {}; {}:", group.pauses.join("/"), group.schemes.join(", "));
+        let mut conditions: Vec<String> =
+            scenario.cases().into_iter().filter(|c| c.group == g).map(|c| c.condition).collect();
+        conditions.dedup();
+        conditions.iter().for_each(|c| println!("    {c}"));
+    }
     println!("\nEffective configuration of the first case:");
     for (k, v) in ready.config.as_object().into_iter().flatten().filter(|(k, _)| *k != "scheme") {
         println!("  {k} = {v}");

@@ -9,11 +9,12 @@ use crate::frame::{
 };
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::{Link, Net};
-use crate::outcome::{HostOutcome, Series, SeriesKind};
+use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
 use crate::source::Source;
-use crate::spec::{ControlTransport, HostSpec, LimiterPosition};
+use crate::spec::{ControlTransport, HostQueues, HostSpec, LimiterPosition};
 use crate::switch::Ledger;
 use crate::timers::Timers;
+use crate::voq::Voqs;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Probe,
     ProbeTarget, Purpose, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
@@ -25,6 +26,18 @@ use std::collections::{BTreeMap, VecDeque};
 struct ReflectorSlot {
     object: Box<dyn Reflector>,
     state: ReflectorState,
+}
+
+/// Index of the event of deferred feedback, after an arrival of the same moment.
+const DEFERRED: u32 = 1;
+
+/// Finite transfers from one source to this host.
+#[derive(Debug, Default)]
+struct Expected {
+    /// Bytes received.
+    received: u64,
+    /// (bytes at which it is complete, its bytes, its start), in order.
+    list: VecDeque<(u64, u64, u64)>,
 }
 
 #[derive(Debug)]
@@ -40,6 +53,13 @@ pub(crate) struct Host {
     fifo_limit: usize,
     limiter_limit: usize,
     position: LimiterPosition,
+    /// Virtual output queues, where the host has them instead of the one FIFO.
+    voqs: Option<Box<Voqs>>,
+    /// Feedback that has arrived and takes effect at its time.
+    deferred: VecDeque<(u64, FlowId, Feedback)>,
+    feedback_delay: u64,
+    /// Transfers expected from each source: (bytes so far, those to complete, in order).
+    expected: BTreeMap<u32, Expected>,
     pub(crate) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
     pub(crate) probes: VecDeque<Frame>,
@@ -69,6 +89,8 @@ pub(crate) struct Host {
     pub(crate) counters: Vec<u64>,
     pub(crate) out: HostOutcome,
     pub(crate) matrix: Vec<u64>,
+    /// Received frames are recorded one by one.
+    watched: bool,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
     pub(crate) ignored: u64,
@@ -89,6 +111,12 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Option<Self> {
+        let mut expected: BTreeMap<u32, Expected> = BTreeMap::new();
+        for &(src, bytes, start) in net.transfers.get(&id).map_or(&[][..], Vec::as_slice) {
+            let e = expected.entry(src).or_default();
+            let before = e.list.back().map_or(0, |l| l.0);
+            e.list.push_back((before + bytes, bytes, start));
+        }
         let base = net.ports[id as usize];
         let link = net.links[base as usize]?;
         let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
@@ -107,6 +135,7 @@ impl Host {
             .enumerate()
             .map(|(i, s)| Source::new(s, id, i, net.hosts, link.tx, net.seed))
             .collect();
+        let expected_empty = expected.is_empty();
         Some(Self {
             id,
             inbox: base,
@@ -117,7 +146,14 @@ impl Host {
             fifo: VecDeque::new(),
             fifo_limit: spec.fifo_frames as usize,
             limiter_limit: spec.limiter_frames as usize,
-            position: spec.limiter_position,
+            position: match spec.queues {
+                HostQueues::Fifo => spec.limiter_position,
+                HostQueues::PerDestination => LimiterPosition::BelowQueue,
+            },
+            voqs: (spec.queues == HostQueues::PerDestination).then(|| Box::new(Voqs::new(net.hosts))),
+            deferred: VecDeque::new(),
+            feedback_delay: spec.feedback_delay.as_ps(),
+            expected,
             control: VecDeque::new(),
             probes: VecDeque::new(),
             bodies: Bodies::default(),
@@ -141,7 +177,11 @@ impl Host {
             limiter_actions: Vec::new(),
             reflector_actions: Vec::new(),
             counters: vec![0; spec.scheme.map_or(0, |s| net.schemes[s].0.counters().len())],
-            out: HostOutcome::default(),
+            out: HostOutcome {
+                latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
+                ..HostOutcome::default()
+            },
+            watched: bin > 0 || net.record.matrix || net.record.latency || !expected_empty,
             matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
             control_messages: 0,
             control_bits: 0,
@@ -202,6 +242,7 @@ impl Host {
     /// The sending side's events before `limit`.
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         let simple = self.sources.len() == 1
+            && self.voqs.is_none()
             && !self.sources[0].greedy
             && self.built == Built::OnFeedback
             && self.next_tick > limit.0
@@ -221,7 +262,11 @@ impl Host {
     /// No control, no probe, no XOFF, no start pending.
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.control.is_empty() && self.probes.is_empty() && self.paused_since == NEVER && !self.kick
+        self.control.is_empty()
+            && self.probes.is_empty()
+            && self.deferred.is_empty()
+            && self.paused_since == NEVER
+            && !self.kick
     }
 
     /// The transmitter starts now, unless something else of this moment comes first. False to leave the fast path.
@@ -331,6 +376,9 @@ impl Host {
         if self.end != NEVER {
             best = best.min((self.end, order::END, 0));
         }
+        if let Some(&(at, ..)) = self.deferred.front() {
+            best = best.min((at, order::CONTROL, DEFERRED));
+        }
         let t = self.timers.next();
         if t != NEVER {
             best = best.min((t, order::TIMER, 0));
@@ -355,7 +403,14 @@ impl Host {
                 if let Some(dst) = self.sources[index as usize].slot() {
                     let (len, greedy) =
                         (self.sources[index as usize].len, self.sources[index as usize].greedy);
-                    self.generate(dst, len, greedy, net);
+                    if self.generate(dst, len, greedy, net) {
+                        self.sources[index as usize].taken();
+                    }
+                }
+            }
+            order::CONTROL if index == DEFERRED => {
+                if let Some((_, flow, feedback)) = self.deferred.pop_front() {
+                    self.feedback(flow, &feedback, net);
                 }
             }
             order::START => {
@@ -373,18 +428,19 @@ impl Host {
 
     // ---- sending side ------------------------------------------------------------------------------------------
 
-    /// A source made a frame.
-    fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) {
+    /// A source made a frame; false where a greedy source finds no room.
+    fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) -> bool {
         let limiter = self.limiter_of(dst, net);
         // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
         let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
         if greedy {
-            let full = match engaged {
-                Some(l) => self.slot(l).is_some_and(|s| s.queue.len() >= self.limiter_limit),
-                None => self.fifo.len() >= 2.min(self.fifo_limit),
+            let full = match (engaged, &self.voqs) {
+                (_, Some(v)) => v.queue(dst) >= 2.min(self.fifo_limit),
+                (Some(l), _) => self.slot(l).is_some_and(|s| s.queue.len() >= self.limiter_limit),
+                (None, _) => self.fifo.len() >= 2.min(self.fifo_limit),
             };
             if full {
-                return;
+                return false;
             }
         }
         self.out.generated += 1;
@@ -397,13 +453,26 @@ impl Host {
             ..Frame::default()
         };
         self.seq = self.seq.wrapping_add(1);
+        if let Some(voqs) = &mut self.voqs {
+            if voqs.frames >= self.fifo_limit {
+                self.out.source_discards += 1;
+                return true;
+            }
+            voqs.push(frame);
+            self.made.add(&frame);
+            if let Some(l) = limiter {
+                self.pacer(l, net);
+            }
+            self.look();
+            return true;
+        }
         match engaged {
             Some(l) => {
                 let limit = self.limiter_limit;
-                let Some(slot) = self.slot_mut(l) else { return };
+                let Some(slot) = self.slot_mut(l) else { return true };
                 if slot.queue.len() >= limit {
                     self.out.source_discards += 1;
-                    return;
+                    return true;
                 }
                 slot.queue.push_back(frame);
                 slot.state.backlog += u64::from(len);
@@ -417,6 +486,7 @@ impl Host {
                 self.look();
             }
         }
+        true
     }
 
     /// The transmitter looks for work at this time, if idle.
@@ -481,7 +551,11 @@ impl Host {
     fn call(&mut self, at: usize, net: &Net, call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>)) {
         let now = self.now;
         let mut actions = std::mem::take(&mut self.limiter_actions);
+        let waiting = self.voqs.as_ref().and_then(|v| Some(v.bytes(self.slot(at)?.key)));
         let Some(slot) = self.slot_mut(at) else { return };
+        if let Some(bytes) = waiting {
+            slot.state.backlog = bytes;
+        }
         let key = slot.key;
         let engaged_before = slot.state.engaged;
         let rate_before = slot.state.rate;
@@ -522,7 +596,7 @@ impl Host {
             }
         }
         self.limiter_actions = actions;
-        if new && self.position == LimiterPosition::BelowQueue {
+        if new && self.position == LimiterPosition::BelowQueue && self.voqs.is_none() {
             self.recall(at, key);
         }
         self.pacer(at, net);
@@ -547,8 +621,9 @@ impl Host {
     /// Gives a limiter back when its scheme asked for it and nothing waits in it.
     fn release(&mut self, at: usize) {
         let built = self.built;
+        let waiting = self.voqs.as_ref().and_then(|v| Some(v.bytes(self.slot(at)?.key))).unwrap_or(0);
         let Some(slot) = self.slot_mut(at) else { return };
-        if !slot.state.release || !slot.queue.is_empty() {
+        if !slot.state.release || !slot.queue.is_empty() || waiting > 0 {
             return;
         }
         slot.state.release = false;
@@ -592,7 +667,11 @@ impl Host {
     fn pacer(&mut self, at: usize, net: &Net) {
         let now = self.now;
         let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return };
-        if slot.queue.is_empty() {
+        let empty = match &self.voqs {
+            Some(v) => v.bytes(slot.key) == 0,
+            None => slot.queue.is_empty(),
+        };
+        if empty {
             return;
         }
         if self.position == LimiterPosition::BelowQueue {
@@ -666,6 +745,7 @@ impl Host {
             return self.transmit(frame);
         }
         let frame = match self.position {
+            _ if self.voqs.is_some() => self.pick_queue(net),
             LimiterPosition::BelowQueue if self.limiters.count > 0 => self.pick(net),
             _ => self.take_fifo(net),
         };
@@ -721,6 +801,32 @@ impl Host {
         None
     }
 
+    /// Round robin over the virtual output queues whose limiter lets a frame go; in-band answers first.
+    fn pick_queue(&mut self, net: &Net) -> Option<Frame> {
+        if let Some(frame) = self.fifo.pop_front() {
+            return Some(frame);
+        }
+        for _ in 0..self.voqs.as_ref().map_or(0, |v| v.active()) {
+            let dst = self.voqs.as_mut()?.turn()?;
+            let at = self.limiters.find(self.key_of(dst));
+            let now = self.now;
+            let slot = at.and_then(|at| self.slot_mut(at)).filter(|s| s.state.engaged);
+            if slot.as_ref().is_some_and(|s| s.eligible > now) {
+                continue;
+            }
+            let paced = slot.is_some();
+            let frame = self.voqs.as_mut()?.pop(dst)?;
+            if let (true, Some(at)) = (paced, at) {
+                if let Some(slot) = self.slot_mut(at) {
+                    slot.pace(now, frame.len);
+                }
+                self.pacer(at, net);
+            }
+            return Some(frame);
+        }
+        None
+    }
+
     /// A data frame goes on the link: its limiter tags and counts it.
     fn leave(&mut self, frame: &mut Frame, net: &Net) {
         let Some(at) = self.limiters.find(self.key_of(frame.dst)) else { return };
@@ -759,6 +865,9 @@ impl Host {
             Kind::Xoff | Kind::Xon => self.pause(frame.kind == Kind::Xoff),
             Kind::Data => self.deliver(&frame, net),
             Kind::Control | Kind::InBand => match body {
+                Some(Body::Feedback(flow, feedback)) if self.feedback_delay > 0 => {
+                    self.deferred.push_back((self.now + self.feedback_delay, flow, feedback));
+                }
                 Some(Body::Feedback(flow, feedback)) => self.feedback(flow, &feedback, net),
                 Some(Body::Probe(flow, probe)) => self.reflect(flow, None, Some(probe), net),
                 None => {}
@@ -835,7 +944,7 @@ impl Host {
         self.got.add(frame);
         self.frames.add(now, (u64::from(frame.flow) << 32) | u64::from(frame.seq));
         self.last_delivery = now;
-        if self.bin > 0 || !self.matrix.is_empty() {
+        if self.watched {
             self.record(now, frame);
         }
     }
@@ -845,6 +954,12 @@ impl Host {
         let bits = u64::from(frame.len) * 8;
         if let Some(m) = self.matrix.get_mut(src as usize) {
             *m += bits / 8;
+        }
+        if let Some(n) = self.out.latency.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
+            *n += 1;
+        }
+        if !self.expected.is_empty() {
+            self.complete(now, src, u64::from(frame.len));
         }
         if self.bin == 0 {
             return;
@@ -857,6 +972,20 @@ impl Host {
             && let Some(b) = bins.get_mut(bin)
         {
             *b += bits;
+        }
+    }
+
+    /// Counts bytes of finite transfers.
+    fn complete(&mut self, now: u64, src: u32, len: u64) {
+        let Some(e) = self.expected.get_mut(&src) else { return };
+        e.received += len;
+        while let Some(&(at, bytes, start)) = e.list.front() {
+            if e.received < at {
+                break;
+            }
+            e.list.pop_front();
+            let (start, end) = (Time::from_ps(start), Time::from_ps(now));
+            self.out.completions.push(Completion { src: NodeId(src), bytes, start, end });
         }
     }
 
@@ -973,6 +1102,7 @@ impl Host {
         if self.paused_since != NEVER {
             self.out.paused += Time::from_ps(net.duration.saturating_sub(self.paused_since));
         }
+        self.out.incomplete = self.expected.values().map(|e| e.list.len() as u64).sum();
         let bin = net.record.bin;
         let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
         if self.rates.iter().any(|r| r.1.len() < bins) {
@@ -1005,7 +1135,15 @@ impl Host {
     /// Data frames still inside.
     pub(crate) fn inside(&self, ledger: &mut Ledger) {
         let queued = self.limiters.slots.iter().flatten().flat_map(|s| &s.queue);
-        for f in self.fifo.iter().chain(queued).chain(&self.sending).filter(|f| f.kind == Kind::Data) {
+        let virtual_queues = self.voqs.iter().flat_map(|v| v.iter());
+        for f in self
+            .fifo
+            .iter()
+            .chain(queued)
+            .chain(virtual_queues)
+            .chain(&self.sending)
+            .filter(|f| f.kind == Kind::Data)
+        {
             ledger.add(f);
         }
     }

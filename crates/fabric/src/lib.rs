@@ -14,13 +14,18 @@ mod spec;
 mod sweep;
 mod switch;
 mod timers;
+mod voq;
 
 pub use engine::run;
 
-pub use outcome::{Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome};
+pub use outcome::{
+    Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
+    latency_quantile,
+};
 pub use spec::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, HostSpec, LimiterPosition, LinkSpec, Organisation,
-    PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec, SourceSpec, SwitchSpec,
+    Arrivals, BufferSpec, ControlTransport, Destinations, HostQueues, HostSpec, LimiterPosition, LinkSpec,
+    Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec, SourceSpec,
+    SwitchSpec, Transfer,
 };
 
 /// Which engine runs a network.

@@ -4,6 +4,7 @@ use crate::RunError;
 use crate::frame::{TxRate, mix};
 use crate::spec::{ControlTransport, Record, Routing, RunSpec};
 use cnsim_scheme_api::{NodeId, Plan, Scheme, Time};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The far end of an output port.
@@ -66,6 +67,8 @@ pub(crate) struct Net {
     pub(crate) window: u64,
     /// Per switch port: the switch's own number of points before it; `PointId` = port number.
     pub(crate) mtu: u16,
+    /// Finite transfers by destination: (source, bytes on the link, start), by start.
+    pub(crate) transfers: BTreeMap<u32, Vec<(u32, u64, u64)>>,
 }
 
 impl Net {
@@ -156,7 +159,15 @@ impl Net {
                 .map(|s| s.frame.get() as u16)
                 .max()
                 .unwrap_or(1500),
+            transfers: BTreeMap::new(),
         };
+        for (h, s) in spec.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
+            for t in s.transfers.iter().filter(|t| t.bytes.get() > 0) {
+                let bytes = t.on_link(s.frame.get().max(1));
+                net.transfers.entry(t.dst.0).or_default().push((h as u32, bytes, t.start.as_ps()));
+            }
+        }
+        net.transfers.values_mut().for_each(|l| l.sort_by_key(|t| t.2));
         net.routes(spec)?;
         net.tree();
         Ok(net)
@@ -203,7 +214,7 @@ impl Net {
         edges.dedup();
         self.level = breadth(&edges);
         self.table = vec![u16::MAX; s * s];
-        let mut known: std::collections::BTreeMap<(u32, Vec<u16>), u16> = std::collections::BTreeMap::new();
+        let mut known: BTreeMap<(u32, Vec<u16>), u16> = BTreeMap::new();
         let widest = (0..s).map(|x| (self.ports[h + x + 1] - self.ports[h + x]) as u16).max().unwrap_or(0);
         self.groups.push((0..widest).collect());
         self.ways.push(Way { first: 0, mask: 0, local: u16::MAX, shift: 0, odd: false });

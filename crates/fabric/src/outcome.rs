@@ -70,6 +70,56 @@ pub struct HostOutcome {
     pub latency_max: Time,
     /// Flows that had an engaged limiter at some time.
     pub limited_flows: u64,
+    /// Histogram of the latencies of received data frames, if asked for.
+    pub latency: Vec<u64>,
+    /// Finite transfers received whole, in order of completion.
+    pub completions: Vec<Completion>,
+    /// Finite transfers to this host that were not received whole.
+    pub incomplete: u64,
+}
+
+/// A finite transfer received whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Source host.
+    pub src: NodeId,
+    /// Bytes on the link.
+    pub bytes: u64,
+    /// When it began at its source.
+    pub start: Time,
+    /// When its last byte arrived. Bytes are counted per pair of hosts in order of start: transfers of one pair that
+    /// overlap complete in that order.
+    pub end: Time,
+}
+
+/// Buckets of a latency histogram: 16 to an octave of nanoseconds, so that a value is known to 6 %.
+pub(crate) const LATENCY_BUCKETS: usize = 16 * 48;
+
+/// Bucket of a latency.
+#[inline]
+pub(crate) fn latency_bucket(latency: Time) -> usize {
+    let ns = latency.as_ps() / 1000;
+    if ns < 16 {
+        return ns as usize;
+    }
+    let octave = 63 - ns.leading_zeros() as usize;
+    ((octave - 3) * 16 + ((ns >> (octave - 4)) & 15) as usize).min(LATENCY_BUCKETS - 1)
+}
+
+/// Latency below which the share `q` of a histogram's frames lies, upper edge of its bucket; none without frames.
+pub fn latency_quantile(histogram: &[u64], q: f64) -> Option<Time> {
+    let total: u64 = histogram.iter().sum();
+    let wanted = ((total as f64 * q).ceil() as u64).max(1);
+    let mut sum = 0;
+    for (i, n) in histogram.iter().enumerate() {
+        sum += n;
+        if sum >= wanted && total > 0 {
+            let (octave, step) = (i as u64 / 16, i as u64 % 16);
+            let upper = if octave == 0 { step + 1 } else { (16 + step + 1) << (octave - 1) };
+            return Some(Time::from_ns(upper));
+        }
+    }
+    None
 }
 
 /// Measured at a switch.
@@ -109,6 +159,11 @@ pub enum SeriesKind {
         node: NodeId,
         /// Output port.
         port: u16,
+    },
+    /// Data frames discarded at a switch since the start, sampled at each bin's end.
+    Dropped {
+        /// Switch.
+        node: NodeId,
     },
     /// Rate delivered to a host, bit/s, mean of each bin.
     Delivered {
@@ -154,8 +209,31 @@ impl Outcome {
         Rate::from_bps(bits as f64 / self.duration.as_secs_f64())
     }
 
+    /// What a switch port measured; `hosts` is the number of hosts. None for a host's port.
+    pub fn port(&self, hosts: usize, at: (NodeId, u16)) -> Option<&PortOutcome> {
+        let switch = (at.0.0 as usize).checked_sub(hosts)?;
+        self.switches.get(switch)?.ports.get(usize::from(at.1))
+    }
+
     /// The series of a kind.
     pub fn series(&self, kind: SeriesKind) -> Option<&Series> {
         self.series.iter().find(|s| s.kind == kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each latency lies in a bucket whose upper edge is above it by at most a sixteenth.
+    #[test]
+    fn buckets_enclose() {
+        for ns in [0u64, 1, 15, 16, 17, 31, 32, 33, 1000, 12_345, 999_999, 1 << 40] {
+            let mut histogram = vec![0; LATENCY_BUCKETS];
+            histogram[latency_bucket(Time::from_ns(ns))] = 1;
+            let upper = latency_quantile(&histogram, 0.5).unwrap().as_ps() / 1000;
+            assert!(upper > ns && upper <= ns + ns / 16 + 1, "{ns}: {upper}");
+        }
+        assert_eq!(latency_quantile(&[0; 16], 0.5), None);
     }
 }

@@ -45,6 +45,10 @@ pub struct HostSpec {
     pub limiter_frames: u32,
     /// Where a frame meets its limiter.
     pub limiter_position: LimiterPosition,
+    /// One FIFO, or a virtual output queue per destination.
+    pub queues: HostQueues,
+    /// From the arrival of a feedback message to its effect at the reaction point.
+    pub feedback_delay: Time,
     /// Index into [`RunSpec::schemes`]; none: feedback is delivered, counted and ignored.
     pub scheme: Option<usize>,
 }
@@ -57,6 +61,36 @@ pub enum LimiterPosition {
     /// Frames meet the limiter as they leave for the link: limiter queues and the FIFO share the link round robin.
     #[default]
     BelowQueue,
+}
+
+/// How a host queues its frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum HostQueues {
+    /// One FIFO, and a queue for each engaged limiter.
+    #[default]
+    Fifo,
+    /// A virtual output queue per destination, served round robin; a limiter paces its own queue in place, nothing is
+    /// moved when it is engaged or given back (Z07). `fifo_frames` bounds all of them together. Always below the queue.
+    PerDestination,
+}
+
+/// A finite transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// When it begins.
+    pub start: Time,
+    /// Where it goes.
+    pub dst: NodeId,
+    /// How much; the last frame is shorter, but at least 64 B.
+    pub bytes: Bytes,
+}
+
+impl Transfer {
+    /// Bytes on the link: whole frames of `frame` and a last one of at least 64 B.
+    pub fn on_link(&self, frame: u64) -> u64 {
+        let rest = self.bytes.get() % frame;
+        self.bytes.get() - rest + if rest > 0 { rest.max(64) } else { 0 }
+    }
 }
 
 /// A source of frames at a host.
@@ -74,6 +108,8 @@ pub struct SourceSpec {
     pub stop: Time,
     /// Phase of the slots.
     pub phase: Phase,
+    /// With [`Arrivals::Transfers`]: the transfers, by start; `destinations` is not used then.
+    pub transfers: Vec<Transfer>,
 }
 
 /// Arrival process of a source.
@@ -92,9 +128,19 @@ pub enum Arrivals {
         on: Time,
         /// Time off.
         off: Time,
-        /// Starts with an off period.
-        off_first: bool,
+        /// How far into its period it starts: `on` starts with the off time.
+        shift: Time,
     },
+    /// In every idle slot a burst begins with the probability that gives `load`; its frames follow back to back, all to
+    /// one destination.
+    Bursts {
+        /// 0 to 1.
+        load: f64,
+        /// Frames of a burst.
+        frames: u32,
+    },
+    /// Finite transfers, each greedy from its start; those under way share the host frame by frame.
+    Transfers,
 }
 
 /// Destinations of a source.
@@ -247,4 +293,6 @@ pub struct Record {
     pub flows: Vec<(NodeId, NodeId)>,
     /// Keep delivered bytes for each (source, destination) pair.
     pub matrix: bool,
+    /// Keep a histogram of latencies per host.
+    pub latency: bool,
 }

@@ -160,6 +160,8 @@ pub(crate) struct Switch {
     pub(crate) failure: Option<String>,
     /// Ports recorded, and next sampling time.
     recorded: Vec<(u16, Vec<f64>)>,
+    /// Drops so far, at each tick.
+    drops_at: Vec<f64>,
     pub(crate) next_tick: u64,
 }
 
@@ -201,6 +203,7 @@ impl Switch {
             drops: Ledger::default(),
             failure: None,
             recorded: Vec::new(),
+            drops_at: Vec::new(),
             next_tick: NEVER,
         };
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
@@ -853,6 +856,7 @@ impl Switch {
             // Starts at this very moment do not change a queue's length, so advancing up to them is enough.
             self.touch(usize::from(self.recorded[i].0), self.now, wires);
         }
+        self.drops_at.push(self.drops.frames as f64);
         for (port, values) in &mut self.recorded {
             values.push(self.ports[usize::from(*port)].queued as f64);
         }
@@ -870,7 +874,11 @@ impl Switch {
         }
         let node = NodeId(self.id);
         let bins = (net.duration / net.record.bin.as_ps().max(1)) as usize;
-        let series = std::mem::take(&mut self.recorded)
+        let mut drops_at = std::mem::take(&mut self.drops_at);
+        if !self.recorded.is_empty() {
+            drops_at.resize(bins, self.drops.frames as f64);
+        }
+        let mut series: Vec<Series> = std::mem::take(&mut self.recorded)
             .into_iter()
             .map(|(port, mut values)| {
                 if values.len() < bins {
@@ -879,6 +887,9 @@ impl Switch {
                 Series { kind: SeriesKind::Queue { node, port }, bin: net.record.bin, values }
             })
             .collect();
+        if !series.is_empty() {
+            series.push(Series { kind: SeriesKind::Dropped { node }, bin: net.record.bin, values: drops_at });
+        }
         (out, series)
     }
 

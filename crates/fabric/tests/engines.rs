@@ -185,17 +185,32 @@ fn scenario(seed: u64) -> RunSpec {
             h.processing = Time::from_ns(pick(3) * 500);
             h.limiter_position =
                 if pick(2) == 0 { LimiterPosition::AtSource } else { LimiterPosition::BelowQueue };
+            if pick(3) == 0 {
+                h.queues = HostQueues::PerDestination;
+            }
+            h.feedback_delay = Time::from_ns([0, 0, 1_700, 12_000][pick(4) as usize]);
             for _ in 0..=(pick(4) / 3) {
                 let mut s = common::bernoulli(0.2 + 0.1 * pick(9) as f64);
                 s.frame = Bytes::new(sizes[pick(6) as usize]);
                 s.phase = if pick(2) == 0 { Phase::Random } else { Phase::Aligned };
-                match pick(5) {
+                match pick(7) {
                     0 => s.arrivals = Arrivals::Greedy,
+                    6 => s.arrivals = Arrivals::Bursts { load: 0.4, frames: 5 },
+                    5 => {
+                        s.arrivals = Arrivals::Transfers;
+                        s.transfers = (0..pick(6))
+                            .map(|_| Transfer {
+                                start: Time::from_us(pick(200)),
+                                dst: NodeId((i as u32 + 1 + pick(hosts as u64 - 1) as u32) % hosts as u32),
+                                bytes: Bytes::new(pick(60_000)),
+                            })
+                            .collect();
+                    }
                     1 => {
                         s.arrivals = Arrivals::OnOff {
                             on: Time::from_us(20),
                             off: Time::from_us(13),
-                            off_first: pick(2) == 0,
+                            shift: Time::from_us(pick(2) * 20),
                         }
                     }
                     _ => {}
@@ -290,6 +305,7 @@ fn scenario(seed: u64) -> RunSpec {
         rates: vec![(NodeId(0), NodeId(1)), (NodeId(1), NodeId(0))],
         flows: vec![(NodeId(0), NodeId(1))],
         matrix: true,
+        latency: true,
     };
     spec
 }

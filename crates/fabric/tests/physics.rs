@@ -195,3 +195,38 @@ fn impossible_specs_are_refused() {
         .contains("10 ns")
     );
 }
+
+/// A transfer of whole frames on an idle path: the first bit leaves at the start, the last frame arrives after the
+/// others' transmission times, its own on two links, and the delays. One of 1 B is a frame of 64 B.
+#[test]
+fn transfers_complete_when_arithmetic_says() {
+    let mut spec = common::single_switch(3, 0.0, true, Time::from_ms(2), 1);
+    let transfer = |start, dst, bytes| Transfer { start, dst: NodeId(dst), bytes: Bytes::new(bytes) };
+    let mut s = common::bernoulli(0.0);
+    s.arrivals = Arrivals::Transfers;
+    s.phase = Phase::Aligned;
+    s.transfers = vec![
+        transfer(Time::from_us(100), 1, 150_000),
+        transfer(Time::from_us(600), 2, 1),
+        transfer(Time::from_ms(1), 1, 1_000_000_000),
+    ];
+    spec.hosts[0].sources = vec![s];
+    let out = run(&spec, &Options::default()).unwrap();
+    let done = |h: usize| out.hosts[h].completions[0].end - out.hosts[h].completions[0].start;
+    assert_eq!(done(1), Time::from_ns(101 * 1200) + Time::from_us(3));
+    assert_eq!(done(2), Time::from_ps(2 * 51_200) + Time::from_us(3));
+    assert_eq!(out.hosts[2].completions[0].bytes, 64);
+    assert_eq!(out.hosts[1].incomplete, 1, "the third has no time");
+}
+
+/// Bursts offer the load that they are told to, in runs of their length.
+#[test]
+fn bursts_keep_their_load() {
+    let mut spec = common::single_switch(2, 0.0, true, Time::from_ms(200), 3);
+    let mut s = common::bernoulli(0.0);
+    s.arrivals = Arrivals::Bursts { load: 0.3, frames: 20 };
+    spec.hosts[0].sources = vec![s];
+    let out = run(&spec, &Options::default()).unwrap();
+    let load = out.hosts[0].generated as f64 * 1.2e-6 / 0.2;
+    assert!((load - 0.3).abs() < 0.02, "{load}");
+}

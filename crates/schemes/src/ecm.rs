@@ -133,6 +133,23 @@ impl EcmParams {
         }
     }
 
+    /// The parameters of Z07 on 10 Gb/s links: a set point of 75 KB, `G_i` = 0.005 C / (R_unit (2W + 1) Q_eq), `G_d` =
+    /// 0.5 / ((2W + 1) Q_eq), MAX above 280 KB, no oversampling, a floor of 1 Mb/s, dropped frames not sampled.
+    pub fn z07() -> Self {
+        let q_eq = Bytes::from_kb(75);
+        let fb_max = 5.0 * pages(q_eq);
+        Self {
+            q_eq,
+            gi: 0.005 * 10_000.0 / fb_max,
+            gd: 0.5 / fb_max,
+            r_min: Rate::from_mbps(1.0),
+            sample_dropped: false,
+            oversampling: Oversampling::Off,
+            q_mc: Some(Bytes::from_kb(280)),
+            ..Self::default()
+        }
+    }
+
     /// Keys that were set but have no effect under these settings, with the reason.
     pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
         let mut idle = Vec::new();
@@ -154,7 +171,8 @@ impl EcmParams {
     }
 }
 
-fn pages(bytes: Bytes) -> f64 {
+/// A length in pages of 64 B.
+pub(crate) fn pages(bytes: Bytes) -> f64 {
     bytes.as_f64() / 64.0
 }
 
@@ -193,6 +211,11 @@ pub struct Ecm {
     pub params: EcmParams,
 }
 
+/// Is this a decrease or a stop?
+pub(crate) fn lowers(feedback: &Feedback) -> bool {
+    matches!(feedback, Feedback::Ecm { fb, stop, .. } if *fb < 0.0 || *stop)
+}
+
 /// Indices of [`Scheme::counters`].
 const FALSE_POSITIVES: u8 = 0;
 const CPID_CHANGES: u8 = 1;
@@ -204,28 +227,33 @@ impl Scheme for Ecm {
         self.name
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        Some(Box::new(Point { p: self.params.clone(), id: site.point, q_old: 0.0 }))
+        Some(Box::new(Point::new(self.params.clone(), site.point)))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         Some(Box::new(Reaction::new(self.params.clone())))
     }
     /// Only a decrease (or a stop) builds a limiter.
     fn engages(&self, feedback: &Feedback) -> bool {
-        matches!(feedback, Feedback::Ecm { fb, stop, .. } if *fb < 0.0 || *stop)
+        lowers(feedback)
     }
     fn counters(&self) -> &'static [&'static str] {
         &["false_positives", "cpid_changes", "positive_messages", "negative_messages"]
     }
 }
 
+/// The congestion point, of E2CM too.
 #[derive(Debug)]
-struct Point {
+pub(crate) struct Point {
     p: EcmParams,
     id: PointId,
     q_old: f64,
 }
 
 impl Point {
+    pub(crate) fn new(p: EcmParams, id: PointId) -> Self {
+        Self { p, id, q_old: 0.0 }
+    }
+
     fn interval(&self, fb: f64, q: f64, silent: bool, u: f64) -> Bytes {
         let p = &self.p;
         let mean = p.sample.as_f64() + p.jitter.as_f64() * (2.0 * u - 1.0);
@@ -274,8 +302,9 @@ impl CongestionPoint for Point {
 const DRIFT: Slot = Slot(0);
 const RESTART: Slot = Slot(1);
 
+/// The reaction point, of E2CM too.
 #[derive(Debug)]
-struct Reaction {
+pub(crate) struct Reaction {
     p: EcmParams,
     /// Owner of the limiter, when it last spoke, and how strongly.
     owner: Option<(PointId, Time, f64)>,
@@ -284,8 +313,13 @@ struct Reaction {
 }
 
 impl Reaction {
-    fn new(p: EcmParams) -> Self {
+    pub(crate) fn new(p: EcmParams) -> Self {
         Self { p, owner: None, stop: Time::from_us(100) }
+    }
+
+    /// The congestion point that owns the limiter.
+    pub(crate) fn owner(&self) -> Option<PointId> {
+        self.owner.map(|o| o.0)
     }
 
     fn own(&mut self, point: PointId, fb: f64, limiter: &mut Limiter<'_>) {
@@ -306,7 +340,8 @@ impl Reaction {
         }
     }
 
-    fn settle(&self, limiter: &mut Limiter<'_>) {
+    /// At line rate there is nothing left to limit.
+    pub(crate) fn settle(&self, limiter: &mut Limiter<'_>) {
         if limiter.rate() >= limiter.line_rate() {
             limiter.release_when_empty();
         }
@@ -330,11 +365,11 @@ impl ReactionPoint for Reaction {
             return;
         }
         if fb < 0.0 {
-            if !limiter.is_engaged() {
-                limiter.engage();
-                if self.p.drift.is_some() {
-                    limiter.start_timer(DRIFT, self.p.drift_period);
-                }
+            let fresh = !limiter.is_engaged();
+            // Also takes back a release that waits for the queue to empty.
+            limiter.engage();
+            if fresh && self.p.drift.is_some() {
+                limiter.start_timer(DRIFT, self.p.drift_period);
             }
             self.own(point, fb, limiter);
             if limiter.rate() > Rate::ZERO {

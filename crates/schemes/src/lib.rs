@@ -1,11 +1,20 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
+pub mod becn;
+pub mod e2cm;
 pub mod ecm;
+pub mod explicit_rate;
+pub mod fb_hat;
+pub mod fecn;
+pub mod join;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
+pub mod qcn_8021qau;
+pub mod qcn_probing;
+pub mod qcn_serial_hai;
 
-use cnsim_scheme_api::{ParamError, ParamInfo, Params, Scheme};
+use cnsim_scheme_api::{ParamError, ParamInfo, Params, Rate, Scheme};
 use std::sync::Arc;
 
 /// Keys that were set but have no effect, with the reason.
@@ -87,10 +96,18 @@ macro_rules! catalogue {
     };
 }
 
+use becn::{Becn, BecnParams};
+use e2cm::{Basis, E2cm, E2cmParams};
 use ecm::{Ecm, EcmParams};
+use fb_hat::{HatParams, QcnH};
+use fecn::{Fecn, FecnParams};
+use join::Join;
 use none::{NoScheme, NoneParams};
 use qcn_2pt::{Qcn2pt, QcnParams};
 use qcn_3pt::{Qcn3pt, Qcn3ptParams};
+use qcn_8021qau::{Qau, QauParams};
+use qcn_probing::{HatProbeParams, PlainParams, QcnProbing, Route, WholePathParams};
+use qcn_serial_hai::{SerialHai, SerialHaiParams};
 
 static CATALOGUE: &[Entry] = catalogue! {
     "none", ["nocm"], "no congestion management", "none.rs", NoneParams, NoneParams::default(), |_| Vec::new(), |_| NoScheme;
@@ -102,6 +119,31 @@ static CATALOGUE: &[Entry] = catalogue! {
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
+    "qcn-serial-hai", [], "QCN with byte counter and timer, serial hyperactive increase (2008)", "qcn_serial_hai.rs",
+        SerialHaiParams, SerialHaiParams::default(), SerialHaiParams::idle, SerialHai;
+    "qcn-802.1Qau", ["qcn-8021qau"], "QCN as standardised, IEEE 802.1Qau-2010", "qcn_8021qau.rs", QauParams,
+        QauParams::default(), QauParams::idle, Qau;
+    "qcn-h", [], "QCN with Fb-hat (2007)", "fb_hat.rs", Join<QcnParams, HatParams>,
+        Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() },
+        |p| [p.first.idle(), p.second.idle()].concat(), QcnH;
+    "qcn-p", [], "QCN with probes to the congestion point (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| p.first.idle(), |p| QcnProbing::plain("qcn-p", Route::Directed, p);
+    "qcn-hp", [], "QCN with Fb-hat and probes to the congestion point (2007)", "qcn_probing.rs", HatProbeParams,
+        qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hp", Route::Directed, p);
+    "qcn-sp", [], "QCN with probes along the sub-path (2007)", "qcn_probing.rs", PlainParams, qcn_probing::plain(),
+        |p| p.first.idle(), |p| QcnProbing::plain("qcn-sp", Route::SubPath, p);
+    "qcn-hsp", [], "QCN with Fb-hat and probes along the sub-path (2007)", "qcn_probing.rs", HatProbeParams,
+        qcn_probing::with_hat(), HatProbeParams::idle, |p| QcnProbing::hat("qcn-hsp", Route::SubPath, p);
+    "qcn-pp", [], "QCN with probes along the whole path (2007)", "qcn_probing.rs", WholePathParams,
+        qcn_probing::whole_path(), |p| p.first.first.idle(), |p| QcnProbing::whole_path("qcn-pp", p);
+    "e2cm-src", [], "ECM with a probe along each flow's path, measured by the source (2007)", "e2cm.rs", E2cmParams,
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Source, params };
+    "e2cm-dst", [], "ECM with a probe along each flow's path, measured by the destination (2007)", "e2cm.rs", E2cmParams,
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Destination, params };
+    "becn", [], "explicit rates, broadcast by every port (2006)", "becn.rs", BecnParams, BecnParams::default(), BecnParams::idle,
+        Becn;
+    "fecn", [], "explicit rates, collected along the path (2007)", "fecn.rs", FecnParams, FecnParams::default(),
+        FecnParams::idle, Fecn;
 };
 
 /// All registered schemes, in the order of the studies.
@@ -111,15 +153,15 @@ pub fn catalogue() -> &'static [Entry] {
 
 /// Finds a scheme by name or alias, whatever its case.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    let name = name.to_ascii_lowercase();
-    catalogue().iter().find(|e| e.name == name || e.aliases.contains(&name.as_str()))
+    let same = |known: &str| known.eq_ignore_ascii_case(name);
+    catalogue().iter().find(|e| same(e.name) || e.aliases.iter().any(|a| same(a)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use cnsim_scheme_api::testing::{Promise, conformance};
-    use cnsim_scheme_api::{Bytes, Rate, Time};
+    use cnsim_scheme_api::{Bytes, Time};
 
     /// A fresh scheme behind a box, as anyone's would be.
     #[derive(Debug)]
@@ -153,13 +195,36 @@ mod tests {
     fn every_scheme_conforms() {
         for entry in catalogue() {
             let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
-            let qcn2 = entry.name == "qcn-2pt";
-            let promise = Promise {
-                floor: if entry.name == "none" { Rate::ZERO } else { Rate::from_mbps(10.0) },
-                recovers: qcn2.then(|| (Bytes::from_mb(40), Time::from_ms(100))),
+            let floor = match entry.name {
+                "none" => Rate::ZERO,
+                "qcn-802.1Qau" => Rate::from_mbps(5.0),
+                "e2cm-src" | "e2cm-dst" => Rate::from_mbps(1.0),
+                _ => Rate::from_mbps(10.0),
             };
+            let recovers = match entry.name {
+                "qcn-2pt" | "qcn-h" | "qcn-p" | "qcn-hp" | "qcn-sp" | "qcn-hsp" | "qcn-pp" => {
+                    Some((Bytes::from_mb(40), Time::from_ms(100)))
+                }
+                // Five stages of 15 ms, then one stage of 7.5 ms and a good many of bytes.
+                "qcn-serial-hai" | "qcn-802.1Qau" => Some((Bytes::from_mb(100), Time::from_ms(200))),
+                _ => None,
+            };
+            let promise = Promise { floor, recovers };
             conformance(&make, promise).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         }
+    }
+
+    #[test]
+    fn names_are_found_whatever_their_case() {
+        for entry in catalogue() {
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                for written in [(*name).to_string(), name.to_ascii_lowercase(), name.to_ascii_uppercase()] {
+                    assert_eq!(find(&written).map(|e| e.name), Some(entry.name), "{written}");
+                }
+            }
+        }
+        assert_eq!(find("qcn-802.1qau").map(|e| e.name), Some("qcn-802.1Qau"));
+        assert!(find("qcn-802").is_none());
     }
 
     #[test]

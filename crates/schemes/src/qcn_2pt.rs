@@ -33,6 +33,7 @@ use cnsim_scheme_api::{
     Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Ramp,
     Rate, ReactionPoint, Scheme, Slot, SourceSite, Time, choice, params,
 };
+use std::fmt::Debug;
 
 choice! {
     /// How frames are sampled.
@@ -135,8 +136,13 @@ params! {
 }
 
 impl QcnParams {
+    /// R07's: set point 24 KB, active-increase step `ri` (12 Mb/s, 24 Mb/s with Fb-hat); the rest as B07's.
+    pub fn r07(ri: Rate) -> Self {
+        Self { q_eq: Bytes::from_kb(24), ri, ..Self::default() }
+    }
+
     /// `(2W + 1) Q_eq`, bytes.
-    fn fb_max(&self) -> f64 {
+    pub(crate) fn fb_max(&self) -> f64 {
         (2.0 * self.w + 1.0) * self.q_eq.as_f64()
     }
 
@@ -159,7 +165,12 @@ impl QcnParams {
 
 /// `Fb = (Q_eq - q) - W (q - q_old)`, only the negative part, at most `(2W + 1) Q_eq`; bytes.
 pub fn feedback(p: &QcnParams, q: f64, q_old: f64) -> f64 {
-    ((p.q_eq.as_f64() - q) - p.w * (q - q_old)).clamp(-p.fb_max(), 0.0)
+    signed_feedback(p, q, q_old).min(0.0)
+}
+
+/// `Fb` with its positive part, at most `(2W + 1) Q_eq` either way; bytes.
+pub(crate) fn signed_feedback(p: &QcnParams, q: f64, q_old: f64) -> f64 {
+    ((p.q_eq.as_f64() - q) - p.w * (q - q_old)).clamp(-p.fb_max(), p.fb_max())
 }
 
 /// |Fb| in six bits.
@@ -208,18 +219,44 @@ impl Scheme for Qcn2pt {
     }
 }
 
-/// The congestion point, of 3pt too (which also marks).
+/// What may sit between Fb and the quantiser ([`crate::fb_hat`]). It sees the queue, not Fb alone.
+pub(crate) trait Transform: Debug + Send {
+    /// The value to quantise if a sample were taken now, in bytes; its positive part is not sent.
+    fn at_sample(&self, p: &QcnParams, q: f64, q_old: f64) -> f64;
+    /// The signed value that a probe reads, in bytes; a probe is no sample.
+    fn at_probe(&self, p: &QcnParams, q: f64, q_old: f64) -> f64;
+    /// A sample was taken and gave this value.
+    fn sampled(&mut self, value: f64);
+}
+
+/// The congestion point, of 3pt too (which also marks), and of the variants (which transform Fb).
 #[derive(Debug)]
 pub(crate) struct Point {
     p: QcnParams,
     id: PointId,
     q_old: f64,
     mark: Option<Ramp>,
+    transform: Option<Box<dyn Transform>>,
 }
 
 impl Point {
     pub(crate) fn new(p: QcnParams, id: PointId, mark: Option<Ramp>) -> Self {
-        Self { p, id, q_old: 0.0, mark }
+        Self { p, id, q_old: 0.0, mark, transform: None }
+    }
+
+    /// The same with a transform of Fb, if there is one.
+    pub(crate) fn transformed(self, transform: Option<Box<dyn Transform>>) -> Self {
+        Self { transform, ..self }
+    }
+
+    /// What a probe that finds `q` bytes reads: signed and quantised, -63 to 63.
+    pub(crate) fn reading(&self, q: f64) -> i32 {
+        let fb = match &self.transform {
+            Some(t) => t.at_probe(&self.p, q, self.q_old),
+            None => signed_feedback(&self.p, q, self.q_old),
+        };
+        let steps = i32::from(quantise(&self.p, fb));
+        if fb < 0.0 { -steps } else { steps }
     }
 
     /// Arms the next sample after one with this feedback.
@@ -248,8 +285,11 @@ impl CongestionPoint for Point {
 
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         let q = queue.len.as_f64();
-        let fb = feedback(&self.p, q, self.q_old);
-        let qfb = quantise(&self.p, fb);
+        let fb = match &self.transform {
+            Some(t) => t.at_sample(&self.p, q, self.q_old),
+            None => feedback(&self.p, q, self.q_old),
+        };
+        let qfb = quantise(&self.p, fb.min(0.0));
         if self.p.sampling == Sampling::PacketCurrent {
             let offered = self.p.p_max.max(self.p.p_min);
             if ctl.uniform() * offered >= probability(&self.p, qfb) {
@@ -261,6 +301,9 @@ impl CongestionPoint for Point {
             let q_delta = (q - self.q_old) as i32;
             ctl.count(MESSAGES);
             ctl.notify(frame.flow, Feedback::Cnm { point: self.id, qntz_fb: qfb, q_off, q_delta });
+        }
+        if let Some(t) = &mut self.transform {
+            t.sampled(fb);
         }
         self.q_old = q;
         self.arm(qfb, ctl);
@@ -295,8 +338,9 @@ impl Rates {
     /// A message: lower the rate, and the target unless EFR keeps it.
     pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) {
         let fresh = !limiter.is_engaged();
+        // Also takes back a release that waits for the queue to empty.
+        limiter.engage();
         if fresh {
-            limiter.engage();
             self.target = limiter.line_rate();
             if self.p.drift.is_some() || self.p.hai == Hai::Timer {
                 limiter.start_timer(PERIOD, self.p.drift_period);
@@ -322,6 +366,11 @@ impl Rates {
 
     /// A finished cycle: raise the target in active increase, then go half-way to it.
     pub(crate) fn cycle(&mut self, limiter: &mut Limiter<'_>) {
+        self.cycle_by(1.0, limiter);
+    }
+
+    /// The same with the step of active increase multiplied by `scale`.
+    pub(crate) fn cycle_by(&mut self, scale: f64, limiter: &mut Limiter<'_>) {
         self.cycle = self.cycle.saturating_add(1);
         if self.cycle > self.p.fr_threshold {
             let n = self.cycle - self.p.fr_threshold;
@@ -338,7 +387,7 @@ impl Rates {
                 }
                 Hai::Doubling => ri * f64::from(1u32 << (n - 1).min(20)),
             };
-            self.target += step;
+            self.target += step * scale;
         }
         self.approach(limiter);
     }

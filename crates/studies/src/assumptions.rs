@@ -1,5 +1,7 @@
 //! Named assumptions: what the sources leave open, what was chosen, and which one is suspected behind a miss.
 
+use crate::store::RunRecord;
+
 /// A named assumption.
 #[derive(Clone, Copy, Debug)]
 pub struct Assumption {
@@ -128,8 +130,9 @@ pub const ASSUMPTIONS: &[Assumption] = &[
     ),
 ];
 
-/// The assumption suspected when a cell of B07's single hop misses, with a sentence.
-pub fn suspect(scheme: &str, pause: &str, condition: &str, metric: &str) -> String {
+/// The assumption suspected when a cell misses, with a sentence.
+pub fn suspect(r: &RunRecord, metric: &str) -> String {
+    let (scheme, pause, condition) = (r.scheme.as_str(), r.pause.as_str(), r.condition.as_str());
     let zero = condition.ends_with(" 0 Gb/s");
     let half = condition.ends_with(" 0.5 Gb/s");
     let qcn = scheme.starts_with("qcn");

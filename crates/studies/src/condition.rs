@@ -1,5 +1,15 @@
 //! Two-way condition templates: `hotspot {hotspot.rate}` formats the values of a matrix row, and a published row finds
-//! its run by being parsed. Comma-separated clauses may be left out of a published row: they then mean the default.
+//! its run by being parsed. Clauses are separated by commas:
+//!
+//! | clause | written | read |
+//! |---|---|---|
+//! | `sampling rate 1%` | always | sets nothing |
+//! | `hotspot {hotspot.rate}` | with the value | sets the key |
+//! | `RTT {host.feedback_delay}?` | unless the value is the scenario's own | sets the key |
+//! | `HAI{scheme.params.hai=linear}` | if the key has this value | sets it |
+//!
+//! A clause left out of a published row means the scenario's own value. Where a flag clause and a value clause name the
+//! same key, the value clause is written only when the flag's is not.
 
 use cnsim_units::{Bytes, Rate, Time};
 
@@ -9,12 +19,14 @@ pub struct Template {
     clauses: Vec<Clause>,
 }
 
-/// Literal text before, the key, literal text after; no key in a fixed clause.
+/// Literal text before, the key (with the value of a flag), literal text after; no key in a fixed clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Clause {
     before: String,
     key: Option<String>,
+    flag: Option<String>,
     after: String,
+    optional: bool,
 }
 
 impl Template {
@@ -25,15 +37,27 @@ impl Template {
     pub fn parse(text: &str) -> Result<Self, String> {
         let clauses = text.split(',').map(|clause| {
             let clause = clause.trim();
-            let Some((before, rest)) = clause.split_once('{') else {
-                return Ok(Clause { before: clause.into(), key: None, after: String::new() });
+            let (body, optional) = clause.strip_suffix('?').map_or((clause, false), |c| (c, true));
+            let Some((before, rest)) = body.split_once('{') else {
+                let before = body.to_string();
+                return Ok(Clause { before, key: None, flag: None, after: String::new(), optional: false });
             };
             let (key, after) =
                 rest.split_once('}').ok_or_else(|| format!("`{clause}` has `{{` without `}}`"))?;
             if after.contains('{') {
                 return Err(format!("`{clause}` has two keys; separate them by a comma"));
             }
-            Ok(Clause { before: before.into(), key: Some(key.trim().into()), after: after.into() })
+            let (key, flag) = key.split_once('=').map_or((key, None), |(k, v)| (k, Some(canonical(v))));
+            if flag.is_some() && before.trim().is_empty() && after.trim().is_empty() {
+                return Err(format!("`{clause}` has no text to write"));
+            }
+            Ok(Clause {
+                before: before.into(),
+                key: Some(key.trim().into()),
+                flag,
+                after: after.into(),
+                optional,
+            })
         });
         Ok(Self { clauses: clauses.collect::<Result<_, _>>()? })
     }
@@ -43,13 +67,21 @@ impl Template {
         self.clauses.iter().filter_map(|c| c.key.as_deref())
     }
 
-    /// Writes a condition; quantities in their standard form.
-    pub fn format(&self, value: &dyn Fn(&str) -> String) -> String {
-        let clause = |c: &Clause| match &c.key {
-            Some(key) => format!("{}{}{}", c.before, canonical(&value(key)), c.after),
-            None => c.before.clone(),
+    /// Writes a condition; quantities in their standard form. `own` gives the scenario's own value of a key.
+    pub fn format(&self, value: &dyn Fn(&str) -> String, own: &dyn Fn(&str) -> String) -> String {
+        let flagged = |key: &str, now: &str| {
+            self.clauses.iter().any(|c| c.key.as_deref() == Some(key) && c.flag.as_deref() == Some(now))
         };
-        self.clauses.iter().map(clause).collect::<Vec<_>>().join(", ")
+        let clause = |c: &Clause| {
+            let Some(key) = &c.key else { return Some(c.before.clone()) };
+            let now = canonical(&value(key));
+            match &c.flag {
+                Some(flag) => (now == *flag).then(|| format!("{}{}", c.before, c.after)),
+                None if flagged(key, &now) || (c.optional && now == canonical(&own(key))) => None,
+                None => Some(format!("{}{now}{}", c.before, c.after)),
+            }
+        };
+        self.clauses.iter().filter_map(clause).collect::<Vec<_>>().join(", ")
     }
 
     /// Reads a condition back: (key, value) of the clauses that it has. None if it has a clause that the template lacks.
@@ -57,9 +89,12 @@ impl Template {
         let mut values = Vec::new();
         let mut left = self.clauses.iter();
         for part in text.split(',').map(str::trim) {
-            let found = left.find_map(|c| match &c.key {
-                None => (c.before == part).then_some(None),
-                Some(key) => {
+            let found = left.find_map(|c| match (&c.key, &c.flag) {
+                (None, _) => (c.before == part).then_some(None),
+                (Some(key), Some(flag)) => {
+                    (part == format!("{}{}", c.before, c.after)).then(|| Some((key.clone(), flag.clone())))
+                }
+                (Some(key), None) => {
                     let value = part.strip_prefix(c.before.as_str())?.strip_suffix(c.after.as_str())?.trim();
                     let known =
                         canonical(value) != value || quantity(value).is_some() || !value.contains(' ');
@@ -92,7 +127,7 @@ mod tests {
     #[test]
     fn both_ways() {
         let t = Template::parse("hotspot {hotspot.rate}").unwrap();
-        assert_eq!(t.format(&|_| "500 Mb/s".into()), "hotspot 0.5 Gb/s");
+        assert_eq!(t.format(&|_| "500 Mb/s".into(), &|_| String::new()), "hotspot 0.5 Gb/s");
         assert_eq!(t.parse_text("hotspot 0.50 Gb/s").unwrap(), [("hotspot.rate".into(), "0.5 Gb/s".into())]);
         assert_eq!(t.parse_text("hotspot 1 Gb/s").unwrap(), [("hotspot.rate".into(), "1 Gb/s".into())]);
         assert_eq!(t.parse_text("congestion 25 ms on/off"), None);
@@ -100,5 +135,36 @@ mod tests {
         let v = t.parse_text("service rate 10%, output-queue limit 600 KB").unwrap();
         assert_eq!(v, [("f".into(), "10%".into()), ("oq".into(), "600 KB".into())]);
         assert!(Template::parse("a {b").is_err());
+        assert!(Template::parse("{b=1}").is_err());
+    }
+
+    #[test]
+    fn flags_and_optional_clauses() {
+        let t =
+            Template::parse("rate {f}, RTT {rtt}?, output-queue limit {oq}, no output-queue limit{oq=off}")
+                .unwrap();
+        let write = |rtt: &str, oq: &str| {
+            t.format(
+                &|k| {
+                    if k == "rtt" {
+                        rtt.into()
+                    } else if k == "oq" {
+                        oq.into()
+                    } else {
+                        "10%".into()
+                    }
+                },
+                &|_| "0 us".into(),
+            )
+        };
+        assert_eq!(write("0 us", "off"), "rate 10%, no output-queue limit");
+        assert_eq!(write("10 us", "600 KB"), "rate 10%, RTT 10 us, output-queue limit 600 KB");
+        let read = |text: &str| t.parse_text(text).unwrap();
+        assert_eq!(
+            read("rate 10%, no output-queue limit"),
+            [("f".into(), "10%".into()), ("oq".into(), "off".into())]
+        );
+        assert_eq!(read("rate 5%, RTT 0 us, output-queue limit 1 MB").len(), 3);
+        assert_eq!(t.parse_text("rate 5%, HAI"), None);
     }
 }

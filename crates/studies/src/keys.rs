@@ -32,40 +32,109 @@ pub const KEYS: &[Key] = &[
     key("question", "text", "none", "what the scenario asks"),
     key("source", "text", "none", "where it comes from"),
     key("condition", "text", "default", "template that names a row, such as `hotspot {hotspot.rate}`"),
-    key("topology.kind", "single-switch|core-edge|k-ary-n-tree", "single-switch", "shape of the network"),
-    only(
-        key("topology.hosts", "integer", "10", "number of hosts, named H0, H1, ..."),
+    key(
         "topology.kind",
-        &["single-switch"],
+        "single-switch|core-edge|k-ary-n-tree|fat-tree|leaf-spine|chain|ring|parking-lot|graph",
+        "single-switch",
+        "shape of the network",
     ),
+    key(
+        "topology.first",
+        "integer",
+        "0",
+        "number of the first host: hosts are named H0, H1, ... or H1, H2, ...",
+    ),
+    only(key("topology.hosts", "integer", "10", "number of hosts"), "topology.kind", &["single-switch"]),
     only(
         key("topology.ports", "integer", "16", "ports of a switch (more if the wiring needs them)"),
         "topology.kind",
-        &["single-switch", "core-edge"],
+        &["single-switch", "core-edge", "chain", "ring", "parking-lot"],
     ),
     only(
-        key("topology.edges", "list", "[3, 3, 2, 2]", "hosts at each edge switch"),
+        key(
+            "topology.edges",
+            "list",
+            "[3, 3, 2, 2]",
+            "hosts at each edge switch; edges E1, E2, ... hang on the core X",
+        ),
         "topology.kind",
         &["core-edge"],
     ),
     only(
-        key("topology.k", "integer", "4", "arity of the tree: k^n hosts"),
-        "topology.kind",
-        &["k-ary-n-tree"],
-    ),
-    only(key("topology.n", "integer", "3", "levels of the tree"), "topology.kind", &["k-ary-n-tree"]),
-    only(
         key(
-            "topology.routing",
-            "flow-hash|frame-hash|round-robin|destination",
-            "flow-hash",
-            "choice among equal paths",
+            "topology.k",
+            "integer",
+            "4",
+            "arity of the tree (k^n hosts), or ports of a fat tree's switches (k^3/4 hosts)",
         ),
         "topology.kind",
-        &["k-ary-n-tree"],
+        &["k-ary-n-tree", "fat-tree"],
+    ),
+    only(key("topology.n", "integer", "3", "levels of the tree"), "topology.kind", &["k-ary-n-tree"]),
+    only(key("topology.leaves", "integer", "4", "leaf switches"), "topology.kind", &["leaf-spine"]),
+    only(key("topology.spines", "integer", "2", "spine switches"), "topology.kind", &["leaf-spine"]),
+    only(
+        key("topology.switches", "integer", "4", "switches in the line or ring"),
+        "topology.kind",
+        &["chain", "ring"],
+    ),
+    only(
+        key("topology.per_switch", "integer", "3", "hosts at each switch, or leaf"),
+        "topology.kind",
+        &["leaf-spine", "chain", "ring"],
+    ),
+    only(key("topology.stages", "integer", "2", "bottlenecks in a row"), "topology.kind", &["parking-lot"]),
+    only(
+        key("topology.long", "integer", "4", "hosts that send over all of them"),
+        "topology.kind",
+        &["parking-lot"],
+    ),
+    only(
+        key("topology.nodes", "list", "[]", "switches of a graph, each with its number of ports: \"S1 16\""),
+        "topology.kind",
+        &["graph"],
+    ),
+    only(
+        key(
+            "topology.links",
+            "list",
+            "[]",
+            "links of a graph: \"H1 S1\" or \"S1 S2 40 Gb/s 2 us\"; a name that is no switch is a host",
+        ),
+        "topology.kind",
+        &["graph"],
+    ),
+    only(
+        key(
+            "topology.file",
+            "file",
+            "off",
+            "file with the lines of a graph: `switch S1 16`, `link H1 S1 10 Gb/s 0.5 us`",
+        ),
+        "topology.kind",
+        &["graph"],
+    ),
+    key(
+        "topology.routing",
+        "flow-hash|frame-hash|round-robin|destination",
+        "flow-hash",
+        "choice among equal paths: by flow, by frame, in turn per destination, or by the destination's digit (d-mod-k)",
     ),
     key("topology.link_rate", "rate", "10 Gb/s", "rate of every link"),
     key("topology.link_delay", "time", "0.5 us", "propagation delay of every link"),
+    key("topology.host_rates", "list", "[]", "access links with another rate: \"H5 1 Gb/s\""),
+    key(
+        "topology.added_delay",
+        "time",
+        "0 us",
+        "further delay, each way, of the access links of hosts that send",
+    ),
+    key(
+        "topology.loop_delay",
+        "time",
+        "off",
+        "control loop between a sending host and its switch, there and back with processing: sets the delay of its access link; off leaves link_delay",
+    ),
     key("switch.processing", "time", "1 us", "processing delay of a switch"),
     key(
         "switch.buffer",
@@ -115,29 +184,122 @@ pub const KEYS: &[Key] = &[
     key("host.fifo", "integer", "10100", "frames that wait at a host: application queue and NIC"),
     key("host.limiter_queue", "integer", "100", "frames that a rate limiter's queue holds"),
     key("host.limiter_position", "at-source|below-queue", "below-queue", "where a frame meets its limiter"),
-    key("workload.kind", "bernoulli|greedy|on-off", "bernoulli", "arrival process of every host"),
+    key(
+        "host.queues",
+        "fifo|per-destination",
+        "fifo",
+        "one FIFO, or a virtual output queue per destination, served in turn",
+    ),
+    key(
+        "host.feedback_delay",
+        "time",
+        "0 us",
+        "from the arrival of a feedback message to its effect: processing at the reaction point, or the extra round trip of a study",
+    ),
+    key(
+        "workload.kind",
+        "bernoulli|greedy|on-off|bursts|transfers",
+        "bernoulli",
+        "arrivals: a draw per frame time, back to back, alternating, bursts of frames, or finite transfers",
+    ),
     only(
         key("workload.load", "percent", "85 %", "share of the access link that a host offers"),
         "workload.kind",
-        &["bernoulli"],
+        &["bernoulli", "bursts"],
     ),
     only(
         key("workload.loads", "list", "[]", "loads per host, in order, instead of one load"),
         "workload.kind",
-        &["bernoulli"],
+        &["bernoulli", "bursts"],
     ),
     only(key("workload.on", "time", "20 ms", "time on"), "workload.kind", &["on-off"]),
     only(key("workload.off", "time", "20 ms", "time off"), "workload.kind", &["on-off"]),
+    only(
+        key("workload.step", "time", "0 us", "added to on and off time for each further host"),
+        "workload.kind",
+        &["on-off"],
+    ),
+    only(
+        key(
+            "workload.offset",
+            "in-phase|random",
+            "in-phase",
+            "on-off sources start together, or anywhere in their period",
+        ),
+        "workload.kind",
+        &["on-off"],
+    ),
+    only(
+        key("workload.burst", "integer", "10", "frames of a burst, all to one destination"),
+        "workload.kind",
+        &["bursts"],
+    ),
     key("workload.frame", "bytes", "1500 B", "frame length, 64 to 9216 B"),
-    key("workload.destinations", "destination", "uniform", "uniform, or the name of one host"),
+    only(
+        key(
+            "workload.destinations",
+            "list",
+            "uniform",
+            "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts",
+        ),
+        "workload.kind",
+        &["bernoulli", "bursts", "greedy", "on-off"],
+    ),
     key("workload.phase", "random|aligned", "random", "phase of the hosts' slots"),
-    key("hotspot.host", "host", "off", "host whose switch port slows down, off for none"),
-    key("hotspot.rate", "rate", "2 Gb/s", "service rate of that port"),
+    key("workload.start", "time", "0 us", "first moment of the sources"),
+    key("workload.stop", "time", "off", "no frame at or after this moment, off for the whole run"),
+    only(
+        key("workload.transfers", "list", "[]", "finite transfers: \"10 us, H1, H2, 1 MB\""),
+        "workload.kind",
+        &["transfers"],
+    ),
+    only(
+        key(
+            "workload.file",
+            "file",
+            "off",
+            "file of transfers, a line each: start, source, destination, bytes",
+        ),
+        "workload.kind",
+        &["transfers"],
+    ),
+    key(
+        "traffic.hosts",
+        "list",
+        "[]",
+        "[[traffic]] tables replace the workload: hosts that this one is for (H0..H9, H0..H9/3, all); other keys as in workload",
+    ),
+    key("hotspot.host", "list", "off", "host (or hosts) whose switch port slows down, off for none"),
+    key("hotspot.rate", "rate", "2 Gb/s", "service rate of that port, or a share of the link: 10%"),
     key("hotspot.start", "time", "100 ms", "when it slows down"),
     key("hotspot.stop", "time", "500 ms", "when it is back"),
+    key(
+        "hotspot.period",
+        "time",
+        "off",
+        "slow for this long, then at full rate for as long, and so on; off for once",
+    ),
+    key("event.at", "time", "0 us", "[[event]] tables change a port's service rate: when"),
+    key("event.port", "port", "", "which switch port: \"X>E5\""),
+    key("event.rate", "rate", "10 Gb/s", "its service rate from then on"),
+    key("group.hosts", "list", "[]", "[[group]] tables: hosts that run another scheme than the matrix says"),
+    key("group.scheme", "text", "none", "their scheme; feedback to them is delivered, counted and ignored"),
     key("run.duration", "time", "1 s", "simulated time"),
     key("run.seeds", "integer", "5", "number of seeds"),
     key("record.bin", "time", "1 ms", "width of a bin of the time series"),
+    key("record.from", "time", "0 us", "rates, fairness and queue statistics are measured from here"),
+    key("record.to", "time", "end", "to here"),
+    key(
+        "record.host",
+        "host",
+        "auto",
+        "receiver whose port is the hot one; auto: that of the hotspot, or the only destination",
+    ),
+    key("record.port", "port", "auto", "hot port, where it is another than the receiver's: \"X>E5\""),
+    key("record.ports", "list", "[]", "further switch ports whose queue is recorded"),
+    key("record.flows", "list", "[]", "flows whose delivered rate is recorded: \"H1>H5\""),
+    key("record.limiters", "list", "[]", "flows whose limiter's rate is recorded"),
+    key("record.latency", "on|off", "off", "keep latencies' percentiles"),
 ];
 
 /// Names of assumptions that can be set by `assumptions.NAME`, and the keys that they stand for.
@@ -159,9 +321,19 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("sample-dropped", "scheme.params.sample_dropped"),
 ];
 
-/// Finds a key.
+/// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
+pub const TABLES: &[&str] = &["traffic", "event", "group"];
+
+/// Finds a key. Keys of traffic are those of the workload, but for its own.
 pub fn find(path: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|k| k.path == path)
+    let at = |path: &str| KEYS.iter().find(|k| k.path == path);
+    let Some((table, rest)) = path.split_once('.').filter(|(t, _)| TABLES.contains(t)) else {
+        return at(path);
+    };
+    let leaf = rest.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');
+    at(&format!("{table}.{leaf}")).or_else(|| {
+        if table == "traffic" && leaf != "loads" { at(&format!("workload.{leaf}")) } else { None }
+    })
 }
 
 /// A scenario to start from: every key with its meaning and default.
@@ -173,9 +345,12 @@ pub fn template(name: &str) -> String {
     let mut section = "";
     for k in KEYS {
         let (table, leaf) = k.path.rsplit_once('.').unwrap_or(("", k.path));
-        if table != section {
+        if table != section && !TABLES.contains(&table) {
             let _ = write!(out, "\n[{table}]\n");
             section = table;
+        }
+        if TABLES.contains(&table) {
+            continue;
         }
         let value = match k.path {
             "name" => name.to_string(),
@@ -183,10 +358,11 @@ pub fn template(name: &str) -> String {
             "condition" => "hotspot {hotspot.rate}".into(),
             _ => k.default.to_string(),
         };
-        let quoted = if k.kind == "integer" || k.kind == "list" { value } else { format!("{value:?}") };
+        let bare = k.kind == "integer" || value.starts_with('[');
+        let quoted = if bare { value } else { format!("{value:?}") };
         // Keys that need another setting than the default's are shown as comments.
         let idle = !k.only.0.is_empty() && find(k.only.0).is_some_and(|o| !k.only.1.contains(&o.default));
-        let idle = idle || k.default == "[]";
+        let idle = idle || matches!(k.default, "[]" | "off" | "end" | "auto") && k.path != "hotspot.host";
         let kind = if k.kind.contains('|') { k.kind.replace('|', " | ") } else { k.kind.to_string() };
         let _ = writeln!(out, "{}{leaf} = {quoted}    # {} ({kind})", if idle { "# " } else { "" }, k.doc);
     }
@@ -201,12 +377,14 @@ pub fn schema() -> serde_json::Value {
     for k in KEYS {
         let kind = match k.kind {
             "integer" => json!({"type": "integer", "minimum": 0}),
-            "list" => json!({"type": "array"}),
-            "text" | "host" | "destination" => json!({"type": "string"}),
+            "list" => json!({"type": ["array", "string"]}),
+            "text" | "host" | "port" | "file" => json!({"type": "string"}),
             "rate" => {
-                json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*[kKmMgGtT]?(b|bit)(/s|ps)\s*$"})
+                json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*([kKmMgGtT]?(b|bit)(/s|ps)|%)\s*$"})
             }
-            "time" => json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(ps|ns|us|µs|ms|s)\s*$"}),
+            "time" => {
+                json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*(ps|ns|us|µs|ms|s)|off|end)\s*$"})
+            }
             "bytes" => {
                 json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*([kKmMgG]i?)?(B|pages)|off)\s*$"})
             }
@@ -241,6 +419,18 @@ pub fn schema() -> serde_json::Value {
         }
         at.insert(leaf.into(), entry);
     }
+    // Arrays of tables; traffic knows the workload's keys too.
+    let shared = root.get("workload").and_then(|w| w.get("properties")).and_then(Value::as_object).cloned();
+    for name in TABLES {
+        if let Some(mut one) = root.remove(*name) {
+            if let (&"traffic", Some(o)) = (name, one.get_mut("properties").and_then(Value::as_object_mut)) {
+                shared.iter().flatten().filter(|(k, _)| *k != "loads").for_each(|(k, v)| {
+                    o.entry(k.clone()).or_insert_with(|| v.clone());
+                });
+            }
+            root.insert((*name).into(), json!({"type": "array", "items": one}));
+        }
+    }
     let mut params = Map::new();
     for entry in cnsim_schemes::catalogue() {
         for info in (entry.info)() {
@@ -260,6 +450,14 @@ pub fn schema() -> serde_json::Value {
             "pause": {"type": "array", "items": {"enum": ["on", "off", "global"]}},
             "schemes": {"type": "array", "items": {"enum": names}}},
             "additionalProperties": {"type": "array"}}),
+    );
+    root.insert(
+        "rows".into(),
+        json!({"type": "array", "items": {"type": "object", "properties": {
+            "condition": {"type": "string", "description": "template of these rows; the scenario's where it is left out"},
+            "pause": {"type": "array", "items": {"enum": ["on", "off", "global"]}},
+            "schemes": {"type": "array", "items": {"enum": names}}},
+            "additionalProperties": {"type": ["array", "string", "number", "boolean"]}}}),
     );
     let assumptions: Map<String, Value> = ASSUMPTION_KEYS
         .iter()

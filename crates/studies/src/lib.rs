@@ -3,6 +3,7 @@
 pub mod assumptions;
 pub mod claims;
 pub mod condition;
+pub mod fair;
 pub mod headroom;
 pub mod keys;
 pub mod metrics;
@@ -13,3 +14,5 @@ pub mod stats;
 pub mod store;
 pub mod study;
 pub mod text;
+pub mod topology;
+pub mod workload;

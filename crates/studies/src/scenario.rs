@@ -1,9 +1,9 @@
 //! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
 
 use crate::condition::Template;
-use crate::keys::{ASSUMPTION_KEYS, KEYS, find};
+use crate::keys::{ASSUMPTION_KEYS, KEYS, TABLES, find};
 use crate::settings::Settings;
-use crate::text::{Flat, Place, Problem, nearest};
+use crate::text::{Flat, Leaf, Place, Problem, nearest};
 use cnsim_schemes::Built;
 use serde_json::{Value, json};
 
@@ -20,22 +20,31 @@ pub struct Scenario {
     pub question: String,
     /// Where it comes from.
     pub source: String,
-    /// Names rows.
-    pub template: Template,
     /// Default number of seeds.
     pub seeds: u64,
-    /// Rows: values of the condition's keys.
+    /// Groups of rows: that of the matrix, then those of `[[rows]]`.
+    pub groups: Vec<Group>,
+    flat: Flat,
+}
+
+/// Rows x PAUSE modes x schemes.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Names the rows.
+    pub template: Template,
+    /// Rows: values of keys.
     pub rows: Vec<Vec<(String, String)>>,
     /// PAUSE modes.
     pub pauses: Vec<String>,
     /// Schemes, by registered name.
     pub schemes: Vec<String>,
-    flat: Flat,
 }
 
 /// One cell of the matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
+    /// Its group among the scenario's.
+    pub group: usize,
     /// Condition, formatted.
     pub condition: String,
     /// Values that the condition sets.
@@ -110,6 +119,7 @@ impl Scenario {
             flat.set(key, value, Place::Set);
         }
         let mut problems = Vec::new();
+        inline_files(&mut flat, file, &mut problems);
         expand_assumptions(&mut flat, &mut problems);
         known_keys(&flat, &mut problems);
         let word = |key: &str| -> String {
@@ -121,58 +131,21 @@ impl Scenario {
         if word("name").is_empty() {
             problems.push(flat.problem("name", None, "is missing", "write name = \"my-scenario\""));
         }
-        let template = Template::parse(&word("condition"));
-        let template = template.unwrap_or_else(|reason| {
-            problems.push(flat.at("condition", reason, "write for example \"hotspot {hotspot.rate}\""));
-            Template::default()
-        });
-        for key in template.keys() {
-            if find(key).is_none() && !key.starts_with("scheme.params.") {
-                problems.push(flat.at(
-                    "condition",
-                    format!("names the unknown key `{key}`"),
-                    "use a key of the scenario",
-                ));
-            }
-        }
-        let list = |key: &str, default: &[&str]| -> Vec<String> {
-            flat.leaves
-                .get(key)
-                .map_or_else(|| default.iter().map(|s| (*s).into()).collect(), |l| l.items.clone())
-        };
-        let pauses = list("matrix.pause", &[&word("pause.mode")]);
-        let mut schemes = Vec::new();
-        for s in list("matrix.schemes", &["none"]) {
-            match cnsim_schemes::find(&s) {
-                Some(e) => schemes.push(e.name.to_string()),
-                None => {
-                    let near = nearest(&s, cnsim_schemes::catalogue().iter().map(|e| e.name));
-                    let hint = near.map_or_else(
-                        || "see `cnsim list schemes`".into(),
-                        |n| format!("did you mean `{n}`?"),
-                    );
-                    problems.push(flat.at("matrix.schemes", format!("there is no scheme `{s}`"), hint));
-                }
-            }
-        }
-        let rows = rows(&flat);
+        let groups = groups(&flat, &word, &mut problems);
         let scenario = Self {
             study: word("study"),
             name: word("name"),
             title: word("title"),
             question: word("question"),
             source: word("source"),
-            template,
             seeds: word("run.seeds").parse().unwrap_or(5),
-            rows,
-            pauses,
-            schemes,
+            groups,
             flat,
         };
         if problems.is_empty() {
             // The values in the file themselves, too: the matrix may hide them.
-            let written = scenario.pauses.first().zip(scenario.schemes.first());
-            let written = written.map(|(pause, scheme)| scenario.case(Vec::new(), pause, scheme));
+            let first = scenario.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
+            let written = first.map(|(pause, scheme)| scenario.case(0, Vec::new(), pause, scheme));
             for case in written.into_iter().chain(scenario.cases()) {
                 if let Err(mut more) = scenario.ready(&case) {
                     more.retain(|p| !problems.contains(p));
@@ -188,31 +161,52 @@ impl Scenario {
         format!("{}/{}", self.study, self.name)
     }
 
-    /// All cases: rows x PAUSE x schemes.
+    /// All cases: rows x PAUSE x schemes of every group, each once.
     pub fn cases(&self) -> Vec<Case> {
-        let mut cases = Vec::new();
-        for row in &self.rows {
-            for pause in &self.pauses {
-                for scheme in &self.schemes {
-                    cases.push(self.case(row.clone(), pause, scheme));
+        let mut cases: Vec<Case> = Vec::new();
+        let mut seen = std::collections::BTreeSet::new();
+        for (g, group) in self.groups.iter().enumerate() {
+            for row in &group.rows {
+                for pause in &group.pauses {
+                    for scheme in &group.schemes {
+                        let case = self.case(g, row.clone(), pause, scheme);
+                        if seen.insert((case.condition.clone(), case.pause.clone(), case.scheme.clone())) {
+                            cases.push(case);
+                        }
+                    }
                 }
             }
         }
         cases
     }
 
-    /// One case.
-    pub fn case(&self, row: Vec<(String, String)>, pause: &str, scheme: &str) -> Case {
-        let condition = self.template.format(&|key| self.value(key, &row));
-        Case { condition, row, pause: pause.into(), scheme: scheme.into() }
+    /// One case of a group.
+    pub fn case(&self, group: usize, row: Vec<(String, String)>, pause: &str, scheme: &str) -> Case {
+        let template = self.groups.get(group).map(|g| &g.template);
+        let condition = template.map_or_else(String::new, |t| {
+            t.format(&|key| self.value(key, &row, scheme), &|key| self.value(key, &[], scheme))
+        });
+        Case { group, condition, row, pause: pause.into(), scheme: scheme.into() }
     }
 
-    fn value(&self, key: &str, row: &[(String, String)]) -> String {
+    /// The value of a key in a row: the row's, else the file's, else the default.
+    fn value(&self, key: &str, row: &[(String, String)], scheme: &str) -> String {
         if let Some((_, v)) = row.iter().find(|(k, _)| k == key) {
             return v.clone();
         }
-        let own = self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
-        own.unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
+        let own = |key: &str| self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
+        if let Some(v) = own(key) {
+            return v;
+        }
+        let Some(leaf) = key.strip_prefix("scheme.").and_then(|k| k.split_once('.')).map(|(_, leaf)| leaf)
+        else {
+            return find(key).map_or("", |k| k.default).into();
+        };
+        let of_scheme = own(&format!("scheme.{scheme}.{leaf}"));
+        of_scheme.or_else(|| own(&format!("scheme.params.{leaf}"))).unwrap_or_else(|| {
+            let info = cnsim_schemes::find(scheme).map(|e| (e.info)()).unwrap_or_default();
+            info.into_iter().find(|i| i.key == leaf).map_or_else(String::new, |i| i.default)
+        })
     }
 
     /// Makes a case ready to run.
@@ -222,8 +216,13 @@ impl Scenario {
     pub fn ready(&self, case: &Case) -> Result<Ready, Vec<Problem>> {
         let mut flat = self.flat.clone();
         let mut set = |key: &str, value: &str| {
+            let written = if case.group < self.matrix() {
+                "matrix".into()
+            } else {
+                format!("rows.{}", case.group - self.matrix())
+            };
             let place =
-                flat.leaves.get(&format!("matrix.{key}")).map_or(Place::Condition, |l| l.place.clone());
+                flat.leaves.get(&format!("{written}.{key}")).map_or(Place::Condition, |l| l.place.clone());
             flat.set(key, value, place);
         };
         for (key, value) in &case.row {
@@ -238,14 +237,16 @@ impl Scenario {
             return Err(problems);
         }
         let mut config = serde_json::Map::new();
+        let value = |l: &Leaf| if l.list { json!(l.items) } else { json!(l.items.first()) };
+        let table = |path: &str| path.split_once('.').is_some_and(|(t, _)| TABLES.contains(&t));
         for k in KEYS.iter().filter(|k| !matches!(k.path, "title" | "question" | "source" | "run.seeds")) {
-            let leaf = flat.leaves.get(k.path);
-            let value = match leaf {
-                Some(l) if l.list => json!(l.items),
-                Some(l) => json!(l.items.first()),
-                None => json!(k.default),
-            };
-            config.insert(k.path.into(), value);
+            if !table(k.path) {
+                let leaf = flat.leaves.get(k.path);
+                config.insert(k.path.into(), leaf.map_or_else(|| json!(k.default), value));
+            }
+        }
+        for (path, leaf) in flat.leaves.iter().filter(|(p, _)| table(p)) {
+            config.insert(path.clone(), value(leaf));
         }
         let params: serde_json::Map<String, Value> =
             built.values.iter().map(|(k, v)| ((*k).into(), json!(v))).collect();
@@ -253,16 +254,25 @@ impl Scenario {
         Ok(Ready { settings, built, scheme: case.scheme.clone(), config: Value::Object(config) })
     }
 
+    /// Number of groups before those of `[[rows]]`: one where there is a matrix.
+    fn matrix(&self) -> usize {
+        self.groups.len().saturating_sub(self.flat.tables("rows").len())
+    }
+
     /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all).
     fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Built> {
         let entry = cnsim_schemes::find(name)?;
         let known: Vec<&str> = (entry.info)().iter().map(|i| i.key).collect();
-        let own = format!("scheme.{}.", entry.name);
         let mut pairs = Vec::new();
         let mut keys = Vec::new();
         for (path, leaf) in &flat.leaves {
             let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
-            if let (Some(key), Some(text)) = (path.strip_prefix(&own).or(shared), leaf.items.first()) {
+            // By any name of the scheme, which may hold a dot itself.
+            let own = path
+                .strip_prefix("scheme.")
+                .and_then(|p| p.rsplit_once('.'))
+                .filter(|(owner, _)| cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name));
+            if let (Some(key), Some(text)) = (own.map(|o| o.1).or(shared), leaf.items.first()) {
                 pairs.push((key.to_string(), text.clone()));
                 keys.push(path.clone());
             }
@@ -292,9 +302,41 @@ impl Scenario {
         }
     }
 
-    /// Parses a published row's condition into a row of this matrix.
-    pub fn row_of(&self, condition: &str) -> Option<Vec<(String, String)>> {
-        self.template.parse_text(condition)
+    /// The case of a published row: the first group whose template reads the condition and that runs the scheme (or,
+    /// failing that, the first whose template reads it).
+    pub fn case_of(&self, condition: &str, pause: &str, scheme: &str) -> Option<Case> {
+        let read: Vec<(usize, Vec<(String, String)>)> = self
+            .groups
+            .iter()
+            .enumerate()
+            .filter_map(|(g, group)| Some((g, group.template.parse_text(condition)?)))
+            .collect();
+        let runs = |g: usize| self.groups[g].schemes.iter().any(|s| s == scheme);
+        let (g, row) = read.iter().find(|(g, _)| runs(*g)).or(read.first())?;
+        // What a group's only row says beside its template belongs to its published rows too.
+        let mut row = row.clone();
+        if let [only] = &self.groups[*g].rows[..] {
+            row.extend(
+                only.iter().filter(|(k, _)| !row.iter().any(|r| r.0 == *k)).cloned().collect::<Vec<_>>(),
+            );
+        }
+        Some(self.case(*g, row, pause, scheme))
+    }
+
+    /// Every scheme that the scenario runs, in order.
+    pub fn schemes(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for s in self.groups.iter().flat_map(|g| &g.schemes) {
+            if !all.contains(s) {
+                all.push(s.clone());
+            }
+        }
+        all
+    }
+
+    /// Its text, flattened.
+    pub fn flat(&self) -> &Flat {
+        &self.flat
     }
 
     /// A configuration from results.json as a scenario text of one case.
@@ -324,16 +366,7 @@ impl Scenario {
             }
         }
         // Keys that have no effect under these settings stand in the configuration with their defaults.
-        let idle: Vec<String> = KEYS
-            .iter()
-            .filter(|k| !k.only.0.is_empty())
-            .filter(|k| {
-                flat.leaves
-                    .get(k.only.0)
-                    .is_some_and(|l| l.items.first().is_none_or(|v| !k.only.1.contains(&v.as_str())))
-            })
-            .map(|k| k.path.to_string())
-            .collect();
+        let idle: Vec<String> = flat.leaves.keys().filter(|p| idle(&flat, p).is_some()).cloned().collect();
         idle.iter().for_each(|k| {
             flat.leaves.remove(k);
         });
@@ -357,14 +390,16 @@ impl Scenario {
             title: String::new(),
             question: String::new(),
             source: String::new(),
-            template: Template::parse(&word("condition")).unwrap_or_default(),
             seeds: 1,
-            rows: vec![Vec::new()],
-            pauses: vec![pause.clone()],
-            schemes: vec![scheme.clone()],
+            groups: vec![Group {
+                template: Template::parse(&word("condition")).unwrap_or_default(),
+                rows: vec![Vec::new()],
+                pauses: vec![pause.clone()],
+                schemes: vec![scheme.clone()],
+            }],
             flat,
         };
-        let case = scenario.case(Vec::new(), &pause, &scheme);
+        let case = scenario.case(0, Vec::new(), &pause, &scheme);
         Ok((scenario, case))
     }
 }
@@ -405,15 +440,16 @@ fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
             continue;
         }
         if let Some(rest) = path.strip_prefix("scheme.") {
-            if rest.split('.').next().and_then(cnsim_schemes::find).is_none() {
+            if rest.rsplit_once('.').and_then(|(owner, _)| cnsim_schemes::find(owner)).is_none() {
                 problems.push(flat.at(path, "names no scheme", "write [scheme.params] or [scheme.ecm]"));
             }
             continue;
         }
-        if let Some(key) = path.strip_prefix("matrix.") {
-            if !matches!(key, "pause" | "schemes")
+        let row = path.strip_prefix("rows.").and_then(|p| p.split_once('.')).map(|(_, key)| key);
+        if let Some(key) = path.strip_prefix("matrix.").or(row) {
+            if !matches!(key, "pause" | "schemes" | "condition")
                 && find(key).is_none()
-                && !key.starts_with("scheme.params.")
+                && !key.starts_with("scheme.")
             {
                 let hint = nearest(key, KEYS.iter().map(|k| k.path)).map_or_else(
                     || "a row sets keys of the scenario".into(),
@@ -435,28 +471,89 @@ fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
                 };
                 problems.push(flat.at(path, "unknown key", hint));
             }
-            Some(k) if !k.only.0.is_empty() => {
-                let now = flat.leaves.get(k.only.0).and_then(|l| l.items.first().cloned());
-                let now = now.unwrap_or_else(|| find(k.only.0).map_or("", |o| o.default).into());
-                let varied = k.only.0 == "pause.mode" && flat.leaves.contains_key("matrix.pause");
-                if !varied && !k.only.1.contains(&now.as_str()) {
+            Some(k) => {
+                let Some((other, now)) = idle(flat, path) else { continue };
+                let varied = flat.leaves.keys().any(|p| {
+                    let key = p.strip_prefix("matrix.").or_else(|| p.strip_prefix("rows.")).unwrap_or("");
+                    let key = key.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+                    key == other || (other == "pause.mode" && key == "pause")
+                });
+                if !varied {
                     problems.push(flat.at(
                         path,
-                        format!("has no effect with {} = {now}", k.only.0),
-                        format!("remove it, or set {} to {}", k.only.0, k.only.1.join(" or ")),
+                        format!("has no effect with {other} = {now}"),
+                        format!("remove it, or set {other} to {}", k.only.1.join(" or ")),
                     ));
                 }
             }
-            Some(_) => {}
         }
     }
 }
 
-/// The rows of the matrix: the product of its lists.
-fn rows(flat: &Flat) -> Vec<Vec<(String, String)>> {
+/// Has this key no effect here? Then the other key that says so, and its value.
+fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
+    let k = find(path).filter(|k| !k.only.0.is_empty())?;
+    // A key of `[[traffic]]` depends on the kind of its own table.
+    let numbered = path.rsplit_once('.').filter(|(table, _)| table.starts_with("traffic."));
+    let other = match (numbered, k.only.0.rsplit_once('.')) {
+        (Some((table, _)), Some(("workload", leaf))) => format!("{table}.{leaf}"),
+        _ => k.only.0.to_string(),
+    };
+    let now = flat.leaves.get(&other).and_then(|l| l.items.first().cloned());
+    let now = now.unwrap_or_else(|| find(&other).map_or("", |o| o.default).into());
+    (!k.only.1.contains(&now.as_str())).then_some((other, now))
+}
+
+/// The groups of rows: the matrix (unless there are only `[[rows]]`), then each of `[[rows]]`.
+fn groups(flat: &Flat, word: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Group> {
+    let more = flat.tables("rows");
+    let has_matrix = more.is_empty() || flat.leaves.keys().any(|k| k.starts_with("matrix."));
+    let prefixes = has_matrix.then(|| "matrix".to_string()).into_iter().chain(more);
+    let list = |key: &str, default: Vec<String>| flat.leaves.get(key).map_or(default, |l| l.items.clone());
+    let mut groups = Vec::new();
+    for prefix in prefixes {
+        let own = format!("{prefix}.condition");
+        let (key, text) = match flat.leaves.get(&own).and_then(|l| l.items.first()) {
+            Some(text) => (own.as_str(), text.clone()),
+            None => ("condition", word("condition")),
+        };
+        let template = Template::parse(&text).unwrap_or_else(|reason| {
+            problems.push(flat.at(key, reason, "write for example \"hotspot {hotspot.rate}\""));
+            Template::default()
+        });
+        for named in template.keys() {
+            if find(named).is_none() && !named.starts_with("scheme.") {
+                let reason = format!("names the unknown key `{named}`");
+                problems.push(flat.at(key, reason, "use a key of the scenario"));
+            }
+        }
+        let at = format!("{prefix}.schemes");
+        let mut schemes = Vec::new();
+        for s in list(&at, list("matrix.schemes", vec!["none".into()])) {
+            match cnsim_schemes::find(&s) {
+                Some(e) => schemes.push(e.name.to_string()),
+                None => {
+                    let near = nearest(&s, cnsim_schemes::catalogue().iter().map(|e| e.name));
+                    let hint = near.map_or_else(
+                        || "see `cnsim list schemes`".into(),
+                        |n| format!("did you mean `{n}`?"),
+                    );
+                    problems.push(flat.at(&at, format!("there is no scheme `{s}`"), hint));
+                }
+            }
+        }
+        let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word("pause.mode")]));
+        groups.push(Group { template, rows: rows(flat, &prefix), pauses, schemes });
+    }
+    groups
+}
+
+/// The rows of a group: the product of its lists.
+fn rows(flat: &Flat, prefix: &str) -> Vec<Vec<(String, String)>> {
     let mut rows = vec![Vec::new()];
     for (path, leaf) in &flat.leaves {
-        let Some(key) = path.strip_prefix("matrix.").filter(|k| !matches!(*k, "pause" | "schemes")) else {
+        let key = path.strip_prefix(prefix).and_then(|p| p.strip_prefix('.'));
+        let Some(key) = key.filter(|k| !matches!(*k, "pause" | "schemes" | "condition")) else {
             continue;
         };
         rows = rows
@@ -471,4 +568,55 @@ fn rows(flat: &Flat) -> Vec<Vec<(String, String)>> {
             .collect();
     }
     rows
+}
+
+/// Replaces `workload.file` and `topology.file` by what these files list, so that a configuration is whole in itself.
+fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<Problem>) {
+    let named: Vec<(String, Leaf)> = flat
+        .leaves
+        .iter()
+        .filter(|(k, _)| k.ends_with(".file"))
+        .map(|(k, l)| (k.clone(), l.clone()))
+        .collect();
+    for (key, leaf) in named {
+        let name = leaf.items.first().cloned().unwrap_or_default();
+        if name == "off" {
+            continue;
+        }
+        let beside = std::path::Path::new(scenario).parent().map(|d| d.join(&name)).filter(|p| p.exists());
+        let text = match std::fs::read_to_string(beside.unwrap_or_else(|| name.clone().into())) {
+            Ok(text) => text,
+            Err(e) => {
+                let hint = "give the path of a file, from the scenario's folder or from here";
+                problems.push(flat.at(&key, format!("`{name}` cannot be read: {e}"), hint));
+                continue;
+            }
+        };
+        let table = key.trim_end_matches(".file");
+        let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
+        let mut lists: std::collections::BTreeMap<&str, Vec<String>> = std::collections::BTreeMap::new();
+        for line in lines {
+            if table == "topology" {
+                match line.split_once(char::is_whitespace) {
+                    Some(("switch", rest)) => lists.entry("nodes").or_default().push(rest.trim().into()),
+                    Some(("link", rest)) => lists.entry("links").or_default().push(rest.trim().into()),
+                    _ => {
+                        let reason = format!("`{name}`: `{line}` is neither a switch nor a link");
+                        problems.push(flat.at(
+                            &key,
+                            reason,
+                            "write `switch S1 16` or `link H1 S1 10 Gb/s 0.5 us`",
+                        ));
+                    }
+                }
+            } else if !line.starts_with("start") {
+                lists.entry("transfers").or_default().push(line.into());
+            }
+        }
+        flat.leaves.remove(&key);
+        for (list, items) in lists {
+            flat.leaves
+                .insert(format!("{table}.{list}"), Leaf { items, list: true, place: leaf.place.clone() });
+        }
+    }
 }

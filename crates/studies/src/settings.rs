@@ -3,16 +3,18 @@
 use crate::headroom::Loop;
 use crate::keys::find;
 use crate::text::{Flat, Problem, nearest};
+use crate::topology::{self, Wiring};
+use crate::workload::{self, Plan};
 use cnsim_fabric::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, HostSpec, LimiterPosition, LinkSpec, Organisation,
-    PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec, SourceSpec, SwitchSpec,
+    BufferSpec, ControlTransport, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
+    PauseTransport, RateChange, Record, Routing, RunSpec, SwitchSpec,
 };
 use cnsim_scheme_api::NodeId;
 use cnsim_schemes::Built;
 use cnsim_units::{Bytes, Rate, Time};
 use std::str::FromStr;
 
-/// A hotspot: one port slows down for a while.
+/// A hotspot: the switch port that feeds a host slows down for a while.
 #[derive(Clone, Copy, Debug)]
 pub struct Hotspot {
     /// Host behind the port.
@@ -23,81 +25,87 @@ pub struct Hotspot {
     pub start: Time,
     /// To.
     pub stop: Time,
+    /// Slow for this long, then as long at full rate, and so on; none: slow all the time.
+    pub period: Option<Time>,
+}
+
+impl Hotspot {
+    /// The spans in which the port is slow.
+    pub fn windows(&self) -> Vec<(Time, Time)> {
+        let Some(period) = self.period else { return vec![(self.start, self.stop)] };
+        let starts = (0..).map(|i| self.start + period * (2 * i)).take_while(|t| *t < self.stop);
+        starts.map(|t| (t, (t + period).min(self.stop))).collect()
+    }
+}
+
+/// What is recorded by name.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    /// Output ports whose queues are recorded; the first is the hot port.
+    pub ports: Vec<(NodeId, u16)>,
+    /// Flows whose delivered rate is recorded.
+    pub flows: Vec<(NodeId, NodeId)>,
+    /// Flows whose limiter's rate is recorded.
+    pub limiters: Vec<(NodeId, NodeId)>,
 }
 
 /// Everything typed and in range.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    topology: Topology,
-    link_rate: Rate,
-    link_delay: Time,
+    /// Hosts, switches, links.
+    pub wiring: Wiring,
     switch_processing: Time,
     host_processing: Time,
+    feedback_delay: Time,
     buffer: BufferSpec,
     routing: Routing,
     control: ControlTransport,
     fifo: u32,
     limiter_queue: u32,
     limiter_position: LimiterPosition,
-    arrivals: Vec<Arrivals>,
-    frame: Bytes,
-    fixed: Option<usize>,
-    phase: Phase,
-    /// The hotspot, if there is one.
-    pub hotspot: Option<Hotspot>,
+    queues: HostQueues,
+    plans: Vec<Vec<Plan>>,
+    /// Hosts that run without the scheme.
+    bare: Vec<bool>,
+    /// Hotspots; the first host's are those that metrics speak of.
+    pub hotspots: Vec<Hotspot>,
+    events: Vec<RateChange>,
+    /// Host behind the hot port.
+    pub receiver: usize,
+    /// There is a hot port: a hotspot, a host named, or only one destination.
+    pub hot: bool,
+    /// Recorded by name.
+    pub named: Named,
+    latency: bool,
     /// Simulated time.
     pub duration: Time,
     /// Width of a bin of the series.
     pub bin: Time,
-}
-
-#[derive(Clone, Debug)]
-enum Topology {
-    Single { hosts: usize, ports: u16 },
-    CoreEdge { edges: Vec<usize>, ports: u16 },
-    Tree { k: usize, n: u32 },
-}
-
-impl Topology {
-    fn hosts(&self) -> usize {
-        match self {
-            Self::Single { hosts, .. } => *hosts,
-            Self::CoreEdge { edges, .. } => edges.iter().sum(),
-            Self::Tree { k, n } => k.saturating_pow(*n),
-        }
-    }
-
-    /// Inputs in use at the busiest switch.
-    fn inputs(&self) -> u64 {
-        match self {
-            Self::Single { hosts, .. } => *hosts as u64,
-            Self::CoreEdge { edges, .. } => {
-                edges.iter().map(|e| e + 1).chain([edges.len()]).max().unwrap_or(1) as u64
-            }
-            Self::Tree { k, .. } => 2 * *k as u64,
-        }
-    }
+    /// Rates, fairness and queue statistics are measured from here (and to [`Settings::to`]), where given.
+    pub from: Time,
+    /// End of the measurement.
+    pub to: Time,
 }
 
 /// Reads values of a flat table; collects problems.
-struct Reader<'a> {
-    flat: &'a Flat,
+pub(crate) struct Reader<'a> {
+    pub(crate) flat: &'a Flat,
     problems: &'a mut Vec<Problem>,
 }
 
 impl Reader<'_> {
-    fn word(&self, key: &str) -> String {
+    pub(crate) fn word(&self, key: &str) -> String {
         let own = self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
         own.unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
     }
 
-    fn wrong(&mut self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) {
+    pub(crate) fn wrong(&mut self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) {
         let problem = self.flat.at(key, reason, remedy);
         self.problems.push(problem);
     }
 
     /// A quantity between two bounds.
-    fn quantity<T>(&mut self, key: &str, low: T, high: T) -> T
+    pub(crate) fn quantity<T>(&mut self, key: &str, low: T, high: T) -> T
     where
         T: FromStr<Err = cnsim_units::UnitError> + PartialOrd + Copy + std::fmt::Display,
     {
@@ -119,7 +127,7 @@ impl Reader<'_> {
         }
     }
 
-    fn integer(&mut self, key: &str, low: u64, high: u64) -> u64 {
+    pub(crate) fn integer(&mut self, key: &str, low: u64, high: u64) -> u64 {
         let text = self.word(key);
         match text.replace('_', "").parse::<u64>() {
             Ok(v) if (low..=high).contains(&v) => v,
@@ -138,7 +146,7 @@ impl Reader<'_> {
         }
     }
 
-    fn percent(&mut self, key: &str, text: &str) -> f64 {
+    pub(crate) fn percent(&mut self, key: &str, text: &str) -> f64 {
         match text.trim().strip_suffix('%').and_then(|t| t.trim().parse::<f64>().ok()) {
             Some(v) if (0.0..=100.0).contains(&v) => v / 100.0,
             Some(v) => {
@@ -152,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    fn choice(&mut self, key: &str) -> String {
+    pub(crate) fn choice(&mut self, key: &str) -> String {
         let text = self.word(key);
         let Some(k) = find(key) else { return text };
         if !k.kind.split('|').any(|c| c == text) {
@@ -168,18 +176,89 @@ impl Reader<'_> {
         text
     }
 
+    /// Items of a list; those of the key's default where it is not set.
+    pub(crate) fn list(&self, key: &str) -> Vec<String> {
+        match self.flat.leaves.get(key) {
+            Some(l) => l.items.clone(),
+            None => {
+                let text = find(key).map_or("", |k| k.default);
+                let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+                inner
+                    .unwrap_or(text)
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|t| !t.is_empty())
+                    .map(String::from)
+                    .collect()
+            }
+        }
+    }
+
+    /// Was this key written?
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        self.flat.leaves.contains_key(key)
+    }
+
+    /// Prefixes of an array of tables, in order: `source.0`, `source.1`.
+    pub(crate) fn tables(&self, name: &str) -> Vec<String> {
+        self.flat.tables(name)
+    }
+
     /// Index of a host by its name.
-    fn host(&mut self, key: &str, text: &str, hosts: usize) -> Option<usize> {
-        let index =
-            text.strip_prefix(['H', 'h']).and_then(|n| n.parse::<usize>().ok()).filter(|&i| i < hosts);
+    fn host(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<usize> {
+        let index = wiring.hosts.iter().position(|h| h.eq_ignore_ascii_case(text.trim()));
         if index.is_none() {
-            self.wrong(
-                key,
-                format!("there is no host `{text}`"),
-                format!("hosts are H0 to H{}", hosts.saturating_sub(1)),
-            );
+            let known = match &wiring.hosts[..] {
+                [first, .., last] => format!("hosts are {first} to {last}"),
+                _ => "see topology".into(),
+            };
+            self.wrong(key, format!("there is no host `{text}`"), known);
         }
         index
+    }
+
+    /// Hosts named by a word: `H3`, `H0..H9`, every third of them `H0..H9/3`, or `all`.
+    pub(crate) fn range(&mut self, key: &str, text: &str, wiring: &Wiring) -> Vec<usize> {
+        if text.eq_ignore_ascii_case("all") {
+            return (0..wiring.hosts.len()).collect();
+        }
+        let Some((from, to)) = text.split_once("..") else {
+            return self.host(key, text, wiring).into_iter().collect();
+        };
+        let (to, step) = to.split_once('/').unwrap_or((to, "1"));
+        let Some(step) = step.trim().parse::<usize>().ok().filter(|s| *s > 0) else {
+            self.wrong(key, format!("`{text}` has no whole step"), "write for example \"H0..H9/3\"");
+            return Vec::new();
+        };
+        let (from, to) = (self.host(key, from, wiring), self.host(key, to, wiring));
+        match (from, to) {
+            (Some(a), Some(b)) if a <= b => (a..=b).step_by(step).collect(),
+            (Some(_), Some(_)) => {
+                self.wrong(key, format!("`{text}` runs backwards"), "write the lower host first");
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// An output port by its name: `X>E5`.
+    fn port(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<(NodeId, u16)> {
+        let port = wiring.port(text).filter(|p| p.0.0 as usize >= wiring.hosts.len());
+        if port.is_none() {
+            let hint = "name a switch and its neighbour: \"S>H1\"; `cnsim describe` shows the names";
+            self.wrong(key, format!("there is no switch port `{text}`"), hint);
+        }
+        port
+    }
+
+    /// Two hosts: `H1>H5`.
+    fn pair(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<(NodeId, NodeId)> {
+        let Some((a, b)) = text.split_once('>') else {
+            self.wrong(key, format!("`{text}` is not a flow"), "write source and destination: \"H1>H5\"");
+            return None;
+        };
+        let (a, b) = (self.host(key, a, wiring)?, self.host(key, b, wiring)?);
+        Some((NodeId(a as u32), NodeId(b as u32)))
     }
 }
 
@@ -188,44 +267,63 @@ impl Settings {
     pub fn read(flat: &Flat, problems: &mut Vec<Problem>) -> Option<Self> {
         let before = problems.len();
         let mut r = Reader { flat, problems };
-        let topology = topology(&mut r);
-        let hosts = topology.hosts();
-        if hosts < 2 {
-            r.wrong("topology.hosts", "one host has nobody to send to", "use at least 2 hosts");
+        let mut wiring = topology::read(&mut r);
+        if r.problems.len() > before {
+            return None;
         }
-        let link_rate = r.quantity("topology.link_rate", Rate::from_mbps(1.0), Rate::from_gbps(1600.0));
-        let link_delay = r.quantity("topology.link_delay", Time::ZERO, Time::from_ms(100));
+        if wiring.hosts.len() < 2 {
+            r.wrong("topology.hosts", "one host has nobody to send to", "use at least 2 hosts");
+            return None;
+        }
         let switch_processing = r.quantity("switch.processing", Time::ZERO, Time::from_ms(100));
         let host_processing = r.quantity("host.processing", Time::ZERO, Time::from_ms(100));
-        let least = link_delay + switch_processing.min(host_processing);
-        if least < Time::from_ns(10) {
-            r.wrong(
-                "topology.link_delay",
-                format!("link delay and processing together are {least}"),
-                "make them at least 10 ns together",
-            );
+        let plans = workload::read(&mut r, &wiring);
+        delays(&mut r, &mut wiring, &plans, switch_processing * 2 + host_processing);
+        for l in &wiring.links {
+            let least = l.delay + switch_processing.min(host_processing);
+            if least < Time::from_ns(10) {
+                let (a, b) = (wiring.name(l.a.0), wiring.name(l.b.0));
+                let reason = format!("delay and processing of the link {a} - {b} are together {least}");
+                r.wrong("topology.link_delay", reason, "make them at least 10 ns together");
+                break;
+            }
         }
-        let frame = r.quantity("workload.frame", Bytes::new(64), Bytes::new(9216));
-        let loop_delay = Loop {
-            rate: link_rate,
-            delay: link_delay,
-            processing: switch_processing.max(host_processing),
-            frame,
-        };
-        let buffer = buffer(&mut r, loop_delay, hosts, topology.inputs());
-        let fixed = match r.word("workload.destinations").as_str() {
-            "uniform" => None,
-            name => r.host("workload.destinations", name, hosts),
-        };
-        let arrivals = arrivals(&mut r, hosts);
+        let frame = plans.iter().flatten().map(Plan::frame).max().unwrap_or(Bytes::new(1500));
+        let processing = switch_processing.max(host_processing);
+        let loops: Vec<Loop> =
+            wiring.links.iter().map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame }).collect();
+        let buffer = buffer(&mut r, &loops, &wiring);
         let duration = r.quantity("run.duration", Time::from_us(1), Time::from_s(1000));
-        let bin = r.quantity("record.bin", Time::from_us(1), Time::from_s(10));
-        let hotspot = hotspot(&mut r, hosts, duration, link_rate);
+        let bin = r.quantity("record.bin", Time::from_us(1), Time::from_s(10)).min(duration);
+        let hotspots = hotspots(&mut r, &wiring, duration);
+        let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
+        let named = named(&mut r, &wiring, receiver);
+        let events = events(&mut r, &wiring);
+        let queues = match r.choice("host.queues").as_str() {
+            "per-destination" => HostQueues::PerDestination,
+            _ => HostQueues::Fifo,
+        };
+        let limiter_position = match r.choice("host.limiter_position").as_str() {
+            "at-source" => LimiterPosition::AtSource,
+            _ => LimiterPosition::BelowQueue,
+        };
+        if queues == HostQueues::PerDestination && limiter_position == LimiterPosition::AtSource {
+            let reason = "queues per destination are paced in place: a limiter at the source has no effect";
+            r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
+        }
+        let from = r.quantity("record.from", Time::ZERO, Time::from_s(1000));
+        let to = match r.word("record.to").as_str() {
+            "end" => duration,
+            _ => r.quantity("record.to", Time::ZERO, Time::from_s(1000)),
+        };
+        if from >= to || to > duration {
+            let reason = format!("nothing is measured between {from} and {to} of {duration}");
+            r.wrong("record.from", reason, "make record.from < record.to <= run.duration");
+        }
         let settings = Self {
-            link_rate,
-            link_delay,
             switch_processing,
             host_processing,
+            feedback_delay: r.quantity("host.feedback_delay", Time::ZERO, Time::from_ms(100)),
             buffer,
             routing: match r.choice("topology.routing").as_str() {
                 "frame-hash" => Routing::FrameHash,
@@ -240,52 +338,77 @@ impl Settings {
             },
             fifo: r.integer("host.fifo", 1, 100_000_000) as u32,
             limiter_queue: r.integer("host.limiter_queue", 1, 100_000_000) as u32,
-            limiter_position: if r.choice("host.limiter_position") == "at-source" {
-                LimiterPosition::AtSource
-            } else {
-                LimiterPosition::BelowQueue
-            },
-            arrivals,
-            frame,
-            fixed,
-            phase: if r.choice("workload.phase") == "aligned" { Phase::Aligned } else { Phase::Random },
-            hotspot,
+            limiter_position,
+            queues,
+            bare: bare(&mut r, &wiring),
+            plans,
+            hotspots,
+            events,
+            receiver,
+            hot,
+            named,
+            latency: r.choice("record.latency") == "on",
             duration,
-            bin: bin.min(duration),
-            topology,
+            bin,
+            from,
+            to,
+            wiring,
         };
         (problems.len() == before).then_some(settings)
     }
 
     /// Number of hosts.
     pub fn hosts(&self) -> usize {
-        self.topology.hosts()
+        self.wiring.hosts.len()
     }
 
-    /// Rate of the access links.
-    pub fn link_rate(&self) -> Rate {
-        self.link_rate
+    /// The hotspot that metrics speak of.
+    pub fn hotspot(&self) -> Option<Hotspot> {
+        self.hotspots.first().copied()
+    }
+
+    /// Rate that a host's sources offer.
+    pub fn offered_by(&self, host: usize) -> Rate {
+        let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
+        let sum = self.plans[host].iter().map(|p| p.offered(line, self.duration).bps()).sum();
+        Rate::from_bps(sum)
+    }
+
+    /// Rate offered by a host to all but the one behind the hot port.
+    pub fn offered_elsewhere(&self, host: usize) -> f64 {
+        let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
+        let rest = |p: &Plan| 1.0 - p.share_to(self.receiver, host, self.hosts());
+        self.plans[host].iter().map(|p| p.offered(line, self.duration).bps() * rest(p)).sum()
+    }
+
+    /// The sources of a host.
+    pub fn plans(&self, host: usize) -> &[Plan] {
+        &self.plans[host]
+    }
+
+    /// Flows (source, destination) of sources with one destination.
+    pub fn fixed_flows(&self) -> Vec<(usize, usize)> {
+        let of = |(h, plans): (usize, &Vec<Plan>)| -> Vec<(usize, usize)> {
+            plans.iter().filter_map(|p| Some((h, p.only()?))).collect()
+        };
+        self.plans.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Do all sources send as fast as they may, so that a port not full is a loss?
+    pub fn greedy(&self) -> bool {
+        let mut all = self.plans.iter().flatten().peekable();
+        all.peek().is_some() && all.all(Plan::greedy)
     }
 
     /// Sum of the loads offered, a greedy host counting fully.
     pub fn offered(&self) -> Rate {
-        let load = |a: &Arrivals| match a {
-            Arrivals::Bernoulli { load } => *load,
-            _ => 1.0,
-        };
-        let sends = |h: &usize| self.fixed != Some(*h);
-        let of = |h: usize| load(&self.arrivals[h.min(self.arrivals.len() - 1)]);
-        self.link_rate * (0..self.hosts()).filter(sends).map(of).sum::<f64>()
+        Rate::from_bps((0..self.hosts()).map(|h| self.offered_by(h).bps()).sum())
     }
 
     /// Estimate of the packet-hops of one run.
     pub fn packet_hops(&self) -> f64 {
-        let hops = match self.topology {
-            Topology::Single { .. } => 2.0,
-            Topology::CoreEdge { .. } => 3.6,
-            Topology::Tree { n, .. } => 2.0 * f64::from(n),
-        };
-        self.offered().bps() * self.duration.as_secs_f64() / (self.frame.as_f64() * 8.0) * hops
+        let frame = self.plans.iter().flatten().map(|p| p.frame().as_f64()).next().unwrap_or(1500.0);
+        self.offered().bps() * self.duration.as_secs_f64() / (frame * 8.0) * self.wiring.mean_hops()
     }
 
     /// Estimate of the memory of one run, bytes.
@@ -295,63 +418,53 @@ impl Settings {
         hosts * (4e3 + f64::from(self.fifo.min(1_000_000)) * 32.0) + bins * 16.0 * (hosts.min(64.0) + 2.0)
     }
 
-    /// The switch and port that feed a host.
-    fn feeder(&self, host: usize, links: &[LinkSpec]) -> (NodeId, u16) {
-        let at = NodeId(host as u32);
-        links.iter().find(|l| l.a.0 == at).map_or((at, 0), |l| l.b)
-    }
-
     /// The run that these settings describe.
     ///
-    /// `all` records every queue in use, not only the hot one.
+    /// `all` records every queue in use and the limiters of all named flows, not only what is named.
     pub fn spec(&self, built: &Built, seed: u64, all: bool) -> RunSpec {
         let hosts = self.hosts();
-        let wiring = self.wire();
-        let destinations = |h: usize| match self.fixed {
-            Some(d) if d != h => Destinations::Fixed(NodeId(d as u32)),
-            _ => Destinations::Uniform,
-        };
-        let source = |h: usize| SourceSpec {
-            arrivals: self.arrivals[h.min(self.arrivals.len() - 1)],
-            destinations: destinations(h),
-            frame: self.frame,
-            start: Time::ZERO,
-            stop: Time::MAX,
-            phase: self.phase,
-        };
-        let sends = |h: usize| self.fixed != Some(h);
         let mut record = Record {
             bin: self.bin,
             delivered: (0..hosts.min(1024)).map(|h| NodeId(h as u32)).collect(),
-            ..Record::default()
+            queues: self.named.ports.clone(),
+            flows: self.named.flows.clone(),
+            rates: self.named.limiters.clone(),
+            matrix: hosts <= 128,
+            latency: self.latency,
         };
-        let mut changes = Vec::new();
-        if let Some(hot) = self.hotspot {
-            let (node, port) = self.feeder(hot.host, &wiring.links);
-            record.queues.push((node, port));
-            changes.push(RateChange { at: hot.start, node, port, rate: hot.rate });
-            changes.push(RateChange { at: hot.stop, node, port, rate: self.link_rate });
-        } else {
-            record.queues.push(self.feeder(self.fixed.unwrap_or(0), &wiring.links));
+        let mut changes = self.events.clone();
+        for hot in &self.hotspots {
+            let (node, port) = self.wiring.feeder(hot.host);
+            let rate = self.wiring.access(hot.host).map_or(hot.rate, |l| l.rate);
+            for (start, stop) in hot.windows() {
+                changes.push(RateChange { at: start, node, port, rate: hot.rate });
+                if stop < self.duration {
+                    changes.push(RateChange { at: stop, node, port, rate });
+                }
+            }
         }
         if all {
-            let ends = wiring.links.iter().flat_map(|l| [l.a, l.b]).filter(|e| e.0.0 as usize >= hosts);
-            let more: Vec<_> = ends.filter(|e| !record.queues.contains(e)).collect();
+            let ends = self.wiring.links.iter().flat_map(|l| [l.a, l.b]);
+            let ends = ends.filter(|e| e.0.0 as usize >= hosts && !record.queues.contains(e));
+            let more: Vec<_> = ends.collect();
             record.queues.extend(more);
         }
         RunSpec {
             hosts: (0..hosts)
                 .map(|h| HostSpec {
-                    name: format!("H{h}"),
+                    name: self.wiring.hosts[h].clone(),
                     processing: self.host_processing,
-                    sources: if sends(h) { vec![source(h)] } else { Vec::new() },
+                    sources: self.plans[h].iter().enumerate().map(|(i, p)| p.spec(h, i, seed)).collect(),
                     fifo_frames: self.fifo,
                     limiter_frames: self.limiter_queue,
                     limiter_position: self.limiter_position,
-                    scheme: Some(0),
+                    queues: self.queues,
+                    feedback_delay: self.feedback_delay,
+                    scheme: (!self.bare[h]).then_some(0),
                 })
                 .collect(),
-            switches: wiring
+            switches: self
+                .wiring
                 .switches
                 .iter()
                 .map(|(name, ports)| SwitchSpec {
@@ -362,7 +475,7 @@ impl Settings {
                     scheme: Some(0),
                 })
                 .collect(),
-            links: wiring.links,
+            links: self.wiring.links.clone(),
             routing: self.routing,
             schemes: vec![built.scheme.clone()],
             control: self.control,
@@ -372,115 +485,154 @@ impl Settings {
             record,
         }
     }
+}
 
-    /// Switches (name, ports) and links; host links come first, host end first, in order of hosts.
-    pub fn wire(&self) -> Wiring {
-        let hosts = self.hosts();
-        let link = |a: (usize, usize), b: (usize, usize)| LinkSpec {
-            a: (NodeId(a.0 as u32), a.1 as u16),
-            b: (NodeId(b.0 as u32), b.1 as u16),
-            rate: self.link_rate,
-            delay: self.link_delay,
+/// Delays of the access links of hosts that send: `topology.added_delay`, or what makes the control loop as long as
+/// `topology.loop_delay` says: propagation there and back, processing in the switch of the frame and of the message, and
+/// in the host.
+fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<Plan>], processing: Time) {
+    let added = r.quantity("topology.added_delay", Time::ZERO, Time::from_ms(100));
+    let whole = match r.word("topology.loop_delay").as_str() {
+        "off" => None,
+        _ => Some(r.quantity("topology.loop_delay", Time::ZERO, Time::from_s(1))),
+    };
+    if let Some(whole) = whole
+        && whole < processing
+    {
+        let reason = format!("{whole} is less than the processing of both ends, {processing}");
+        return r.wrong("topology.loop_delay", reason, "lower switch.processing and host.processing");
+    }
+    for l in &mut wiring.links {
+        if plans.get(l.a.0.0 as usize).is_some_and(|p| !p.is_empty()) {
+            l.delay = match whole {
+                Some(whole) => Time::from_ps((whole - processing).as_ps() / 2),
+                None => l.delay,
+            } + added;
+        }
+    }
+}
+
+/// The host behind the port that metrics call hot: named, that of the first hotspot, the only destination, or the
+/// first host.
+fn receiver(r: &mut Reader<'_>, wiring: &Wiring, hotspots: &[Hotspot], plans: &[Vec<Plan>]) -> (usize, bool) {
+    let name = r.word("record.host");
+    if name != "auto" {
+        return (r.host("record.host", &name, wiring).unwrap_or(0), true);
+    }
+    let only = || plans.iter().flatten().find_map(Plan::only);
+    let host = hotspots.first().map(|h| h.host).or_else(only);
+    (host.unwrap_or(0), host.is_some())
+}
+
+/// What `[record]` names; the hot port first.
+fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
+    let hot = match r.word("record.port").as_str() {
+        "auto" => Some(wiring.feeder(receiver)),
+        name => r.port("record.port", name, wiring),
+    };
+    let mut named = Named { ports: hot.into_iter().collect(), ..Named::default() };
+    for name in r.list("record.ports") {
+        if let Some(p) = r.port("record.ports", &name, wiring)
+            && !named.ports.contains(&p)
+        {
+            named.ports.push(p);
+        }
+    }
+    for name in r.list("record.flows") {
+        named.flows.extend(r.pair("record.flows", &name, wiring));
+    }
+    for name in r.list("record.limiters") {
+        named.limiters.extend(r.pair("record.limiters", &name, wiring));
+    }
+    named
+}
+
+/// Hosts that `[[group]]` tables take out of the scheme.
+fn bare(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<bool> {
+    let mut bare = vec![false; wiring.hosts.len()];
+    for prefix in r.tables("group") {
+        let key = format!("{prefix}.hosts");
+        let scheme = r.word(&format!("{prefix}.scheme"));
+        if !scheme.eq_ignore_ascii_case("none") {
+            let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
+            let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`";
+            r.wrong(&format!("{prefix}.scheme"), reason, hint);
+        }
+        for name in r.list(&key) {
+            for host in r.range(&key, &name, wiring) {
+                bare[host] = true;
+            }
+        }
+    }
+    bare
+}
+
+/// `[[event]]` tables: a switch port serves data at another rate from a moment on.
+fn events(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<RateChange> {
+    let mut events = Vec::new();
+    for prefix in r.tables("event") {
+        let at = r.quantity(&format!("{prefix}.at"), Time::ZERO, Time::from_s(1000));
+        let rate = r.quantity(&format!("{prefix}.rate"), Rate::ZERO, Rate::from_gbps(1600.0));
+        let name = r.word(&format!("{prefix}.port"));
+        if let Some((node, port)) = r.port(&format!("{prefix}.port"), &name, wiring) {
+            let line = wiring.links.iter().find(|l| l.a == (node, port) || l.b == (node, port));
+            if let Some(l) = line.filter(|l| l.rate < rate) {
+                let reason = format!("{rate} is more than the link's {}", l.rate);
+                r.wrong(&format!("{prefix}.rate"), reason, "use at most the link's rate");
+            }
+            events.push(RateChange { at, node, port, rate });
+        }
+    }
+    events
+}
+
+fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
+    let names = r.list("hotspot.host");
+    if names.is_empty() || names == ["off"] {
+        for key in ["hotspot.rate", "hotspot.start", "hotspot.stop", "hotspot.period"] {
+            if r.is_set(key) {
+                r.wrong(key, "has no effect: there is no hotspot", "set hotspot.host, or remove this key");
+            }
+        }
+        return Vec::new();
+    }
+    let start = r.quantity("hotspot.start", Time::ZERO, Time::from_s(1000));
+    let stop = r.quantity("hotspot.stop", Time::ZERO, Time::from_s(1000));
+    let period = match r.word("hotspot.period").as_str() {
+        "off" => None,
+        _ => Some(r.quantity("hotspot.period", Time::from_us(1), Time::from_s(1000))),
+    };
+    if stop <= start {
+        let reason = format!("the hotspot stops at {stop}, not after its start at {start}");
+        r.wrong("hotspot.stop", reason, "make hotspot.stop later");
+    } else if stop > duration {
+        let reason = format!("the hotspot ends at {stop}, outside the run of {duration}");
+        r.wrong("hotspot.stop", reason, "lengthen run.duration or shorten the hotspot");
+    }
+    let mut hotspots = Vec::new();
+    for name in names {
+        let Some(host) = r.host("hotspot.host", &name, wiring) else { continue };
+        let line = wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
+        let text = r.word("hotspot.rate");
+        let rate = if text.trim_end().ends_with('%') {
+            line * r.percent("hotspot.rate", &text)
+        } else {
+            r.quantity("hotspot.rate", Rate::ZERO, line)
         };
-        match &self.topology {
-            Topology::Single { hosts, ports } => Wiring {
-                switches: vec![("S".into(), (*ports).max(*hosts as u16))],
-                links: (0..*hosts).map(|h| link((h, 0), (*hosts, h))).collect(),
-            },
-            Topology::CoreEdge { edges, ports } => {
-                let core = hosts + edges.len();
-                let mut links = Vec::new();
-                let mut h = 0;
-                for (e, &n) in edges.iter().enumerate() {
-                    for p in 0..n {
-                        links.push(link((h, 0), (hosts + e, p)));
-                        h += 1;
-                    }
-                }
-                for (e, &n) in edges.iter().enumerate() {
-                    links.push(link((hosts + e, n), (core, e)));
-                }
-                let mut switches: Vec<_> = edges
-                    .iter()
-                    .enumerate()
-                    .map(|(e, &n)| (format!("E{}", e + 1), (*ports).max(n as u16 + 1)))
-                    .collect();
-                switches.push(("X".into(), (*ports).max(edges.len() as u16)));
-                Wiring { switches, links }
-            }
-            Topology::Tree { k, n } => {
-                let (k, n) = (*k, *n);
-                let per_level = k.pow(n - 1);
-                let at = |level: u32, w: usize| hosts + level as usize * per_level + w;
-                let mut links: Vec<_> = (0..hosts).map(|h| link((h, 0), (at(0, h / k), h % k))).collect();
-                for level in 0..n - 1 {
-                    let step = k.pow(level);
-                    for w in 0..per_level {
-                        // Up-port u of <level; w> leads to the switch above whose digit `level` is u.
-                        let digit = w / step % k;
-                        for u in 0..k {
-                            let above = w - digit * step + u * step;
-                            links.push(link((at(level, w), k + u), (at(level + 1, above), digit)));
-                        }
-                    }
-                }
-                let switches = (0..n)
-                    .flat_map(|l| (0..per_level).map(move |w| (format!("<{l};{w}>"), 2 * k as u16)))
-                    .collect();
-                Wiring { switches, links }
-            }
+        if rate > Rate::ZERO && rate < Rate::from_bps(1e4) {
+            let hint = "use 0 Gb/s to stop the port, or at least 10 kb/s";
+            r.wrong("hotspot.rate", format!("{rate} is too slow"), hint);
         }
+        hotspots.push(Hotspot { host, rate, start, stop, period });
     }
+    hotspots
 }
 
-/// Switches and links of a topology.
-#[derive(Clone, Debug)]
-pub struct Wiring {
-    /// Name and number of ports.
-    pub switches: Vec<(String, u16)>,
-    /// Links.
-    pub links: Vec<LinkSpec>,
-}
-
-fn topology(r: &mut Reader<'_>) -> Topology {
-    match r.choice("topology.kind").as_str() {
-        "core-edge" => {
-            let items = r
-                .flat
-                .leaves
-                .get("topology.edges")
-                .map_or_else(|| vec!["3".into(), "3".into(), "2".into(), "2".into()], |l| l.items.clone());
-            let edges: Vec<usize> =
-                items.iter().filter_map(|i: &String| i.parse().ok()).filter(|&n| n > 0).collect();
-            if edges.len() != items.len() || edges.len() < 2 {
-                r.wrong(
-                    "topology.edges",
-                    "must list at least two positive numbers of hosts",
-                    "write for example [3, 3, 2, 2]",
-                );
-            }
-            Topology::CoreEdge { edges, ports: r.integer("topology.ports", 2, 4096) as u16 }
-        }
-        "k-ary-n-tree" => {
-            let (k, n) = (r.integer("topology.k", 2, 64) as usize, r.integer("topology.n", 1, 8) as u32);
-            if k.saturating_pow(n) > 65_535 {
-                r.wrong("topology.k", format!("{k}^{n} hosts are too many"), "at most 65535 hosts");
-                return Topology::Tree { k: 2, n: 1 };
-            }
-            Topology::Tree { k, n }
-        }
-        _ => Topology::Single {
-            hosts: r.integer("topology.hosts", 1, 65_000) as usize,
-            ports: r.integer("topology.ports", 2, 65_000) as u16,
-        },
-    }
-}
-
-fn buffer(r: &mut Reader<'_>, loop_delay: Loop, hosts: usize, inputs: u64) -> BufferSpec {
+fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
     let kind = r.choice("switch.buffer");
     let share = if kind == "SW" {
         let capacity = r.quantity("switch.capacity", Bytes::new(64), Bytes::from_mb(4000));
-        Bytes::new(capacity.get() / inputs.max(1))
+        Bytes::new(capacity.get() / wiring.inputs())
     } else {
         r.quantity("switch.share", Bytes::new(64), Bytes::from_mb(4000))
     };
@@ -501,10 +653,12 @@ fn buffer(r: &mut Reader<'_>, loop_delay: Loop, hosts: usize, inputs: u64) -> Bu
             r.wrong("pause.low", format!("the low watermark {low} is not below the high one {high}"), "lower pause.low");
         }
         let memory = match organisation {
-            Organisation::SharedOutput => share * (hosts as u64).max(2),
+            Organisation::SharedOutput => {
+                share * wiring.switches.iter().map(|s| u64::from(s.1)).min().unwrap_or(1)
+            }
             _ => share,
         };
-        let need = loop_delay.headroom();
+        let need = loops.iter().map(Loop::headroom).max().unwrap_or_default();
         if high + need > memory {
             let best = Bytes::new(memory.get().saturating_sub(need.get()));
             r.wrong(
@@ -522,67 +676,4 @@ fn buffer(r: &mut Reader<'_>, loop_delay: Loop, hosts: usize, inputs: u64) -> Bu
         }
     });
     BufferSpec { organisation, share, output_limit, pause }
-}
-
-fn arrivals(r: &mut Reader<'_>, hosts: usize) -> Vec<Arrivals> {
-    match r.choice("workload.kind").as_str() {
-        "greedy" => vec![Arrivals::Greedy],
-        "on-off" => {
-            let on = r.quantity("workload.on", Time::from_us(1), Time::from_s(1000));
-            let off = r.quantity("workload.off", Time::ZERO, Time::from_s(1000));
-            vec![Arrivals::OnOff { on, off, off_first: false }]
-        }
-        _ => {
-            let list = r.flat.leaves.get("workload.loads").map(|l| l.items.clone()).unwrap_or_default();
-            if list.is_empty() {
-                let text = r.word("workload.load");
-                return vec![Arrivals::Bernoulli { load: r.percent("workload.load", &text) }];
-            }
-            if list.len() != hosts {
-                r.wrong(
-                    "workload.loads",
-                    format!("{} loads for {hosts} hosts", list.len()),
-                    "give one load per host",
-                );
-            }
-            list.iter().map(|t| Arrivals::Bernoulli { load: r.percent("workload.loads", t) }).collect()
-        }
-    }
-}
-
-fn hotspot(r: &mut Reader<'_>, hosts: usize, duration: Time, link: Rate) -> Option<Hotspot> {
-    let name = r.word("hotspot.host");
-    if name == "off" {
-        for key in ["hotspot.rate", "hotspot.start", "hotspot.stop"] {
-            if r.flat.leaves.contains_key(key) {
-                r.wrong(key, "has no effect: there is no hotspot", "set hotspot.host, or remove this key");
-            }
-        }
-        return None;
-    }
-    let host = r.host("hotspot.host", &name, hosts)?;
-    let rate = r.quantity("hotspot.rate", Rate::ZERO, link);
-    let start = r.quantity("hotspot.start", Time::ZERO, Time::from_s(1000));
-    let stop = r.quantity("hotspot.stop", Time::ZERO, Time::from_s(1000));
-    if stop <= start {
-        r.wrong(
-            "hotspot.stop",
-            format!("the hotspot stops at {stop}, not after its start at {start}"),
-            "make hotspot.stop later",
-        );
-    } else if stop > duration {
-        r.wrong(
-            "hotspot.stop",
-            format!("the hotspot ends at {stop}, outside the run of {duration}"),
-            "lengthen run.duration or shorten the hotspot",
-        );
-    }
-    if rate > Rate::ZERO && rate < Rate::from_bps(1e4) {
-        r.wrong(
-            "hotspot.rate",
-            format!("{rate} is too slow"),
-            "use 0 Gb/s to stop the port, or at least 10 kb/s",
-        );
-    }
-    Some(Hotspot { host, rate, start, stop })
 }

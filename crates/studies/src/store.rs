@@ -1,6 +1,7 @@
 //! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and result version. What
 //! is there need not be run again; what is broken is reported and run again.
 
+use crate::metrics::PortFacts;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -10,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Bumped whenever the same configuration gives other results.
-pub const RESULT_VERSION: u32 = 1;
+pub const RESULT_VERSION: u32 = 2;
 
 /// A time series of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
@@ -46,6 +47,8 @@ pub struct RunRecord {
     pub metrics: BTreeMap<String, f64>,
     /// Scheme's own counters.
     pub counters: BTreeMap<String, u64>,
+    /// What was measured at the named ports.
+    pub ports: BTreeMap<String, PortFacts>,
     /// Series by name.
     pub series: BTreeMap<String, Curve>,
     /// Data and control frames that finished a link.
@@ -142,6 +145,7 @@ mod tests {
             config: serde_json::json!({"a": 1}),
             metrics: BTreeMap::from([("overhead".to_string(), 100.000_999_999_999_99)]),
             counters: BTreeMap::new(),
+            ports: BTreeMap::new(),
             series: BTreeMap::new(),
             packet_hops: 5,
         }

@@ -1,7 +1,7 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
 use crate::assumptions::suspect;
-use crate::metrics::{METRICS, Metric, find, measure, structural_zero};
+use crate::metrics::{METRICS, Metric, Tolerance, find, measure, ports, structural_zero};
 use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::stats::Summary;
@@ -110,7 +110,7 @@ pub fn run_job(
 /// What is kept of a run.
 pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let settings = &job.ready.settings;
-    let hot = settings.hotspot.map_or(0, |h| h.host) as u32;
+    let hot = settings.receiver as u32;
     let bin = settings.bin.as_secs_f64();
     let mut series = BTreeMap::new();
     let rounded = |values: &[f64], scale: f64| {
@@ -119,8 +119,25 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
         series.insert(name.to_string(), Curve { unit: unit.into(), bin, values });
     };
-    if let Some(q) = out.series.iter().find(|s| matches!(s.kind, SeriesKind::Queue { .. })) {
-        keep("hot_queue", "KB", rounded(&q.values, 1e-3));
+    let wiring = &settings.wiring;
+    for (i, &(node, port)) in settings.named.ports.iter().enumerate() {
+        if let Some(q) = out.series(SeriesKind::Queue { node, port }) {
+            let name = format!("queue {}", wiring.port_name((node, port)));
+            keep(if i == 0 { "hot_queue" } else { &name }, "KB", rounded(&q.values, 1e-3));
+        }
+    }
+    for s in &out.series {
+        match s.kind {
+            SeriesKind::Flow { src, dst } => {
+                let name = format!("flow {}>{}", wiring.name(src), wiring.name(dst));
+                keep(&name, "Mb/s", rounded(&s.values, 1e-6));
+            }
+            SeriesKind::LimiterRate { src, dst } => {
+                let name = format!("limiter {}>{}", wiring.name(src), wiring.name(dst));
+                keep(&name, "Mb/s", rounded(&s.values, 1e-6));
+            }
+            _ => {}
+        }
     }
     if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
         keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
@@ -135,10 +152,14 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         for s in &out.series {
             match s.kind {
                 SeriesKind::Queue { node, port } => {
-                    keep(&format!("queue_node{}_port{port}", node.0), "KB", rounded(&s.values, 1e-3));
+                    keep(
+                        &format!("queue {}", wiring.port_name((node, port))),
+                        "KB",
+                        rounded(&s.values, 1e-3),
+                    );
                 }
                 SeriesKind::Delivered { host } => {
-                    keep(&format!("delivered_H{}", host.0), "Gb/s", rounded(&s.values, 1e-9))
+                    keep(&format!("delivered {}", wiring.name(host)), "Gb/s", rounded(&s.values, 1e-9))
                 }
                 _ => {}
             }
@@ -146,11 +167,8 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
     let f = out.fingerprint;
     let hex = |name: &str, v: u64| (name.to_string(), format!("{v:016x}"));
-    let mut metrics: BTreeMap<String, f64> =
+    let metrics: BTreeMap<String, f64> =
         measure(settings, out).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
-    if let Some(at) = out.frozen_since {
-        metrics.insert("frozen_since".into(), at.as_secs_f64() * 1e3);
-    }
     RunRecord {
         study: job.scenario.0.clone(),
         scenario: job.scenario.1.clone(),
@@ -166,6 +184,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         config: job.ready.config.clone(),
         metrics,
         counters: out.counters.iter().cloned().collect(),
+        ports: ports(settings, out),
         series,
         packet_hops: out.packet_hops,
     }
@@ -185,27 +204,25 @@ pub fn jobs(
     let mut cases = scenario.cases();
     let mut lost = Vec::new();
     for p in published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name) {
-        let (Some(row), Some(scheme)) = (scenario.row_of(&p.condition), cnsim_schemes::find(&p.scheme))
-        else {
+        let case = cnsim_schemes::find(&p.scheme)
+            .and_then(|scheme| scenario.case_of(&p.condition, &p.pause, scheme.name))
+            .filter(|_| find(&p.metric).is_some());
+        let Some(case) = case else {
             lost.push(p.clone());
             continue;
         };
-        let case = scenario.case(row, &p.pause, scheme.name);
-        if !cases
-            .iter()
-            .any(|c| (&c.condition, &c.pause, &c.scheme) == (&case.condition, &case.pause, &case.scheme))
-        {
-            // A new condition is run with the whole matrix, so that its table has no hole.
-            for pause in [&p.pause] {
-                for scheme in &scenario.schemes {
-                    let more = scenario.case(case.row.clone(), pause, scheme);
-                    if !cases.contains(&more) {
-                        cases.push(more);
-                    }
+        let known =
+            |c: &Case| (&c.condition, &c.pause, &c.scheme) == (&case.condition, &case.pause, &case.scheme);
+        if !cases.iter().any(known) {
+            // A new condition is run with all schemes of its group, so that its table has no hole.
+            for scheme in &scenario.groups[case.group].schemes {
+                let more = scenario.case(case.group, case.row.clone(), &p.pause, scheme);
+                if !cases.contains(&more) {
+                    cases.push(more);
                 }
-                if !cases.contains(&case) {
-                    cases.push(case.clone());
-                }
+            }
+            if !cases.contains(&case) {
+                cases.push(case);
             }
         }
     }
@@ -267,6 +284,8 @@ pub struct Cell {
     pub scheme: String,
     /// Metric.
     pub metric: &'static Metric,
+    /// Unit of the values: the metric's, or the one that was published.
+    pub unit: String,
     /// Published number, if there is one.
     pub published: Option<Published>,
     /// Values of the runs.
@@ -284,18 +303,26 @@ pub struct Cell {
 /// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
 /// of its last printed digit; or the tolerance.
 pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
-    if published.unit != metric.unit {
-        return (
-            Verdict::Incomparable,
-            format!("published in {}, measured in {}", published.unit, metric.unit),
-        );
-    }
     let half = published.half_unit();
     let inside =
         summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
-    let near =
-        (published.value - summary.mean).abs() <= metric.tolerance.around(published.value).max(half) + 1e-12;
+    let around = match metric.tolerance.around(published.value) {
+        // A tolerance in the metric's unit, where another one is published.
+        _ if published.unit != metric.unit => match metric.tolerance {
+            Tolerance::Relative(share) | Tolerance::Either(share, _) => share * published.value.abs(),
+            Tolerance::Absolute(_) => 0.0,
+        },
+        t => t,
+    };
+    let near = (published.value - summary.mean).abs() <= around.max(half) + 1e-12;
     (if inside || near { Verdict::Agrees } else { Verdict::Differs }, String::new())
+}
+
+/// Factor from one unit to another of the same kind.
+fn factor(from: &str, to: &str) -> Option<f64> {
+    const RATES: [(&str, f64); 3] = [("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)];
+    let of = |u: &str| RATES.iter().find(|r| r.0 == u).map(|r| r.1);
+    if from == to { Some(1.0) } else { Some(of(from)? / of(to)?) }
 }
 
 /// The cells of finished runs.
@@ -329,40 +356,65 @@ pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenar
         let scenario = scenarios.iter().find(|s| s.study == r.study && s.name == r.scenario);
         for metric in METRICS {
             let values: Vec<f64> = same.iter().filter_map(|x| x.metrics.get(metric.id).copied()).collect();
-            let Some(summary) = Summary::of(&values) else { continue };
-            let printed = published.iter().find(|p| {
-                p.study == r.study
-                    && p.scenario == r.scenario
-                    && p.pause == r.pause
-                    && p.metric == metric.id
-                    && cnsim_schemes::find(&p.scheme).is_some_and(|e| e.name == r.scheme)
-                    && scenario.is_some_and(|s| {
-                        s.row_of(&p.condition)
-                            .is_some_and(|row| s.case(row, &p.pause, &r.scheme).condition == r.condition)
-                    })
-            });
-            let (verdict, mut note) =
-                printed.map_or((Verdict::Unpublished, String::new()), |p| judge(metric, p, &summary));
-            if verdict == Verdict::Differs {
-                note = suspect(&r.scheme, &r.pause, &r.condition, metric.id);
+            if values.is_empty() {
+                continue;
             }
-            cells.push(Cell {
-                study: r.study.clone(),
-                scenario: r.scenario.clone(),
-                condition: r.condition.clone(),
-                pause: r.pause.clone(),
-                scheme: r.scheme.clone(),
-                metric,
-                published: printed.cloned(),
-                values,
-                summary,
-                verdict,
-                structural: structural_zero(metric.id, &r.pause, &r.scheme),
-                note,
-            });
+            let mut printed: Vec<Option<&Published>> = published
+                .iter()
+                .filter(|p| {
+                    p.study == r.study
+                        && p.scenario == r.scenario
+                        && p.pause == r.pause
+                        && p.metric == metric.id
+                        && cnsim_schemes::find(&p.scheme).is_some_and(|e| e.name == r.scheme)
+                        && scenario
+                            .and_then(|s| s.case_of(&p.condition, &p.pause, &r.scheme))
+                            .is_some_and(|c| c.condition == r.condition)
+                })
+                .map(Some)
+                .collect();
+            if printed.is_empty() {
+                printed.push(None);
+            }
+            for p in printed {
+                cells.extend(cell(r, metric, p, &values));
+            }
         }
     }
     cells
+}
+
+/// One cell; the row of a published number carries the study's own words for the condition, and its unit.
+fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, values: &[f64]) -> Option<Cell> {
+    let unit = printed.map_or(metric.unit, |p| p.unit.as_str());
+    let scale = factor(metric.unit, unit);
+    let values: Vec<f64> = values.iter().map(|v| v * scale.unwrap_or(1.0)).collect();
+    let summary = Summary::of(&values)?;
+    let (verdict, mut note) = match (printed, scale) {
+        (None, _) => (Verdict::Unpublished, String::new()),
+        (Some(p), None) => {
+            (Verdict::Incomparable, format!("published in {}, measured in {}", p.unit, metric.unit))
+        }
+        (Some(p), _) => judge(metric, p, &summary),
+    };
+    if verdict == Verdict::Differs {
+        note = suspect(r, metric.id);
+    }
+    Some(Cell {
+        study: r.study.clone(),
+        scenario: r.scenario.clone(),
+        condition: printed.map_or_else(|| r.condition.clone(), |p| p.condition.clone()),
+        pause: r.pause.clone(),
+        scheme: r.scheme.clone(),
+        metric,
+        unit: if scale.is_some() { unit.into() } else { metric.unit.into() },
+        published: printed.cloned(),
+        values,
+        summary,
+        verdict,
+        structural: structural_zero(metric.id, &r.pause, &r.scheme),
+        note,
+    })
 }
 
 /// Published numbers for which there is no cell.
@@ -419,7 +471,7 @@ pub fn numbers_csv(cells: &[Cell]) -> String {
             c.pause.clone(),
             c.scheme.clone(),
             c.metric.id.into(),
-            c.metric.unit.into(),
+            c.unit.clone(),
             published,
             digits(c.summary.mean),
             bound(ci, false),
@@ -458,7 +510,7 @@ pub fn results_json(records: &[RunRecord], series: &dyn Fn(&RunRecord) -> Vec<St
             serde_json::json!({
                 "study": r.study, "scenario": r.scenario, "condition": r.condition, "pause": r.pause, "scheme": r.scheme,
                 "seed": r.seed, "fingerprint": r.fingerprint, "config": r.config, "metrics": metrics,
-                "counters": r.counters, "packet_hops": r.packet_hops, "series": series(r),
+                "counters": r.counters, "ports": r.ports, "packet_hops": r.packet_hops, "series": series(r),
             })
         })
         .collect();
@@ -508,8 +560,7 @@ mod tests {
         assert_eq!(judge(metric, &printed("31.51"), &s).0, Verdict::Differs);
         let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
         assert_eq!(judge(metric, &printed("60"), &wide).0, Verdict::Agrees, "inside the prediction interval");
-        let mut other = printed("31");
-        other.unit = "s".into();
-        assert_eq!(judge(metric, &other, &s).0, Verdict::Incomparable);
+        assert_eq!(factor("Mb/s", "Gb/s"), Some(1e-3));
+        assert_eq!(factor("Mb/s", "s"), None);
     }
 }

@@ -145,6 +145,15 @@ impl Flat {
             let place = self.place(value.span().start);
             match value.get_ref() {
                 DeValue::Table(t) => self.table(&path, t, problems),
+                DeValue::Array(a)
+                    if !a.is_empty() && a.iter().all(|v| matches!(v.get_ref(), DeValue::Table(_))) =>
+                {
+                    for (i, v) in a.iter().enumerate() {
+                        if let DeValue::Table(t) = v.get_ref() {
+                            self.table(&format!("{path}.{i}"), t, problems);
+                        }
+                    }
+                }
                 DeValue::Array(a) => {
                     let items: Vec<Option<String>> = a.iter().map(|v| scalar(v.get_ref())).collect();
                     if items.iter().any(Option::is_none) {
@@ -172,6 +181,20 @@ impl Flat {
                 },
             }
         }
+    }
+
+    /// Prefixes of the tables of an array, in order: `source.0`, `source.1`.
+    pub fn tables(&self, name: &str) -> Vec<String> {
+        let start = format!("{name}.");
+        let mut numbers: Vec<usize> = self
+            .leaves
+            .range(start.clone()..)
+            .map_while(|(k, _)| k.strip_prefix(&start))
+            .filter_map(|k| k.split('.').next()?.parse().ok())
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().map(|n| format!("{start}{n}")).collect()
     }
 
     /// Sets a value from outside the file; a list is written with commas in brackets.

@@ -9,7 +9,7 @@ use cnsim_studies::study::{Job, Watch, cells, jobs, run_jobs};
 fn job(scheme: &str, pause: &str, condition: &str, sets: &[(&str, &str)]) -> Job {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     let scenario = Scenario::load("B07/single-hop", &sets).unwrap();
-    let case = scenario.case(scenario.row_of(condition).unwrap(), pause, scheme);
+    let case = scenario.case_of(condition, pause, scheme).unwrap();
     let ready = scenario.ready(&case).unwrap();
     Job { scenario: ("B07".into(), "single-hop".into()), case, ready, seed: 1, all_series: false }
 }

@@ -14,6 +14,7 @@ pub(crate) fn bernoulli(load: f64) -> SourceSpec {
         start: Time::ZERO,
         stop: Time::MAX,
         phase: Phase::Random,
+        transfers: Vec::new(),
     }
 }
 
@@ -26,6 +27,8 @@ pub(crate) fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
         fifo_frames: 10_100,
         limiter_frames: 100,
         limiter_position: LimiterPosition::AtSource,
+        queues: HostQueues::Fifo,
+        feedback_delay: Time::ZERO,
         scheme: None,
     }
 }

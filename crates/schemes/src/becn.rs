@@ -1,0 +1,294 @@
+//! # BECN: every port tells every host its rate
+//!
+//! Each output port computes an advertised rate every interval T from its load and queue ([`crate::explicit_rate`]) and
+//! broadcasts it to all hosts, whether anything passes it or not. A host keeps the latest rate of each port it has heard
+//! and sends no faster than the smallest, with all its traffic: the most severe congestion anywhere rules everybody. The
+//! flows of one bottleneck thus get equal rates within a few intervals. The price is the number of ports x 64 B per T on
+//! every access link, and unused capacity as soon as there are two bottlenecks with different rates.
+//!
+//! Sources: R. Jain and others, IEEE 802.1 deck of November 2006; C07 (parameters, overhead, topologies). The overhead
+//! printed there, 1.63 Gb/s at 30 us, equals 6 x 16 ports x 512 bit / T, which settles broadcasts by idle ports too.
+//!
+//! | paper | here |
+//! |---|---|
+//! | `BECN{CPID, r}` to every host each T | [`Feedback::AdvertisedRate`], a broadcast |
+//! | `R = min over CPs of r` | [`Heard::smallest`] |
+//! | one rate for all traffic of a host | [`Scope::Host`] |
+//!
+//! ## Assumptions, each a parameter
+//!
+//! * `unattached_ports`: ports without a link send as well (96 congestion points in C07's topologies).
+//! * `start`: a host's first rate C / N0 holds until the first message, or until a whole interval was heard. Ports not yet
+//!   heard are ignored either way.
+//! * Those of the advertised rate: see [`crate::explicit_rate`].
+//!
+//! ## Not modelled
+//!
+//! Ageing: a port that falls silent keeps its last rate.
+
+use crate::explicit_rate::{ExplicitRateParams, INTERVAL, Meter, WithOwn};
+use cnsim_scheme_api::{
+    Built, CongestionPoint, Feedback, Limiter, Plan, PointControl, PointId, Queue, QueueSite, Rate,
+    ReactionPoint, Scheme, Scope, Slot, SourceSite, choice, params,
+};
+
+choice! {
+    /// How long a host's first rate holds.
+    pub enum Start {
+        /// Until the first message.
+        FirstMessage = "first-message",
+        /// For one interval, in which every port is heard once.
+        FirstInterval = "first-interval",
+    }
+}
+
+params! {
+    /// What BECN adds to the parameters of the advertised rate.
+    pub struct BecnOwn {
+        /// Ports without a link advertise as well (derived from the overhead in C07).
+        unattached_ports: bool = true, symbol "";
+        /// How long a host's first rate C / N0 holds (assumed).
+        start: Start = Start::FirstMessage, symbol "";
+    }
+}
+
+/// All parameters of BECN.
+pub type BecnParams = WithOwn<BecnOwn>;
+
+impl Default for BecnParams {
+    fn default() -> Self {
+        Self { port: ExplicitRateParams::default(), own: BecnOwn::default() }
+    }
+}
+
+impl BecnParams {
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+        self.port.idle()
+    }
+}
+
+/// The latest rate of each congestion point heard.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// In the order of their identities.
+    rates: Vec<(PointId, Rate)>,
+    smallest: Option<Rate>,
+}
+
+impl Heard {
+    /// Notes a message.
+    pub fn note(&mut self, point: PointId, rate: Rate) {
+        let old = match self.rates.binary_search_by_key(&point, |r| r.0) {
+            Ok(at) => Some(std::mem::replace(&mut self.rates[at].1, rate)),
+            Err(at) => {
+                self.rates.insert(at, (point, rate));
+                None
+            }
+        };
+        // Looks through all ports only when the ruling one has let go.
+        let rules = old.is_some() && old == self.smallest;
+        self.smallest = match self.smallest {
+            Some(s) if rate > s && rules => self.rates.iter().map(|r| r.1).reduce(Rate::min),
+            Some(s) => Some(s.min(rate)),
+            None => Some(rate),
+        };
+    }
+
+    /// Smallest of the latest rates; none before the first message.
+    pub fn smallest(&self) -> Option<Rate> {
+        self.smallest
+    }
+}
+
+/// BECN.
+#[derive(Debug)]
+pub struct Becn(pub BecnParams);
+
+impl Scheme for Becn {
+    fn name(&self) -> &str {
+        "becn"
+    }
+    fn plan(&self) -> Plan {
+        Plan { limiter_scope: Scope::Host, built: Built::FirstFrame, ..Plan::default() }
+    }
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        let speaks = site.attached || self.0.own.unattached_ports;
+        speaks.then(|| -> Box<dyn CongestionPoint> {
+            Box::new(Point { id: site.point, meter: Meter::new(self.0.port.clone(), site.rate) })
+        })
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Reaction { p: self.0.clone(), heard: Heard::default(), waiting: false }))
+    }
+    fn engages(&self, feedback: &Feedback) -> bool {
+        matches!(feedback, Feedback::AdvertisedRate { .. })
+    }
+    fn counters(&self) -> &'static [&'static str] {
+        &["becn_messages"]
+    }
+}
+
+#[derive(Debug)]
+struct Point {
+    id: PointId,
+    meter: Meter,
+}
+
+impl CongestionPoint for Point {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        self.meter.start(ctl);
+    }
+    fn on_timer(&mut self, _: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
+        let rate = self.meter.measure(queue, ctl);
+        ctl.count(0);
+        ctl.broadcast(Feedback::AdvertisedRate { point: self.id, rate });
+    }
+}
+
+#[derive(Debug)]
+struct Reaction {
+    p: BecnParams,
+    heard: Heard,
+    /// The first rate holds; messages are only noted.
+    waiting: bool,
+}
+
+impl Reaction {
+    fn obey(&self, limiter: &mut Limiter<'_>) {
+        if let Some(rate) = self.heard.smallest() {
+            limiter.set_rate(rate.max(self.p.port.r_min));
+        }
+    }
+}
+
+impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        limiter.engage();
+        limiter.set_rate(self.p.port.first_rate(limiter.line_rate()));
+        if self.p.own.start == Start::FirstInterval {
+            self.waiting = true;
+            limiter.start_timer(INTERVAL, self.p.port.interval);
+        }
+    }
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        let Feedback::AdvertisedRate { point, rate } = *feedback else { return };
+        self.heard.note(point, rate);
+        if !self.waiting {
+            self.obey(limiter);
+        }
+    }
+    fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {
+        self.waiting = false;
+        self.obey(limiter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::testing::{PointRig, ReactionRig};
+    use cnsim_scheme_api::{
+        Bytes, Class, NodeId, Params, PointAction, PointState, Purpose, QueueKind, Stream, Time,
+    };
+
+    fn says(point: u32, gbps: f64) -> Feedback {
+        Feedback::AdvertisedRate { point: PointId(point), rate: Rate::from_gbps(gbps) }
+    }
+    fn rig(start: &str) -> ReactionRig {
+        let mut params = BecnParams::default();
+        params.set("start", start).unwrap();
+        ReactionRig::new(Becn(params), Rate::from_gbps(10.0))
+    }
+
+    #[test]
+    fn the_smallest_of_the_latest_rules() {
+        let mut rig = rig("first-message");
+        for (point, gbps, expected) in [
+            (9, 10.0, 10.0),
+            (4, 2.5, 2.5),
+            (7, 3.0, 2.5),
+            (4, 4.0, 3.0), // the ruling port lets go: the next smallest rules
+            (7, 5.0, 4.0),
+            (9, 0.001, 0.01), // the floor
+            (9, 10.0, 4.0),
+        ] {
+            rig.feedback(&says(point, gbps));
+            assert_eq!(rig.rate().gbps(), expected, "after port {point} said {gbps} Gb/s");
+        }
+    }
+
+    /// Against a plain minimum over a table, with ties.
+    #[test]
+    fn heard_is_a_minimum() {
+        let (mut heard, mut table) = (Heard::default(), std::collections::BTreeMap::new());
+        let mut draws = Stream::new(1, 2, Purpose::Test);
+        assert_eq!(heard.smallest(), None);
+        for _ in 0..5000 {
+            let (point, rate) = (PointId(draws.below(12) as u32), Rate::from_gbps(draws.below(20) as f64));
+            heard.note(point, rate);
+            table.insert(point, rate);
+            assert_eq!(heard.smallest(), table.values().copied().reduce(Rate::min));
+        }
+    }
+
+    /// C / 10 = 1 Gb/s for 30 us, whatever is heard; then the smallest of it.
+    #[test]
+    fn the_first_rate_may_hold() {
+        let mut rig = rig("first-interval");
+        rig.feedback(&says(1, 10.0));
+        rig.feedback(&says(2, 5.0));
+        assert_eq!(rig.rate().gbps(), 1.0);
+        rig.wait(Time::from_us(31));
+        assert_eq!(rig.rate().gbps(), 5.0);
+    }
+
+    /// An idle port of 1 Gb/s: 100 Mb/s x 64, held to C; the phase is within T.
+    #[test]
+    fn a_port_broadcasts_every_interval() {
+        let scheme = Becn(BecnParams::default());
+        let rig = PointRig::new(&scheme, Rate::from_gbps(10.0), 1).unwrap();
+        assert!(matches!(rig.actions[..], [PointAction::StartTimer(INTERVAL, t)] if t < Time::from_us(30)));
+        let mut point =
+            Point { id: PointId(3), meter: Meter::new(scheme.0.port.clone(), Rate::from_gbps(1.0)) };
+        let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
+        let queue = Queue {
+            len: Bytes::new(0),
+            line_rate: Rate::from_gbps(1.0),
+            service_rate: Rate::from_gbps(1.0),
+            arrived: 0,
+            sent: 0,
+            dropped: 0,
+        };
+        point.on_timer(INTERVAL, &queue, &mut PointControl::new(Time::ZERO, &mut state, &mut actions));
+        let said = actions.iter().find_map(|a| match a {
+            PointAction::Broadcast(f) => Some(*f),
+            _ => None,
+        });
+        assert_eq!(said, Some(says(3, 1.0)));
+        assert!(
+            actions
+                .iter()
+                .any(|a| matches!(a, PointAction::StartTimer(INTERVAL, t) if *t == Time::from_us(30)))
+        );
+    }
+
+    #[test]
+    fn ports_without_a_link_may_be_left_out() {
+        let mut params = BecnParams::default();
+        let mut site = QueueSite {
+            node: NodeId(1),
+            port: 0,
+            point: PointId(0),
+            class: Class::Data,
+            rate: Rate::from_gbps(10.0),
+            kind: QueueKind::SwitchOutput,
+            attached: false,
+        };
+        assert!(Becn(params.clone()).congestion_point(&site).is_some());
+        params.set("unattached_ports", "off").unwrap();
+        assert!(Becn(params.clone()).congestion_point(&site).is_none());
+        site.attached = true;
+        assert!(Becn(params).congestion_point(&site).is_some());
+    }
+}

@@ -1,0 +1,467 @@
+//! # E2CM: ECM with a probe along each flow's path
+//!
+//! A congestion point's message starts a limiter, as in [`crate::ecm`]; probes of the flow itself then steer it. Every
+//! flow, limited or not, sends a small probe among its data after some 75 KB, and the destination returns it at once, at
+//! the highest priority. From two returned probes the source knows how much of the flow went through and how long it
+//! took beyond the shortest time seen, hence, by Little's law, how many of its bytes stand in queues: *occupancy* = rate
+//! x extra latency. The limiter keeps that occupancy near a set point of 15 KB, with ECM's own arithmetic and gains of
+//! its own. *Source-based*, the source divides the bytes that it sent between two probes by the time between their
+//! arrivals; *destination-based*, the destination reports the rate it received, and the clocks are synchronised.
+//!
+//! Sources: IBM Research Zurich, IEEE 802.1 decks of March 2007 (Z07: parameters, rate and round-trip formulas, probe
+//! clock, priority of returned probes, tracking of the minimum).
+//!
+//! | paper | here |
+//! |---|---|
+//! | `B(Pn) = (S(Pn) - S(Pm)) / (T_dst(Pn) - T_dst(Pm))` | [`throughput`] |
+//! | occupancy = `B (RTT - RTT_0)` | [`occupancy`] |
+//! | `Fb_f = (Q_eq,f - occ) - W_f (occ - occ_old)`, MAX above 56 KB | [`flow_feedback`] |
+//! | `R (1 - G_d,f abs(Fb_f))`, `R + G_i,f Fb_f R_unit` | [`flow_decreased`], [`flow_increased`] |
+//!
+//! ## Assumptions, each a parameter
+//!
+//! * `max_cut`: one probe lowers the rate by at most a half. `G_d,f Fb_max` = 2.5 is more than the whole rate.
+//! * `l0`: the shortest latency must be known from before the congestion, so unlimited flows probe too
+//!   (`probe-always`). `first-sample` shows why: taken in a full queue, it makes the occupancy read zero.
+//!   `unloaded` starts from the topology: `base_rtt`, for the way out half of it, and still takes smaller ones.
+//! * `first_probe`: a new limiter's first probe follows after U(0, 75 KB) of the flow.
+//! * `history = restarted`: a new limiter computes nothing from probes sent before it; the shortest latency stays.
+//! * `positive = ignored`: positive ECM messages (about ten in a run of Z07) do not raise the rate.
+//! * `probe_jitter`: +-10 % on the 75 KB.
+//!
+//! ## Deviations
+//!
+//! `T_src` is the moment of the decision to probe: the frame just sent, or a PAUSE, may still be in the way, and that
+//! counts as latency. A probe that overtakes another (paths chosen per frame) updates the shortest latency only.
+
+use crate::ecm::{self, EcmParams, lowers, pages};
+use cnsim_scheme_api::{
+    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, Limiter, ParamError, ParamInfo, Params, Plan,
+    Probe, ProbeTarget, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl, Scheme, SinkSite, Slot,
+    SourceSite, Tag, Time, choice, params,
+};
+
+choice! {
+    /// Where the shortest latency comes from.
+    pub enum L0 {
+        /// Every flow probes, limited or not.
+        ProbeAlways = "probe-always",
+        /// The topology; limited flows probe.
+        Unloaded = "unloaded",
+        /// Probes of limited flows only.
+        FirstSample = "first-sample",
+    }
+}
+
+choice! {
+    /// When a new limiter sends its first probe.
+    pub enum FirstProbe {
+        /// After U(0, interval) of the flow's bytes.
+        Uniform = "uniform",
+        /// Right away.
+        AtOnce = "at-once",
+        /// After a full interval.
+        FullInterval = "full-interval",
+    }
+}
+
+choice! {
+    /// What a new limiter knows of earlier probes.
+    pub enum History {
+        /// Nothing but the shortest latency.
+        Restarted = "restarted",
+        /// All.
+        Kept = "kept",
+    }
+}
+
+choice! {
+    /// What a positive ECM message does.
+    pub enum Positive {
+        /// Nothing.
+        Ignored = "ignored",
+        /// Raises the rate as in ECM.
+        Applied = "applied",
+    }
+}
+
+params! {
+    /// What E2CM adds to the parameters of ECM.
+    pub struct FlowParams {
+        /// Weight of the growth of a flow's occupancy.
+        w_f: f64 = 2.0, symbol "W_f", from 0.0, to 1000.0;
+        /// Set point of a flow's occupancy.
+        q_eq_f: Bytes = Bytes::from_kb(15), symbol "Q_eq,f", from Bytes::new(64), to Bytes::from_mb(100);
+        /// Increase gain, rate units per page: 0.025 C / (R_unit (2W + 1) Q_eq,f) at 10 Gb/s.
+        gi_f: f64 = 0.025 * 10_000.0 / (5.0 * 234.375), symbol "G_i,f", from 0.0, to 1e6;
+        /// Decrease gain, per page: 2.5 / ((2W + 1) Q_eq,f).
+        gd_f: f64 = 2.5 / (5.0 * 234.375), symbol "G_d,f", from 0.0, to 10.0;
+        /// Occupancy above which feedback has full strength.
+        max_f: Option<Bytes> = Some(Bytes::from_kb(56)), symbol "MAX_f";
+        /// Largest share of the rate that one probe takes.
+        max_cut: f64 = 0.5, symbol "", from 0.0, to 1.0;
+        /// Mean number of the flow's bytes between probes.
+        probe_interval: Bytes = Bytes::from_kb(75), symbol "", from Bytes::new(64), to Bytes::from_mb(1000);
+        /// Half width of the uniform jitter on it, as a share.
+        probe_jitter: f64 = 0.1, symbol "", from 0.0, to 1.0;
+        /// Longest time between probes.
+        probe_period: Time = Time::from_ms(10), symbol "", from Time::from_us(1);
+        /// Where the shortest latency comes from.
+        l0: L0 = L0::ProbeAlways, symbol "L_0";
+        /// When a new limiter sends its first probe.
+        first_probe: FirstProbe = FirstProbe::Uniform, symbol "";
+        /// What a new limiter knows of earlier probes.
+        history: History = History::Restarted, symbol "";
+        /// What a positive ECM message does.
+        positive: Positive = Positive::Ignored, symbol "";
+    }
+}
+
+impl FlowParams {
+    /// `(2W_f + 1) Q_eq,f`, pages.
+    fn fb_max(&self) -> f64 {
+        (2.0 * self.w_f + 1.0) * pages(self.q_eq_f)
+    }
+}
+
+/// All parameters of E2CM.
+#[derive(Clone, Debug)]
+pub struct E2cmParams {
+    /// Of ECM.
+    pub ecm: EcmParams,
+    /// Of a flow's probes.
+    pub flow: FlowParams,
+}
+
+impl Default for E2cmParams {
+    fn default() -> Self {
+        Self { ecm: EcmParams::z07(), flow: FlowParams::default() }
+    }
+}
+
+impl Params for E2cmParams {
+    fn info() -> Vec<ParamInfo> {
+        let mut all = EcmParams::info();
+        all.extend(FlowParams::info());
+        all
+    }
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParamError> {
+        if FlowParams::info().iter().any(|i| i.key == key) {
+            return self.flow.set(key, text);
+        }
+        self.ecm.set(key, text)
+    }
+    fn values(&self) -> Vec<(&'static str, String)> {
+        let mut all = self.ecm.values();
+        all.extend(self.flow.values());
+        all
+    }
+}
+
+impl E2cmParams {
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+        let mut idle = self.ecm.idle();
+        if self.flow.positive == Positive::Ignored {
+            idle.push(("gi", "positive is ignored"));
+        }
+        idle
+    }
+}
+
+/// Bytes sent between two probes over the time between their arrivals, survives lost probes between them; none if they
+/// arrived together.
+pub fn throughput(bytes: u64, time: Time) -> Option<Rate> {
+    (time > Time::ZERO).then(|| Rate::from_bps(bytes as f64 * 8.0 / time.as_secs_f64()))
+}
+
+/// Bytes of the flow that stand in queues, by Little's law; in pages.
+pub fn occupancy(rate: Rate, latency: Time, shortest: Time) -> f64 {
+    rate.bps() * latency.saturating_sub(shortest).as_secs_f64() / 8.0 / 64.0
+}
+
+/// `Fb_f = (Q_eq,f - occ) - W_f (occ - occ_old)`, clipped; pages. MAX applies above `MAX_f`.
+pub fn flow_feedback(p: &FlowParams, occ: f64, occ_old: f64) -> f64 {
+    let max = p.fb_max();
+    if p.max_f.is_some_and(|m| occ > pages(m)) {
+        return -max;
+    }
+    ((pages(p.q_eq_f) - occ) - p.w_f * (occ - occ_old)).clamp(-max, max)
+}
+
+/// `R (1 - G_d,f |Fb_f|)`: loses at most `max_cut`, not below the floor.
+pub fn flow_decreased(p: &E2cmParams, rate: Rate, fb: f64) -> Rate {
+    (rate * (1.0 - p.flow.gd_f * fb.abs()).max(1.0 - p.flow.max_cut)).max(p.ecm.r_min)
+}
+
+/// `R + G_i,f Fb_f R_unit`, not above the line rate.
+pub fn flow_increased(p: &E2cmParams, rate: Rate, line: Rate, fb: f64) -> Rate {
+    (rate + p.ecm.r_unit * (p.flow.gi_f * fb)).min(line)
+}
+
+/// Who measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The source: round-trip time, bytes sent.
+    Source,
+    /// The destination: latency of the way out by synchronised clocks, rate received.
+    Destination,
+}
+
+/// E2CM, source- or destination-based.
+#[derive(Debug)]
+pub struct E2cm {
+    /// Who measures.
+    pub basis: Basis,
+    /// Parameters.
+    pub params: E2cmParams,
+}
+
+/// Indices of [`Scheme::counters`]; the first four are ECM's.
+const PROBES: u8 = 4;
+const ANSWERS: u8 = 5;
+const STEPS: u8 = 6;
+
+impl Scheme for E2cm {
+    fn name(&self) -> &str {
+        match self.basis {
+            Basis::Source => "e2cm-src",
+            Basis::Destination => "e2cm-dst",
+        }
+    }
+    /// A flow probes from its first frame on.
+    fn plan(&self) -> Plan {
+        Plan { built: Built::FirstFrame, ..Plan::default() }
+    }
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(ecm::Point::new(self.params.ecm.clone(), site.point)))
+    }
+    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Reaction::new(self.basis, self.params.clone(), site.base_rtt)))
+    }
+    fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
+        Some(Box::new(Return { basis: self.basis, last: None }))
+    }
+    fn engages(&self, feedback: &Feedback) -> bool {
+        lowers(feedback)
+    }
+    fn counters(&self) -> &'static [&'static str] {
+        &[
+            "false_positives",
+            "cpid_changes",
+            "positive_messages",
+            "negative_messages",
+            "probes_sent",
+            "probes_returned",
+            "probe_steps",
+        ]
+    }
+}
+
+/// Timer of the probes; ECM's reaction point has slots 0 and 1.
+const PROBE: Slot = Slot(2);
+
+/// The last returned probe.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    number: u32,
+    sent_bytes: u64,
+    at: Time,
+}
+
+#[derive(Debug)]
+struct Reaction {
+    basis: Basis,
+    p: E2cmParams,
+    /// Takes the congestion points' messages.
+    ecm: ecm::Reaction,
+    /// Number of the next probe.
+    next: u32,
+    /// Probes from this one on belong to the present limiter.
+    first: u32,
+    /// Shortest latency seen.
+    shortest: Option<Time>,
+    last: Option<Last>,
+    occ_old: Option<f64>,
+}
+
+impl Reaction {
+    fn new(basis: Basis, p: E2cmParams, base_rtt: Time) -> Self {
+        let unloaded = match basis {
+            Basis::Source => base_rtt,
+            Basis::Destination => base_rtt.scale(0.5),
+        };
+        let shortest = (p.flow.l0 == L0::Unloaded).then_some(unloaded);
+        let ecm = ecm::Reaction::new(p.ecm.clone());
+        Self { basis, p, ecm, next: 0, first: 0, shortest, last: None, occ_old: None }
+    }
+
+    /// Bytes to the next probe.
+    fn interval(&self, limiter: &mut Limiter<'_>) -> Bytes {
+        let p = &self.p.flow;
+        p.probe_interval.scale(1.0 + p.probe_jitter * (2.0 * limiter.uniform() - 1.0))
+    }
+
+    /// Restarts both clocks of the probes.
+    fn wind(&self, limiter: &mut Limiter<'_>) {
+        let bytes = self.interval(limiter);
+        limiter.wake_after(bytes);
+        limiter.start_timer(PROBE, self.p.flow.probe_period);
+    }
+
+    /// One of the clocks is due: a probe behind the frame just sent.
+    fn probe(&mut self, limiter: &mut Limiter<'_>) {
+        if !limiter.is_engaged() && self.p.flow.l0 != L0::ProbeAlways {
+            limiter.wake_never();
+            limiter.stop_timer(PROBE);
+            return;
+        }
+        limiter.send_probe(Probe::new(self.next, ProbeTarget::Destination, Class::Data));
+        limiter.count(PROBES);
+        self.next = self.next.saturating_add(1);
+        self.wind(limiter);
+    }
+
+    /// A congestion point's message.
+    fn message(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        let fresh = !limiter.is_engaged();
+        if lowers(feedback) && fresh {
+            self.ecm = ecm::Reaction::new(self.p.ecm.clone());
+            limiter.set_rate(limiter.line_rate());
+        } else if !lowers(feedback) && (fresh || self.p.flow.positive == Positive::Ignored) {
+            return;
+        }
+        self.ecm.on_feedback(feedback, limiter);
+        if fresh && limiter.is_engaged() {
+            self.begin(limiter);
+        }
+        self.settle(limiter);
+    }
+
+    /// A new limiter.
+    fn begin(&mut self, limiter: &mut Limiter<'_>) {
+        if self.p.flow.history == History::Restarted {
+            (self.last, self.occ_old, self.first) = (None, None, self.next);
+        }
+        if self.p.flow.l0 != L0::ProbeAlways {
+            limiter.start_timer(PROBE, self.p.flow.probe_period);
+        }
+        let bytes = match self.p.flow.first_probe {
+            FirstProbe::Uniform => self.p.flow.probe_interval.scale(limiter.uniform()),
+            FirstProbe::AtOnce => return self.probe(limiter),
+            FirstProbe::FullInterval => self.interval(limiter),
+        };
+        limiter.wake_after(bytes);
+    }
+
+    /// Gives the limiter back at line rate, else holds it and its tag.
+    fn settle(&mut self, limiter: &mut Limiter<'_>) {
+        if !limiter.is_engaged() {
+            return;
+        }
+        if limiter.rate() >= limiter.line_rate() {
+            limiter.release_when_empty();
+            limiter.stamp(Tag::None);
+            return;
+        }
+        limiter.engage();
+        if let Some(owner) = self.ecm.owner() {
+            limiter.stamp(Tag::Regulated(owner));
+        }
+    }
+
+    /// A probe is back.
+    fn returned(&mut self, probe: &Probe, at: Time, rx_rate: Rate, limiter: &mut Limiter<'_>) {
+        if probe.number >= self.next {
+            return;
+        }
+        limiter.count(ANSWERS);
+        let latency = match self.basis {
+            Basis::Source => limiter.now().saturating_sub(probe.sent_at),
+            Basis::Destination => at.saturating_sub(probe.sent_at),
+        };
+        let shortest = self.shortest.map_or(latency, |l| l.min(latency));
+        self.shortest = Some(shortest);
+        let kept = self.p.flow.history == History::Kept;
+        if !(limiter.is_engaged() || kept)
+            || probe.number < self.first
+            || self.last.is_some_and(|l| probe.number <= l.number)
+        {
+            return;
+        }
+        let last = self.last.replace(Last { number: probe.number, sent_bytes: probe.sent_bytes, at });
+        let Some(last) = last else { return };
+        let time = at.saturating_sub(last.at);
+        let rate = match self.basis {
+            Basis::Source => throughput(probe.sent_bytes.saturating_sub(last.sent_bytes), time),
+            Basis::Destination => Some(rx_rate),
+        };
+        let Some(rate) = rate else { return };
+        let occ = occupancy(rate, latency, shortest);
+        let occ_old = self.occ_old.replace(occ).unwrap_or(occ);
+        if limiter.is_engaged() && limiter.rate() > Rate::ZERO {
+            limiter.count(STEPS);
+            self.steer(flow_feedback(&self.p.flow, occ, occ_old), limiter);
+        }
+    }
+
+    fn steer(&mut self, fb: f64, limiter: &mut Limiter<'_>) {
+        if fb < 0.0 {
+            limiter.set_rate(flow_decreased(&self.p, limiter.rate(), fb));
+        } else if fb > 0.0 {
+            limiter.set_rate(flow_increased(&self.p, limiter.rate(), limiter.line_rate(), fb));
+        }
+        self.settle(limiter);
+    }
+}
+
+impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        if self.p.flow.l0 == L0::ProbeAlways {
+            self.wind(limiter);
+        }
+    }
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        match *feedback {
+            Feedback::Ecm { fb, .. } if fb.is_finite() => self.message(feedback, limiter),
+            Feedback::ProbeReply { ref probe, at, rx_rate } => self.returned(probe, at, rx_rate, limiter),
+            _ => {}
+        }
+    }
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        self.probe(limiter);
+    }
+    fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
+        if slot == PROBE {
+            self.probe(limiter);
+        } else if limiter.is_engaged() {
+            self.ecm.on_timer(slot, limiter);
+            self.settle(limiter);
+        }
+    }
+}
+
+/// The destination returns each probe; destination-based, with the rate received since the one before.
+#[derive(Debug)]
+struct Return {
+    basis: Basis,
+    last: Option<(Time, u64)>,
+}
+
+impl Reflector for Return {
+    fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
+        let (now, received) = (ctl.now(), ctl.received());
+        let mut rx_rate = Rate::ZERO;
+        if self.basis == Basis::Destination {
+            if let Some((then, before)) = self.last {
+                let measured = throughput(received.saturating_sub(before), now.saturating_sub(then));
+                rx_rate = measured.unwrap_or(Rate::ZERO);
+            }
+            self.last = Some((now, received));
+        }
+        ctl.reply(Feedback::ProbeReply { probe: *probe, at: now, rx_rate });
+    }
+}
+
+#[cfg(test)]
+mod tests;

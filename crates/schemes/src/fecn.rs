@@ -1,0 +1,303 @@
+//! # FECN: frames collect the smallest rate on their path
+//!
+//! Each output port computes an advertised rate every interval T, as in BECN ([`crate::explicit_rate`]). A source puts a
+//! rate-discovery tag into its frames, all or a share of them; as a tagged frame starts transmission at a port, the tag is
+//! lowered to that port's rate. The destination returns the tag in a message of its own, and the source sends at the
+//! rate that comes back. A flow thus hears only of the ports on its path, which makes several bottlenecks max-min fair,
+//! and control grows with the tagged frames instead of the ports. Fewer tags mean a later signal: at rate R they are
+//! 12 000 bit / (p R) apart, and below some 10 % rates overshoot and settle late or never.
+//!
+//! Sources: R. Jain and others, IEEE 802.1 decks of January to March 2007, of which outlines are public; C07 (tagging
+//! rates, parameters). The overhead at 100 %, 426 Mb/s, is one message of 64 B per frame of the bottleneck.
+//!
+//! | paper | here |
+//! |---|---|
+//! | RD tag | [`Tag::RateDiscovery`], in steps of 1 kb/s |
+//! | tagging rate p | [`FecnOwn::tagging`] |
+//! | return message | [`Feedback::ReturnedRate`] |
+//!
+//! ## Assumptions, each a parameter
+//!
+//! * `stamp_at`: tags are lowered as the frame starts transmission; on its arrival (`enqueue`) the stamp ages in the queue
+//!   and the loop is unstable.
+//! * `return_rule`: every tag is returned; or at most one per flow and interval.
+//! * `tag_rate`: tags start at the rate of the access link; or at the source's own rate, which then can only fall.
+//! * `rate_averaging = rate`, `alpha` = 0.5: without it (alpha = 1) a parking lot settles away from its fair rates.
+//! * Those of the advertised rate: see [`crate::explicit_rate`].
+//!
+//! ## Not modelled
+//!
+//! The tag's bytes on the link. E-FECN's stop message on severe congestion (2008).
+
+use crate::explicit_rate::{ExplicitRateParams, Meter, WithOwn};
+use cnsim_scheme_api::{
+    Built, CongestionPoint, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite, Rate,
+    ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag,
+    Time, choice, params,
+};
+
+choice! {
+    /// When a port lowers a tag to its rate.
+    pub enum StampAt {
+        /// As the frame starts transmission.
+        Transmission = "transmission",
+        /// As the frame arrives.
+        Enqueue = "enqueue",
+    }
+}
+
+choice! {
+    /// Which tags the destination returns.
+    pub enum ReturnRule {
+        /// Each.
+        EveryTag = "every-tag",
+        /// At most one per flow and interval: the first to arrive.
+        OncePerInterval = "once-per-interval",
+    }
+}
+
+choice! {
+    /// Rate that a source writes into its tags.
+    pub enum TagRate {
+        /// That of the access link, C.
+        Line = "line",
+        /// The source's present rate R: it can then only fall.
+        Current = "current",
+    }
+}
+
+params! {
+    /// What FECN adds to the parameters of the advertised rate.
+    pub struct FecnOwn {
+        /// Probability with which a frame is tagged (C07: 1, 0.1, 0.05, 0.01).
+        tagging: f64 = 1.0, symbol "p", from 1e-6, to 1.0;
+        /// When a port lowers a tag (assumed).
+        stamp_at: StampAt = StampAt::Transmission, symbol "";
+        /// Which tags are returned (assumed).
+        return_rule: ReturnRule = ReturnRule::EveryTag, symbol "";
+        /// Rate that tags start with (assumed).
+        tag_rate: TagRate = TagRate::Line, symbol "";
+    }
+}
+
+/// All parameters of FECN.
+pub type FecnParams = WithOwn<FecnOwn>;
+
+impl Default for FecnParams {
+    fn default() -> Self {
+        Self { port: ExplicitRateParams::fecn(), own: FecnOwn::default() }
+    }
+}
+
+impl FecnParams {
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+        self.port.idle()
+    }
+}
+
+/// FECN.
+#[derive(Debug)]
+pub struct Fecn(pub FecnParams);
+
+impl Scheme for Fecn {
+    fn name(&self) -> &str {
+        "fecn"
+    }
+    fn plan(&self) -> Plan {
+        Plan {
+            limiter_scope: Scope::Flow,
+            built: Built::FirstFrame,
+            reflect: ReflectGate::Tagged,
+            reflector_scope: Scope::Flow,
+        }
+    }
+    /// Nothing passes a port without a link, so its rate would reach nobody.
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        site.attached.then(|| -> Box<dyn CongestionPoint> {
+            Box::new(Point {
+                stamp_at: self.0.own.stamp_at,
+                meter: Meter::new(self.0.port.clone(), site.rate),
+            })
+        })
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Reaction(self.0.clone())))
+    }
+    fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
+        let once = self.0.own.return_rule == ReturnRule::OncePerInterval;
+        Some(Box::new(Return { silence: once.then_some(self.0.port.interval) }))
+    }
+    fn engages(&self, feedback: &Feedback) -> bool {
+        matches!(feedback, Feedback::ReturnedRate { .. })
+    }
+    fn counters(&self) -> &'static [&'static str] {
+        &["rates_returned"]
+    }
+}
+
+#[derive(Debug)]
+struct Point {
+    stamp_at: StampAt,
+    meter: Meter,
+}
+
+impl Point {
+    fn stamp(&self, ctl: &mut PointControl<'_>) {
+        if self.stamp_at == StampAt::Transmission {
+            ctl.stamp_rate(self.meter.rate);
+        }
+    }
+}
+
+impl CongestionPoint for Point {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        self.meter.start(ctl);
+        if self.stamp_at == StampAt::Enqueue {
+            ctl.sample_tagged();
+        }
+        self.stamp(ctl);
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, _: &Queue, _: &mut PointControl<'_>) {
+        if let Tag::RateDiscovery(rate) = frame.tag {
+            frame.tag = Tag::RateDiscovery(rate.min(self.meter.rate));
+        }
+    }
+    fn on_timer(&mut self, _: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.meter.measure(queue, ctl);
+        self.stamp(ctl);
+    }
+}
+
+#[derive(Debug)]
+struct Return {
+    /// Stays deaf for this long after a message.
+    silence: Option<Time>,
+}
+
+impl Reflector for Return {
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        if let Tag::RateDiscovery(rate) = frame.tag {
+            ctl.count(0);
+            ctl.reply(Feedback::ReturnedRate { rate });
+            if let Some(time) = self.silence {
+                ctl.ignore_for(time);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Reaction(FecnParams);
+
+impl Reaction {
+    fn obey(&self, rate: Rate, limiter: &mut Limiter<'_>) {
+        limiter.set_rate(rate);
+        let rate = match self.0.own.tag_rate {
+            TagRate::Line => limiter.line_rate(),
+            TagRate::Current => limiter.rate(),
+        };
+        limiter.stamp_with(Tag::RateDiscovery(rate), self.0.own.tagging);
+    }
+}
+
+impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        limiter.engage();
+        self.obey(self.0.port.first_rate(limiter.line_rate()), limiter);
+    }
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        if let Feedback::ReturnedRate { rate } = *feedback {
+            self.obey(rate.max(self.0.port.r_min), limiter);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::testing::{PointRig, ReactionRig};
+    use cnsim_scheme_api::{
+        Bytes, FlowId, LimiterState, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream,
+    };
+
+    fn with(key: &str, text: &str) -> FecnParams {
+        let mut params = FecnParams::default();
+        params.set(key, text).unwrap();
+        params
+    }
+
+    #[test]
+    fn a_source_obeys_what_returns() {
+        let mut rig = ReactionRig::new(Fecn(FecnParams::default()), Rate::from_gbps(10.0));
+        rig.cnm(63);
+        assert!(!rig.engaged(), "another scheme's message");
+        for (gbps, expected) in [(2.5, 2.5), (4.0, 4.0), (0.001, 0.01), (20.0, 10.0)] {
+            rig.feedback(&Feedback::ReturnedRate { rate: Rate::from_gbps(gbps) });
+            assert_eq!(rig.rate().gbps(), expected);
+        }
+    }
+
+    /// Starts at C / 10 and tags with probability p; the tag starts at C, or at R.
+    #[test]
+    fn tags_of_a_source() {
+        for (choice, gbps) in [("line", 10.0), ("current", 1.0)] {
+            let mut params = with("tag_rate", choice);
+            params.set("tagging", "0.05").unwrap();
+            let line = Rate::from_gbps(10.0);
+            let mut state = LimiterState::new(line, Bytes::new(1500), Stream::new(1, 1, Purpose::Reaction));
+            Reaction(params).start(&mut Limiter::new(Time::ZERO, &mut state, &mut Vec::new()));
+            assert!(state.engaged);
+            assert_eq!((state.rate.gbps(), state.tag_probability), (1.0, 0.05));
+            assert_eq!(state.tag, Tag::RateDiscovery(Rate::from_gbps(gbps)));
+        }
+    }
+
+    /// A port starts at C / 10: at transmission the network stamps that, at enqueue the port does, to the smaller rate.
+    #[test]
+    fn stamps_of_a_port() {
+        let line = Rate::from_gbps(10.0);
+        let tag = |gbps| Tag::RateDiscovery(Rate::from_gbps(gbps));
+        let mut rig = PointRig::new(&Fecn(FecnParams::default()), line, 1).unwrap();
+        assert_eq!(rig.state.stamp, Some(Rate::from_gbps(1.0)));
+        assert_eq!(rig.frame(1, 1500, tag(10.0)).tag, tag(10.0));
+        let mut rig = PointRig::new(&Fecn(with("stamp_at", "enqueue")), line, 1).unwrap();
+        assert_eq!(rig.state.stamp, None);
+        assert_eq!(rig.frame(1, 1500, tag(10.0)).tag, tag(1.0));
+        assert_eq!(rig.frame(1, 1500, tag(0.5)).tag, tag(0.5));
+    }
+
+    #[test]
+    fn a_destination_returns_the_tag() {
+        for (rule, deaf) in [("every-tag", Time::ZERO), ("once-per-interval", Time::from_us(37))] {
+            let mut object = Fecn(with("return_rule", rule))
+                .reflector(&SinkSite {
+                    flow: FlowId(1),
+                    src: NodeId(0),
+                    dst: NodeId(1),
+                    line_rate: Rate::from_gbps(10.0),
+                })
+                .unwrap();
+            let mut state = ReflectorState {
+                deaf_until: Time::ZERO,
+                received: 0,
+                stream: Stream::new(1, 1, Purpose::Reflector),
+            };
+            let mut said = Vec::new();
+            let rate = Rate::from_gbps(2.0);
+            let frame = FrameView {
+                flow: FlowId(1),
+                src: NodeId(0),
+                dst: NodeId(1),
+                len: Bytes::new(1500),
+                marked: false,
+                tag: Tag::RateDiscovery(rate),
+                dropped: false,
+            };
+            object.on_frame(&frame, &mut ReflectorControl::new(Time::from_us(7), &mut state, &mut said));
+            let returned = |a: &ReflectorAction| matches!(a, ReflectorAction::Reply(Feedback::ReturnedRate { rate: r }) if *r == rate);
+            assert_eq!(said.iter().filter(|a| returned(a)).count(), 1);
+            assert_eq!(state.deaf_until, deaf);
+        }
+    }
+}

@@ -1,0 +1,588 @@
+//! # QCN-P, QCN-SP, QCN-PP: QCN with probes (and QCN-HP, QCN-HSP with Fb-hat)
+//!
+//! A source that is limited asks how the queue that limited it is doing. It sends a small probe, at most one at a time,
+//! and gets the queue's present `Fb` back, positive too. A negative answer is obeyed as a message of
+//! [`crate::qcn_2pt`] would be; any other counts as a finished recovery cycle, so a source whose congestion is over need
+//! not send 150 KB at a low rate for each step back. Overhead grows with the number of limiters, not with the traffic as
+//! in [`crate::qcn_3pt`], and data frames need no tag. The variants differ in the way of the probe: to the congestion
+//! point of the last message ahead of all data (P), along the flow's path among the data up to that point (SP), or to
+//! the destination, which returns the most negative `Fb` of the path (PP); HP and HSP put [`crate::fb_hat`] into the
+//! congestion point.
+//!
+//! Sources: G. Roeck, August 2007 (R07), for the names, the set point of 24 KB and the ranking. The mechanics are not
+//! printed there: all below is assumed.
+//!
+//! | paper | here |
+//! |---|---|
+//! | probe and its way | [`Route`] |
+//! | signed quantised Fb, -63 to 63 (-58 to 58 with 24 KB) | [`crate::qcn_2pt::quantise`] with a sign |
+//! | `TR += R_i (1 + Fb/16)` | [`ProbeParams::scale`] |
+//!
+//! ## Assumptions, each a parameter
+//!
+//! * `probe_bytes`, `probe_interval`: a probe each so many bytes of the flow's own or each so much time, whichever is
+//!   first; both start anew then.
+//! * `probe_outstanding`: an interval that ends with so many probes under way sends none, or they would stack up in a
+//!   slow port. `probe_lost`: a probe without an answer for so long is given up; its answer is not taken any more.
+//! * `probe_step`, `probe_gain`: an answer Fb >= 0 raises the target in active increase by the step of the cycle times
+//!   (`probe_step` + `probe_gain` x Fb). It is read as replacing the cycle's own step; `probe_step = 2` adds it.
+//! * `path_start` (PP): the first congestion point writes its Fb whatever it is, so a free path answers a positive
+//!   value; or the field starts at 0 and never gets above it.
+//! * Negative answers need no `q > Q_eq`: `gate_qoff` is a gate of messages.
+//! * A congestion point reads its queue as the probe arrives, not as it departs: the network wakes it only then.
+
+use crate::fb_hat::{AnswerParams, Hat, HatAnswer, HatParams, Steer};
+use crate::join::Join;
+use crate::qcn_2pt::{PERIOD, Point, QcnParams};
+use cnsim_scheme_api::{
+    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, PointControl, PointId, Probe,
+    ProbeTarget, Queue, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl, Scheme, SinkSite, Slot,
+    SourceSite, Time, choice, params,
+};
+
+choice! {
+    /// What a probe of a whole path holds before its first congestion point.
+    pub enum PathStart {
+        /// Nothing: the first one writes its Fb whatever it is.
+        First = "first",
+        /// Fb = 0: only negative values replace it.
+        Zero = "zero",
+    }
+}
+
+params! {
+    /// What probes add to the parameters of QCN-2pt.
+    pub struct ProbeParams {
+        /// Bytes of the flow between probes (TO_THRESH).
+        probe_bytes: Bytes = Bytes::from_kb(150), symbol "TO_THRESH", from Bytes::new(64), to Bytes::from_mb(1000);
+        /// Time between probes, if that is sooner.
+        probe_interval: Time = Time::from_us(500), symbol "", from Time::from_us(1);
+        /// Largest number of probes of a limiter under way.
+        probe_outstanding: u32 = 1, symbol "", from 1, to 1000;
+        /// A probe is given up after this time.
+        probe_lost: Time = Time::from_ms(100), symbol "", from Time::from_us(1);
+        /// Active-increase steps for an answer of 0.
+        probe_step: f64 = 1.0, symbol "", from 0.0, to 100.0;
+        /// Further steps per unit of a positive answer.
+        probe_gain: f64 = 1.0 / 16.0, symbol "", from 0.0, to 100.0;
+    }
+}
+
+params! {
+    /// What probes of a whole path add to that.
+    pub struct PathParams {
+        /// What a probe of a whole path holds before its first congestion point.
+        path_start: PathStart = PathStart::First, symbol "";
+    }
+}
+
+impl ProbeParams {
+    /// Active-increase steps for an answer Fb >= 0: `1 + Fb/16`.
+    pub fn scale(&self, fb: i32) -> f64 {
+        self.probe_step + self.probe_gain * f64::from(fb.max(0))
+    }
+}
+
+/// The way of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// P: addressed to the congestion point of the last message, ahead of all data.
+    Directed,
+    /// SP: along the flow's path, queued with its data, as far as that congestion point.
+    SubPath,
+    /// PP: along the flow's path, queued with its data, to the destination.
+    Path,
+}
+
+/// Parameters of P and SP.
+pub type PlainParams = Join<QcnParams, ProbeParams>;
+/// Parameters of PP.
+pub type WholePathParams = Join<PlainParams, PathParams>;
+/// Parameters of HP and HSP.
+pub type HatProbeParams = Join<Join<QcnParams, HatParams>, Join<ProbeParams, AnswerParams>>;
+
+/// R07's parameters without Fb-hat.
+pub fn plain() -> PlainParams {
+    Join { first: QcnParams::r07(Rate::from_mbps(12.0)), second: ProbeParams::default() }
+}
+
+/// The same for whole paths.
+pub fn whole_path() -> WholePathParams {
+    Join { first: plain(), second: PathParams::default() }
+}
+
+/// R07's parameters with Fb-hat.
+pub fn with_hat() -> HatProbeParams {
+    let first = Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() };
+    Join { first, second: Join::default() }
+}
+
+impl HatProbeParams {
+    /// Keys that were set but have no effect under these settings, with the reason.
+    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+        let hat = &self.first.second;
+        [self.first.first.idle(), hat.idle(), self.second.second.idle(hat)].concat()
+    }
+}
+
+/// QCN with probes, with or without Fb-hat.
+#[derive(Debug)]
+pub struct QcnProbing {
+    name: &'static str,
+    route: Route,
+    qcn: QcnParams,
+    hat: Option<(HatParams, HatAnswer)>,
+    probe: ProbeParams,
+    start: PathStart,
+}
+
+impl QcnProbing {
+    /// P or SP.
+    pub fn plain(name: &'static str, route: Route, p: PlainParams) -> Self {
+        Self { name, route, qcn: p.first, hat: None, probe: p.second, start: PathStart::First }
+    }
+    /// HP or HSP.
+    pub fn hat(name: &'static str, route: Route, p: HatProbeParams) -> Self {
+        let (Join { first: qcn, second: hat }, Join { first: probe, second: answer }) = (p.first, p.second);
+        Self { name, route, qcn, hat: Some((hat, answer.fbhat_answer)), probe, start: PathStart::First }
+    }
+    /// PP.
+    pub fn whole_path(name: &'static str, p: WholePathParams) -> Self {
+        Self { start: p.second.path_start, ..Self::plain(name, Route::Path, p.first) }
+    }
+}
+
+/// Indices of the counters; 0 are the messages of the congestion point.
+const PROBES: u8 = 1;
+const POSITIVE: u8 = 2;
+const NEGATIVE: u8 = 3;
+const LOST: u8 = 4;
+const MOVED: u8 = 5;
+
+impl Scheme for QcnProbing {
+    fn name(&self) -> &str {
+        self.name
+    }
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        let point = Point::new(self.qcn.clone(), site.point, None);
+        let point = point.transformed(self.hat.as_ref().and_then(|(hat, answer)| Hat::build(hat, *answer)));
+        Some(Box::new(ProbedPoint { point, id: site.point, start: self.start }))
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Reaction {
+            steer: Steer::new(self.qcn.clone(), self.hat.as_ref().map(|h| &h.0)),
+            prober: Prober::new(self.probe.clone(), self.route),
+            cycle_end: 0,
+        }))
+    }
+    fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
+        (self.route == Route::Path).then(|| -> Box<dyn Reflector> { Box::new(Return) })
+    }
+    fn engages(&self, feedback: &Feedback) -> bool {
+        matches!(feedback, Feedback::Cnm { qntz_fb, .. } if *qntz_fb > 0)
+    }
+    fn counters(&self) -> &'static [&'static str] {
+        &[
+            "cnm_messages",
+            "probes_sent",
+            "answers_positive",
+            "answers_negative",
+            "probes_lost",
+            "point_changes",
+        ]
+    }
+}
+
+/// The congestion point of QCN-2pt or QCN-H, which also reads its queue to probes.
+#[derive(Debug)]
+struct ProbedPoint {
+    point: Point,
+    id: PointId,
+    start: PathStart,
+}
+
+impl CongestionPoint for ProbedPoint {
+    fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.point.start(queue, ctl);
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.point.on_sample(frame, queue, ctl);
+    }
+    fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
+        let fb = self.point.reading(queue.len.as_f64());
+        match probe.target {
+            ProbeTarget::Point(id) if id == self.id => {
+                (probe.fb, probe.point) = (fb, Some(self.id));
+                ctl.answer();
+            }
+            // On the way to another one.
+            ProbeTarget::Point(_) => {}
+            ProbeTarget::Destination => {
+                let first = probe.point.is_none() && self.start == PathStart::First;
+                if first || fb < probe.fb {
+                    (probe.fb, probe.point) = (fb, Some(self.id));
+                }
+            }
+        }
+    }
+}
+
+/// The destination of PP: returns what the path wrote.
+#[derive(Debug)]
+struct Return;
+
+impl Reflector for Return {
+    fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
+        ctl.reply(Feedback::ProbeReply { probe: *probe, at: ctl.now(), rx_rate: Rate::ZERO });
+    }
+}
+
+/// Timer of the interval between probes.
+const INTERVAL: Slot = Slot(1);
+
+/// When to send a probe, where to, and which are under way.
+#[derive(Debug)]
+struct Prober {
+    p: ProbeParams,
+    route: Route,
+    /// Congestion point of the last message.
+    point: Option<PointId>,
+    number: u32,
+    /// Number and time of those under way: the time tells them from those of an earlier limiter of the flow.
+    under_way: Vec<(u32, Time)>,
+    /// The next is due when the flow has sent this much.
+    due: u64,
+}
+
+impl Prober {
+    fn new(p: ProbeParams, route: Route) -> Self {
+        Self { p, route, point: None, number: 0, under_way: Vec::new(), due: 0 }
+    }
+
+    fn restart(&mut self, limiter: &mut Limiter<'_>) {
+        self.due = limiter.sent().saturating_add(self.p.probe_bytes.get());
+        limiter.start_timer(INTERVAL, self.p.probe_interval);
+    }
+
+    /// A message (or negative answer) of this congestion point: the next probe asks there. The first one starts the
+    /// interval.
+    fn ask(&mut self, point: PointId, limiter: &mut Limiter<'_>) {
+        match self.point.replace(point) {
+            None => self.restart(limiter),
+            Some(before) if before != point => limiter.count(MOVED),
+            Some(_) => {}
+        }
+    }
+
+    /// An interval has ended.
+    fn interval(&mut self, limiter: &mut Limiter<'_>) {
+        self.restart(limiter);
+        let now = limiter.now();
+        let before = self.under_way.len();
+        self.under_way.retain(|u| now.saturating_sub(u.1) < self.p.probe_lost);
+        (self.under_way.len()..before).for_each(|_| limiter.count(LOST));
+        let Some(point) = self.point else { return };
+        if self.under_way.len() >= self.p.probe_outstanding as usize {
+            return;
+        }
+        let (target, class) = match self.route {
+            Route::Directed => (ProbeTarget::Point(point), Class::Control),
+            Route::SubPath => (ProbeTarget::Point(point), Class::Data),
+            Route::Path => (ProbeTarget::Destination, Class::Data),
+        };
+        self.number = self.number.wrapping_add(1);
+        self.under_way.push((self.number, now));
+        limiter.count(PROBES);
+        limiter.send_probe(Probe::new(self.number, target, class));
+    }
+
+    /// Takes a probe back; false if it is not waited for.
+    fn back(&mut self, probe: &Probe) -> bool {
+        let at = self.under_way.iter().position(|u| *u == (probe.number, probe.sent_at));
+        at.map(|at| self.under_way.swap_remove(at)).is_some()
+    }
+}
+
+/// The reaction point of QCN-2pt with a prober beside it.
+#[derive(Debug)]
+struct Reaction {
+    steer: Steer,
+    prober: Prober,
+    /// The cycle ends when the flow has sent this much.
+    cycle_end: u64,
+}
+
+impl Reaction {
+    fn new_cycle(&mut self, limiter: &Limiter<'_>) {
+        self.cycle_end = limiter.sent().saturating_add(self.steer.rates.need().get());
+    }
+
+    /// Wakes at the end of the cycle or of the probing interval, whichever is first.
+    fn arm(&self, limiter: &mut Limiter<'_>) {
+        let next = self.cycle_end.min(self.prober.due);
+        limiter.wake_after(Bytes::new(next.saturating_sub(limiter.sent())));
+    }
+
+    fn answered(&mut self, probe: &Probe, limiter: &mut Limiter<'_>) {
+        if !self.prober.back(probe) {
+            return;
+        }
+        let fb = probe.fb.clamp(-63, 63);
+        if fb < 0 {
+            limiter.count(NEGATIVE);
+            if let Some(point) = probe.point {
+                self.prober.ask(point, limiter);
+            }
+            self.steer.cut(fb.unsigned_abs() as u8, limiter);
+        } else {
+            limiter.count(POSITIVE);
+            self.steer.cycle(self.prober.p.scale(fb), limiter);
+        }
+        self.new_cycle(limiter);
+        self.arm(limiter);
+    }
+}
+
+impl ReactionPoint for Reaction {
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        match *feedback {
+            Feedback::Cnm { point, qntz_fb, .. } if qntz_fb > 0 => {
+                self.steer.cut(qntz_fb, limiter);
+                self.prober.ask(point, limiter);
+                self.new_cycle(limiter);
+                self.arm(limiter);
+            }
+            Feedback::ProbeReply { probe, .. } => self.answered(&probe, limiter),
+            _ => {}
+        }
+    }
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        if limiter.sent() >= self.cycle_end {
+            self.steer.cycle(1.0, limiter);
+            self.new_cycle(limiter);
+        }
+        if limiter.sent() >= self.prober.due {
+            self.prober.interval(limiter);
+        }
+        self.arm(limiter);
+    }
+    fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
+        match slot {
+            INTERVAL => {
+                self.prober.interval(limiter);
+                self.arm(limiter);
+            }
+            PERIOD => self.steer.rates.period(limiter),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
+    use cnsim_scheme_api::{LimiterAction, NodeId, PointAction, PointState, Purpose, QueueKind, Stream};
+
+    const LINE: Rate = Rate::from_gbps(10.0);
+
+    fn scheme(route: Route, change: impl FnOnce(&mut PlainParams)) -> QcnProbing {
+        let mut p = plain();
+        change(&mut p);
+        QcnProbing::plain("test", route, p)
+    }
+
+    fn point(scheme: &dyn Scheme, id: u32) -> Box<dyn CongestionPoint> {
+        let site = QueueSite {
+            node: NodeId(9),
+            port: 0,
+            point: PointId(id),
+            class: Class::Data,
+            rate: LINE,
+            kind: QueueKind::SwitchOutput,
+            attached: true,
+        };
+        scheme.congestion_point(&site).unwrap()
+    }
+
+    /// Shows a probe to a congestion point whose queue is so long; was it answered?
+    fn show(point: &mut dyn CongestionPoint, probe: &mut Probe, len: u64) -> bool {
+        let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
+        let queue = Queue {
+            len: Bytes::new(len),
+            line_rate: LINE,
+            service_rate: LINE,
+            arrived: 0,
+            sent: 0,
+            dropped: 0,
+        };
+        let mut ctl = PointControl::new(Time::ZERO, &mut state, &mut actions);
+        point.on_probe(probe, FlowId(1), &queue, &mut ctl);
+        actions.iter().any(|a| matches!(a, PointAction::Answer))
+    }
+
+    fn probes(rig: &ReactionRig) -> Vec<Probe> {
+        let sent = rig.actions.iter();
+        sent.filter_map(|a| if let LimiterAction::Probe(p) = a { Some(*p) } else { None }).collect()
+    }
+
+    fn counted(rig: &ReactionRig, index: u8) -> usize {
+        rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
+    }
+
+    /// The network would fill in when it was sent.
+    fn reply(probe: &Probe, sent_at: Time, fb: i32) -> Feedback {
+        let probe = Probe { fb, sent_at, point: Some(PointId(0)), ..*probe };
+        Feedback::ProbeReply { probe, at: sent_at, rx_rate: Rate::ZERO }
+    }
+
+    /// Empty and unchanged: 24 000 B = 375 pages, x 64 / 2048 = 11.7. Very long: 1875 pages = 58.6.
+    #[test]
+    fn readings_by_hand() {
+        let s = scheme(Route::Directed, |_| {});
+        let mut cp = point(&s, 7);
+        // The last sample saw 0 B, so 24 000 B have grown: -48 000 B = 750 pages = 23.4 steps.
+        for (len, fb) in [(0, 11), (24_000, -23), (1_000_000, -58)] {
+            let mut probe = Probe::new(1, ProbeTarget::Point(PointId(7)), Class::Control);
+            assert!(show(cp.as_mut(), &mut probe, len));
+            assert_eq!((probe.fb, probe.point), (fb, Some(PointId(7))), "{len} B");
+        }
+        let s = scheme(Route::Directed, |p| p.first.w = 0.0);
+        let mut probe = Probe::new(1, ProbeTarget::Point(PointId(7)), Class::Control);
+        // W = 0: 24 000 B = 375 pages of 512: 46 steps; 7 pages too long are less than one step: 0.
+        assert!(show(point(&s, 7).as_mut(), &mut probe, 0) && probe.fb == 46);
+        assert!(show(point(&s, 7).as_mut(), &mut probe, 24_448) && probe.fb == 0);
+        assert!(!show(point(&s, 8).as_mut(), &mut probe, 0), "addressed to another");
+        // Fb-hat mixes half of 375 pages into an average of 0: 5.9 steps.
+        let h = QcnProbing::hat("test", Route::Directed, with_hat());
+        assert!(show(point(&h, 7).as_mut(), &mut probe, 0) && probe.fb == 5);
+    }
+
+    /// Three ports of a path, empty, full, empty: the full one stands in the answer. A free path answers +11.
+    #[test]
+    fn a_path_answers_its_most_negative() {
+        let go = |start, lengths: [u64; 3]| {
+            let s = QcnProbing { start, ..scheme(Route::Path, |_| {}) };
+            let mut probe = Probe::new(1, ProbeTarget::Destination, Class::Data);
+            for (id, len) in lengths.into_iter().enumerate() {
+                assert!(!show(point(&s, id as u32).as_mut(), &mut probe, len), "none ends it");
+            }
+            (probe.fb, probe.point)
+        };
+        assert_eq!(go(PathStart::First, [0, 1_000_000, 0]), (-58, Some(PointId(1))));
+        assert_eq!(go(PathStart::First, [0, 0, 0]), (11, Some(PointId(0))));
+        assert_eq!(go(PathStart::Zero, [0, 0, 0]), (0, None));
+        assert_eq!(go(PathStart::Zero, [0, 0, 1_000_000]), (-58, Some(PointId(2))));
+    }
+
+    /// 63, then nothing but one answer: half-way from 50.8 % to the line rate, TR = C.
+    #[test]
+    fn a_positive_answer_is_a_finished_cycle() {
+        for fb in [0, 11] {
+            let mut rig = ReactionRig::new(scheme(Route::Directed, |_| {}), LINE);
+            rig.cnm(63);
+            rig.cnm(63);
+            let low = rig.rate();
+            rig.wait(Time::from_us(500));
+            let sent = probes(&rig);
+            assert_eq!(sent.len(), 1);
+            assert_eq!((sent[0].target, sent[0].class), (ProbeTarget::Point(PointId(0)), Class::Control));
+            rig.send(149_000);
+            rig.feedback(&reply(&sent[0], Time::from_us(500), fb));
+            assert_eq!(rig.rate(), (low + LINE) * 0.5, "answer {fb}");
+            let rate = rig.rate();
+            rig.send(149_000);
+            assert_eq!(rig.rate(), rate, "the answer started the byte cycle anew");
+            rig.feedback(&reply(&sent[0], Time::from_us(500), fb));
+            assert_eq!(rig.rate(), rate, "an answer counts once");
+            assert_eq!((counted(&rig, PROBES), counted(&rig, POSITIVE), counted(&rig, NEGATIVE)), (2, 1, 0));
+        }
+    }
+
+    /// In active increase +11 raises the target by 12 x (1 + 11/16) = 20.25 Mb/s, 0 by 12 Mb/s.
+    #[test]
+    fn step_of_an_answer_by_hand() {
+        for (fb, step) in [(0, 12e6), (11, 20.25e6)] {
+            let mut rig = ReactionRig::new(scheme(Route::Directed, |p| p.first.efr = false), LINE);
+            rig.cnm(63);
+            rig.cnm(63);
+            let target = 10e9 * (1.0 - 63.0 / 128.0);
+            rig.send(5 * 150_000);
+            let sent = probes(&rig);
+            assert_eq!(sent.len(), 1, "the first of the five intervals sent one, the others wait for it");
+            let rate = rig.rate().bps();
+            rig.feedback(&reply(&sent[0], Time::ZERO, fb));
+            let expected = (rate + target + step) / 2.0;
+            assert!(
+                (rig.rate().bps() - expected).abs() < 1.0,
+                "{fb}: {} against {expected}",
+                rig.rate().bps()
+            );
+        }
+    }
+
+    #[test]
+    fn a_negative_answer_is_a_message() {
+        let mut rig = ReactionRig::new(scheme(Route::SubPath, |_| {}), LINE);
+        rig.cnm(32);
+        rig.send(150_000);
+        let (rate, sent) = (rig.rate(), probes(&rig));
+        assert_eq!((sent.len(), sent[0].class), (1, Class::Data));
+        rig.feedback(&reply(&sent[0], Time::ZERO, -32));
+        assert_eq!(rig.rate(), rate * 0.75);
+        assert_eq!(counted(&rig, NEGATIVE), 1);
+    }
+
+    /// One probe each 500 us, but only one under way; after 100 ms it is given up and the next is sent.
+    #[test]
+    fn one_probe_is_under_way() {
+        let mut rig = ReactionRig::new(scheme(Route::Path, |_| {}), LINE);
+        rig.cnm(63);
+        rig.wait(Time::from_us(499));
+        assert_eq!(probes(&rig).len(), 0);
+        rig.wait(Time::from_ms(99));
+        let sent = probes(&rig);
+        assert_eq!((sent.len(), sent[0].target), (1, ProbeTarget::Destination));
+        rig.wait(Time::from_us(1_002));
+        assert_eq!((probes(&rig).len(), counted(&rig, LOST)), (2, 1));
+        let rate = rig.rate();
+        rig.feedback(&reply(&sent[0], Time::from_us(500), 11));
+        assert_eq!(rig.rate(), rate, "the lost one came too late");
+        let mut rig = ReactionRig::new(scheme(Route::Path, |p| p.second.probe_outstanding = 3), LINE);
+        rig.cnm(63);
+        rig.wait(Time::from_ms(50));
+        assert_eq!(probes(&rig).len(), 3);
+    }
+
+    /// Without an answer the byte counter goes on as in QCN-2pt, to the bit.
+    #[test]
+    fn without_answers_it_is_qcn_2pt() {
+        let mut probing = ReactionRig::new(scheme(Route::Directed, |_| {}), LINE);
+        let mut plain = ReactionRig::new(crate::qcn_2pt::Qcn2pt(QcnParams::r07(Rate::from_mbps(12.0))), LINE);
+        for step in 0..400u64 {
+            for rig in [&mut probing, &mut plain] {
+                if step % 37 == 0 {
+                    rig.cnm(40);
+                }
+                rig.send(1500 * (step % 11));
+                rig.wait(Time::from_us(70));
+            }
+            assert_eq!(probing.rate(), plain.rate(), "step {step}");
+        }
+        assert!(!probes(&probing).is_empty());
+    }
+
+    #[test]
+    fn every_route_conforms() {
+        for route in [Route::Directed, Route::SubPath, Route::Path] {
+            let promise = Promise {
+                floor: Rate::from_mbps(10.0),
+                recovers: Some((Bytes::from_mb(40), Time::from_ms(100))),
+            };
+            let plain = || -> Box<dyn Scheme> { Box::new(scheme(route, |_| {})) };
+            conformance(&plain, promise).unwrap();
+            let hat = || -> Box<dyn Scheme> { Box::new(QcnProbing::hat("test", route, with_hat())) };
+            conformance(&hat, promise).unwrap();
+        }
+    }
+}
