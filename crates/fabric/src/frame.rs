@@ -120,7 +120,7 @@ impl Bodies {
 /// same few lines of the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Ring {
-    buf: Vec<Entry>,
+    buf: Box<[Entry]>,
     head: u32,
     tail: u32,
 }
@@ -145,13 +145,20 @@ const BEYOND: Entry = Entry {
 
 impl Ring {
     /// Places of a new ring that is used.
-    const FIRST: usize = 8;
+    const FIRST: usize = 4;
 
-    /// Time of the first entry, [`NEVER`] if there is none.
-    #[inline]
-    pub(crate) fn ready(&self) -> u64 {
-        self.buf.get(self.head as usize).map_or(NEVER, |e| e.ready)
+    /// A ring with `places` to begin with. Rings made one after the other lie side by side in memory, which helps the
+    /// prefetcher as nodes are visited in order.
+    pub(crate) fn with_places(places: usize) -> Self {
+        Self { buf: vec![BEYOND; places.max(Self::FIRST)].into_boxed_slice(), head: 0, tail: 0 }
     }
+
+    /// From the first entry to the end of the memory: read up to one that is not due, as what stands after the last never is.
+    #[inline]
+    pub(crate) fn places(&self) -> &[Entry] {
+        self.buf.get(self.head as usize..).unwrap_or_default()
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.head == self.tail
@@ -165,10 +172,6 @@ impl Ring {
         if self.is_empty() { None } else { self.buf.get_mut(self.head as usize) }
     }
     #[inline]
-    pub(crate) fn back(&self) -> Option<&Entry> {
-        if self.is_empty() { None } else { self.buf.get(self.tail as usize - 1) }
-    }
-    #[inline]
     pub(crate) fn back_mut(&mut self) -> Option<&mut Entry> {
         if self.is_empty() { None } else { self.buf.get_mut(self.tail as usize - 1) }
     }
@@ -177,16 +180,15 @@ impl Ring {
     pub(crate) fn entries(&self) -> &[Entry] {
         self.buf.get(self.head as usize..self.tail as usize).unwrap_or_default()
     }
-    /// Forgets the first entry.
+    /// Forgets the first entry, if there is one. Without branches, as whether another follows cannot be predicted.
     #[inline]
     pub(crate) fn skip(&mut self) {
-        self.head += 1;
-        if self.head >= self.tail {
-            self.head = 0;
-            self.tail = 0;
-            if let Some(first) = self.buf.first_mut() {
-                first.ready = NEVER;
-            }
+        let more = u32::from(self.head + 1 < self.tail);
+        self.head = (self.head + 1) * more;
+        self.tail *= more;
+        if let Some(first) = self.buf.get_mut(self.head as usize) {
+            // NEVER has all bits set.
+            first.ready |= u64::from(more).wrapping_sub(1);
         }
     }
     #[inline]
@@ -197,15 +199,29 @@ impl Ring {
     }
     #[inline]
     pub(crate) fn push_back(&mut self, entry: Entry) {
-        if self.tail as usize + 1 >= self.buf.len() {
-            self.make_room();
-        }
         let at = self.tail as usize;
-        if let Some([place, beyond]) = self.buf.get_mut(at..at + 2) {
+        if let Some([place, beyond, ..]) = self.buf.get_mut(at..) {
             *place = entry;
             beyond.ready = NEVER;
+            self.tail += 1;
+        } else {
+            self.make_room();
+            self.push_back(entry);
         }
-        self.tail += 1;
+    }
+    /// The same for an entry found elsewhere, with another input.
+    #[inline]
+    pub(crate) fn push_back_from(&mut self, entry: &Entry, input: u16) {
+        let at = self.tail as usize;
+        if let Some([place, beyond, ..]) = self.buf.get_mut(at..) {
+            *place = *entry;
+            place.frame.input = input;
+            beyond.ready = NEVER;
+            self.tail += 1;
+        } else {
+            self.make_room();
+            self.push_back_from(entry, input);
+        }
     }
     /// Moves the entries to the beginning if that frees half of the memory, else doubles it.
     #[cold]
@@ -217,7 +233,12 @@ impl Ring {
             self.head = 0;
             self.tail = (tail - head) as u32;
         } else {
-            self.buf.resize((self.buf.len() * 2).max(Self::FIRST), BEYOND);
+            let mut more = Vec::with_capacity((self.buf.len() * 2).max(Self::FIRST));
+            more.extend_from_slice(&self.buf[head..tail]);
+            more.resize(more.capacity(), BEYOND);
+            self.buf = more.into_boxed_slice();
+            self.head = 0;
+            self.tail = (tail - head) as u32;
         }
     }
     /// Inserts before the first entry for which `after` is true.
@@ -233,14 +254,19 @@ impl Ring {
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     pub(crate) ring: Ring,
-    pub(crate) bodies: VecDeque<Body>,
+    /// Bodies of the control frames among them; none where there never was one.
+    bodies: Option<Box<VecDeque<Body>>>,
 }
 
 impl Inbox {
+    pub(crate) fn with_places(places: usize) -> Self {
+        Self { ring: Ring::with_places(places), bodies: None }
+    }
     /// Appends; a PAUSE sent over the `wire` may overtake what has not been replayed yet, so order is by (ready, kind).
     #[inline]
     fn put(&mut self, entry: Entry) {
-        if self.ring.back().is_some_and(|b| b.ready >= entry.ready) {
+        // An empty ring's tail is 0, and there is nothing before that.
+        if self.ring.buf.get(self.ring.tail.wrapping_sub(1) as usize).is_some_and(|b| b.ready >= entry.ready) {
             return self.put_between(entry);
         }
         self.ring.push_back(entry);
@@ -271,8 +297,6 @@ pub(crate) struct Wires {
     pub(crate) inboxes: Vec<Inbox>,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
-    /// Receiving ports that got something, kept only when the event-list engine asks.
-    pub(crate) touched: Option<Vec<u32>>,
 }
 
 impl Wires {
@@ -281,9 +305,6 @@ impl Wires {
     pub(crate) fn push_frame(&mut self, port: u32, entry: Entry) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
             inbox.put(entry);
-            if let Some(touched) = &mut self.touched {
-                touched.push(port);
-            }
         } else {
             self.foreign.push(Foreign { port: port & !FOREIGN, entry, body: None });
         }
@@ -293,10 +314,7 @@ impl Wires {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
             inbox.put(entry);
             if let Some(body) = body {
-                inbox.bodies.push_back(body);
-            }
-            if let Some(touched) = &mut self.touched {
-                touched.push(port);
+                inbox.bodies.get_or_insert_default().push_back(body);
             }
         } else {
             self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
@@ -313,7 +331,7 @@ impl Wires {
         let inbox = &mut self.inboxes[port as usize];
         let entry = inbox.ring.pop_front()?;
         let body = match entry.frame.kind {
-            Kind::Control | Kind::InBand => inbox.bodies.pop_front(),
+            Kind::Control | Kind::InBand => inbox.bodies.as_mut().and_then(|b| b.pop_front()),
             _ => None,
         };
         Some((entry, body))

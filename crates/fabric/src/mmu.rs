@@ -156,11 +156,16 @@ impl Mmu {
         self.pool += len;
     }
 
-    /// Frees a frame's memory if that has no consequence; false if it may have one.
+    /// First cell of an output.
     #[inline]
-    pub(crate) fn free_calmly(&mut self, output: usize, input: usize, len: u16) -> bool {
-        let cell = self.cell(output, input);
-        let Some(occupied) = self.occupied.get_mut(cell) else { return false };
+    pub(crate) fn row(&self, output: usize) -> usize {
+        output * self.so
+    }
+
+    /// Frees a frame's memory if that has no consequence; false if it may have one. `row` is that of its output.
+    #[inline]
+    pub(crate) fn free_calmly(&mut self, row: usize, input: usize, len: u16) -> bool {
+        let Some(occupied) = self.occupied.get_mut(row + input * self.si) else { return false };
         if *occupied > self.watch {
             return false;
         }

@@ -292,6 +292,12 @@ impl Net {
         (fastest * self.window as f64 / 8e12) as u64 + 2 * 9216 + 64 * ports as u64
     }
 
+    /// Frames of the greatest length that may be on their way to a port, and one more: places to begin with.
+    pub(crate) fn flight(&self, port: u32) -> usize {
+        let Some(l) = self.links[port as usize] else { return 0 };
+        ((l.delay + self.window) / l.tx.time(self.mtu).max(1) + 2).clamp(4, 64) as usize
+    }
+
     /// Worker of switch `s`: equal shares of the hosts for the switches that have some, equal shares of each level above.
     pub(crate) fn place(&self, s: usize, workers: usize) -> usize {
         let level = self.level[s];
@@ -315,22 +321,25 @@ impl Net {
     #[inline]
     pub(crate) fn pick(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
         let (to, port) = self.attach[dst as usize];
-        let way = self.ways[self.table[s * self.total_switches + to as usize] as usize];
+        let way = &self.ways[self.table[s * self.total_switches + to as usize] as usize];
         if way.odd {
             return self.route(s, dst, flow, seq, turn);
         }
-        let hash = match self.routing {
-            Routing::FlowHash => mix(u64::from(flow) ^ 0x5DEE_CE66) as u16,
-            Routing::FrameHash => mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16,
-            Routing::RoundRobin => match turn.get_mut(dst as usize) {
+        let hash = if self.routing == Routing::FrameHash {
+            mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16
+        } else if self.routing == Routing::RoundRobin {
+            match turn.get_mut(dst as usize) {
                 Some(t) => {
                     let now = u16::from(*t);
                     *t = if way.mask == 0 { *t } else { ((now + 1) & way.mask) as u8 };
                     now
                 }
                 None => 0,
-            },
-            Routing::Destination => (dst >> way.shift) as u16,
+            }
+        } else if self.routing == Routing::FlowHash {
+            mix(u64::from(flow) ^ 0x5DEE_CE66) as u16
+        } else {
+            (dst >> way.shift) as u16
         };
         self.way_ports[way.first as usize + usize::from(hash & way.mask | port & way.local)]
     }

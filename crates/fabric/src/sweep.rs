@@ -17,9 +17,11 @@ use cnsim_scheme_api::Tag;
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// In the order found, and sorted: time in the window, kind, port (see [`key`]).
-    found: Vec<u64>,
+    /// Sorted: time in the window, kind, port (see [`key`]).
     keys: Vec<u64>,
+    /// The same for a window of data alone, in 31 bits: time in the window, port; in the order found, and sorted.
+    short_found: Vec<i32>,
+    short: Vec<i32>,
 }
 
 /// An arrival as a number that sorts by (time, kind, port).
@@ -32,21 +34,51 @@ impl Switch {
     /// Runs the switch up to `end` (exclusive).
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         let base = end.saturating_sub(net.window);
-        let plain = scratch.gather(self, base, end, wires);
-        if scratch.keys.is_empty() && self.idle_until(end) {
-            return;
-        }
         self.lazy = true;
         if self.mmu.unsettled() || !self.critical.is_empty() {
             self.find_critical();
         }
-        let mut i = 0;
-        while plain && i < scratch.keys.len() && self.rare >= end && self.critical.is_empty() {
-            i += 1;
-            self.take(scratch.keys[i - 1], base, net, wires);
+        let calm = self.rare >= end && self.critical.is_empty();
+        if calm && let Some(n) = scratch.gather_data(self, base, end, wires) {
+            if n == 0 && self.idle_until(end) {
+                self.lazy = false;
+                return;
+            }
+            let mask = (1 << self.bits) - 1;
+            let mut done = 0;
+            for &k in &scratch.short[..n] {
+                done += 1;
+                let (input, ready) = ((k & mask) as usize, base + (k >> self.bits) as u64);
+                if !self.take_calmly(input, net, wires) {
+                    self.take(ready, input, net, wires);
+                    if self.rare < end || !self.critical.is_empty() {
+                        break;
+                    }
+                }
+            }
+            if done < n || self.rare < end || !self.critical.is_empty() {
+                scratch.widen(self.bits, done, n);
+                self.in_order(&scratch.keys, base, end, net, wires);
+            }
+        } else {
+            scratch.gather(self, base, end, wires);
+            if scratch.keys.is_empty() && self.idle_until(end) {
+                self.lazy = false;
+                return;
+            }
+            self.in_order(&scratch.keys, base, end, net, wires);
         }
+        for p in 0..self.linked {
+            self.drain(p, end, wires);
+        }
+        self.lazy = false;
+    }
+
+    /// Arrivals and rare events in order of time, critical ports in step with them.
+    fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
+        let mut i = 0;
         loop {
-            let arrival = scratch.keys.get(i).copied();
+            let arrival = keys.get(i).copied();
             let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
             let event =
                 arrival.map_or(NO_EVENT, |k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
@@ -61,7 +93,11 @@ impl Switch {
             match arrival {
                 Some(k) if first == event => {
                     i += 1;
-                    self.take(k, base, net, wires);
+                    let input = (k & 0xFFFF) as usize;
+                    let data = (k >> 16) as u8 & 0xF == order::DATA;
+                    if !(data && self.take_calmly(input, net, wires)) {
+                        self.take(first.0, input, net, wires);
+                    }
                 }
                 _ => self.execute(first, net, wires),
             }
@@ -69,39 +105,43 @@ impl Switch {
         if !self.critical.is_empty() {
             self.settle(end - 1, end, wires);
         }
-        for p in 0..self.linked {
-            self.advance(p, end - 1, end, wires);
-        }
-        self.lazy = false;
     }
 
-    /// Takes the arrival with this key off its wire.
+    /// Takes a data frame off its wire and stores it where nothing depends on the moment; false if it must be looked at.
     #[inline]
-    fn take(&mut self, key: u64, base: u64, net: &Net, wires: &mut Wires) {
-        let input = (key & 0xFFFF) as usize;
-        let ring = &mut wires.inboxes[self.inbox as usize + input].ring;
-        if let Some(entry) = ring.front()
-            && entry.frame.kind == Kind::Data
-        {
-            let f = &entry.frame;
-            let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
-            if self.store_calmly(out, input, entry) {
-                ring.skip();
-                return;
-            }
-            let frame = Frame { input: input as u16, ..*f };
-            ring.skip();
-            self.now = base + (key >> 20);
-            return self.data(out, frame, net, wires);
+    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> bool {
+        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return false };
+        let Some(entry) = inbox.ring.places().first() else { return false };
+        let f = &entry.frame;
+        if f.kind != Kind::Data {
+            return false;
         }
-        self.now = base + (key >> 20);
-        if let Some((entry, body)) = wires.pop(self.inbox + input as u32) {
-            self.arrive(entry, body, input, net, wires);
+        let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+        if !self.store_calmly(out, input, entry) {
+            self.chosen = Some(out as u16);
+            return false;
+        }
+        inbox.ring.skip();
+        true
+    }
+
+    /// Takes an arrival off its wire, with all that follows from it.
+    #[inline(never)]
+    fn take(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
+        self.now = ready;
+        let chosen = self.chosen.take();
+        let Some((entry, body)) = wires.pop(self.inbox + input as u32) else { return };
+        match chosen {
+            Some(out) => {
+                let frame = Frame { input: input as u16, ..entry.frame };
+                self.data(usize::from(out), frame, net, wires);
+            }
+            None => self.arrive(entry, body, input, net, wires),
         }
     }
 
     fn idle_until(&self, end: u64) -> bool {
-        self.rare >= end && self.ends.iter().all(|&e| e >= end)
+        self.rare >= end && self.mmu.pool == 0 && self.ends.iter().all(|&e| e >= end)
     }
 
     /// Ports whose departures may matter elsewhere.
@@ -152,41 +192,86 @@ impl Switch {
         }
     }
 
-    /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
+    /// Ends a port's window. Where only data waits and nothing stops it, what has left by `end` is sent on, and a
+    /// transmission in progress is left to be found again: its start follows from the head's time and the last end.
     #[inline]
+    fn drain(&mut self, p: usize, end: u64, wires: &mut Wires) {
+        let port = &mut self.ports[p];
+        if port.special || self.ends[p] != NEVER {
+            return self.drain_exactly(p, end, wires);
+        }
+        let row = self.mmu.row(p);
+        loop {
+            let Some(&Entry { ready, ref frame }) = port.data.places().first() else { return };
+            let done = ready.max(port.free).saturating_add(port.service.time(frame.len));
+            if done >= end {
+                return;
+            }
+            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+                return self.drain_exactly(p, end, wires);
+            }
+            let len = u64::from(frame.len);
+            wires.push_frame(port.peer, Entry { ready: done + port.delay, frame: *frame });
+            port.data.skip();
+            port.queued -= len;
+            port.left += len;
+            port.sent += 1;
+            port.free = done;
+        }
+    }
+
+    #[inline(never)]
+    fn drain_exactly(&mut self, p: usize, end: u64, wires: &mut Wires) {
+        self.advance(p, end - 1, end, wires);
+        let port = &mut self.ports[p];
+        // A transmission that began as its queue alone says need not be kept.
+        if !port.special
+            && let Some(head) = port.data.front()
+            && head.frame.kind == Kind::Data
+            && self.ends[p] == head.ready.max(port.free) + port.service.time(head.frame.len)
+        {
+            self.ends[p] = NEVER;
+            port.sending = None;
+        }
+    }
+
+    /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
+    #[inline(never)]
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         let port = &mut self.ports[p];
         if port.special {
             return self.advance_special(p, last, before, wires);
         }
         // Only data waits here, and nothing stops it.
+        let row = self.mmu.row(p);
         let mut end = self.ends[p];
         loop {
+            let Some(&Entry { ready, ref frame }) = port.data.front() else {
+                end = NEVER;
+                break;
+            };
             if end == NEVER {
-                let start = port.data.ready().max(port.free);
-                let Some(head) = port.data.front() else { break };
+                let start = ready.max(port.free);
                 if start >= before {
                     break;
                 }
-                end = start + port.service.time(head.frame.len);
+                end = start + port.service.time(frame.len);
             }
             if end > last {
                 break;
             }
-            let Some(&Entry { frame, .. }) = port.data.front() else { break };
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(p, usize::from(frame.input), frame.len) {
+            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                 self.ends[p] = end;
                 port.sending = Some(frame.kind);
                 return self.advance_special(p, last, before, wires);
             }
-            port.data.skip();
             let len = u64::from(frame.len);
+            wires.push_frame(port.peer, Entry { ready: end + port.delay, frame: *frame });
+            port.data.skip();
             port.queued -= len;
             port.left += len;
             port.sent += 1;
-            port.sent_bits += len * 8;
             port.free = end;
-            wires.push_frame(port.peer, Entry { ready: end + port.delay, frame });
             end = NEVER;
         }
         self.ends[p] = end;
@@ -279,43 +364,80 @@ impl Port {
 }
 
 impl Scratch {
-    /// Finds what arrives before `end`, in order of (time, kind, port). True if all of it is data.
+    /// Finds the data that arrives before `end`, in order of (time, port), and says how many frames; none if there is
+    /// something else among it.
     #[inline]
-    fn gather(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) -> bool {
-        self.found.clear();
+    fn gather_data(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) -> Option<usize> {
+        if s.bits == 0 {
+            return None;
+        }
+        self.short_found.clear();
         let mut kinds = 0;
+        for (p, inbox) in wires.inboxes.get(s.inbox as usize..)?.iter().take(s.linked).enumerate() {
+            for e in inbox.ring.places() {
+                if e.ready >= end {
+                    break;
+                }
+                kinds |= e.frame.kind as u8;
+                self.short_found.push((((e.ready - base) as i32) << s.bits) | p as i32);
+            }
+        }
+        if kinds != Kind::Data as u8 {
+            return None;
+        }
+        let n = self.short_found.len();
+        self.rank(n);
+        Some(n)
+    }
+
+    /// A window holds a handful, in disorder between ports: ranking them takes no branch that could be mispredicted. No two
+    /// data frames have the same key, as each takes time on its link.
+    #[inline]
+    fn rank(&mut self, n: usize) {
+        if self.short.len() < n {
+            self.short.resize(n, 0);
+        }
+        if n > 40 {
+            self.short[..n].copy_from_slice(&self.short_found);
+            self.short[..n].sort_unstable();
+            return;
+        }
+        self.short_found.resize(n.next_multiple_of(8), i32::MAX);
+        let (eights, _) = self.short_found.as_chunks::<8>();
+        for &key in &self.short_found[..n] {
+            let mut below = [0i32; 8];
+            for eight in eights {
+                for (b, &other) in below.iter_mut().zip(eight) {
+                    *b += i32::from(other < key);
+                }
+            }
+            if let Some(place) = self.short.get_mut(below.iter().sum::<i32>() as usize) {
+                *place = key;
+            }
+        }
+    }
+
+    /// The keys from `done` on in the general form.
+    fn widen(&mut self, bits: u32, done: usize, n: usize) {
+        self.keys.clear();
+        let port = (1 << bits) - 1;
+        self.keys.extend(
+            self.short[done..n].iter().map(|&k| key((k >> bits) as u64, order::DATA, (k & port) as u64)),
+        );
+    }
+
+    /// Finds what arrives before `end`, in order of (time, kind, port).
+    fn gather(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) {
+        self.keys.clear();
         for (p, inbox) in wires.inboxes[s.inbox as usize..][..s.linked].iter().enumerate() {
             for e in inbox.ring.entries() {
                 if e.ready >= end {
                     break;
                 }
-                let kind = arrival_kind(e.frame.kind);
-                kinds |= kind;
-                self.found.push(key(e.ready - base, kind, p as u64));
+                self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind), p as u64));
             }
         }
-        let plain = kinds == order::DATA || kinds == 0;
-        self.sort(plain);
-        plain
-    }
-
-    /// A window holds a handful, in disorder between ports: ranking them takes no branch that could be mispredicted. No two
-    /// data frames have the same key, as each takes time on its link; two PAUSE messages may.
-    #[inline]
-    fn sort(&mut self, distinct: bool) {
-        let n = self.found.len();
-        self.keys.resize(n, 0);
-        if n > 20 || !distinct {
-            self.keys.copy_from_slice(&self.found);
-            self.keys.sort_unstable();
-            return;
-        }
-        for &key in &self.found {
-            let rank: usize = self.found.iter().map(|&other| usize::from(other < key)).sum();
-            if let Some(place) = self.keys.get_mut(rank) {
-                *place = key;
-            }
-        }
+        self.keys.sort_unstable();
     }
 }
 

@@ -37,7 +37,6 @@ pub(crate) struct Port {
     pub(crate) data: Ring,
     /// Bytes in `data`.
     pub(crate) queued: u64,
-    pub(crate) arrived: u64,
     pub(crate) countdown: i64,
     /// Largest queue for which a frame can be stored without looking closer.
     pub(crate) calm: u64,
@@ -55,7 +54,8 @@ pub(crate) struct Port {
     pub(crate) left: u64,
     /// Data frames and bits sent.
     pub(crate) sent: u64,
-    pub(crate) sent_bits: u64,
+    /// Of `left`, what was not data: control, on either way.
+    pub(crate) left_control: u64,
     pub(crate) queue_max: u64,
     pub(crate) link: Option<Link>,
     pub(crate) service_rate: Rate,
@@ -80,7 +80,10 @@ impl Port {
             len: Bytes::new(self.queued),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
-            arrived: self.arrived,
+            // All that was stored has left or waits.
+            arrived: self.left
+                + self.queued
+                + self.control.iter().map(|e| u64::from(e.frame.len)).sum::<u64>(),
             sent: self.left,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
@@ -133,8 +136,12 @@ pub(crate) struct Switch {
     processing: u64,
     /// Ports up to the last one with a link.
     pub(crate) linked: usize,
+    /// Bits of a port's number; 0 where a window's times and a port do not fit 31 bits.
+    pub(crate) bits: u32,
     /// Ports are brought up to date when touched ([`crate::sweep`]), not event by event.
     pub(crate) lazy: bool,
+    /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
+    pub(crate) chosen: Option<u16>,
     /// Ports whose departures may matter elsewhere.
     pub(crate) critical: Vec<u16>,
     /// Earliest of changes, own messages, timers, ticks.
@@ -182,7 +189,9 @@ impl Switch {
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             processing: s.processing.as_ps(),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
+            bits: 0,
             lazy: false,
+            chosen: None,
             critical: Vec::new(),
             rare: 0,
             kicks: 0,
@@ -206,6 +215,8 @@ impl Switch {
             drops_at: Vec::new(),
             next_tick: NEVER,
         };
+        let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
+        sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
         changes.sort_by_key(|c| (c.at, c.port));
         sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
@@ -233,9 +244,8 @@ impl Switch {
                 Box::new(Point { object, state: PointState::new(stream) })
             });
             sw.ports.push(Port {
-                data: Ring::default(),
+                data: if link.is_some() { Ring::with_places(8) } else { Ring::default() },
                 queued: 0,
-                arrived: 0,
                 countdown: i64::MAX / 2,
                 calm: 0,
                 free: 0,
@@ -246,7 +256,7 @@ impl Switch {
                 special: true,
                 left: 0,
                 sent: 0,
-                sent_bits: 0,
+                left_control: 0,
                 queue_max: 0,
                 link,
                 service_rate: rate,
@@ -472,7 +482,6 @@ impl Switch {
         let signal = self.mmu.store(out, usize::from(frame.input), frame.len);
         let port = &mut self.ports[out];
         port.queued += u64::from(frame.len);
-        port.arrived += u64::from(frame.len);
         port.queue_max = port.queue_max.max(port.queued);
         if let Some(ramp) = port.ramp
             && ramp.at == RampAt::Arrival
@@ -513,9 +522,7 @@ impl Switch {
         self.mmu.store_calmly(rise, len);
         port.queued = queued;
         port.countdown = countdown;
-        port.arrived += len;
-        port.data
-            .push_back(Entry { ready: entry.ready, frame: Frame { input: input as u16, ..entry.frame } });
+        port.data.push_back_from(entry, input as u16);
         true
     }
 
@@ -759,7 +766,6 @@ impl Switch {
         }
         frame.ext = self.bodies.put(body);
         let port = &mut self.ports[out];
-        port.arrived += u64::from(frame.len);
         port.special = true;
         port.control.push_back(Entry { ready: self.now, frame });
         if port.sending.is_none() {
@@ -819,6 +825,7 @@ impl Switch {
             Kind::Xoff | Kind::Xon => wires.push(link.peer, Entry { ready, frame }, None),
             Kind::Control => {
                 port.left += u64::from(frame.len);
+                port.left_control += u64::from(frame.len);
                 port.out.control_sent += 1;
                 let body = self.bodies.take(frame.ext);
                 wires.push(link.peer, Entry { ready, frame }, body);
@@ -829,7 +836,6 @@ impl Switch {
                 let mut body = None;
                 if kind == Kind::Data {
                     port.sent += 1;
-                    port.sent_bits += u64::from(frame.len) * 8;
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
@@ -840,6 +846,7 @@ impl Switch {
                     }
                 } else {
                     port.out.control_sent += 1;
+                    port.left_control += u64::from(frame.len);
                     body = self.bodies.take(frame.ext);
                 }
                 let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
@@ -869,7 +876,7 @@ impl Switch {
             if p.paused() {
                 p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
             }
-            (p.out.sent, p.out.sent_bits, p.out.queue_max) = (p.sent, p.sent_bits, p.queue_max);
+            (p.out.sent, p.out.sent_bits, p.out.queue_max) = (p.sent, (p.left - p.left_control) * 8, p.queue_max);
             out.ports.push(p.out.clone());
         }
         let node = NodeId(self.id);

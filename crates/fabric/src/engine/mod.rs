@@ -47,7 +47,7 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
         Engine::Windowed => options.threads.clamp(1, 64).min(spec.switches.len().max(1)),
         Engine::EventList => 1,
     };
-    let mut parts = build(&net, spec, threads)?;
+    let mut parts = build(&net, spec, threads, options.engine)?;
     match options.engine {
         Engine::Windowed => windowed::run(&net, &mut parts, options)?,
         Engine::EventList => event_list::run(&net, &mut parts[0], options)?,
@@ -56,7 +56,7 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
 }
 
 /// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.
-fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunError> {
+fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Vec<Part>, RunError> {
     let nodes = net.ports.len() - 1;
     let hosts = net.hosts as usize;
     let mut owner = vec![0usize; nodes];
@@ -83,7 +83,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
         let inbox = part.wires.inboxes.len() as u32;
         for p in net.ports[n]..net.ports[n + 1] {
             part.local[p as usize] = part.wires.inboxes.len() as u32;
-            part.wires.inboxes.push(Inbox::default());
+            part.wires.inboxes.push(Inbox::with_places(net.flight(p)));
         }
         if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n])
@@ -100,6 +100,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
         let local = &part.local;
         let place = |peer: u32| match local[peer as usize] {
             u32::MAX => peer | FOREIGN,
+            _ if engine == Engine::EventList => peer | FOREIGN,
             at => at,
         };
         for h in &mut part.hosts {
