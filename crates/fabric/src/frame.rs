@@ -115,7 +115,10 @@ impl Bodies {
     }
 }
 
-/// A queue of entries, flat in memory. The place after the last entry always reads [`NEVER`], so that looking at the first
+/// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
+const AFTER: u64 = u64::MAX >> 1;
+
+/// A queue of entries, flat in memory. The place after the last entry always reads [`AFTER`], so that looking at the first
 /// needs no test for emptiness; the head returns to the beginning when the queue empties, so that short queues stay in the
 /// same few lines of the cache.
 #[derive(Debug, Default)]
@@ -127,7 +130,7 @@ pub(crate) struct Ring {
 
 /// What stands after the last entry.
 const BEYOND: Entry = Entry {
-    ready: NEVER,
+    ready: AFTER,
     frame: Frame {
         flow: 0,
         dst: 0,
@@ -187,8 +190,8 @@ impl Ring {
         self.head = (self.head + 1) * more;
         self.tail *= more;
         if let Some(first) = self.buf.get_mut(self.head as usize) {
-            // NEVER has all bits set.
-            first.ready |= u64::from(more).wrapping_sub(1);
+            // AFTER has all bits but the first set.
+            first.ready |= u64::from(more).wrapping_sub(1) & AFTER;
         }
     }
     #[inline]
@@ -199,29 +202,26 @@ impl Ring {
     }
     #[inline]
     pub(crate) fn push_back(&mut self, entry: Entry) {
-        let at = self.tail as usize;
-        if let Some([place, beyond, ..]) = self.buf.get_mut(at..) {
-            *place = entry;
-            beyond.ready = NEVER;
-            self.tail += 1;
-        } else {
-            self.make_room();
-            self.push_back(entry);
-        }
+        self.append(entry.ready, &entry.frame, entry.frame.input);
     }
-    /// The same for an entry found elsewhere, with another input.
-    #[inline]
-    pub(crate) fn push_back_from(&mut self, entry: &Entry, input: u16) {
+    /// Appends a frame that stands elsewhere, with its time and input here.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
         let at = self.tail as usize;
-        if let Some([place, beyond, ..]) = self.buf.get_mut(at..) {
-            *place = *entry;
-            place.frame.input = input;
-            beyond.ready = NEVER;
-            self.tail += 1;
-        } else {
-            self.make_room();
-            self.push_back_from(entry, input);
+        if at + 1 >= self.buf.len() {
+            return self.append_more(ready, frame, input);
         }
+        self.buf[at].ready = ready;
+        self.buf[at].frame = *frame;
+        self.buf[at].frame.input = input;
+        self.buf[at + 1].ready = AFTER;
+        self.tail += 1;
+    }
+    #[cold]
+    #[inline(never)]
+    fn append_more(&mut self, ready: u64, frame: &Frame, input: u16) {
+        self.make_room();
+        self.append(ready, frame, input);
     }
     /// Moves the entries to the beginning if that frees half of the memory, else doubles it.
     #[cold]
@@ -263,13 +263,14 @@ impl Inbox {
         Self { ring: Ring::with_places(places), bodies: None }
     }
     /// Appends; a PAUSE sent over the `wire` may overtake what has not been replayed yet, so order is by (ready, kind).
-    #[inline]
-    fn put(&mut self, entry: Entry) {
+    #[inline(always)]
+    fn put(&mut self, ready: u64, frame: &Frame) {
         // An empty ring's tail is 0, and there is nothing before that.
-        if self.ring.buf.get(self.ring.tail.wrapping_sub(1) as usize).is_some_and(|b| b.ready >= entry.ready) {
-            return self.put_between(entry);
+        let last = self.ring.tail.wrapping_sub(1) as usize;
+        if self.ring.buf.get(last).is_some_and(|b| b.ready >= ready) {
+            return self.put_between(Entry { ready, frame: *frame });
         }
-        self.ring.push_back(entry);
+        self.ring.append(ready, frame, frame.input);
     }
     #[cold]
     #[inline(never)]
@@ -301,18 +302,23 @@ pub(crate) struct Wires {
 
 impl Wires {
     /// Sends a frame without a body to a receiving port.
-    #[inline]
-    pub(crate) fn push_frame(&mut self, port: u32, entry: Entry) {
+    #[inline(always)]
+    pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
-            inbox.put(entry);
+            inbox.put(ready, frame);
         } else {
-            self.foreign.push(Foreign { port: port & !FOREIGN, entry, body: None });
+            self.push_away(port, ready, frame);
         }
+    }
+    #[inline(never)]
+    fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
+        let entry = Entry { ready, frame: *frame };
+        self.foreign.push(Foreign { port: port & !FOREIGN, entry, body: None });
     }
     /// Sends a frame to a receiving port.
     pub(crate) fn push(&mut self, port: u32, entry: Entry, body: Option<Body>) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
-            inbox.put(entry);
+            inbox.put(entry.ready, &entry.frame);
             if let Some(body) = body {
                 inbox.bodies.get_or_insert_default().push_back(body);
             }

@@ -317,13 +317,19 @@ impl Net {
         if to as usize == s { port } else { self.towards(s, to as usize, dst, flow, seq, turn) }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn route_odd(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+        self.route(s, dst, flow, seq, turn)
+    }
+
     /// The same without branches where the choices are a power of two, as nearly always.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pick(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
         let (to, port) = self.attach[dst as usize];
         let way = &self.ways[self.table[s * self.total_switches + to as usize] as usize];
         if way.odd {
-            return self.route(s, dst, flow, seq, turn);
+            return self.route_odd(s, dst, flow, seq, turn);
         }
         let hash = if self.routing == Routing::FrameHash {
             mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16

@@ -68,9 +68,7 @@ impl Switch {
             }
             self.in_order(&scratch.keys, base, end, net, wires);
         }
-        for p in 0..self.linked {
-            self.drain(p, end, wires);
-        }
+        self.drain(end, wires);
         self.lazy = false;
     }
 
@@ -108,7 +106,7 @@ impl Switch {
     }
 
     /// Takes a data frame off its wire and stores it where nothing depends on the moment; false if it must be looked at.
-    #[inline]
+    #[inline(always)]
     fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> bool {
         let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return false };
         let Some(entry) = inbox.ring.places().first() else { return false };
@@ -192,38 +190,50 @@ impl Switch {
         }
     }
 
-    /// Ends a port's window. Where only data waits and nothing stops it, what has left by `end` is sent on, and a
+    /// Ends the ports' window. Where only data waits and nothing stops it, what has left by `end` is sent on, and a
     /// transmission in progress is left to be found again: its start follows from the head's time and the last end.
-    #[inline]
-    fn drain(&mut self, p: usize, end: u64, wires: &mut Wires) {
-        let port = &mut self.ports[p];
-        if port.special || self.ends[p] != NEVER {
-            return self.drain_exactly(p, end, wires);
+    #[inline(always)]
+    fn drain(&mut self, end: u64, wires: &mut Wires) {
+        self.exact.clear();
+        for (p, port) in self.ports.iter_mut().take(self.linked).enumerate() {
+            if port.special {
+                self.exact.push(p as u16);
+                continue;
+            }
+            let row = self.mmu.row(p);
+            while let Some(&Entry { ready, ref frame }) = port.data.places().first() {
+                let done = ready.max(port.free) + port.service.time(frame.len);
+                if done >= end {
+                    break;
+                }
+                if frame.kind != Kind::Data
+                    || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len)
+                {
+                    self.exact.push(p as u16);
+                    break;
+                }
+                let len = u64::from(frame.len);
+                wires.push_frame(port.peer, done + port.delay, frame);
+                port.data.skip();
+                port.queued -= len;
+                port.left += len;
+                port.sent += 1;
+                port.free = done;
+            }
         }
-        let row = self.mmu.row(p);
-        loop {
-            let Some(&Entry { ready, ref frame }) = port.data.places().first() else { return };
-            let done = ready.max(port.free).saturating_add(port.service.time(frame.len));
-            if done >= end {
-                return;
-            }
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
-                return self.drain_exactly(p, end, wires);
-            }
-            let len = u64::from(frame.len);
-            wires.push_frame(port.peer, Entry { ready: done + port.delay, frame: *frame });
-            port.data.skip();
-            port.queued -= len;
-            port.left += len;
-            port.sent += 1;
-            port.free = done;
+        for i in 0..self.exact.len() {
+            self.drain_exactly(usize::from(self.exact[i]), end, wires);
         }
     }
 
     #[inline(never)]
     fn drain_exactly(&mut self, p: usize, end: u64, wires: &mut Wires) {
         self.advance(p, end - 1, end, wires);
+        if self.ends[p] == NEVER {
+            return;
+        }
         let port = &mut self.ports[p];
+        port.settle_special(false);
         // A transmission that began as its queue alone says need not be kept.
         if !port.special
             && let Some(head) = port.data.front()
@@ -232,6 +242,8 @@ impl Switch {
         {
             self.ends[p] = NEVER;
             port.sending = None;
+        } else {
+            port.special = true;
         }
     }
 
@@ -242,40 +254,42 @@ impl Switch {
         if port.special {
             return self.advance_special(p, last, before, wires);
         }
-        // Only data waits here, and nothing stops it.
+        // Only data waits here, nothing stops it, and no transmission in progress is noted.
         let row = self.mmu.row(p);
-        let mut end = self.ends[p];
+        let mut end;
         loop {
             let Some(&Entry { ready, ref frame }) = port.data.front() else {
                 end = NEVER;
                 break;
             };
-            if end == NEVER {
-                let start = ready.max(port.free);
-                if start >= before {
-                    break;
-                }
-                end = start + port.service.time(frame.len);
+            let start = ready.max(port.free);
+            if start >= before {
+                end = NEVER;
+                break;
             }
+            end = start + port.service.time(frame.len);
             if end > last {
                 break;
             }
             if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                 self.ends[p] = end;
                 port.sending = Some(frame.kind);
+                port.special = true;
                 return self.advance_special(p, last, before, wires);
             }
             let len = u64::from(frame.len);
-            wires.push_frame(port.peer, Entry { ready: end + port.delay, frame: *frame });
+            wires.push_frame(port.peer, end + port.delay, frame);
             port.data.skip();
             port.queued -= len;
             port.left += len;
             port.sent += 1;
             port.free = end;
-            end = NEVER;
         }
-        self.ends[p] = end;
-        port.sending = if end == NEVER { None } else { port.data.front().map(|e| e.frame.kind) };
+        if end != NEVER {
+            self.ends[p] = end;
+            port.special = true;
+            port.sending = port.data.front().map(|e| e.frame.kind);
+        }
     }
 
     /// The same for a port that has more to consider than data.
@@ -289,7 +303,7 @@ impl Switch {
             }
             self.complete(p, wires);
         }
-        self.ports[p].settle_special();
+        self.ports[p].settle_special(self.ends[p] != NEVER);
     }
 
     /// If the transmitter is idle, starts what could have started first, if that was before `before`.
@@ -314,6 +328,7 @@ impl Switch {
             head.frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
         }
         port.sending = Some(head.frame.kind);
+        port.special = true;
         self.ends[p] = start + tx.time(head.frame.len);
     }
 
@@ -402,18 +417,24 @@ impl Scratch {
             self.short[..n].sort_unstable();
             return;
         }
-        self.short_found.resize(n.next_multiple_of(8), i32::MAX);
-        let (eights, _) = self.short_found.as_chunks::<8>();
-        for &key in &self.short_found[..n] {
-            let mut below = [0i32; 8];
-            for eight in eights {
-                for (b, &other) in below.iter_mut().zip(eight) {
-                    *b += i32::from(other < key);
+        self.short_found.extend_from_slice(&[i32::MAX; 8]);
+        if n <= 8 {
+            if let Some(all) = self.short_found.first_chunk::<8>() {
+                for &key in &all[..n] {
+                    place(&mut self.short, key, below(key, all).iter().sum());
                 }
             }
-            if let Some(place) = self.short.get_mut(below.iter().sum::<i32>() as usize) {
-                *place = key;
+            return;
+        }
+        let (eights, _) = self.short_found.as_chunks::<8>();
+        for &key in &self.short_found[..n] {
+            let mut sum = [0i32; 8];
+            for eight in eights {
+                for (b, one) in sum.iter_mut().zip(below(key, eight)) {
+                    *b += one;
+                }
             }
+            place(&mut self.short, key, sum.iter().sum());
         }
     }
 
@@ -438,6 +459,19 @@ impl Scratch {
             }
         }
         self.keys.sort_unstable();
+    }
+}
+
+/// Which of eight keys are below this one.
+#[inline(always)]
+fn below(key: i32, eight: &[i32; 8]) -> [i32; 8] {
+    eight.map(|other| i32::from(other < key))
+}
+
+#[inline(always)]
+fn place(sorted: &mut [i32], key: i32, rank: i32) {
+    if let Some(place) = sorted.get_mut(rank as usize) {
+        *place = key;
     }
 }
 

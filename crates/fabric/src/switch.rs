@@ -88,9 +88,10 @@ impl Port {
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
-    /// Notes anew whether the transmitter has more to consider than data.
-    pub(crate) fn settle_special(&mut self) {
-        self.special = self.paused()
+    /// Notes anew whether the transmitter has more to consider than data; `busy`: a transmission in progress is noted.
+    pub(crate) fn settle_special(&mut self, busy: bool) {
+        self.special = busy
+            || self.paused()
             || self.service.stopped()
             || self.stamp.is_some()
             || self.link.is_none()
@@ -140,6 +141,8 @@ pub(crate) struct Switch {
     pub(crate) bits: u32,
     /// Ports are brought up to date when touched ([`crate::sweep`]), not event by event.
     pub(crate) lazy: bool,
+    /// Ports to be brought to the window's end the exact way.
+    pub(crate) exact: Vec<u16>,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
     /// Ports whose departures may matter elsewhere.
@@ -191,6 +194,7 @@ impl Switch {
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             bits: 0,
             lazy: false,
+            exact: Vec::new(),
             chosen: None,
             critical: Vec::new(),
             rare: 0,
@@ -272,7 +276,7 @@ impl Switch {
         }
         for p in 0..ports {
             sw.with_point(p, net, None, |point, queue, ctl| point.start(queue, ctl));
-            sw.ports[p].settle_special();
+            sw.ports[p].settle_special(false);
         }
         sw.note_rare();
         sw
@@ -510,7 +514,7 @@ impl Switch {
     /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
     /// that: the occupancies known are upper bounds, and as such below all thresholds, and no sample is due. False if
     /// the frame needs the exact way.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> bool {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
@@ -522,7 +526,7 @@ impl Switch {
         self.mmu.store_calmly(rise, len);
         port.queued = queued;
         port.countdown = countdown;
-        port.data.push_back_from(entry, input as u16);
+        port.data.append(entry.ready, &entry.frame, input as u16);
         true
     }
 
