@@ -73,6 +73,8 @@ pub(crate) struct Host {
     /// Frame in transmission.
     pub(crate) sending: Option<Frame>,
     pub(crate) end: u64,
+    /// The sending side has nothing to do before this time; 0 where that is not known.
+    due: u64,
     pub(crate) kick: bool,
     pub(crate) paused_since: u64,
     pub(crate) seq: u32,
@@ -133,7 +135,7 @@ impl Host {
             .sources
             .iter()
             .enumerate()
-            .map(|(i, s)| Source::new(s, id, i, net.hosts, link.tx, net.seed))
+            .map(|(i, s)| Source::new(s, id, i, net.hosts, link.tx, net.seed, net.duration))
             .collect();
         let expected_empty = expected.is_empty();
         Some(Self {
@@ -163,6 +165,7 @@ impl Host {
             timers: Timers::default(),
             sending: None,
             end: NEVER,
+            due: 0,
             kick: false,
             paused_since: NEVER,
             seq: 0,
@@ -181,7 +184,7 @@ impl Host {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()
             },
-            watched: bin > 0 || net.record.matrix || net.record.latency || !expected_empty,
+            watched: bin > 0 || net.record.matrix || !expected_empty,
             matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
             control_messages: 0,
             control_bits: 0,
@@ -209,15 +212,14 @@ impl Host {
     /// Runs the host up to `end` (exclusive). Receiving data touches nothing of the sending side unless a reflector
     /// answers, so the two are replayed separately and meet only where they must.
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        while let Some(e) = wires.head(self.inbox) {
+        while let Some(e) = wires.first(self.inbox) {
             if e.ready >= end {
                 break;
             }
             let (ready, kind) = (e.ready, e.frame.kind);
             if kind == Kind::Data && self.gate == ReflectGate::Never && self.reflectors.is_empty() {
-                let frame = e.frame;
-                wires.inboxes[self.inbox as usize].ring.pop_front();
-                self.receive(ready, &frame);
+                self.receive(ready, &e.frame);
+                wires.skip(self.inbox);
                 continue;
             }
             let Some((entry, body)) = wires.pop(self.inbox) else { break };
@@ -227,6 +229,7 @@ impl Host {
                     self.send_until((ready, order::DATA, 0), net, wires);
                     self.now = ready;
                     self.answer(&entry.frame, net);
+                    self.due = 0;
                 } else {
                     self.unanswered(&entry.frame);
                 }
@@ -234,13 +237,17 @@ impl Host {
                 self.send_until((ready, arrival_kind(kind), 0), net, wires);
                 self.now = ready;
                 self.arrive(entry.frame, body, net);
+                self.due = 0;
             }
         }
-        self.send_until((end, 0, 0), net, wires);
+        if self.due < end {
+            self.send_until((end, 0, 0), net, wires);
+        }
     }
 
     /// The sending side's events before `limit`.
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+        self.due = 0;
         let simple = self.sources.len() == 1
             && self.voqs.is_none()
             && !self.sources[0].greedy
@@ -291,6 +298,7 @@ impl Host {
             let (slot, timer) = (self.sources[0].next, self.timers.next());
             if self.end <= slot && self.end <= timer {
                 if (self.end, order::END, 0) >= limit || self.end == NEVER {
+                    self.due = self.end.min(self.next_tick);
                     return true;
                 }
                 self.now = self.end;
@@ -304,6 +312,7 @@ impl Host {
             }
             if timer <= slot {
                 if (timer, order::TIMER, 0) >= limit {
+                    self.due = timer.min(self.next_tick);
                     return true;
                 }
                 self.now = timer;
@@ -314,9 +323,10 @@ impl Host {
                 continue;
             }
             if (slot, order::SLOT, 0) >= limit {
+                self.due = slot.min(self.next_tick);
                 return true;
             }
-            let Some(dst) = self.sources[0].slot() else { continue };
+            let dst = self.sources[0].frame();
             self.now = slot;
             if self.limiters.count == 0 {
                 if !self.generate_fast(dst, limit) {
@@ -933,7 +943,7 @@ impl Host {
     }
 
     /// Accounts for a received data frame.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive(&mut self, now: u64, frame: &Frame) {
         let out = &mut self.out;
         out.delivered += 1;
@@ -944,19 +954,20 @@ impl Host {
         self.got.add(frame);
         self.frames.add(now, (u64::from(frame.flow) << 32) | u64::from(frame.seq));
         self.last_delivery = now;
+        if let Some(n) = self.out.latency.get_mut(latency_bucket(latency)) {
+            *n += 1;
+        }
         if self.watched {
             self.record(now, frame);
         }
     }
 
+    #[inline(never)]
     fn record(&mut self, now: u64, frame: &Frame) {
         let src = frame.flow / self.hosts;
         let bits = u64::from(frame.len) * 8;
         if let Some(m) = self.matrix.get_mut(src as usize) {
             *m += bits / 8;
-        }
-        if let Some(n) = self.out.latency.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
-            *n += 1;
         }
         if !self.expected.is_empty() {
             self.complete(now, src, u64::from(frame.len));
