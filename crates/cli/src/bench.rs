@@ -174,6 +174,8 @@ fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> 
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
+    // What is measured is the simulation; recording is not part of it.
+    spec.record = cnsim_fabric::Record::default();
     match shape {
         Shape::AsWritten => {}
         Shape::FatTree => fat_tree(&mut spec, 16),

@@ -223,17 +223,17 @@ impl Ring {
         self.make_room();
         self.append(ready, frame, input);
     }
-    /// Moves the entries to the beginning if that frees half of the memory, else doubles it.
+    /// Moves the entries to the beginning if that frees half of the memory, else adds a quarter of it: a queue's peak is seldom a power of two.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
         let (head, tail) = (self.head as usize, self.tail as usize);
-        if head > tail - head {
+        if head >= tail - head {
             self.buf.copy_within(head..=tail, 0);
             self.head = 0;
             self.tail = (tail - head) as u32;
         } else {
-            let mut more = Vec::with_capacity((self.buf.len() * 2).max(Self::FIRST));
+            let mut more = Vec::with_capacity(self.buf.len() + (self.buf.len() / 4).max(Self::FIRST));
             more.extend_from_slice(&self.buf[head..tail]);
             more.resize(more.capacity(), BEYOND);
             self.buf = more.into_boxed_slice();

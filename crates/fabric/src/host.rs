@@ -1140,7 +1140,7 @@ impl Host {
                 values,
             });
         }
-        (self.out.clone(), series)
+        (std::mem::take(&mut self.out), series)
     }
 
     /// Data frames still inside.
