@@ -11,7 +11,7 @@ use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::{Link, Net};
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
 use crate::source::Source;
-use crate::spec::{ControlTransport, HostQueues, HostSpec, LimiterPosition};
+use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::switch::Ledger;
 use crate::timers::Timers;
 use crate::voq::Voqs;
@@ -58,6 +58,10 @@ pub(crate) struct Host {
     /// Feedback that has arrived and takes effect at its time.
     deferred: VecDeque<(u64, FlowId, Feedback)>,
     feedback_delay: u64,
+    faults: Faults,
+    /// Feedback messages that arrived, and those lost of them.
+    messages: u64,
+    pub(crate) lost: u64,
     /// Transfers expected from each source: (bytes so far, those to complete, in order).
     expected: BTreeMap<u32, Expected>,
     pub(crate) control: VecDeque<Frame>,
@@ -155,6 +159,9 @@ impl Host {
             voqs: (spec.queues == HostQueues::PerDestination).then(|| Box::new(Voqs::new(net.hosts))),
             deferred: VecDeque::new(),
             feedback_delay: spec.feedback_delay.as_ps(),
+            faults: spec.faults,
+            messages: 0,
+            lost: 0,
             expected,
             control: VecDeque::new(),
             probes: VecDeque::new(),
@@ -872,9 +879,11 @@ impl Host {
 
     pub(crate) fn arrive(&mut self, frame: Frame, body: Option<Body>, net: &Net) {
         match frame.kind {
+            Kind::Xoff | Kind::Xon if self.faults.ignores_pause => {}
             Kind::Xoff | Kind::Xon => self.pause(frame.kind == Kind::Xoff),
             Kind::Data => self.deliver(&frame, net),
             Kind::Control | Kind::InBand => match body {
+                Some(Body::Feedback(..)) if self.loses() => self.lost += 1,
                 Some(Body::Feedback(flow, feedback)) if self.feedback_delay > 0 => {
                     self.deferred.push_back((self.now + self.feedback_delay, flow, feedback));
                 }
@@ -883,6 +892,12 @@ impl Host {
                 None => {}
             },
         }
+    }
+
+    /// Is the feedback that arrives now lost?
+    fn loses(&mut self) -> bool {
+        self.messages += 1;
+        self.faults.feedback_lost > 0 && self.messages.is_multiple_of(u64::from(self.faults.feedback_lost))
     }
 
     fn pause(&mut self, off: bool) {

@@ -23,9 +23,9 @@ pub use outcome::{
     latency_quantile,
 };
 pub use spec::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, HostQueues, HostSpec, LimiterPosition, LinkSpec,
-    Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec, SourceSpec,
-    SwitchSpec, Transfer,
+    Arrivals, BufferSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec, LimiterPosition,
+    LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec,
+    SourceSpec, SwitchSpec, Transfer,
 };
 
 /// Which engine runs a network.

@@ -19,6 +19,8 @@ pub struct Outcome {
     pub control_discarded: u64,
     /// Feedback that reached a host without a reaction point to take it.
     pub feedback_ignored: u64,
+    /// Feedback messages lost by the fault of a host.
+    pub feedback_lost: u64,
     /// The schemes' own counters, by name.
     pub counters: Vec<(String, u64)>,
     /// Recorded series.

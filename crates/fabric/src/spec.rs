@@ -49,8 +49,19 @@ pub struct HostSpec {
     pub queues: HostQueues,
     /// From the arrival of a feedback message to its effect at the reaction point.
     pub feedback_delay: Time,
+    /// What is wrong with this host.
+    pub faults: Faults,
     /// Index into [`RunSpec::schemes`]; none: feedback is delivered, counted and ignored.
     pub scheme: Option<usize>,
+}
+
+/// Faults of a host, to see what a network makes of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// It sends on in XOFF.
+    pub ignores_pause: bool,
+    /// Every n-th feedback message that arrives is lost; 0 for none.
+    pub feedback_lost: u32,
 }
 
 /// `limiter_position` (assumption A3).

@@ -188,6 +188,7 @@ fn scenario(seed: u64) -> RunSpec {
             if pick(3) == 0 {
                 h.queues = HostQueues::PerDestination;
             }
+            h.faults.feedback_lost = [0, 0, 3][pick(3) as usize];
             h.feedback_delay = Time::from_ns([0, 0, 1_700, 12_000][pick(4) as usize]);
             for _ in 0..=(pick(4) / 3) {
                 let mut s = common::bernoulli(0.2 + 0.1 * pick(9) as f64);

@@ -230,3 +230,20 @@ fn bursts_keep_their_load() {
     let load = out.hosts[0].generated as f64 * 1.2e-6 / 0.2;
     assert!((load - 0.3).abs() < 0.02, "{load}");
 }
+
+/// Faults show: a host that does not heed PAUSE overruns the switch, though PAUSE is on.
+#[test]
+fn faults_break_what_they_should() {
+    let mut spec = common::single_switch(10, 0.85, true, Time::from_ms(8), 1);
+    spec.changes.push(RateChange {
+        at: Time::from_ms(1),
+        node: NodeId(10),
+        port: 0,
+        rate: Rate::from_mbps(500.0),
+    });
+    let sound = run(&spec, &Options::default()).unwrap();
+    assert!(sound.dropped() == 0 && sound.hosts.iter().any(|h| h.paused > Time::ZERO));
+    spec.hosts.iter_mut().for_each(|h| h.faults.ignores_pause = true);
+    let deaf = run(&spec, &Options::default()).unwrap();
+    assert!(deaf.dropped() > 0 && deaf.hosts.iter().all(|h| h.paused == Time::ZERO));
+}

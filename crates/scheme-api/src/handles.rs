@@ -225,6 +225,8 @@ pub struct LimiterState {
     pub rate: Rate,
     /// Rate of the access link: the upper bound.
     pub line_rate: Rate,
+    /// A rate above it was asked for (and not given): the conformance suite looks here.
+    pub above_line: bool,
     /// Largest data frame.
     pub mtu: Bytes,
     /// Bytes to send until `on_bytes`; very large when not armed.
@@ -257,6 +259,7 @@ impl LimiterState {
         Self {
             rate: line_rate,
             line_rate,
+            above_line: false,
             mtu,
             countdown: NEVER,
             tag: Tag::None,
@@ -321,8 +324,10 @@ impl<'a> Limiter<'a> {
     pub fn mtu(&self) -> Bytes {
         self.state.mtu
     }
-    /// Sets the current rate, from the next frame on; at most the line rate. Zero stops the flow.
+    /// Sets the current rate, from the next frame on; at most the line rate. Zero stops the flow. A scheme that asks for more
+    /// gets the line rate, and the conformance suite says so.
     pub fn set_rate(&mut self, rate: Rate) {
+        self.state.above_line |= rate > self.state.line_rate;
         let rate = rate.min(self.state.line_rate);
         if self.state.rate == Rate::ZERO && rate > Rate::ZERO {
             self.state.retime = true;

@@ -323,9 +323,11 @@ mod tests {
                 || -> Box<dyn Scheme> { Box::new(QcnH(Join { first: r07(), second: second.clone() })) };
             let promise = Promise {
                 floor: Rate::from_mbps(10.0),
+                reacts: true,
                 recovers: Some((Bytes::from_mb(40), Time::from_ms(100))),
+                ..Promise::default()
             };
-            conformance(&make, promise).unwrap_or_else(|e| panic!("{mode:?}: {e}"));
+            conformance(&make, promise).unwrap_or_else(|e| panic!("{mode:?}: {e:?}"));
         }
     }
 }

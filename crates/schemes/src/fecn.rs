@@ -260,7 +260,7 @@ mod tests {
         let tag = |gbps| Tag::RateDiscovery(Rate::from_gbps(gbps));
         let mut rig = PointRig::new(&Fecn(FecnParams::default()), line, 1).unwrap();
         assert_eq!(rig.state.stamp, Some(Rate::from_gbps(1.0)));
-        assert_eq!(rig.frame(1, 1500, tag(10.0)).tag, tag(10.0));
+        assert_eq!(rig.frame(1, 1500, tag(10.0)).tag, tag(1.0));
         let mut rig = PointRig::new(&Fecn(with("stamp_at", "enqueue")), line, 1).unwrap();
         assert_eq!(rig.state.stamp, None);
         assert_eq!(rig.frame(1, 1500, tag(10.0)).tag, tag(1.0));

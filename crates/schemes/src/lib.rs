@@ -1,6 +1,7 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
 pub mod becn;
+pub mod dcqcn;
 pub mod e2cm;
 pub mod ecm;
 pub mod explicit_rate;
@@ -97,6 +98,7 @@ macro_rules! catalogue {
 }
 
 use becn::{Becn, BecnParams};
+use dcqcn::{Dcqcn, DcqcnParams};
 use e2cm::{Basis, E2cm, E2cmParams};
 use ecm::{Ecm, EcmParams};
 use fb_hat::{HatParams, QcnH};
@@ -119,6 +121,7 @@ static CATALOGUE: &[Entry] = catalogue! {
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
+    "dcqcn", [], "data centre QCN for RoCEv2 (2015)", "dcqcn.rs", DcqcnParams, DcqcnParams::default(), DcqcnParams::idle, Dcqcn;
     "qcn-serial-hai", [], "QCN with byte counter and timer, serial hyperactive increase (2008)", "qcn_serial_hai.rs",
         SerialHaiParams, SerialHaiParams::default(), SerialHaiParams::idle, SerialHai;
     "qcn-802.1Qau", ["qcn-8021qau"], "QCN as standardised, IEEE 802.1Qau-2010", "qcn_8021qau.rs", QauParams,
@@ -160,8 +163,9 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::testing::{Promise, conformance};
-    use cnsim_scheme_api::{Bytes, Time};
+    use cnsim_scheme_api::testing::{Faults, Loopback, Promise, conformance};
+    use cnsim_scheme_api::{Bytes, Feedback, Time};
+    use std::collections::BTreeSet;
 
     /// A fresh scheme behind a box, as anyone's would be.
     #[derive(Debug)]
@@ -186,31 +190,86 @@ mod tests {
         ) -> Option<Box<dyn cnsim_scheme_api::ReactionPoint>> {
             self.0.reaction_point(s)
         }
+        fn reflector(&self, s: &cnsim_scheme_api::SinkSite) -> Option<Box<dyn cnsim_scheme_api::Reflector>> {
+            self.0.reflector(s)
+        }
         fn engages(&self, f: &cnsim_scheme_api::Feedback) -> bool {
             self.0.engages(f)
         }
     }
 
+    /// What each scheme of the catalogue promises with its default parameters.
+    fn promise(name: &str) -> Promise {
+        let floor = Rate::from_mbps(match name {
+            "qcn-802.1Qau" => 5.0,
+            "e2cm-src" | "e2cm-dst" => 1.0,
+            "dcqcn" => 40.0,
+            _ => 10.0,
+        });
+        let recovers = match name {
+            "qcn-2pt" | "qcn-h" | "qcn-p" | "qcn-hp" | "qcn-sp" | "qcn-hsp" | "qcn-pp" => {
+                Some((Bytes::from_mb(40), Time::from_ms(100)))
+            }
+            // Five stages of 15 ms, then one stage of 7.5 ms and a good many of bytes.
+            "qcn-serial-hai" | "qcn-802.1Qau" | "dcqcn" => Some((Bytes::from_mb(100), Time::from_ms(200))),
+            // The others rise when told to.
+            _ => None,
+        };
+        let stops = matches!(name, "bcn" | "ecm" | "e2cm-src" | "e2cm-dst");
+        // Explicit rates start at a tenth of the line.
+        let warms_up = if matches!(name, "becn" | "fecn") { Time::from_ms(5) } else { Time::ZERO };
+        Promise { floor, stops, warms_up, reacts: name != "none", recovers }
+    }
+
     #[test]
     fn every_scheme_conforms() {
+        let broken: Vec<String> = catalogue()
+            .iter()
+            .filter_map(|entry| {
+                let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
+                let broken = conformance(&make, promise(entry.name)).err()?;
+                Some(broken.iter().map(|b| format!("{}: {b}\n", entry.name)).collect())
+            })
+            .collect();
+        assert!(broken.is_empty(), "\n{}", broken.concat());
+    }
+
+    /// The suite's loop brings each scheme the messages that it lives on: probes are answered, tags returned.
+    #[test]
+    fn loops_carry_each_format() {
+        let kind = |f: &Feedback| match f {
+            Feedback::Ecm { .. } => "ecm",
+            Feedback::Cnm { .. } => "cnm",
+            Feedback::Reflection => "reflection",
+            Feedback::AdvertisedRate { .. } => "advertised",
+            Feedback::ReturnedRate { .. } => "returned",
+            Feedback::Cnp => "cnp",
+            Feedback::ProbeReply { .. } => "reply",
+            _ => "other",
+        };
         for entry in catalogue() {
             let make = || -> Box<dyn Scheme> { Box::new(Shared((entry.build)(&[]).unwrap().scheme)) };
-            let floor = match entry.name {
-                "none" => Rate::ZERO,
-                "qcn-802.1Qau" => Rate::from_mbps(5.0),
-                "e2cm-src" | "e2cm-dst" => Rate::from_mbps(1.0),
-                _ => Rate::from_mbps(10.0),
+            let mut l = Loopback::new(&make, Rate::from_gbps(10.0), 1, Faults::default());
+            let mut seen = BTreeSet::new();
+            for step in 0..40_000u64 {
+                let queue = if step % 8000 < 4000 { 60_000 + step * 7919 % 190_000 } else { 3000 };
+                l.others(15, queue);
+                l.step(Time::from_us(12), queue);
+                seen.extend(l.last.iter().map(kind));
+            }
+            let expected: &[&str] = match entry.name {
+                "none" => &[],
+                "bcn" | "ecm" => &["ecm"],
+                "qcn-3pt" => &["cnm", "reflection"],
+                "qcn-2pt" | "qcn-h" | "qcn-serial-hai" | "qcn-802.1Qau" => &["cnm"],
+                "qcn-p" | "qcn-hp" | "qcn-sp" | "qcn-hsp" | "qcn-pp" => &["cnm", "reply"],
+                "e2cm-src" | "e2cm-dst" => &["ecm", "reply"],
+                "becn" => &["advertised"],
+                "fecn" => &["returned"],
+                "dcqcn" => &["cnp"],
+                _ => continue,
             };
-            let recovers = match entry.name {
-                "qcn-2pt" | "qcn-h" | "qcn-p" | "qcn-hp" | "qcn-sp" | "qcn-hsp" | "qcn-pp" => {
-                    Some((Bytes::from_mb(40), Time::from_ms(100)))
-                }
-                // Five stages of 15 ms, then one stage of 7.5 ms and a good many of bytes.
-                "qcn-serial-hai" | "qcn-802.1Qau" => Some((Bytes::from_mb(100), Time::from_ms(200))),
-                _ => None,
-            };
-            let promise = Promise { floor, recovers };
-            conformance(&make, promise).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+            assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected, "{}", entry.name);
         }
     }
 

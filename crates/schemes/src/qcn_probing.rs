@@ -577,7 +577,9 @@ mod tests {
         for route in [Route::Directed, Route::SubPath, Route::Path] {
             let promise = Promise {
                 floor: Rate::from_mbps(10.0),
+                reacts: true,
                 recovers: Some((Bytes::from_mb(40), Time::from_ms(100))),
+                ..Promise::default()
             };
             let plain = || -> Box<dyn Scheme> { Box::new(scheme(route, |_| {})) };
             conformance(&plain, promise).unwrap();

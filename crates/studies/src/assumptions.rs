@@ -1,6 +1,5 @@
-//! Named assumptions: what the sources leave open, what was chosen, and which one is suspected behind a miss.
-
-use crate::store::RunRecord;
+//! Named assumptions: what the sources leave open, and what was chosen. Which one is
+//! suspected behind a miss is said by the study, in [`crate::papers`].
 
 /// A named assumption.
 #[derive(Clone, Copy, Debug)]
@@ -129,40 +128,3 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "frames that are being dropped are counted and sampled",
     ),
 ];
-
-/// The assumption suspected when a cell misses, with a sentence.
-pub fn suspect(r: &RunRecord, metric: &str) -> String {
-    let (scheme, pause, condition) = (r.scheme.as_str(), r.pause.as_str(), r.condition.as_str());
-    let zero = condition.ends_with(" 0 Gb/s");
-    let half = condition.ends_with(" 0.5 Gb/s");
-    let qcn = scheme.starts_with("qcn");
-    let text = match (qcn, pause, metric) {
-        (true, "on", _) if zero || half => {
-            "A3 limiter-position, known miss: in the published row innocent flows lose throughput after PAUSE for longer than any reading tried explains"
-        }
-        (true, "on", "time_paused" | "overhead") => {
-            "A8 sampling: the first messages of the start-up burst decide how long PAUSE lasts"
-        }
-        (_, "off", "overhead") if zero => {
-            "A7 gate-qoff: the three rows at 0 Gb/s without PAUSE look like a build without the gate"
-        }
-        (true, "off", "dropped_frames") if zero && scheme == "qcn-3pt" => {
-            "A5 r-min: 14 537 drops would fit a floor of 50 Mb/s for this scheme alone"
-        }
-        (true, "off", _) if half => "A4 efr: the published hot port lies between EFR on and off",
-        (true, "off", "dropped_frames") => "A8 sampling: early drops depend on when the first samples fall",
-        (true, "off", "hot_port_throughput" | "innocent_throughput" | "aggregate_throughput") => {
-            "A4 efr and A2 limiter-queue decide the hot port's recovery"
-        }
-        (true, _, _) => "A2 limiter-queue and A8 sampling decide the hot port's share",
-        (_, "on", _) if zero && scheme == "ecm" => {
-            "A3 limiter-position and A6 oversampling decide how many innocent flows are limited after PAUSE"
-        }
-        (_, _, "dropped_frames" | "overhead") if scheme == "ecm" => {
-            "A6 oversampling: rule and factor are not printed"
-        }
-        _ if scheme == "ecm" => "A6 oversampling and A2 limiter-queue",
-        _ => "A1 source-queue",
-    };
-    format!("suspected: {text}")
-}

@@ -1,5 +1,7 @@
-//! Conclusions of the studies as predicates over measured results: yes, no, undecided (inside the noise), not run.
+//! Tools for claims: conclusions of the studies as predicates over measured results, which come out yes, no, undecided
+//! (inside the noise) or not run. The claims themselves stand in [`crate::papers`], a file a study.
 
+use crate::papers::PAPERS;
 use crate::stats::Summary;
 use crate::store::RunRecord;
 
@@ -12,9 +14,10 @@ pub struct Claim {
     pub id: &'static str,
     /// What is claimed, in our words.
     pub text: &'static str,
-    /// printed, table or figure.
+    /// printed, table or figure; claims from figures are shown, not scored.
     pub origin: &'static str,
-    test: fn(&Evidence<'_>) -> Finding,
+    /// The predicate.
+    pub test: fn(&Evidence<'_>) -> Finding,
 }
 
 /// Does it hold?
@@ -51,193 +54,161 @@ pub struct Finding {
     pub evidence: String,
 }
 
-/// Runs to look at.
+/// The runs of a study.
 #[derive(Debug)]
 pub struct Evidence<'a> {
     records: &'a [RunRecord],
+    study: &'static str,
 }
 
-impl Evidence<'_> {
-    /// Values by seed, in order of seeds.
-    fn values(&self, condition: &str, pause: &str, scheme: &str, metric: &str) -> Vec<f64> {
-        let mut found: Vec<(u64, f64)> = self
-            .records
-            .iter()
-            .filter(|r| {
-                r.scenario == "single-hop"
-                    && r.study == "B07"
-                    && r.condition == condition
-                    && r.pause == pause
-                    && r.scheme == scheme
-            })
-            .filter_map(|r| Some((r.seed, *r.metrics.get(metric)?)))
-            .collect();
+impl<'a> Evidence<'a> {
+    /// The runs of a case, one a seed.
+    pub fn runs(&self, scenario: &str, condition: &str, pause: &str, scheme: &str) -> Runs<'a> {
+        let wanted = |r: &&RunRecord| {
+            r.study == self.study
+                && r.scenario == scenario
+                && r.condition == condition
+                && r.pause == pause
+                && r.scheme == scheme
+        };
+        Runs(self.records.iter().filter(wanted).collect())
+    }
+}
+
+/// The runs of a case.
+#[derive(Clone, Debug)]
+pub struct Runs<'a>(Vec<&'a RunRecord>);
+
+impl Runs<'_> {
+    /// Any value of each run; runs without it are left out.
+    pub fn each(&self, value: impl Fn(&RunRecord) -> Option<f64>) -> Values {
+        let mut found: Vec<(u64, f64)> = self.0.iter().filter_map(|r| Some((r.seed, value(r)?))).collect();
         found.sort_by_key(|f| f.0);
-        found.into_iter().map(|f| f.1).collect()
+        Values(found)
     }
 
-    /// Is `factor * a <= b`, by paired differences over seeds?
-    fn at_most(&self, factor: f64, a: &[f64], b: &[f64]) -> Holds {
-        let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - factor * a).collect();
+    /// A metric.
+    pub fn metric(&self, id: &str) -> Values {
+        self.each(|r| r.metrics.get(id).copied())
+    }
+
+    /// A counter of the scheme; zero where it never counted.
+    pub fn counter(&self, name: &str) -> Values {
+        self.each(|r| Some(r.counters.get(name).copied().unwrap_or(0) as f64))
+    }
+}
+
+/// Values by seed, in order of seeds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values(pub Vec<(u64, f64)>);
+
+impl Values {
+    /// Mean over seeds, 0 without any.
+    pub fn mean(&self) -> f64 {
+        self.0.iter().map(|v| v.1).sum::<f64>() / self.0.len().max(1) as f64
+    }
+
+    /// Was nothing run?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Changes every value.
+    pub fn map(&self, f: impl Fn(f64) -> f64) -> Self {
+        Self(self.0.iter().map(|(seed, v)| (*seed, f(*v))).collect())
+    }
+
+    /// Joins two cases seed by seed (common random numbers); seeds that one lacks are left out.
+    pub fn with(&self, other: &Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let other_at = |seed: u64| other.0.iter().find(|o| o.0 == seed).map(|o| o.1);
+        Self(self.0.iter().filter_map(|(seed, v)| Some((*seed, f(*v, other_at(*seed)?)))).collect())
+    }
+
+    /// Is the mean at least this, beyond the noise?
+    pub fn at_least(&self, bound: f64) -> Holds {
+        let differences: Vec<f64> = self.0.iter().map(|v| v.1 - bound).collect();
         let Some(s) = Summary::of(&differences) else { return Holds::NotRun };
         match s.confidence() {
-            _ if a.len() != b.len() => Holds::NotRun,
-            _ if s.sd == 0.0 && s.mean >= 0.0 => Holds::Yes,
+            _ if s.sd == 0.0 && s.n > 1 => {
+                if s.mean >= 0.0 {
+                    Holds::Yes
+                } else {
+                    Holds::No
+                }
+            }
             Some((low, _)) if low >= 0.0 => Holds::Yes,
             Some((_, high)) if high < 0.0 => Holds::No,
             _ => Holds::Undecided,
         }
     }
+
+    /// Is the mean at most this, beyond the noise?
+    pub fn at_most(&self, bound: f64) -> Holds {
+        self.map(|v| -v).at_least(-bound)
+    }
+
+    /// Does the mean lie in this interval, beyond the noise?
+    pub fn within(&self, low: f64, high: f64) -> Holds {
+        match (self.at_least(low), self.at_most(high)) {
+            (Holds::No, _) | (_, Holds::No) => Holds::No,
+            (Holds::Yes, Holds::Yes) => Holds::Yes,
+            (Holds::NotRun, _) => Holds::NotRun,
+            _ => Holds::Undecided,
+        }
+    }
+}
+
+/// Is `factor * a <= b`, by paired differences over seeds?
+pub fn at_most(factor: f64, a: &Values, b: &Values) -> Holds {
+    b.with(a, |b, a| b - factor * a).at_least(0.0)
 }
 
 /// Gathers parts: one `no` decides, then what was not run, then what is undecided.
-struct Parts {
+#[derive(Debug, Default)]
+pub struct Parts {
     parts: Vec<(Holds, String)>,
-    missing: &'static str,
+    shown: Vec<String>,
 }
 
 impl Parts {
-    fn new(missing: &'static str) -> Self {
-        Self { parts: Vec::new(), missing }
+    /// A part that decides, and its numbers.
+    pub fn add(&mut self, holds: Holds, text: impl Into<String>) {
+        self.parts.push((holds, text.into()));
     }
-    fn add(&mut self, holds: Holds, text: String) {
-        self.parts.push((holds, text));
+
+    /// Something shown beside it, which decides nothing.
+    pub fn show(&mut self, text: impl Into<String>) {
+        self.shown.push(text.into());
     }
-    fn finding(self) -> Finding {
-        let ran: Vec<&(Holds, String)> = self.parts.iter().filter(|p| p.0 != Holds::NotRun).collect();
-        let holds = if ran.iter().any(|p| p.0 == Holds::No) {
+
+    /// What comes of it: yes only where every part was run and holds.
+    pub fn finding(self) -> Finding {
+        let any = |h: Holds| self.parts.iter().any(|p| p.0 == h);
+        let holds = if any(Holds::No) {
             Holds::No
-        } else if ran.is_empty() {
+        } else if any(Holds::NotRun) || self.parts.is_empty() {
             Holds::NotRun
-        } else if ran.iter().any(|p| p.0 == Holds::Undecided) {
+        } else if any(Holds::Undecided) {
             Holds::Undecided
         } else {
             Holds::Yes
         };
-        let mut text: Vec<String> = ran.iter().map(|p| format!("{} [{}]", p.1, p.0.text())).collect();
-        if ran.len() < self.parts.len() || ran.is_empty() || !self.missing.is_empty() {
-            let left = self.parts.len() - ran.len();
-            if left > 0 {
-                text.push(format!("{left} parts not run"));
-            }
-            if !self.missing.is_empty() {
-                text.push(self.missing.into());
-            }
+        let ran = self.parts.iter().filter(|p| p.0 != Holds::NotRun);
+        let mut text: Vec<String> = ran.map(|p| format!("{} [{}]", p.1, p.0.text())).collect();
+        let left = self.parts.iter().filter(|p| p.0 == Holds::NotRun).count();
+        if left > 0 {
+            text.push(format!("{left} of {} parts not run", self.parts.len()));
         }
+        text.extend(self.shown);
         Finding { holds, evidence: text.join("; ") }
     }
 }
 
-const RATES: [&str; 3] = ["hotspot 2 Gb/s", "hotspot 0.5 Gb/s", "hotspot 0 Gb/s"];
-
-fn mean(v: &[f64]) -> f64 {
-    v.iter().sum::<f64>() / v.len().max(1) as f64
-}
-
-fn ordering(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::new("");
-    for c in RATES {
-        let get = |s| e.values(c, "on", s, "aggregate_throughput");
-        let (none, two, three, ecm) = (get("none"), get("qcn-2pt"), get("qcn-3pt"), get("ecm"));
-        let order = [e.at_most(1.0, &two, &three), e.at_most(1.0, &three, &ecm)];
-        let text = format!(
-            "{c}: {:.2} / {:.2} / {:.2} Gb/s (2pt / 3pt / ECM)",
-            mean(&two),
-            mean(&three),
-            mean(&ecm)
-        );
-        for o in order {
-            parts.add(o, text.clone());
-        }
-        if c != RATES[2] {
-            parts.add(e.at_most(1.0, &none, &two), format!("{c}: 2pt above none ({:.2})", mean(&none)));
-        }
-    }
-    parts.finding()
-}
-
-fn overhead(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::new("single hop only: multi-hop and fat tree are not there yet");
-    for c in RATES {
-        let get = |s| e.values(c, "on", s, "overhead");
-        let (two, three, ecm) = (get("qcn-2pt"), get("qcn-3pt"), get("ecm"));
-        for (name, v) in [("2pt", &two), ("ECM", &ecm)] {
-            parts.add(
-                e.at_most(10.0, v, &three),
-                format!("{c}: 3pt {:.1} Mb/s, {name} {:.2}", mean(&three), mean(v)),
-            );
-        }
-    }
-    parts.finding()
-}
-
-fn recovery(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::new("");
-    for c in RATES {
-        for pause in ["on", "off"] {
-            let (two, ecm) =
-                (e.values(c, pause, "qcn-2pt", "recovery_time"), e.values(c, pause, "ecm", "recovery_time"));
-            parts.add(
-                e.at_most(1.0, &ecm, &two),
-                format!("{c}, PAUSE {pause}: {:.0} ms against {:.0} ms", mean(&two), mean(&ecm)),
-            );
-        }
-    }
-    parts.finding()
-}
-
-fn loss(e: &Evidence<'_>) -> Finding {
-    let mut parts = Parts::new("single hop only: multi-hop is not there yet");
-    for c in &RATES[..2] {
-        let none = e.values(c, "off", "none", "dropped_frames");
-        for s in ["qcn-2pt", "qcn-3pt", "ecm"] {
-            let with = e.values(c, "off", s, "dropped_frames");
-            parts.add(
-                e.at_most(100.0, &with, &none),
-                format!("{c}: {s} {:.0}, none {:.0}", mean(&with), mean(&none)),
-            );
-        }
-    }
-    parts.finding()
-}
-
-fn missing(e: &Evidence<'_>) -> Finding {
-    let _ = e.records.len();
-    Finding { holds: Holds::NotRun, evidence: "its scenario is not there yet".into() }
-}
-
-const fn b07(
-    id: &'static str,
-    origin: &'static str,
-    text: &'static str,
-    test: fn(&Evidence<'_>) -> Finding,
-) -> Claim {
-    Claim { study: "B07", id, text, origin, test }
-}
-
-/// All claims.
-pub const CLAIMS: &[Claim] = &[
-    b07("B07.1", "printed", "EFR is essential for stability", missing),
-    b07("B07.2", "printed", "byte-based sampling jitters less than packet-based", missing),
-    b07("B07.3", "printed", "both QCN do their job, ECM does better, QCN-2pt suffers most", ordering),
-    b07("B07.4", "printed", "QCN-3pt's overhead is one to two orders of magnitude larger", overhead),
-    b07(
-        "B07.5",
-        "printed",
-        "3pt's overhead scales with nodes x load, the others' with congestion points x bottleneck rate",
-        missing,
-    ),
-    b07("B07.6", "printed", "the same ordering in multi-hop", missing),
-    b07("B07.7", "printed", "recovery of QCN-2pt is slower than ECM's", recovery),
-    b07("B07.8", "table", "without PAUSE, loss falls by orders of magnitude", loss),
-    b07("B07.9", "table", "fat tree: schemes keep what none loses", missing),
-    b07("B07.10", "printed", "QCN-3pt signals also without congestion", missing),
-];
-
 /// Tests all claims of the studies that were run.
 pub fn findings(records: &[RunRecord]) -> Vec<(&'static Claim, Finding)> {
-    let ran = |c: &&Claim| records.iter().any(|r| r.study == c.study);
-    CLAIMS.iter().filter(ran).map(|c| (c, (c.test)(&Evidence { records }))).collect()
+    let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.study == p.id));
+    let claims = ran.flat_map(|p| p.claims);
+    claims.map(|c| (c, (c.test)(&Evidence { records, study: c.study }))).collect()
 }
 
 /// claims.csv.
@@ -254,12 +225,36 @@ pub fn claims_csv(findings: &[(&'static Claim, Finding)]) -> String {
 mod tests {
     use super::*;
 
+    fn values(v: &[f64]) -> Values {
+        Values(v.iter().enumerate().map(|(i, v)| (i as u64, *v)).collect())
+    }
+
     #[test]
     fn at_most_can_say_all_four() {
-        let e = Evidence { records: &[] };
-        assert_eq!(e.at_most(1.0, &[1.0, 1.1, 0.9], &[2.0, 2.1, 1.9]), Holds::Yes);
-        assert_eq!(e.at_most(10.0, &[1.0, 1.1, 0.9], &[2.0, 2.1, 1.9]), Holds::No);
-        assert_eq!(e.at_most(1.0, &[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), Holds::Undecided);
-        assert_eq!(e.at_most(1.0, &[], &[]), Holds::NotRun);
+        let two = values(&[2.0, 2.1, 1.9]);
+        assert_eq!(at_most(1.0, &values(&[1.0, 1.1, 0.9]), &two), Holds::Yes);
+        assert_eq!(at_most(10.0, &values(&[1.0, 1.1, 0.9]), &two), Holds::No);
+        assert_eq!(at_most(1.0, &values(&[1.0, 2.0, 3.0]), &values(&[3.0, 2.0, 1.0])), Holds::Undecided);
+        assert_eq!(at_most(1.0, &values(&[]), &two), Holds::NotRun);
+        assert_eq!(two.within(1.0, 3.0), Holds::Yes);
+        assert_eq!(two.within(1.99, 3.0), Holds::Undecided);
+        assert_eq!(two.within(2.5, 3.0), Holds::No);
+        assert_eq!(values(&[5.0, 5.0]).at_most(5.0), Holds::Yes);
+        assert_eq!(values(&[5.0]).at_most(6.0), Holds::Undecided, "one seed says nothing about noise");
+    }
+
+    #[test]
+    fn one_part_decides() {
+        let of = |parts: &[Holds]| {
+            let mut all = Parts::default();
+            parts.iter().for_each(|h| all.add(*h, "x"));
+            all.finding().holds
+        };
+        use Holds::{No, NotRun, Undecided, Yes};
+        assert_eq!(of(&[Yes, NotRun, No]), No);
+        assert_eq!(of(&[Yes, Undecided, NotRun]), NotRun);
+        assert_eq!(of(&[Yes, Undecided]), Undecided);
+        assert_eq!(of(&[Yes, Yes]), Yes);
+        assert_eq!(of(&[]), NotRun);
     }
 }

@@ -196,6 +196,17 @@ pub const KEYS: &[Key] = &[
         "0 us",
         "from the arrival of a feedback message to its effect: processing at the reaction point, or the extra round trip of a study",
     ),
+    only(
+        key("host.ignores_pause", "on|off", "off", "a fault: hosts send on in XOFF"),
+        "pause.mode",
+        &["on", "global"],
+    ),
+    key(
+        "host.feedback_lost",
+        "integer",
+        "0",
+        "a fault: every n-th feedback message to a host is lost, 0 for none",
+    ),
     key(
         "workload.kind",
         "bernoulli|greedy|on-off|bursts|transfers",
@@ -284,6 +295,25 @@ pub const KEYS: &[Key] = &[
     key("event.rate", "rate", "10 Gb/s", "its service rate from then on"),
     key("group.hosts", "list", "[]", "[[group]] tables: hosts that run another scheme than the matrix says"),
     key("group.scheme", "text", "none", "their scheme; feedback to them is delivered, counted and ignored"),
+    key(
+        "figure.title",
+        "text",
+        "",
+        "[[figure]] tables are drawn in the report beside those of every table: heading",
+    ),
+    key("figure.caption", "text", "", "a remark below"),
+    key(
+        "figure.series",
+        "list",
+        "[]",
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, \"queue X>E5\", \"flow H1>H5\", \"limiter H1>H5\"",
+    ),
+    key("figure.metric", "text", "none", "or a metric, bars with intervals"),
+    key("figure.conditions", "list", "[]", "only these conditions"),
+    key("figure.pause", "list", "[]", "only these PAUSE modes"),
+    key("figure.schemes", "list", "[]", "only these schemes"),
+    key("figure.each", "off|condition|pause|scheme", "off", "one figure for each of them"),
+    key("figure.across", "condition|pause|scheme", "condition", "horizontal axis of a metric"),
     key("run.duration", "time", "1 s", "simulated time"),
     key("run.seeds", "integer", "5", "number of seeds"),
     key("record.bin", "time", "1 ms", "width of a bin of the time series"),
@@ -322,7 +352,7 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
-pub const TABLES: &[&str] = &["traffic", "event", "group"];
+pub const TABLES: &[&str] = &["traffic", "event", "group", "figure"];
 
 /// Finds a key. Keys of traffic are those of the workload, but for its own.
 pub fn find(path: &str) -> Option<&'static Key> {

@@ -1,13 +1,18 @@
 //! From a scenario as written to a verdict on what was published: read, check, plan, run, measure, compare.
 
 pub mod assumptions;
+mod checks;
 pub mod claims;
 pub mod condition;
 pub mod fair;
+pub mod figures;
 pub mod headroom;
 pub mod keys;
+pub mod measure;
 pub mod metrics;
+pub mod papers;
 pub mod published;
+mod reader;
 pub mod scenario;
 pub mod settings;
 pub mod stats;

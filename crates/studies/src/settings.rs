@@ -1,18 +1,17 @@
 //! Typed settings of one case, checked, and the network that they describe.
 
 use crate::headroom::Loop;
-use crate::keys::find;
-use crate::text::{Flat, Problem, nearest};
+use crate::reader::Reader;
+use crate::text::{Flat, Problem};
 use crate::topology::{self, Wiring};
 use crate::workload::{self, Plan};
 use cnsim_fabric::{
-    BufferSpec, ControlTransport, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
+    BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
     PauseTransport, RateChange, Record, Routing, RunSpec, SwitchSpec,
 };
 use cnsim_scheme_api::NodeId;
 use cnsim_schemes::Built;
 use cnsim_units::{Bytes, Rate, Time};
-use std::str::FromStr;
 
 /// A hotspot: the switch port that feeds a host slows down for a while.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +56,7 @@ pub struct Settings {
     switch_processing: Time,
     host_processing: Time,
     feedback_delay: Time,
+    faults: Faults,
     buffer: BufferSpec,
     routing: Routing,
     control: ControlTransport,
@@ -87,186 +87,11 @@ pub struct Settings {
     pub to: Time,
 }
 
-/// Reads values of a flat table; collects problems.
-pub(crate) struct Reader<'a> {
-    pub(crate) flat: &'a Flat,
-    problems: &'a mut Vec<Problem>,
-}
-
-impl Reader<'_> {
-    pub(crate) fn word(&self, key: &str) -> String {
-        let own = self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
-        own.unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
-    }
-
-    pub(crate) fn wrong(&mut self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) {
-        let problem = self.flat.at(key, reason, remedy);
-        self.problems.push(problem);
-    }
-
-    /// A quantity between two bounds.
-    pub(crate) fn quantity<T>(&mut self, key: &str, low: T, high: T) -> T
-    where
-        T: FromStr<Err = cnsim_units::UnitError> + PartialOrd + Copy + std::fmt::Display,
-    {
-        let text = self.word(key);
-        match text.parse::<T>() {
-            Ok(v) if v >= low && v <= high => v,
-            Ok(v) => {
-                self.wrong(key, format!("{v} is out of range"), format!("allowed: {low} to {high}"));
-                low
-            }
-            Err(e) => {
-                self.wrong(
-                    key,
-                    format!("`{text}`: {}", e.reason),
-                    format!("write for example \"{}\"", e.example),
-                );
-                low
-            }
-        }
-    }
-
-    pub(crate) fn integer(&mut self, key: &str, low: u64, high: u64) -> u64 {
-        let text = self.word(key);
-        match text.replace('_', "").parse::<u64>() {
-            Ok(v) if (low..=high).contains(&v) => v,
-            Ok(v) => {
-                self.wrong(key, format!("{v} is out of range"), format!("allowed: {low} to {high}"));
-                low
-            }
-            Err(_) => {
-                self.wrong(
-                    key,
-                    format!("`{text}` is not a whole number"),
-                    format!("write a number from {low} to {high}"),
-                );
-                low
-            }
-        }
-    }
-
-    pub(crate) fn percent(&mut self, key: &str, text: &str) -> f64 {
-        match text.trim().strip_suffix('%').and_then(|t| t.trim().parse::<f64>().ok()) {
-            Some(v) if (0.0..=100.0).contains(&v) => v / 100.0,
-            Some(v) => {
-                self.wrong(key, format!("{v} % is out of range"), "allowed: 0 % to 100 %");
-                0.0
-            }
-            None => {
-                self.wrong(key, format!("`{text}` is not a percentage"), "write for example \"85 %\"");
-                0.0
-            }
-        }
-    }
-
-    pub(crate) fn choice(&mut self, key: &str) -> String {
-        let text = self.word(key);
-        let Some(k) = find(key) else { return text };
-        if !k.kind.split('|').any(|c| c == text) {
-            let near = nearest(&text, k.kind.split('|'))
-                .map_or_else(String::new, |n| format!("did you mean \"{n}\"? "));
-            self.wrong(
-                key,
-                format!("`{text}` is not a choice"),
-                format!("{near}choose one of {}", k.kind.replace('|', " | ")),
-            );
-            return k.default.into();
-        }
-        text
-    }
-
-    /// Items of a list; those of the key's default where it is not set.
-    pub(crate) fn list(&self, key: &str) -> Vec<String> {
-        match self.flat.leaves.get(key) {
-            Some(l) => l.items.clone(),
-            None => {
-                let text = find(key).map_or("", |k| k.default);
-                let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
-                inner
-                    .unwrap_or(text)
-                    .split(',')
-                    .map(str::trim)
-                    .filter(|t| !t.is_empty())
-                    .map(String::from)
-                    .collect()
-            }
-        }
-    }
-
-    /// Was this key written?
-    pub(crate) fn is_set(&self, key: &str) -> bool {
-        self.flat.leaves.contains_key(key)
-    }
-
-    /// Prefixes of an array of tables, in order: `source.0`, `source.1`.
-    pub(crate) fn tables(&self, name: &str) -> Vec<String> {
-        self.flat.tables(name)
-    }
-
-    /// Index of a host by its name.
-    fn host(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<usize> {
-        let index = wiring.hosts.iter().position(|h| h.eq_ignore_ascii_case(text.trim()));
-        if index.is_none() {
-            let known = match &wiring.hosts[..] {
-                [first, .., last] => format!("hosts are {first} to {last}"),
-                _ => "see topology".into(),
-            };
-            self.wrong(key, format!("there is no host `{text}`"), known);
-        }
-        index
-    }
-
-    /// Hosts named by a word: `H3`, `H0..H9`, every third of them `H0..H9/3`, or `all`.
-    pub(crate) fn range(&mut self, key: &str, text: &str, wiring: &Wiring) -> Vec<usize> {
-        if text.eq_ignore_ascii_case("all") {
-            return (0..wiring.hosts.len()).collect();
-        }
-        let Some((from, to)) = text.split_once("..") else {
-            return self.host(key, text, wiring).into_iter().collect();
-        };
-        let (to, step) = to.split_once('/').unwrap_or((to, "1"));
-        let Some(step) = step.trim().parse::<usize>().ok().filter(|s| *s > 0) else {
-            self.wrong(key, format!("`{text}` has no whole step"), "write for example \"H0..H9/3\"");
-            return Vec::new();
-        };
-        let (from, to) = (self.host(key, from, wiring), self.host(key, to, wiring));
-        match (from, to) {
-            (Some(a), Some(b)) if a <= b => (a..=b).step_by(step).collect(),
-            (Some(_), Some(_)) => {
-                self.wrong(key, format!("`{text}` runs backwards"), "write the lower host first");
-                Vec::new()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// An output port by its name: `X>E5`.
-    fn port(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<(NodeId, u16)> {
-        let port = wiring.port(text).filter(|p| p.0.0 as usize >= wiring.hosts.len());
-        if port.is_none() {
-            let hint = "name a switch and its neighbour: \"S>H1\"; `cnsim describe` shows the names";
-            self.wrong(key, format!("there is no switch port `{text}`"), hint);
-        }
-        port
-    }
-
-    /// Two hosts: `H1>H5`.
-    fn pair(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<(NodeId, NodeId)> {
-        let Some((a, b)) = text.split_once('>') else {
-            self.wrong(key, format!("`{text}` is not a flow"), "write source and destination: \"H1>H5\"");
-            return None;
-        };
-        let (a, b) = (self.host(key, a, wiring)?, self.host(key, b, wiring)?);
-        Some((NodeId(a as u32), NodeId(b as u32)))
-    }
-}
-
 impl Settings {
     /// Reads and checks all settings; none when something is wrong.
     pub fn read(flat: &Flat, problems: &mut Vec<Problem>) -> Option<Self> {
         let before = problems.len();
-        let mut r = Reader { flat, problems };
+        let mut r = Reader::new(flat, problems);
         let mut wiring = topology::read(&mut r);
         if r.problems.len() > before {
             return None;
@@ -324,6 +149,10 @@ impl Settings {
             switch_processing,
             host_processing,
             feedback_delay: r.quantity("host.feedback_delay", Time::ZERO, Time::from_ms(100)),
+            faults: Faults {
+                ignores_pause: r.choice("host.ignores_pause") == "on",
+                feedback_lost: r.integer("host.feedback_lost", 0, 1_000_000_000) as u32,
+            },
             buffer,
             routing: match r.choice("topology.routing").as_str() {
                 "frame-hash" => Routing::FrameHash,
@@ -460,6 +289,7 @@ impl Settings {
                     limiter_position: self.limiter_position,
                     queues: self.queues,
                     feedback_delay: self.feedback_delay,
+                    faults: self.faults,
                     scheme: (!self.bare[h]).then_some(0),
                 })
                 .collect(),
@@ -553,10 +383,19 @@ fn bare(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<bool> {
     for prefix in r.tables("group") {
         let key = format!("{prefix}.hosts");
         let scheme = r.word(&format!("{prefix}.scheme"));
-        if !scheme.eq_ignore_ascii_case("none") {
-            let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
-            let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`";
-            r.wrong(&format!("{prefix}.scheme"), reason, hint);
+        match cnsim_schemes::find(&scheme) {
+            Some(entry) if entry.name == "none" => {}
+            Some(_) => {
+                let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
+                let hint =
+                    "two kinds of congestion point exclude each other in one queue; a group can be `none`";
+                r.wrong(&format!("{prefix}.scheme"), reason, hint);
+            }
+            None => r.wrong(
+                &format!("{prefix}.scheme"),
+                format!("there is no scheme `{scheme}`"),
+                "a group can be `none`",
+            ),
         }
         for name in r.list(&key) {
             for host in r.range(&key, &name, wiring) {

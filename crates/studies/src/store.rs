@@ -1,7 +1,7 @@
 //! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and result version. What
 //! is there need not be run again; what is broken is reported and run again.
 
-use crate::metrics::PortFacts;
+use crate::measure::PortFacts;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

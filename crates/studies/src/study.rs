@@ -1,7 +1,8 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
-use crate::assumptions::suspect;
-use crate::metrics::{METRICS, Metric, Tolerance, find, measure, ports, structural_zero};
+use crate::measure::{measure, ports};
+use crate::metrics::{METRICS, Metric, Tolerance, find, structural_zero};
+use crate::papers::suspect;
 use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::stats::Summary;

@@ -2,7 +2,7 @@
 //!
 //! Hosts are numbered in the order in which they appear; a host's access link comes with the host's end first.
 
-use crate::settings::Reader;
+use crate::reader::Reader;
 use cnsim_fabric::LinkSpec;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Rate, Time};
@@ -238,7 +238,7 @@ fn tree(r: &mut Reader<'_>, b: &mut Builder) {
 /// k-ary fat tree (Al-Fares et al., SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores.
 fn fat_tree(r: &mut Reader<'_>, b: &mut Builder) {
     let k = r.integer("topology.k", 2, 64) as usize;
-    if k % 2 > 0 {
+    if !k.is_multiple_of(2) {
         return r.wrong("topology.k", format!("{k} is odd"), "a fat tree needs an even number of ports");
     }
     let half = k / 2;

@@ -1,6 +1,6 @@
 //! Traffic: what a scenario's `[workload]` and `[[traffic]]` tables describe, per host.
 
-use crate::settings::Reader;
+use crate::reader::Reader;
 use crate::topology::Wiring;
 use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
 use cnsim_scheme_api::{NodeId, Purpose, Stream};

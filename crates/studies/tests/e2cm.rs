@@ -59,6 +59,7 @@ fn spec(c: &Case) -> RunSpec {
         limiter_position: LimiterPosition::BelowQueue,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
+        faults: cnsim_fabric::Faults::default(),
         scheme: Some(0),
     };
     let buffer = BufferSpec {

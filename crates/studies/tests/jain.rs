@@ -97,6 +97,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         limiter_position: LimiterPosition::BelowQueue,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
+        faults: cnsim_fabric::Faults::default(),
         scheme: Some(0),
     };
     let switch = |s: usize| SwitchSpec {

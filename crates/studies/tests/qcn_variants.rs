@@ -29,6 +29,7 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
         limiter_position: LimiterPosition::BelowQueue,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
+        faults: cnsim_fabric::Faults::default(),
         scheme: Some(0),
     };
     let pause = PauseSpec {

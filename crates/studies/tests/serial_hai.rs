@@ -42,6 +42,7 @@ fn four_to_1(
         limiter_position: LimiterPosition::BelowQueue,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
+        faults: cnsim_fabric::Faults::default(),
         scheme: Some(0),
     };
     let delay = Time::from_ps((loop_delay - us * 3).as_ps() / 2);

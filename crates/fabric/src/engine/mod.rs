@@ -151,6 +151,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         out.control_messages += h.control_messages;
         out.control_bits += h.control_bits;
         out.feedback_ignored += h.ignored;
+        out.feedback_lost += h.lost;
         out.packet_hops += h.hops;
         out.control_hops += h.control_hops;
         last = last.max(h.last_delivery);
@@ -175,7 +176,8 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         for (i, c) in s.counters.iter().enumerate() {
             *counters.entry((s.scheme().unwrap_or(0), i)).or_default() += c;
         }
-        let paused = spec.switches[s.index].buffer.pause.is_some();
+        let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
+        let paused = spec.switches[s.index].buffer.pause.is_some() && heeded;
         let (switch, series) = s.finish(net);
         if paused && let Some(p) = switch.ports.iter().position(|p| p.dropped > 0) {
             return Err(RunError::Law(format!(

@@ -29,6 +29,7 @@ pub(crate) fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
         limiter_position: LimiterPosition::AtSource,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
+        faults: cnsim_fabric::Faults::default(),
         scheme: None,
     }
 }

@@ -1,0 +1,141 @@
+//! A flow, one queue and its destination, closed to a loop: what a scheme's own messages do to it.
+
+use super::{PointRig, ReactionRig, ReflectorRig};
+use crate::{
+    Bytes, Feedback, FlowId, FrameView, NodeId, PointAction, Purpose, Rate, Scheme, Stream, Tag, Time,
+};
+use std::collections::VecDeque;
+
+/// What happens to messages on their way, each a probability.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    /// Lost.
+    pub lose: f64,
+    /// Delivered a second time, a step later or more.
+    pub double: f64,
+    /// Held back, so that later ones overtake it.
+    pub delay: f64,
+}
+
+/// The three rigs of a scheme joined: frames go through the queue to the destination, messages come back.
+#[derive(Debug)]
+pub struct Loopback {
+    /// The flow.
+    pub reaction: ReactionRig,
+    /// The queue.
+    pub point: Option<PointRig>,
+    /// The destination.
+    pub reflector: Option<ReflectorRig>,
+    /// Messages delivered so far.
+    pub delivered: u64,
+    /// The last one delivered.
+    pub last: Option<Feedback>,
+    faults: Faults,
+    draws: Stream,
+    taken: usize,
+    under_way: VecDeque<Feedback>,
+}
+
+impl Loopback {
+    /// A scheme's loop on lines of this rate.
+    pub fn new(make: &dyn Fn() -> Box<dyn Scheme>, line: Rate, seed: u64, faults: Faults) -> Self {
+        let scheme = make();
+        Self {
+            reaction: ReactionRig::boxed(make(), line, seed),
+            point: PointRig::new(scheme.as_ref(), line, seed),
+            reflector: ReflectorRig::new(scheme.as_ref(), line, seed),
+            delivered: 0,
+            last: None,
+            faults,
+            draws: Stream::new(seed, 2, Purpose::Test),
+            taken: 0,
+            under_way: VecDeque::new(),
+        }
+    }
+
+    /// After `gap`, the flow sends a frame that finds (itself included) a queue of this length; messages come back.
+    pub fn step(&mut self, gap: Time, queue: u64) {
+        self.reaction.wait(gap);
+        let tag = self.reaction.frame(1500);
+        let mut view = FrameView {
+            flow: FlowId(1),
+            src: NodeId(0),
+            dst: NodeId(1),
+            len: Bytes::new(1500),
+            marked: false,
+            tag,
+            dropped: false,
+        };
+        let mut said = Vec::new();
+        if let Some(point) = &mut self.point {
+            point.wait(gap);
+            let seen = point.frame(1, queue, tag);
+            (view.marked, view.tag) = (seen.marked, seen.tag);
+        }
+        if let Some(reflector) = &mut self.reflector {
+            reflector.wait(gap);
+            said.extend(reflector.frame(&view));
+        }
+        while let Some(mut probe) = self.reaction.probes.pop_front() {
+            if self.point.as_mut().is_some_and(|p| p.probe(&mut probe, 1, queue)) {
+                let at = self.reaction.now();
+                said.push(Feedback::ProbeReply { probe, at, rx_rate: Rate::ZERO });
+            } else if let Some(reflector) = &mut self.reflector {
+                said.extend(reflector.probe(&probe));
+            }
+        }
+        if let Some(point) = &self.point {
+            said.extend(point.actions[self.taken..].iter().filter_map(|a| match a {
+                PointAction::Notify(FlowId(1), f) | PointAction::Broadcast(f) => Some(*f),
+                _ => None,
+            }));
+            self.taken = point.actions.len();
+        }
+        self.carry(said);
+    }
+
+    /// Brings messages to the flow, with faults.
+    fn carry(&mut self, said: Vec<Feedback>) {
+        for message in said {
+            if self.draws.chance(self.faults.lose) {
+                continue;
+            }
+            if self.draws.chance(self.faults.double) {
+                self.under_way.push_front(message);
+            }
+            if self.draws.chance(self.faults.delay) {
+                self.under_way.push_front(message);
+            } else {
+                self.deliver(message);
+            }
+        }
+        if !self.under_way.is_empty() && self.draws.chance(0.5) {
+            let at = self.draws.below(self.under_way.len() as u64) as usize;
+            if let Some(message) = self.under_way.remove(at) {
+                self.deliver(message);
+            }
+        }
+    }
+
+    fn deliver(&mut self, message: Feedback) {
+        self.delivered += 1;
+        self.last = Some(message);
+        self.reaction.feedback(&message);
+    }
+
+    /// Why a run would have been stopped.
+    pub fn failure(&self) -> Option<String> {
+        let point = self.point.as_ref().and_then(|p| p.failure.clone());
+        let reflector = self.reflector.as_ref().and_then(|r| r.failure.clone());
+        self.reaction.failure.clone().or(point).or(reflector)
+    }
+
+    /// Frames of other flows pass the queue, untagged.
+    pub fn others(&mut self, frames: u32, queue: u64) {
+        if let Some(point) = &mut self.point {
+            (0..frames).for_each(|i| {
+                point.frame(2 + i % 9, queue, Tag::None);
+            });
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! One reaction point, alone.
+
+use super::Timers;
+use crate::{
+    Built, Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, PointId, Probe,
+    Purpose, Rate, ReactionPoint, Scheme, SourceSite, Stream, Tag, Time,
+};
+use std::collections::VecDeque;
+
+/// One reaction point with its limiter, told what happens by hand. It is built as the network would: by the first
+/// feedback that engages it, or with the first frame.
+#[derive(Debug)]
+pub struct ReactionRig {
+    scheme: Box<dyn Scheme>,
+    object: Option<Box<dyn ReactionPoint>>,
+    state: LimiterState,
+    now: Time,
+    timers: Timers,
+    /// All that the reaction point asked for.
+    pub actions: Vec<LimiterAction>,
+    /// Probes sent and not yet taken, with time and bytes filled in.
+    pub probes: VecDeque<Probe>,
+    /// Why a run would have been stopped.
+    pub failure: Option<String>,
+}
+
+impl ReactionRig {
+    /// A flow on a line of this rate, not limited yet.
+    pub fn new(scheme: impl Scheme + 'static, line: Rate) -> Self {
+        Self::boxed(Box::new(scheme), line, 1)
+    }
+
+    /// The same for a boxed scheme, with a seed.
+    pub fn boxed(scheme: Box<dyn Scheme>, line: Rate, seed: u64) -> Self {
+        Self {
+            scheme,
+            object: None,
+            state: LimiterState::new(line, Bytes::new(1500), Stream::new(seed, 0, Purpose::Reaction)),
+            now: Time::ZERO,
+            timers: Timers::default(),
+            actions: Vec::new(),
+            probes: VecDeque::new(),
+            failure: None,
+        }
+    }
+
+    fn build(&mut self) {
+        let (sent, above_line, stream) = (self.state.sent, self.state.above_line, self.state.stream.clone());
+        self.state = LimiterState {
+            sent,
+            above_line,
+            ..LimiterState::new(self.state.line_rate, self.state.mtu, stream)
+        };
+        self.object = self.scheme.reaction_point(&SourceSite {
+            flow: FlowId(1),
+            src: NodeId(0),
+            dst: NodeId(1),
+            class: Class::Data,
+            line_rate: self.state.line_rate,
+            base_rtt: Time::from_us(6),
+            mtu: self.state.mtu,
+            size: None,
+        });
+        self.call(|object, limiter| object.start(limiter));
+    }
+
+    fn call(&mut self, call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>)) {
+        let Some(object) = &mut self.object else { return };
+        let mut actions = Vec::new();
+        call(object.as_mut(), &mut Limiter::new(self.now, &mut self.state, &mut actions));
+        for action in &actions {
+            match action {
+                LimiterAction::StartTimer(slot, after) => {
+                    self.timers.start(*slot, Time::from_ps(self.now.as_ps().saturating_add(after.as_ps())));
+                }
+                LimiterAction::StopTimer(slot) => self.timers.stop(*slot),
+                LimiterAction::Probe(probe) => {
+                    self.probes.push_back(Probe { sent_at: self.now, sent_bytes: self.state.sent, ..*probe });
+                }
+                LimiterAction::Fail(cause) => {
+                    self.failure.get_or_insert_with(|| format!("the scheme fails: {cause}"));
+                }
+                LimiterAction::Count(_) => {}
+            }
+        }
+        self.actions.extend(actions);
+        if self.state.release {
+            self.state.release = false;
+            self.state.engaged = false;
+            if self.scheme.plan().built == Built::OnFeedback {
+                self.object = None;
+                self.timers.clear();
+            }
+        }
+    }
+
+    /// Delivers a message.
+    pub fn feedback(&mut self, feedback: &Feedback) {
+        if self.object.is_none() {
+            if !self.scheme.engages(feedback) {
+                return;
+            }
+            self.build();
+        }
+        self.call(|object, limiter| object.on_feedback(feedback, limiter));
+    }
+
+    /// Delivers a QCN message with this quantised feedback.
+    pub fn cnm(&mut self, qntz_fb: u8) {
+        self.feedback(&Feedback::Cnm { point: PointId(0), qntz_fb, q_off: -1, q_delta: 0 });
+    }
+
+    /// The flow sends this many bytes, frame by frame, with no time passing.
+    pub fn send(&mut self, mut bytes: u64) {
+        while bytes > 0 {
+            let len = bytes.min(1500);
+            bytes -= len;
+            self.frame(len);
+        }
+    }
+
+    /// The flow sends one frame; yields its tag.
+    pub fn frame(&mut self, len: u64) -> Tag {
+        if self.object.is_none() && self.scheme.plan().built == Built::FirstFrame {
+            self.build();
+        }
+        if self.object.is_none() {
+            return Tag::None;
+        }
+        let p = self.state.tag_probability;
+        let tagged = self.state.tag != Tag::None && (p >= 1.0 || self.state.stream.chance(p));
+        let tag = if tagged { self.state.tag } else { Tag::None };
+        self.state.sent += len;
+        self.state.countdown -= len as i64;
+        if self.state.countdown <= 0 {
+            self.state.countdown = i64::MAX / 2;
+            self.call(|object, limiter| object.on_bytes(limiter));
+        }
+        tag
+    }
+
+    /// Lets time pass; timers expire in order.
+    pub fn wait(&mut self, time: Time) {
+        let end = self.now + time;
+        loop {
+            match self.timers.next(end) {
+                Ok(Some((at, slot))) => {
+                    self.now = at;
+                    self.call(|object, limiter| object.on_timer(slot, limiter));
+                }
+                Ok(None) => break,
+                Err(why) => {
+                    self.failure.get_or_insert(why);
+                    break;
+                }
+            }
+        }
+        self.now = end;
+    }
+
+    /// Data of the limiter, as the network keeps it.
+    pub fn state(&self) -> &LimiterState {
+        &self.state
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Present rate (line rate while there is no limiter).
+    pub fn rate(&self) -> Rate {
+        if self.state.engaged { self.state.rate } else { self.state.line_rate }
+    }
+
+    /// Is the flow limited?
+    pub fn engaged(&self) -> bool {
+        self.state.engaged
+    }
+
+    /// Is there a reaction point?
+    pub fn built(&self) -> bool {
+        self.object.is_some()
+    }
+}

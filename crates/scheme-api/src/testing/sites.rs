@@ -1,0 +1,249 @@
+//! One congestion point and one reflector, alone.
+
+use super::Timers;
+use crate::{
+    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
+    PointId, PointState, Probe, Purpose, Queue, QueueKind, QueueSite, RampAt, Rate, ReflectGate, Reflector,
+    ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time,
+};
+
+/// One congestion point at a queue whose length is scripted.
+#[derive(Debug)]
+pub struct PointRig {
+    object: Box<dyn CongestionPoint>,
+    /// Hot-path data, as the network keeps it.
+    pub state: PointState,
+    now: Time,
+    line: Rate,
+    timers: Timers,
+    marks: Stream,
+    len: u64,
+    arrived: u64,
+    /// All that the congestion point asked for.
+    pub actions: Vec<PointAction>,
+    /// Why a run would have been stopped.
+    pub failure: Option<String>,
+}
+
+impl PointRig {
+    /// The congestion point of a switch port of this rate; none where the scheme has none.
+    pub fn new(scheme: &dyn Scheme, line: Rate, seed: u64) -> Option<Self> {
+        let site = QueueSite {
+            node: NodeId(2),
+            port: 0,
+            point: PointId(7),
+            class: Class::Data,
+            rate: line,
+            kind: QueueKind::SwitchOutput,
+            attached: true,
+        };
+        let mut rig = Self {
+            object: scheme.congestion_point(&site)?,
+            state: PointState::new(Stream::new(seed, 7, Purpose::Point)),
+            now: Time::ZERO,
+            line,
+            timers: Timers::default(),
+            marks: Stream::new(seed, 7, Purpose::Node),
+            len: 0,
+            arrived: 0,
+            actions: Vec::new(),
+            failure: None,
+        };
+        rig.call(|object, queue, ctl| object.start(queue, ctl));
+        Some(rig)
+    }
+
+    /// Calls the object; true when it answered the probe in hand.
+    fn call(&mut self, call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>)) -> bool {
+        let queue = Queue {
+            len: Bytes::new(self.len),
+            line_rate: self.line,
+            service_rate: self.line,
+            arrived: self.arrived,
+            sent: self.arrived.saturating_sub(self.len),
+            dropped: 0,
+        };
+        let from = self.actions.len();
+        call(
+            self.object.as_mut(),
+            &queue,
+            &mut PointControl::new(self.now, &mut self.state, &mut self.actions),
+        );
+        let mut answered = false;
+        for action in &self.actions[from..] {
+            match action {
+                PointAction::StartTimer(slot, after) => {
+                    self.timers.start(*slot, Time::from_ps(self.now.as_ps().saturating_add(after.as_ps())));
+                }
+                PointAction::StopTimer(slot) => self.timers.stop(*slot),
+                PointAction::Answer => answered = true,
+                PointAction::Fail(cause) => {
+                    self.failure.get_or_insert_with(|| format!("the congestion point fails: {cause}"));
+                }
+                PointAction::Notify(..) | PointAction::Broadcast(_) | PointAction::Count(_) => {}
+            }
+        }
+        answered
+    }
+
+    /// A 1500 B frame of a flow arrives, finds (itself included) this queue, and leaves. Gate, ramp and rate stamp act as
+    /// in a switch.
+    pub fn frame(&mut self, flow: u32, queue: u64, tag: Tag) -> FrameView {
+        let (src, dst) = (NodeId(flow), NodeId(0));
+        let flow = FlowId(flow);
+        let mut view =
+            FrameView { flow, src, dst, len: Bytes::new(1500), marked: false, tag, dropped: false };
+        self.len = queue;
+        self.arrived += 1500;
+        self.mark(RampAt::Arrival, queue, &mut view);
+        self.state.countdown -= 1500;
+        if self.state.countdown <= 0 {
+            let fires = match self.state.gate {
+                Gate::Never => false,
+                Gate::AfterBytes | Gate::Always => true,
+                Gate::Probability(p) => self.state.stream.chance(p),
+                Gate::Tagged => view.tag != Tag::None,
+            };
+            if matches!(self.state.gate, Gate::AfterBytes | Gate::Never) {
+                self.state.gate = Gate::Never;
+                self.state.countdown = i64::MAX / 2;
+            } else {
+                self.state.countdown = 0;
+            }
+            if fires {
+                self.call(|object, queue, ctl| object.on_sample(&mut view, queue, ctl));
+            }
+        }
+        if let (Some(stamp), Tag::RateDiscovery(rate)) = (self.state.stamp, view.tag) {
+            view.tag = Tag::RateDiscovery(rate.min(stamp));
+        }
+        self.mark(RampAt::Departure, queue.saturating_sub(1500), &mut view);
+        view
+    }
+
+    fn mark(&mut self, at: RampAt, queue: u64, view: &mut FrameView) {
+        if let Some(ramp) = self.state.ramp.filter(|r| r.at == at) {
+            let p = ramp.probability(queue);
+            view.marked |= p >= 1.0 || (p > 0.0 && self.marks.chance(p));
+        }
+    }
+
+    /// A probe of a flow arrives and finds this queue; true when it was answered here.
+    pub fn probe(&mut self, probe: &mut Probe, flow: u32, queue: u64) -> bool {
+        self.len = queue;
+        self.call(|object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
+    }
+
+    /// Lets time pass over a queue that stays as it is; timers expire in order.
+    pub fn wait(&mut self, time: Time) {
+        let end = self.now + time;
+        loop {
+            match self.timers.next(end) {
+                Ok(Some((at, slot))) => {
+                    self.now = at;
+                    self.call(|object, queue, ctl| object.on_timer(slot, queue, ctl));
+                }
+                Ok(None) => break,
+                Err(why) => {
+                    self.failure.get_or_insert(why);
+                    break;
+                }
+            }
+        }
+        self.now = end;
+    }
+
+    /// The messages sent so far.
+    pub fn messages(&self) -> Vec<Feedback> {
+        self.actions
+            .iter()
+            .filter_map(|a| match a {
+                PointAction::Notify(_, f) | PointAction::Broadcast(f) => Some(*f),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// One reflector of flow 1, built with the first frame or probe that wakes it.
+#[derive(Debug)]
+pub struct ReflectorRig {
+    object: Box<dyn Reflector>,
+    gate: ReflectGate,
+    draws: Stream,
+    started: bool,
+    /// Data in the network.
+    pub state: ReflectorState,
+    now: Time,
+    /// All that the reflector asked for.
+    pub actions: Vec<ReflectorAction>,
+    /// Why a run would have been stopped.
+    pub failure: Option<String>,
+}
+
+impl ReflectorRig {
+    /// The reflector of a host on a line of this rate; none where the scheme has none.
+    pub fn new(scheme: &dyn Scheme, line: Rate, seed: u64) -> Option<Self> {
+        let site = SinkSite { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), line_rate: line };
+        let stream = Stream::new(seed, 5, Purpose::Reflector);
+        Some(Self {
+            object: scheme.reflector(&site)?,
+            gate: scheme.plan().reflect,
+            draws: Stream::new(seed, 5, Purpose::Node),
+            started: false,
+            state: ReflectorState { deaf_until: Time::ZERO, received: 0, stream },
+            now: Time::ZERO,
+            actions: Vec::new(),
+            failure: None,
+        })
+    }
+
+    /// Calls the object; yields its messages.
+    fn call(&mut self, call: impl FnOnce(&mut dyn Reflector, &mut ReflectorControl<'_>)) -> Vec<Feedback> {
+        let from = self.actions.len();
+        let mut ctl = ReflectorControl::new(self.now, &mut self.state, &mut self.actions);
+        if !std::mem::replace(&mut self.started, true) {
+            self.object.start(&mut ctl);
+        }
+        call(self.object.as_mut(), &mut ctl);
+        let mut replies = Vec::new();
+        for action in &self.actions[from..] {
+            match action {
+                ReflectorAction::Reply(feedback) => replies.push(*feedback),
+                ReflectorAction::Fail(cause) => {
+                    self.failure.get_or_insert_with(|| format!("the reflector fails: {cause}"));
+                }
+                ReflectorAction::Count(_) => {}
+            }
+        }
+        replies
+    }
+
+    /// A data frame arrives; yields the messages it causes. The plan's gate and deaf times act as in a host.
+    pub fn frame(&mut self, frame: &FrameView) -> Vec<Feedback> {
+        let fires = match self.gate {
+            ReflectGate::Never => false,
+            ReflectGate::Marked => frame.marked,
+            ReflectGate::Unmarked(p) => !frame.marked && self.draws.chance(p),
+            ReflectGate::Tagged => frame.tag != Tag::None,
+            ReflectGate::Always => true,
+        };
+        if self.started || fires {
+            self.state.received += frame.len.get();
+        }
+        if fires && self.state.deaf_until <= self.now {
+            return self.call(|object, ctl| object.on_frame(frame, ctl));
+        }
+        Vec::new()
+    }
+
+    /// A probe of flow 1 arrives; yields the messages it causes.
+    pub fn probe(&mut self, probe: &Probe) -> Vec<Feedback> {
+        self.call(|object, ctl| object.on_probe(probe, FlowId(1), ctl))
+    }
+
+    /// Lets time pass.
+    pub fn wait(&mut self, time: Time) {
+        self.now += time;
+    }
+}

@@ -1,0 +1,265 @@
+//! Numbers worked out by hand.
+
+use super::*;
+use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
+use cnsim_scheme_api::{FlowId, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream, Tag};
+
+const LINE: Rate = Rate::from_gbps(40.0);
+
+fn rig(p: DcqcnParams) -> ReactionRig {
+    ReactionRig::new(Dcqcn(p), LINE)
+}
+
+fn close(rate: Rate, gbps: f64) -> bool {
+    (rate.gbps() - gbps).abs() < 1e-9
+}
+
+#[test]
+fn equations_by_hand() {
+    let p = DcqcnParams::default();
+    assert_eq!(ramp(&p).probability(102_500), 0.005);
+    assert_eq!((ramp(&p).probability(5_000), ramp(&p).probability(200_001)), (0.0, 1.0));
+    assert_eq!((decayed(0.8, 0.5, 0), decayed(0.8, 0.5, 3)), (0.8, 0.1));
+    assert_eq!(raised(0.5, 0.25), 0.625);
+    assert_eq!(decayed(1.0, 1.0 / 256.0, u64::MAX), 0.0);
+    assert_eq!(cut(&p, Rate::from_gbps(8.0), 0.25).gbps(), 7.0);
+    assert_eq!(cut(&p, Rate::from_mbps(50.0), 1.0).mbps(), 40.0, "the floor");
+    let kept = DcqcnParams { gd: 1.0, min_dec_fac: 0.6, ..p };
+    assert_eq!(cut(&kept, Rate::from_gbps(10.0), 1.0).gbps(), 6.0);
+}
+
+#[test]
+fn stages_by_hand() {
+    let p = DcqcnParams::default();
+    let step = |time, byte| target_step(&p, stage(5, time, byte)).mbps();
+    assert_eq!((step(5, 5), step(6, 0), step(0, 6), step(60, 5)), (0.0, 40.0, 40.0, 40.0));
+    assert_eq!((step(6, 6), step(8, 7)), (400.0, 800.0));
+    let fixed = DcqcnParams { hai_step: HaiStep::Fixed, ..p.clone() };
+    assert_eq!(target_step(&fixed, stage(5, 8, 7)).mbps(), 400.0);
+}
+
+/// 40 -> 20 with alpha 1; five expiries go half-way to 40; the sixth would raise the target above the line.
+#[test]
+fn first_cut_and_fast_recovery() {
+    let mut rig = rig(DcqcnParams::default());
+    rig.feedback(&Feedback::Cnp);
+    assert!(rig.engaged() && close(rig.rate(), 20.0));
+    for expected in [30.0, 35.0, 37.5, 38.75, 39.375] {
+        rig.wait(Time::from_us(55));
+        assert!(close(rig.rate(), expected), "{}", rig.rate());
+    }
+    rig.send(10_000_000);
+    assert!(close(rig.rate(), 39.6875), "the byte counter is a stage of its own");
+}
+
+/// Two cuts 110 us apart: alpha 1, then two periods of decay; the target is the rate before the second cut.
+#[test]
+fn alpha_by_hand() {
+    let g = 0.5;
+    let mut rig = rig(DcqcnParams { g, ..DcqcnParams::default() });
+    rig.feedback(&Feedback::Cnp);
+    rig.wait(Time::from_us(110));
+    assert!(close(rig.rate(), 35.0));
+    // alpha = 1 x 0.5 x 0.5 when it cuts: 35 x (1 - 0.125); then 0.625.
+    rig.feedback(&Feedback::Cnp);
+    assert!(close(rig.rate(), 30.625));
+    rig.wait(Time::from_us(50));
+    rig.feedback(&Feedback::Cnp);
+    assert!(close(rig.rate(), 30.625 * (1.0 - 0.3125)), "no whole period has passed: {}", rig.rate());
+}
+
+/// Alpha first: 1 stays 1; after two periods 0.25 becomes 0.625 before the cut. Periodic: the first period saw a CNP.
+#[test]
+fn alpha_readings() {
+    let second = |p: DcqcnParams| {
+        let mut rig = rig(DcqcnParams { g: 0.5, initial_alpha: 0.5, ..p });
+        rig.feedback(&Feedback::Cnp);
+        rig.wait(Time::from_us(110));
+        let before = rig.rate();
+        rig.feedback(&Feedback::Cnp);
+        2.0 * (1.0 - rig.rate().bps() / before.bps())
+    };
+    let p = DcqcnParams::default();
+    assert!((second(p.clone()) - 0.1875).abs() < 1e-12, "0.5, raised to 0.75, two periods");
+    let first = DcqcnParams { cut_order: CutOrder::AlphaFirst, ..p.clone() };
+    assert!((second(first) - (0.1875 * 0.5 + 0.5)).abs() < 1e-12);
+    let periodic = DcqcnParams { alpha_update: AlphaUpdate::Periodic, ..p };
+    assert!((second(periodic) - 0.375).abs() < 1e-12, "0.5, raised to 0.75, one period");
+}
+
+/// From the sixth expiry on the target rises by 40 Mb/s; with both counters past five by multiples of 400.
+#[test]
+fn increase_by_hand() {
+    let mut rig = rig(DcqcnParams::default());
+    (0..3).for_each(|_| rig.feedback(&Feedback::Cnp));
+    let (mut rate, mut target) = (rig.rate().gbps(), 40.0 * 0.5 * 0.5);
+    assert!((rate - 5.0).abs() < 1e-9);
+    for expiry in 1..=8 {
+        rig.wait(Time::from_us(55));
+        target += if expiry > 5 { 0.04 } else { 0.0 };
+        rate = (rate + target) / 2.0;
+        assert!(close(rig.rate(), rate), "{expiry}: {}", rig.rate());
+    }
+    for count in 1..=7 {
+        rig.send(10_000_000);
+        target += if count > 5 { 0.4 * f64::from(count - 5) } else { 0.04 };
+        rate = (rate + target) / 2.0;
+        assert!(close(rig.rate(), rate), "{count}: {}", rig.rate());
+    }
+}
+
+/// F = 1, no byte counter, looked up before counting: fast, additive, and never hyper.
+#[test]
+fn stage_before_counting() {
+    let p = DcqcnParams { threshold: 1, byte_reset: None, ..DcqcnParams::default() };
+    let target_of = |test| {
+        let mut rig = rig(DcqcnParams { stage_test: test, ..p.clone() });
+        (0..2).for_each(|_| rig.feedback(&Feedback::Cnp));
+        let mut rate = rig.rate();
+        (0..3)
+            .map(|_| {
+                rig.wait(Time::from_us(55));
+                let target = rig.rate() * 2.0 - rate;
+                rate = rig.rate();
+                (target.mbps() - 20_000.0).round()
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(target_of(StageTest::After), [0.0, 40.0, 80.0]);
+    assert_eq!(target_of(StageTest::Before), [0.0, 0.0, 40.0]);
+}
+
+/// Without clamping the target survives a second cut unless stages lie between.
+#[test]
+fn clamping() {
+    let next = |p: DcqcnParams, wait| {
+        let mut rig = rig(p);
+        rig.feedback(&Feedback::Cnp);
+        rig.wait(Time::from_us(wait));
+        let before = rig.rate().gbps();
+        rig.feedback(&Feedback::Cnp);
+        let after = rig.rate().gbps();
+        rig.wait(Time::from_us(55));
+        (before, 2.0 * rig.rate().gbps() - after)
+    };
+    let off = DcqcnParams { clamp_tgt_rate: false, ..DcqcnParams::default() };
+    let never = DcqcnParams { clamp_tgt_rate_after_time_inc: false, ..off.clone() };
+    let (before, target) = next(DcqcnParams::default(), 10);
+    assert!((before - target).abs() < 1e-9);
+    assert!((next(off.clone(), 10).1 - 40.0).abs() < 1e-9);
+    let (before, target) = next(off, 60);
+    assert!((before - target).abs() < 1e-9, "a timer stage lies between");
+    assert!((next(never, 60).1 - 40.0).abs() < 1e-9);
+}
+
+#[test]
+fn first_rate_and_cut_period() {
+    let rate_on_first_cnp = Some(Rate::from_gbps(10.0));
+    let cut_period = Some(Time::from_us(4));
+    let mut rig = rig(DcqcnParams { rate_on_first_cnp, cut_period, ..DcqcnParams::default() });
+    rig.feedback(&Feedback::Cnp);
+    rig.feedback(&Feedback::Cnp);
+    assert!(close(rig.rate(), 5.0), "the second comes too soon");
+    rig.wait(Time::from_us(4));
+    rig.feedback(&Feedback::Cnp);
+    assert!(close(rig.rate(), 2.5));
+}
+
+#[test]
+fn release() {
+    let mut kept = rig(DcqcnParams::default());
+    let mut given = rig(DcqcnParams { release: Release::AtLineRate, ..DcqcnParams::default() });
+    for rig in [&mut kept, &mut given] {
+        rig.feedback(&Feedback::Cnp);
+        rig.wait(Time::from_ms(4));
+        assert_eq!(rig.rate(), LINE);
+    }
+    assert!(kept.engaged() && !given.engaged());
+}
+
+/// Times, in us, of the CNPs for marked (true) and unmarked frames at these times.
+fn cnps(spacing: CnpSpacing, frames: &[(u64, bool)]) -> Vec<u64> {
+    let p = DcqcnParams { cnp_spacing: spacing, ..DcqcnParams::default() };
+    let site = SinkSite { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), line_rate: LINE };
+    let scheme = Dcqcn(p);
+    let mut object = scheme.reflector(&site).unwrap();
+    let stream = Stream::new(1, 1, Purpose::Reflector);
+    let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
+    let mut said = Vec::new();
+    object.start(&mut ReflectorControl::new(Time::ZERO, &mut state, &mut said));
+    let mut times = Vec::new();
+    for &(at, marked) in frames {
+        let now = Time::from_us(at);
+        let wakes = marked || scheme.plan().reflect == ReflectGate::Always;
+        if !wakes || state.deaf_until > now {
+            continue;
+        }
+        let (len, tag) = (Bytes::new(1500), Tag::None);
+        let view =
+            FrameView { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), len, marked, tag, dropped: false };
+        said.clear();
+        object.on_frame(&view, &mut ReflectorControl::new(now, &mut state, &mut said));
+        if said.iter().any(|a| matches!(a, ReflectorAction::Reply(Feedback::Cnp))) {
+            times.push(at);
+        }
+    }
+    times
+}
+
+#[test]
+fn cnp_spacing() {
+    let frames = [(10, true), (59, true), (61, false), (70, true), (119, false), (121, true), (171, false)];
+    assert_eq!(cnps(CnpSpacing::SinceLast, &frames), [10, 70, 121]);
+    assert_eq!(cnps(CnpSpacing::Deferred, &frames), [10, 61, 119, 171]);
+    // All marked: one per window of 50 us, at its first frame.
+    let all: Vec<_> = (0..100).map(|i| (i * 10, true)).collect();
+    let times = cnps(CnpSpacing::Windows, &all);
+    assert!(
+        (19..=21).contains(&times.len()) && times[2..].windows(2).all(|w| w[1] - w[0] == 50),
+        "{times:?}"
+    );
+    assert_eq!(cnps(CnpSpacing::SinceLast, &all).len(), 20);
+}
+
+#[test]
+fn idle_keys() {
+    let keys = |p: DcqcnParams| p.idle().iter().map(|i| i.0).collect::<Vec<_>>();
+    assert_eq!(keys(DcqcnParams::default()), ["min_dec_fac", "clamp_tgt_rate_after_time_inc"]);
+    let p = DcqcnParams {
+        clamp_tgt_rate: false,
+        gd: 1.0,
+        min_dec_fac: 0.5,
+        byte_reset: None,
+        ..DcqcnParams::default()
+    };
+    assert_eq!(keys(p), ["hai_rate", "hai_step"]);
+}
+
+/// Every reading keeps the promises of the default one.
+#[test]
+fn every_reading_conforms() {
+    for (key, value) in [
+        ("mark_at", "arrival"),
+        ("cnp_interval", "0 s"),
+        ("cnp_spacing", "since-last"),
+        ("cnp_spacing", "windows"),
+        ("alpha_update", "periodic"),
+        ("cut_order", "alpha-first"),
+        ("initial_alpha", "0"),
+        ("gd", "1"),
+        ("cut_period", "4 us"),
+        ("rate_on_first_cnp", "1 Gb/s"),
+        ("clamp_tgt_rate", "off"),
+        ("byte_reset", "off"),
+        ("stage_test", "before"),
+        ("hai_step", "fixed"),
+        ("release", "at-line-rate"),
+    ] {
+        let mut p = DcqcnParams::default();
+        p.set(key, value).unwrap();
+        let recovers = Some((Bytes::from_mb(100), Time::from_ms(200)));
+        let promise = Promise { floor: Rate::from_mbps(40.0), reacts: true, recovers, ..Promise::default() };
+        let broken = conformance(&|| Box::new(Dcqcn(p.clone())), promise).err().unwrap_or_default();
+        assert!(broken.is_empty(), "{key} = {value}: {broken:#?}");
+    }
+}

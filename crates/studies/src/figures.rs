@@ -1,0 +1,123 @@
+//! Figures of a scenario, as its `[[figure]]` tables ask for them; which runs make which lines. Drawing is the report's.
+
+use crate::reader::Reader;
+use crate::store::RunRecord;
+use crate::text::{Flat, Problem};
+
+/// A figure, or one for each value of a dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FigureSpec {
+    /// Heading.
+    pub title: String,
+    /// A remark below.
+    pub caption: String,
+    /// What is drawn.
+    pub show: Show,
+    /// Only these conditions; empty for all.
+    pub conditions: Vec<String>,
+    /// Only these PAUSE modes; empty for all.
+    pub pauses: Vec<String>,
+    /// Only these schemes; empty for all.
+    pub schemes: Vec<String>,
+    /// One figure for each value of this dimension.
+    pub each: Option<Dimension>,
+    /// Horizontal axis of a metric.
+    pub across: Dimension,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// Time series by name: `hot_queue`, `queue X>E5`, `flow H1>H5`.
+    Series(Vec<String>),
+    /// A metric: bars with intervals.
+    Metric(String),
+}
+
+/// What tells the runs of a scenario apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// The condition.
+    Condition,
+    /// The PAUSE mode.
+    Pause,
+    /// The scheme.
+    Scheme,
+}
+
+impl Dimension {
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "condition" => Some(Self::Condition),
+            "pause" => Some(Self::Pause),
+            "scheme" => Some(Self::Scheme),
+            _ => None,
+        }
+    }
+
+    /// Its value in a run.
+    pub fn of(self, run: &RunRecord) -> &str {
+        match self {
+            Self::Condition => &run.condition,
+            Self::Pause => &run.pause,
+            Self::Scheme => &run.scheme,
+        }
+    }
+}
+
+impl FigureSpec {
+    /// Is this run drawn?
+    pub fn takes(&self, run: &RunRecord) -> bool {
+        let among = |list: &[String], value: &str| list.is_empty() || list.iter().any(|x| x == value);
+        among(&self.conditions, &run.condition)
+            && among(&self.pauses, &run.pause)
+            && among(&self.schemes, &run.scheme)
+    }
+}
+
+/// Reads the `[[figure]]` tables.
+pub(crate) fn read(flat: &Flat, problems: &mut Vec<Problem>) -> Vec<FigureSpec> {
+    let mut r = Reader::new(flat, problems);
+    let mut all = Vec::new();
+    for prefix in flat.tables("figure") {
+        let key = |leaf: &str| format!("{prefix}.{leaf}");
+        let (series, metric) = (r.list(&key("series")), r.word(&key("metric")));
+        let show = match (series.is_empty(), metric.as_str()) {
+            (false, "none") => Show::Series(series),
+            (true, m) if crate::metrics::find(m).is_some() => Show::Metric(metric),
+            (true, "none") => {
+                r.wrong(&prefix, "shows nothing", "give it series = [\"hot_queue\"], or a metric");
+                continue;
+            }
+            (true, m) => {
+                r.wrong(&key("metric"), format!("there is no metric `{m}`"), "see `cnsim list metrics`");
+                continue;
+            }
+            _ => {
+                r.wrong(&prefix, "has both series and a metric", "make two figures of it");
+                continue;
+            }
+        };
+        let schemes = r.list(&key("schemes"));
+        let mut known = Vec::new();
+        for s in schemes {
+            match cnsim_schemes::find(&s) {
+                Some(e) => known.push(e.name.to_string()),
+                None => {
+                    r.wrong(&key("schemes"), format!("there is no scheme `{s}`"), "see `cnsim list schemes`")
+                }
+            }
+        }
+        all.push(FigureSpec {
+            title: r.word(&key("title")),
+            caption: r.word(&key("caption")),
+            show,
+            conditions: r.list(&key("conditions")),
+            pauses: r.list(&key("pause")),
+            schemes: known,
+            each: Dimension::read(&r.choice(&key("each"))),
+            across: Dimension::read(&r.choice(&key("across"))).unwrap_or(Dimension::Condition),
+        });
+    }
+    all
+}

@@ -1,0 +1,40 @@
+//! The studies, one file each: what is cited, the claims as predicates, and which assumption is suspected behind a miss.
+
+mod b07;
+mod c07;
+mod m08;
+mod r07;
+mod z07;
+
+use crate::claims::Claim;
+use crate::store::RunRecord;
+
+/// A study.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// `B07`.
+    pub id: &'static str,
+    /// Heading.
+    pub title: &'static str,
+    /// Author, title, place, date.
+    pub citation: &'static str,
+    /// What was asked, in a sentence.
+    pub summary: &'static str,
+    /// Its conclusions.
+    pub claims: &'static [Claim],
+    /// The assumption suspected when a metric of a run misses the published number, with a sentence.
+    pub suspect: fn(&RunRecord, &str) -> &'static str,
+}
+
+/// All studies.
+pub(super) const PAPERS: &[&Paper] = &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER];
+
+/// A study by its id.
+pub fn find(id: &str) -> Option<&'static Paper> {
+    PAPERS.iter().copied().find(|p| p.id.eq_ignore_ascii_case(id))
+}
+
+/// The assumption suspected when a metric of a run misses the published number.
+pub fn suspect(run: &RunRecord, metric: &str) -> String {
+    find(&run.study).map_or_else(String::new, |p| format!("suspected: {}", (p.suspect)(run, metric)))
+}
