@@ -53,9 +53,8 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     let started = std::time::Instant::now();
-    let record = look::with_progress(1, &watch, common.quiet, || {
-        run_job(&job, None, &watch, args.threads.clamp(1, 256))
-    });
+    let record =
+        look::with_progress(1, &watch, common.quiet, || run_job(&job, None, &watch, args.threads.min(64)));
     let Some(record) = record.map_err(Failure::Run)? else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
     };

@@ -255,6 +255,7 @@ impl Ring {
 pub(crate) struct Inbox {
     pub(crate) ring: Ring,
     /// Bodies of the control frames among them; none where there never was one.
+    #[expect(clippy::box_collection, reason = "8 bytes beside every ring, as messages are rare")]
     bodies: Option<Box<VecDeque<Body>>>,
 }
 

@@ -196,7 +196,7 @@ impl Switch {
     fn drain(&mut self, end: u64, wires: &mut Wires) {
         self.exact.clear();
         for (p, port) in self.ports.iter_mut().take(self.linked).enumerate() {
-            if port.special {
+            if port.special || port.queued > port.mark_from {
                 self.exact.push(p as u16);
                 continue;
             }
@@ -206,8 +206,7 @@ impl Switch {
                 if done >= end {
                     break;
                 }
-                if frame.kind != Kind::Data
-                    || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len)
+                if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len)
                 {
                     self.exact.push(p as u16);
                     break;
@@ -251,7 +250,7 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         let port = &mut self.ports[p];
-        if port.special {
+        if port.special || port.queued > port.mark_from {
             return self.advance_special(p, last, before, wires);
         }
         // Only data waits here, nothing stops it, and no transmission in progress is noted.

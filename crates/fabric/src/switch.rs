@@ -1,10 +1,14 @@
 //! A store-and-forward switch: output queues over a partitioned memory, PAUSE, congestion points.
 //!
 //! Handlers of single events, in the order of [`crate::frame::order`]. `next` names the earliest event, `execute`
-//! carries it out; both engines use them. [`crate::quiet`] is the same switch for windows in which nothing rare
-//! happens, in one sweep.
-//!
-//! This file is long because every handler works on the state of one switch, and their order of effects matters.
+//! carries it out; both engines use them. [`crate::sweep`] brings ports up to date only when they are touched. Ports are
+//! in `port`, congestion points and messages in `points`, recording and the end of a run in `books`.
+
+mod books;
+mod points;
+mod port;
+
+pub(crate) use port::{Ledger, Point, Port};
 
 use crate::frame::{
     BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
@@ -21,104 +25,6 @@ use cnsim_scheme_api::{
     Stream, Time,
 };
 use std::collections::VecDeque;
-
-/// A congestion point with its state.
-#[derive(Debug)]
-pub(crate) struct Point {
-    object: Box<dyn CongestionPoint>,
-    state: PointState,
-}
-
-/// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of
-/// the cache.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Port {
-    pub(crate) data: Ring,
-    /// Bytes in `data`.
-    pub(crate) queued: u64,
-    pub(crate) countdown: i64,
-    /// Largest queue for which a frame can be stored without looking closer.
-    pub(crate) calm: u64,
-    /// The transmitter is free from this time on, when idle (ps).
-    pub(crate) free: u64,
-    /// Rate at which data is served.
-    pub(crate) service: TxRate,
-    /// Of the link: delay and receiving port.
-    pub(crate) delay: u64,
-    pub(crate) peer: u32,
-    /// The frame in transmission (the head of its queue).
-    pub(crate) sending: Option<Kind>,
-    /// The transmitter has more to consider than the next data frame.
-    pub(crate) special: bool,
-    pub(crate) left: u64,
-    /// Data frames and bits sent.
-    pub(crate) sent: u64,
-    /// Of `left`, what was not data: control, on either way.
-    pub(crate) left_control: u64,
-    pub(crate) queue_max: u64,
-    pub(crate) link: Option<Link>,
-    pub(crate) service_rate: Rate,
-    pub(crate) pause_out: VecDeque<Entry>,
-    pub(crate) control: VecDeque<Entry>,
-    /// In XOFF from the far end since.
-    pub(crate) paused_since: u64,
-    /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
-    marks: Stream,
-    pub(crate) ramp: Option<Ramp>,
-    pub(crate) stamp: Option<Rate>,
-    pub(crate) point: Option<Box<Point>>,
-    pub(crate) out: PortOutcome,
-}
-
-impl Port {
-    pub(crate) fn paused(&self) -> bool {
-        self.paused_since != NEVER
-    }
-    pub(crate) fn view(&self) -> Queue {
-        Queue {
-            len: Bytes::new(self.queued),
-            line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
-            service_rate: self.service_rate,
-            // All that was stored has left or waits.
-            arrived: self.left
-                + self.queued
-                + self.control.iter().map(|e| u64::from(e.frame.len)).sum::<u64>(),
-            sent: self.left,
-            dropped: self.out.dropped + self.out.dropped_by_limit,
-        }
-    }
-    /// Notes anew whether the transmitter has more to consider than data; `busy`: a transmission in progress is noted.
-    pub(crate) fn settle_special(&mut self, busy: bool) {
-        self.special = busy
-            || self.paused()
-            || self.service.stopped()
-            || self.stamp.is_some()
-            || self.link.is_none()
-            || !self.control.is_empty()
-            || !self.pause_out.is_empty()
-            || self.ramp.is_some_and(|r| r.at == RampAt::Departure);
-    }
-}
-
-/// Sums for the conservation law: frames and their identities.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ledger {
-    pub(crate) frames: u64,
-    pub(crate) identity: u64,
-}
-
-impl Ledger {
-    #[inline]
-    pub(crate) fn add(&mut self, f: &Frame) {
-        self.frames += 1;
-        self.identity = self.identity.wrapping_add(f.identity());
-    }
-    pub(crate) fn merge(&mut self, o: &Ledger) {
-        self.frames += o.frames;
-        self.identity = self.identity.wrapping_add(o.identity);
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct Switch {
@@ -258,6 +164,7 @@ impl Switch {
                 peer: 0,
                 sending: None,
                 special: true,
+                mark_from: NEVER,
                 left: 0,
                 sent: 0,
                 left_control: 0,
@@ -570,213 +477,6 @@ impl Switch {
         }
     }
 
-    /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, frame: Frame, dropped: bool, net: &Net) {
-        let queued = self.ports[out].queued;
-        self.sample_at(out, frame, dropped, queued, net);
-    }
-
-    /// The same with the queue length of the moment given.
-    pub(crate) fn sample_at(&mut self, out: usize, mut frame: Frame, dropped: bool, queued: u64, net: &Net) {
-        let port = &mut self.ports[out];
-        let Some(point) = &mut port.point else {
-            port.countdown = i64::MAX / 2;
-            return;
-        };
-        let fire = match point.state.gate {
-            Gate::Never => false,
-            Gate::AfterBytes | Gate::Always => true,
-            Gate::Probability(p) => point.state.stream.chance(p),
-            Gate::Tagged => frame.tag != 0,
-        };
-        match point.state.gate {
-            Gate::AfterBytes => {
-                point.state.gate = Gate::Never;
-                port.countdown = i64::MAX / 2;
-            }
-            Gate::Never => port.countdown = i64::MAX / 2,
-            _ => port.countdown = 0,
-        }
-        if !fire {
-            return;
-        }
-        self.samples.add(self.now ^ (out as u64) << 48, queued);
-        let hosts = net.hosts;
-        let mut view = FrameView {
-            flow: FlowId(frame.flow),
-            src: NodeId(frame.flow / hosts),
-            dst: NodeId(frame.flow % hosts),
-            len: Bytes::new(u64::from(frame.len)),
-            marked: frame.marked,
-            tag: frame.tag(),
-            dropped,
-        };
-        let before = (view.marked, view.tag);
-        let queued_now = std::mem::replace(&mut self.ports[out].queued, queued);
-        self.with_point(out, net, None, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
-        self.ports[out].queued = queued_now;
-        if !dropped && (view.marked, view.tag) != before {
-            frame.marked = view.marked;
-            frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.back_mut() {
-                e.frame = frame;
-            }
-        }
-    }
-
-    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered.
-    fn with_point(
-        &mut self,
-        p: usize,
-        net: &Net,
-        flow: Option<FlowId>,
-        call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
-    ) -> bool {
-        let port = &mut self.ports[p];
-        let view = port.view();
-        let Some(point) = &mut port.point else { return false };
-        point.state.countdown = port.countdown;
-        let mut actions = std::mem::take(&mut self.actions);
-        let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
-        call(point.object.as_mut(), &view, &mut ctl);
-        port.countdown = point.state.countdown;
-        if port.ramp != point.state.ramp || port.stamp != point.state.stamp {
-            port.ramp = point.state.ramp;
-            port.stamp = point.state.stamp;
-            port.special = true;
-            port.calm = 0;
-        }
-        let mut answer = false;
-        for action in actions.drain(..) {
-            match action {
-                PointAction::Notify(flow, feedback) => {
-                    self.made(&feedback);
-                    self.events.add(self.now, 0x3000 | p as u64 ^ (u64::from(flow.0) << 20));
-                    let dst = flow.0 / net.hosts;
-                    self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
-                }
-                PointAction::Broadcast(feedback) => {
-                    self.made(&feedback);
-                    let flow = FlowId(u32::MAX);
-                    self.own.push_back((
-                        self.now + self.processing,
-                        BROADCAST,
-                        Body::Feedback(flow, feedback),
-                    ));
-                }
-                PointAction::StartTimer(slot, after) => {
-                    self.timers.start(p as u32, slot.0, self.now.saturating_add(after.as_ps()));
-                }
-                PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
-                PointAction::Answer => answer = flow.is_some(),
-                PointAction::Count(i) => {
-                    if let Some(c) = self.counters.get_mut(usize::from(i)) {
-                        *c += 1;
-                    }
-                }
-                PointAction::Fail(cause) => {
-                    self.failure.get_or_insert(format!(
-                        "congestion point at node {} port {p}, {}: {cause}",
-                        self.id,
-                        Time::from_ps(self.now)
-                    ));
-                }
-            }
-        }
-        self.actions = actions;
-        self.note_rare();
-        answer
-    }
-
-    fn made(&mut self, feedback: &Feedback) {
-        self.control_messages += 1;
-        self.control_bits += feedback.wire_length().get() * 8;
-    }
-
-    /// An own message is ready: send it on its way.
-    fn send_own(&mut self, dst: u32, body: Body, net: &Net, wires: &mut Wires) {
-        let flow = match body {
-            Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
-        };
-        let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
-        let frame = Frame {
-            flow,
-            dst,
-            len: 64,
-            kind,
-            input: self.ports.len() as u16,
-            born: self.now,
-            ..Frame::default()
-        };
-        self.message(frame, body, net, wires);
-    }
-
-    /// A feedback message or probe to be forwarded (or ended) here.
-    fn message(&mut self, frame: Frame, mut body: Body, net: &Net, wires: &mut Wires) {
-        if frame.dst == BROADCAST {
-            for p in 0..self.ports.len() {
-                if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
-                    self.queue_message(p, frame, body, wires);
-                }
-            }
-            return;
-        }
-        let out = if frame.dst & TO_POINT != 0 {
-            match net.point(frame.dst & !TO_POINT) {
-                Some((s, port)) if s == self.index => usize::from(port),
-                Some((s, _)) => {
-                    let out = net.towards(self.index, s, 0, frame.flow, frame.seq, &mut self.turn);
-                    return self.queue_message(usize::from(out), frame, body, wires);
-                }
-                None => return,
-            }
-        } else {
-            usize::from(net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn))
-        };
-        if let Body::Probe(flow, probe) = &mut body {
-            let addressed = frame.dst & TO_POINT != 0;
-            self.touch(out, self.now, wires);
-            let (flow, probe) = (*flow, probe);
-            let point = PointId(self.base + out as u32);
-            let ends = |p: &Probe| matches!(p.target, ProbeTarget::Point(t) if t == point);
-            let answered =
-                self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
-            if answered {
-                let feedback =
-                    Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
-                self.made(&feedback);
-                let dst = flow.0 / net.hosts;
-                self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
-                self.note_rare();
-                return;
-            }
-            if addressed || ends(probe) {
-                return;
-            }
-        }
-        self.queue_message(out, frame, body, wires);
-    }
-
-    fn queue_message(&mut self, out: usize, mut frame: Frame, body: Body, wires: &mut Wires) {
-        self.touch(out, self.now, wires);
-        if frame.kind == Kind::InBand {
-            if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
-                self.control_discarded += 1;
-                return;
-            }
-            frame.ext = self.bodies.put(body);
-            self.enqueue(out, &mut frame, wires);
-            return;
-        }
-        frame.ext = self.bodies.put(body);
-        let port = &mut self.ports[out];
-        port.special = true;
-        port.control.push_back(Entry { ready: self.now, frame });
-        if port.sending.is_none() {
-            self.kick(out);
-        }
-    }
-
     /// The transmitter of a port looks for work.
     fn start(&mut self, p: usize) {
         let port = &mut self.ports[p];
@@ -857,72 +557,6 @@ impl Switch {
                 wires.push(link.peer, Entry { ready, frame }, body);
                 self.signal(signal, wires);
             }
-        }
-    }
-
-    fn tick(&mut self, net: &Net, wires: &mut Wires) {
-        self.next_tick = self.now + net.record.bin.as_ps();
-        self.note_rare();
-        for i in 0..self.recorded.len() {
-            // Starts at this very moment do not change a queue's length, so advancing up to them is enough.
-            self.touch(usize::from(self.recorded[i].0), self.now, wires);
-        }
-        self.drops_at.push(self.drops.frames as f64);
-        for (port, values) in &mut self.recorded {
-            values.push(self.ports[usize::from(*port)].queued as f64);
-        }
-    }
-
-    /// Ends the run: closes intervals and gives up what was measured.
-    pub(crate) fn finish(&mut self, net: &Net) -> (SwitchOutcome, Vec<Series>) {
-        let mut out = SwitchOutcome::default();
-        for p in &mut self.ports {
-            if p.paused() {
-                p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
-            }
-            (p.out.sent, p.out.sent_bits, p.out.queue_max) = (p.sent, (p.left - p.left_control) * 8, p.queue_max);
-            out.ports.push(p.out.clone());
-        }
-        let node = NodeId(self.id);
-        let bins = (net.duration / net.record.bin.as_ps().max(1)) as usize;
-        let mut drops_at = std::mem::take(&mut self.drops_at);
-        if !self.recorded.is_empty() {
-            drops_at.resize(bins, self.drops.frames as f64);
-        }
-        let mut series: Vec<Series> = std::mem::take(&mut self.recorded)
-            .into_iter()
-            .map(|(port, mut values)| {
-                if values.len() < bins {
-                    values.push(self.ports[usize::from(port)].queued as f64);
-                }
-                Series { kind: SeriesKind::Queue { node, port }, bin: net.record.bin, values }
-            })
-            .collect();
-        if !series.is_empty() {
-            series.push(Series { kind: SeriesKind::Dropped { node }, bin: net.record.bin, values: drops_at });
-        }
-        (out, series)
-    }
-
-    /// Index of its scheme.
-    pub(crate) fn scheme(&self) -> Option<usize> {
-        self.scheme
-    }
-
-    /// Data and control frames that have left.
-    pub(crate) fn hops(&self) -> u64 {
-        self.ports.iter().map(|p| p.sent).sum::<u64>() + self.control_hops()
-    }
-
-    /// Of these, control frames.
-    pub(crate) fn control_hops(&self) -> u64 {
-        self.ports.iter().map(|p| p.out.control_sent).sum()
-    }
-
-    /// Data frames still inside.
-    pub(crate) fn inside(&self, ledger: &mut Ledger) {
-        for e in self.ports.iter().flat_map(|p| p.data.entries()).filter(|e| e.frame.kind == Kind::Data) {
-            ledger.add(&e.frame);
         }
     }
 }

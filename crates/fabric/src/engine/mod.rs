@@ -2,6 +2,7 @@
 
 mod event_list;
 mod windowed;
+mod workers;
 
 use crate::frame::{FOREIGN, Hash, Inbox, Kind, Wires};
 use crate::host::Host;
@@ -44,7 +45,7 @@ impl Part {
 pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     let net = Net::build(spec)?;
     let threads = match options.engine {
-        Engine::Windowed => options.threads.clamp(1, 64).min(spec.switches.len().max(1)),
+        Engine::Windowed => workers::count(&net, spec, options.threads),
         Engine::EventList => 1,
     };
     let mut parts = build(&net, spec, threads, options.engine)?;
