@@ -26,6 +26,8 @@ impl Switch {
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
                 (p.sent, (p.left - p.left_control) * 8, p.queue_max);
             out.ports.push(p.out.clone());
+            // All has been counted: its memory serves for the results.
+            p.data = Ring::default();
         }
         let node = NodeId(self.id);
         let bins = (net.duration / net.record.bin.as_ps().max(1)) as usize;
