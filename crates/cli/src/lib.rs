@@ -1,11 +1,13 @@
 //! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, 3 verification differs,
 //! 130 interrupted.
 
+mod assume;
 mod bench;
 mod look;
 mod look_report;
 mod reproduce;
 mod run;
+mod sweep;
 mod tell;
 
 use clap::{Args, Parser, Subcommand};
@@ -157,6 +159,10 @@ enum Verb {
         /// The other.
         b: PathBuf,
     },
+    /// Vary keys of a scenario over a grid: table, CSV, figure.
+    Sweep(sweep::SweepArgs),
+    /// Search for the reading of what sources leave open that comes nearest to the published cells.
+    Assume(assume::AssumeArgs),
     /// Say what this machine offers.
     Doctor,
 }
@@ -280,6 +286,8 @@ pub fn main() -> ExitCode {
         Verb::Bench { rows, json, child } => bench::bench(&rows, json, child),
         Verb::Verify { file, threads } => run::verify(&file, threads, common),
         Verb::Compare { a, b } => run::compare(&a, &b),
+        Verb::Sweep(args) => sweep::sweep(&args, common),
+        Verb::Assume(args) => assume::assume(&args, common),
         Verb::Doctor => tell::doctor(),
     };
     let (code, text) = match done {

@@ -258,7 +258,9 @@ impl Switch {
         match kind {
             order::CHANGE => {
                 if let Some((_, port, rate)) = self.changes.pop_front() {
-                    self.touch(usize::from(port), time - 1, wires);
+                    if let Some(before) = time.checked_sub(1) {
+                        self.touch(usize::from(port), before, wires);
+                    }
                     let p = &mut self.ports[usize::from(port)];
                     if p.sending.is_none() {
                         p.free = p.free.max(time);

@@ -247,3 +247,14 @@ fn faults_break_what_they_should() {
     let deaf = run(&spec, &Options::default()).unwrap();
     assert!(deaf.dropped() > 0 && deaf.hosts.iter().all(|h| h.paused == Time::ZERO));
 }
+
+/// A change of rate at the very start is one like any other.
+#[test]
+fn a_change_at_time_zero() {
+    let mut spec = common::single_switch(10, 0.85, true, Time::from_ms(2), 1);
+    spec.changes.push(RateChange { at: Time::ZERO, node: NodeId(10), port: 0, rate: Rate::from_mbps(500.0) });
+    let out = run(&spec, &Options::default()).unwrap();
+    assert!((out.hosts[0].delivered_bits as f64 / 1e6 - 1.0).abs() < 0.05);
+    let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() }).unwrap();
+    assert_eq!(out.fingerprint, oracle.fingerprint);
+}

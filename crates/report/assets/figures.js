@@ -71,14 +71,15 @@ var cnsimFigures = (function () {
       t.data = t.data || decode(t.line);
       if (t.low && t.high) {
         t.band = t.band || [decode(t.low), decode(t.high)];
-        t.band.forEach(function (b, i) {
+        if (f.kind !== 'bars') t.band.forEach(function (b, i) {
           out.push({ type: 'scatter', mode: 'lines', x: b.x, y: b.y, name: t.name, visible: visible, hoverinfo: 'skip', showlegend: false,
             line: { width: 0 }, fill: i ? 'tonexty' : 'none', fillcolor: tint(colour, 0.16) });
         });
       }
       var unit = f.y.unit ? ' ' + f.y.unit : '';
       if (f.kind === 'bars') {
-        out.push({ type: 'bar', x: t.data.x, y: t.data.y, name: t.name, visible: visible, marker: { color: colour, pattern: { shape: ['', '/', '.', 'x'][t.dash], bgcolor: 'rgba(0,0,0,0)' } }, hovertemplate: '%{y:.4~g}' + unit });
+        var whiskers = t.band && { type: 'data', symmetric: false, array: t.band[1].y.map(function (v, i) { return v - t.data.y[i]; }), arrayminus: t.band[0].y.map(function (v, i) { return t.data.y[i] - v; }), color: css('--ink'), thickness: 1.2, width: 3 };
+        out.push({ type: 'bar', x: t.data.x, y: t.data.y, error_y: whiskers || undefined, name: t.name, visible: visible, marker: { color: colour, pattern: { shape: ['', '/', '.', 'x'][t.dash], bgcolor: 'rgba(0,0,0,0)' } }, hovertemplate: '%{y:.4~g}' + unit });
       } else {
         out.push({ type: 'scatter', mode: f.kind === 'points' ? 'lines+markers' : 'lines', x: t.data.x, y: t.data.y, name: t.name, visible: visible,
           line: { color: colour, width: t.slot === 0 ? 1.3 : 1.6, dash: DASHES[t.dash] }, marker: { color: colour, size: 7 }, hovertemplate: '%{y:.4~g}' + unit, connectgaps: false });

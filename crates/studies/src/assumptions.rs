@@ -10,10 +10,18 @@ pub struct Assumption {
     pub name: &'static str,
     /// What is assumed.
     pub about: &'static str,
-    /// Alternatives, as values.
+    /// Alternatives as values with ` | ` between them; a remark in brackets may follow a value.
     pub alternatives: &'static str,
     /// Key of the scenario that holds it.
     pub key: &'static str,
+}
+
+impl Assumption {
+    /// The alternatives, the default among them, as they would be written in a scenario.
+    pub fn values(&self) -> Vec<&'static str> {
+        let plain = |t: &'static str| t.split_once('(').map_or(t, |(value, _)| value).trim();
+        self.alternatives.split('|').map(plain).filter(|t| !t.is_empty()).collect()
+    }
 }
 
 const fn a(
@@ -62,6 +70,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "scheme.params.efr_target",
         "before-cut | after-cut",
         "what the first message of a burst does to the target",
+    ),
+    a(
+        "A4c",
+        "efr-max",
+        "scheme.params.efr_max_count",
+        "off | 2 | 10 | 50",
+        "messages in a row after which extra fast recovery lowers the target after all (EFR MAX)",
     ),
     a(
         "A5",
@@ -127,4 +142,57 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "on | off",
         "frames that are being dropped are counted and sampled",
     ),
+    a("A30", "jitter", "scheme.params.jitter", "0.15 | 0.3", "width of QCN's sampling jitter"),
+    a(
+        "A31",
+        "de-rule",
+        "scheme.params.de",
+        "queue | never",
+        "QCN-3pt: which frames are marked, so that they are not reflected",
+    ),
+    a(
+        "A32",
+        "fb0-cycle",
+        "scheme.params.fr_every_n_messages",
+        "1 | 4",
+        "QCN-3pt: messages with Fb = 0 that make a fast-recovery cycle",
+    ),
+    a(
+        "A33",
+        "reflected-byte-cycles",
+        "scheme.params.byte_counter",
+        "off | on",
+        "QCN-3pt: byte cycles as in QCN-2pt beside the reflected messages",
+    ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::{ASSUMPTION_KEYS, find};
+
+    /// What the search tries must be what a scenario reads.
+    #[test]
+    fn every_alternative_can_be_set() {
+        for a in ASSUMPTIONS {
+            assert!(a.values().len() >= 2 || a.name == "source-queue", "{}", a.name);
+            assert!(ASSUMPTION_KEYS.contains(&(a.name, a.key)), "{} is not in keys.rs", a.name);
+            for value in a.values() {
+                let Some(param) = a.key.strip_prefix("scheme.params.") else {
+                    let key = find(a.key).unwrap();
+                    let fits = key.kind.split('|').any(|c| c == value) || value.parse::<u64>().is_ok();
+                    assert!(fits, "{} = {value}", a.key);
+                    continue;
+                };
+                let pairs = [(param.to_string(), value.to_string())];
+                let reads = |e: &&cnsim_schemes::Entry| (e.build)(&pairs).is_ok();
+                assert!(cnsim_schemes::catalogue().iter().any(|e| reads(&e)), "{param} = {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn remarks_are_no_part_of_a_value() {
+        assert_eq!(ASSUMPTIONS[0].values(), ["10100", "500"]);
+    }
+}

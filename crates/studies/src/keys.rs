@@ -349,6 +349,11 @@ pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
     ("quantiser", "scheme.params.quantiser"),
     ("hai", "scheme.params.hai"),
     ("sample-dropped", "scheme.params.sample_dropped"),
+    ("efr-max", "scheme.params.efr_max_count"),
+    ("jitter", "scheme.params.jitter"),
+    ("de-rule", "scheme.params.de"),
+    ("fb0-cycle", "scheme.params.fr_every_n_messages"),
+    ("reflected-byte-cycles", "scheme.params.byte_counter"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.

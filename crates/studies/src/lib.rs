@@ -1,11 +1,13 @@
 //! From a scenario as written to a verdict on what was published: read, check, plan, run, measure, compare.
 
+pub mod assume;
 pub mod assumptions;
 mod checks;
 pub mod claims;
 pub mod condition;
 pub mod fair;
 pub mod figures;
+pub mod grid;
 pub mod headroom;
 pub mod keys;
 pub mod measure;

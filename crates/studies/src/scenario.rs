@@ -162,6 +162,35 @@ impl Scenario {
         if problems.is_empty() { Ok(scenario) } else { Err(problems) }
     }
 
+    /// The same scenario with some keys set anew; their values are checked when a case is made ready. What is set for all
+    /// schemes (`scheme.params.K`) replaces what the file says for one of them (`scheme.NAME.K`).
+    ///
+    /// # Errors
+    /// Keys that nobody reads, or that have no effect here.
+    pub fn with(&self, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        let (mut flat, mut problems) = (self.flat.clone(), Vec::new());
+        for (key, value) in sets {
+            flat.set(key, value, Place::Set);
+        }
+        if sets.iter().any(|(key, _)| key.ends_with(".file")) {
+            let file = flat.file.clone();
+            inline_files(&mut flat, &file, &mut problems);
+        }
+        expand_assumptions(&mut flat, &mut problems);
+        for (key, leaf) in flat.leaves.clone() {
+            let shared = key.strip_prefix("scheme.params.").filter(|_| leaf.place == Place::Set);
+            for (own, value) in
+                flat.leaves.iter_mut().filter(|(k, _)| shared.is_some() && k.starts_with("scheme."))
+            {
+                if own.rsplit('.').next() == shared {
+                    value.items.clone_from(&leaf.items);
+                }
+            }
+        }
+        known_keys(&flat, &mut problems);
+        if problems.is_empty() { Ok(Self { flat, ..self.clone() }) } else { Err(problems) }
+    }
+
     /// `STUDY/NAME`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.study, self.name)
@@ -271,8 +300,7 @@ impl Scenario {
     fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Built> {
         let entry = cnsim_schemes::find(name)?;
         let known: Vec<&str> = (entry.info)().iter().map(|i| i.key).collect();
-        let mut pairs = Vec::new();
-        let mut keys = Vec::new();
+        let mut found = Vec::new();
         for (path, leaf) in &flat.leaves {
             let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
             // By any name of the scheme, which may hold a dot itself.
@@ -281,10 +309,13 @@ impl Scenario {
                 .and_then(|p| p.rsplit_once('.'))
                 .filter(|(owner, _)| cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name));
             if let (Some(key), Some(text)) = (own.map(|o| o.1).or(shared), leaf.items.first()) {
-                pairs.push((key.to_string(), text.clone()));
-                keys.push(path.clone());
+                found.push((leaf.place == Place::Set, own.is_some(), key, text, path));
             }
         }
+        // The scheme's own value goes before that of all schemes, and the command line before the file.
+        found.sort_by_key(|f| (f.0, f.1));
+        let pairs: Vec<(String, String)> = found.iter().map(|f| (f.2.to_string(), f.3.clone())).collect();
+        let keys: Vec<String> = found.iter().rev().map(|f| f.4.clone()).collect();
         match (entry.build)(&pairs) {
             Ok(built) => {
                 for (key, why) in &built.idle {

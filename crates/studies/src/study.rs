@@ -301,12 +301,9 @@ pub struct Cell {
     pub note: String,
 }
 
-/// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
-/// of its last printed digit; or the tolerance.
-pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
-    let half = published.half_unit();
-    let inside =
-        summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+/// How far the measured mean may be from a published number in any case, in its unit: the metric's tolerance, and at
+/// least half a unit of the last printed digit.
+pub fn allowance(metric: &Metric, published: &Published) -> f64 {
     let around = match metric.tolerance.around(published.value) {
         // A tolerance in the metric's unit, where another one is published.
         _ if published.unit != metric.unit => match metric.tolerance {
@@ -315,7 +312,16 @@ pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verd
         },
         t => t,
     };
-    let near = (published.value - summary.mean).abs() <= around.max(half) + 1e-12;
+    around.max(published.half_unit())
+}
+
+/// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
+/// of its last printed digit; or the tolerance.
+pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
+    let half = published.half_unit();
+    let inside =
+        summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+    let near = (published.value - summary.mean).abs() <= allowance(metric, published) + 1e-12;
     (if inside || near { Verdict::Agrees } else { Verdict::Differs }, String::new())
 }
 
