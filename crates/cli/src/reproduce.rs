@@ -42,7 +42,10 @@ fn is_quick(case: &Case) -> bool {
 }
 
 pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
-    let scenarios = choose(&args.what)?;
+    let mut scenarios = choose(&args.what)?;
+    if let Some(seeds) = args.seeds {
+        scenarios.iter_mut().for_each(|s| s.set_seeds(seeds));
+    }
     let published = match &args.published {
         None => published::parse("published.csv", published::EMBEDDED),
         Some(file) => std::fs::read_to_string(file)
@@ -59,11 +62,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let mut all: Vec<Job> = Vec::new();
     let mut lost: Vec<Published> = Vec::new();
     for s in &scenarios {
-        let seeds = args.seeds.unwrap_or(s.seeds);
-        if seeds == 0 {
+        if s.seeds == 0 {
             return Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)"));
         }
-        let (more, unread) = jobs(s, &published, seeds, &keep).map_err(Failure::Input)?;
+        let (more, unread) = jobs(s, &published, s.seeds, &keep).map_err(Failure::Input)?;
         all.extend(more);
         lost.extend(unread);
     }

@@ -199,13 +199,13 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let cases = scenario.cases();
     let mut hops = 0.0;
     for case in &cases {
-        hops += scenario.ready(case)?.settings.packet_hops() * scenario.seeds as f64;
+        hops += scenario.ready(case)?.settings.packet_hops() * scenario.seeds_of(case) as f64;
     }
     if !common.quiet {
         println!(
-            "{file}: no problem; {} cases x {} seeds, about {:.2e} packet-hops, {:.0} CPU-seconds",
+            "{file}: no problem; {} cases, {} runs with all seeds, about {:.2e} packet-hops, {:.0} CPU-seconds",
             cases.len(),
-            scenario.seeds,
+            cases.iter().map(|c| scenario.seeds_of(c)).sum::<u64>(),
             hops,
             hops / crate::reproduce::ASSUMED_SPEED
         );

@@ -13,6 +13,7 @@ use crate::frame::{
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::{Link, Net};
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
+use crate::per_bin::PerBin;
 use crate::source::Source;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::switch::Ledger;
@@ -102,6 +103,7 @@ pub(crate) struct Host {
     watched: bool,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
+    pub(crate) control_at: PerBin,
     pub(crate) ignored: u64,
     pub(crate) hops: u64,
     pub(crate) control_hops: u64,
@@ -198,6 +200,7 @@ impl Host {
             matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
             control_messages: 0,
             control_bits: 0,
+            control_at: PerBin::new(net.control_bin(), net.duration),
             ignored: 0,
             hops: 0,
             control_hops: 0,

@@ -9,6 +9,7 @@ mod limiter;
 mod mmu;
 mod net;
 mod outcome;
+mod per_bin;
 #[cfg(test)]
 mod sizes;
 mod source;

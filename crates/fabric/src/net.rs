@@ -72,6 +72,11 @@ pub(crate) struct Net {
 }
 
 impl Net {
+    /// Width of a bin of the control messages made, ps; zero where they are not recorded.
+    pub(crate) fn control_bin(&self) -> u64 {
+        if self.record.control { self.record.bin.as_ps() } else { 0 }
+    }
+
     pub(crate) fn build(spec: &RunSpec) -> Result<Self, RunError> {
         let bad = |text: String| Err(RunError::Spec(text));
         let hosts = spec.hosts.len() as u32;

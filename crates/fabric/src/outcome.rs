@@ -161,11 +161,21 @@ pub enum SeriesKind {
         /// Output port.
         port: u16,
     },
+    /// Data rate sent by an output port whose queue is recorded, bit/s, mean of each bin; a frame counts when it leaves
+    /// the queue.
+    Sent {
+        /// Switch.
+        node: NodeId,
+        /// Output port.
+        port: u16,
+    },
     /// Data frames discarded at a switch since the start, sampled at each bin's end.
     Dropped {
         /// Switch.
         node: NodeId,
     },
+    /// Rate of the control messages made in the whole network, bit/s, mean of each bin; a broadcast counts once.
+    Control,
     /// Rate delivered to a host, bit/s, mean of each bin.
     Delivered {
         /// Host.

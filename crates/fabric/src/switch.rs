@@ -17,6 +17,7 @@ use crate::frame::{
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::per_bin::PerBin;
 use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
 use crate::timers::Timers;
 use cnsim_scheme_api::{
@@ -69,6 +70,7 @@ pub(crate) struct Switch {
     pub(crate) counters: Vec<u64>,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
+    pub(crate) control_at: PerBin,
     pub(crate) control_discarded: u64,
     pub(crate) events: Hash,
     pub(crate) samples: Hash,
@@ -76,6 +78,8 @@ pub(crate) struct Switch {
     pub(crate) failure: Option<String>,
     /// Ports recorded, and next sampling time.
     recorded: Vec<(u16, Vec<f64>)>,
+    /// Data bits that each of them has sent, at each tick.
+    sent_at: Vec<Vec<u64>>,
     /// Drops so far, at each tick.
     drops_at: Vec<f64>,
     pub(crate) next_tick: u64,
@@ -116,12 +120,14 @@ impl Switch {
             counters: vec![0; s.scheme.map_or(0, |i| net.schemes[i].0.counters().len())],
             control_messages: 0,
             control_bits: 0,
+            control_at: PerBin::new(net.control_bin(), net.duration),
             control_discarded: 0,
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),
             failure: None,
             recorded: Vec::new(),
+            sent_at: Vec::new(),
             drops_at: Vec::new(),
             next_tick: NEVER,
         };
@@ -133,6 +139,7 @@ impl Switch {
         for &(node, port) in &net.record.queues {
             if node.0 == id && net.record.bin > Time::ZERO {
                 sw.recorded.push((port, Vec::new()));
+                sw.sent_at.push(Vec::new());
                 sw.next_tick = net.record.bin.as_ps();
             }
         }

@@ -7,7 +7,7 @@
 //! | `hotspot.rate=0.1Gb/s..10Gb/s/3/log` | 0.1, 1 and 10 Gb/s: by equal factors |
 //! | `workload.loads=[50 %, 60 %],[70 %, 80 %]` | two lists |
 
-use crate::keys::ASSUMPTION_KEYS;
+use crate::assumptions;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::store::Store;
 use crate::study::{Job, digits};
@@ -34,11 +34,9 @@ pub struct Axis {
 
 /// The key that a name of an assumption stands for; any other key is itself.
 pub fn canonical_key(key: &str) -> String {
-    let name = key.strip_prefix("assumptions.").unwrap_or(key).replace('_', "-");
-    let known = ASSUMPTION_KEYS
-        .iter()
-        .find(|(n, _)| *n == name && (key.contains('.') == key.contains("assumptions.")));
-    known.map_or_else(|| key.into(), |(_, k)| (*k).into())
+    let name = key.strip_prefix("assumptions.").unwrap_or(key);
+    let known = assumptions::find(name).filter(|_| key.contains('.') == key.contains("assumptions."));
+    known.map_or_else(|| key.into(), |a| a.key.into())
 }
 
 /// Reads `KEY=V1,V2`.

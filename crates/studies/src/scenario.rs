@@ -42,6 +42,8 @@ pub struct Group {
     pub pauses: Vec<String>,
     /// Schemes, by registered name.
     pub schemes: Vec<String>,
+    /// Number of seeds, where it is another than the scenario's.
+    pub seeds: Option<u64>,
 }
 
 /// One cell of the matrix.
@@ -73,8 +75,16 @@ pub struct Ready {
 }
 
 /// Embedded scenarios: (id, text).
-pub const EMBEDDED: &[(&str, &str)] =
-    &[("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml"))];
+pub const EMBEDDED: &[(&str, &str)] = &[
+    ("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
+    ("R07/single-hop-10", include_str!("../../../scenarios/R07/single-hop-10.toml")),
+    ("R07/single-hop-20", include_str!("../../../scenarios/R07/single-hop-20.toml")),
+    ("R07/chain-20", include_str!("../../../scenarios/R07/chain-20.toml")),
+    ("Z07/single-hop-16", include_str!("../../../scenarios/Z07/single-hop-16.toml")),
+    ("C07/symmetric-on-off", include_str!("../../../scenarios/C07/symmetric-on-off.toml")),
+    ("C07/asymmetric", include_str!("../../../scenarios/C07/asymmetric.toml")),
+    ("C07/parking-lot", include_str!("../../../scenarios/C07/parking-lot.toml")),
+];
 
 impl Scenario {
     /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.
@@ -215,6 +225,17 @@ impl Scenario {
         cases
     }
 
+    /// Number of seeds of a case: its group's, else the scenario's.
+    pub fn seeds_of(&self, case: &Case) -> u64 {
+        self.groups.get(case.group).and_then(|g| g.seeds).unwrap_or(self.seeds)
+    }
+
+    /// The same number of seeds for all.
+    pub fn set_seeds(&mut self, seeds: u64) {
+        self.seeds = seeds;
+        self.groups.iter_mut().for_each(|g| g.seeds = None);
+    }
+
     /// One case of a group.
     pub fn case(&self, group: usize, row: Vec<(String, String)>, pause: &str, scheme: &str) -> Case {
         let template = self.groups.get(group).map(|g| &g.template);
@@ -333,8 +354,7 @@ impl Scenario {
                 let path = keys
                     .iter()
                     .find(|p| p.rsplit('.').next() == Some(e.key.as_str()))
-                    .cloned()
-                    .unwrap_or_default();
+                    .map_or_else(String::new, |p| (*p).clone());
                 problems.push(flat.at(&path, e.reason, e.remedy));
                 None
             }
@@ -435,6 +455,7 @@ impl Scenario {
                 rows: vec![Vec::new()],
                 pauses: vec![pause.clone()],
                 schemes: vec![scheme.clone()],
+                seeds: None,
             }],
             figures: Vec::new(),
             flat,
@@ -483,7 +504,15 @@ fn groups(flat: &Flat, word: &dyn Fn(&str) -> String, problems: &mut Vec<Problem
             }
         }
         let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word("pause.mode")]));
-        groups.push(Group { template, rows: rows(flat, &prefix), pauses, schemes });
+        let at = format!("{prefix}.seeds");
+        let seeds = flat.leaves.get(&at).and_then(|l| l.items.first()).map(|text| {
+            text.parse::<u64>().ok().filter(|n| *n > 0).unwrap_or_else(|| {
+                let reason = format!("`{text}` is not a number of seeds");
+                problems.push(flat.at(&at, reason, "write for example 10"));
+                1
+            })
+        });
+        groups.push(Group { template, rows: rows(flat, &prefix), pauses, schemes, seeds });
     }
     groups
 }
@@ -493,7 +522,7 @@ fn rows(flat: &Flat, prefix: &str) -> Vec<Vec<(String, String)>> {
     let mut rows = vec![Vec::new()];
     for (path, leaf) in &flat.leaves {
         let key = path.strip_prefix(prefix).and_then(|p| p.strip_prefix('.'));
-        let Some(key) = key.filter(|k| !matches!(*k, "pause" | "schemes" | "condition")) else {
+        let Some(key) = key.filter(|k| !matches!(*k, "pause" | "schemes" | "condition" | "seeds")) else {
             continue;
         };
         rows = rows

@@ -1,6 +1,6 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
-use crate::measure::{measure, ports};
+use crate::measure::{fairness, measure, ports};
 use crate::metrics::{METRICS, Metric, Tolerance, find, structural_zero};
 use crate::papers::suspect;
 use crate::published::Published;
@@ -73,8 +73,10 @@ pub fn run_job(
     let key = Store::key(&job.ready.config, job.seed);
     if let Some(store) = store {
         match store.get(&key) {
-            Ok(Some(record)) => {
+            Ok(Some(mut record)) => {
                 watch.done.fetch_add(1, Ordering::Relaxed);
+                // Two conditions may ask for the same run: a scheme need not know the parameter that tells them apart.
+                record.condition.clone_from(&job.case.condition);
                 return Ok(Some(record));
             }
             Ok(None) => {}
@@ -127,6 +129,19 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
             keep(if i == 0 { "hot_queue" } else { &name }, "KB", rounded(&q.values, 1e-3));
         }
     }
+    // Where the scenario names several ports: what the first one sends, and all of them together.
+    if let [first, _, ..] = settings.named.ports[..] {
+        let sent = |(node, port)| out.series(SeriesKind::Sent { node, port }).map(|s| &s.values);
+        if let Some(values) = sent(first) {
+            keep(&format!("sent {}", wiring.port_name(first)), "Gb/s", rounded(values, 1e-9));
+        }
+        let mut total: Vec<f64> = Vec::new();
+        for values in settings.named.ports.iter().filter_map(|p| sent(*p)) {
+            total.resize(values.len(), 0.0);
+            total.iter_mut().zip(values).for_each(|(t, v)| *t += v);
+        }
+        keep("ports_throughput", "Gb/s", rounded(&total, 1e-9));
+    }
     for s in &out.series {
         match s.kind {
             SeriesKind::Flow { src, dst } => {
@@ -137,8 +152,16 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 let name = format!("limiter {}>{}", wiring.name(src), wiring.name(dst));
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
+            SeriesKind::Control if out.control_bits > 0 => {
+                keep("overhead", "Mb/s", rounded(&s.values, 1e-6));
+            }
             _ => {}
         }
+    }
+    // Where nothing arrives, nobody gets a fair share.
+    let jain: Vec<f64> = fairness(settings, out).iter().map(|i| i.0.unwrap_or(0.0)).collect();
+    if !jain.is_empty() {
+        keep("fairness", "", rounded(&jain, 1.0));
     }
     if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
         keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
@@ -191,7 +214,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
 }
 
-/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds. Published rows that do not parse, or
+/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds (a group's own number, where it has one). Published rows that do not parse, or
 /// name a scheme or PAUSE mode that the matrix lacks, are returned beside.
 ///
 /// # Errors
@@ -232,7 +255,8 @@ pub fn jobs(
         let ready = scenario
             .ready(&case)
             .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-        for seed in 1..=seeds {
+        let own = scenario.groups.get(case.group).and_then(|g| g.seeds);
+        for seed in 1..=own.unwrap_or(seeds) {
             jobs.push(Job {
                 scenario: (scenario.study.clone(), scenario.name.clone()),
                 case: case.clone(),
@@ -419,7 +443,8 @@ fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, val
         values,
         summary,
         verdict,
-        structural: structural_zero(metric.id, &r.pause, &r.scheme),
+        // A limit on the output queue loses frames with PAUSE, too.
+        structural: structural_zero(metric.id, &r.pause, &r.scheme) && summary.mean == 0.0,
         note,
     })
 }

@@ -7,7 +7,7 @@ mod workers;
 use crate::frame::{FOREIGN, Hash, Inbox, Kind, Wires};
 use crate::host::Host;
 use crate::net::Net;
-use crate::outcome::{Fingerprint, Outcome};
+use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
 use crate::spec::RunSpec;
 use crate::sweep::Scratch;
 use crate::switch::{Ledger, Switch};
@@ -128,6 +128,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     let mut hosts: Vec<&mut Host> = Vec::new();
     let mut switches: Vec<&mut Switch> = Vec::new();
     let mut waiting = 0u64;
+    let mut received: Vec<u64> = Vec::new();
     for part in &mut parts {
         for e in
             part.wires.inboxes.iter().flat_map(|i| i.ring.entries()).filter(|e| e.frame.kind == Kind::Data)
@@ -141,6 +142,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     switches.sort_by_key(|s| s.index);
     let mut counters: std::collections::BTreeMap<(usize, usize), u64> = std::collections::BTreeMap::new();
     let mut last = 0;
+    let mut control_at = Vec::new();
     for h in hosts {
         made.merge(&h.made);
         gone.merge(&h.got);
@@ -151,6 +153,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         frames.add(h.frames.0, 2);
         out.control_messages += h.control_messages;
         out.control_bits += h.control_bits;
+        h.control_at.pour(&mut control_at);
         out.feedback_ignored += h.ignored;
         out.feedback_lost += h.lost;
         out.packet_hops += h.hops;
@@ -162,7 +165,12 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         let (host, series) = h.finish(net);
         out.hosts.push(host);
         out.series.extend(series);
-        out.matrix.append(&mut h.matrix);
+        received.append(&mut h.matrix);
+    }
+    // Each destination has counted by source; the outcome is by source, then destination.
+    let n = out.hosts.len();
+    if received.len() == n * n {
+        out.matrix = (0..n * n).map(|i| received[i % n * n + i / n]).collect();
     }
     for s in switches {
         gone.merge(&s.drops);
@@ -171,6 +179,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         samples.add(s.samples.0, 4);
         out.control_messages += s.control_messages;
         out.control_bits += s.control_bits;
+        s.control_at.pour(&mut control_at);
         out.control_discarded += s.control_discarded;
         out.packet_hops += s.hops();
         out.control_hops += s.control_hops();
@@ -189,6 +198,11 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         }
         out.switches.push(switch);
         out.series.extend(series);
+    }
+    if net.record.control {
+        let bin = net.record.bin;
+        let values = control_at.iter().map(|bits: &u64| *bits as f64 / bin.as_secs_f64()).collect();
+        out.series.push(Series { kind: SeriesKind::Control, bin, values });
     }
     if (made.frames, made.identity) != (gone.frames, gone.identity) {
         return Err(RunError::Law(format!(

@@ -241,6 +241,7 @@ impl Host {
     pub(super) fn made_control(&mut self, len: Bytes) {
         self.control_messages += 1;
         self.control_bits += len.get() * 8;
+        self.control_at.add(self.now, len.get() * 8);
     }
 
     /// Lets frames of a limiter go that may go; plans the next.

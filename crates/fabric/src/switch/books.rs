@@ -11,8 +11,10 @@ impl Switch {
             self.touch(usize::from(self.recorded[i].0), self.now, wires);
         }
         self.drops_at.push(self.drops.frames as f64);
-        for (port, values) in &mut self.recorded {
-            values.push(self.ports[usize::from(*port)].queued as f64);
+        for ((port, values), sent) in self.recorded.iter_mut().zip(&mut self.sent_at) {
+            let port = &self.ports[usize::from(*port)];
+            values.push(port.queued as f64);
+            sent.push(port.sent_bits());
         }
     }
 
@@ -23,8 +25,7 @@ impl Switch {
             if p.paused() {
                 p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
             }
-            (p.out.sent, p.out.sent_bits, p.out.queue_max) =
-                (p.sent, (p.left - p.left_control) * 8, p.queue_max);
+            (p.out.sent, p.out.sent_bits, p.out.queue_max) = (p.sent, p.sent_bits(), p.queue_max);
             out.ports.push(p.out.clone());
             // All has been counted: its memory serves for the results.
             p.data = Ring::default();
@@ -35,15 +36,21 @@ impl Switch {
         if !self.recorded.is_empty() {
             drops_at.resize(bins, self.drops.frames as f64);
         }
-        let mut series: Vec<Series> = std::mem::take(&mut self.recorded)
-            .into_iter()
-            .map(|(port, mut values)| {
-                if values.len() < bins {
-                    values.push(self.ports[usize::from(port)].queued as f64);
-                }
-                Series { kind: SeriesKind::Queue { node, port }, bin: net.record.bin, values }
-            })
-            .collect();
+        let mut series = Vec::new();
+        let sent_at = std::mem::take(&mut self.sent_at);
+        for ((port, mut values), mut sent) in std::mem::take(&mut self.recorded).into_iter().zip(sent_at) {
+            let now = &self.ports[usize::from(port)];
+            if values.len() < bins {
+                values.push(now.queued as f64);
+                sent.push(now.sent_bits());
+            }
+            let before = std::iter::once(&0).chain(&sent);
+            let bits = sent.iter().zip(before).map(|(to, from)| (to - from) as f64);
+            let rates = bits.map(|b| b / net.record.bin.as_secs_f64()).collect();
+            let bin = net.record.bin;
+            series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
+            series.push(Series { kind: SeriesKind::Sent { node, port }, bin, values: rates });
+        }
         if !series.is_empty() {
             series.push(Series { kind: SeriesKind::Dropped { node }, bin: net.record.bin, values: drops_at });
         }

@@ -123,7 +123,9 @@ impl Switch {
 
     pub(super) fn made(&mut self, feedback: &Feedback) {
         self.control_messages += 1;
-        self.control_bits += feedback.wire_length().get() * 8;
+        let bits = feedback.wire_length().get() * 8;
+        self.control_bits += bits;
+        self.control_at.add(self.now, bits);
     }
 
     /// An own message is ready: send it on its way.

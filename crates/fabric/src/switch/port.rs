@@ -70,6 +70,10 @@ impl Port {
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
+    /// Bits of data sent.
+    pub(crate) fn sent_bits(&self) -> u64 {
+        (self.left - self.left_control) * 8
+    }
     /// Notes anew whether the transmitter has more to consider than data; `busy`: a transmission in progress is noted.
     pub(crate) fn settle_special(&mut self, busy: bool) {
         self.special = busy

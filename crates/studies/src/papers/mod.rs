@@ -4,6 +4,8 @@ mod b07;
 mod c07;
 mod m08;
 mod r07;
+#[cfg(test)]
+mod synthetic;
 mod z07;
 
 use crate::claims::Claim;
