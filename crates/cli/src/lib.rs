@@ -231,8 +231,8 @@ pub(crate) struct RunArgs {
     /// Seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Threads for this one run.
-    #[arg(long, default_value_t = 1)]
+    /// Threads for this one run [default: by its size and the cores that are free].
+    #[arg(long, default_value_t = 0)]
     threads: usize,
     /// Set a key.
     #[arg(long = "set", value_name = "KEY=VALUE")]

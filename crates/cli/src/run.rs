@@ -54,7 +54,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     look::on_interrupt(&watch);
     let started = std::time::Instant::now();
     let record = look::with_progress(1, job.ready.settings.packet_hops(), &watch, common.quiet, || {
-        run_job(&job, None, &watch, args.threads.clamp(1, 256))
+        run_job(&job, None, &watch, args.threads.min(64))
     });
     let Some(record) = record.map_err(Failure::Run)? else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
