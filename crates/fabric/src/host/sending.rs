@@ -139,11 +139,13 @@ impl Host {
         let key = slot.key;
         let engaged_before = slot.state.engaged;
         let rate_before = slot.state.rate;
+        let held_before = slot.holds();
         let mut limiter = Limiter::new(Time::from_ps(now), &mut slot.state, &mut actions);
         call(slot.object.as_mut(), &mut limiter);
         let new = slot.state.engaged && !engaged_before;
         let first = new && !slot.was_engaged;
         slot.was_engaged |= new;
+        let holds = slot.holds();
         let retime = std::mem::take(&mut slot.state.retime);
         if retime {
             slot.eligible = slot.gap_end().max(now);
@@ -176,14 +178,15 @@ impl Host {
             }
         }
         self.limiter_actions = actions;
-        if new && self.position == LimiterPosition::BelowQueue && self.voqs.is_none() {
+        // At line rate nothing is held back, so nothing is called back either.
+        if holds && !held_before && self.position == LimiterPosition::BelowQueue && self.voqs.is_none() {
             self.recall(at, key);
         }
         self.pacer(at, net);
         self.release(at);
     }
 
-    /// Frames of a flow limited just now leave the FIFO for the limiter's queue, in order.
+    /// Frames of a flow held back from now on leave the FIFO for the limiter's queue, in order.
     pub(super) fn recall(&mut self, at: usize, key: u32) {
         let mine = |f: &Frame| f.kind == Kind::Data && (key == WHOLE_HOST || f.dst == key);
         if !self.fifo.iter().any(mine) {
