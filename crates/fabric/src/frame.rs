@@ -194,6 +194,50 @@ impl Ring {
             first.ready |= u64::from(more).wrapping_sub(1) & AFTER;
         }
     }
+    /// Forgets the first `n` entries, which there are.
+    #[inline(always)]
+    pub(crate) fn skip_many(&mut self, n: u32) {
+        let more = u32::from(self.head + n < self.tail);
+        self.head = (self.head + n) * more;
+        self.tail *= more;
+        if let Some(first) = self.buf.get_mut(self.head as usize) {
+            first.ready |= u64::from(more).wrapping_sub(1) & AFTER;
+        }
+    }
+    /// Takes the last entry if its time is not before `base`.
+    pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
+        let last = *self.entries().last()?;
+        if last.ready < base {
+            return None;
+        }
+        self.tail -= 1;
+        if self.tail == self.head {
+            (self.head, self.tail) = (0, 0);
+        }
+        if let Some(after) = self.buf.get_mut(self.tail as usize) {
+            after.ready = AFTER;
+        }
+        Some(last)
+    }
+    /// Appends a frame like [`Ring::append`], or puts it before those of later times.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, ready: u64, frame: &Frame, input: u16) {
+        // An empty ring's tail is 0, and there is nothing before that.
+        let last = self.tail.wrapping_sub(1) as usize;
+        if self.buf.get(last).is_some_and(|b| b.ready > ready) {
+            return self.place_before(ready, frame, input);
+        }
+        self.append(ready, frame, input);
+    }
+    #[inline(never)]
+    fn place_before(&mut self, ready: u64, frame: &Frame, input: u16) {
+        self.append(ready, frame, input);
+        let mut at = self.tail as usize - 1;
+        while at > self.head as usize && self.buf[at - 1].ready > ready {
+            self.buf.swap(at - 1, at);
+            at -= 1;
+        }
+    }
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<Entry> {
         let entry = *self.front()?;
@@ -265,7 +309,7 @@ impl Inbox {
     }
     /// Appends; a PAUSE sent over the `wire` may overtake what has not been replayed yet, so order is by (ready, kind).
     #[inline(always)]
-    fn put(&mut self, ready: u64, frame: &Frame) {
+    pub(crate) fn put(&mut self, ready: u64, frame: &Frame) {
         // An empty ring's tail is 0, and there is nothing before that.
         let last = self.ring.tail.wrapping_sub(1) as usize;
         if self.ring.buf.get(last).is_some_and(|b| b.ready >= ready) {

@@ -156,6 +156,13 @@ impl Mmu {
         self.pool += len;
     }
 
+    /// Undoes [`Mmu::store_calmly`].
+    pub(crate) fn unstore_calmly(&mut self, output: usize, input: usize, len: u16) {
+        let cell = self.cell(output, input);
+        self.occupied[cell] -= u32::from(len);
+        self.pool -= u64::from(len);
+    }
+
     /// First cell of an output.
     #[inline]
     pub(crate) fn row(&self, output: usize) -> usize {

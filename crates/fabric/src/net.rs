@@ -388,6 +388,13 @@ impl Net {
         self.routing == Routing::RoundRobin && self.groups.iter().any(|g| g.len() > 1)
     }
 
+    /// Does switch `s` send frames to some host by turns?
+    pub(crate) fn in_turn(&self, s: usize) -> bool {
+        let group = |to: u32| self.groups.get(usize::from(self.table[s * self.total_switches + to as usize]));
+        let many = |to: u32| to as usize != s && group(to).is_some_and(|g| g.len() > 1);
+        self.routing == Routing::RoundRobin && self.attach.iter().any(|a| many(a.0))
+    }
+
     /// Switch (index among switches) and port of a congestion point.
     pub(crate) fn point(&self, point: u32) -> Option<(usize, u16)> {
         let node = self.ports.partition_point(|&p| p <= point).checked_sub(1)?;

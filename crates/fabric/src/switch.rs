@@ -50,6 +50,11 @@ pub(crate) struct Switch {
     pub(crate) lazy: bool,
     /// Ports to be brought to the window's end the exact way.
     pub(crate) exact: Vec<u16>,
+    /// Frames to a destination take turns between ports, so that their order matters.
+    pub(crate) in_turn: bool,
+    /// Windows still to be stored in order of time, and how many after the next failure to do without.
+    pub(crate) ranked_for: u8,
+    pub(crate) penalty: u8,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
     /// Ports whose departures may matter elsewhere.
@@ -105,6 +110,9 @@ impl Switch {
             bits: 0,
             lazy: false,
             exact: Vec::new(),
+            in_turn: net.in_turn(index),
+            ranked_for: 0,
+            penalty: 0,
             chosen: None,
             critical: Vec::new(),
             rare: 0,
@@ -442,7 +450,7 @@ impl Switch {
         self.mmu.store_calmly(rise, len);
         port.queued = queued;
         port.countdown = countdown;
-        port.data.append(entry.ready, &entry.frame, input as u16);
+        port.data.place(entry.ready, &entry.frame, input as u16);
         true
     }
 

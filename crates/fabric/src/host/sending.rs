@@ -432,13 +432,14 @@ impl Host {
         let Some(frame) = self.sending.take() else { return };
         self.kick = true;
         self.hops += 1;
-        let mut body = None;
+        let ready = self.now + self.link.delay;
         if frame.kind == Kind::Data {
             self.out.sent += 1;
+            wires.push_frame(self.link.peer, ready, &frame);
         } else {
             self.control_hops += 1;
-            body = self.bodies.take(frame.ext);
+            let body = self.bodies.take(frame.ext);
+            wires.push(self.link.peer, Entry { ready, frame }, body);
         }
-        wires.push(self.link.peer, Entry { ready: self.now + self.link.delay, frame }, body);
     }
 }
