@@ -141,19 +141,18 @@ impl Mmu {
         Ok(())
     }
 
-    /// The cell and its new occupancy if a frame of `len` bytes can be stored there without any consequence.
-    #[inline]
-    pub(crate) fn calm(&self, output: usize, input: usize, len: u16) -> Option<(usize, u32)> {
+    /// Stores a frame of `len` bytes if that can have no consequence; false if it may have one.
+    #[inline(always)]
+    pub(crate) fn store_calmly(&mut self, output: usize, input: usize, len: u16) -> bool {
         let cell = self.cell(output, input);
-        let now = self.occupied.get(cell)? + u32::from(len);
-        (now <= self.calm && self.pool + u64::from(len) <= self.pool_guard).then_some((cell, now))
-    }
-
-    /// Stores a frame for which [`Mmu::calm`] gave cell and occupancy.
-    #[inline]
-    pub(crate) fn store_calmly(&mut self, (cell, now): (usize, u32), len: u64) {
-        self.occupied[cell] = now;
-        self.pool += len;
+        let Some(occupied) = self.occupied.get_mut(cell) else { return false };
+        let (now, pool) = (*occupied + u32::from(len), self.pool + u64::from(len));
+        if now > self.calm || pool > self.pool_guard {
+            return false;
+        }
+        *occupied = now;
+        self.pool = pool;
+        true
     }
 
     /// Undoes [`Mmu::store_calmly`].

@@ -96,8 +96,8 @@ impl Switch {
     #[inline(always)]
     fn store_unranked(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) -> Option<usize> {
         let mut stored = 0;
-        for input in 0..self.linked {
-            let inbox = wires.inboxes.get_mut(self.inbox as usize + input)?;
+        let mine = wires.inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
+        for (input, inbox) in mine.iter_mut().enumerate() {
             let mut places = inbox.ring.places().iter();
             let Some(mut entry) = places.next().filter(|e| e.ready < end) else { continue };
             let mut taken = 0;
@@ -266,7 +266,8 @@ impl Switch {
     #[inline(always)]
     fn drain(&mut self, end: u64, wires: &mut Wires) {
         self.exact.clear();
-        for (p, port) in self.ports.iter_mut().take(self.linked).enumerate() {
+        let linked = self.ports.get_mut(..self.linked).unwrap_or_default();
+        for (p, port) in linked.iter_mut().enumerate() {
             if port.special || port.queued > port.mark_from {
                 self.exact.push(p as u16);
                 continue;

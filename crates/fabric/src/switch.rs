@@ -443,11 +443,9 @@ impl Switch {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
         let (queued, countdown) = (port.queued + len, port.countdown - len as i64);
-        let Some(rise) = self.mmu.calm(out, input, entry.frame.len) else { return false };
-        if queued > port.calm || countdown <= 0 {
+        if queued > port.calm || countdown <= 0 || !self.mmu.store_calmly(out, input, entry.frame.len) {
             return false;
         }
-        self.mmu.store_calmly(rise, len);
         port.queued = queued;
         port.countdown = countdown;
         port.data.place(entry.ready, &entry.frame, input as u16);
