@@ -219,14 +219,14 @@ impl Ring {
         }
         Some(last)
     }
-    /// Appends a frame like [`Ring::append`], or puts it before those of later times.
+    /// Appends a frame like [`Ring::append`], or puts it before those of later times. `last` is the latest time of them, or
+    /// one that has gone by; it is kept apart, as the last place may not be in the cache.
     #[inline(always)]
-    pub(crate) fn place(&mut self, ready: u64, frame: &Frame, input: u16) {
-        // An empty ring's tail is 0, and there is nothing before that.
-        let last = self.tail.wrapping_sub(1) as usize;
-        if self.buf.get(last).is_some_and(|b| b.ready > ready) {
+    pub(crate) fn place(&mut self, last: &mut u64, ready: u64, frame: &Frame, input: u16) {
+        if *last > ready {
             return self.place_before(ready, frame, input);
         }
+        *last = ready;
         self.append(ready, frame, input);
     }
     #[inline(never)]

@@ -130,6 +130,7 @@ impl Switch {
     #[inline(never)]
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
+            port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {
                 port.queued -= u64::from(e.frame.len);
                 port.countdown += i64::from(e.frame.len);

@@ -182,6 +182,7 @@ impl Switch {
                 mark_from: NEVER,
                 left: 0,
                 sent: 0,
+                last: 0,
                 left_control: 0,
                 queue_max: 0,
                 link,
@@ -448,7 +449,7 @@ impl Switch {
         }
         port.queued = queued;
         port.countdown = countdown;
-        port.data.place(entry.ready, &entry.frame, input as u16);
+        port.data.place(&mut port.last, entry.ready, &entry.frame, input as u16);
         true
     }
 

@@ -36,6 +36,8 @@ pub(crate) struct Port {
     pub(crate) left: u64,
     /// Data frames and bits sent.
     pub(crate) sent: u64,
+    /// Latest time of the frames stored without looking closer.
+    pub(crate) last: u64,
     /// Of `left`, what was not data: control, on either way.
     pub(crate) left_control: u64,
     pub(crate) queue_max: u64,
