@@ -121,7 +121,7 @@ fn the_queue_settles() {
     assert!((13.0..45.0).contains(&queue), "mean queue {queue} KB");
     assert!((0.475..=0.5005).contains(&rate), "{rate} Gb/s");
     let drops = run.metrics["dropped_frames"];
-    let sum = &run.series["innocent_throughput"].values[0] + &run.series["hot_port_throughput"].values[0];
+    let sum = run.series["innocent_throughput"].values[0] + run.series["hot_port_throughput"].values[0];
     assert!((sum - run.series["aggregate_throughput"].values[0]).abs() < 1e-3);
     let none = go("M08/multi-hop-800ms", "hotspot 0.5 Gb/s", "off", "none", &sets);
     assert!(none.metrics["dropped_frames"] > 50.0 * drops, "{} and {drops}", none.metrics["dropped_frames"]);
