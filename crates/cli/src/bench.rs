@@ -1,62 +1,87 @@
 //! `cnsim bench`: packet-hops per CPU-second of a standard set, a child process per row for its own peak memory.
 
 use crate::{Done, Failure, look};
+use cnsim_fabric::{Arrivals, LinkSpec, Routing, RunSpec};
+use cnsim_scheme_api::{Bytes, NodeId, Rate};
 use cnsim_studies::scenario::Scenario;
 use serde_json::{Value, json};
 
-/// Rows: name, scheme, settings over the single-hop scenario.
-const ROWS: &[(&str, &str, &[(&str, &str)])] = &[
-    ("w1", "none", &[("hotspot.host", "off"), ("run.duration", "400 ms")]),
-    (
-        "w1-short",
-        "none",
-        &[
-            ("hotspot.host", "off"),
-            ("run.duration", "400 ms"),
-            ("switch.processing", "0 us"),
-            ("host.processing", "0 us"),
-        ],
-    ),
-    (
-        "w2",
-        "none",
-        &[
-            ("hotspot.host", "off"),
-            ("run.duration", "20 ms"),
-            ("topology.kind", "k-ary-n-tree"),
-            ("topology.routing", "frame-hash"),
-            ("host.fifo", "500"),
-        ],
-    ),
-    (
+/// What a row changes in the network that its scenario describes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Nothing.
+    AsWritten,
+    /// A fat tree of 2-level pods (k = 16: 1024 hosts, 320 switches of 16 ports); the scenario has its 1024 hosts.
+    FatTree,
+    /// Access links of 10 to 400 Gb/s, frames of 300 to 9000 bytes, trunks of 400 Gb/s.
+    Mixed,
+}
+
+/// A row: name, scheme, settings over the single-hop scenario, and what they cannot say.
+struct Row(&'static str, &'static str, &'static [(&'static str, &'static str)], Shape);
+
+const QUIET: (&str, &str) = ("hotspot.host", "off");
+const TREE: (&str, &str) = ("topology.kind", "k-ary-n-tree");
+const FRAME_HASH: (&str, &str) = ("topology.routing", "frame-hash");
+const SHORT: [(&str, &str); 2] = [("switch.processing", "0 us"), ("host.processing", "0 us")];
+const FIFO: (&str, &str) = ("host.fifo", "500");
+
+const W1: &[(&str, &str)] = &[QUIET, ("run.duration", "400 ms")];
+const W2: &[(&str, &str)] = &[QUIET, ("run.duration", "20 ms"), TREE, FRAME_HASH, FIFO];
+const B07_FAT: &[(&str, &str)] =
+    &[QUIET, ("run.duration", "20 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
+const HOTSPOT: &[(&str, &str)] = &[("run.duration", "1 s")];
+
+const ROWS: &[Row] = &[
+    Row("w1", "none", W1, Shape::AsWritten),
+    Row("w1-short", "none", &[QUIET, ("run.duration", "400 ms"), SHORT[0], SHORT[1]], Shape::AsWritten),
+    Row("w2", "none", W2, Shape::AsWritten),
+    Row("w2", "qcn-2pt", W2, Shape::AsWritten),
+    Row(
         "w2-short",
         "none",
-        &[
-            ("hotspot.host", "off"),
-            ("run.duration", "20 ms"),
-            ("topology.kind", "k-ary-n-tree"),
-            ("topology.routing", "frame-hash"),
-            ("host.fifo", "500"),
-            ("switch.processing", "0 us"),
-            ("host.processing", "0 us"),
-        ],
+        &[QUIET, ("run.duration", "20 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
+        Shape::AsWritten,
     ),
-    ("b07-single", "none", &[("hotspot.host", "off"), ("run.duration", "400 ms")]),
-    ("b07-single", "qcn-2pt", &[("hotspot.host", "off"), ("run.duration", "400 ms")]),
-    ("b07-single", "qcn-3pt", &[("hotspot.host", "off"), ("run.duration", "400 ms")]),
-    ("b07-single", "ecm", &[("hotspot.host", "off"), ("run.duration", "400 ms")]),
-    ("hotspot", "none", &[("run.duration", "1 s")]),
-    ("hotspot", "qcn-2pt", &[("run.duration", "1 s")]),
-    ("hotspot", "ecm", &[("run.duration", "1 s")]),
-    ("small", "none", &[("hotspot.host", "off"), ("run.duration", "20 ms"), ("workload.frame", "64 B")]),
-    ("sparse", "none", &[("hotspot.host", "off"), ("run.duration", "1 s"), ("workload.load", "5 %")]),
+    Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
+    Row("b07-single", "qcn-3pt", W1, Shape::AsWritten),
+    Row("b07-single", "ecm", W1, Shape::AsWritten),
+    Row("b07-fat", "none", B07_FAT, Shape::AsWritten),
+    Row("b07-fat", "qcn-2pt", B07_FAT, Shape::AsWritten),
+    Row("b07-fat", "ecm", B07_FAT, Shape::AsWritten),
+    Row("hotspot", "none", HOTSPOT, Shape::AsWritten),
+    Row("hotspot", "qcn-2pt", HOTSPOT, Shape::AsWritten),
+    Row("hotspot", "ecm", HOTSPOT, Shape::AsWritten),
+    Row(
+        "t1024",
+        "none",
+        &[QUIET, ("run.duration", "3 ms"), FIFO, ("topology.hosts", "1024")],
+        Shape::FatTree,
+    ),
+    Row(
+        "t1024",
+        "qcn-2pt",
+        &[QUIET, ("run.duration", "3 ms"), FIFO, ("topology.hosts", "1024")],
+        Shape::FatTree,
+    ),
+    Row(
+        "t4096",
+        "none",
+        &[QUIET, ("run.duration", "1 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
+        Shape::AsWritten,
+    ),
+    Row("mixed", "none", &[QUIET, ("run.duration", "5 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
+    Row("small", "none", &[QUIET, ("run.duration", "20 ms"), ("workload.frame", "64 B")], Shape::AsWritten),
+    Row("sparse", "none", &[QUIET, ("run.duration", "1 s"), ("workload.load", "5 %")], Shape::AsWritten),
 ];
 
 pub(crate) fn bench(rows: &[String], as_json: bool, child: bool) -> Done {
     if child {
         let (name, scheme) =
             (rows.first().map_or("", String::as_str), rows.get(1).map_or("", String::as_str));
-        println!("{}", measure(name, scheme)?);
+        let threads = rows.get(2).and_then(|t| t.parse().ok()).unwrap_or(1);
+        let duration = rows.get(3).map(String::as_str);
+        println!("{}", measure(name, scheme, threads, duration)?);
         return Ok(());
     }
     let known = |r: &String| ROWS.iter().any(|x| x.0 == r);
@@ -67,7 +92,7 @@ pub(crate) fn bench(rows: &[String], as_json: bool, child: bool) -> Done {
     }
     let program = std::env::current_exe().map_err(|e| Failure::Run(e.to_string()))?;
     let mut results: Vec<Value> = Vec::new();
-    for (name, scheme, _) in ROWS.iter().filter(|r| rows.is_empty() || rows.iter().any(|x| x == r.0)) {
+    for Row(name, scheme, ..) in ROWS.iter().filter(|r| rows.is_empty() || rows.iter().any(|x| x == r.0)) {
         let out = std::process::Command::new(&program).args(["bench", "--child", name, scheme]).output();
         let out = out.map_err(|e| Failure::Run(e.to_string()))?;
         let row = serde_json::from_slice(&out.stdout).map_err(|e| {
@@ -117,9 +142,11 @@ fn usage() -> (f64, u64) {
     (ticks / 100.0, peak.unwrap_or(0) * 1024)
 }
 
-fn measure(name: &str, scheme: &str) -> Result<Value, Failure> {
-    let Some((_, _, sets)) = ROWS.iter().find(|r| r.0 == name && r.1 == scheme) else {
-        return Err(Failure::input(format!("there is no row {name} {scheme}")));
+/// Runs a row in this process; `duration` overrides its own.
+fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> Result<Value, Failure> {
+    // Any scheme runs on the network of a row; the standard set has some of them.
+    let Some(Row(_, _, sets, shape)) = ROWS.iter().find(|r| r.0 == name) else {
+        return Err(Failure::input(format!("there is no row {name}")));
     };
     let text = include_str!("../../../scenarios/B07/single-hop.toml");
     let mut flat: Vec<(String, String)> =
@@ -139,13 +166,25 @@ fn measure(name: &str, scheme: &str) -> Result<Value, Failure> {
         .filter(|l| !(tree && (l.starts_with("hosts = ") || l.starts_with("ports = "))))
         .map(|l| format!("{l}\n"))
         .collect();
+    if let Some(duration) = duration {
+        flat.retain(|f| f.0 != "run.duration");
+        flat.push(("run.duration".into(), duration.into()));
+    }
     flat.push(("matrix.schemes".into(), format!("[{scheme}]")));
     let scenario = Scenario::parse(name, &text, &flat)?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
-    let spec = ready.settings.spec(&ready.built, 1, false);
+    let mut spec = ready.settings.spec(&ready.built, 1, false);
+    // What is measured is the simulation; recording is not part of it.
+    spec.record = cnsim_fabric::Record::default();
+    match shape {
+        Shape::AsWritten => {}
+        Shape::FatTree => fat_tree(&mut spec, 16),
+        Shape::Mixed => mixed(&mut spec),
+    }
+    drop((ready, case, scenario, text));
     let (before, wall) = (usage().0, std::time::Instant::now());
-    let out = cnsim_fabric::run(&spec, &cnsim_fabric::Options::default())
+    let out = cnsim_fabric::run(&spec, &cnsim_fabric::Options { threads, ..Default::default() })
         .map_err(|e| Failure::Run(e.to_string()))?;
     let wall = wall.elapsed().as_secs_f64();
     let (after, peak) = usage();
@@ -153,7 +192,57 @@ fn measure(name: &str, scheme: &str) -> Result<Value, Failure> {
     let f = out.fingerprint;
     Ok(json!({
         "name": name, "scheme": scheme, "packet_hops": out.packet_hops, "control_hops": out.control_hops, "cpu_s": cpu, "wall_s": wall,
-        "mhops_per_cpu_s": out.packet_hops as f64 / cpu / 1e6, "peak_rss_bytes": peak, "threads": 1,
+        "mhops_per_cpu_s": out.packet_hops as f64 / cpu / 1e6, "peak_rss_bytes": peak, "threads": threads,
         "fingerprint": format!("{:016x}", f.events ^ f.frames.rotate_left(21) ^ f.samples.rotate_left(42)),
     }))
+}
+
+/// The k-ary fat tree of 2-level pods: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores.
+fn fat_tree(spec: &mut RunSpec, k: usize) {
+    let half = k / 2;
+    let hosts = k * half * half;
+    let edge = |pod: usize, i: usize| hosts + pod * half + i;
+    let aggregation = |pod: usize, i: usize| hosts + k * half + pod * half + i;
+    let core = |group: usize, i: usize| hosts + 2 * k * half + group * half + i;
+    let model = spec.links[0];
+    let mut links = Vec::new();
+    let mut join = |a: usize, pa: usize, b: usize, pb: usize| {
+        let (a, b) = ((NodeId(a as u32), pa as u16), (NodeId(b as u32), pb as u16));
+        links.push(LinkSpec { a, b, ..model });
+    };
+    for pod in 0..k {
+        for i in 0..half {
+            for j in 0..half {
+                join((pod * half + i) * half + j, 0, edge(pod, i), j);
+                join(edge(pod, i), half + j, aggregation(pod, j), i);
+                join(aggregation(pod, i), half + j, core(i, j), pod);
+            }
+        }
+    }
+    let mut switch = spec.switches[0].clone();
+    switch.ports = k as u16;
+    spec.switches = vec![switch; 2 * k * half + half * half];
+    spec.links = links;
+    spec.routing = Routing::FrameHash;
+}
+
+/// Unequal links and frames: every host its own speed and size.
+fn mixed(spec: &mut RunSpec) {
+    let hosts = spec.hosts.len();
+    let rates = [10.0, 25.0, 40.0, 100.0, 200.0, 400.0];
+    let sizes = [300, 600, 1500, 4000, 9000];
+    for (i, h) in spec.hosts.iter_mut().enumerate() {
+        for s in &mut h.sources {
+            s.frame = Bytes::new(sizes[i % sizes.len()]);
+            s.arrivals = Arrivals::Bernoulli { load: 0.3 };
+        }
+    }
+    for l in &mut spec.links {
+        let access = (l.a.0.0 as usize) < hosts;
+        l.rate = Rate::from_gbps(if access { rates[l.a.0.0 as usize % rates.len()] } else { 400.0 });
+    }
+    // Fast hosts overload slow ones: what does not fit is dropped, as headroom for such links is another matter.
+    for s in &mut spec.switches {
+        s.buffer.pause = None;
+    }
 }

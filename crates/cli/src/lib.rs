@@ -1,11 +1,20 @@
 //! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, 3 verification differs,
 //! 130 interrupted.
 
+mod assume;
 mod bench;
+mod describe;
+mod draw;
 mod look;
+mod look_bars;
+mod look_figure;
 mod look_report;
+mod look_table;
+mod look_topology;
 mod reproduce;
 mod run;
+mod summary;
+mod sweep;
 mod tell;
 
 use clap::{Args, Parser, Subcommand};
@@ -79,14 +88,14 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Describe a scheme or a scenario.
+    /// Describe a study, a scenario or a scheme.
     Describe {
-        /// Name of a scheme or scenario.
+        /// Its name, or a scenario's file.
         name: String,
     },
-    /// Explain a metric, or a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`.
+    /// Explain a metric, a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`, a claim (B07.3) or an assumption (A1).
     Explain {
-        /// Metric or cell.
+        /// Metric, cell, claim or assumption.
         what: String,
         /// Only this condition.
         #[arg(long)]
@@ -157,6 +166,10 @@ enum Verb {
         /// The other.
         b: PathBuf,
     },
+    /// Vary keys of a scenario over a grid: table, CSV, figure.
+    Sweep(sweep::SweepArgs),
+    /// Search for the reading of what sources leave open that comes nearest to the published cells.
+    Assume(assume::AssumeArgs),
     /// Say what this machine offers.
     Doctor,
 }
@@ -164,7 +177,7 @@ enum Verb {
 /// Arguments of `reproduce`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReproduceArgs {
-    /// quick, all, a study, or STUDY/SCENARIO.
+    /// quick, all, a study, STUDY/SCENARIO, or a FILE.toml.
     #[arg(default_value = "quick")]
     what: String,
     /// Seeds of each cell [default: the scenario's].
@@ -218,8 +231,8 @@ pub(crate) struct RunArgs {
     /// Seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Threads for this one run.
-    #[arg(long, default_value_t = 1)]
+    /// Threads for this one run [default: by its size and the cores that are free].
+    #[arg(long, default_value_t = 0)]
     threads: usize,
     /// Set a key.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -267,7 +280,7 @@ pub fn main() -> ExitCode {
         Verb::Reproduce(args) => reproduce::reproduce(&args, common),
         Verb::Run(args) => run::run(&args, common),
         Verb::List { what, json } => tell::list(&what, json),
-        Verb::Describe { name } => tell::describe(&name),
+        Verb::Describe { name } => describe::describe(&name),
         Verb::Explain { what, condition, pause, out } => {
             tell::explain(&what, condition.as_deref(), pause.as_deref(), &out)
         }
@@ -280,6 +293,8 @@ pub fn main() -> ExitCode {
         Verb::Bench { rows, json, child } => bench::bench(&rows, json, child),
         Verb::Verify { file, threads } => run::verify(&file, threads, common),
         Verb::Compare { a, b } => run::compare(&a, &b),
+        Verb::Sweep(args) => sweep::sweep(&args, common),
+        Verb::Assume(args) => assume::assume(&args, common),
         Verb::Doctor => tell::doctor(),
     };
     let (code, text) = match done {

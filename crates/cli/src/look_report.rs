@@ -1,245 +1,237 @@
 //! Fills the report's plain data from what was measured.
 
+use crate::describe::said;
+use crate::look_figure::figures;
+use crate::look_table::{Layout, tables};
+use crate::look_topology::topology;
 use crate::reproduce::fingerprint;
-use cnsim_report::{Cell as ReportCell, Claim as ReportClaim, Figure, Page, Report, Table, Topology, Trace};
+use cnsim_report::model::{self, Fact, NotRun, Page, Report, Study};
 use cnsim_studies::assumptions::ASSUMPTIONS;
-use cnsim_studies::claims::{Claim, Finding};
+use cnsim_studies::claims::{Claim, Finding, Holds, grounds};
+use cnsim_studies::papers::{self, PAPERS};
 use cnsim_studies::published::Published;
-use cnsim_studies::scenario::Scenario;
+use cnsim_studies::scenario::{Ready, Scenario};
 use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::{Cell, Verdict, digits};
+use cnsim_studies::study::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) fn build(
-    command: &str,
-    scenarios: &[Scenario],
-    records: &[RunRecord],
-    cells: &[Cell],
-    findings: &[(&'static Claim, Finding)],
-    left: &[Published],
-) -> Report {
-    let mut seeds: Vec<u64> = records.iter().map(|r| r.seed).collect();
-    seeds.sort_unstable();
-    seeds.dedup();
-    Report {
-        version: env!("CARGO_PKG_VERSION").into(),
-        command: command.into(),
-        facts: vec![
-            ("runs".into(), records.len().to_string()),
-            ("seeds".into(), seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
-            (
-                "packet-hops".into(),
-                format!("{:.3e}", records.iter().map(|r| r.packet_hops as f64).sum::<f64>()),
-            ),
-            ("fingerprint".into(), format!("{} (the same on any number of threads)", fingerprint(records))),
-            ("target".into(), format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)),
-        ],
-        pages: scenarios.iter().filter_map(|s| page(s, records, cells)).collect(),
-        claims: findings
-            .iter()
-            .map(|(c, f)| ReportClaim {
-                id: c.id.into(),
-                text: c.text.into(),
-                origin: c.origin.into(),
-                holds: f.holds.text().into(),
-                evidence: f.evidence.clone(),
-            })
-            .collect(),
-        assumptions: ASSUMPTIONS
-            .iter()
-            .map(|a| {
-                (format!("{} {}", a.id, a.name), a.about.into(), format!("{} = {}", a.key, a.alternatives))
-            })
-            .collect(),
-        not_run: left
-            .iter()
-            .map(|p| {
-                (
-                    format!(
-                        "{}/{}, {}, PAUSE {}, {}, {}",
-                        p.study, p.scenario, p.condition, p.pause, p.scheme, p.metric
-                    ),
-                    format!("{} {}", p.text, p.unit),
-                )
-            })
-            .collect(),
+/// The runs of one case, in order of seeds.
+pub(crate) struct CaseRuns<'a> {
+    pub(crate) condition: &'a str,
+    pub(crate) pause: &'a str,
+    pub(crate) scheme: &'a str,
+    pub(crate) runs: Vec<&'a RunRecord>,
+}
+
+/// A scenario with its runs, case by case in the order in which they were asked for.
+pub(crate) struct Scene<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) cases: Vec<CaseRuns<'a>>,
+}
+
+impl<'a> Scene<'a> {
+    fn of(scenario: &'a Scenario, records: &'a [RunRecord]) -> Self {
+        let mut at: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+        let mut cases: Vec<CaseRuns<'a>> = Vec::new();
+        for r in records.iter().filter(|r| r.study == scenario.study && r.scenario == scenario.name) {
+            let i = *at.entry((&r.condition, &r.pause, &r.scheme)).or_insert_with(|| {
+                cases.push(CaseRuns {
+                    condition: &r.condition,
+                    pause: &r.pause,
+                    scheme: &r.scheme,
+                    runs: Vec::new(),
+                });
+                cases.len() - 1
+            });
+            cases[i].runs.push(r);
+        }
+        cases.iter_mut().for_each(|c| c.runs.sort_by_key(|r| r.seed));
+        Self { scenario, cases }
+    }
+
+    /// Settings of a case, for what a figure shows beside its lines.
+    pub(crate) fn ready(&self, case: &CaseRuns<'_>) -> Option<Ready> {
+        let found = self.scenario.case_of(case.condition, case.pause, case.scheme)?;
+        self.scenario.ready(&found).ok()
     }
 }
 
-fn page(s: &Scenario, records: &[RunRecord], cells: &[Cell]) -> Option<Page> {
-    let mine: Vec<&Cell> = cells.iter().filter(|c| c.study == s.study && c.scenario == s.name).collect();
-    let mut ids: Vec<(&str, &str)> = Vec::new();
-    for c in &mine {
-        if !ids.contains(&(c.condition.as_str(), c.pause.as_str())) {
-            ids.push((&c.condition, &c.pause));
-        }
+/// What a report is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) command: &'a str,
+    pub(crate) scenarios: &'a [Scenario],
+    pub(crate) records: &'a [RunRecord],
+    pub(crate) cells: &'a [Cell],
+    pub(crate) findings: &'a [(&'static Claim, Finding)],
+    /// Published, not run, with the reason.
+    pub(crate) left: &'a [(Published, String)],
+}
+
+pub(crate) fn build(p: &Parts<'_>) -> Report {
+    let rests: Vec<BTreeSet<(String, String)>> =
+        p.findings.iter().map(|(c, _)| grounds(c, p.records)).collect();
+    let pages: Vec<Page> = p.scenarios.iter().filter_map(|s| page(p, s, &rests)).collect();
+    let of_page = |n: &Published| pages.iter().any(|page| page.id == format!("{}/{}", n.study, n.scenario));
+    Report {
+        title: "Published beside measured".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        command: p.command.into(),
+        facts: facts(p.records),
+        studies: studies(p.scenarios),
+        claims: p.findings.iter().map(claim).collect(),
+        assumptions: ASSUMPTIONS
+            .iter()
+            .map(|a| model::Assumption {
+                id: a.id.into(),
+                name: a.name.into(),
+                text: a.about.into(),
+                alternatives: format!("{} = {}", a.key, a.alternatives),
+            })
+            .collect(),
+        not_run: p.left.iter().filter(|n| !of_page(&n.0)).map(not_run).collect(),
+        pages,
+        ..Report::default()
     }
-    let tables: Vec<Table> =
-        ids.into_iter().map(|(condition, pause)| table(condition, pause, &mine, records, s)).collect();
-    (!tables.is_empty()).then(|| Page {
+}
+
+fn facts(records: &[RunRecord]) -> Vec<Fact> {
+    let seeds: BTreeSet<u64> = records.iter().map(|r| r.seed).collect();
+    let listed = match (seeds.first(), seeds.last()) {
+        (Some(a), Some(b)) if seeds.len() > 2 && (b - a) as usize + 1 == seeds.len() => format!("{a} to {b}"),
+        _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+    };
+    let hops: f64 = records.iter().map(|r| r.packet_hops as f64).sum();
+    let fact = |name: &str, value: String| Fact { name: name.into(), value };
+    vec![
+        fact("runs", records.len().to_string()),
+        fact("seeds", listed),
+        fact("packet-hops", format!("{:.2} thousand million", hops / 1e9)),
+        fact("fingerprint", format!("{} (the same on any number of threads)", fingerprint(records))),
+        fact("target", format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)),
+    ]
+}
+
+/// Heading, citation and question of each study that has a scenario here.
+fn studies(scenarios: &[Scenario]) -> Vec<Study> {
+    let used = |id: &str| scenarios.iter().any(|s| s.study.eq_ignore_ascii_case(id));
+    let mut all: Vec<Study> = PAPERS
+        .iter()
+        .filter(|p| used(p.id))
+        .map(|p| Study {
+            id: p.id.into(),
+            title: p.title.into(),
+            citation: p.citation.into(),
+            summary: p.summary.into(),
+        })
+        .collect();
+    if used("next") && papers::find("next").is_none() {
+        all.push(Study {
+            id: "next".into(),
+            title: "What the studies left as next steps".into(),
+            summary: "Nothing was published on these; the numbers are ours alone.".into(),
+            ..Study::default()
+        });
+    }
+    all
+}
+
+pub(crate) fn holds(h: Holds) -> model::Holds {
+    match h {
+        Holds::Yes => model::Holds::Yes,
+        Holds::No => model::Holds::No,
+        Holds::Undecided => model::Holds::Undecided,
+        Holds::NotRun => model::Holds::NotRun,
+    }
+}
+
+fn claim((c, f): &(&'static Claim, Finding)) -> model::Claim {
+    model::Claim {
+        id: c.id.into(),
+        text: c.text.into(),
+        origin: c.origin.into(),
+        holds: holds(f.holds),
+        evidence: f.evidence.clone(),
+    }
+}
+
+fn not_run((p, reason): &(Published, String)) -> NotRun {
+    let note = if p.note.is_empty() { String::new() } else { format!("; the study's note: {}", p.note) };
+    NotRun {
+        place: format!(
+            "{}/{}, {}, PAUSE {}, {}, {}",
+            p.study, p.scenario, p.condition, p.pause, p.scheme, p.metric
+        ),
+        value: format!("{} {}", p.text, p.unit),
+        reason: format!("{reason}{note}"),
+    }
+}
+
+fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Option<Page> {
+    let scene = Scene::of(s, p.records);
+    let cells: Vec<&Cell> = p.cells.iter().filter(|c| c.study == s.study && c.scenario == s.name).collect();
+    if scene.cases.is_empty() || cells.is_empty() {
+        return None;
+    }
+    let mine = |i: usize, c: &Claim| c.study == s.study && rests[i].iter().any(|(name, _)| *name == s.name);
+    let decided: Vec<usize> = (0..p.findings.len()).filter(|&i| mine(i, p.findings[i].0)).collect();
+    let claimed: BTreeSet<&str> = decided
+        .iter()
+        .flat_map(|&i| &rests[i])
+        .filter(|(name, metric)| *name == s.name && !metric.is_empty())
+        .map(|(_, metric)| metric.as_str())
+        .collect();
+    let layout = Layout::of(&scene);
+    let left = p.left.iter().filter(|(n, _)| n.study == s.study && n.scenario == s.name);
+    Some(Page {
         id: s.id(),
-        title: s.title.clone(),
-        question: s.question.clone(),
-        source: s.source.clone(),
+        title: if said(&s.title) { s.title.clone() } else { s.id() },
+        question: if said(&s.question) { s.question.clone() } else { String::new() },
+        source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),
-        tables,
+        tables: tables(&scene, &cells, &claimed, layout),
+        figures: figures(&scene, layout),
+        claims: decided.into_iter().map(|i| claim(&p.findings[i])).collect(),
+        assumptions: assumptions(s, &scene),
+        not_run: left.map(not_run).collect(),
     })
 }
 
-fn table(condition: &str, pause: &str, cells: &[&Cell], records: &[RunRecord], s: &Scenario) -> Table {
-    let here: Vec<&&Cell> = cells.iter().filter(|c| c.condition == condition && c.pause == pause).collect();
-    let (mut schemes, mut metrics): (Vec<&str>, Vec<&'static str>) = (Vec::new(), Vec::new());
-    for c in &here {
-        if !schemes.contains(&c.scheme.as_str()) {
-            schemes.push(&c.scheme);
+/// The assumptions that bear on a scenario, with the value in effect.
+fn assumptions(s: &Scenario, scene: &Scene<'_>) -> Vec<model::Assumption> {
+    let mut all = Vec::new();
+    for a in ASSUMPTIONS {
+        let parameter = a.key.strip_prefix("scheme.params.");
+        let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+        for c in &scene.cases {
+            let Some(run) = c.runs.first() else { continue };
+            let value = match parameter {
+                Some(leaf) => &run.config["scheme"]["params"][leaf],
+                None => &run.config[a.key],
+            };
+            let Some(value) = value.as_str() else { continue };
+            match values.iter_mut().find(|v| v.0 == value) {
+                Some((_, schemes)) if schemes.contains(&c.scheme) => {}
+                Some((_, schemes)) => schemes.push(c.scheme),
+                None => values.push((value.into(), vec![c.scheme])),
+            }
         }
-        let shown = matches!(
-            c.metric.id,
-            "aggregate_throughput"
-                | "hot_port_throughput"
-                | "time_paused"
-                | "dropped_frames"
-                | "overhead"
-                | "recovery_time"
-        );
-        if shown && !c.structural && !metrics.contains(&c.metric.id) {
-            metrics.push(c.metric.id);
+        // What a scenario neither sets nor runs a scheme for has no bearing.
+        if values.is_empty() || (parameter.is_none() && !s.flat().leaves.contains_key(a.key)) {
+            continue;
         }
-    }
-    metrics.sort_by_key(|m| cnsim_studies::metrics::METRICS.iter().position(|x| x.id == *m));
-    let columns = metrics
-        .iter()
-        .filter_map(|m| cnsim_studies::metrics::find(m))
-        .map(|m| (m.title.into(), m.unit.into()))
-        .collect();
-    let cell = |scheme: &str, metric: &str| {
-        here.iter().find(|c| c.scheme == scheme && c.metric.id == metric).map(|c| shown(c))
-    };
-    let figures = [
-        ("hot_queue", "Hot queue length", "queue [KB]"),
-        ("hot_port_throughput", "Hot-port throughput", "throughput [Gb/s]"),
-    ];
-    Table {
-        title: format!("{condition}, PAUSE {pause}"),
-        columns,
-        rows: schemes
+        let here: Vec<String> = values
             .iter()
-            .map(|s| ((*s).to_string(), metrics.iter().map(|m| cell(s, m)).collect()))
-            .collect(),
-        figures: figures
-            .iter()
-            .map(|(name, title, y)| figure(name, title, y, condition, pause, &schemes, records, s))
-            .collect(),
+            .map(|(v, schemes)| match parameter {
+                Some(_) => format!("{v} ({})", schemes.join(", ")),
+                None => v.clone(),
+            })
+            .collect();
+        all.push(model::Assumption {
+            id: a.id.into(),
+            name: a.name.into(),
+            text: format!("{}. Here: {}", a.about, here.join("; ")),
+            alternatives: format!("{} = {}", a.key, a.alternatives),
+        });
     }
-}
-
-fn shown(c: &Cell) -> ReportCell {
-    let text = crate::reproduce::measured(
-        c.summary.mean,
-        c.summary.confidence().map_or(0.0, |(l, h)| (h - l) / 2.0),
-    );
-    let (mean, half) = text.split_once(" ± ").map_or((text.as_str(), ""), |(m, h)| (m, h));
-    let interval = |name: &str, i: Option<(f64, f64)>| {
-        i.map_or_else(String::new, |(l, h)| format!("\n{name}: {} to {}", digits(l), digits(h)))
-    };
-    let verdict = match c.verdict {
-        Verdict::Agrees if c.structural => "zero",
-        Verdict::Unpublished if c.structural => "zero",
-        v => v.text(),
-    };
-    let values: Vec<String> = c.values.iter().map(|v| digits(*v)).collect();
-    ReportCell {
-        published: c.published.as_ref().map_or_else(String::new, |p| p.text.clone()),
-        measured: mean.into(),
-        half: half.into(),
-        detail: format!(
-            "{} [{}], {} seeds: {}{}{}{}",
-            c.metric.title,
-            c.metric.unit,
-            c.summary.n,
-            values.join(", "),
-            interval("95 % interval of the mean", c.summary.confidence()),
-            interval("95 % interval of one run", c.summary.prediction()),
-            if c.note.is_empty() { String::new() } else { format!("\n{}", c.note) }
-        ),
-        note: c.note.clone(),
-        verdict: verdict.into(),
-    }
-}
-
-#[allow(clippy::too_many_arguments)]
-fn figure(
-    name: &str,
-    title: &str,
-    y: &str,
-    condition: &str,
-    pause: &str,
-    schemes: &[&str],
-    records: &[RunRecord],
-    s: &Scenario,
-) -> Figure {
-    let run = |scheme: &str| {
-        records.iter().find(|r| {
-            r.study == s.study
-                && r.scenario == s.name
-                && r.condition == condition
-                && r.pause == pause
-                && r.scheme == scheme
-                && r.seed == 1
-        })
-    };
-    let traces = schemes
-        .iter()
-        .filter_map(|scheme| {
-            let curve = run(scheme)?.series.get(name)?;
-            let x = (1..=curve.values.len()).map(|i| ((i as f64 * curve.bin) * 1e7).round() / 1e4).collect();
-            Some(Trace { name: (*scheme).into(), x, y: curve.values.clone() })
-        })
-        .collect();
-    let ready = s.case_of(condition, pause, schemes.first().unwrap_or(&"none"));
-    let hot = ready.and_then(|c| s.ready(&c).ok()).and_then(|r| r.settings.hotspot());
-    Figure {
-        title: format!("{title}, seed 1"),
-        y: y.into(),
-        shade: hot.map(|h| (h.start.as_secs_f64() * 1e3, h.stop.as_secs_f64() * 1e3)),
-        level: hot
-            .filter(|_| name == "hot_port_throughput")
-            .map(|h| (h.rate.gbps(), format!("service rate {}", h.rate))),
-        traces,
-    }
-}
-
-fn topology(s: &Scenario) -> Topology {
-    let Some(ready) = s.cases().into_iter().next().and_then(|c| s.ready(&c).ok()) else {
-        return Topology::default();
-    };
-    let (hosts, wiring) = (ready.settings.hosts(), &ready.settings.wiring);
-    let hot = ready.settings.hot.then_some(ready.settings.receiver);
-    // Level of a switch: its distance from the hosts.
-    let mut level = vec![u32::MAX; hosts + wiring.switches.len()];
-    level[..hosts].fill(0);
-    for _ in 0..16 {
-        for l in &wiring.links {
-            let (a, b) = (l.a.0.0 as usize, l.b.0.0 as usize);
-            level[a] = level[a].min(level[b].saturating_add(1));
-            level[b] = level[b].min(level[a].saturating_add(1));
-        }
-    }
-    let top = level.iter().copied().filter(|l| *l != u32::MAX).max().unwrap_or(0);
-    let row = |n: usize| top - level[n].min(top);
-    let mut nodes: Vec<(String, u32, bool, bool)> =
-        (0..hosts).map(|h| (wiring.hosts[h].clone(), row(h), true, hot == Some(h))).collect();
-    nodes.extend(
-        wiring.switches.iter().enumerate().map(|(i, (name, _))| (name.clone(), row(hosts + i), false, false)),
-    );
-    Topology {
-        nodes,
-        links: wiring.links.iter().map(|l| (l.a.0.0 as usize, l.b.0.0 as usize)).collect(),
-        caption: caption(hosts, wiring.switches.len(), hot.is_some(), wiring.links[0].rate),
-    }
-}
-
-fn caption(hosts: usize, switches: usize, hot: bool, rate: cnsim_units::Rate) -> String {
-    let plural = if switches == 1 { "switch" } else { "switches" };
-    let hotspot = if hot { "; the port that feeds the marked host slows down" } else { "" };
-    format!("{hosts} hosts, {switches} {plural}, links of {rate}{hotspot}")
+    all
 }

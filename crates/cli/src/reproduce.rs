@@ -1,14 +1,15 @@
 //! `cnsim reproduce`: run, compare, write, tell.
 
-use crate::look::{self, Colour, paint};
+use crate::look;
+use crate::look_report::{self, Parts};
+use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs};
 use cnsim_studies::claims::{Claim, Finding, claims_csv, findings};
+use cnsim_studies::files::{digits, numbers_csv, results_json};
 use cnsim_studies::published::{self, Published};
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
 use cnsim_studies::store::{RunRecord, Store, write_atomically};
-use cnsim_studies::study::{
-    Cell, Job, Verdict, Watch, cells, digits, jobs, not_run, numbers_csv, results_json, run_jobs,
-};
+use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,13 +25,16 @@ fn choose(what: &str) -> Result<Vec<Scenario>, Failure> {
     if what == "quick" {
         return Ok(vec![Scenario::load("B07/single-hop", &[])?]);
     }
+    if what.ends_with(".toml") {
+        return Ok(vec![Scenario::load(what, &[])?]);
+    }
     let wanted = |id: &str| {
         what == "all" || id.eq_ignore_ascii_case(what) || id.split('/').any(|p| p.eq_ignore_ascii_case(what))
     };
     let ids: Vec<&str> = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| wanted(id)).collect();
     if ids.is_empty() {
         return Err(Failure::input(format!(
-            "there is no study or scenario `{what}`\n  help: write quick, all, a study or STUDY/SCENARIO; `cnsim list scenarios` shows them"
+            "there is no study or scenario `{what}`\n  help: write quick, all, a study, STUDY/SCENARIO or a FILE.toml; `cnsim list scenarios` shows them"
         )));
     }
     ids.iter().map(|id| Ok(Scenario::load(id, &[])?)).collect()
@@ -42,7 +46,10 @@ fn is_quick(case: &Case) -> bool {
 }
 
 pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
-    let scenarios = choose(&args.what)?;
+    let mut scenarios = choose(&args.what)?;
+    if let Some(seeds) = args.seeds {
+        scenarios.iter_mut().for_each(|s| s.set_seeds(seeds));
+    }
     let published = match &args.published {
         None => published::parse("published.csv", published::EMBEDDED),
         Some(file) => std::fs::read_to_string(file)
@@ -59,11 +66,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let mut all: Vec<Job> = Vec::new();
     let mut lost: Vec<Published> = Vec::new();
     for s in &scenarios {
-        let seeds = args.seeds.unwrap_or(s.seeds);
-        if seeds == 0 {
+        if s.seeds == 0 {
             return Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)"));
         }
-        let (more, unread) = jobs(s, &published, seeds, &keep).map_err(Failure::Input)?;
+        let (more, unread) = jobs(s, &published, s.seeds, &keep).map_err(Failure::Input)?;
         all.extend(more);
         lost.extend(unread);
     }
@@ -86,7 +92,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let store = Store::open(&args.out).map_err(|e| Failure::io(&args.out, &e))?;
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
-    let records = look::with_progress(all.len() as u64, &watch, common.quiet, || {
+    // What is in the store costs next to nothing.
+    let new = all.iter().filter(|j| !store.has(&Store::key(&j.ready.config, j.seed)));
+    let work: f64 = new.map(|j| j.ready.settings.packet_hops()).sum();
+    let records = look::with_progress(all.len() as u64, work, &watch, common.quiet, || {
         run_jobs(&all, Some(&store), threads, &watch)
     });
     let records: Vec<RunRecord> = records.map_err(Failure::Run)?.into_iter().flatten().collect();
@@ -96,19 +105,23 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     }
     let interrupted = watch.stop.load(Ordering::Relaxed);
     let cells = cells(&records, &published, &scenarios);
-    let mut left = not_run(&published, &cells, &scenarios);
-    if quick || only.is_some() {
-        left.clear();
-    }
-    left.extend(lost);
+    let partial = quick || only.is_some();
+    let left = left(&published, &cells, &scenarios, lost, partial, args.what == "all");
     let findings = findings(&records);
     write_all(&args.out, &records, &cells, &findings)?;
     let command = command_line(args);
-    let report = crate::look_report::build(&command, &scenarios, &records, &cells, &findings, &left);
+    let report = look_report::build(&Parts {
+        command: &command,
+        scenarios: &scenarios,
+        records: &records,
+        cells: &cells,
+        findings: &findings,
+        left: &left,
+    });
     let html = cnsim_report::render(&report).map_err(|e| Failure::Run(e.to_string()))?;
     write(&args.out.join("report.html"), html.as_bytes())?;
     if !common.quiet {
-        tell(args, &cells, &findings, &left, &records);
+        summary::tell(&Told { args, report: &report, cells: &cells, findings: &findings, records: &records });
     }
     if interrupted {
         return Err(Failure::Interrupted(format!(
@@ -118,6 +131,47 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         )));
     }
     Ok(())
+}
+
+/// Published rows without a cell, each with the reason.
+fn left(
+    published: &[Published],
+    cells: &[Cell],
+    scenarios: &[Scenario],
+    lost: Vec<Published>,
+    partial: bool,
+    all: bool,
+) -> Vec<(Published, String)> {
+    let mut left = if partial { Vec::new() } else { not_run(published, cells, scenarios) };
+    left.extend(lost);
+    if all && !partial {
+        let known = |p: &&Published| scenarios.iter().any(|s| s.study == p.study && s.name == p.scenario);
+        left.extend(published.iter().filter(|p| !known(p)).cloned());
+    }
+    let mut with: Vec<(Published, String)> = Vec::new();
+    for p in left {
+        if with.iter().all(|w| w.0 != p) {
+            let why = reason(&p, scenarios);
+            with.push((p, why));
+        }
+    }
+    with
+}
+
+fn reason(p: &Published, scenarios: &[Scenario]) -> String {
+    let Some(s) = scenarios.iter().find(|s| s.study == p.study && s.name == p.scenario) else {
+        return "there is no scenario of this name".into();
+    };
+    let Some(scheme) = cnsim_schemes::find(&p.scheme) else {
+        return format!("there is no scheme `{}`", p.scheme);
+    };
+    if cnsim_studies::metrics::find(&p.metric).is_none() {
+        return format!("there is no metric `{}`", p.metric);
+    }
+    if s.case_of(&p.condition, &p.pause, scheme.name).is_none() {
+        return "no condition of the scenario reads like this".into();
+    }
+    "the scenario does not measure this".into()
 }
 
 fn command_line(args: &ReproduceArgs) -> String {
@@ -178,7 +232,12 @@ pub(crate) fn write_series(out: &Path, r: &RunRecord) -> Done {
         for (i, v) in curve.values.iter().enumerate() {
             text += &format!("{},{}\n", digits((i + 1) as f64 * curve.bin), digits(*v));
         }
-        write(&out.join(series_file(r, name)), text.as_bytes())?;
+        let path = out.join(series_file(r, name));
+        // The same bytes need not go to the disk again.
+        if std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
+            continue;
+        }
+        write(&path, text.as_bytes())?;
     }
     Ok(())
 }
@@ -192,145 +251,16 @@ fn write_all(
     write(&out.join("numbers.csv"), numbers_csv(cells).as_bytes())?;
     write(&out.join("claims.csv"), claims_csv(findings).as_bytes())?;
     // The first seed's series stand for the figures; all others are in the store.
-    for r in records.iter().filter(|r| r.seed == 1) {
+    let first = records.iter().map(|r| r.seed).min().unwrap_or(1);
+    for r in records.iter().filter(|r| r.seed == first) {
         write_series(out, r)?;
     }
     let series = |r: &RunRecord| -> Vec<String> {
-        if r.seed == 1 { r.series.keys().map(|n| series_file(r, n)).collect() } else { Vec::new() }
+        if r.seed == first { r.series.keys().map(|n| series_file(r, n)).collect() } else { Vec::new() }
     };
     let json =
         serde_json::to_vec(&results_json(records, &series)).map_err(|e| Failure::Run(e.to_string()))?;
     write(&out.join("results.json"), &json)
-}
-
-/// The five columns of the printed tables.
-const COLUMNS: [&str; 5] =
-    ["aggregate_throughput", "hot_port_throughput", "time_paused", "dropped_frames", "overhead"];
-
-fn tell(
-    args: &ReproduceArgs,
-    cells: &[Cell],
-    findings: &[(&'static Claim, Finding)],
-    left: &[Published],
-    records: &[RunRecord],
-) {
-    let colour = look::colour_on_stdout();
-    let mut tables: Vec<(&str, &str, &str, &str)> = Vec::new();
-    for c in cells {
-        let id = (c.study.as_str(), c.scenario.as_str(), c.condition.as_str(), c.pause.as_str());
-        if !tables.contains(&id) {
-            tables.push(id);
-        }
-    }
-    for (study, scenario, condition, pause) in tables {
-        println!(
-            "\n{}",
-            paint(&format!("{study}/{scenario}, {condition}, PAUSE {pause}"), Colour::Bold, colour)
-        );
-        let of = |c: &&Cell| {
-            (c.study.as_str(), c.scenario.as_str(), c.condition.as_str(), c.pause.as_str())
-                == (study, scenario, condition, pause)
-        };
-        let mut schemes: Vec<&str> = Vec::new();
-        cells.iter().filter(of).for_each(|c| {
-            if !schemes.contains(&c.scheme.as_str()) {
-                schemes.push(&c.scheme);
-            }
-        });
-        let mut header = vec!["scheme".to_string()];
-        // A column that is zero by construction throughout says nothing.
-        let columns: Vec<&str> = COLUMNS
-            .into_iter()
-            .filter(|id| cells.iter().filter(of).any(|c| c.metric.id == *id && !c.structural))
-            .collect();
-        for m in columns.iter().filter_map(|id| cnsim_studies::metrics::find(id)) {
-            header.push(format!("{} publ.", m.title));
-            header.push(format!("measured [{}]", m.unit));
-        }
-        header.push("verdict".into());
-        let rows: Vec<Vec<String>> = schemes
-            .iter()
-            .map(|s| {
-                let mut row = vec![(*s).to_string()];
-                let mut missed = Vec::new();
-                for &id in &columns {
-                    let cell = cells.iter().filter(of).find(|c| c.scheme == *s && c.metric.id == id);
-                    let Some(c) = cell else {
-                        row.extend(["".into(), "".into()]);
-                        continue;
-                    };
-                    row.push(c.published.as_ref().map_or_else(|| "-".into(), |p| p.text.clone()));
-                    let half = c.summary.confidence().map_or(0.0, |(l, h)| (h - l) / 2.0);
-                    row.push(measured(c.summary.mean, half));
-                    if c.verdict == Verdict::Differs {
-                        missed.push(c.metric.title);
-                    }
-                }
-                row.push(if missed.is_empty() {
-                    "agrees".into()
-                } else {
-                    format!("differs: {}", missed.join(", "))
-                });
-                row
-            })
-            .collect();
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        for (i, line) in look::table(&header, &rows, true).lines().enumerate() {
-            let tint = if i < 2 {
-                Colour::Dim
-            } else if line.contains("differs") {
-                Colour::Yellow
-            } else {
-                Colour::Green
-            };
-            println!("{}", paint(line, tint, colour));
-        }
-    }
-    let count = |v: Verdict| cells.iter().filter(|c| c.verdict == v && !c.structural).count();
-    let zeros = cells.iter().filter(|c| c.published.is_some() && c.structural).count();
-    println!(
-        "\n{} published cells agree, {} differ; {zeros} more are zero by construction. ± is the 95 % interval of the mean.",
-        count(Verdict::Agrees),
-        count(Verdict::Differs)
-    );
-    for c in cells.iter().filter(|c| c.verdict == Verdict::Differs) {
-        println!(
-            "  {}, PAUSE {}, {}, {}: published {}, measured {}; {}",
-            c.condition,
-            c.pause,
-            c.scheme,
-            c.metric.title,
-            c.published.as_ref().map_or("", |p| p.text.as_str()),
-            digits(c.summary.mean),
-            c.note
-        );
-    }
-    let not_yet = findings.iter().filter(|f| f.1.holds == cnsim_studies::claims::Holds::NotRun).count();
-    println!("\nClaims ({not_yet} of {} not run here):", findings.len());
-    for (c, f) in findings.iter().filter(|f| f.1.holds != cnsim_studies::claims::Holds::NotRun) {
-        println!("  {:6} {:9} {}", c.id, f.holds.text(), c.text);
-    }
-    if !left.is_empty() {
-        println!("\nPublished, not run: {} cells; the report lists them.", left.len());
-    }
-    if let Some(r) = records.iter().find(|r| r.scheme == "qcn-2pt" && r.seed == 1)
-        && let Some(q) = r.series.get("hot_queue")
-    {
-        println!(
-            "\nHot queue, {}, {}: {} 0 to {:.0} KB",
-            r.scheme,
-            r.condition,
-            look::spark(&q.values, 50),
-            q.values.iter().copied().fold(0.0, f64::max)
-        );
-    }
-    let out = args.out.display();
-    println!("\nReport   {out}/report.html\nNumbers  {out}/numbers.csv, claims.csv, results.json, series/");
-    println!("Why      cnsim explain B07/single-hop/qcn-2pt/aggregate_throughput");
-    println!(
-        "Next     cnsim reproduce B07 · cnsim list · cnsim run single-hop --scheme ecm · cnsim new mine > mine.toml"
-    );
-    println!("Fingerprint of all runs: {} (the same on any number of threads)", fingerprint(records));
 }
 
 /// Mean and half width with as many decimals as mean something.

@@ -3,10 +3,11 @@
 use crate::look::{self, Colour, paint};
 use crate::reproduce::{measured, refuse_huge, threads, write_series};
 use crate::{Common, Done, Failure, RunArgs, pairs};
+use cnsim_studies::files::{digits, results_json};
 use cnsim_studies::metrics::METRICS;
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::store::{RunRecord, write_atomically};
-use cnsim_studies::study::{Job, Watch, digits, results_json, run_job, run_jobs};
+use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,8 +54,8 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     let started = std::time::Instant::now();
-    let record = look::with_progress(1, &watch, common.quiet, || {
-        run_job(&job, None, &watch, args.threads.clamp(1, 256))
+    let record = look::with_progress(1, job.ready.settings.packet_hops(), &watch, common.quiet, || {
+        run_job(&job, None, &watch, args.threads.min(64))
     });
     let Some(record) = record.map_err(Failure::Run)? else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
@@ -149,7 +150,8 @@ pub(crate) fn verify(file: &Path, asked: usize, common: &Common) -> Done {
     }
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
-    let records = look::with_progress(jobs.len() as u64, &watch, common.quiet, || {
+    let work = jobs.iter().map(|j| j.ready.settings.packet_hops()).sum();
+    let records = look::with_progress(jobs.len() as u64, work, &watch, common.quiet, || {
         run_jobs(&jobs, None, threads(asked), &watch)
     });
     let records: Vec<Option<RunRecord>> = records.map_err(Failure::Run)?;

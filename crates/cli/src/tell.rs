@@ -1,11 +1,12 @@
 //! Verbs that tell: list, describe, explain, check, new, schema, headroom, doctor.
 
 use crate::look::{self, Colour, paint};
-use crate::run::unknown_scheme;
 use crate::{Common, Done, Failure, pairs};
 use cnsim_studies::assumptions::ASSUMPTIONS;
+use cnsim_studies::claims::{Claim, grounds};
 use cnsim_studies::headroom::Loop;
 use cnsim_studies::metrics::{self, METRICS};
+use cnsim_studies::papers::PAPERS;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
@@ -15,11 +16,18 @@ pub(crate) fn list(what: &str, as_json: bool) -> Done {
     let mut rows: Vec<(String, String)> = Vec::new();
     match what {
         "studies" => {
-            for (id, _) in EMBEDDED {
-                let s = Scenario::load(id, &[])?;
-                if !rows.iter().any(|r| r.0 == s.study) {
-                    rows.push((s.study.clone(), s.source.clone()));
-                }
+            let scenarios = |id: &str| {
+                let mine = |e: &&(&str, &str)| e.0.split('/').next().is_some_and(|s| s == id);
+                EMBEDDED.iter().filter(mine).count()
+            };
+            let counted = |n: usize| format!("{n} scenario{}", if n == 1 { "" } else { "s" });
+            for p in PAPERS {
+                let n = counted(scenarios(p.id));
+                rows.push((p.id.into(), format!("{} ({n}). {}", p.title, p.citation)));
+            }
+            if scenarios("next") > 0 {
+                let n = counted(scenarios("next"));
+                rows.push(("next".into(), format!("what the studies left as next steps ({n})")));
             }
         }
         "schemes" => rows.extend(cnsim_schemes::catalogue().iter().map(|e| (e.name.into(), e.title.into()))),
@@ -47,84 +55,6 @@ pub(crate) fn list(what: &str, as_json: bool) -> Done {
     Ok(())
 }
 
-pub(crate) fn describe(name: &str) -> Done {
-    if let Some(e) = cnsim_schemes::find(name) {
-        println!("{}\n", e.about());
-        let rows: Vec<Vec<String>> = (e.info)()
-            .into_iter()
-            .map(|i| vec![i.key.into(), i.symbol.into(), i.default, i.kind.into(), i.range, i.doc.into()])
-            .collect();
-        if !rows.is_empty() {
-            println!(
-                "{}",
-                look::table(&["parameter", "symbol", "default", "kind", "range", "meaning"], &rows, true)
-            );
-        }
-        return Ok(());
-    }
-    let scenario =
-        Scenario::load(name, &[]).map_err(|p| match name.ends_with(".toml") || name.contains('/') {
-            true => Failure::from(p),
-            false => unknown_scheme(name),
-        })?;
-    println!(
-        "{}: {}\n\n{}\n\nSource: {}\n",
-        scenario.id(),
-        scenario.title,
-        scenario.question,
-        scenario.source
-    );
-    let Some(case) = scenario.cases().into_iter().next() else { return Ok(()) };
-    let ready = scenario.ready(&case)?;
-    let wiring = &ready.settings.wiring;
-    let hosts = ready.settings.hosts();
-    for (s, (switch, ports)) in wiring.switches.iter().enumerate() {
-        let node = (hosts + s) as u32;
-        let name = |n: u32| wiring.name(cnsim_scheme_api::NodeId(n)).to_string();
-        let peers: Vec<String> = wiring
-            .links
-            .iter()
-            .filter_map(|l| {
-                if l.a.0.0 == node {
-                    Some(l.b.0.0)
-                } else if l.b.0.0 == node {
-                    Some(l.a.0.0)
-                } else {
-                    None
-                }
-            })
-            .map(|n| {
-                if ready.settings.hot && ready.settings.receiver as u32 == n {
-                    format!("{}*", name(n))
-                } else {
-                    name(n)
-                }
-            })
-            .collect();
-        println!("  [{switch}] {ports} ports ── {}", peers.join(" "));
-        if s == 24 {
-            println!("  ... {} switches in all", wiring.switches.len());
-            break;
-        }
-    }
-    if ready.settings.hot {
-        println!("  * behind the hot port");
-    }
-    println!("\n{} cases x {} seeds:", scenario.cases().len(), scenario.seeds);
-    for (g, group) in scenario.groups.iter().enumerate() {
-        println!("  PAUSE {}; {}:", group.pauses.join("/"), group.schemes.join(", "));
-        let mut conditions: Vec<String> =
-            scenario.cases().into_iter().filter(|c| c.group == g).map(|c| c.condition).collect();
-        conditions.dedup();
-        conditions.iter().for_each(|c| println!("    {c}"));
-    }
-    println!("\nEffective configuration of the first case:");
-    for (k, v) in ready.config.as_object().into_iter().flatten().filter(|(k, _)| *k != "scheme") {
-        println!("  {k} = {v}");
-    }
-    Ok(())
-}
-
 /// Rows of numbers.csv that match.
 fn rows_of(
     out: &Path,
@@ -137,7 +67,7 @@ fn rows_of(
         Failure::input(format!("{}: {e}\n  help: run `cnsim reproduce` first, or give --out", path.display()))
     })?;
     let mut rows = Vec::new();
-    for line in cnsim_studies::study::read_csv(&text) {
+    for line in cnsim_studies::files::read_csv(&text) {
         let columns = [0, 1, 4, 5];
         let fits =
             id.iter().zip(columns).all(|(want, c)| line.get(c).is_some_and(|v| v.eq_ignore_ascii_case(want)));
@@ -157,14 +87,23 @@ pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, 
         );
         return Ok(());
     }
+    let claims = || PAPERS.iter().flat_map(|p| p.claims);
+    if let Some(c) = claims().find(|c| c.id.eq_ignore_ascii_case(what)) {
+        return claim(c, out);
+    }
+    if let Some(a) =
+        ASSUMPTIONS.iter().find(|a| a.id.eq_ignore_ascii_case(what) || a.name.eq_ignore_ascii_case(what))
+    {
+        println!("{} {}: {}.", a.id, a.name, a.about);
+        println!("Set it with {} = {} (or assumptions.{}).", a.key, a.alternatives, a.name);
+        return Ok(());
+    }
     let id: Vec<&str> = what.split('/').collect();
-    let known = EMBEDDED
-        .iter()
-        .any(|(e, _)| id.len() >= 2 && e.eq_ignore_ascii_case(&format!("{}/{}", id[0], id[1])));
-    if !known {
-        let near = cnsim_studies::text::nearest(what, METRICS.iter().map(|m| m.id));
+    if id.len() < 2 {
+        let names = METRICS.iter().map(|m| m.id).chain(claims().map(|c| c.id));
+        let near = cnsim_studies::text::nearest(what, names.chain(ASSUMPTIONS.iter().map(|a| a.name)));
         let hint = near.map_or_else(
-            || "write a metric, or STUDY/SCENARIO[/SCHEME[/METRIC]]".into(),
+            || "write a metric, a claim, an assumption, or STUDY/SCENARIO[/SCHEME[/METRIC]]".into(),
             |n| format!("did you mean `{n}`?"),
         );
         return Err(Failure::input(format!("nothing is known of `{what}`\n  help: {hint}")));
@@ -194,18 +133,48 @@ pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, 
     Ok(())
 }
 
+/// A claim: what it says, what it rests on, and what came of it in the last `reproduce`.
+fn claim(c: &Claim, out: &Path) -> Done {
+    println!("{}: {} ({}).", c.id, c.text, c.origin);
+    let mut scenarios: Vec<String> = Vec::new();
+    let mut used: Vec<String> = Vec::new();
+    for (scenario, metric) in grounds(c, &[]) {
+        let id = format!("{}/{scenario}", c.study);
+        if !scenarios.contains(&id) {
+            scenarios.push(id);
+        }
+        if !metric.is_empty() && !used.contains(&metric) {
+            used.push(metric);
+        }
+    }
+    println!("It rests on {} and is decided on differences paired by seed.", scenarios.join(", "));
+    if !used.is_empty() {
+        println!("Metrics: {}.", used.join(", "));
+    }
+    let path = out.join("claims.csv");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("Not run yet: `cnsim reproduce {}` decides it.", c.study);
+        return Ok(());
+    };
+    for line in cnsim_studies::files::read_csv(&text).iter().filter(|l| l[1] == c.id) {
+        println!("{}: {}", path.display(), line[4]);
+        line[5].split("; ").filter(|e| !e.is_empty()).for_each(|e| println!("  {e}"));
+    }
+    Ok(())
+}
+
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let scenario = Scenario::load(file, &pairs(sets)?)?;
     let cases = scenario.cases();
     let mut hops = 0.0;
     for case in &cases {
-        hops += scenario.ready(case)?.settings.packet_hops() * scenario.seeds as f64;
+        hops += scenario.ready(case)?.settings.packet_hops() * scenario.seeds_of(case) as f64;
     }
     if !common.quiet {
         println!(
-            "{file}: no problem; {} cases x {} seeds, about {:.2e} packet-hops, {:.0} CPU-seconds",
+            "{file}: no problem; {} cases, {} runs with all seeds, about {:.2e} packet-hops, {:.0} CPU-seconds",
             cases.len(),
-            scenario.seeds,
+            cases.iter().map(|c| scenario.seeds_of(c)).sum::<u64>(),
             hops,
             hops / crate::reproduce::ASSUMED_SPEED
         );

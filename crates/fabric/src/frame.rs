@@ -115,24 +115,169 @@ impl Bodies {
     }
 }
 
+/// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
+const AFTER: u64 = u64::MAX >> 1;
+
+/// A queue of entries, flat in memory. The place after the last entry always reads [`AFTER`], so that looking at the first
+/// needs no test for emptiness; the head returns to the beginning when the queue empties, so that short queues stay in the
+/// same few lines of the cache.
+#[derive(Debug, Default)]
+pub(crate) struct Ring {
+    buf: Box<[Entry]>,
+    head: u32,
+    tail: u32,
+}
+
+/// What stands after the last entry.
+const BEYOND: Entry = Entry {
+    ready: AFTER,
+    frame: Frame {
+        flow: 0,
+        dst: 0,
+        seq: 0,
+        ext: 0,
+        len: 0,
+        input: 0,
+        kind: Kind::Data,
+        tag: 0,
+        marked: false,
+        counted: false,
+        born: 0,
+    },
+};
+
+impl Ring {
+    /// Places of a new ring that is used.
+    const FIRST: usize = 4;
+
+    /// A ring with `places` to begin with. Rings made one after the other lie side by side in memory, which helps the
+    /// prefetcher as nodes are visited in order.
+    pub(crate) fn with_places(places: usize) -> Self {
+        Self { buf: vec![BEYOND; places.max(Self::FIRST)].into_boxed_slice(), head: 0, tail: 0 }
+    }
+
+    /// From the first entry to the end of the memory: read up to one that is not due, as what stands after the last never is.
+    #[inline]
+    pub(crate) fn places(&self) -> &[Entry] {
+        self.buf.get(self.head as usize..).unwrap_or_default()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Entry> {
+        if self.is_empty() { None } else { self.buf.get(self.head as usize) }
+    }
+    #[inline]
+    pub(crate) fn front_mut(&mut self) -> Option<&mut Entry> {
+        if self.is_empty() { None } else { self.buf.get_mut(self.head as usize) }
+    }
+    #[inline]
+    pub(crate) fn back_mut(&mut self) -> Option<&mut Entry> {
+        if self.is_empty() { None } else { self.buf.get_mut(self.tail as usize - 1) }
+    }
+    /// All, first to last.
+    #[inline]
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.buf.get(self.head as usize..self.tail as usize).unwrap_or_default()
+    }
+    /// Forgets the first entry, if there is one. Without branches, as whether another follows cannot be predicted.
+    #[inline]
+    pub(crate) fn skip(&mut self) {
+        let more = u32::from(self.head + 1 < self.tail);
+        self.head = (self.head + 1) * more;
+        self.tail *= more;
+        if let Some(first) = self.buf.get_mut(self.head as usize) {
+            // AFTER has all bits but the first set.
+            first.ready |= u64::from(more).wrapping_sub(1) & AFTER;
+        }
+    }
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Option<Entry> {
+        let entry = *self.front()?;
+        self.skip();
+        Some(entry)
+    }
+    #[inline]
+    pub(crate) fn push_back(&mut self, entry: Entry) {
+        self.append(entry.ready, &entry.frame, entry.frame.input);
+    }
+    /// Appends a frame that stands elsewhere, with its time and input here.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
+        let at = self.tail as usize;
+        if at + 1 >= self.buf.len() {
+            return self.append_more(ready, frame, input);
+        }
+        self.buf[at].ready = ready;
+        self.buf[at].frame = *frame;
+        self.buf[at].frame.input = input;
+        self.buf[at + 1].ready = AFTER;
+        self.tail += 1;
+    }
+    #[cold]
+    #[inline(never)]
+    fn append_more(&mut self, ready: u64, frame: &Frame, input: u16) {
+        self.make_room();
+        self.append(ready, frame, input);
+    }
+    /// Moves the entries to the beginning if that frees half of the memory, else adds a quarter of it: a queue's peak is seldom a power of two.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let (head, tail) = (self.head as usize, self.tail as usize);
+        if head >= tail - head {
+            self.buf.copy_within(head..=tail, 0);
+            self.head = 0;
+            self.tail = (tail - head) as u32;
+        } else {
+            let mut more = Vec::with_capacity(self.buf.len() + (self.buf.len() / 4).max(Self::FIRST));
+            more.extend_from_slice(&self.buf[head..tail]);
+            more.resize(more.capacity(), BEYOND);
+            self.buf = more.into_boxed_slice();
+            self.head = 0;
+            self.tail = (tail - head) as u32;
+        }
+    }
+    /// Inserts before the first entry for which `after` is true.
+    fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
+        self.push_back(entry);
+        let (head, tail) = (self.head as usize, self.tail as usize);
+        let at = head + self.buf[head..tail - 1].partition_point(|e| !after(e));
+        self.buf[at..tail].rotate_right(1);
+    }
+}
+
 /// What has been sent to one receiving port and has not been taken yet, in order of `ready`.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    pub(crate) ring: VecDeque<Entry>,
-    pub(crate) bodies: VecDeque<Body>,
+    pub(crate) ring: Ring,
+    /// Bodies of the control frames among them; none where there never was one.
+    #[expect(clippy::box_collection, reason = "8 bytes beside every ring, as messages are rare")]
+    bodies: Option<Box<VecDeque<Body>>>,
 }
 
 impl Inbox {
+    pub(crate) fn with_places(places: usize) -> Self {
+        Self { ring: Ring::with_places(places), bodies: None }
+    }
     /// Appends; a PAUSE sent over the `wire` may overtake what has not been replayed yet, so order is by (ready, kind).
-    #[inline]
-    fn put(&mut self, entry: Entry) {
-        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind));
-        if self.ring.back().is_some_and(|b| key(b) > key(&entry)) {
-            let at = self.ring.partition_point(|e| key(e) <= key(&entry));
-            self.ring.insert(at, entry);
-        } else {
-            self.ring.push_back(entry);
+    #[inline(always)]
+    fn put(&mut self, ready: u64, frame: &Frame) {
+        // An empty ring's tail is 0, and there is nothing before that.
+        let last = self.ring.tail.wrapping_sub(1) as usize;
+        if self.ring.buf.get(last).is_some_and(|b| b.ready >= ready) {
+            return self.put_between(Entry { ready, frame: *frame });
         }
+        self.ring.append(ready, frame, frame.input);
+    }
+    #[cold]
+    #[inline(never)]
+    fn put_between(&mut self, entry: Entry) {
+        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind));
+        self.ring.insert(entry, |e| key(e) > key(&entry));
     }
 }
 
@@ -154,21 +299,29 @@ pub(crate) struct Wires {
     pub(crate) inboxes: Vec<Inbox>,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
-    /// Receiving ports that got something, kept only when the event-list engine asks.
-    pub(crate) touched: Option<Vec<u32>>,
 }
 
 impl Wires {
+    /// Sends a frame without a body to a receiving port.
+    #[inline(always)]
+    pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
+            inbox.put(ready, frame);
+        } else {
+            self.push_away(port, ready, frame);
+        }
+    }
+    #[inline(never)]
+    fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
+        let entry = Entry { ready, frame: *frame };
+        self.foreign.push(Foreign { port: port & !FOREIGN, entry, body: None });
+    }
     /// Sends a frame to a receiving port.
-    #[inline]
     pub(crate) fn push(&mut self, port: u32, entry: Entry, body: Option<Body>) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
-            inbox.put(entry);
+            inbox.put(entry.ready, &entry.frame);
             if let Some(body) = body {
-                inbox.bodies.push_back(body);
-            }
-            if let Some(touched) = &mut self.touched {
-                touched.push(port);
+                inbox.bodies.get_or_insert_default().push_back(body);
             }
         } else {
             self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
@@ -179,13 +332,25 @@ impl Wires {
     pub(crate) fn head(&self, port: u32) -> Option<&Entry> {
         self.inboxes[port as usize].ring.front()
     }
+    /// The first entry of a receiving port, or what stands in its place and is never due.
+    #[inline]
+    pub(crate) fn first(&self, port: u32) -> Option<&Entry> {
+        self.inboxes.get(port as usize)?.ring.places().first()
+    }
+    /// Forgets the first entry of a receiving port, which has no body.
+    #[inline]
+    pub(crate) fn skip(&mut self, port: u32) {
+        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
+            inbox.ring.skip();
+        }
+    }
     /// Takes the first entry and its body.
     #[inline]
     pub(crate) fn pop(&mut self, port: u32) -> Option<(Entry, Option<Body>)> {
         let inbox = &mut self.inboxes[port as usize];
         let entry = inbox.ring.pop_front()?;
         let body = match entry.frame.kind {
-            Kind::Control | Kind::InBand => inbox.bodies.pop_front(),
+            Kind::Control | Kind::InBand => inbox.bodies.as_mut().and_then(|b| b.pop_front()),
             _ => None,
         };
         Some((entry, body))

@@ -9,6 +9,9 @@ mod limiter;
 mod mmu;
 mod net;
 mod outcome;
+mod per_bin;
+#[cfg(test)]
+mod sizes;
 mod source;
 mod spec;
 mod sweep;
@@ -43,7 +46,7 @@ pub enum Engine {
 pub struct Options<'a> {
     /// Engine.
     pub engine: Engine,
-    /// Threads for one run (windowed engine); 0 = one.
+    /// Threads for one run (windowed engine); 0 = by the work of a window and the cores that are free.
     pub threads: usize,
     /// Called now and then with (simulated time, packet-hops so far); returning false stops the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,

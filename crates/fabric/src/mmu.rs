@@ -37,7 +37,7 @@ pub(crate) struct Mmu {
     /// Total occupancy and its limit.
     pub(crate) pool: u64,
     pool_limit: u64,
-    output_limit: u64,
+    pub(crate) output_limit: u64,
     /// Watermarks; `u32::MAX` without PAUSE.
     high: u32,
     low: u32,
@@ -58,8 +58,10 @@ pub(crate) struct Mmu {
     pool_guard: u64,
     /// Shared memory so small that a window could fill it: always looked at in time order.
     cramped: bool,
-    /// Smallest occupancy at which anything must be looked at.
+    /// Largest occupancy at which nothing must be looked at.
     watch: u32,
+    /// The same for a frame to be stored, the cell's limit included.
+    calm: u32,
 }
 
 impl Mmu {
@@ -94,6 +96,7 @@ impl Mmu {
                 || pool_limit < margin.saturating_mul(ports as u64),
             pool_guard: pool_limit.saturating_sub(margin.saturating_mul(ports as u64)),
             watch: low.min(guard),
+            calm: low.min(guard).min(cell_limit),
             so,
             si,
             occupied: vec![0; cells],
@@ -136,6 +139,39 @@ impl Mmu {
             return Err(Refusal::Partition);
         }
         Ok(())
+    }
+
+    /// The cell and its new occupancy if a frame of `len` bytes can be stored there without any consequence.
+    #[inline]
+    pub(crate) fn calm(&self, output: usize, input: usize, len: u16) -> Option<(usize, u32)> {
+        let cell = self.cell(output, input);
+        let now = self.occupied.get(cell)? + u32::from(len);
+        (now <= self.calm && self.pool + u64::from(len) <= self.pool_guard).then_some((cell, now))
+    }
+
+    /// Stores a frame for which [`Mmu::calm`] gave cell and occupancy.
+    #[inline]
+    pub(crate) fn store_calmly(&mut self, (cell, now): (usize, u32), len: u64) {
+        self.occupied[cell] = now;
+        self.pool += len;
+    }
+
+    /// First cell of an output.
+    #[inline]
+    pub(crate) fn row(&self, output: usize) -> usize {
+        output * self.so
+    }
+
+    /// Frees a frame's memory if that has no consequence; false if it may have one. `row` is that of its output.
+    #[inline]
+    pub(crate) fn free_calmly(&mut self, row: usize, input: usize, len: u16) -> bool {
+        let Some(occupied) = self.occupied.get_mut(row + input * self.si) else { return false };
+        if *occupied > self.watch {
+            return false;
+        }
+        *occupied -= u32::from(len);
+        self.pool -= u64::from(len);
+        true
     }
 
     /// Stores an admitted frame.

@@ -24,6 +24,20 @@ pub(crate) struct Link {
     pub(crate) tree: bool,
 }
 
+/// A group of ports to pick from: `way_ports[first + (hash & mask | port of the host & local)]`.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    first: u32,
+    /// Choices less one; they are a power of two.
+    mask: u16,
+    /// All ones at the destination's own switch, else 0.
+    local: u16,
+    /// Bits of the destination used up below ([`Routing::Destination`]).
+    shift: u8,
+    /// The number of choices is not a power of two: [`Net::route`] must be asked.
+    odd: bool,
+}
+
 /// Everything that does not change during a run.
 #[derive(Debug)]
 pub(crate) struct Net {
@@ -37,6 +51,10 @@ pub(crate) struct Net {
     /// Per (switch, destination switch): group of ports.
     table: Vec<u16>,
     groups: Vec<Vec<u16>>,
+    /// The groups, flat, for a choice without branches.
+    ways: Vec<Way>,
+    way_ports: Vec<u16>,
+    total_switches: usize,
     /// Levels from the hosts upwards.
     level: Vec<u32>,
     routing: Routing,
@@ -54,6 +72,11 @@ pub(crate) struct Net {
 }
 
 impl Net {
+    /// Width of a bin of the control messages made, ps; zero where they are not recorded.
+    pub(crate) fn control_bin(&self) -> u64 {
+        if self.record.control { self.record.bin.as_ps() } else { 0 }
+    }
+
     pub(crate) fn build(spec: &RunSpec) -> Result<Self, RunError> {
         let bad = |text: String| Err(RunError::Spec(text));
         let hosts = spec.hosts.len() as u32;
@@ -122,6 +145,9 @@ impl Net {
             attach: Vec::new(),
             table: Vec::new(),
             groups: Vec::new(),
+            ways: Vec::new(),
+            way_ports: Vec::new(),
+            total_switches: spec.switches.len(),
             level: Vec::new(),
             routing: spec.routing,
             schemes: spec.schemes.iter().map(|s| (s.clone(), s.plan())).collect(),
@@ -129,7 +155,8 @@ impl Net {
             record: spec.record.clone(),
             duration: spec.duration.as_ps(),
             seed: spec.seed,
-            window: if window == u64::MAX { 1_000_000 } else { window },
+            // The sweep's keys have 44 bits for a time within the window.
+            window: if window == u64::MAX { 1_000_000 } else { window.min(1 << 43) },
             mtu: spec
                 .hosts
                 .iter()
@@ -192,17 +219,32 @@ impl Net {
         edges.dedup();
         self.level = breadth(&edges);
         self.table = vec![u16::MAX; s * s];
-        let mut known: BTreeMap<Vec<u16>, u16> = BTreeMap::new();
+        let mut known: BTreeMap<(u32, Vec<u16>), u16> = BTreeMap::new();
+        let widest = (0..s).map(|x| (self.ports[h + x + 1] - self.ports[h + x]) as u16).max().unwrap_or(0);
+        self.groups.push((0..widest).collect());
+        self.ways.push(Way { first: 0, mask: 0, local: u16::MAX, shift: 0, odd: false });
+        self.way_ports.extend(0..widest);
         for to in 0..s {
             let dist = breadth(&[to]);
+            self.table[to * s + to] = 0;
             for from in (0..s).filter(|&f| f != to && dist[f] != u32::MAX) {
                 let group: Vec<u16> = neighbours[from]
                     .iter()
                     .filter(|&&(_, n)| dist[n] + 1 == dist[from])
                     .map(|&(p, _)| p)
                     .collect();
-                let next = known.len() as u16;
-                let id = *known.entry(group.clone()).or_insert_with(|| {
+                let level = if self.routing == Routing::Destination { self.level[from] } else { 0 };
+                let next = self.groups.len() as u16;
+                let id = *known.entry((level, group.clone())).or_insert_with(|| {
+                    let n = group.len() as u16;
+                    self.ways.push(Way {
+                        first: self.way_ports.len() as u32,
+                        mask: n - 1,
+                        local: 0,
+                        shift: (level * n.ilog2()).min(31) as u8,
+                        odd: !n.is_power_of_two(),
+                    });
+                    self.way_ports.extend(&group);
                     self.groups.push(group);
                     next
                 });
@@ -255,6 +297,12 @@ impl Net {
         (fastest * self.window as f64 / 8e12) as u64 + 2 * 9216 + 64 * ports as u64
     }
 
+    /// Frames of the greatest length that may be on their way to a port, and one more: places to begin with.
+    pub(crate) fn flight(&self, port: u32) -> usize {
+        let Some(l) = self.links[port as usize] else { return 0 };
+        ((l.delay + self.window) / l.tx.time(self.mtu).max(1) + 2).clamp(4, 64) as usize
+    }
+
     /// Worker of switch `s`: equal shares of the hosts for the switches that have some, equal shares of each level above.
     pub(crate) fn place(&self, s: usize, workers: usize) -> usize {
         let level = self.level[s];
@@ -272,6 +320,39 @@ impl Net {
     pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
         let (to, port) = self.attach[dst as usize];
         if to as usize == s { port } else { self.towards(s, to as usize, dst, flow, seq, turn) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn route_odd(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+        self.route(s, dst, flow, seq, turn)
+    }
+
+    /// The same without branches where the choices are a power of two, as nearly always.
+    #[inline(always)]
+    pub(crate) fn pick(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+        let (to, port) = self.attach[dst as usize];
+        let way = &self.ways[self.table[s * self.total_switches + to as usize] as usize];
+        if way.odd {
+            return self.route_odd(s, dst, flow, seq, turn);
+        }
+        let hash = if self.routing == Routing::FrameHash {
+            mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16
+        } else if self.routing == Routing::RoundRobin {
+            match turn.get_mut(dst as usize) {
+                Some(t) => {
+                    let now = u16::from(*t);
+                    *t = if way.mask == 0 { *t } else { ((now + 1) & way.mask) as u8 };
+                    now
+                }
+                None => 0,
+            }
+        } else if self.routing == Routing::FlowHash {
+            mix(u64::from(flow) ^ 0x5DEE_CE66) as u16
+        } else {
+            (dst >> way.shift) as u16
+        };
+        self.way_ports[way.first as usize + usize::from(hash & way.mask | port & way.local)]
     }
 
     /// Output port of switch `s` towards another switch.

@@ -101,11 +101,10 @@ pub(crate) const LATENCY_BUCKETS: usize = 16 * 48;
 #[inline]
 pub(crate) fn latency_bucket(latency: Time) -> usize {
     let ns = latency.as_ps() / 1000;
-    if ns < 16 {
-        return ns as usize;
-    }
-    let octave = 63 - ns.leading_zeros() as usize;
-    ((octave - 3) * 16 + ((ns >> (octave - 4)) & 15) as usize).min(LATENCY_BUCKETS - 1)
+    // Below 16 ns a bucket is a nanosecond, which the same formula gives for an octave of its own.
+    let shift = 59 - (ns | 16).leading_zeros() as usize;
+    let octave = shift + usize::from(ns >= 16);
+    (octave * 16 + ((ns >> shift) & 15) as usize).min(LATENCY_BUCKETS - 1)
 }
 
 /// Latency below which the share `q` of a histogram's frames lies, upper edge of its bucket; none without frames.
@@ -162,11 +161,21 @@ pub enum SeriesKind {
         /// Output port.
         port: u16,
     },
+    /// Data rate sent by an output port whose queue is recorded, bit/s, mean of each bin; a frame counts when it leaves
+    /// the queue.
+    Sent {
+        /// Switch.
+        node: NodeId,
+        /// Output port.
+        port: u16,
+    },
     /// Data frames discarded at a switch since the start, sampled at each bin's end.
     Dropped {
         /// Switch.
         node: NodeId,
     },
+    /// Rate of the control messages made in the whole network, bit/s, mean of each bin; a broadcast counts once.
+    Control,
     /// Rate delivered to a host, bit/s, mean of each bin.
     Delivered {
         /// Host.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Source {
     stream: Stream,
-    /// Next slot, ps.
+    /// Next slot, ps; of a source that is never held back, the next slot in which a frame comes.
     pub(crate) next: u64,
     slot: u64,
     start: u64,
@@ -53,6 +53,7 @@ impl Source {
         hosts: u32,
         line: TxRate,
         seed: u64,
+        duration: u64,
     ) -> Self {
         let site = u64::from(host) | (index as u64) << 32;
         let len = spec.frame.get() as u16;
@@ -89,12 +90,12 @@ impl Source {
         let start = spec.start.as_ps();
         let silent = choices == 0 || load <= 0.0 || transfers.as_ref().is_some_and(|t| t.list.is_empty());
         let start = transfers.as_ref().and_then(|t| t.list.first()).map_or(start, |t| t.0);
-        Self {
+        let mut source = Self {
             stream: Stream::new(seed, site, Purpose::Source),
             next: if silent { NEVER } else { start + phase },
             slot,
             start,
-            stop: spec.stop.as_ps(),
+            stop: spec.stop.as_ps().min(duration),
             threshold: (load.clamp(0.0, 1.0) * 4_294_967_296.0).round() as u64,
             on,
             off,
@@ -108,7 +109,50 @@ impl Source {
             choices,
             list,
             transfers,
+        };
+        if !source.greedy {
+            source.seek();
         }
+        source
+    }
+
+    /// Draws slot by slot from `next` on, until one has a frame: what others do has no part in that.
+    #[inline]
+    fn seek(&mut self) {
+        let stop = self.stop;
+        while self.next < stop {
+            let bits = self.stream.bits();
+            if self.left > 0 {
+                self.left -= 1;
+                return;
+            }
+            if (bits & 0xFFFF_FFFF) < self.threshold {
+                self.to = self.choose(bits);
+                self.left = self.burst - 1;
+                return;
+            }
+            self.next += self.slot;
+        }
+        self.next = NEVER;
+    }
+
+    /// Destination by the upper bits of a draw.
+    #[inline]
+    fn choose(&self, bits: u64) -> u32 {
+        let pick = ((bits >> 32) * self.choices) >> 32;
+        match self.list.get(pick as usize) {
+            Some(&d) => d,
+            None => pick as u32 + u32::from(pick as u32 >= self.host),
+        }
+    }
+
+    /// The slot that `next` names, of a source that is never held back: its frame's destination.
+    #[inline]
+    pub(crate) fn frame(&mut self) -> u32 {
+        let to = self.to;
+        self.next += self.slot;
+        self.seek();
+        to
     }
 
     /// The slot of a source of transfers: the next one under way offers a frame.
@@ -149,6 +193,9 @@ impl Source {
     /// The slot that begins now: draws, moves on, and yields a destination if a frame comes.
     #[inline]
     pub(crate) fn slot(&mut self) -> Option<u32> {
+        if !self.greedy {
+            return Some(self.frame());
+        }
         if self.transfers.is_some() {
             return self.transfer();
         }
@@ -157,10 +204,6 @@ impl Source {
         self.next = now + self.slot;
         if self.next >= self.stop {
             self.next = NEVER;
-        }
-        if self.left > 0 && now < self.stop {
-            self.left -= 1;
-            return Some(self.to);
         }
         if (bits & 0xFFFF_FFFF) >= self.threshold || now >= self.stop {
             return None;
@@ -171,14 +214,6 @@ impl Source {
                 return None;
             }
         }
-        let pick = ((bits >> 32) * self.choices) >> 32;
-        let to = match self.list.get(pick as usize) {
-            Some(&d) => d,
-            None => pick as u32 + u32::from(pick as u32 >= self.host),
-        };
-        if self.burst > 1 {
-            (self.left, self.to) = (self.burst - 1, to);
-        }
-        Some(to)
+        Some(self.choose(bits))
     }
 }

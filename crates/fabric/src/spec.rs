@@ -302,6 +302,8 @@ pub struct Record {
     pub rates: Vec<(NodeId, NodeId)>,
     /// Flows (source, destination) whose delivered rate is recorded per bin.
     pub flows: Vec<(NodeId, NodeId)>,
+    /// Keep the rate of control messages made per bin.
+    pub control: bool,
     /// Keep delivered bytes for each (source, destination) pair.
     pub matrix: bool,
     /// Keep a histogram of latencies per host.

@@ -8,7 +8,7 @@
 //! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
 //! nothing of this, and must agree bit for bit.
 
-use crate::frame::{Body, Entry, Kind, NEVER, Wires, arrival_kind, order};
+use crate::frame::{Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
 use crate::net::Net;
 use crate::spec::Organisation;
 use crate::switch::{Port, Switch};
@@ -17,60 +17,129 @@ use cnsim_scheme_api::Tag;
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// (offset in the window, kind and port, place in `entries`).
-    keys: Vec<(u64, u32, u32)>,
-    entries: Vec<Entry>,
-    bodies: Vec<Option<Body>>,
+    /// Sorted: time in the window, kind, port (see [`key`]).
+    keys: Vec<u64>,
+    /// The same for a window of data alone, in 31 bits: time in the window, port; in the order found, and sorted.
+    short_found: Vec<i32>,
+    short: Vec<i32>,
+}
+
+/// An arrival as a number that sorts by (time, kind, port).
+#[inline]
+fn key(offset: u64, kind: u8, port: u64) -> u64 {
+    offset << 20 | u64::from(kind) << 16 | port
 }
 
 impl Switch {
     /// Runs the switch up to `end` (exclusive).
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
-        scratch.gather(self, end, wires);
-        if scratch.keys.is_empty() && self.idle_until(end) {
-            return;
-        }
+        let base = end.saturating_sub(net.window);
         self.lazy = true;
-        if self.mmu.unsettled() {
+        if self.mmu.unsettled() || !self.critical.is_empty() {
             self.find_critical();
         }
+        let calm = self.rare >= end && self.critical.is_empty();
+        if calm && let Some(n) = scratch.gather_data(self, base, end, wires) {
+            if n == 0 && self.idle_until(end) {
+                self.lazy = false;
+                return;
+            }
+            let mask = (1 << self.bits) - 1;
+            let mut done = 0;
+            for &k in &scratch.short[..n] {
+                done += 1;
+                let (input, ready) = ((k & mask) as usize, base + (k >> self.bits) as u64);
+                if !self.take_calmly(input, net, wires) {
+                    self.take(ready, input, net, wires);
+                    if self.rare < end || !self.critical.is_empty() {
+                        break;
+                    }
+                }
+            }
+            if done < n || self.rare < end || !self.critical.is_empty() {
+                scratch.widen(self.bits, done, n);
+                self.in_order(&scratch.keys, base, end, net, wires);
+            }
+        } else {
+            scratch.gather(self, base, end, wires);
+            if scratch.keys.is_empty() && self.idle_until(end) {
+                self.lazy = false;
+                return;
+            }
+            self.in_order(&scratch.keys, base, end, net, wires);
+        }
+        self.drain(end, wires);
+        self.lazy = false;
+    }
+
+    /// Arrivals and rare events in order of time, critical ports in step with them.
+    fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
         let mut i = 0;
         loop {
-            let arrival = scratch
-                .keys
-                .get(i)
-                .map_or((NEVER, u8::MAX, u32::MAX), |k| (k.0, (k.1 >> 16) as u8, k.1 & 0xFFFF));
-            let rare = if self.rare < end { self.next_rare_key() } else { (NEVER, u8::MAX, u32::MAX) };
-            let key = arrival.min(rare);
-            if key.0 >= end {
+            let arrival = keys.get(i).copied();
+            let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
+            let event =
+                arrival.map_or(NO_EVENT, |k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
+            let first = event.min(rare);
+            if first.0 >= end {
                 break;
             }
             if !self.critical.is_empty() {
-                let last = if key.1 < order::END { key.0 - 1 } else { key.0 };
-                self.settle(last, key.0, wires);
+                let last = if first.1 < order::END { first.0 - 1 } else { first.0 };
+                self.settle(last, first.0, wires);
             }
-            self.now = key.0;
-            if key == arrival {
-                let at = scratch.keys[i].2 as usize;
-                let body = scratch.bodies.get_mut(at).and_then(Option::take);
-                let entry = scratch.entries[at];
-                self.arrive(entry, body, key.2 as usize, net, wires);
-                i += 1;
-            } else {
-                self.execute(key, net, wires);
+            match arrival {
+                Some(k) if first == event => {
+                    i += 1;
+                    let input = (k & 0xFFFF) as usize;
+                    let data = (k >> 16) as u8 & 0xF == order::DATA;
+                    if !(data && self.take_calmly(input, net, wires)) {
+                        self.take(first.0, input, net, wires);
+                    }
+                }
+                _ => self.execute(first, net, wires),
             }
         }
         if !self.critical.is_empty() {
             self.settle(end - 1, end, wires);
         }
-        for p in 0..self.linked {
-            self.advance(p, end - 1, end, wires);
+    }
+
+    /// Takes a data frame off its wire and stores it where nothing depends on the moment; false if it must be looked at.
+    #[inline(always)]
+    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> bool {
+        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return false };
+        let Some(entry) = inbox.ring.places().first() else { return false };
+        let f = &entry.frame;
+        if f.kind != Kind::Data {
+            return false;
         }
-        self.lazy = false;
+        let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+        if !self.store_calmly(out, input, entry) {
+            self.chosen = Some(out as u16);
+            return false;
+        }
+        inbox.ring.skip();
+        true
+    }
+
+    /// Takes an arrival off its wire, with all that follows from it.
+    #[inline(never)]
+    fn take(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
+        self.now = ready;
+        let chosen = self.chosen.take();
+        let Some((entry, body)) = wires.pop(self.inbox + input as u32) else { return };
+        match chosen {
+            Some(out) => {
+                let frame = Frame { input: input as u16, ..entry.frame };
+                self.data(usize::from(out), frame, net, wires);
+            }
+            None => self.arrive(entry, body, input, net, wires),
+        }
     }
 
     fn idle_until(&self, end: u64) -> bool {
-        self.rare >= end && self.ends.iter().all(|&e| e >= end)
+        self.rare >= end && self.mmu.pool == 0 && self.ends.iter().all(|&e| e >= end)
     }
 
     /// Ports whose departures may matter elsewhere.
@@ -121,18 +190,119 @@ impl Switch {
         }
     }
 
+    /// Ends the ports' window. Where only data waits and nothing stops it, what has left by `end` is sent on, and a
+    /// transmission in progress is left to be found again: its start follows from the head's time and the last end.
+    #[inline(always)]
+    fn drain(&mut self, end: u64, wires: &mut Wires) {
+        self.exact.clear();
+        for (p, port) in self.ports.iter_mut().take(self.linked).enumerate() {
+            if port.special || port.queued > port.mark_from {
+                self.exact.push(p as u16);
+                continue;
+            }
+            let row = self.mmu.row(p);
+            while let Some(&Entry { ready, ref frame }) = port.data.places().first() {
+                let done = ready.max(port.free) + port.service.time(frame.len);
+                if done >= end {
+                    break;
+                }
+                if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len)
+                {
+                    self.exact.push(p as u16);
+                    break;
+                }
+                let len = u64::from(frame.len);
+                wires.push_frame(port.peer, done + port.delay, frame);
+                port.data.skip();
+                port.queued -= len;
+                port.left += len;
+                port.sent += 1;
+                port.free = done;
+            }
+        }
+        for i in 0..self.exact.len() {
+            self.drain_exactly(usize::from(self.exact[i]), end, wires);
+        }
+    }
+
+    #[inline(never)]
+    fn drain_exactly(&mut self, p: usize, end: u64, wires: &mut Wires) {
+        self.advance(p, end - 1, end, wires);
+        if self.ends[p] == NEVER {
+            return;
+        }
+        let port = &mut self.ports[p];
+        port.settle_special(false);
+        // A transmission that began as its queue alone says need not be kept.
+        if !port.special
+            && let Some(head) = port.data.front()
+            && head.frame.kind == Kind::Data
+            && self.ends[p] == head.ready.max(port.free) + port.service.time(head.frame.len)
+        {
+            self.ends[p] = NEVER;
+            port.sending = None;
+        } else {
+            port.special = true;
+        }
+    }
+
     /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
+        let port = &mut self.ports[p];
+        if port.special || port.queued > port.mark_from {
+            return self.advance_special(p, last, before, wires);
+        }
+        // Only data waits here, nothing stops it, and no transmission in progress is noted.
+        let row = self.mmu.row(p);
+        let mut end;
+        loop {
+            let Some(&Entry { ready, ref frame }) = port.data.front() else {
+                end = NEVER;
+                break;
+            };
+            let start = ready.max(port.free);
+            if start >= before {
+                end = NEVER;
+                break;
+            }
+            end = start + port.service.time(frame.len);
+            if end > last {
+                break;
+            }
+            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+                self.ends[p] = end;
+                port.sending = Some(frame.kind);
+                port.special = true;
+                return self.advance_special(p, last, before, wires);
+            }
+            let len = u64::from(frame.len);
+            wires.push_frame(port.peer, end + port.delay, frame);
+            port.data.skip();
+            port.queued -= len;
+            port.left += len;
+            port.sent += 1;
+            port.free = end;
+        }
+        if end != NEVER {
+            self.ends[p] = end;
+            port.special = true;
+            port.sending = port.data.front().map(|e| e.frame.kind);
+        }
+    }
+
+    /// The same for a port that has more to consider than data.
+    fn advance_special(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         loop {
             if self.ends[p] == NEVER {
                 self.begin(p, before);
             }
             if self.ends[p] > last {
-                return;
+                break;
             }
             self.complete(p, wires);
         }
+        self.ports[p].settle_special(self.ends[p] != NEVER);
     }
 
     /// If the transmitter is idle, starts what could have started first, if that was before `before`.
@@ -144,12 +314,12 @@ impl Switch {
             return;
         }
         let Some(link) = &port.link else { return };
-        let (tx, queue) = match kind {
-            Kind::Xoff | Kind::Xon => (link.tx, &mut port.pause_out),
-            Kind::Control => (link.tx, &mut port.control),
-            Kind::Data | Kind::InBand => (port.service, &mut port.data),
+        let (tx, head) = match kind {
+            Kind::Xoff | Kind::Xon => (link.tx, port.pause_out.front_mut()),
+            Kind::Control => (link.tx, port.control.front_mut()),
+            Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
         };
-        let Some(head) = queue.front_mut() else { return };
+        let Some(head) = head else { return };
         if let Some(stamp) = port.stamp
             && head.frame.kind == Kind::Data
             && let Tag::RateDiscovery(rate) = head.frame.tag()
@@ -157,6 +327,7 @@ impl Switch {
             head.frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
         }
         port.sending = Some(head.frame.kind);
+        port.special = true;
         self.ends[p] = start + tx.time(head.frame.len);
     }
 
@@ -207,44 +378,99 @@ impl Port {
 }
 
 impl Scratch {
-    /// Takes what arrives before `end` off the wires, in order of (time, kind, port).
+    /// Finds the data that arrives before `end`, in order of (time, port), and says how many frames; none if there is
+    /// something else among it.
     #[inline]
-    fn gather(&mut self, s: &Switch, end: u64, wires: &mut Wires) {
-        self.keys.clear();
-        self.entries.clear();
-        self.bodies.clear();
-        for p in 0..s.linked as u32 {
-            let inbox = &mut wires.inboxes[(s.inbox + p) as usize];
-            while let Some(e) = inbox.ring.front() {
+    fn gather_data(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) -> Option<usize> {
+        if s.bits == 0 {
+            return None;
+        }
+        self.short_found.clear();
+        let mut kinds = 0;
+        for (p, inbox) in wires.inboxes.get(s.inbox as usize..)?.iter().take(s.linked).enumerate() {
+            for e in inbox.ring.places() {
                 if e.ready >= end {
                     break;
                 }
-                let at = self.entries.len();
-                let kind = e.frame.kind;
-                self.keys.push((e.ready, u32::from(arrival_kind(kind)) << 16 | p, at as u32));
-                self.entries.push(*e);
-                inbox.ring.pop_front();
-                if matches!(kind, Kind::Control | Kind::InBand) {
-                    self.bodies.resize(at, None);
-                    self.bodies.push(inbox.bodies.pop_front());
-                }
+                kinds |= e.frame.kind as u8;
+                self.short_found.push((((e.ready - base) as i32) << s.bits) | p as i32);
             }
         }
-        // Insertion sort: a window holds a handful, mostly in disorder between ports only.
-        let keys = &mut self.keys;
-        if keys.len() > 40 {
-            keys.sort_unstable();
+        if kinds != Kind::Data as u8 {
+            return None;
+        }
+        let n = self.short_found.len();
+        self.rank(n);
+        Some(n)
+    }
+
+    /// A window holds a handful, in disorder between ports: ranking them takes no branch that could be mispredicted. No two
+    /// data frames have the same key, as each takes time on its link.
+    #[inline]
+    fn rank(&mut self, n: usize) {
+        if self.short.len() < n {
+            self.short.resize(n, 0);
+        }
+        if n > 40 {
+            self.short[..n].copy_from_slice(&self.short_found);
+            self.short[..n].sort_unstable();
             return;
         }
-        for i in 1..keys.len() {
-            let key = keys[i];
-            let mut j = i;
-            while j > 0 && keys[j - 1] > key {
-                keys[j] = keys[j - 1];
-                j -= 1;
+        self.short_found.extend_from_slice(&[i32::MAX; 8]);
+        if n <= 8 {
+            if let Some(all) = self.short_found.first_chunk::<8>() {
+                for &key in &all[..n] {
+                    place(&mut self.short, key, below(key, all).iter().sum());
+                }
             }
-            keys[j] = key;
+            return;
         }
+        let (eights, _) = self.short_found.as_chunks::<8>();
+        for &key in &self.short_found[..n] {
+            let mut sum = [0i32; 8];
+            for eight in eights {
+                for (b, one) in sum.iter_mut().zip(below(key, eight)) {
+                    *b += one;
+                }
+            }
+            place(&mut self.short, key, sum.iter().sum());
+        }
+    }
+
+    /// The keys from `done` on in the general form.
+    fn widen(&mut self, bits: u32, done: usize, n: usize) {
+        self.keys.clear();
+        let port = (1 << bits) - 1;
+        self.keys.extend(
+            self.short[done..n].iter().map(|&k| key((k >> bits) as u64, order::DATA, (k & port) as u64)),
+        );
+    }
+
+    /// Finds what arrives before `end`, in order of (time, kind, port).
+    fn gather(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) {
+        self.keys.clear();
+        for (p, inbox) in wires.inboxes[s.inbox as usize..][..s.linked].iter().enumerate() {
+            for e in inbox.ring.entries() {
+                if e.ready >= end {
+                    break;
+                }
+                self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind), p as u64));
+            }
+        }
+        self.keys.sort_unstable();
+    }
+}
+
+/// Which of eight keys are below this one.
+#[inline(always)]
+fn below(key: i32, eight: &[i32; 8]) -> [i32; 8] {
+    eight.map(|other| i32::from(other < key))
+}
+
+#[inline(always)]
+fn place(sorted: &mut [i32], key: i32, rank: i32) {
+    if let Some(place) = sorted.get_mut(rank as usize) {
+        *place = key;
     }
 }
 

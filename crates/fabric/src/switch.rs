@@ -1,18 +1,23 @@
 //! A store-and-forward switch: output queues over a partitioned memory, PAUSE, congestion points.
 //!
 //! Handlers of single events, in the order of [`crate::frame::order`]. `next` names the earliest event, `execute`
-//! carries it out; both engines use them. [`crate::quiet`] is the same switch for windows in which nothing rare
-//! happens, in one sweep.
-//!
-//! This file is long because every handler works on the state of one switch, and their order of effects matters.
+//! carries it out; both engines use them. [`crate::sweep`] brings ports up to date only when they are touched. Ports are
+//! in `port`, congestion points and messages in `points`, recording and the end of a run in `books`.
+
+mod books;
+mod points;
+mod port;
+
+pub(crate) use port::{Ledger, Point, Port};
 
 use crate::frame::{
-    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires,
+    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
     arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::per_bin::PerBin;
 use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
 use crate::timers::Timers;
 use cnsim_scheme_api::{
@@ -21,77 +26,6 @@ use cnsim_scheme_api::{
     Stream, Time,
 };
 use std::collections::VecDeque;
-
-/// A congestion point with its state.
-#[derive(Debug)]
-pub(crate) struct Point {
-    object: Box<dyn CongestionPoint>,
-    state: PointState,
-}
-
-/// An output port: three queues by priority and a transmitter.
-#[derive(Debug)]
-pub(crate) struct Port {
-    pub(crate) link: Option<Link>,
-    /// Rate at which data is served.
-    pub(crate) service: TxRate,
-    pub(crate) service_rate: Rate,
-    pub(crate) pause_out: VecDeque<Entry>,
-    pub(crate) control: VecDeque<Entry>,
-    pub(crate) data: VecDeque<Entry>,
-    /// The frame in transmission (the head of its queue).
-    pub(crate) sending: Option<Kind>,
-    /// The transmitter is free from this time on, when idle (ps).
-    pub(crate) free: u64,
-    /// In XOFF from the far end since.
-    pub(crate) paused_since: u64,
-    /// Bytes in `data`.
-    pub(crate) queued: u64,
-    pub(crate) arrived: u64,
-    pub(crate) left: u64,
-    pub(crate) countdown: i64,
-    /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
-    marks: Stream,
-    pub(crate) ramp: Option<Ramp>,
-    pub(crate) stamp: Option<Rate>,
-    pub(crate) point: Option<Box<Point>>,
-    pub(crate) out: PortOutcome,
-}
-
-impl Port {
-    pub(crate) fn paused(&self) -> bool {
-        self.paused_since != NEVER
-    }
-    pub(crate) fn view(&self) -> Queue {
-        Queue {
-            len: Bytes::new(self.queued),
-            line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
-            service_rate: self.service_rate,
-            arrived: self.arrived,
-            sent: self.left,
-            dropped: self.out.dropped + self.out.dropped_by_limit,
-        }
-    }
-}
-
-/// Sums for the conservation law: frames and their identities.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ledger {
-    pub(crate) frames: u64,
-    pub(crate) identity: u64,
-}
-
-impl Ledger {
-    #[inline]
-    pub(crate) fn add(&mut self, f: &Frame) {
-        self.frames += 1;
-        self.identity = self.identity.wrapping_add(f.identity());
-    }
-    pub(crate) fn merge(&mut self, o: &Ledger) {
-        self.frames += o.frames;
-        self.identity = self.identity.wrapping_add(o.identity);
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct Switch {
@@ -110,8 +44,14 @@ pub(crate) struct Switch {
     processing: u64,
     /// Ports up to the last one with a link.
     pub(crate) linked: usize,
+    /// Bits of a port's number; 0 where a window's times and a port do not fit 31 bits.
+    pub(crate) bits: u32,
     /// Ports are brought up to date when touched ([`crate::sweep`]), not event by event.
     pub(crate) lazy: bool,
+    /// Ports to be brought to the window's end the exact way.
+    pub(crate) exact: Vec<u16>,
+    /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
+    pub(crate) chosen: Option<u16>,
     /// Ports whose departures may matter elsewhere.
     pub(crate) critical: Vec<u16>,
     /// Earliest of changes, own messages, timers, ticks.
@@ -130,15 +70,16 @@ pub(crate) struct Switch {
     pub(crate) counters: Vec<u64>,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
+    pub(crate) control_at: PerBin,
     pub(crate) control_discarded: u64,
-    pub(crate) hops: u64,
-    pub(crate) control_hops: u64,
     pub(crate) events: Hash,
     pub(crate) samples: Hash,
     pub(crate) drops: Ledger,
     pub(crate) failure: Option<String>,
     /// Ports recorded, and next sampling time.
     recorded: Vec<(u16, Vec<f64>)>,
+    /// Data bits that each of them has sent, at each tick.
+    sent_at: Vec<Vec<u64>>,
     /// Drops so far, at each tick.
     drops_at: Vec<f64>,
     pub(crate) next_tick: u64,
@@ -161,7 +102,10 @@ impl Switch {
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             processing: s.processing.as_ps(),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
+            bits: 0,
             lazy: false,
+            exact: Vec::new(),
+            chosen: None,
             critical: Vec::new(),
             rare: 0,
             kicks: 0,
@@ -176,23 +120,26 @@ impl Switch {
             counters: vec![0; s.scheme.map_or(0, |i| net.schemes[i].0.counters().len())],
             control_messages: 0,
             control_bits: 0,
+            control_at: PerBin::new(net.control_bin(), net.duration),
             control_discarded: 0,
-            hops: 0,
-            control_hops: 0,
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),
             failure: None,
             recorded: Vec::new(),
+            sent_at: Vec::new(),
             drops_at: Vec::new(),
             next_tick: NEVER,
         };
+        let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
+        sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
         changes.sort_by_key(|c| (c.at, c.port));
         sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
         for &(node, port) in &net.record.queues {
             if node.0 == id && net.record.bin > Time::ZERO {
                 sw.recorded.push((port, Vec::new()));
+                sw.sent_at.push(Vec::new());
                 sw.next_tick = net.record.bin.as_ps();
             }
         }
@@ -214,19 +161,26 @@ impl Switch {
                 Box::new(Point { object, state: PointState::new(stream) })
             });
             sw.ports.push(Port {
-                link,
+                data: if link.is_some() { Ring::with_places(8) } else { Ring::default() },
+                queued: 0,
+                countdown: i64::MAX / 2,
+                calm: 0,
+                free: 0,
                 service: TxRate::new(rate),
+                delay: link.map_or(0, |l| l.delay),
+                peer: 0,
+                sending: None,
+                special: true,
+                mark_from: NEVER,
+                left: 0,
+                sent: 0,
+                left_control: 0,
+                queue_max: 0,
+                link,
                 service_rate: rate,
                 pause_out: VecDeque::new(),
                 control: VecDeque::new(),
-                data: VecDeque::new(),
-                sending: None,
-                free: 0,
                 paused_since: NEVER,
-                queued: 0,
-                arrived: 0,
-                left: 0,
-                countdown: i64::MAX / 2,
                 marks: Stream::new(net.seed, (u64::from(base) + p as u64) | (1 << 33), Purpose::Node),
                 ramp: None,
                 stamp: None,
@@ -236,6 +190,7 @@ impl Switch {
         }
         for p in 0..ports {
             sw.with_point(p, net, None, |point, queue, ctl| point.start(queue, ctl));
+            sw.ports[p].settle_special(false);
         }
         sw.note_rare();
         sw
@@ -319,6 +274,7 @@ impl Switch {
                     }
                     p.service = TxRate::new(rate);
                     p.service_rate = rate;
+                    p.special = true;
                     self.kick(usize::from(port));
                 }
                 self.note_rare();
@@ -370,7 +326,7 @@ impl Switch {
         match frame.kind {
             Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff, wires),
             Kind::Data => {
-                let out = net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
+                let out = net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
             Kind::Control | Kind::InBand => {
@@ -393,6 +349,7 @@ impl Switch {
         self.touch(port, self.now - 1, wires);
         self.events.add(self.now, 0x1000 | port as u64 | (u64::from(off) << 20));
         let p = &mut self.ports[port];
+        p.special = true;
         if off {
             if !p.paused() {
                 p.paused_since = self.now;
@@ -408,7 +365,7 @@ impl Switch {
     }
 
     /// A data frame for output `out`.
-    fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
+    pub(crate) fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
         self.touch(out, self.now, wires);
         let port = &self.ports[out];
         match self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued) {
@@ -445,8 +402,7 @@ impl Switch {
         let signal = self.mmu.store(out, usize::from(frame.input), frame.len);
         let port = &mut self.ports[out];
         port.queued += u64::from(frame.len);
-        port.arrived += u64::from(frame.len);
-        port.out.queue_max = port.out.queue_max.max(port.queued);
+        port.queue_max = port.queue_max.max(port.queued);
         if let Some(ramp) = port.ramp
             && ramp.at == RampAt::Arrival
             && frame.kind == Kind::Data
@@ -460,7 +416,34 @@ impl Switch {
         if port.sending.is_none() {
             self.kick(out);
         }
+        self.note_calm(out);
         self.signal(signal, wires);
+    }
+
+    /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp.
+    fn note_calm(&mut self, out: usize) {
+        let port = &mut self.ports[out];
+        let ramp = port.ramp.map_or(NEVER, |r| r.low.get());
+        port.calm = port.queue_max.min(self.mmu.output_limit).min(ramp);
+    }
+
+    /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
+    /// that: the occupancies known are upper bounds, and as such below all thresholds, and no sample is due. False if
+    /// the frame needs the exact way.
+    #[inline(always)]
+    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> bool {
+        let len = u64::from(entry.frame.len);
+        let port = &mut self.ports[out];
+        let (queued, countdown) = (port.queued + len, port.countdown - len as i64);
+        let Some(rise) = self.mmu.calm(out, input, entry.frame.len) else { return false };
+        if queued > port.calm || countdown <= 0 {
+            return false;
+        }
+        self.mmu.store_calmly(rise, len);
+        port.queued = queued;
+        port.countdown = countdown;
+        port.data.append(entry.ready, &entry.frame, input as u16);
+        true
     }
 
     /// Sends XOFF or XON where the memory says so.
@@ -493,215 +476,13 @@ impl Switch {
                     wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
                 }
                 PauseTransport::Frame => {
+                    self.ports[t].special = true;
                     self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
                     if self.ports[t].sending.is_none() {
                         self.kick(t);
                     }
                 }
             }
-        }
-    }
-
-    /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, frame: Frame, dropped: bool, net: &Net) {
-        let queued = self.ports[out].queued;
-        self.sample_at(out, frame, dropped, queued, net);
-    }
-
-    /// The same with the queue length of the moment given.
-    pub(crate) fn sample_at(&mut self, out: usize, mut frame: Frame, dropped: bool, queued: u64, net: &Net) {
-        let port = &mut self.ports[out];
-        let Some(point) = &mut port.point else {
-            port.countdown = i64::MAX / 2;
-            return;
-        };
-        let fire = match point.state.gate {
-            Gate::Never => false,
-            Gate::AfterBytes | Gate::Always => true,
-            Gate::Probability(p) => point.state.stream.chance(p),
-            Gate::Tagged => frame.tag != 0,
-        };
-        match point.state.gate {
-            Gate::AfterBytes => {
-                point.state.gate = Gate::Never;
-                port.countdown = i64::MAX / 2;
-            }
-            Gate::Never => port.countdown = i64::MAX / 2,
-            _ => port.countdown = 0,
-        }
-        if !fire {
-            return;
-        }
-        self.samples.add(self.now ^ (out as u64) << 48, queued);
-        let hosts = net.hosts;
-        let mut view = FrameView {
-            flow: FlowId(frame.flow),
-            src: NodeId(frame.flow / hosts),
-            dst: NodeId(frame.flow % hosts),
-            len: Bytes::new(u64::from(frame.len)),
-            marked: frame.marked,
-            tag: frame.tag(),
-            dropped,
-        };
-        let before = (view.marked, view.tag);
-        let queued_now = std::mem::replace(&mut self.ports[out].queued, queued);
-        self.with_point(out, net, None, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
-        self.ports[out].queued = queued_now;
-        if !dropped && (view.marked, view.tag) != before {
-            frame.marked = view.marked;
-            frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.back_mut() {
-                e.frame = frame;
-            }
-        }
-    }
-
-    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered.
-    fn with_point(
-        &mut self,
-        p: usize,
-        net: &Net,
-        flow: Option<FlowId>,
-        call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
-    ) -> bool {
-        let port = &mut self.ports[p];
-        let view = port.view();
-        let Some(point) = &mut port.point else { return false };
-        point.state.countdown = port.countdown;
-        let mut actions = std::mem::take(&mut self.actions);
-        let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
-        call(point.object.as_mut(), &view, &mut ctl);
-        port.countdown = point.state.countdown;
-        port.ramp = point.state.ramp;
-        port.stamp = point.state.stamp;
-        let mut answer = false;
-        for action in actions.drain(..) {
-            match action {
-                PointAction::Notify(flow, feedback) => {
-                    self.made(&feedback);
-                    self.events.add(self.now, 0x3000 | p as u64 ^ (u64::from(flow.0) << 20));
-                    let dst = flow.0 / net.hosts;
-                    self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
-                }
-                PointAction::Broadcast(feedback) => {
-                    self.made(&feedback);
-                    let flow = FlowId(u32::MAX);
-                    self.own.push_back((
-                        self.now + self.processing,
-                        BROADCAST,
-                        Body::Feedback(flow, feedback),
-                    ));
-                }
-                PointAction::StartTimer(slot, after) => {
-                    self.timers.start(p as u32, slot.0, self.now.saturating_add(after.as_ps()));
-                }
-                PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
-                PointAction::Answer => answer = flow.is_some(),
-                PointAction::Count(i) => {
-                    if let Some(c) = self.counters.get_mut(usize::from(i)) {
-                        *c += 1;
-                    }
-                }
-                PointAction::Fail(cause) => {
-                    self.failure.get_or_insert(format!(
-                        "congestion point at node {} port {p}, {}: {cause}",
-                        self.id,
-                        Time::from_ps(self.now)
-                    ));
-                }
-            }
-        }
-        self.actions = actions;
-        self.note_rare();
-        answer
-    }
-
-    fn made(&mut self, feedback: &Feedback) {
-        self.control_messages += 1;
-        self.control_bits += feedback.wire_length().get() * 8;
-    }
-
-    /// An own message is ready: send it on its way.
-    fn send_own(&mut self, dst: u32, body: Body, net: &Net, wires: &mut Wires) {
-        let flow = match body {
-            Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
-        };
-        let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
-        let frame = Frame {
-            flow,
-            dst,
-            len: 64,
-            kind,
-            input: self.ports.len() as u16,
-            born: self.now,
-            ..Frame::default()
-        };
-        self.message(frame, body, net, wires);
-    }
-
-    /// A feedback message or probe to be forwarded (or ended) here.
-    fn message(&mut self, frame: Frame, mut body: Body, net: &Net, wires: &mut Wires) {
-        if frame.dst == BROADCAST {
-            for p in 0..self.ports.len() {
-                if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
-                    self.queue_message(p, frame, body, wires);
-                }
-            }
-            return;
-        }
-        let out = if frame.dst & TO_POINT != 0 {
-            match net.point(frame.dst & !TO_POINT) {
-                Some((s, port)) if s == self.index => usize::from(port),
-                Some((s, _)) => {
-                    let out = net.towards(self.index, s, 0, frame.flow, frame.seq, &mut self.turn);
-                    return self.queue_message(usize::from(out), frame, body, wires);
-                }
-                None => return,
-            }
-        } else {
-            usize::from(net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn))
-        };
-        if let Body::Probe(flow, probe) = &mut body {
-            let addressed = frame.dst & TO_POINT != 0;
-            self.touch(out, self.now, wires);
-            let (flow, probe) = (*flow, probe);
-            let point = PointId(self.base + out as u32);
-            let ends = |p: &Probe| matches!(p.target, ProbeTarget::Point(t) if t == point);
-            let answered =
-                self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
-            if answered {
-                let feedback =
-                    Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
-                self.made(&feedback);
-                let dst = flow.0 / net.hosts;
-                self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
-                self.note_rare();
-                return;
-            }
-            if addressed || ends(probe) {
-                return;
-            }
-        }
-        self.queue_message(out, frame, body, wires);
-    }
-
-    fn queue_message(&mut self, out: usize, mut frame: Frame, body: Body, wires: &mut Wires) {
-        self.touch(out, self.now, wires);
-        if frame.kind == Kind::InBand {
-            if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
-                self.control_discarded += 1;
-                return;
-            }
-            frame.ext = self.bodies.put(body);
-            self.enqueue(out, &mut frame, wires);
-            return;
-        }
-        frame.ext = self.bodies.put(body);
-        let port = &mut self.ports[out];
-        port.arrived += u64::from(frame.len);
-        port.control.push_back(Entry { ready: self.now, frame });
-        if port.sending.is_none() {
-            self.kick(out);
         }
     }
 
@@ -757,20 +538,17 @@ impl Switch {
             Kind::Xoff | Kind::Xon => wires.push(link.peer, Entry { ready, frame }, None),
             Kind::Control => {
                 port.left += u64::from(frame.len);
+                port.left_control += u64::from(frame.len);
                 port.out.control_sent += 1;
-                self.hops += 1;
-                self.control_hops += 1;
                 let body = self.bodies.take(frame.ext);
                 wires.push(link.peer, Entry { ready, frame }, body);
             }
             Kind::Data | Kind::InBand => {
-                self.hops += 1;
                 port.queued -= u64::from(frame.len);
                 port.left += u64::from(frame.len);
                 let mut body = None;
                 if kind == Kind::Data {
-                    port.out.sent += 1;
-                    port.out.sent_bits += u64::from(frame.len) * 8;
+                    port.sent += 1;
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
@@ -781,68 +559,13 @@ impl Switch {
                     }
                 } else {
                     port.out.control_sent += 1;
-                    self.control_hops += 1;
+                    port.left_control += u64::from(frame.len);
                     body = self.bodies.take(frame.ext);
                 }
                 let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
                 wires.push(link.peer, Entry { ready, frame }, body);
                 self.signal(signal, wires);
             }
-        }
-    }
-
-    fn tick(&mut self, net: &Net, wires: &mut Wires) {
-        self.next_tick = self.now + net.record.bin.as_ps();
-        self.note_rare();
-        for i in 0..self.recorded.len() {
-            // Starts at this very moment do not change a queue's length, so advancing up to them is enough.
-            self.touch(usize::from(self.recorded[i].0), self.now, wires);
-        }
-        self.drops_at.push(self.drops.frames as f64);
-        for (port, values) in &mut self.recorded {
-            values.push(self.ports[usize::from(*port)].queued as f64);
-        }
-    }
-
-    /// Ends the run: closes intervals and gives up what was measured.
-    pub(crate) fn finish(&mut self, net: &Net) -> (SwitchOutcome, Vec<Series>) {
-        let mut out = SwitchOutcome::default();
-        for p in &mut self.ports {
-            if p.paused() {
-                p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
-            }
-            out.ports.push(p.out.clone());
-        }
-        let node = NodeId(self.id);
-        let bins = (net.duration / net.record.bin.as_ps().max(1)) as usize;
-        let mut drops_at = std::mem::take(&mut self.drops_at);
-        if !self.recorded.is_empty() {
-            drops_at.resize(bins, self.drops.frames as f64);
-        }
-        let mut series: Vec<Series> = std::mem::take(&mut self.recorded)
-            .into_iter()
-            .map(|(port, mut values)| {
-                if values.len() < bins {
-                    values.push(self.ports[usize::from(port)].queued as f64);
-                }
-                Series { kind: SeriesKind::Queue { node, port }, bin: net.record.bin, values }
-            })
-            .collect();
-        if !series.is_empty() {
-            series.push(Series { kind: SeriesKind::Dropped { node }, bin: net.record.bin, values: drops_at });
-        }
-        (out, series)
-    }
-
-    /// Index of its scheme.
-    pub(crate) fn scheme(&self) -> Option<usize> {
-        self.scheme
-    }
-
-    /// Data frames still inside.
-    pub(crate) fn inside(&self, ledger: &mut Ledger) {
-        for e in self.ports.iter().flat_map(|p| &p.data).filter(|e| e.frame.kind == Kind::Data) {
-            ledger.add(&e.frame);
         }
     }
 }

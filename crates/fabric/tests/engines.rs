@@ -305,6 +305,7 @@ fn scenario(seed: u64) -> RunSpec {
         delivered: vec![NodeId(0)],
         rates: vec![(NodeId(0), NodeId(1)), (NodeId(1), NodeId(0))],
         flows: vec![(NodeId(0), NodeId(1))],
+        control: true,
         matrix: true,
         latency: true,
     };

@@ -231,6 +231,23 @@ fn bursts_keep_their_load() {
     assert!((load - 0.3).abs() < 0.02, "{load}");
 }
 
+/// The matrix holds delivered bytes by source and destination, the control series what was made in each bin.
+#[test]
+fn the_matrix_is_by_source_then_destination() {
+    let mut spec = common::single_switch(3, 0.0, false, Time::from_ms(1), 1);
+    let to = |dst| SourceSpec { destinations: Destinations::Fixed(NodeId(dst)), ..common::bernoulli(0.5) };
+    spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+    spec.hosts[0].sources = vec![to(2)];
+    spec.record = Record { bin: Time::from_us(100), control: true, matrix: true, ..Record::default() };
+    let out = go(&spec);
+    let expected = out.hosts[2].delivered_bits / 8;
+    assert!(expected > 0);
+    for (i, bytes) in out.matrix.iter().enumerate() {
+        assert_eq!(*bytes, if i == 2 { expected } else { 0 }, "{} to {}", i / 3, i % 3);
+    }
+    assert_eq!(out.series(SeriesKind::Control).unwrap().values, [0.0; 10]);
+}
+
 /// Faults show: a host that does not heed PAUSE overruns the switch, though PAUSE is on.
 #[test]
 fn faults_break_what_they_should() {

@@ -30,7 +30,8 @@
     var want = decodeURIComponent(location.hash.slice(1)), pages = $('section.page');
     var page = pages.filter(function (p) { var r = p.dataset.route; return r && (want === r || want.indexOf(r + '/') === 0); })
       .sort(function (a, b) { return b.dataset.route.length - a.dataset.route.length; })[0] || pages[0];
-    var moved = page.hidden;
+    var moved = page.hidden, late = page.querySelector(':scope > script[type="text/html"]');
+    if (late) { page.innerHTML = late.textContent; }
     pages.forEach(function (p) { p.hidden = p !== page; });
     $('#side a').forEach(function (a) {
       if (decodeURIComponent(a.getAttribute('href').slice(1)) === page.dataset.route) { a.setAttribute('aria-current', 'page'); a.scrollIntoView({ block: 'nearest' }); } else { a.removeAttribute('aria-current'); }
@@ -71,7 +72,7 @@
   function showTip(td) {
     var at = td.dataset.at.split(','), t = tableOf(td), row = t.rows[+at[0]], c = row.cells[+at[1]], column = t.columns[+at[1]];
     tip.textContent = '';
-    tip.appendChild(element('b', row.scheme + ' · ' + column.title + (column.unit ? ' [' + column.unit + ']' : ''), 'title'));
+    tip.appendChild(element('b', (row.condition ? row.condition + ' · ' : '') + row.scheme + ' · ' + column.title + (column.unit ? ' [' + column.unit + ']' : ''), 'title'));
     var dl = tip.appendChild(document.createElement('dl'));
     var lines = [['published', c.published === null ? '–' : c.published], ['measured, mean', six(c.measured) || '–'], ['95 % interval of the mean', range(c.ci95)],
       ['95 % prediction interval', range(c.pi95)]];
@@ -100,7 +101,7 @@
     if (!td || !step) { return; }
     e.preventDefault();
     var at = td.dataset.at.split(',').map(Number), table = td.closest('table');
-    for (var i = 1; i < 40; i++) {
+    for (var i = 1; i < 400; i++) {
       var to = table.querySelector('td.m[data-at="' + (at[0] + i * step[0]) + ',' + (at[1] + i * step[1]) + '"]');
       if (to) { td.tabIndex = -1; to.tabIndex = 0; to.focus(); return; }
     }
@@ -114,7 +115,7 @@
       row.cells.forEach(function (c, i) {
         if (!c) { return; }
         var column = t.columns[i], ci = c.ci95 || [], pi = c.pi95 || [];
-        out.push([id[0], id.slice(1).join('/'), t.condition, t.pause, row.scheme, column.metric || column.title, column.unit, c.published === null ? '' : c.published, six(c.measured),
+        out.push([id[0], id.slice(1).join('/'), row.condition || t.condition, t.pause, row.scheme, column.metric || column.title, column.unit, c.published === null ? '' : c.published, six(c.measured),
           six(ci[0]), six(ci[1]), six(pi[0]), six(pi[1]), c.seeds ? String(c.seeds) : '', c.verdict, c.note]);
       });
     });
@@ -135,11 +136,11 @@
     var box = button.closest('article').querySelector('.long'), open = box.hidden;
     if (!box.firstChild) {
       var table = box.appendChild(document.createElement('table')), head = table.appendChild(document.createElement('thead')).insertRow();
-      COLUMNS.slice(4).forEach(function (c) { head.appendChild(element('th', c.replace(/_/g, ' '), /published|measured|95|seeds/.test(c) ? 'n' : '')); });
+      COLUMNS.slice(2).forEach(function (c) { head.appendChild(element('th', c.replace(/_/g, ' '), /published|measured|95|seeds/.test(c) ? 'n' : '')); });
       var body = table.appendChild(document.createElement('tbody'));
       lines(tableOf(button), routeOf(button)).forEach(function (l) {
         var r = body.insertRow();
-        l.slice(4).forEach(function (v, i) { var td = r.insertCell(); td.textContent = v; td.className = i >= 3 && i <= 9 ? 'n' : ''; });
+        l.slice(2).forEach(function (v, i) { var td = r.insertCell(); td.textContent = v; td.className = i >= 5 && i <= 11 ? 'n' : ''; });
       });
     }
     box.hidden = !open;

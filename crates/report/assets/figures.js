@@ -64,12 +64,20 @@ var cnsimFigures = (function () {
     return 'rgba(' + (n >> 16) + ',' + (n >> 8 & 255) + ',' + (n & 255) + ',' + alpha + ')';
   }
 
+  // The interval of the mean on top of a bar.
+  function whiskers(t) {
+    if (!t.low || !t.high) { return undefined; }
+    var low = decode(t.low).y, high = decode(t.high).y, y = t.data.y;
+    return { type: 'data', symmetric: false, array: high.map(function (v, i) { return v - y[i]; }), arrayminus: low.map(function (v, i) { return y[i] - v; }),
+      color: css('--ink'), thickness: 1.1, width: 3 };
+  }
+
   function traces(f, off) {
     var out = [];
     f.traces.forEach(function (t) {
       var colour = css('--s' + t.slot), visible = !off[t.name];
       t.data = t.data || decode(t.line);
-      if (t.low && t.high) {
+      if (t.low && t.high && f.kind !== 'bars') {
         t.band = t.band || [decode(t.low), decode(t.high)];
         t.band.forEach(function (b, i) {
           out.push({ type: 'scatter', mode: 'lines', x: b.x, y: b.y, name: t.name, visible: visible, hoverinfo: 'skip', showlegend: false,
@@ -78,7 +86,8 @@ var cnsimFigures = (function () {
       }
       var unit = f.y.unit ? ' ' + f.y.unit : '';
       if (f.kind === 'bars') {
-        out.push({ type: 'bar', x: t.data.x, y: t.data.y, name: t.name, visible: visible, marker: { color: colour, pattern: { shape: ['', '/', '.', 'x'][t.dash], bgcolor: 'rgba(0,0,0,0)' } }, hovertemplate: '%{y:.4~g}' + unit });
+        out.push({ type: 'bar', x: t.data.x, y: t.data.y, name: t.name, visible: visible, marker: { color: colour, pattern: { shape: ['', '/', '.', 'x'][t.dash], bgcolor: 'rgba(0,0,0,0)' } }, hovertemplate: t.name + ': %{y:.4~g}' + unit + '<extra></extra>',
+          error_y: whiskers(t) });
       } else {
         out.push({ type: 'scatter', mode: f.kind === 'points' ? 'lines+markers' : 'lines', x: t.data.x, y: t.data.y, name: t.name, visible: visible,
           line: { color: colour, width: t.slot === 0 ? 1.3 : 1.6, dash: DASHES[t.dash] }, marker: { color: colour, size: 7 }, hovertemplate: '%{y:.4~g}' + unit, connectgaps: false });

@@ -232,6 +232,7 @@ fn table(id: &str, condition: &str, pause: &str, rows: &Rows, dice: &mut Dice) -
             .iter()
             .map(|(scheme, cells)| Row {
                 scheme: text(scheme),
+                condition: String::new(),
                 cells: cells.iter().enumerate().map(|(i, c)| cell(scheme, i, c)).collect(),
             })
             .collect(),
@@ -408,7 +409,7 @@ fn delays() -> Page {
             condition: format!("control loop {n}"),
             pause: text("off"),
             columns: vec![column("Throughput", "Gb/s")],
-            rows: vec![Row { scheme: text("qcn-serial-hai"), cells: vec![Some(c)] }],
+            rows: vec![Row { scheme: text("qcn-serial-hai"), cells: vec![Some(c)], ..Row::default() }],
             ..Table::default()
         }
     });
@@ -444,7 +445,7 @@ fn severities() -> Page {
     let mut row = |i: usize, r: f64| {
         let total = cell(None, 80.0 + i as f64 * 0.3 + r, 0.001, false, &mut dice);
         let deficit = (i > 0).then(|| cell(None, 120.0 - i as f64 * 9.0, 0.06, false, &mut dice));
-        Row { scheme: text(schemes[i]), cells: vec![Some(total), deficit] }
+        Row { scheme: text(schemes[i]), cells: vec![Some(total), deficit], ..Row::default() }
     };
     let tables = rates.map(|r| Table {
         id: format!("r{r}"),

@@ -41,17 +41,16 @@ pub(crate) struct Colours {
 impl Colours {
     /// Slots and dashes of a page: who shares a colour on it has another dash.
     pub(crate) fn of(page: &Page, strangers: &BTreeMap<String, u8>) -> Self {
-        let rows = page.tables.iter().flat_map(|t| &t.rows).map(|r| (r.scheme.as_str(), None));
-        let traces = page.figures.iter().flat_map(|f| &f.traces).map(|t| (t.name.as_str(), t.slot));
-        let names: Vec<(&str, Option<u8>)> = rows.chain(traces).collect();
-        let fixed = |name: &str, slot: Option<u8>| {
-            slot.map(|s| s % 8).or_else(|| known(name)).or_else(|| strangers.get(name).copied())
-        };
+        let rows = page.tables.iter().flat_map(|t| &t.rows).map(|r| r.scheme.as_str());
+        // Traces with a slot have their looks already.
+        let traces = page.figures.iter().flat_map(|f| &f.traces).filter(|t| t.slot.is_none());
+        let names: Vec<&str> = rows.chain(traces.map(|t| t.name.as_str())).collect();
+        let fixed = |name: &str| known(name).or_else(|| strangers.get(name).copied());
         let mut taken = [0_u8; 8];
         let mut slots: BTreeMap<String, (u8, u8)> = BTreeMap::new();
         for own in [true, false] {
-            for &(name, slot) in &names {
-                let fixed = fixed(name, slot);
+            for &name in &names {
+                let fixed = fixed(name);
                 if slots.contains_key(name) || fixed.is_some() != own {
                     continue;
                 }
@@ -77,8 +76,7 @@ impl Colours {
 
     /// Slot and dash of a trace.
     pub(crate) fn trace(&self, trace: &Trace) -> (u8, u8) {
-        let (slot, dash) = self.get(&trace.name);
-        (trace.slot.map_or(slot, |s| s % 8), dash)
+        trace.slot.map_or_else(|| self.get(&trace.name), |s| (s % 8, s / 8 % 4))
     }
 }
 

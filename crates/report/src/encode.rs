@@ -8,6 +8,8 @@ use serde::Serialize;
 
 /// Code of a gap; values take the codes below it.
 const GAP: u16 = u16::MAX;
+/// Most points of an edge of a band.
+const EDGE: usize = 500;
 /// Series up to this length are written as plain numbers.
 const PLAIN: usize = 200;
 
@@ -66,7 +68,8 @@ enum Values {
 
 /// Lengths of a figure's series, bands included.
 pub(crate) fn lengths(figure: &Figure) -> impl Iterator<Item = usize> + '_ {
-    figure.traces.iter().flat_map(|t| std::iter::repeat_n(t.y.len(), if t.band.is_some() { 3 } else { 1 }))
+    let edges = |t: &Trace| t.band.as_ref().map_or(0, |b| 2 * b.low.len().min(EDGE));
+    figure.traces.iter().flat_map(move |t| [t.y.len(), edges(t)])
 }
 
 /// A figure with at most `max` points per series; `style` gives a trace's colour slot and dash.
@@ -91,8 +94,8 @@ pub(crate) fn figure(f: &Figure, max: usize, style: impl Fn(&Trace) -> (u8, u8))
                     slot,
                     dash,
                     line: encode(&t.y),
-                    low: t.band.as_ref().map(|b| encode(&b.low)),
-                    high: t.band.as_ref().map(|b| encode(&b.high)),
+                    low: t.band.as_ref().map(|b| edge(&t.x, &b.low, f64::min, exact)),
+                    high: t.band.as_ref().map(|b| edge(&t.x, &b.high, f64::max, exact)),
                 }
             })
             .collect(),
@@ -108,6 +111,16 @@ fn encode(x: &[f64], y: &[f64], max: usize, exact: bool) -> Series {
         x: places(x, &kept),
         y: if exact || values.len() <= PLAIN { plain(&values) } else { coded(&values) },
     }
+}
+
+/// An edge of a band: of every so many points in a row the outermost, at the first of them.
+fn edge(x: &[f64], y: &[f64], outermost: fn(f64, f64) -> f64, exact: bool) -> Series {
+    let n = x.len().min(y.len());
+    let width = n.div_ceil(EDGE).max(1);
+    let first: Vec<f64> = x[..n].chunks(width).filter_map(|c| c.first().copied()).collect();
+    let value = |c: &[f64]| c.iter().copied().reduce(outermost).unwrap_or(f64::NAN);
+    let values: Vec<f64> = y[..n].chunks(width).map(value).collect();
+    encode(&first, &values, usize::MAX, exact)
 }
 
 fn places(x: &[f64], kept: &[usize]) -> Places {
@@ -192,6 +205,21 @@ mod tests {
         let Values::Plain(v) = encode(&x[..150], &y[..150], 4000, false).y else { panic!("plain") };
         assert_eq!(v[100], None);
         assert!(matches!(encode(&x, &vec![f64::NAN; 5000], 4000, false).y, Values::Plain(_)));
+    }
+
+    #[test]
+    fn a_band_keeps_its_outermost() {
+        let n = 3001;
+        let x: Vec<f64> = (0..n).map(|i| f64::from(i) * 0.1).collect();
+        let mut y = vec![5.0; x.len()];
+        y[1234] = 99.0;
+        y[3000] = -1.0;
+        let high = edge(&x, &y, f64::max, false);
+        let Values::Coded(low, top, text) = high.y else { panic!("coded") };
+        assert_eq!((low, top), (5.0, 99.0));
+        assert!(text.len() <= EDGE * 2 * 4 / 3 + 4 && matches!(high.x, Places::Even(..)));
+        assert!(matches!(edge(&x, &y, f64::min, false).y, Values::Coded(-1.0, 5.0, _)));
+        assert!(matches!(edge(&[], &[], f64::min, true).y, Values::Plain(v) if v.is_empty()));
     }
 
     #[test]

@@ -236,7 +236,12 @@ fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell, 
         "<tr><td><a href=\"#{}\">{}</a><br><span class=\"small\">{}</span></td><td>{}<br><span class=\"small\">{}</span></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{off}</td><td class=\"small text\">{}</td></tr>",
         esc(&anchor(&p.id, &t.id)),
         esc(&p.id),
-        esc(&table::heading(t)),
+        esc(&[row.condition.as_str(), &table::heading(t)]
+            .iter()
+            .filter(|x| !x.is_empty())
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ")),
         esc(&row.scheme),
         esc(&format!("{} [{}]", column.title, column.unit)),
         esc(&c.published.as_deref().map_or("–".into(), printed)),

@@ -7,7 +7,6 @@ mod colour;
 mod encode;
 mod html;
 mod index;
-mod legacy;
 mod method;
 pub mod model;
 mod number;
@@ -16,31 +15,12 @@ mod reduce;
 mod table;
 mod topology;
 
-pub use legacy::{Cell, Claim, Figure, Page, Report, Table, Topology, Trace};
 pub use reduce::reduce;
 
-use std::borrow::Cow;
+use model::Report;
 
 /// Largest number of points of a drawn series.
 pub const MAX_POINTS: usize = 4000;
-
-/// What can be rendered: [`model::Report`], and for now the first version's [`Report`].
-pub trait Source {
-    /// The report as plain data.
-    fn report(&self) -> Cow<'_, model::Report>;
-}
-
-impl Source for model::Report {
-    fn report(&self) -> Cow<'_, model::Report> {
-        Cow::Borrowed(self)
-    }
-}
-
-impl Source for Report {
-    fn report(&self) -> Cow<'_, model::Report> {
-        Cow::Owned(self.into())
-    }
-}
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,15 +51,14 @@ const POLICY: &str =
 ///
 /// # Errors
 /// When the drawing library is not in the `plotly` crate as expected, or the data cannot be written as JSON.
-pub fn render<R: Source>(report: &R) -> Result<String, ReportError> {
-    let report = report.report();
+pub fn render(report: &Report) -> Result<String, ReportError> {
     let library = library()?;
-    let strangers = colour::strangers(&report);
+    let strangers = colour::strangers(report);
     let looks: Vec<colour::Colours> =
         report.pages.iter().map(|p| colour::Colours::of(p, &strangers)).collect();
-    let mut body = body(&report, &looks);
+    let mut body = body(report, &looks);
     let limit = if report.pages.len() <= 2 { SMALL } else { LARGE };
-    let max = points(&report, limit.saturating_sub(library.len() + body.len()));
+    let max = points(report, limit.saturating_sub(library.len() + body.len()));
     for (p, looks) in report.pages.iter().zip(&looks) {
         let data = html::json(&PageData {
             tables: &p.tables,
@@ -112,7 +91,7 @@ pub fn render<R: Source>(report: &R) -> Result<String, ReportError> {
 }
 
 /// All pages; the first is shown, the script shows the others.
-fn body(report: &model::Report, looks: &[colour::Colours]) -> String {
+fn body(report: &Report, looks: &[colour::Colours]) -> String {
     let mut out = String::from("<aside id=\"side\">");
     index::sidebar(report, &mut out);
     out.push_str("</aside><main id=\"main\" tabindex=\"-1\"><noscript><p>The other pages and the figures need JavaScript.</p></noscript>");
@@ -138,7 +117,7 @@ struct PageData<'a> {
 }
 
 /// Points per series so that all figures fit in `room` bytes.
-fn points(report: &model::Report, room: usize) -> usize {
+fn points(report: &Report, room: usize) -> usize {
     let lengths: Vec<usize> =
         report.pages.iter().flat_map(|p| &p.figures).flat_map(encode::lengths).collect();
     // In base64 a code takes 16 bits, and where a series is reduced, an index 32.

@@ -81,7 +81,8 @@ pub struct Page {
     pub not_run: Vec<NotRun>,
 }
 
-/// A table: one condition and PAUSE mode; a row per scheme, a group of columns per metric.
+/// A table: one condition and PAUSE mode, a row per scheme, a group of columns per metric; or several conditions, where
+/// its rows name theirs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Table {
@@ -119,6 +120,8 @@ pub struct Column {
 pub struct Row {
     /// Scheme id, as in the traces of figures: `qcn-2pt`.
     pub scheme: String,
+    /// Its condition, where the table holds several; empty: the table's.
+    pub condition: String,
     /// One per column; `None` where nothing was measured nor published.
     pub cells: Vec<Option<Cell>>,
 }
@@ -221,17 +224,18 @@ pub enum Kind {
 pub struct Trace {
     /// Scheme id, or the setting that tells the lines apart: `RTT 100 us`.
     pub name: String,
-    /// Colour slot 0 to 7; `None`: the scheme's own colour, or the next free one of the page.
+    /// Slot 0 to 31: its colour, modulo 8, and its dashes; `None`: the scheme's own colour, or the next free one of the
+    /// page.
     pub slot: Option<u8>,
     /// Horizontal values, ascending.
     pub x: Vec<f64>,
     /// Vertical values, parallel to `x`.
     pub y: Vec<f64>,
-    /// Least and greatest over the seeds, each parallel to `x`.
+    /// Least and greatest over the seeds, each parallel to `x`; of bars, the ends of the interval of the mean.
     pub band: Option<Band>,
 }
 
-/// Least and greatest of the seeds.
+/// What surrounds a line or a bar.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Band {

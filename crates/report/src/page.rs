@@ -6,10 +6,12 @@ use crate::model::{Assumption, Axis, Claim, Figure, NotRun, Page, Table};
 use crate::{table, topology};
 use std::fmt::Write as _;
 
+/// The page as text in a script element: a browser reads it as HTML when it is first shown, so that a large report opens
+/// as quickly as a small one. Nothing in it can end the script, as every text is escaped.
 pub(crate) fn page(p: &Page, colours: &Colours, out: &mut String) {
     let _ = write!(
         out,
-        "<section class=\"page\" data-route=\"{0}\" data-page=\"{0}\" hidden><p class=\"eyebrow\"><a href=\"#{1}\">{1}</a> / {2}</p>\
+        "<section class=\"page\" data-route=\"{0}\" data-page=\"{0}\" hidden><script type=\"text/html\"><p class=\"eyebrow\"><a href=\"#{1}\">{1}</a> / {2}</p>\
          <h1 tabindex=\"-1\">{3}</h1>",
         esc(&p.id),
         esc(study(&p.id)),
@@ -35,7 +37,8 @@ pub(crate) fn page(p: &Page, colours: &Colours, out: &mut String) {
         );
     }
     out.push_str("</div>");
-    if !p.tables.is_empty() {
+    let cells = || p.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
+    if cells().any(|c| c.published.is_some()) {
         out.push_str(KEY);
     }
     let mut number = 1..;
@@ -61,7 +64,7 @@ pub(crate) fn page(p: &Page, colours: &Colours, out: &mut String) {
         not_run(p.not_run.iter(), out);
         out.push_str("</article>");
     }
-    out.push_str("</section>");
+    out.push_str("</script></section>");
 }
 
 const KEY: &str = "<p class=\"reading\"><svg class=\"strip\" viewBox=\"0 0 84 12\" width=\"84\" height=\"12\" aria-hidden=\"true\">\

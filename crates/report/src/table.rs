@@ -1,7 +1,7 @@
 //! A table: schemes by metrics, published beside measured, with a glyph of the intervals.
 
 use crate::html::{Mark, anchor, esc};
-use crate::model::{Cell, Page, Table};
+use crate::model::{Cell, Page, Table, Verdict};
 use crate::number::{column_decimals, fixed, printed};
 use std::fmt::Write as _;
 
@@ -22,6 +22,8 @@ struct Style {
     decimals: usize,
     /// Whether any cell has an interval behind it.
     interval: bool,
+    /// Whether anything was published; if not, the column stands alone.
+    published: bool,
 }
 
 /// The table with its heading, buttons and what differs in it; figures follow inside the same article.
@@ -45,19 +47,28 @@ pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
         esc(&t.id),
         esc(&heading(t))
     );
-    head(t, out);
+    let conditions = t.rows.iter().any(|r| !r.condition.is_empty());
     let column = |c: usize| t.rows.iter().filter_map(move |r| r.cells.get(c)?.as_ref());
     let styles: Vec<Style> = (0..t.columns.len())
         .map(|c| Style {
             decimals: column_decimals(column(c)),
             interval: column(c).any(|x| half(x).is_some()),
+            published: column(c).any(|x| x.published.is_some() || x.verdict != Verdict::Unpublished),
         })
         .collect();
+    head(t, conditions, &styles, out);
     out.push_str("<tbody role=\"rowgroup\">");
     for (r, row) in t.rows.iter().enumerate() {
+        let before = r.checked_sub(1).map(|b| t.rows[b].condition.as_str());
+        let first = conditions && before != Some(row.condition.as_str());
+        let _ = write!(out, "<tr role=\"row\"{}>", if first { " class=\"block\"" } else { "" });
+        if conditions {
+            let text = if first { row.condition.as_str() } else { "" };
+            let _ = write!(out, "<td role=\"cell\" class=\"condition\">{}</td>", esc(text));
+        }
         let _ = write!(
             out,
-            "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><i class=\"key\" data-name=\"{0}\"></i>{0}</th>",
+            "<th scope=\"row\" role=\"rowheader\"><i class=\"key\" data-name=\"{0}\"></i>{0}</th>",
             esc(&row.scheme)
         );
         for (c, (column, style)) in t.columns.iter().zip(&styles).enumerate() {
@@ -77,45 +88,59 @@ pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
     misses(t, &styles, out);
 }
 
-fn head(t: &Table, out: &mut String) {
-    out.push_str(
-        "<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" rowspan=\"2\">scheme</th>",
-    );
-    for c in &t.columns {
+fn head(t: &Table, conditions: bool, styles: &[Style], out: &mut String) {
+    let several = styles.iter().any(|s| s.published);
+    let span = if several { " rowspan=\"2\"" } else { "" };
+    out.push_str("<thead role=\"rowgroup\"><tr role=\"row\">");
+    if conditions {
+        let _ = write!(out, "<th role=\"columnheader\"{span}>condition</th>");
+    }
+    let _ = write!(out, "<th role=\"columnheader\"{span}>scheme</th>");
+    for (c, style) in t.columns.iter().zip(styles) {
         let _ = write!(
             out,
-            "<th role=\"columnheader\" colspan=\"2\" class=\"group\" title=\"{}\">{} <small>{}</small></th>",
+            "<th role=\"columnheader\"{} class=\"group\" title=\"{}\">{} <small>{}</small></th>",
+            if style.published { " colspan=\"2\"" } else { span },
             esc(&c.about),
             esc(&c.title),
             esc(&c.unit)
         );
     }
-    out.push_str("</tr><tr role=\"row\">");
-    for _ in &t.columns {
-        out.push_str(
-            "<th role=\"columnheader\" class=\"n first\">published</th><th role=\"columnheader\" class=\"n m\">measured</th>",
-        );
+    out.push_str("</tr>");
+    if several {
+        out.push_str("<tr role=\"row\">");
+        for _ in styles.iter().filter(|s| s.published) {
+            out.push_str(
+                "<th role=\"columnheader\" class=\"n first\">published</th><th role=\"columnheader\" class=\"n m\">measured</th>",
+            );
+        }
+        out.push_str("</tr>");
     }
-    out.push_str("</tr></thead>");
+    out.push_str("</thead>");
 }
 
 fn cell(c: Option<&Cell>, label: &str, style: Style, (row, column): (usize, usize), out: &mut String) {
     let Some(c) = c else {
-        let _ = write!(
-            out,
-            "<td role=\"cell\" class=\"n first none\" data-label=\"{}\"></td><td role=\"cell\" class=\"none\"></td>",
-            esc(label)
-        );
+        let class = if style.published { "n first none" } else { "none" };
+        let _ = write!(out, "<td role=\"cell\" class=\"{class}\" data-label=\"{}\"></td>", esc(label));
+        if style.published {
+            out.push_str("<td role=\"cell\" class=\"none\"></td>");
+        }
         return;
     };
     let mark = Mark::of(c);
+    if style.published {
+        let said =
+            c.published.as_deref().map_or("<span class=\"dim\">–</span>".into(), |p| esc(&printed(p)));
+        let _ =
+            write!(out, "<td role=\"cell\" class=\"n first pub\" data-label=\"{}\">{said}</td>", esc(label));
+    }
     let _ = write!(
         out,
-        "<td role=\"cell\" class=\"n first pub\" data-label=\"{}\">{}</td><td role=\"cell\" class=\"n m {}\" data-at=\"{row},{column}\" tabindex=\"{}\">\
-         <span class=\"v\">{}</span>",
-        esc(label),
-        c.published.as_deref().map_or("<span class=\"dim\">–</span>".into(), |p| esc(&printed(p))),
+        "<td role=\"cell\" class=\"n m {}{}\"{} data-at=\"{row},{column}\" tabindex=\"{}\"><span class=\"v\">{}</span>",
         mark.class(),
+        if style.published { "" } else { " alone" },
+        if style.published { String::new() } else { format!(" data-label=\"{}\"", esc(label)) },
         if (row, column) == (0, 0) { 0 } else { -1 },
         c.measured.map_or("–".into(), |m| fixed(m, style.decimals)),
     );
@@ -123,7 +148,10 @@ fn cell(c: Option<&Cell>, label: &str, style: Style, (row, column): (usize, usiz
         let text = half(c).map_or(String::new(), |h| format!("± {}", fixed(h, style.decimals)));
         let _ = write!(out, "<span class=\"pm\">{text}</span>");
     }
-    let _ = write!(out, "<span class=\"under\">{}{}</span></td>", strip(c), mark.badge());
+    if style.published {
+        let _ = write!(out, "<span class=\"under\">{}{}</span>", strip(c), mark.badge());
+    }
+    out.push_str("</td>");
 }
 
 /// Half the interval of the mean, unless it is a point.
@@ -176,8 +204,9 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
                 _ => continue,
             }
             let text = format!(
-                "<span class=\"miss\"><b>{}</b> {}: published {}, measured {}{}</span>",
+                "<span class=\"miss\"><b>{}</b> {}{}: published {}, measured {}{}</span>",
                 esc(&row.scheme),
+                if row.condition.is_empty() { String::new() } else { format!("{}, ", esc(&row.condition)) },
                 esc(&column.title.to_lowercase()),
                 esc(&c.published.as_deref().map_or("–".into(), printed)),
                 c.measured.map_or("–".into(), |m| fixed(m, style.decimals)),

@@ -261,6 +261,7 @@ fn wires(net: &Net, rows: &[Vec<usize>], at: &dyn Fn(usize) -> (f64, f64), svg: 
     }
     let most = usual.iter().max_by_key(|(_, n)| **n).map_or("", |(r, _)| *r);
     let odd = net.wires.iter().filter(|w| w.about != most).count();
+    let right = (0..net.spots.len()).map(|i| at(i).0).fold(0.0, f64::max);
     let (mut plain, mut hot) = (String::new(), String::new());
     for w in &net.wires {
         let ((x1, y1), (x2, y2)) = (at(w.a), at(w.b));
@@ -291,7 +292,7 @@ fn wires(net: &Net, rows: &[Vec<usize>], at: &dyn Fn(usize) -> (f64, f64), svg: 
         }
         if w.hot != Hot::No {
             let (from, to) = if w.hot == Hot::A { ((x1, y1), (x2, y2)) } else { ((x2, y2), (x1, y1)) };
-            hot_port(from, to, lift, &mut hot);
+            hot_port(from, to, lift, right, &mut hot);
         }
     }
     // The hot ones on top.
@@ -300,7 +301,7 @@ fn wires(net: &Net, rows: &[Vec<usize>], at: &dyn Fn(usize) -> (f64, f64), svg: 
 }
 
 /// An arrow in the middle of the link, pointing the way of the congested port's frames.
-fn hot_port((x1, y1): (f64, f64), (x2, y2): (f64, f64), lift: f64, out: &mut String) {
+fn hot_port((x1, y1): (f64, f64), (x2, y2): (f64, f64), lift: f64, right: f64, out: &mut String) {
     let (dx, dy) = (x2 - x1, y2 - y1);
     let length = (dx * dx + dy * dy).sqrt().max(1.0);
     let (ux, uy) = (dx / length, dy / length);
@@ -316,10 +317,11 @@ fn hot_port((x1, y1): (f64, f64), (x2, y2): (f64, f64), lift: f64, out: &mut Str
         bx + 6.0 * uy,
         by - 6.0 * ux
     );
-    // Beside a steep link, above a flat one.
+    // Beside a steep link, above a flat one, and inside the drawing.
+    let left = if dx < 0.0 { x > 80.0 } else { x > right - 50.0 };
     let (anchor, tx, ty) = if ux.abs() > 0.9 {
         ("middle", x, y - 12.0)
-    } else if dx < 0.0 {
+    } else if left {
         ("end", x - 12.0, y)
     } else {
         ("start", x + 12.0, y)
@@ -356,6 +358,27 @@ mod tests {
         assert_eq!(d.svg.matches("wire hot").count(), 1);
         assert!(d.svg.contains("S&lt;1&gt;") && !d.svg.contains("S<1>"));
         assert_eq!(d.caption, "10 hosts, 1 switch");
+    }
+
+    /// The label of a hot port at the edge stays inside.
+    #[test]
+    fn labels_stay_inside() {
+        for hot in [0, 59] {
+            let mut nodes: Vec<Node> = (0..60).map(host).collect();
+            nodes.extend((0..2).map(|i| switch(&format!("S{i}"))));
+            let link = |a: usize| Link {
+                a,
+                b: 60 + a / 30,
+                hot: if a == hot { Hot::B } else { Hot::No },
+                ..Link::default()
+            };
+            let links = (0..60).map(link).collect();
+            let d = draw(&Topology { nodes, links, ..Topology::default() }).unwrap();
+            let label = d.svg.split("class=\"hotlabel\"").nth(1).unwrap();
+            let x: f64 = label.split(" x=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+            let (from, to) = if label.contains("anchor:end") { (x - 55.0, x) } else { (x, x + 55.0) };
+            assert!(from > 0.0 && to < d.width, "{hot}: {from} to {to} of {}", d.width);
+        }
     }
 
     #[test]

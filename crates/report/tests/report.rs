@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use cnsim_report::model::{
-    Assumption, Axis, Band, Cell, Claim, Column, Fact, Figure, Holds, Hot, Level, Link, Node, NotRun, Page,
-    Report, Row, Study, Table, Topology, Trace, Verdict, Window,
+    Assumption, Axis, Band, Cell, Claim, Column, Fact, Figure, Holds, Hot, Kind, Level, Link, Node, NotRun,
+    Page, Report, Row, Study, Table, Topology, Trace, Verdict, Window,
 };
 use cnsim_report::render;
 use std::io::Write;
@@ -67,7 +67,11 @@ fn sample() -> Report {
         rows: ["none", "qcn-2pt", "ecm"]
             .iter()
             .enumerate()
-            .map(|(r, s)| Row { scheme: (*s).into(), cells: (0..4).map(|c| Some(cell(r, c))).collect() })
+            .map(|(r, s)| Row {
+                scheme: (*s).into(),
+                cells: (0..4).map(|c| Some(cell(r, c))).collect(),
+                ..Row::default()
+            })
             .collect(),
         ..Table::default()
     };
@@ -138,6 +142,50 @@ fn every_cell_of_the_input_is_there() {
         assert!(html.contains(text), "{text}");
     }
     assert!(html.contains("data-route=\"T/one\"") && html.contains("data-route=\"T\""));
+}
+
+/// The HTML of a page, as the browser reads it when it is shown.
+fn page_of(html: &str, route: &str) -> String {
+    let from = html.find(&format!("data-page=\"{route}\"")).expect("the page");
+    html[from..from + html[from..].find("</script></section>").unwrap()].to_owned()
+}
+
+#[test]
+fn rows_may_have_their_own_conditions() {
+    let mut report = sample();
+    let table = &mut report.pages[0].tables[0];
+    table.condition = String::new();
+    table.columns.truncate(2);
+    for (row, condition) in table.rows.iter_mut().zip(["RTT 0 us", "RTT 0 us", "RTT 10 us"]) {
+        row.condition = condition.into();
+        row.cells.truncate(2);
+        // Nothing is published in the second column: it stands alone, without verdicts.
+        let cell = row.cells[1].as_mut().unwrap();
+        (cell.published, cell.verdict) = (None, Verdict::Unpublished);
+    }
+    let html = page_of(&render(&report).unwrap(), "T/one");
+    let cells: Vec<&str> = html.split("<td").filter(|t| t.contains("class=\"condition\"")).collect();
+    let texts: Vec<bool> = cells.iter().map(|t| t.contains(">RTT ")).collect();
+    assert_eq!(texts, [true, false, true], "a condition is said once");
+    assert_eq!(html.matches("colspan=\"2\"").count(), 1, "one column has published numbers");
+    assert_eq!(html.matches(" alone\"").count(), 3);
+    assert!(!html.contains("</b>unpublished</span>"));
+    let data: Vec<Table> =
+        serde_json::from_value(data(&render(&report).unwrap(), "T/one")["tables"].clone()).unwrap();
+    assert_eq!(data[0].rows[2].condition, "RTT 10 us");
+}
+
+/// Pages are not HTML until they are shown, and nothing in them ends the script that holds them.
+#[test]
+fn pages_wait_until_they_are_shown() {
+    let mut report = sample();
+    report.pages[0].question = "</script><!-- <script>".into();
+    let html = ours(&render(&report).unwrap());
+    let page = page_of(&html, "T/one");
+    assert!(page.contains("hidden><script type=\"text/html\">"));
+    let inside = page.split_once("text/html\">").unwrap().1;
+    assert!(!inside.contains("</script") && !inside.contains("<!--") && !inside.contains("<script"));
+    assert!(inside.contains("&lt;/script&gt;"));
 }
 
 #[test]
@@ -222,14 +270,36 @@ fn skip(name: &str, needs: &str) {
     let _ = list.and_then(|mut f| writeln!(f, "SKIPPED: {name} (needs {needs})"));
 }
 
-/// A real browser draws the figures from disk, in the colours asked for, and shows the route asked for.
+/// Bars have their intervals as whiskers.
 #[test]
-fn report_in_chromium() {
-    let Some(browser) = browser() else { return skip("report_in_chromium", "chromium") };
-    let dir = std::env::temp_dir().join(format!("cnsim-report-{}", std::process::id()));
+fn bars_in_chromium() {
+    let Some(browser) = browser() else { return skip("bars_in_chromium", "chromium") };
+    let mut report = sample();
+    let bars = Figure {
+        title: "Drops".into(),
+        kind: Kind::Bars,
+        categories: vec!["a".into(), "b".into()],
+        traces: vec![Trace {
+            name: "ecm".into(),
+            x: vec![0.0, 1.0],
+            y: vec![5.0, 3.0],
+            band: Some(Band { low: vec![4.0, 2.0], high: vec![6.0, 4.0] }),
+            ..Trace::default()
+        }],
+        ..Figure::default()
+    };
+    report.pages[0].figures = vec![bars];
+    let (dom, errors) = shown_by(browser, "bars", &report);
+    assert_eq!(dom.matches("class=\"trace bars\"").count(), 1, "{errors}");
+    assert_eq!(dom.matches("class=\"errorbar\"").count(), 2, "{errors}");
+}
+
+/// What a browser makes of a report's page `T/one`, in dark colours, and what it says on the way.
+fn shown_by(browser: &str, name: &str, report: &Report) -> (String, String) {
+    let dir = std::env::temp_dir().join(format!("cnsim-report-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let page = dir.join("r.html");
-    std::fs::write(&page, render(&sample()).unwrap()).unwrap();
+    std::fs::write(&page, render(report).unwrap()).unwrap();
     let profile = format!("--user-data-dir={}", dir.join("profile").display());
     let url = format!("file://{}?theme=dark#T/one", page.display());
     let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
@@ -238,9 +308,15 @@ fn report_in_chromium() {
         .args([&profile, "--virtual-time-budget=8000", "--window-size=1400,2400", "--dump-dom", &url])
         .output()
         .unwrap();
-    let dom = String::from_utf8_lossy(&out.stdout);
     let _ = std::fs::remove_dir_all(&dir);
-    let errors = String::from_utf8_lossy(&out.stderr);
+    (String::from_utf8_lossy(&out.stdout).into_owned(), String::from_utf8_lossy(&out.stderr).into_owned())
+}
+
+/// A real browser draws the figures from disk, in the colours asked for, and shows the route asked for.
+#[test]
+fn report_in_chromium() {
+    let Some(browser) = browser() else { return skip("report_in_chromium", "chromium") };
+    let (dom, errors) = shown_by(browser, "lines", &sample());
     assert_eq!(dom.matches("data-drawn=\"1\"").count(), 2, "figures drawn: {errors}");
     // Two figures, each with two lines and the edges of two bands.
     assert_eq!(dom.matches("class=\"trace scatter").count(), 12, "lines drawn: {errors}");

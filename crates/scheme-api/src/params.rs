@@ -100,15 +100,16 @@ impl ParamValue for f64 {
     const KIND: &'static str = "number";
     fn parse(text: &str) -> Result<Self, (String, String)> {
         let t = text.trim();
-        let value = match t.split_once('/') {
-            Some((a, b)) => match (a.trim().parse::<f64>(), b.trim().parse::<f64>()) {
+        let value = match (t.strip_suffix('%'), t.split_once('/')) {
+            (Some(percent), _) => percent.trim_end().parse::<f64>().ok().map(|v| v / 100.0),
+            (None, Some((a, b))) => match (a.trim().parse::<f64>(), b.trim().parse::<f64>()) {
                 (Ok(a), Ok(b)) if b != 0.0 => Some(a / b),
                 _ => None,
             },
-            None => t.parse::<f64>().ok(),
+            (None, None) => t.parse::<f64>().ok(),
         };
         value.filter(|v| v.is_finite()).ok_or_else(|| {
-            (format!("`{text}` is not a number"), "write a finite number such as 0.5 or 1/128".into())
+            (format!("`{text}` is not a number"), "write a finite number such as 0.5, 1/128 or 10%".into())
         })
     }
     fn show(&self) -> String {
@@ -353,4 +354,17 @@ macro_rules! choice {
             fn choices() -> Option<String> { Some([ $( $text, )* ].join(" | ")) }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_may_be_fractions_or_percent() {
+        for (text, value) in [("0.1", 0.1), ("1/8", 0.125), ("10%", 0.1), ("1 %", 0.01), ("-5e-1", -0.5)] {
+            assert_eq!(f64::parse(text), Ok(value), "{text}");
+        }
+        assert!(["", "%", "1/0", "1/2%", "inf", "nan%"].iter().all(|t| f64::parse(t).is_err()));
+    }
 }

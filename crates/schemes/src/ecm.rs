@@ -32,8 +32,8 @@
 //! The tag's bytes on the link and its timestamp.
 
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Rate,
-    ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
+    Bytes, CongestionPoint, Feedback, FrameView, Limiter, ParamValue, PointControl, PointId, Queue,
+    QueueSite, Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
 };
 
 choice! {
@@ -74,6 +74,30 @@ choice! {
     }
 }
 
+/// A mean number of bytes between samples, or the share of frames of 1500 B that it comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spacing(pub Bytes);
+
+impl ParamValue for Spacing {
+    const KIND: &'static str = "bytes";
+    fn parse(text: &str) -> Result<Self, (String, String)> {
+        if !text.trim_end().ends_with('%') {
+            return Bytes::parse(text).map(Self);
+        }
+        let share = f64::parse(text)?;
+        if share <= 0.0 || share > 1.0 {
+            return Err((format!("`{text}` of the frames cannot be sampled"), "write for example 1%".into()));
+        }
+        Ok(Self(Bytes::new((1500.0 / share + 0.5) as u64)))
+    }
+    fn show(&self) -> String {
+        self.0.show()
+    }
+    fn magnitude(&self) -> f64 {
+        self.0.magnitude()
+    }
+}
+
 params! {
     /// Parameters of ECM, with the defaults of B07.
     pub struct EcmParams {
@@ -89,8 +113,8 @@ params! {
         r_unit: Rate = Rate::from_mbps(1.0), symbol "R_u", from Rate::from_bps(1.0);
         /// Smallest rate of a limiter.
         r_min: Rate = Rate::from_mbps(10.0), symbol "R_min", from Rate::from_bps(1e4);
-        /// Mean number of bytes between samples.
-        sample: Bytes = Bytes::from_kb(75), symbol "", from Bytes::new(64), to Bytes::from_mb(1000);
+        /// Mean number of bytes between samples; 1% means one frame of 1500 B in a hundred, 150 KB.
+        sample: Spacing = Spacing(Bytes::from_kb(75)), symbol "", from Spacing(Bytes::new(64)), to Spacing(Bytes::from_mb(1000));
         /// Half width of the uniform jitter on it.
         jitter: Bytes = Bytes::from_kb(5), symbol "", from Bytes::new(0), to Bytes::from_mb(1000);
         /// Count and sample frames that are being dropped.
@@ -124,7 +148,7 @@ impl EcmParams {
     /// The defaults of BCN as C07 ran it: no oversampling, no MAX, 150 KB between samples.
     pub fn bcn() -> Self {
         Self {
-            sample: Bytes::from_kb(150),
+            sample: Spacing(Bytes::from_kb(150)),
             gi: 0.53333,
             gd: 2.6667e-4,
             oversampling: Oversampling::Off,
@@ -256,7 +280,7 @@ impl Point {
 
     fn interval(&self, fb: f64, q: f64, silent: bool, u: f64) -> Bytes {
         let p = &self.p;
-        let mean = p.sample.as_f64() + p.jitter.as_f64() * (2.0 * u - 1.0);
+        let mean = p.sample.0.as_f64() + p.jitter.as_f64() * (2.0 * u - 1.0);
         let strength = 1.0 + (p.k - 1.0) * fb.abs() / p.fb_max();
         let interval = match p.oversampling {
             Oversampling::Off => mean,
@@ -427,6 +451,14 @@ mod tests {
         assert!((up(1875.0) - 2000.0).abs() < 1e-3);
         assert!((up(375.0) - 1200.0).abs() < 1e-3);
         assert_eq!(increased(&p, line, line, 375.0), line);
+    }
+
+    #[test]
+    fn a_share_of_frames_is_a_spacing() {
+        for (text, bytes) in [("1%", 150_000), ("2 %", 75_000), ("150 KB", 150_000), ("100%", 1500)] {
+            assert_eq!(Spacing::parse(text), Ok(Spacing(Bytes::new(bytes))), "{text}");
+        }
+        assert!(["0%", "101%", "-1%", "x%", "1"].iter().all(|t| Spacing::parse(t).is_err()));
     }
 
     #[test]

@@ -27,7 +27,7 @@
 //! * EFR: `efr_target = before-cut` sets the target to the rate before the first cut of a burst, `after-cut` to the
 //!   rate after it. `efr_max_count` lowers the target after all when so many messages followed each other.
 //! * The hyperactive increase of 2007 is not defined in the decks: `hai` has the readings.
-//! * Drift multiplies target and current rate.
+//! * Drift multiplies target and current rate, or one of them (`drift_of`).
 
 use cnsim_scheme_api::{
     Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Ramp,
@@ -85,6 +85,18 @@ choice! {
     }
 }
 
+choice! {
+    /// What drift multiplies.
+    pub enum DriftOf {
+        /// Target and current rate.
+        Both = "both",
+        /// The current rate, up to the line rate; the target where it is lower.
+        Current = "current",
+        /// The target.
+        Target = "target",
+    }
+}
+
 params! {
     /// Parameters of QCN-2pt, with the defaults of B07.
     pub struct QcnParams {
@@ -128,6 +140,8 @@ params! {
         hai_quiet: u32 = 40, symbol "", from 1, to 100_000;
         /// Factor on target and rate per drift period; off for none.
         drift: Option<f64> = None, symbol "";
+        /// What drift multiplies.
+        drift_of: DriftOf = DriftOf::Both, symbol "";
         /// Period of drift and of the timer form of HAI.
         drift_period: Time = Time::from_us(500), symbol "T_d", from Time::from_us(1);
         /// Smallest rate of a limiter.
@@ -157,6 +171,7 @@ impl QcnParams {
         };
         note(!self.efr, "efr_max_count", "efr is off");
         note(self.hai != Hai::Timer, "hai_quiet", "hai is not timer");
+        note(self.drift.is_none(), "drift_of", "drift is off");
         note(!timed, "drift_period", "drift is off and hai is not timer");
         note(self.sampling != Sampling::Bytes, "jitter", "sampling is not by bytes");
         idle
@@ -414,8 +429,14 @@ impl Rates {
     pub(crate) fn period(&mut self, limiter: &mut Limiter<'_>) {
         let line = limiter.line_rate();
         if let Some(factor) = self.p.drift {
-            self.target = (self.target * factor).min(line);
-            limiter.set_rate((limiter.rate() * factor).min(line));
+            if self.p.drift_of != DriftOf::Current {
+                self.target = (self.target * factor).min(line);
+            }
+            if self.p.drift_of != DriftOf::Target {
+                let rate = (limiter.rate() * factor).min(line);
+                limiter.set_rate(rate);
+                self.target = self.target.max(rate);
+            }
         }
         if self.p.hai == Hai::Timer {
             self.quiet += 1;
@@ -515,6 +536,30 @@ mod tests {
         let rate = rig.rate().bps();
         rig.send(37_500);
         assert!((rig.rate().bps() - (rate + target + 12e6) / 2.0).abs() < 1.0);
+    }
+
+    /// Drift of 1.005 each 500 us multiplies what it says; the target shows after the next cycle.
+    #[test]
+    fn drift_by_hand() {
+        let line = Rate::from_gbps(10.0);
+        let after = |drift_of| {
+            let p = QcnParams { drift: Some(1.005), drift_of, ..QcnParams::default() };
+            let mut rig = ReactionRig::new(Qcn2pt(p), line);
+            rig.cnm(63);
+            rig.send(150_000);
+            // The first message after a cycle: the target is the rate before it.
+            rig.cnm(63);
+            let (target, low) = (7.5390625e9, rig.rate().bps());
+            rig.wait(Time::from_us(1_001));
+            let now = rig.rate().bps();
+            rig.send(150_000);
+            (now / low, (2.0 * rig.rate().bps() - now) / target)
+        };
+        let close = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < 1e-6 && (a.1 - b.1).abs() < 1e-6;
+        let twice = 1.005 * 1.005;
+        assert!(close(after(DriftOf::Both), (twice, twice)));
+        assert!(close(after(DriftOf::Current), (twice, 1.0)));
+        assert!(close(after(DriftOf::Target), (1.0, twice)));
     }
 
     /// Gd = 0 never lowers the rate; the floor holds.

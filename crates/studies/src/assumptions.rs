@@ -10,10 +10,18 @@ pub struct Assumption {
     pub name: &'static str,
     /// What is assumed.
     pub about: &'static str,
-    /// Alternatives, as values.
+    /// Alternatives as values with ` | ` between them; a remark in brackets may follow a value.
     pub alternatives: &'static str,
     /// Key of the scenario that holds it.
     pub key: &'static str,
+}
+
+impl Assumption {
+    /// The alternatives, the default among them, as they would be written in a scenario.
+    pub fn values(&self) -> Vec<&'static str> {
+        let plain = |t: &'static str| t.split_once('(').map_or(t, |(value, _)| value).trim();
+        self.alternatives.split('|').map(plain).filter(|t| !t.is_empty()).collect()
+    }
 }
 
 const fn a(
@@ -24,6 +32,11 @@ const fn a(
     about: &'static str,
 ) -> Assumption {
     Assumption { id, name, about, alternatives, key }
+}
+
+/// Finds one by its name; underscores stand for hyphens.
+pub fn find(name: &str) -> Option<&'static Assumption> {
+    ASSUMPTIONS.iter().find(|a| a.name == name.replace('_', "-"))
 }
 
 /// All of them.
@@ -62,6 +75,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "scheme.params.efr_target",
         "before-cut | after-cut",
         "what the first message of a burst does to the target",
+    ),
+    a(
+        "A4c",
+        "efr-max",
+        "scheme.params.efr_max_count",
+        "off | 2 | 10 | 50",
+        "messages in a row after which extra fast recovery lowers the target after all (EFR MAX)",
     ),
     a(
         "A5",
@@ -127,6 +147,119 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "on | off",
         "frames that are being dropped are counted and sampled",
     ),
+    a("A20", "jitter", "scheme.params.jitter", "0.15 | 0.3", "width of QCN's sampling jitter"),
+    a(
+        "A14",
+        "routing",
+        "topology.routing",
+        "destination | round-robin | frame-hash | flow-hash",
+        "B07's `perfect hashing` in the fat tree is read as a hash by flow without collisions (d-mod-k); in turn by frame is the other reading",
+    ),
+    a(
+        "A16",
+        "pause-scope",
+        "pause.pool",
+        "off | on",
+        "C07's thresholds of 140 and 130 KB apply to any one output's share of the memory, or to the whole pool",
+    ),
+    a(
+        "A17",
+        "rate-averaging",
+        "scheme.params.rate_averaging",
+        "off | rate | load",
+        "what a port averages: BECN nothing, FECN the advertised rate with weight 0.5",
+    ),
+    a(
+        "A19",
+        "shortest-latency",
+        "scheme.params.l0",
+        "probe-always | unloaded | first-sample",
+        "where E2CM takes a flow's shortest latency from: probes since the start, the idle path, or the limiter's first probe",
+    ),
+    a(
+        "A21",
+        "de-rule",
+        "scheme.params.de",
+        "queue | never",
+        "QCN-3pt: which frames are marked, so that they are not reflected",
+    ),
+    a(
+        "A22",
+        "fb0-cycle",
+        "scheme.params.fr_every_n_messages",
+        "1 | 4",
+        "QCN-3pt: messages with Fb = 0 that make a fast-recovery cycle",
+    ),
+    a(
+        "A23",
+        "reflected-byte-cycles",
+        "scheme.params.byte_counter",
+        "off | on",
+        "QCN-3pt: byte cycles as in QCN-2pt beside the reflected messages",
+    ),
+    a(
+        "A70",
+        "drift-of",
+        "scheme.params.drift_of",
+        "both | current | target",
+        "R07's drift of 1.005 per 500 us multiplies target and current rate of an active limiter, or one of them",
+    ),
+    a(
+        "A71",
+        "tag-match",
+        "scheme.params.tag_match",
+        "cp | rp",
+        "ECM: a congestion point answers positively only frames with its own tag, or every tagged one and the source filters; R07's many false positives in the chain need the second",
+    ),
+    a(
+        "A72",
+        "pause-high",
+        "pause.high",
+        "30 KB (R07, 20 hosts) | 80 KB (10 hosts) | 180 KB (chain)",
+        "watermark of XOFF, where a study prints none: the input's memory less 20 KB of headroom, XON 20 KB lower",
+    ),
+    a(
+        "A73",
+        "output-limit",
+        "switch.output_limit",
+        "off | 1500 KB",
+        "R07's egress buffer of 1000 packets is the host's queue (host.fifo = 1000), or a limit of each output",
+    ),
+    a(
+        "A74",
+        "chain-length",
+        "topology.switches",
+        "18 | 19",
+        "R07's chain ends at S17; a nineteenth switch stands for a link from S17 back to S0, as nothing else shares the ports that H51 and H53 would reach",
+    ),
+    a(
+        "A75",
+        "chain-bursts",
+        "traffic.kind",
+        "greedy | on-off",
+        "R07's chain: only nodes 3k send in bursts, as printed, or all (traffic.1.kind and traffic.2.kind = on-off, with on = off = 1 ms, step = 0.1 ms)",
+    ),
+    a(
+        "A76",
+        "fb-hat",
+        "scheme.params.fbhat_mode",
+        "ewma | ewma-signed | gated | predictive | rp-side",
+        "what Fb-hat is: its specification was not found",
+    ),
+    a(
+        "A77",
+        "probe-interval",
+        "scheme.params.probe_interval",
+        "500 us",
+        "a limited flow sends a probe so often, or every probe_bytes; mechanics of probes are not printed",
+    ),
+    a(
+        "A78",
+        "ai-bytes",
+        "scheme.params.ai_bytes",
+        "37500 B | 150 KB",
+        "bytes of an active-increase cycle: B07's, or the only byte count that R07 prints",
+    ),
     a(
         "A30",
         "periodic-start",
@@ -156,3 +289,36 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "serial HAI: the bytes until the next sample follow the feedback of the last one, or that of each arriving frame",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::find;
+
+    /// What the search tries must be what a scenario reads.
+    #[test]
+    fn every_alternative_can_be_set() {
+        for a in ASSUMPTIONS {
+            assert!(!a.values().is_empty(), "{}", a.name);
+            for value in a.values() {
+                let Some(param) = a.key.strip_prefix("scheme.params.") else {
+                    let key = find(a.key).unwrap();
+                    let fits = key.kind.split('|').any(|c| c == value)
+                        || value == "off"
+                        || value.parse::<u64>().is_ok()
+                        || crate::condition::quantity(value).is_some();
+                    assert!(fits, "{} = {value}", a.key);
+                    continue;
+                };
+                let pairs = [(param.to_string(), value.to_string())];
+                let reads = |e: &&cnsim_schemes::Entry| (e.build)(&pairs).is_ok();
+                assert!(cnsim_schemes::catalogue().iter().any(|e| reads(&e)), "{param} = {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn remarks_are_no_part_of_a_value() {
+        assert_eq!(ASSUMPTIONS[0].values(), ["10100", "500"]);
+    }
+}

@@ -1,7 +1,8 @@
 //! Before a scenario's values are read: assumptions become the keys they stand for, files are put in, and keys that nobody
 //! reads, or that have no effect here, are refused.
 
-use crate::keys::{ASSUMPTION_KEYS, KEYS, find};
+use crate::assumptions::{self, ASSUMPTIONS};
+use crate::keys::{KEYS, find};
 use crate::text::{Flat, Leaf, Problem, nearest};
 
 /// Replaces `assumptions.NAME` by the keys that they stand for.
@@ -9,14 +10,14 @@ pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
     let named: Vec<String> = flat.leaves.keys().filter(|k| k.starts_with("assumptions.")).cloned().collect();
     for path in named {
         let name = &path["assumptions.".len()..];
-        match ASSUMPTION_KEYS.iter().find(|(n, _)| *n == name.replace('_', "-")) {
-            Some((_, key)) => {
+        match assumptions::find(name) {
+            Some(a) => {
                 if let Some(leaf) = flat.leaves.remove(&path) {
-                    flat.leaves.insert((*key).into(), leaf);
+                    flat.leaves.insert(a.key.into(), leaf);
                 }
             }
             None => {
-                let near = nearest(name, ASSUMPTION_KEYS.iter().map(|a| a.0));
+                let near = nearest(name, ASSUMPTIONS.iter().map(|a| a.name));
                 let hint = near.map_or_else(
                     || "see `cnsim list assumptions`".into(),
                     |n| format!("did you mean `{n}`?"),
@@ -47,7 +48,7 @@ pub(crate) fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
         }
         let row = path.strip_prefix("rows.").and_then(|p| p.split_once('.')).map(|(_, key)| key);
         if let Some(key) = path.strip_prefix("matrix.").or(row) {
-            if !matches!(key, "pause" | "schemes" | "condition")
+            if !matches!(key, "pause" | "schemes" | "condition" | "seeds")
                 && find(key).is_none()
                 && !key.starts_with("scheme.")
             {

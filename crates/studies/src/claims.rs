@@ -4,6 +4,8 @@
 use crate::papers::PAPERS;
 use crate::stats::Summary;
 use crate::store::RunRecord;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 /// A claim of a study.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +61,11 @@ pub struct Finding {
 pub struct Evidence<'a> {
     records: &'a [RunRecord],
     study: &'static str,
+    asked: &'a Asked,
 }
+
+/// Scenarios and metrics that a claim asked for; a scenario alone has no metric.
+type Asked = RefCell<BTreeSet<(String, String)>>;
 
 impl<'a> Evidence<'a> {
     /// The runs of a case, one a seed.
@@ -71,24 +77,31 @@ impl<'a> Evidence<'a> {
                 && r.pause == pause
                 && r.scheme == scheme
         };
-        Runs(self.records.iter().filter(wanted).collect())
+        self.asked.borrow_mut().insert((scenario.into(), String::new()));
+        let runs = self.records.iter().filter(wanted).collect();
+        Runs { runs, scenario: scenario.into(), asked: self.asked }
     }
 }
 
 /// The runs of a case.
 #[derive(Clone, Debug)]
-pub struct Runs<'a>(Vec<&'a RunRecord>);
+pub struct Runs<'a> {
+    runs: Vec<&'a RunRecord>,
+    scenario: String,
+    asked: &'a Asked,
+}
 
 impl Runs<'_> {
     /// Any value of each run; runs without it are left out.
     pub fn each(&self, value: impl Fn(&RunRecord) -> Option<f64>) -> Values {
-        let mut found: Vec<(u64, f64)> = self.0.iter().filter_map(|r| Some((r.seed, value(r)?))).collect();
+        let mut found: Vec<(u64, f64)> = self.runs.iter().filter_map(|r| Some((r.seed, value(r)?))).collect();
         found.sort_by_key(|f| f.0);
         Values(found)
     }
 
     /// A metric.
     pub fn metric(&self, id: &str) -> Values {
+        self.asked.borrow_mut().insert((self.scenario.clone(), id.into()));
         self.each(|r| r.metrics.get(id).copied())
     }
 
@@ -208,7 +221,15 @@ impl Parts {
 pub fn findings(records: &[RunRecord]) -> Vec<(&'static Claim, Finding)> {
     let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.study == p.id));
     let claims = ran.flat_map(|p| p.claims);
-    claims.map(|c| (c, (c.test)(&Evidence { records, study: c.study }))).collect()
+    let asked = Asked::default();
+    claims.map(|c| (c, (c.test)(&Evidence { records, study: c.study, asked: &asked }))).collect()
+}
+
+/// What a claim rests on: scenarios of its study, and metrics; no metric where it looked at something else.
+pub fn grounds(claim: &Claim, records: &[RunRecord]) -> BTreeSet<(String, String)> {
+    let asked = Asked::default();
+    (claim.test)(&Evidence { records, study: claim.study, asked: &asked });
+    asked.into_inner()
 }
 
 /// claims.csv.
@@ -241,6 +262,14 @@ mod tests {
         assert_eq!(two.within(2.5, 3.0), Holds::No);
         assert_eq!(values(&[5.0, 5.0]).at_most(5.0), Holds::Yes);
         assert_eq!(values(&[5.0]).at_most(6.0), Holds::Undecided, "one seed says nothing about noise");
+    }
+
+    #[test]
+    fn a_claim_names_its_grounds() {
+        let claim = crate::papers::find("B07").unwrap().claims.iter().find(|c| c.id == "B07.7").unwrap();
+        let all = grounds(claim, &[]);
+        assert!(all.contains(&("single-hop".into(), "recovery_time".into())), "{all:?}");
+        assert!(all.iter().all(|(_, m)| m.is_empty() || m == "recovery_time"), "{all:?}");
     }
 
     #[test]

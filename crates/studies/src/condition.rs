@@ -108,7 +108,7 @@ impl Template {
 }
 
 /// The standard form of a quantity.
-fn quantity(text: &str) -> Option<String> {
+pub(crate) fn quantity(text: &str) -> Option<String> {
     let rate = text.parse::<Rate>().map(|r| r.to_string());
     let time = || text.parse::<Time>().map(|t| t.to_string());
     let bytes = || text.parse::<Bytes>().map(|b| b.to_string());

@@ -306,7 +306,7 @@ pub const KEYS: &[Key] = &[
         "figure.series",
         "list",
         "[]",
-        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, \"queue X>E5\", \"flow H1>H5\", \"limiter H1>H5\"",
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, overhead, fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\"",
     ),
     key("figure.metric", "text", "none", "or a metric, bars with intervals"),
     key("figure.conditions", "list", "[]", "only these conditions"),
@@ -330,29 +330,6 @@ pub const KEYS: &[Key] = &[
     key("record.flows", "list", "[]", "flows whose delivered rate is recorded: \"H1>H5\""),
     key("record.limiters", "list", "[]", "flows whose limiter's rate is recorded"),
     key("record.latency", "on|off", "off", "keep latencies' percentiles"),
-];
-
-/// Names of assumptions that can be set by `assumptions.NAME`, and the keys that they stand for.
-pub const ASSUMPTION_KEYS: &[(&str, &str)] = &[
-    ("source-queue", "host.fifo"),
-    ("limiter-queue", "host.limiter_queue"),
-    ("limiter-position", "host.limiter_position"),
-    ("buffer", "switch.buffer"),
-    ("pause-transport", "pause.transport"),
-    ("control-transport", "control.transport"),
-    ("efr", "scheme.params.efr"),
-    ("efr-target", "scheme.params.efr_target"),
-    ("r-min", "scheme.params.r_min"),
-    ("oversampling", "scheme.params.oversampling"),
-    ("gate-qoff", "scheme.params.gate_qoff"),
-    ("sampling", "scheme.params.sampling"),
-    ("quantiser", "scheme.params.quantiser"),
-    ("hai", "scheme.params.hai"),
-    ("sample-dropped", "scheme.params.sample_dropped"),
-    ("periodic-start", "hotspot.start"),
-    ("loop-delay", "topology.link_delay"),
-    ("tr-over-8", "scheme.params.tr_over_8"),
-    ("mark-interval", "scheme.params.mark_interval"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
@@ -489,13 +466,14 @@ pub fn schema() -> serde_json::Value {
         "rows".into(),
         json!({"type": "array", "items": {"type": "object", "properties": {
             "condition": {"type": "string", "description": "template of these rows; the scenario's where it is left out"},
+            "seeds": {"type": "integer", "minimum": 1, "description": "number of seeds of these rows; run.seeds where it is left out"},
             "pause": {"type": "array", "items": {"enum": ["on", "off", "global"]}},
             "schemes": {"type": "array", "items": {"enum": names}}},
             "additionalProperties": {"type": ["array", "string", "number", "boolean"]}}}),
     );
-    let assumptions: Map<String, Value> = ASSUMPTION_KEYS
+    let assumptions: Map<String, Value> = crate::assumptions::ASSUMPTIONS
         .iter()
-        .map(|(n, k)| ((*n).into(), json!({"description": format!("stands for {k}")})))
+        .map(|a| (a.name.into(), json!({"description": format!("stands for {}: {}", a.key, a.about)})))
         .collect();
     root.insert(
         "assumptions".into(),

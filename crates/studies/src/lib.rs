@@ -1,11 +1,15 @@
 //! From a scenario as written to a verdict on what was published: read, check, plan, run, measure, compare.
 
+pub mod assume;
 pub mod assumptions;
 mod checks;
 pub mod claims;
 pub mod condition;
+pub mod demo;
 pub mod fair;
 pub mod figures;
+pub mod files;
+pub mod grid;
 pub mod headroom;
 pub mod keys;
 pub mod measure;

@@ -68,6 +68,7 @@ pub fn measure(settings: &Settings, out: &Outcome) -> Vec<(&'static str, f64)> {
     }
     flows(settings, out, &mut all);
     transfers(out, &mut all);
+    feedback(out, &mut all);
     let mut histogram: Vec<u64> = Vec::new();
     for h in &out.hosts {
         histogram.resize(histogram.len().max(h.latency.len()), 0);
@@ -150,7 +151,10 @@ fn throughput(settings: &Settings, out: &Outcome, all: &mut Measured) {
         let ideal: f64 = max_min(&settings.wiring, &fixed).iter().sum::<f64>() / 1e9;
         all.push(("aggregate_loss", ideal - total));
     }
-    if !settings.named.ports.is_empty() && settings.named.ports.len() > 1 {
+    if settings.named.ports.len() > 1 {
+        if let Some(p) = settings.named.ports.first().and_then(|p| out.port(settings.hosts(), *p)) {
+            all.push(("port_throughput", p.sent_bits as f64 / out.duration.as_secs_f64() / 1e9));
+        }
         let sum: u64 = settings
             .named
             .ports
@@ -258,44 +262,59 @@ fn flows(settings: &Settings, out: &Outcome, all: &mut Measured) {
         all.push(("flow_rate_min", rates.iter().copied().fold(f64::INFINITY, f64::min)));
         all.push(("flow_rate_max", rates.iter().copied().fold(0.0, f64::max)));
     }
-    let named: Vec<(usize, &[f64])> = settings
-        .named
-        .flows
-        .iter()
-        .filter_map(|&(src, dst)| Some((src.0 as usize, series(src, dst)?.values.as_slice())))
-        .collect();
-    if let Some(index) = fairness(settings, &named) {
-        all.push(("fairness", index));
+    let bin = bin.as_secs_f64();
+    let indices = fairness(settings, out);
+    let window = slice(&indices, bin, settings.from.as_secs_f64(), settings.to.as_secs_f64());
+    let steady: Vec<f64> = window.iter().filter(|i| i.1).filter_map(|i| i.0).collect();
+    if !steady.is_empty() {
+        all.push(("fairness", mean(&steady)));
     }
 }
 
-/// Mean Jain index over bins, over the flows whose source is on; bins within 2 ms after an on-off change are left out.
-fn fairness(settings: &Settings, flows: &[(usize, &[f64])]) -> Option<f64> {
+/// Per bin, the Jain index over the recorded flows whose source is on, if there are two of them and anything arrived;
+/// and whether the bin is more than 2 ms after an on-off change.
+pub fn fairness(settings: &Settings, out: &Outcome) -> Vec<(Option<f64>, bool)> {
+    let flows: Vec<(usize, &[f64])> = settings
+        .named
+        .flows
+        .iter()
+        .filter_map(|&(src, dst)| {
+            Some((src.0 as usize, out.series(SeriesKind::Flow { src, dst })?.values.as_slice()))
+        })
+        .collect();
+    if flows.len() < 2 {
+        return Vec::new();
+    }
     let bin = settings.bin.as_ps();
     let settle = Time::from_ms(2).as_ps().div_ceil(bin);
-    let bins = settings.duration.as_ps() / bin;
     let on = |host: usize, b: u64| settings.plans(host).iter().any(|p| p.on_at(Time::from_ps(b * bin)));
     let state = |b: u64| flows.iter().map(|f| on(f.0, b)).collect::<Vec<bool>>();
-    let mut indices = Vec::new();
-    let first = settings.from.as_ps().div_ceil(bin);
-    for b in first..bins.min(settings.to.as_ps() / bin) {
+    let index = |b: u64| {
         let now = state(b);
-        let steady = (b.saturating_sub(settle)..=b).all(|e| state(e) == now) && b >= settle;
-        if !steady {
-            continue;
-        }
-        let rates: Vec<f64> = flows
-            .iter()
-            .zip(&now)
-            .filter(|(_, on)| **on)
-            .filter_map(|(f, _)| f.1.get(b as usize).copied())
-            .collect();
+        let steady = b >= settle && (b - settle..=b).all(|e| state(e) == now);
+        let here = flows.iter().zip(&now).filter(|(_, on)| **on);
+        let rates: Vec<f64> = here.filter_map(|(f, _)| f.1.get(b as usize).copied()).collect();
         let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|r| r * r).sum::<f64>());
-        if rates.len() > 1 && squares > 0.0 {
-            indices.push(sum * sum / (rates.len() as f64 * squares));
-        }
+        let some = rates.len() > 1 && squares > 0.0;
+        (some.then(|| sum * sum / (rates.len() as f64 * squares)), steady)
+    };
+    (0..settings.duration.as_ps() / bin).map(index).collect()
+}
+
+/// Positive feedback and owners of limiters, of the schemes that count them.
+fn feedback(out: &Outcome, all: &mut Measured) {
+    let counter = |name: &str| out.counters.iter().find(|c| c.0 == name).map(|c| c.1 as f64);
+    if let (Some(discarded), Some(positive)) = (counter("false_positives"), counter("positive_messages")) {
+        all.push(("discarded_positives", discarded));
+        all.push(("discarded_positive_share", discarded / positive.max(1.0) * 100.0));
+    } else if counter("answers_positive").is_some() {
+        // Probing schemes asked for every answer, and take it whatever its congestion point.
+        all.push(("discarded_positives", 0.0));
+        all.push(("discarded_positive_share", 0.0));
     }
-    (!indices.is_empty()).then(|| mean(&indices))
+    if let Some(changes) = counter("cpid_changes").or_else(|| counter("point_changes")) {
+        all.push(("point_changes", changes));
+    }
 }
 
 /// Completion times of finite transfers.
@@ -321,7 +340,7 @@ fn transfers(out: &Outcome, all: &mut Measured) {
 }
 
 /// Bins that lie within [from, to], seconds.
-fn slice(values: &[f64], bin: f64, from: f64, to: f64) -> &[f64] {
+fn slice<T>(values: &[T], bin: f64, from: f64, to: f64) -> &[T] {
     let at = |t: f64| ((t / bin).round() as usize).min(values.len());
     &values[at(from)..at(to).max(at(from))]
 }

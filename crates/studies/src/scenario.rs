@@ -42,6 +42,8 @@ pub struct Group {
     pub pauses: Vec<String>,
     /// Schemes, by registered name.
     pub schemes: Vec<String>,
+    /// Number of seeds, where it is another than the scenario's.
+    pub seeds: Option<u64>,
 }
 
 /// One cell of the matrix.
@@ -74,11 +76,24 @@ pub struct Ready {
 
 /// Embedded scenarios: (id, text).
 pub const EMBEDDED: &[(&str, &str)] = &[
+    ("B07/baseline", include_str!("../../../scenarios/B07/baseline.toml")),
     ("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
+    ("B07/multi-hop", include_str!("../../../scenarios/B07/multi-hop.toml")),
+    ("B07/fat-tree", include_str!("../../../scenarios/B07/fat-tree.toml")),
+    ("B07/fat-tree-next", include_str!("../../../scenarios/B07/fat-tree-next.toml")),
+    ("B07/signalling", include_str!("../../../scenarios/B07/signalling.toml")),
+    ("B07/uniform", include_str!("../../../scenarios/B07/uniform.toml")),
     ("M08/multi-hop-800ms", include_str!("../../../scenarios/M08/multi-hop-800ms.toml")),
     ("M08/multi-hop-periodic", include_str!("../../../scenarios/M08/multi-hop-periodic.toml")),
     ("M08/symmetric-4-to-1", include_str!("../../../scenarios/M08/symmetric-4-to-1.toml")),
     ("M08/symmetric-16-to-1", include_str!("../../../scenarios/M08/symmetric-16-to-1.toml")),
+    ("R07/single-hop-10", include_str!("../../../scenarios/R07/single-hop-10.toml")),
+    ("R07/single-hop-20", include_str!("../../../scenarios/R07/single-hop-20.toml")),
+    ("R07/chain-20", include_str!("../../../scenarios/R07/chain-20.toml")),
+    ("Z07/single-hop-16", include_str!("../../../scenarios/Z07/single-hop-16.toml")),
+    ("C07/symmetric-on-off", include_str!("../../../scenarios/C07/symmetric-on-off.toml")),
+    ("C07/asymmetric", include_str!("../../../scenarios/C07/asymmetric.toml")),
+    ("C07/parking-lot", include_str!("../../../scenarios/C07/parking-lot.toml")),
     (
         "next/input-generated-single-hop",
         include_str!("../../../scenarios/next/input-generated-single-hop.toml"),
@@ -177,6 +192,35 @@ impl Scenario {
         if problems.is_empty() { Ok(scenario) } else { Err(problems) }
     }
 
+    /// The same scenario with some keys set anew; their values are checked when a case is made ready. What is set for all
+    /// schemes (`scheme.params.K`) replaces what the file says for one of them (`scheme.NAME.K`).
+    ///
+    /// # Errors
+    /// Keys that nobody reads, or that have no effect here.
+    pub fn with(&self, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        let (mut flat, mut problems) = (self.flat.clone(), Vec::new());
+        for (key, value) in sets {
+            flat.set(key, value, Place::Set);
+        }
+        if sets.iter().any(|(key, _)| key.ends_with(".file")) {
+            let file = flat.file.clone();
+            inline_files(&mut flat, &file, &mut problems);
+        }
+        expand_assumptions(&mut flat, &mut problems);
+        for (key, leaf) in flat.leaves.clone() {
+            let shared = key.strip_prefix("scheme.params.").filter(|_| leaf.place == Place::Set);
+            for (own, value) in
+                flat.leaves.iter_mut().filter(|(k, _)| shared.is_some() && k.starts_with("scheme."))
+            {
+                if own.rsplit('.').next() == shared {
+                    value.items.clone_from(&leaf.items);
+                }
+            }
+        }
+        known_keys(&flat, &mut problems);
+        if problems.is_empty() { Ok(Self { flat, ..self.clone() }) } else { Err(problems) }
+    }
+
     /// `STUDY/NAME`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.study, self.name)
@@ -199,6 +243,17 @@ impl Scenario {
             }
         }
         cases
+    }
+
+    /// Number of seeds of a case: its group's, else the scenario's.
+    pub fn seeds_of(&self, case: &Case) -> u64 {
+        self.groups.get(case.group).and_then(|g| g.seeds).unwrap_or(self.seeds)
+    }
+
+    /// The same number of seeds for all.
+    pub fn set_seeds(&mut self, seeds: u64) {
+        self.seeds = seeds;
+        self.groups.iter_mut().for_each(|g| g.seeds = None);
     }
 
     /// One case of a group.
@@ -286,8 +341,7 @@ impl Scenario {
     fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Built> {
         let entry = cnsim_schemes::find(name)?;
         let known: Vec<&str> = (entry.info)().iter().map(|i| i.key).collect();
-        let mut pairs = Vec::new();
-        let mut keys = Vec::new();
+        let mut found = Vec::new();
         for (path, leaf) in &flat.leaves {
             let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
             // By any name of the scheme, which may hold a dot itself.
@@ -296,10 +350,13 @@ impl Scenario {
                 .and_then(|p| p.rsplit_once('.'))
                 .filter(|(owner, _)| cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name));
             if let (Some(key), Some(text)) = (own.map(|o| o.1).or(shared), leaf.items.first()) {
-                pairs.push((key.to_string(), text.clone()));
-                keys.push(path.clone());
+                found.push((leaf.place == Place::Set, own.is_some(), key, text, path));
             }
         }
+        // The scheme's own value goes before that of all schemes, and the command line before the file.
+        found.sort_by_key(|f| (f.0, f.1));
+        let pairs: Vec<(String, String)> = found.iter().map(|f| (f.2.to_string(), f.3.clone())).collect();
+        let keys: Vec<String> = found.iter().rev().map(|f| f.4.clone()).collect();
         match (entry.build)(&pairs) {
             Ok(built) => {
                 for (key, why) in &built.idle {
@@ -317,8 +374,7 @@ impl Scenario {
                 let path = keys
                     .iter()
                     .find(|p| p.rsplit('.').next() == Some(e.key.as_str()))
-                    .cloned()
-                    .unwrap_or_default();
+                    .map_or_else(String::new, |p| (*p).clone());
                 problems.push(flat.at(&path, e.reason, e.remedy));
                 None
             }
@@ -419,6 +475,7 @@ impl Scenario {
                 rows: vec![Vec::new()],
                 pauses: vec![pause.clone()],
                 schemes: vec![scheme.clone()],
+                seeds: None,
             }],
             figures: Vec::new(),
             flat,
@@ -467,7 +524,15 @@ fn groups(flat: &Flat, word: &dyn Fn(&str) -> String, problems: &mut Vec<Problem
             }
         }
         let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word("pause.mode")]));
-        groups.push(Group { template, rows: rows(flat, &prefix), pauses, schemes });
+        let at = format!("{prefix}.seeds");
+        let seeds = flat.leaves.get(&at).and_then(|l| l.items.first()).map(|text| {
+            text.parse::<u64>().ok().filter(|n| *n > 0).unwrap_or_else(|| {
+                let reason = format!("`{text}` is not a number of seeds");
+                problems.push(flat.at(&at, reason, "write for example 10"));
+                1
+            })
+        });
+        groups.push(Group { template, rows: rows(flat, &prefix), pauses, schemes, seeds });
     }
     groups
 }
@@ -477,7 +542,7 @@ fn rows(flat: &Flat, prefix: &str) -> Vec<Vec<(String, String)>> {
     let mut rows = vec![Vec::new()];
     for (path, leaf) in &flat.leaves {
         let key = path.strip_prefix(prefix).and_then(|p| p.strip_prefix('.'));
-        let Some(key) = key.filter(|k| !matches!(*k, "pause" | "schemes" | "condition")) else {
+        let Some(key) = key.filter(|k| !matches!(*k, "pause" | "schemes" | "condition" | "seeds")) else {
             continue;
         };
         rows = rows

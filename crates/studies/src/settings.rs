@@ -258,6 +258,7 @@ impl Settings {
             queues: self.named.ports.clone(),
             flows: self.named.flows.clone(),
             rates: self.named.limiters.clone(),
+            control: true,
             matrix: hosts <= 128,
             latency: self.latency,
         };

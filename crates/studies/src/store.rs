@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Bumped whenever the same configuration gives other results.
-pub const RESULT_VERSION: u32 = 2;
+pub const RESULT_VERSION: u32 = 4;
 
 /// A time series of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
@@ -82,6 +82,11 @@ impl Store {
 
     fn path(&self, key: &str) -> PathBuf {
         self.dir.join(format!("{key}.json"))
+    }
+
+    /// Is a run of this key kept? It may still turn out to be broken.
+    pub fn has(&self, key: &str) -> bool {
+        self.path(key).is_file()
     }
 
     /// A finished run; `Err` describes a file that is there but broken.

@@ -1,6 +1,6 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
-use crate::measure::{measure, ports};
+use crate::measure::{fairness, measure, ports};
 use crate::metrics::{METRICS, Metric, Tolerance, find, structural_zero};
 use crate::papers::suspect;
 use crate::published::Published;
@@ -73,8 +73,10 @@ pub fn run_job(
     let key = Store::key(&job.ready.config, job.seed);
     if let Some(store) = store {
         match store.get(&key) {
-            Ok(Some(record)) => {
+            Ok(Some(mut record)) => {
                 watch.done.fetch_add(1, Ordering::Relaxed);
+                // Two conditions may ask for the same run: a scheme need not know the parameter that tells them apart.
+                record.condition.clone_from(&job.case.condition);
                 return Ok(Some(record));
             }
             Ok(None) => {}
@@ -127,6 +129,19 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
             keep(if i == 0 { "hot_queue" } else { &name }, "KB", rounded(&q.values, 1e-3));
         }
     }
+    // Where the scenario names several ports: what the first one sends, and all of them together.
+    if let [first, _, ..] = settings.named.ports[..] {
+        let sent = |(node, port)| out.series(SeriesKind::Sent { node, port }).map(|s| &s.values);
+        if let Some(values) = sent(first) {
+            keep(&format!("sent {}", wiring.port_name(first)), "Gb/s", rounded(values, 1e-9));
+        }
+        let mut total: Vec<f64> = Vec::new();
+        for values in settings.named.ports.iter().filter_map(|p| sent(*p)) {
+            total.resize(values.len(), 0.0);
+            total.iter_mut().zip(values).for_each(|(t, v)| *t += v);
+        }
+        keep("ports_throughput", "Gb/s", rounded(&total, 1e-9));
+    }
     for s in &out.series {
         match s.kind {
             SeriesKind::Flow { src, dst } => {
@@ -137,8 +152,16 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 let name = format!("limiter {}>{}", wiring.name(src), wiring.name(dst));
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
+            SeriesKind::Control if out.control_bits > 0 => {
+                keep("overhead", "Mb/s", rounded(&s.values, 1e-6));
+            }
             _ => {}
         }
+    }
+    // Where nothing arrives, nobody gets a fair share.
+    let jain: Vec<f64> = fairness(settings, out).iter().map(|i| i.0.unwrap_or(0.0)).collect();
+    if !jain.is_empty() {
+        keep("fairness", "", rounded(&jain, 1.0));
     }
     if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
         keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
@@ -196,7 +219,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
 }
 
-/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds. Published rows that do not parse, or
+/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds (a group's own number, where it has one). Published rows that do not parse, or
 /// name a scheme or PAUSE mode that the matrix lacks, are returned beside.
 ///
 /// # Errors
@@ -237,7 +260,8 @@ pub fn jobs(
         let ready = scenario
             .ready(&case)
             .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-        for seed in 1..=seeds {
+        let own = scenario.groups.get(case.group).and_then(|g| g.seeds);
+        for seed in 1..=own.unwrap_or(seeds) {
             jobs.push(Job {
                 scenario: (scenario.study.clone(), scenario.name.clone()),
                 case: case.clone(),
@@ -306,12 +330,9 @@ pub struct Cell {
     pub note: String,
 }
 
-/// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
-/// of its last printed digit; or the tolerance.
-pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
-    let half = published.half_unit();
-    let inside =
-        summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+/// How far the measured mean may be from a published number in any case, in its unit: the metric's tolerance, and at
+/// least half a unit of the last printed digit.
+pub fn allowance(metric: &Metric, published: &Published) -> f64 {
     let around = match metric.tolerance.around(published.value) {
         // A tolerance in the metric's unit, where another one is published.
         _ if published.unit != metric.unit => match metric.tolerance {
@@ -320,7 +341,16 @@ pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verd
         },
         t => t,
     };
-    let near = (published.value - summary.mean).abs() <= around.max(half) + 1e-12;
+    around.max(published.half_unit())
+}
+
+/// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
+/// of its last printed digit; or the tolerance.
+pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
+    let half = published.half_unit();
+    let inside =
+        summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+    let near = (published.value - summary.mean).abs() <= allowance(metric, published) + 1e-12;
     (if inside || near { Verdict::Agrees } else { Verdict::Differs }, String::new())
 }
 
@@ -418,7 +448,8 @@ fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, val
         values,
         summary,
         verdict,
-        structural: structural_zero(metric.id, &r.pause, &r.scheme),
+        // A limit on the output queue loses frames with PAUSE, too.
+        structural: structural_zero(metric.id, &r.pause, &r.scheme) && summary.mean == 0.0,
         note,
     })
 }
@@ -430,121 +461,9 @@ pub fn not_run(published: &[Published], cells: &[Cell], scenarios: &[Scenario]) 
     published.iter().filter(asked).filter(|p| !met(p) || find(&p.metric).is_none()).cloned().collect()
 }
 
-/// A number with six significant digits.
-pub fn digits(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return "0".into();
-    }
-    let text = format!("{value:.5e}");
-    let exponent: i32 = text.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
-    let decimals = (5 - exponent).clamp(0, 17) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
-}
-
-/// numbers.csv.
-pub fn numbers_csv(cells: &[Cell]) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let header = [
-        "study",
-        "scenario",
-        "condition",
-        "pause",
-        "scheme",
-        "metric",
-        "unit",
-        "published",
-        "measured",
-        "ci95_low",
-        "ci95_high",
-        "pi95_low",
-        "pi95_high",
-        "seeds",
-        "verdict",
-        "note",
-    ];
-    let _ = out.write_record(header);
-    let bound = |i: Option<(f64, f64)>, high: bool| {
-        i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }))
-    };
-    for c in cells {
-        let (ci, pi) = (c.summary.confidence(), c.summary.prediction());
-        let published = c.published.as_ref().map_or_else(String::new, |p| digits(p.value));
-        let row = [
-            c.study.clone(),
-            c.scenario.clone(),
-            c.condition.clone(),
-            c.pause.clone(),
-            c.scheme.clone(),
-            c.metric.id.into(),
-            c.unit.clone(),
-            published,
-            digits(c.summary.mean),
-            bound(ci, false),
-            bound(ci, true),
-            bound(pi, false),
-            bound(pi, true),
-            c.summary.n.to_string(),
-            c.verdict.text().into(),
-            c.note.clone(),
-        ];
-        let _ = out.write_record(row);
-    }
-    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
-}
-
-/// Reads a table that cnsim wrote: rows of fields, without the header.
-pub fn read_csv(text: &str) -> Vec<Vec<String>> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    reader
-        .records()
-        .flatten()
-        .map(|r| (0..16).map(|i| r.get(i).unwrap_or("").to_string()).collect())
-        .collect()
-}
-
-/// results.json; `series` names the files that hold each run's series.
-pub fn results_json(records: &[RunRecord], series: &dyn Fn(&RunRecord) -> Vec<String>) -> serde_json::Value {
-    let runs: Vec<serde_json::Value> = records
-        .iter()
-        .map(|r| {
-            let metrics: BTreeMap<&String, serde_json::Value> = r
-                .metrics
-                .iter()
-                .map(|(k, v)| (k, serde_json::json!({"value": v, "unit": find(k).map_or("ms", |m| m.unit)})))
-                .collect();
-            serde_json::json!({
-                "study": r.study, "scenario": r.scenario, "condition": r.condition, "pause": r.pause, "scheme": r.scheme,
-                "seed": r.seed, "fingerprint": r.fingerprint, "config": r.config, "metrics": metrics,
-                "counters": r.counters, "ports": r.ports, "packet_hops": r.packet_hops, "series": series(r),
-            })
-        })
-        .collect();
-    serde_json::json!({
-        "schema": 1, "version": env!("CARGO_PKG_VERSION"), "target": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
-        "runs": runs,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn six_digits() {
-        for (v, t) in [
-            (62.79, "62.79"),
-            (0.517, "0.517"),
-            (214_569.0, "214569"),
-            (1.0 / 3.0, "0.333333"),
-            (1e-7, "0.0000001"),
-            (0.0, "0"),
-            (-2.5, "-2.5"),
-            (12_345_678.0, "12345678"),
-        ] {
-            assert_eq!(digits(v), t);
-        }
-    }
 
     #[test]
     fn verdicts_by_hand() {

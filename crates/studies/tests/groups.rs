@@ -96,3 +96,20 @@ fn none_has_other_names() {
     assert_eq!(out.hosts[0].limited_flows, 0);
     assert!(out.feedback_ignored > 0);
 }
+
+/// A scheme's own value goes before that of all schemes, whatever its name; the command line goes before the file.
+#[test]
+fn own_parameters_before_shared_ones() {
+    let file = "name = \"x\"\n[matrix]\nschemes = [\"ecm\", \"qcn-2pt\"]\n[scheme.params]\nq_eq = \"30 KB\"\n\
+                [scheme.ecm]\nq_eq = \"40 KB\"\n[scheme.qcn-2pt]\nq_eq = \"50 KB\"\n";
+    let q_eq = |sets: &[(&str, &str)], scheme: &str| {
+        let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        let scenario = Scenario::parse("x", file, &sets).unwrap();
+        let case = scenario.cases().into_iter().find(|c| c.scheme == scheme).unwrap();
+        let built = scenario.ready(&case).unwrap().built;
+        built.values.iter().find(|v| v.0 == "q_eq").unwrap().1.clone()
+    };
+    assert_eq!((q_eq(&[], "ecm"), q_eq(&[], "qcn-2pt")), ("40 KB".into(), "50 KB".into()));
+    let sets = [("scheme.params.q_eq", "20 KB"), ("scheme.qcn-2pt.q_eq", "10 KB")];
+    assert_eq!((q_eq(&sets, "ecm"), q_eq(&sets, "qcn-2pt")), ("20 KB".into(), "10 KB".into()));
+}

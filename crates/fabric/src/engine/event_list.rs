@@ -12,9 +12,9 @@ use std::collections::BinaryHeap;
 ///
 /// The heap holds, for each node, the keys that were its next event when it was last looked at; a key that is no longer
 /// the node's next is skipped. Nodes at the same instant cannot influence each other (links have delay), so their
-/// mutual order is free; here it is by number.
+/// mutual order is free; here it is by number. Every link leads to another worker's port, so that what a node sends is seen
+/// here and its receivers are looked at.
 pub(super) fn run(net: &Net, part: &mut Part, options: &Options<'_>) -> Result<(), RunError> {
-    part.wires.touched = Some(Vec::new());
     let hosts = part.hosts.len();
     let nodes = hosts + part.switches.len();
     let owner: Vec<u32> = (0..nodes as u32)
@@ -42,14 +42,10 @@ pub(super) fn run(net: &Net, part: &mut Part, options: &Options<'_>) -> Result<(
             Some(s) => part.switches[s].execute(key, net, &mut part.wires),
         }
         heap.push(Reverse((next(part, n), n as u32)));
-        let touched = part.wires.touched.as_mut().map(std::mem::take).unwrap_or_default();
-        for &port in &touched {
-            let to = owner[port as usize] as usize;
+        for f in std::mem::take(&mut part.wires.foreign) {
+            part.wires.push(f.port, f.entry, f.body);
+            let to = owner[f.port as usize] as usize;
             heap.push(Reverse((next(part, to), to as u32)));
-        }
-        if let Some(list) = &mut part.wires.touched {
-            *list = touched;
-            list.clear();
         }
         count += 1;
         if count.is_multiple_of(1 << 16) {

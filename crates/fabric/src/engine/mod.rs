@@ -2,11 +2,12 @@
 
 mod event_list;
 mod windowed;
+mod workers;
 
 use crate::frame::{FOREIGN, Hash, Inbox, Kind, Wires};
 use crate::host::Host;
 use crate::net::Net;
-use crate::outcome::{Fingerprint, Outcome};
+use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
 use crate::spec::RunSpec;
 use crate::sweep::Scratch;
 use crate::switch::{Ledger, Switch};
@@ -27,7 +28,7 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        self.hosts.iter().map(|h| h.hops).sum::<u64>() + self.switches.iter().map(|s| s.hops).sum::<u64>()
+        self.hosts.iter().map(|h| h.hops).sum::<u64>() + self.switches.iter().map(Switch::hops).sum::<u64>()
     }
 
     /// The first failure of a scheme or law.
@@ -44,10 +45,10 @@ impl Part {
 pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     let net = Net::build(spec)?;
     let threads = match options.engine {
-        Engine::Windowed => options.threads.clamp(1, 64).min(spec.switches.len().max(1)),
+        Engine::Windowed => workers::count(&net, spec, options.threads),
         Engine::EventList => 1,
     };
-    let mut parts = build(&net, spec, threads)?;
+    let mut parts = build(&net, spec, threads, options.engine)?;
     match options.engine {
         Engine::Windowed => windowed::run(&net, &mut parts, options)?,
         Engine::EventList => event_list::run(&net, &mut parts[0], options)?,
@@ -56,7 +57,7 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
 }
 
 /// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.
-fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunError> {
+fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Vec<Part>, RunError> {
     let nodes = net.ports.len() - 1;
     let hosts = net.hosts as usize;
     let mut owner = vec![0usize; nodes];
@@ -83,7 +84,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
         let inbox = part.wires.inboxes.len() as u32;
         for p in net.ports[n]..net.ports[n + 1] {
             part.local[p as usize] = part.wires.inboxes.len() as u32;
-            part.wires.inboxes.push(Inbox::default());
+            part.wires.inboxes.push(Inbox::with_places(net.flight(p)));
         }
         if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n])
@@ -100,6 +101,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
         let local = &part.local;
         let place = |peer: u32| match local[peer as usize] {
             u32::MAX => peer | FOREIGN,
+            _ if engine == Engine::EventList => peer | FOREIGN,
             at => at,
         };
         for h in &mut part.hosts {
@@ -108,6 +110,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
         for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
             if let Some(l) = &mut p.link {
                 l.peer = place(l.peer);
+                p.peer = l.peer;
             }
         }
     }
@@ -125,8 +128,11 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     let mut hosts: Vec<&mut Host> = Vec::new();
     let mut switches: Vec<&mut Switch> = Vec::new();
     let mut waiting = 0u64;
+    let mut received: Vec<u64> = Vec::new();
     for part in &mut parts {
-        for e in part.wires.inboxes.iter().flat_map(|i| &i.ring).filter(|e| e.frame.kind == Kind::Data) {
+        for e in
+            part.wires.inboxes.iter().flat_map(|i| i.ring.entries()).filter(|e| e.frame.kind == Kind::Data)
+        {
             gone.add(&e.frame);
         }
         hosts.extend(part.hosts.iter_mut());
@@ -136,6 +142,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     switches.sort_by_key(|s| s.index);
     let mut counters: std::collections::BTreeMap<(usize, usize), u64> = std::collections::BTreeMap::new();
     let mut last = 0;
+    let mut control_at = Vec::new();
     for h in hosts {
         made.merge(&h.made);
         gone.merge(&h.got);
@@ -146,6 +153,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         frames.add(h.frames.0, 2);
         out.control_messages += h.control_messages;
         out.control_bits += h.control_bits;
+        h.control_at.pour(&mut control_at);
         out.feedback_ignored += h.ignored;
         out.feedback_lost += h.lost;
         out.packet_hops += h.hops;
@@ -157,7 +165,12 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         let (host, series) = h.finish(net);
         out.hosts.push(host);
         out.series.extend(series);
-        out.matrix.append(&mut h.matrix);
+        received.append(&mut h.matrix);
+    }
+    // Each destination has counted by source; the outcome is by source, then destination.
+    let n = out.hosts.len();
+    if received.len() == n * n {
+        out.matrix = (0..n * n).map(|i| received[i % n * n + i / n]).collect();
     }
     for s in switches {
         gone.merge(&s.drops);
@@ -166,9 +179,10 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         samples.add(s.samples.0, 4);
         out.control_messages += s.control_messages;
         out.control_bits += s.control_bits;
+        s.control_at.pour(&mut control_at);
         out.control_discarded += s.control_discarded;
-        out.packet_hops += s.hops;
-        out.control_hops += s.control_hops;
+        out.packet_hops += s.hops();
+        out.control_hops += s.control_hops();
         for (i, c) in s.counters.iter().enumerate() {
             *counters.entry((s.scheme().unwrap_or(0), i)).or_default() += c;
         }
@@ -178,12 +192,18 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         if paused && let Some(p) = switch.ports.iter().position(|p| p.dropped > 0) {
             return Err(RunError::Law(format!(
                 "{} frames were lost at switch {} port {p} for want of partition space although PAUSE is on; the \
-                 headroom above the high watermark is too small for its links",
+                 headroom above the high watermark is too small for its links (a PAUSE frame also waits for the data \
+                 frame in transmission, which takes long at a port that is served slowly)",
                 switch.ports[p].dropped, spec.switches[s.index].name
             )));
         }
         out.switches.push(switch);
         out.series.extend(series);
+    }
+    if net.record.control {
+        let bin = net.record.bin;
+        let values = control_at.iter().map(|bits: &u64| *bits as f64 / bin.as_secs_f64()).collect();
+        out.series.push(Series { kind: SeriesKind::Control, bin, values });
     }
     if (made.frames, made.identity) != (gone.frames, gone.identity) {
         return Err(RunError::Law(format!(

@@ -5,6 +5,8 @@ mod c07;
 mod m08;
 mod next;
 mod r07;
+#[cfg(test)]
+mod synthetic;
 mod z07;
 
 use crate::claims::Claim;
@@ -28,7 +30,7 @@ pub struct Paper {
 }
 
 /// All studies.
-pub(super) const PAPERS: &[&Paper] =
+pub const PAPERS: &[&Paper] =
     &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER, &next::PAPER];
 
 /// A study by its id.

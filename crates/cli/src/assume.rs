@@ -1,0 +1,583 @@
+//! `cnsim assume`: which reading of what the sources leave open comes nearest to the published cells?
+
+use crate::look::{self, Colour, paint};
+use crate::reproduce::{ASSUMED_SPEED, measured, threads};
+use crate::sweep::{column, half, refuse_many, run_all, write};
+use crate::{Common, Done, Failure, pairs};
+use clap::Args;
+use cnsim_report::model;
+use cnsim_studies::assume::{Lab, Scored, ScoredCell, Setup, asked_switches, every, named_switches};
+use cnsim_studies::files::digits;
+use cnsim_studies::grid;
+use cnsim_studies::metrics::Metric;
+use cnsim_studies::published;
+use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::stats::Summary;
+use cnsim_studies::study::Watch;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Arguments of `assume`.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct AssumeArgs {
+    /// STUDY/SCENARIO, or a file.
+    scenario: String,
+    /// What to vary: KEY=V1,V2, or the name of an assumption for all its alternatives; again for further ones [default:
+    /// all named assumptions].
+    #[arg(long, value_name = "KEY=V1,V2")]
+    over: Vec<String>,
+    /// Only cases whose condition, PAUSE or scheme contains this text; given again, all must match.
+    #[arg(long)]
+    only: Vec<String>,
+    /// Seeds of each case.
+    #[arg(long, default_value_t = 3)]
+    seeds: u64,
+    /// Largest number of runs, those from the store included.
+    #[arg(long, default_value_t = 2000)]
+    budget: u64,
+    /// Set a key for all runs.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+    /// Published numbers instead of the embedded ones.
+    #[arg(long)]
+    published: Option<PathBuf>,
+    /// Number of combinations shown.
+    #[arg(long, default_value_t = 15)]
+    top: usize,
+    /// Threads [default: all cores].
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Output folder.
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    /// Ranking and cells as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+    /// Start even if the request is huge.
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
+    let switches = if args.over.is_empty() {
+        named_switches()
+    } else {
+        asked_switches(&args.over).map_err(Failure::Input)?
+    };
+    let scenario = Scenario::load(&args.scenario, &pairs(&args.sets)?)?;
+    let published = match &args.published {
+        None => published::parse("published.csv", published::EMBEDDED),
+        Some(file) => std::fs::read_to_string(file)
+            .map_err(|e| format!("{}: {e}", file.display()))
+            .and_then(|text| published::parse(&file.display().to_string(), &text)),
+    };
+    let published = published.map_err(Failure::Input)?;
+    if args.seeds == 0 {
+        return Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)"));
+    }
+    let only: Vec<String> = args.only.iter().map(|t| t.to_lowercase()).collect();
+    let keep = |c: &Case| {
+        let text = format!("{}, PAUSE {}, {}", c.condition, c.pause, c.scheme).to_lowercase();
+        only.iter().all(|t| text.contains(t))
+    };
+    let mut lab = Lab::new(&scenario, &published, switches, args.seeds, &keep).map_err(Failure::Input)?;
+    // What was asked for is refused where it cannot be read; a named alternative that does not fit here is noted.
+    let mut setups: Vec<Setup> = Vec::new();
+    let one = lab.one_at_a_time();
+    lab.add(&mut setups, &one, !args.over.is_empty()).map_err(Failure::Input)?;
+    if setups.len() < 2 {
+        return Err(Failure::input(
+            "no alternative changes anything in these cases\n  help: name another key, or other cases with --only",
+        ));
+    }
+    let alone = setups.len();
+    let least = lab.runs_of(&setups);
+    if least > args.budget {
+        return Err(Failure::input(format!(
+            "one switch at a time needs {least} runs, more than the budget of {}\n  help: --budget {least}, fewer --seeds, or fewer cases with --only",
+            args.budget
+        )));
+    }
+    // What was asked for is run as a whole where the budget takes it.
+    let asked = if args.over.is_empty() { None } else { every(&lab.switches, args.budget) };
+    let mut whole = false;
+    if let Some(all) = asked {
+        let mut full = setups.clone();
+        lab.add(&mut full, &all, false).map_err(Failure::Input)?;
+        whole = lab.runs_of(&full) <= args.budget;
+        if whole {
+            setups = full;
+        }
+    }
+    let first = lab.missing(&setups);
+    let jobs: Vec<_> = first.iter().map(|i| lab.jobs[*i].clone()).collect();
+    refuse_many(&jobs, args.force)?;
+    if !common.quiet {
+        let each =
+            jobs.iter().map(|j| j.ready.settings.packet_hops()).sum::<f64>() / jobs.len().max(1) as f64;
+        let then = if whole {
+            "the whole grid".into()
+        } else {
+            format!("then what helped is combined, up to {} runs in all", args.budget)
+        };
+        eprintln!(
+            "cnsim {}: {}: {} cases, {} switches, {} values that change something; {} runs, {then}; at most {:.0} CPU-seconds, {} threads",
+            env!("CARGO_PKG_VERSION"),
+            scenario.id(),
+            lab.cases.len(),
+            lab.switches.len(),
+            alone - 1,
+            jobs.len(),
+            each * if whole { jobs.len() as f64 } else { args.budget as f64 } / ASSUMED_SPEED,
+            threads(args.threads)
+        );
+    }
+    let watch = Arc::new(Watch::default());
+    look::on_interrupt(&watch);
+    go(&mut lab, &setups, args, &watch, common)?;
+    let mut left = 0;
+    if !whole {
+        let scored = lab.score(&setups[..alone]);
+        let (more, out) = lab.search(&setups, &scored, args.budget);
+        left = out;
+        setups.extend(more);
+        let missing: Vec<_> = lab.missing(&setups).iter().map(|i| lab.jobs[*i].clone()).collect();
+        refuse_many(&missing, args.force)?;
+        if !common.quiet {
+            eprintln!("{} combinations of what helped: {} further runs", setups.len() - alone, missing.len());
+        }
+        go(&mut lab, &setups, args, &watch, common)?;
+    }
+    let scored = lab.score(&setups);
+    let Some(base) = scored.iter().find(|s| s.combination.is_empty()).cloned() else {
+        return Err(Failure::Run("the scenario as it is could not be scored".into()));
+    };
+    let text =
+        Text { lab: &lab, scored: &scored, base: &base, args, left, idle: idle(&lab, &setups[..alone]) };
+    text.write_files(&scenario, &setups)?;
+    if args.json {
+        println!("{}", text.json(&scenario));
+    } else {
+        text.tell(&scenario);
+    }
+    Ok(())
+}
+
+/// Runs what these setups still need.
+fn go(lab: &mut Lab<'_>, setups: &[Setup], args: &AssumeArgs, watch: &Arc<Watch>, common: &Common) -> Done {
+    let missing = lab.missing(setups);
+    let jobs: Vec<_> = missing.iter().map(|i| lab.jobs[*i].clone()).collect();
+    let records = run_all(&jobs, &args.out, args.threads, watch, common.quiet)?;
+    let finished = records.iter().flatten().count();
+    for (at, record) in missing.into_iter().zip(records) {
+        lab.records[at] = record;
+    }
+    if watch.stop.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted(format!(
+            "interrupted: {finished} of {} runs are finished and kept; the same command goes on from here",
+            jobs.len()
+        )));
+    }
+    Ok(())
+}
+
+/// Values that change no run here.
+fn idle(lab: &Lab<'_>, alone: &[Setup]) -> Vec<String> {
+    let mut idle = Vec::new();
+    for (s, switch) in lab.switches.iter().enumerate() {
+        let used = |v: usize| alone.iter().any(|x| x.combination[..] == [(s, v)]);
+        if !(0..switch.values.len()).any(used) {
+            idle.push(switch.name.clone());
+        }
+    }
+    idle
+}
+
+/// All that is said about a search.
+struct Text<'a> {
+    lab: &'a Lab<'a>,
+    scored: &'a [Scored],
+    base: &'a Scored,
+    args: &'a AssumeArgs,
+    left: usize,
+    idle: Vec<String>,
+}
+
+/// Two decimals of a distance.
+fn scales(s: &Summary) -> String {
+    format!("{:.2} ± {:.2}", s.mean, half(s))
+}
+
+impl Text<'_> {
+    fn alone(&self) -> Vec<&Scored> {
+        self.scored.iter().filter(|s| s.combination.len() <= 1).collect()
+    }
+
+    /// Combinations that measure something else than every shorter reading.
+    fn together(&self) -> Vec<&Scored> {
+        let values = |s: &Scored| s.cells.iter().map(|c| c.cell.values.clone()).collect::<Vec<_>>();
+        let shorter = |s: &Scored| {
+            let near = |o: &&Scored| o.distance == s.distance && o.combination.len() < s.combination.len();
+            self.scored.iter().filter(near).any(|o| values(o) == values(s))
+        };
+        self.scored.iter().filter(|s| s.combination.len() > 1 && !shorter(s)).collect()
+    }
+
+    fn ranking(&self, title: &str, list: &[&Scored]) {
+        println!("\n{}", paint(title, Colour::Bold, look::colour_on_stdout()));
+        let row = |s: &&Scored| {
+            let gain = s.gain.as_ref().filter(|_| !s.combination.is_empty()).map_or_else(String::new, scales);
+            vec![
+                s.label.clone(),
+                scales(&s.distance),
+                gain,
+                s.agree.to_string(),
+                s.better.to_string(),
+                s.worse.to_string(),
+            ]
+        };
+        let rows: Vec<Vec<String>> = list.iter().map(row).collect();
+        let header = ["reading", "distance", "nearer by", "agree", "better", "worse"];
+        for (i, line) in look::table(&header, &rows, false).lines().enumerate() {
+            let dim = i < 2 || line.starts_with("as it is");
+            println!(
+                "{}",
+                if dim { paint(line, Colour::Dim, look::colour_on_stdout()) } else { line.into() }
+            );
+        }
+    }
+
+    fn tell(&self, scenario: &Scenario) {
+        let (cells, colour) = (self.base.cells.len(), look::colour_on_stdout());
+        println!(
+            "{}: {} cases, {cells} published cells, {} seeds. Distance: mean |published - run| / scale over the cells; 1 scale is what one honest run may be off.",
+            scenario.id(),
+            self.lab.cases.len(),
+            self.lab.seeds
+        );
+        println!(
+            "agree: of {cells} cells; better, worse: cells nearer or farther by more than 1 scale; ± is the 95 % interval over seeds."
+        );
+        self.ranking("One switch at a time", &self.alone());
+        let together = self.together();
+        if !together.is_empty() {
+            let shown = &together[..together.len().min(self.args.top)];
+            self.ranking(&format!("Combinations, the nearest {} of {}", shown.len(), together.len()), shown);
+        }
+        let rows = self.misses();
+        if !rows.is_empty() {
+            println!(
+                "\n{}",
+                paint("Cells that differ, and the one switch that brings each nearest", Colour::Bold, colour)
+            );
+            let header = ["cell", "published", "as it is", "nearest", "with", "best overall"];
+            println!("{}", look::table(&header, &rows, false));
+        }
+        println!();
+        if !self.idle.is_empty() {
+            println!("Without effect on these cases: {}.", self.idle.join(", "));
+        }
+        self.lab.refused.iter().for_each(|r| println!("Left out: {r}"));
+        if self.left > 0 {
+            println!(
+                "{} values that help alone were left out of the combinations by --budget {}.",
+                self.left, self.args.budget
+            );
+        }
+        println!("{}", self.conclusion());
+        let out = self.args.out.display();
+        println!("\nFigures  {out}/assume.html\nNumbers  {out}/assume.csv, {out}/assume-cells.csv");
+    }
+
+    /// A cell of another reading.
+    fn at<'b>(&self, s: &'b Scored, i: usize) -> &'b ScoredCell {
+        &s.cells[i]
+    }
+
+    fn misses(&self) -> Vec<Vec<String>> {
+        let shown = |c: &ScoredCell| measured(c.cell.summary.mean, half(&c.cell.summary));
+        let mut rows = Vec::new();
+        for (i, c) in self.base.cells.iter().enumerate().filter(|(_, c)| !c.agrees) {
+            let best = self
+                .alone()
+                .into_iter()
+                .min_by(|a, b| self.at(a, i).distance.total_cmp(&self.at(b, i).distance));
+            let Some(best) = best else { continue };
+            let helps = self.at(best, i).distance + 0.05 < c.distance;
+            rows.push(vec![
+                c.name(),
+                c.cell.published.as_ref().map_or_else(String::new, |p| p.text.clone()),
+                shown(c),
+                if helps { shown(self.at(best, i)) } else { "-".into() },
+                if helps { best.label.clone() } else { "none".into() },
+                self.scored.first().map_or_else(String::new, |s| shown(self.at(s, i))),
+            ]);
+        }
+        rows
+    }
+
+    fn conclusion(&self) -> String {
+        let good: Vec<&str> =
+            self.scored.iter().filter(|s| s.holds_everywhere(self.base)).map(|s| s.label.as_str()).collect();
+        let Some(best) = self.scored.first() else { return String::new() };
+        let cells = self.base.cells.len();
+        match &good[..] {
+            [] if best.combination.is_empty() => {
+                format!(
+                    "No reading comes nearer than the scenario as it is ({} of {cells} cells agree).",
+                    best.agree
+                )
+            }
+            [] => format!(
+                "Nearest: {} ({} of {cells} cells agree, {} as it is). No reading is nearer beyond the noise without making some cell worse: no ground for another default.",
+                best.label, best.agree, self.base.agree
+            ),
+            some => format!(
+                "Nearer beyond the noise, and no cell worse: {}. Try them on all tables and scenarios of the study before a default changes.",
+                some[..some.len().min(5)].join("; ")
+            ),
+        }
+    }
+
+    fn json(&self, scenario: &Scenario) -> serde_json::Value {
+        let cell = |c: &ScoredCell| {
+            json!({
+                "condition": c.cell.condition, "pause": c.cell.pause, "scheme": c.cell.scheme, "metric": c.cell.metric.id,
+                "unit": c.cell.unit, "published": c.cell.published.as_ref().map(|p| p.value), "measured": c.cell.summary.mean,
+                "ci95": c.cell.summary.confidence(), "scale": c.scale, "distance": c.distance, "agrees": c.agrees,
+            })
+        };
+        let one = |s: &Scored| {
+            let set: serde_json::Map<String, serde_json::Value> = s
+                .combination
+                .iter()
+                .map(|(k, v)| (self.lab.switches[*k].key.clone(), json!(self.lab.switches[*k].values[*v])))
+                .collect();
+            json!({
+                "set": set, "distance": s.distance.mean, "ci95": s.distance.confidence(), "agree": s.agree,
+                "better": s.better, "worse": s.worse, "holds_everywhere": s.holds_everywhere(self.base),
+                "cells": s.cells.iter().map(cell).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "schema": 1, "scenario": scenario.id(), "seeds": self.lab.seeds, "cells": self.base.cells.len(),
+            "without_effect": self.idle, "refused": self.lab.refused, "conclusion": self.conclusion(),
+            "readings": self.scored.iter().map(one).collect::<Vec<_>>(),
+        })
+    }
+
+    fn write_files(&self, scenario: &Scenario, setups: &[Setup]) -> Done {
+        let words = |t: &str| t.split(',').map(String::from).collect::<Vec<String>>();
+        let bounds =
+            |i: Option<(f64, f64)>| i.map_or([String::new(), String::new()], |(l, h)| [digits(l), digits(h)]);
+        let header = words(
+            "rank,reading,distance,ci95_low,ci95_high,nearer_by,nearer_ci95_low,nearer_ci95_high,agree,cells,better,worse,holds_everywhere",
+        );
+        let mut lines = Vec::new();
+        for (i, s) in self.scored.iter().enumerate() {
+            let mut line = vec![(i + 1).to_string(), s.label.clone(), digits(s.distance.mean)];
+            line.extend(bounds(s.distance.confidence()));
+            line.push(s.gain.as_ref().map_or_else(String::new, |g| digits(g.mean)));
+            line.extend(bounds(s.gain.as_ref().and_then(Summary::confidence)));
+            line.extend([s.agree, s.cells.len(), s.better, s.worse].map(|n| n.to_string()));
+            line.push(if s.holds_everywhere(self.base) { "yes" } else { "no" }.into());
+            lines.push(line);
+        }
+        write(&self.args.out.join("assume.csv"), grid::csv(&header, &lines).as_bytes())?;
+        let header = words(
+            "reading,study,scenario,condition,pause,scheme,metric,unit,published,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,scale,distance,agrees",
+        );
+        let mut lines = Vec::new();
+        for s in self.scored {
+            for c in &s.cells {
+                let of = &c.cell;
+                let mut line: Vec<String> =
+                    [&s.label, &of.study, &of.scenario, &of.condition, &of.pause, &of.scheme]
+                        .map(Clone::clone)
+                        .into();
+                let published = of.published.as_ref().map_or_else(String::new, |p| digits(p.value));
+                line.extend([of.metric.id.to_string(), of.unit.clone(), published, digits(of.summary.mean)]);
+                line.extend(bounds(of.summary.confidence()));
+                line.extend(bounds(of.summary.prediction()));
+                line.extend([of.summary.n.to_string(), digits(c.scale), digits(c.distance)]);
+                line.push(if c.agrees { "yes" } else { "no" }.into());
+                lines.push(line);
+            }
+        }
+        write(&self.args.out.join("assume-cells.csv"), grid::csv(&header, &lines).as_bytes())?;
+        let html =
+            cnsim_report::render(&self.report(scenario, setups)).map_err(|e| Failure::Run(e.to_string()))?;
+        write(&self.args.out.join("assume.html"), html.as_bytes())
+    }
+
+    fn report(&self, scenario: &Scenario, setups: &[Setup]) -> model::Report {
+        let fact = |name: &str, value: String| model::Fact { name: name.into(), value };
+        let (alone, together) = (self.alone(), self.together());
+        let nearest: Vec<&Scored> = together.iter().copied().take(self.args.top).collect();
+        let mut page = model::Page {
+            id: scenario.id(),
+            title: format!("Assumptions: {}", scenario.title),
+            question: "Which reading of what the sources leave open comes nearest to the published cells? Rows are readings: the scenario as it is, one switch at a time, and the nearest combinations; colours say which cells agree.".into(),
+            source: scenario.source.clone(),
+            ..model::Page::default()
+        };
+        page.tables.push(ranking("one", "One switch at a time", &alone));
+        page.figures.push(bars("one", "Distance, one switch at a time", &alone, self.lab.seeds));
+        if !nearest.is_empty() {
+            page.tables.push(ranking("combinations", "Combinations, nearest first", &nearest));
+            page.figures.push(bars("combinations", "Distance of combinations", &nearest, self.lab.seeds));
+        }
+        for (i, case) in self.lab.cases.iter().enumerate() {
+            let run = |s: &Scored| setups.iter().find(|x| x.combination == s.combination).map(|x| x.runs[i]);
+            // Readings that mean the same to this case share its runs: the shortest stands for them.
+            let mut seen = Vec::new();
+            let mut all = vec![self.base];
+            all.extend(alone.iter().copied().filter(|s| !s.combination.is_empty()));
+            all.extend(nearest.iter().copied().take(5));
+            all.retain(|s| {
+                let r = run(s);
+                let new = !seen.contains(&r);
+                seen.push(r);
+                new
+            });
+            page.tables.push(heat(i, case, &all));
+        }
+        model::Report {
+            title: format!("Assumptions of {}", scenario.id()),
+            version: env!("CARGO_PKG_VERSION").into(),
+            command: self.command(),
+            facts: vec![
+                fact("readings", self.scored.len().to_string()),
+                fact("runs", self.lab.runs_of(setups).to_string()),
+                fact("seeds", self.lab.seeds.to_string()),
+                fact("conclusion", self.conclusion()),
+            ],
+            pages: vec![page],
+            ..model::Report::default()
+        }
+    }
+
+    fn command(&self) -> String {
+        let quoted = |s: &str| if s.contains(' ') { format!("{s:?}") } else { s.to_string() };
+        let mut text = format!("cnsim assume {}", quoted(&self.args.scenario));
+        for (name, list) in
+            [("--over", &self.args.over), ("--only", &self.args.only), ("--set", &self.args.sets)]
+        {
+            list.iter().for_each(|o| text += &format!(" {name} {}", quoted(o)));
+        }
+        text + &format!(" --seeds {} --budget {}", self.args.seeds, self.args.budget)
+    }
+}
+
+/// The ranking as a table.
+fn ranking(id: &str, title: &str, list: &[&Scored]) -> model::Table {
+    let column = |title: &str, unit: &str, about: &str| model::Column {
+        metric: title.replace(' ', "_"),
+        title: title.into(),
+        unit: unit.into(),
+        about: about.into(),
+    };
+    let count = |n: usize| Some(model::Cell { measured: Some(n as f64), ..model::Cell::default() });
+    model::Table {
+        id: id.into(),
+        condition: title.into(),
+        caption: "Distance: mean over published cells of |published - run| / scale, where one scale is what one honest run may be off.".into(),
+        columns: vec![
+            column("distance", "scales", "mean over cells, with its interval over seeds"),
+            column("nearer by", "scales", "than the scenario as it is, seed by seed"),
+            column("agree", "cells", "published cells within tolerance or prediction interval"),
+            column("better", "cells", "nearer by more than one scale"),
+            column("worse", "cells", "farther by more than one scale"),
+        ],
+        rows: list
+            .iter()
+            .map(|s| model::Row {
+                scheme: s.label.clone(),
+                cells: vec![
+                    Some(crate::sweep::cell(&s.distance)),
+                    s.gain.as_ref().map(crate::sweep::cell),
+                    count(s.agree),
+                    count(s.better),
+                    count(s.worse),
+                ],
+                ..model::Row::default()
+            })
+            .collect(),
+        ..model::Table::default()
+    }
+}
+
+fn bars(group: &str, title: &str, list: &[&Scored], seeds: u64) -> model::Figure {
+    let of = |f: &dyn Fn(&Summary) -> f64| list.iter().map(|s| f(&s.distance)).collect::<Vec<f64>>();
+    let band =
+        (seeds > 1).then(|| model::Band { low: of(&|s| s.mean - half(s)), high: of(&|s| s.mean + half(s)) });
+    model::Figure {
+        group: group.into(),
+        title: title.into(),
+        caption: format!("Mean over {seeds} seeds with its 95 % interval; nearest first."),
+        x: model::Axis { title: "reading".into(), ..model::Axis::default() },
+        y: model::Axis { title: "distance".into(), unit: "scales".into(), log: false },
+        kind: model::Kind::Bars,
+        categories: list.iter().map(|s| s.label.clone()).collect(),
+        traces: vec![model::Trace {
+            name: "distance".into(),
+            slot: Some(0),
+            x: (0..list.len()).map(|i| i as f64).collect(),
+            y: of(&|s| s.mean),
+            band,
+        }],
+        ..model::Figure::default()
+    }
+}
+
+/// What each reading makes of the cells of a case; the colour of a cell says whether it agrees.
+fn heat(number: usize, case: &Case, list: &[&Scored]) -> model::Table {
+    let mine = |s: &Scored| -> Vec<ScoredCell> {
+        let here = |c: &&ScoredCell| {
+            c.cell.pause == case.pause
+                && c.cell.scheme == case.scheme
+                && same(&c.cell.condition, &case.condition)
+        };
+        s.cells.iter().filter(here).cloned().collect()
+    };
+    let metrics: Vec<&'static Metric> =
+        list.first().map(|s| mine(s)).unwrap_or_default().iter().map(|c| c.cell.metric).collect();
+    let cell = |c: &ScoredCell| {
+        let (of, p) = (&c.cell, c.cell.published.as_ref());
+        model::Cell {
+            published: p.map(|p| p.text.clone()),
+            measured: Some(of.summary.mean),
+            ci95: of.summary.confidence(),
+            pi95: of.summary.prediction(),
+            accept: p.map(|p| (p.value - c.scale, p.value + c.scale)),
+            seeds: of.summary.n as u32,
+            values: of.values.clone(),
+            verdict: if c.agrees { model::Verdict::Agrees } else { model::Verdict::Differs },
+            structural: false,
+            note: format!("{:.1} scales", c.distance),
+        }
+    };
+    model::Table {
+        id: format!("case-{number}"),
+        condition: format!("{}, {}", case.condition, case.scheme),
+        pause: case.pause.clone(),
+        columns: metrics.iter().map(|m| column(m)).collect(),
+        rows: list
+            .iter()
+            .map(|s| {
+                let mine = mine(s);
+                let of = |m: &&'static Metric| mine.iter().find(|c| c.cell.metric.id == m.id).map(cell);
+                let cells = metrics.iter().map(of).collect();
+                model::Row { scheme: s.label.clone(), cells, ..model::Row::default() }
+            })
+            .collect(),
+        ..model::Table::default()
+    }
+}
+
+/// The same condition, however it is spelled.
+fn same(a: &str, b: &str) -> bool {
+    cnsim_studies::condition::canonical(a) == cnsim_studies::condition::canonical(b)
+}

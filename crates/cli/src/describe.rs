@@ -1,0 +1,263 @@
+//! `cnsim describe`: a study, a scenario with its network, a scheme with a picture of what it does.
+
+use crate::look::{self, Colour, paint};
+use crate::run::unknown_scheme;
+use crate::{Done, Failure, draw};
+use cnsim_schemes::Entry;
+use cnsim_studies::assumptions::ASSUMPTIONS;
+use cnsim_studies::demo::{SECOND, demo};
+use cnsim_studies::keys;
+use cnsim_studies::papers::{self, Paper};
+use cnsim_studies::published;
+use cnsim_studies::scenario::{EMBEDDED, Scenario};
+
+/// Most conditions of a group that are listed.
+const MOST: usize = 16;
+
+pub(crate) fn describe(name: &str) -> Done {
+    if let Some(e) = cnsim_schemes::find(name) {
+        return scheme(e);
+    }
+    if let Some(p) = papers::find(name) {
+        return study(p);
+    }
+    let found = Scenario::load(name, &[]);
+    let s = found.map_err(|p| match name.ends_with(".toml") || name.contains('/') {
+        true => Failure::from(p),
+        false => unknown(name),
+    })?;
+    scenario(&s, if name.ends_with(".toml") { name.into() } else { s.id() })
+}
+
+/// Nothing of this name: the nearest of all names.
+fn unknown(name: &str) -> Failure {
+    let schemes = cnsim_schemes::catalogue().iter().map(|e| e.name);
+    let scenarios = EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]);
+    let all = schemes.chain(scenarios).chain(papers::PAPERS.iter().map(|p| p.id));
+    match cnsim_studies::text::nearest(name, all) {
+        Some(near) => Failure::input(format!(
+            "there is no scheme, scenario or study `{name}`\n  help: did you mean `{near}`? `cnsim list schemes|scenarios|studies` shows them"
+        )),
+        None => unknown_scheme(name),
+    }
+}
+
+fn bold(text: &str) -> String {
+    paint(text, Colour::Bold, look::colour_on_stdout())
+}
+
+/// Published cells by scenario.
+fn printed(study: &str, scenario: Option<&str>) -> usize {
+    let all = published::parse("published.csv", published::EMBEDDED).unwrap_or_default();
+    let mine = |p: &&published::Published| {
+        p.study.eq_ignore_ascii_case(study) && scenario.is_none_or(|s| p.scenario.eq_ignore_ascii_case(s))
+    };
+    all.iter().filter(mine).count()
+}
+
+fn study(p: &Paper) -> Done {
+    println!("{}\n\n{}\n\nSource: {}\n", bold(&format!("{}: {}", p.id, p.title)), p.summary, p.citation);
+    let mut rows = Vec::new();
+    for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.split('/').next().is_some_and(|s| s == p.id)) {
+        let s = Scenario::load(id, &[])?;
+        let cells = printed(&s.study, Some(&s.name)).to_string();
+        rows.push(vec![s.id(), s.cases().len().to_string(), s.seeds.to_string(), cells, s.title.clone()]);
+    }
+    if rows.is_empty() {
+        println!("No scenario of it is embedded yet; {} of its numbers are known.", printed(p.id, None));
+    } else {
+        println!("{}", look::table(&["scenario", "cases", "seeds", "published", "title"], &rows, true));
+    }
+    if !p.claims.is_empty() {
+        let rows: Vec<Vec<String>> =
+            p.claims.iter().map(|c| vec![c.id.into(), c.origin.into(), c.text.into()]).collect();
+        println!("\n{}", look::words(&["claim", "origin", "what the study says"], &rows));
+    }
+    println!("\nRun it: cnsim reproduce {}", p.id);
+    Ok(())
+}
+
+/// Did the scenario say something here?
+pub(crate) fn said(text: &str) -> bool {
+    !text.is_empty() && text != "none"
+}
+
+fn scenario(s: &Scenario, written: String) -> Done {
+    println!("{}\n", bold(&format!("{}: {}", s.id(), s.title)));
+    if said(&s.question) {
+        println!("{}\n", s.question);
+    }
+    if said(&s.source) {
+        println!("Source: {}\n", s.source);
+    }
+    let cases = s.cases();
+    let Some(first) = cases.first() else { return Ok(()) };
+    let ready = s.ready(first)?;
+    println!("{}", draw::network(&ready));
+    let mut hops = 0.0;
+    for case in &cases {
+        hops += s.ready(case)?.settings.packet_hops() * s.seeds as f64;
+    }
+    println!("{}", bold(&format!("{} cases x {} seeds", cases.len(), s.seeds)));
+    for (g, group) in s.groups.iter().enumerate() {
+        let mut conditions: Vec<&str> = Vec::new();
+        for c in cases.iter().filter(|c| c.group == g) {
+            if !conditions.contains(&c.condition.as_str()) {
+                conditions.push(&c.condition);
+            }
+        }
+        println!("  PAUSE {}; schemes {}:", group.pauses.join(", "), group.schemes.join(", "));
+        conditions.iter().take(MOST).for_each(|c| println!("    {c}"));
+        if conditions.len() > MOST {
+            println!("    and {} more", conditions.len() - MOST);
+        }
+    }
+    let figures: Vec<&str> = s.figures.iter().map(|f| f.title.as_str()).filter(|t| !t.is_empty()).collect();
+    if !figures.is_empty() {
+        println!("  Figures beside those of every table: {}", figures.join("; "));
+    }
+    let cells = printed(&s.study, Some(&s.name));
+    if cells > 0 {
+        println!("  {cells} published cells to set them beside");
+    }
+    let seconds = hops / crate::reproduce::ASSUMED_SPEED;
+    let threads = crate::reproduce::threads(0);
+    println!(
+        "  About {hops:.1e} packet-hops: {} of CPU time, {} on {threads} threads",
+        look::duration(seconds),
+        look::duration(seconds / threads as f64)
+    );
+    println!("\n{}", bold("What it sets; all else is as `cnsim new` says"));
+    let shown = |v: &serde_json::Value| match v {
+        serde_json::Value::String(t) => t.clone(),
+        other => other.to_string(),
+    };
+    for (k, v) in ready.config.as_object().into_iter().flatten() {
+        let usual = keys::find(k).map_or("", |k| k.default);
+        if !matches!(k.as_str(), "scheme" | "study" | "name" | "condition") && shown(v) != usual {
+            println!("  {k} = {}", shown(v));
+        }
+    }
+    for (k, leaf) in s.flat().leaves.iter().filter(|(k, _)| k.starts_with("scheme.")) {
+        println!("  {k} = {}", leaf.items.join(", "));
+    }
+    let bearing = bearing(s, &ready.config);
+    if !bearing.is_empty() {
+        println!("\n{}", bold("Assumptions that bear on it"));
+        println!("{}", look::words(&["id", "key", "here", "alternatives", "what is assumed"], &bearing));
+    }
+    println!("\nRun it: cnsim reproduce {0} · one case: cnsim run {0} --scheme {1}", written, first.scheme);
+    Ok(())
+}
+
+/// Assumptions whose key the scenario sets, or that are parameters of its schemes.
+fn bearing(s: &Scenario, config: &serde_json::Value) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for a in ASSUMPTIONS {
+        let here = match a.key.strip_prefix("scheme.params.") {
+            None if s.flat().leaves.contains_key(a.key) => config[a.key].as_str().unwrap_or("").to_string(),
+            None => continue,
+            Some(leaf) => {
+                let mut values: Vec<String> = Vec::new();
+                for scheme in s.schemes() {
+                    let case = s.cases().into_iter().find(|c| c.scheme == scheme);
+                    let built = case.and_then(|c| s.ready(&c).ok()).map(|r| r.built.values);
+                    let value = built.and_then(|v| v.into_iter().find(|v| v.0 == leaf));
+                    if let Some((_, v)) = value.filter(|v| !values.contains(&v.1)) {
+                        values.push(v);
+                    }
+                }
+                if values.is_empty() {
+                    continue;
+                }
+                values.join(" or ")
+            }
+        };
+        rows.push(vec![
+            format!("{} {}", a.id, a.name),
+            a.key.into(),
+            here,
+            a.alternatives.into(),
+            a.about.into(),
+        ]);
+    }
+    rows
+}
+
+fn scheme(e: &Entry) -> Done {
+    println!("{}\n", bold(&format!("{}: {}", e.name, e.title)));
+    println!("{}\n", plain(&e.about()));
+    let info = (e.info)();
+    let rows: Vec<Vec<String>> = info
+        .iter()
+        .map(|i| {
+            let text = |t: &str| t.to_string();
+            vec![text(i.key), text(i.symbol), i.default.clone(), text(i.kind), i.range.clone(), text(i.doc)]
+        })
+        .collect();
+    if rows.is_empty() {
+        println!("No parameters.");
+    } else {
+        let header = ["parameter", "symbol", "default", "kind", "range", "meaning"];
+        println!("{}", look::words(&header, &rows));
+    }
+    let open: Vec<Vec<String>> = ASSUMPTIONS
+        .iter()
+        .filter_map(|a| {
+            let leaf = a.key.strip_prefix("scheme.params.")?;
+            let here = info.iter().find(|i| i.key == leaf)?;
+            let id = format!("{} {}", a.id, a.name);
+            Some(vec![id, leaf.into(), here.default.clone(), a.alternatives.into(), a.about.into()])
+        })
+        .collect();
+    if !open.is_empty() {
+        println!("\n{}", bold("What the sources leave open"));
+        println!(
+            "{}",
+            look::words(&["assumption", "parameter", "default", "alternatives", "what is assumed"], &open)
+        );
+    }
+    picture(e.name)
+}
+
+/// One flow meeting one bottleneck, run now.
+fn picture(scheme: &str) -> Done {
+    const COLUMNS: usize = 60;
+    let d = demo(scheme).map_err(Failure::Run)?;
+    println!(
+        "\n{}\nH1 sends as fast as it may; H2 joins it from {} to {} ms; both into one 10 Gb/s port. 30 ms, PAUSE on.",
+        bold("One flow meets one bottleneck"),
+        SECOND.0,
+        SECOND.1
+    );
+    let top = d.queue.iter().copied().fold(0.0, f64::max);
+    println!("  queue    {}  0 to {top:.0} KB", look::bars(&d.queue, COLUMNS, top));
+    for (name, rate) in ["H1", "H2"].iter().zip(&d.rates) {
+        println!("  rate {name}  {}  0 to 10 Gb/s", look::bars(rate, COLUMNS, 10.0));
+    }
+    let at = |ms: f64| (ms / d.bin / d.queue.len().max(1) as f64 * COLUMNS as f64) as usize;
+    let mut marks = vec![' '; COLUMNS];
+    for (ms, mark) in [(SECOND.0, '↑'), (SECOND.1, '↓')] {
+        if let Some(m) = marks.get_mut(at(ms)) {
+            *m = mark;
+        }
+    }
+    println!("           {}  ↑ H2 starts, ↓ H2 stops", marks.into_iter().collect::<String>());
+    Ok(())
+}
+
+/// Markdown as a terminal shows it: headings without marks, links as their text.
+fn plain(markdown: &str) -> String {
+    let mut lines = Vec::new();
+    for line in markdown.lines() {
+        if line.starts_with("|---") {
+            continue;
+        }
+        let text = line.replace("[`", "`").replace("`]", "`");
+        lines.push(match text.trim_start_matches('#') {
+            heading if heading.len() < text.len() => bold(heading.trim()),
+            _ => text,
+        });
+    }
+    lines.join("\n").trim().to_string()
+}

@@ -1,0 +1,279 @@
+//! What `cnsim reproduce` tells in the terminal: tables of one study, or a line a scenario for many.
+
+use crate::ReproduceArgs;
+use crate::look::{self, Colour, paint};
+use crate::look_table::COLUMNS;
+use crate::reproduce::{fingerprint, measured};
+use cnsim_report::model::{self, Page, Report, Table};
+use cnsim_studies::claims::{Claim, Finding, Holds};
+use cnsim_studies::files::digits;
+use cnsim_studies::store::RunRecord;
+use cnsim_studies::study::{Cell, Verdict};
+use std::collections::BTreeSet;
+
+/// Most misses told one by one; with more, a few of each kind.
+const ONE_BY_ONE: usize = 30;
+
+/// What there is to tell.
+pub(crate) struct Told<'a> {
+    pub(crate) args: &'a ReproduceArgs,
+    pub(crate) report: &'a Report,
+    pub(crate) cells: &'a [Cell],
+    pub(crate) findings: &'a [(&'static Claim, Finding)],
+    pub(crate) records: &'a [RunRecord],
+}
+
+pub(crate) fn tell(t: &Told<'_>) {
+    let colour = look::colour_on_stdout();
+    let studies: BTreeSet<&str> = t.cells.iter().map(|c| c.study.as_str()).collect();
+    let one = studies.len() <= 1;
+    if one {
+        for page in &t.report.pages {
+            for table in &page.tables {
+                print_table(page, table, colour);
+            }
+        }
+    } else {
+        println!("\n{}", scenarios(t));
+    }
+    let count = |v: Verdict| t.cells.iter().filter(|c| c.verdict == v && !c.structural).count();
+    let zeros = t.cells.iter().filter(|c| c.published.is_some() && c.structural).count();
+    println!(
+        "\n{} published cells agree, {} differ; {zeros} more are zero by construction. ± is the 95 % interval of the mean.",
+        count(Verdict::Agrees),
+        count(Verdict::Differs)
+    );
+    misses(t.cells);
+    claims(t, one, colour);
+    let left = t.report.not_run.len() + t.report.pages.iter().map(|p| p.not_run.len()).sum::<usize>();
+    if left > 0 {
+        println!("\nPublished, not run: {left} cells; the report lists them.");
+    }
+    if t.report.pages.len() == 1 {
+        queue(t.records);
+    }
+    next(t);
+    println!("Fingerprint of all runs: {} (the same on any number of threads)", fingerprint(t.records));
+}
+
+/// A line a scenario: how its cells came out.
+fn scenarios(t: &Told<'_>) -> String {
+    let header = ["scenario", "runs", "agree", "differ", "zero", "unpublished", "not run", "figures"];
+    let rows: Vec<Vec<String>> = t
+        .report
+        .pages
+        .iter()
+        .map(|p| {
+            let cells = || p.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
+            let of = |v: model::Verdict| cells().filter(|c| c.verdict == v && !c.structural).count();
+            let zeros = cells().filter(|c| c.structural && c.published.is_some()).count();
+            let runs = t.records.iter().filter(|r| p.id == format!("{}/{}", r.study, r.scenario)).count();
+            let figures = p.figures.len();
+            let numbers = [
+                runs,
+                of(model::Verdict::Agrees),
+                of(model::Verdict::Differs) + of(model::Verdict::Incomparable),
+                zeros,
+                of(model::Verdict::Unpublished),
+                p.not_run.len(),
+                figures,
+            ];
+            let shown = |n: &usize| if *n == 0 { "-".into() } else { n.to_string() };
+            std::iter::once(p.id.clone()).chain(numbers.iter().map(shown)).collect()
+        })
+        .collect();
+    look::table(&header, &rows, false)
+}
+
+fn print_table(page: &Page, t: &Table, colour: bool) {
+    let parts = [page.id.clone(), t.condition.clone(), format!("PAUSE {}", t.pause)];
+    let title: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
+    println!("\n{}", paint(&title.join(", "), Colour::Bold, colour));
+    let several = t.rows.iter().any(|r| !r.condition.is_empty());
+    // What was published, and of the rest only the five of the printed tables.
+    let published =
+        |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
+    let zero = |c: usize| t.rows.iter().all(|r| r.cells[c].as_ref().is_none_or(|x| x.structural));
+    let columns: Vec<usize> = (0..t.columns.len())
+        .filter(|&c| !zero(c))
+        .filter(|&c| published(c) || COLUMNS.contains(&t.columns[c].metric.as_str()))
+        .collect();
+    let mut header = if several { vec!["condition".to_string()] } else { Vec::new() };
+    header.push("scheme".into());
+    for &c in &columns {
+        let m = &t.columns[c];
+        if published(c) {
+            header.push(format!("{} publ.", m.title));
+            header.push(if m.unit.is_empty() { "measured".into() } else { format!("measured [{}]", m.unit) });
+        } else {
+            header.push(if m.unit.is_empty() {
+                m.title.clone()
+            } else {
+                format!("{} [{}]", m.title, m.unit)
+            });
+        }
+    }
+    header.push("verdict".into());
+    let mut rows = Vec::new();
+    for (i, r) in t.rows.iter().enumerate() {
+        let same = i > 0 && t.rows[i - 1].condition == r.condition;
+        let mut row =
+            if several { vec![if same { String::new() } else { r.condition.clone() }] } else { Vec::new() };
+        row.push(r.scheme.clone());
+        let (mut missed, mut judged) = (Vec::new(), false);
+        for &c in &columns {
+            let cell = r.cells[c].as_ref();
+            if published(c) {
+                row.push(
+                    cell.map_or_else(String::new, |x| x.published.clone().unwrap_or_else(|| "-".into())),
+                );
+            }
+            row.push(
+                cell.and_then(|x| Some((x.measured?, x.ci95)))
+                    .map_or_else(String::new, |(m, ci)| measured(m, ci.map_or(0.0, |(l, h)| (h - l) / 2.0))),
+            );
+            judged |= cell.is_some_and(|x| x.published.is_some());
+            match cell.map(|x| x.verdict) {
+                Some(model::Verdict::Differs) => missed.push(t.columns[c].title.as_str()),
+                Some(model::Verdict::Incomparable) => missed.push("incomparable"),
+                _ => {}
+            }
+        }
+        row.push(match (missed.is_empty(), judged) {
+            (false, _) => format!("differs: {}", missed.join(", ")),
+            (true, true) => "agrees".into(),
+            (true, false) => "-".into(),
+        });
+        rows.push(row);
+    }
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    for (i, line) in look::table(&header, &rows, true).lines().enumerate() {
+        let tint = match i {
+            0 | 1 => Colour::Dim,
+            _ if line.contains("differs") => Colour::Yellow,
+            _ if line.ends_with("agrees") => Colour::Green,
+            _ => Colour::Plain,
+        };
+        println!("{}", paint(line, tint, colour));
+    }
+}
+
+/// Cells that differ, by the assumption suspected.
+fn misses(cells: &[Cell]) {
+    let missed: Vec<&Cell> = cells.iter().filter(|c| c.verdict == Verdict::Differs).collect();
+    let most = if missed.len() <= ONE_BY_ONE { usize::MAX } else { 2 };
+    let mut groups: Vec<(String, &str, Vec<&Cell>)> = Vec::new();
+    for c in missed {
+        let id = format!("{}/{}", c.study, c.scenario);
+        match groups.iter_mut().find(|g| g.0 == id && g.1 == c.note) {
+            Some(g) => g.2.push(c),
+            None => groups.push((id, &c.note, vec![c])),
+        }
+    }
+    for (id, note, cells) in groups {
+        let note = if note.is_empty() { "no assumption is suspected yet" } else { note };
+        println!("  {id}: {note}");
+        for c in cells.iter().take(most) {
+            println!(
+                "    {}, PAUSE {}, {}, {}: published {}, measured {}",
+                c.condition,
+                c.pause,
+                c.scheme,
+                c.metric.title,
+                c.published.as_ref().map_or("", |p| p.text.as_str()),
+                digits(c.summary.mean)
+            );
+        }
+        if cells.len() > most {
+            println!("    and {} more", cells.len() - most);
+        }
+    }
+}
+
+fn claims(t: &Told<'_>, one: bool, colour: bool) {
+    if t.findings.is_empty() {
+        return;
+    }
+    let missing = t.findings.iter().filter(|f| f.1.holds == Holds::NotRun).count();
+    if one {
+        println!("\nClaims ({missing} of {} not run here):", t.findings.len());
+    } else {
+        let mut studies: Vec<&str> = Vec::new();
+        t.findings.iter().for_each(|(c, _)| {
+            if !studies.contains(&c.study) {
+                studies.push(c.study);
+            }
+        });
+        let header = ["claims of", "yes", "no", "undecided", "not run", "read from figures"];
+        let rows: Vec<Vec<String>> = studies
+            .iter()
+            .map(|s| {
+                let mine = || t.findings.iter().filter(|f| f.0.study == *s);
+                // Claims that could only be read from a figure are shown, not scored.
+                let of = |h: Holds| mine().filter(|f| f.1.holds == h && f.0.origin != "figure").count();
+                let figures = mine().filter(|f| f.0.origin == "figure").count();
+                let numbers =
+                    [of(Holds::Yes), of(Holds::No), of(Holds::Undecided), of(Holds::NotRun), figures];
+                std::iter::once((*s).to_string()).chain(numbers.iter().map(usize::to_string)).collect()
+            })
+            .collect();
+        println!("\n{}\n", look::table(&header, &rows, false));
+    }
+    for (c, f) in t.findings.iter().filter(|f| f.1.holds != Holds::NotRun) {
+        // Among many, those that hold are not told.
+        if !one && f.holds == Holds::Yes {
+            continue;
+        }
+        let tint = match f.holds {
+            Holds::Yes => Colour::Green,
+            Holds::No => Colour::Yellow,
+            _ => Colour::Plain,
+        };
+        println!("{}", paint(&format!("  {:7} {:9} {}", c.id, f.holds.text(), c.text), tint, colour));
+    }
+}
+
+/// The hot queue of the first case with a scheme, as a picture in one line.
+fn queue(records: &[RunRecord]) {
+    let with = records.iter().filter(|r| r.series.contains_key("hot_queue"));
+    let Some(r) = with.clone().find(|r| r.scheme != "none").or_else(|| with.clone().next()) else { return };
+    let Some(q) = r.series.get("hot_queue") else { return };
+    println!(
+        "\nHot queue, {}, {}, PAUSE {}: {} 0 to {:.0} KB",
+        r.scheme,
+        r.condition,
+        r.pause,
+        look::spark(&q.values, 50),
+        q.values.iter().copied().fold(0.0, f64::max)
+    );
+}
+
+/// Where things are, and what to do next.
+fn next(t: &Told<'_>) {
+    let out = t.args.out.display();
+    println!("\nReport   {out}/report.html\nNumbers  {out}/numbers.csv, claims.csv, results.json, series/");
+    let judged = |c: &&Cell| c.published.is_some() && !c.structural;
+    let asked = t.cells.iter().find(|c| c.verdict == Verdict::Differs);
+    let asked = asked.or_else(|| t.cells.iter().find(judged)).or(t.cells.first());
+    if let Some(c) = asked {
+        let place = if t.args.out.as_os_str() == "out" { String::new() } else { format!(" --out {out}") };
+        println!(
+            "Why      cnsim explain {}/{}/{}/{} --condition \"{}\" --pause {}{place}",
+            c.study, c.scenario, c.scheme, c.metric.id, c.condition, c.pause
+        );
+        let more = match t.args.what.as_str() {
+            "all" => String::new(),
+            file if file.ends_with(".toml") => String::new(),
+            "quick" => format!("cnsim reproduce {} · cnsim reproduce all · ", c.study),
+            _ => "cnsim reproduce all · ".into(),
+        };
+        let name = match &t.args.what {
+            file if file.ends_with(".toml") => file.clone(),
+            _ => format!("{}/{}", c.study, c.scenario),
+        };
+        println!(
+            "Next     {more}cnsim describe {0} · cnsim run {0} --scheme {1} · cnsim new mine > mine.toml",
+            name, c.scheme
+        );
+    }
+}

@@ -1,0 +1,469 @@
+//! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
+
+use crate::look::{self, Colour, paint};
+use crate::reproduce::{measured, refuse_huge, threads};
+use crate::run::unknown_scheme;
+use crate::{Common, Done, Failure, pairs};
+use clap::Args;
+use cnsim_report::model;
+use cnsim_studies::files::{digits, results_json};
+use cnsim_studies::grid::{self, Axis, Point, Sweep};
+use cnsim_studies::metrics::{self, METRICS, Metric, structural_zero};
+use cnsim_studies::scenario::Scenario;
+use cnsim_studies::stats::Summary;
+use cnsim_studies::store::{RunRecord, Store, write_atomically};
+use cnsim_studies::study::{Job, Watch, run_jobs};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Runs beyond which a request needs --force.
+const MANY: usize = 10_000;
+
+/// Arguments of `sweep`.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct SweepArgs {
+    /// Scenario: embedded name or file.
+    scenario: String,
+    /// A key and its values: KEY=V1,V2 or KEY=FROM..TO/COUNT, evenly or with /log by equal factors; again for further
+    /// keys.
+    #[arg(long, value_name = "KEY=V1,V2", required = true)]
+    over: Vec<String>,
+    /// Schemes [default: the scenario's].
+    #[arg(long, value_delimiter = ',')]
+    scheme: Vec<String>,
+    /// PAUSE modes [default: the scenario's first].
+    #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
+    pause: Vec<String>,
+    /// Condition, as the scenario's template writes it [default: the first].
+    #[arg(long)]
+    condition: Option<String>,
+    /// Seeds of each point [default: the scenario's].
+    #[arg(long)]
+    seeds: Option<u64>,
+    /// Metrics of table and figures [default: the main ones]; the CSV file has all.
+    #[arg(long, value_delimiter = ',')]
+    metric: Vec<String>,
+    /// Set a key for all points.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+    /// Threads [default: all cores].
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Output folder.
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    /// Results as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+    /// Start even if the request is huge.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Metrics shown where none are asked for, if they were measured.
+const MAIN: [&str; 8] = [
+    "aggregate_throughput",
+    "hot_port_throughput",
+    "throughput_loss",
+    "fairness",
+    "completion_time",
+    "time_paused",
+    "dropped_frames",
+    "overhead",
+];
+
+/// A point with what was measured.
+struct Row<'a> {
+    point: &'a Point,
+    metrics: Vec<(&'static Metric, Summary)>,
+}
+
+impl Row<'_> {
+    fn get(&self, id: &str) -> Option<&Summary> {
+        self.metrics.iter().find(|m| m.0.id == id).map(|m| &m.1)
+    }
+}
+
+/// Half width of the 95 % interval of the mean.
+pub(crate) fn half(s: &Summary) -> f64 {
+    s.confidence().map_or(0.0, |(l, h)| (h - l) / 2.0)
+}
+
+/// Runs jobs with progress and the store; `None` for those that an interruption left out.
+pub(crate) fn run_all(
+    jobs: &[Job],
+    out: &Path,
+    asked: usize,
+    watch: &Arc<Watch>,
+    quiet: bool,
+) -> Result<Vec<Option<RunRecord>>, Failure> {
+    let store = Store::open(out).map_err(|e| Failure::io(out, &e))?;
+    let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
+    let new = jobs.iter().filter(|j| !store.has(&Store::key(&j.ready.config, j.seed)));
+    let hops = new.map(|j| j.ready.settings.packet_hops()).sum();
+    look::with_progress(jobs.len() as u64, hops, watch, quiet, work).map_err(Failure::Run)
+}
+
+/// Writes a file whole.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Done {
+    write_atomically(path, bytes).map_err(|e| Failure::io(path, &e))
+}
+
+/// Refuses more runs than anyone wants by mistake.
+pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
+    if !force && jobs.len() > MANY {
+        return Err(Failure::input(format!(
+            "this is huge: {} runs\n  help: use fewer values, schemes or seeds, or insist with --force",
+            jobs.len()
+        )));
+    }
+    refuse_huge(jobs, force)
+}
+
+fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
+    let one = |name: &String| {
+        metrics::find(name.trim()).ok_or_else(|| {
+            let near = cnsim_studies::text::nearest(name, METRICS.iter().map(|m| m.id));
+            let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+            Failure::input(format!(
+                "there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"
+            ))
+        })
+    };
+    names.iter().map(one).collect()
+}
+
+/// The sweep that the arguments ask for; nothing has run yet.
+fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
+    let axes = grid::axes(&args.over).map_err(Failure::Input)?;
+    let mut schemes = Vec::new();
+    for s in &args.scheme {
+        schemes.push(cnsim_schemes::find(s.trim()).ok_or_else(|| unknown_scheme(s))?.name.to_string());
+    }
+    let cases = scenario.cases();
+    let first = cases.iter().find(|c| schemes.first().is_none_or(|s| *s == c.scheme)).or(cases.first());
+    let Some(first) = first else {
+        return Err(Failure::input("the scenario has no case\n  help: give its matrix a scheme"));
+    };
+    let mut base = match &args.condition {
+        None => first.clone(),
+        Some(text) => scenario.case_of(text, &first.pause, &first.scheme).ok_or_else(|| {
+            Failure::input(format!(
+                "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
+                first.condition
+            ))
+        })?,
+    };
+    // A key set on the command line wins over the matrix.
+    let sets = pairs(&args.sets)?;
+    base.row.retain(|(k, _)| args.condition.is_some() || !sets.iter().any(|s| s.0 == *k));
+    if schemes.is_empty() {
+        schemes.clone_from(&scenario.groups[base.group].schemes);
+    }
+    let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.clone());
+    let pauses = match (&args.pause[..], set_pause) {
+        ([], Some(p)) => vec![p],
+        ([], None) => vec![first.pause.clone()],
+        (asked, _) => asked.to_vec(),
+    };
+    let seeds = args.seeds.unwrap_or(scenario.seeds);
+    if seeds == 0 {
+        return Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)"));
+    }
+    grid::plan(scenario, axes, &base, &pauses, &schemes, seeds).map_err(Failure::Input)
+}
+
+pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
+    let asked = wanted(&args.metric)?;
+    let scenario = Scenario::load(&args.scenario, &pairs(&args.sets)?)?;
+    let sweep = plan(args, &scenario)?;
+    refuse_many(&sweep.jobs, args.force)?;
+    if !common.quiet {
+        eprintln!(
+            "cnsim {}: {} points of {}, {} runs, {} threads",
+            env!("CARGO_PKG_VERSION"),
+            sweep.points.len(),
+            scenario.id(),
+            sweep.jobs.len(),
+            threads(args.threads)
+        );
+        sweep.notes.iter().for_each(|n| eprintln!("note: {n}"));
+    }
+    let watch = Arc::new(Watch::default());
+    look::on_interrupt(&watch);
+    let records = run_all(&sweep.jobs, &args.out, args.threads, &watch, common.quiet)?;
+    let rows: Vec<Row<'_>> = sweep.points.iter().filter_map(|p| row(p, &records, sweep.seeds)).collect();
+    let shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
+    write(&args.out.join("sweep.csv"), csv(&scenario, &sweep, &rows).as_bytes())?;
+    let all: Vec<RunRecord> = records.iter().flatten().cloned().collect();
+    let text =
+        serde_json::to_vec(&results_json(&all, &|_| Vec::new())).map_err(|e| Failure::Run(e.to_string()))?;
+    write(&args.out.join("results.json"), &text)?;
+    let report = report(args, &scenario, &sweep, &rows, &shown);
+    let html = cnsim_report::render(&report).map_err(|e| Failure::Run(e.to_string()))?;
+    write(&args.out.join("sweep.html"), html.as_bytes())?;
+    if args.json {
+        println!("{}", as_json(&scenario, &sweep, &rows));
+    } else {
+        tell(args, &sweep, &rows, &shown);
+    }
+    if watch.stop.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted(format!(
+            "interrupted: {} of {} runs are finished and kept; the same command goes on from here",
+            all.len(),
+            sweep.jobs.len()
+        )));
+    }
+    Ok(())
+}
+
+/// What was measured at a point, if all its runs are finished.
+fn row<'a>(point: &'a Point, records: &[Option<RunRecord>], seeds: u64) -> Option<Row<'a>> {
+    let runs: Option<Vec<&RunRecord>> =
+        records[point.first..point.first + seeds as usize].iter().map(Option::as_ref).collect();
+    let runs = runs?;
+    let of = |m: &'static Metric| {
+        let values: Vec<f64> = runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
+        Some((m, Summary::of(&values)?))
+    };
+    Some(Row { point, metrics: METRICS.iter().filter_map(of).collect() })
+}
+
+/// The main metrics that were measured and are not zero by construction throughout.
+fn main_metrics(rows: &[Row<'_>]) -> Vec<&'static Metric> {
+    let says = |r: &Row<'_>, id: &str| {
+        r.get(id).is_some() && !structural_zero(id, &r.point.case.pause, &r.point.case.scheme)
+    };
+    MAIN.iter().filter(|id| rows.iter().any(|r| says(r, id))).filter_map(|id| metrics::find(id)).collect()
+}
+
+fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> String {
+    let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
+    let rest = "study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds";
+    header.extend(rest.split(',').map(String::from));
+    let bounds =
+        |i: Option<(f64, f64)>| i.map_or([String::new(), String::new()], |(l, h)| [digits(l), digits(h)]);
+    let mut lines = Vec::new();
+    for r in rows {
+        let case = &r.point.case;
+        for (m, s) in &r.metrics {
+            let mut line = r.point.values.clone();
+            line.extend(
+                [&scenario.study, &scenario.name, &case.condition, &case.pause, &case.scheme]
+                    .map(Clone::clone),
+            );
+            line.extend([m.id.to_string(), m.unit.to_string(), digits(s.mean)]);
+            line.extend(bounds(s.confidence()));
+            line.extend(bounds(s.prediction()));
+            line.push(s.n.to_string());
+            lines.push(line);
+        }
+    }
+    grid::csv(&header, &lines)
+}
+
+fn as_json(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> serde_json::Value {
+    let of = |r: &Row<'_>| {
+        let values: serde_json::Map<String, serde_json::Value> =
+            sweep.axes.iter().zip(&r.point.values).map(|(a, v)| (a.key.clone(), json!(v))).collect();
+        let metrics: serde_json::Map<String, serde_json::Value> = r
+            .metrics
+            .iter()
+            .map(|(m, s)| {
+                let value =
+                    json!({"value": s.mean, "unit": m.unit, "ci95": s.confidence(), "pi95": s.prediction()});
+                (m.id.to_string(), value)
+            })
+            .collect();
+        let case = &r.point.case;
+        json!({"values": values, "condition": case.condition, "pause": case.pause, "scheme": case.scheme, "metrics": metrics})
+    };
+    let axes: Vec<_> = sweep.axes.iter().map(|a| json!({"key": a.key, "values": a.values})).collect();
+    json!({
+        "schema": 1, "scenario": scenario.id(), "axes": axes, "seeds": sweep.seeds, "notes": sweep.notes,
+        "rows": rows.iter().map(of).collect::<Vec<_>>(),
+    })
+}
+
+/// Does this vary over the points?
+fn varies<T: PartialEq>(rows: &[Row<'_>], of: impl Fn(&Row<'_>) -> T) -> bool {
+    rows.windows(2).any(|w| of(&w[0]) != of(&w[1]))
+}
+
+fn tell(args: &SweepArgs, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) {
+    let pauses = varies(rows, |r| r.point.case.pause.clone());
+    let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
+    if pauses {
+        header.push("PAUSE".into());
+    }
+    header.push("scheme".into());
+    header.extend(
+        shown.iter().map(|m| {
+            if m.unit.is_empty() { m.title.to_string() } else { format!("{} [{}]", m.title, m.unit) }
+        }),
+    );
+    let line = |r: &Row<'_>| {
+        let mut line = r.point.values.clone();
+        if pauses {
+            line.push(r.point.case.pause.clone());
+        }
+        line.push(r.point.case.scheme.clone());
+        line.extend(
+            shown.iter().map(|m| r.get(m.id).map_or_else(|| "-".into(), |s| measured(s.mean, half(s)))),
+        );
+        line
+    };
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
+    let table = look::table(&header, &lines, false);
+    for (i, text) in table.lines().enumerate() {
+        let tint = if i < 2 { Colour::Dim } else { Colour::Bold };
+        println!("{}", if i < 2 { paint(text, tint, look::colour_on_stdout()) } else { text.to_string() });
+    }
+    let out = args.out.display();
+    println!("\n± is the 95 % interval of the mean over {} seeds.", sweep.seeds);
+    println!("Figures  {out}/sweep.html\nNumbers  {out}/sweep.csv (all metrics), results.json");
+}
+
+/// The command, to be typed again.
+fn command(args: &SweepArgs) -> String {
+    let quoted = |s: &str| if s.contains(' ') { format!("{s:?}") } else { s.to_string() };
+    let mut text = format!("cnsim sweep {}", quoted(&args.scenario));
+    let lists = [("--scheme", &args.scheme), ("--pause", &args.pause), ("--metric", &args.metric)];
+    args.over.iter().for_each(|o| text += &format!(" --over {}", quoted(o)));
+    args.sets.iter().for_each(|s| text += &format!(" --set {}", quoted(s)));
+    for (name, list) in lists.iter().filter(|l| !l.1.is_empty()) {
+        text += &format!(" {name} {}", quoted(&list.join(",")));
+    }
+    if let Some(c) = &args.condition {
+        text += &format!(" --condition {c:?}");
+    }
+    args.seeds.iter().for_each(|n| text += &format!(" --seeds {n}"));
+    text
+}
+
+/// A cell of a table without anything published.
+pub(crate) fn cell(s: &Summary) -> model::Cell {
+    model::Cell {
+        measured: Some(s.mean),
+        ci95: s.confidence(),
+        pi95: s.prediction(),
+        seeds: s.n as u32,
+        ..model::Cell::default()
+    }
+}
+
+/// A column.
+pub(crate) fn column(m: &Metric) -> model::Column {
+    model::Column { metric: m.id.into(), title: m.title.into(), unit: m.unit.into(), about: m.about.into() }
+}
+
+fn report(
+    args: &SweepArgs,
+    scenario: &Scenario,
+    sweep: &Sweep,
+    rows: &[Row<'_>],
+    shown: &[&'static Metric],
+) -> model::Report {
+    let fact = |name: &str, value: String| model::Fact { name: name.into(), value };
+    let words = |a: &Axis| format!("{}: {}", a.key, a.values.join(", "));
+    let mut page = model::Page {
+        id: scenario.id(),
+        title: format!("Sweep: {}", scenario.title),
+        question: sweep.axes.iter().map(words).collect::<Vec<_>>().join("; "),
+        source: scenario.source.clone(),
+        figures: shown.iter().map(|m| figure(sweep, rows, m)).collect(),
+        ..model::Page::default()
+    };
+    let mut ids: Vec<(String, String)> = Vec::new();
+    for r in rows {
+        let id = (r.point.case.scheme.clone(), r.point.case.pause.clone());
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    for (scheme, pause) in ids {
+        let mine = rows.iter().filter(|r| r.point.case.scheme == scheme && r.point.case.pause == pause);
+        page.tables.push(model::Table {
+            id: format!("{scheme}-{pause}"),
+            condition: scheme.clone(),
+            pause: pause.clone(),
+            columns: shown.iter().map(|m| column(m)).collect(),
+            rows: mine
+                .map(|r| model::Row {
+                    scheme: r.point.values.join(", "),
+                    cells: shown.iter().map(|m| r.get(m.id).map(cell)).collect(),
+                    ..model::Row::default()
+                })
+                .collect(),
+            ..model::Table::default()
+        });
+    }
+    model::Report {
+        title: format!("Sweep over {}", scenario.id()),
+        version: env!("CARGO_PKG_VERSION").into(),
+        command: command(args),
+        facts: vec![
+            fact("points", rows.len().to_string()),
+            fact("runs", sweep.jobs.len().to_string()),
+            fact("seeds", sweep.seeds.to_string()),
+        ],
+        pages: vec![page],
+        ..model::Report::default()
+    }
+}
+
+/// A metric over the first axis whose values are numbers, as lines with intervals; without such an axis, as bars.
+fn figure(sweep: &Sweep, rows: &[Row<'_>], metric: &'static Metric) -> model::Figure {
+    let numeric = sweep.axes.iter().position(|a| a.values.len() > 1 && grid::numbers(&a.values).is_some());
+    let across = numeric.unwrap_or(0);
+    let axis = &sweep.axes[across];
+    let (places, unit) = numeric
+        .and_then(|_| grid::numbers(&axis.values))
+        .unwrap_or_else(|| ((0..axis.values.len()).map(|i| i as f64).collect(), String::new()));
+    let (pauses, schemes) =
+        (varies(rows, |r| r.point.case.pause.clone()), varies(rows, |r| r.point.case.scheme.clone()));
+    let name = |r: &Row<'_>| {
+        let case = &r.point.case;
+        let others = sweep.axes.iter().zip(&r.point.values).enumerate();
+        let mut parts: Vec<String> = others
+            .filter(|(i, (a, _))| *i != across && a.values.len() > 1)
+            .map(|(_, (a, v))| format!("{} {v}", a.key.rsplit('.').next().unwrap_or(&a.key)))
+            .collect();
+        if pauses {
+            parts.insert(0, format!("PAUSE {}", case.pause));
+        }
+        if schemes || parts.is_empty() {
+            parts.insert(0, case.scheme.clone());
+        }
+        parts.join(", ")
+    };
+    let mut traces: Vec<(String, Vec<(f64, f64, f64)>)> = Vec::new();
+    for r in rows {
+        let Some(s) = r.get(metric.id) else { continue };
+        let at = axis.values.iter().position(|v| *v == r.point.values[across]).unwrap_or(0);
+        let (name, point) = (name(r), (places[at], s.mean, half(s)));
+        match traces.iter_mut().find(|t| t.0 == name) {
+            Some(t) => t.1.push(point),
+            None => traces.push((name, vec![point])),
+        }
+    }
+    let trace = |(name, mut points): (String, Vec<(f64, f64, f64)>)| {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let of = |f: fn(&(f64, f64, f64)) -> f64| points.iter().map(f).collect::<Vec<f64>>();
+        let band = (sweep.seeds > 1).then(|| model::Band { low: of(|p| p.1 - p.2), high: of(|p| p.1 + p.2) });
+        model::Trace { name, slot: None, x: of(|p| p.0), y: of(|p| p.1), band }
+    };
+    model::Figure {
+        title: metric.title.into(),
+        caption: format!("{}. Mean over {} seeds with its 95 % interval.", metric.about, sweep.seeds),
+        x: model::Axis { title: axis.key.clone(), unit, log: axis.log && numeric.is_some() },
+        y: model::Axis { title: metric.title.into(), unit: metric.unit.into(), log: false },
+        kind: if numeric.is_some() { model::Kind::Points } else { model::Kind::Bars },
+        categories: if numeric.is_some() { Vec::new() } else { axis.values.clone() },
+        traces: traces.into_iter().map(trace).collect(),
+        ..model::Figure::default()
+    }
+}

@@ -1,0 +1,263 @@
+//! `cnsim sweep` and `cnsim assume` as a user meets them.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn cnsim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cnsim")).args(args).env("NO_COLOR", "1").output().unwrap()
+}
+
+fn text(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stdout).into_owned() + &String::from_utf8_lossy(&o.stderr)
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("cnsim-grids-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).unwrap()
+    }
+    fn runs(&self) -> usize {
+        let all = std::fs::read_dir(self.0.join("out/runs")).unwrap();
+        all.filter(|f| f.as_ref().unwrap().path().extension().is_some_and(|e| e == "json")).count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A small scenario, fast to run.
+const SMALL: &str = r#"study = "mine"
+name = "small"
+condition = "hotspot {hotspot.rate}"
+[topology]
+hosts = 4
+[hotspot]
+host = "H1"
+start = "1 ms"
+stop = "4 ms"
+[run]
+duration = "6 ms"
+[record]
+bin = "0.1 ms"
+[matrix]
+"hotspot.rate" = ["1 Gb/s", "0.5 Gb/s"]
+pause = ["off"]
+schemes = ["none", "ecm", "qcn-2pt"]
+"#;
+
+fn small(name: &str) -> (Folder, String, String) {
+    let folder = Folder::new(name);
+    let file = folder.file("small.toml");
+    std::fs::write(&file, SMALL).unwrap();
+    let out = folder.file("out");
+    (folder, file, out)
+}
+
+#[test]
+fn a_sweep_writes_all_points_and_runs_each_once() {
+    let (folder, file, out) = small("sweep");
+    let args = [
+        "sweep",
+        &file,
+        "--over",
+        "hotspot.rate=1Gb/s..3Gb/s/3",
+        "--over",
+        "scheme.params.q_eq=24 KB,48 KB",
+        "--scheme",
+        "none,ecm",
+        "--seeds",
+        "2",
+        "--metric",
+        "hot_port_throughput",
+        "--out",
+        &out,
+        "--threads",
+        "2",
+    ];
+    let done = cnsim(&args);
+    let said = text(&done);
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    assert!(said.contains("q_eq has no effect on none"), "{said}");
+    assert!(said.contains("hot port [Gb/s]") && said.contains('±'), "{said}");
+    assert_eq!(folder.runs(), 2 * (3 + 6), "`none` once a rate, ECM at each point");
+    let csv = folder.read("out/sweep.csv");
+    assert!(csv.starts_with(
+        "hotspot.rate,scheme.params.q_eq,study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low"
+    ));
+    let hot: Vec<&str> = csv.lines().filter(|l| l.contains(",hot_port_throughput,")).collect();
+    assert_eq!(hot.len(), 12);
+    let value = |rate: &str, q: &str, scheme: &str| -> f64 {
+        let start = format!("{rate},{q},mine,small,hotspot {rate},off,{scheme},");
+        let line = hot.iter().find(|l| l.starts_with(&start)).unwrap_or_else(|| panic!("{start} in {hot:?}"));
+        line.split(',').nth(9).unwrap().parse().unwrap()
+    };
+    assert!(value("3 Gb/s", "24 KB", "none") > value("1 Gb/s", "24 KB", "none") + 0.5);
+    assert_eq!(value("2 Gb/s", "24 KB", "none").to_bits(), value("2 Gb/s", "48 KB", "none").to_bits());
+    assert_ne!(value("2 Gb/s", "24 KB", "ecm").to_bits(), value("2 Gb/s", "48 KB", "ecm").to_bits());
+    assert!(folder.read("out/sweep.html").contains("hotspot.rate"));
+    // The results can be run again, and JSON is alone on standard output.
+    let results = folder.file("out/results.json");
+    assert_eq!(cnsim(&["verify", &results, "--threads", "2"]).status.code(), Some(0));
+    let mut again = args.to_vec();
+    again.push("--json");
+    let done = cnsim(&again);
+    let json: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(json["rows"].as_array().unwrap().len(), 12);
+    assert_eq!(json["rows"][0]["metrics"]["hot_port_throughput"]["ci95"].as_array().unwrap().len(), 2);
+    assert_eq!(folder.runs(), 18, "all from the store");
+    assert_eq!(csv, folder.read("out/sweep.csv"), "and the same");
+}
+
+#[test]
+fn a_bad_sweep_is_refused_before_anything_runs() {
+    let (folder, file, out) = small("bad-sweep");
+    let long = format!("host.fifo={}", (1..=900).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+    for (args, words) in [
+        (vec!["--over", "hotspot.rat=1 Gb/s"], "did you mean `hotspot.rate`"),
+        (vec!["--over", "hotspot.rate=1 GB/s"], "1 GB/s"),
+        (vec!["--over", "hotspot.rate=1..2"], "without the number of its values"),
+        (vec!["--over", "scheme=ecm"], "use --scheme"),
+        (vec!["--over", "efr=on,off", "--scheme", "ecmm"], "did you mean `ecm`"),
+        (vec!["--over", "efr=on,off", "--metric", "overhed"], "did you mean `overhead`"),
+        (vec!["--over", "efr=on,off", "--seeds", "0"], "at least 1"),
+        (vec!["--over", "efr=on,off", "--condition", "what"], "hotspot 1 Gb/s"),
+        (vec!["--over", &long, "--over", "host.limiter_queue=1..10/10"], "--force"),
+        (vec![], "--over"),
+    ] {
+        let mut all = vec!["sweep", &file, "--out", &out];
+        all.extend(&args);
+        let done = cnsim(&all);
+        let said = text(&done);
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(words) && !said.contains("panicked"), "{args:?}: {said}");
+    }
+    assert!(!folder.0.join("out").exists());
+}
+
+/// Published numbers for the small scenario; ECM's would need another limiter queue.
+fn published(folder: &Folder) -> String {
+    let path = folder.file("p.csv");
+    let head = "study,scenario,condition,pause,scheme,metric,value,unit,note\n";
+    let row = |scheme: &str, metric: &str, value: &str, unit: &str| {
+        format!("mine,small,hotspot 1 Gb/s,off,{scheme},{metric},{value},{unit},\n")
+    };
+    let rows = [
+        row("none", "aggregate_throughput", "27.00", "Gb/s"),
+        row("ecm", "hot_port_throughput", "5.00", "Gb/s"),
+        row("ecm", "overhead", "10.00", "Mb/s"),
+        row("qcn-2pt", "hot_port_throughput", "5.00", "Gb/s"),
+    ];
+    std::fs::write(&path, head.to_string() + &rows.concat()).unwrap();
+    path
+}
+
+#[test]
+fn assume_ranks_and_runs_only_what_a_switch_changes() {
+    let (folder, file, out) = small("assume");
+    let numbers = published(&folder);
+    let args = [
+        "assume",
+        &file,
+        "--published",
+        &numbers,
+        "--over",
+        "efr=on,off",
+        "--over",
+        "oversampling=off",
+        "--over",
+        "limiter-queue=3,10",
+        "--set",
+        "host.fifo=5000",
+        "--seeds",
+        "2",
+        "--out",
+        &out,
+        "--threads",
+        "2",
+    ];
+    let done = cnsim(&args);
+    let said = text(&done);
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    for words in
+        ["One switch at a time", "as it is", "efr=off", "Combinations, the nearest", "4 published cells"]
+    {
+        assert!(said.contains(words), "`{words}` is not in:\n{said}");
+    }
+    // 3 cases as they are; EFR off: 1; oversampling off: 1; limiter queue: 2 each, with the others 1 more each.
+    assert_eq!(folder.runs(), 2 * (3 + 1 + 1 + 4 + 2 + 2), "{said}");
+    let ranking = folder.read("out/assume.csv");
+    let distances: Vec<f64> = ranking.lines().skip(1).map(|l| column(l, 2).parse().unwrap()).collect();
+    assert_eq!(distances.len(), 2 * 2 * 3, "every combination");
+    assert!(distances.windows(2).all(|w| w[0] <= w[1]), "nearest first: {distances:?}");
+    let cells = folder.read("out/assume-cells.csv");
+    assert_eq!(cells.lines().count(), 1 + 12 * 4);
+    let cell = |reading: &str, scheme: &str| {
+        let of = |l: &&str| column(l, 0) == reading && l.contains(&format!(",{scheme},"));
+        cells.lines().find(of).map(|l| column(l, 9)).unwrap()
+    };
+    assert_eq!(cell("as it is", "ecm"), cell("efr=off", "ecm"), "EFR is no matter of ECM");
+    assert_ne!(cell("as it is", "ecm"), cell("limiter-queue=3", "ecm"));
+    assert!(folder.read("out/assume.html").contains("Combinations, nearest first"));
+    let mut again = args.to_vec();
+    again.push("--json");
+    let before = folder.runs();
+    let json: Value = serde_json::from_slice(&cnsim(&again).stdout).unwrap();
+    assert_eq!((json["readings"].as_array().unwrap().len(), json["cells"].as_u64()), (12, Some(4)));
+    assert_eq!(folder.runs(), before, "all from the store");
+    assert_eq!(ranking, folder.read("out/assume.csv"), "and the same");
+}
+
+/// A field of a line of CSV, quotes taken off.
+fn column(line: &str, n: usize) -> String {
+    let (mut fields, mut quoted) = (vec![String::new()], false);
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => fields.last_mut().unwrap().push(c),
+        }
+    }
+    fields[n].clone()
+}
+
+#[test]
+fn a_bad_search_is_refused_before_anything_runs() {
+    let (folder, file, out) = small("bad-assume");
+    let numbers = published(&folder);
+    for (args, words) in [
+        (vec!["--over", "efrr"], "did you mean `efr`"),
+        (vec!["--over", "efr=maybe"], "neither on nor off"),
+        (vec!["--over", "host.fifoo=5"], "did you mean `host.fifo`"),
+        (vec!["--over", "hotspot.rate=1 Gb/s"], "cnsim sweep"),
+        (vec!["--over", "efr=on"], "no alternative changes anything"),
+        (vec!["--over", "efr", "--only", "PAUSE on"], "nothing published is left"),
+        (vec!["--over", "efr", "--only", "ecm"], "no alternative changes anything"),
+        (vec!["--budget", "10"], "more than the budget of 10"),
+        (vec!["--over", "efr", "--seeds", "0"], "at least 1"),
+    ] {
+        let mut all = vec!["assume", &file, "--published", &numbers, "--out", &out];
+        all.extend(&args);
+        let done = cnsim(&all);
+        let said = text(&done);
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(words) && !said.contains("panicked"), "{args:?}: {said}");
+    }
+    assert!(!folder.0.join("out").exists());
+    let done = cnsim(&["assume", "no-such"]);
+    assert_eq!(done.status.code(), Some(2));
+}

@@ -1,0 +1,306 @@
+//! The receiving side of a host: delivery, reflectors, feedback; recording and the end of a run.
+
+use super::*;
+
+impl Host {
+    pub(crate) fn arrive(&mut self, frame: Frame, body: Option<Body>, net: &Net) {
+        match frame.kind {
+            Kind::Xoff | Kind::Xon if self.faults.ignores_pause => {}
+            Kind::Xoff | Kind::Xon => self.pause(frame.kind == Kind::Xoff),
+            Kind::Data => self.deliver(&frame, net),
+            Kind::Control | Kind::InBand => match body {
+                Some(Body::Feedback(..)) if self.loses() => self.lost += 1,
+                Some(Body::Feedback(flow, feedback)) if self.feedback_delay > 0 => {
+                    self.deferred.push_back((self.now + self.feedback_delay, flow, feedback));
+                }
+                Some(Body::Feedback(flow, feedback)) => self.feedback(flow, &feedback, net),
+                Some(Body::Probe(flow, probe)) => self.reflect(flow, None, Some(probe), net),
+                None => {}
+            },
+        }
+    }
+
+    /// Is the feedback that arrives now lost?
+    pub(super) fn loses(&mut self) -> bool {
+        self.messages += 1;
+        self.faults.feedback_lost > 0 && self.messages.is_multiple_of(u64::from(self.faults.feedback_lost))
+    }
+
+    pub(super) fn pause(&mut self, off: bool) {
+        self.events.add(self.now, 0x1000 | u64::from(off) << 20);
+        if off {
+            self.out.pauses += 1;
+            if self.paused_since == NEVER {
+                self.paused_since = self.now;
+            }
+        } else if self.paused_since != NEVER {
+            self.out.paused += Time::from_ps(self.now - self.paused_since);
+            self.paused_since = NEVER;
+            self.look();
+        }
+    }
+
+    /// A data frame has arrived.
+    #[inline]
+    pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net) {
+        self.receive(self.now, frame);
+        if self.fires(frame) { self.answer(frame, net) } else { self.unanswered(frame) }
+    }
+
+    /// Does the gate of the reflection select this frame?
+    pub(super) fn fires(&mut self, frame: &Frame) -> bool {
+        match self.gate {
+            ReflectGate::Never => false,
+            ReflectGate::Marked => frame.marked,
+            ReflectGate::Unmarked(p) => !frame.marked && self.gate_stream.chance(p),
+            ReflectGate::Tagged => frame.tag != 0,
+            ReflectGate::Always => true,
+        }
+    }
+
+    /// Wakes the reflector with a data frame.
+    pub(super) fn answer(&mut self, frame: &Frame, net: &Net) {
+        let view = FrameView {
+            flow: FlowId(frame.flow),
+            src: NodeId(frame.flow / self.hosts),
+            dst: NodeId(self.id),
+            len: Bytes::new(u64::from(frame.len)),
+            marked: frame.marked,
+            tag: frame.tag(),
+            dropped: false,
+        };
+        self.reflect(FlowId(frame.flow), Some(view), None, net);
+    }
+
+    /// Counts a data frame that does not wake its reflector.
+    pub(super) fn unanswered(&mut self, frame: &Frame) {
+        if self.reflectors.is_empty() {
+            return;
+        }
+        let key = self.reflector_key(FlowId(frame.flow));
+        if let Some(r) = self.reflectors.get_mut(&key) {
+            r.state.received += u64::from(frame.len);
+        }
+    }
+
+    /// Accounts for a received data frame.
+    #[inline(always)]
+    pub(crate) fn receive(&mut self, now: u64, frame: &Frame) {
+        let out = &mut self.out;
+        out.delivered += 1;
+        out.delivered_bits += u64::from(frame.len) * 8;
+        let latency = Time::from_ps(now - frame.born);
+        out.latency_sum += latency;
+        out.latency_max = out.latency_max.max(latency);
+        self.got.add(frame);
+        self.frames.add(now, (u64::from(frame.flow) << 32) | u64::from(frame.seq));
+        self.last_delivery = now;
+        if let Some(n) = self.out.latency.get_mut(latency_bucket(latency)) {
+            *n += 1;
+        }
+        if self.watched {
+            self.record(now, frame);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn record(&mut self, now: u64, frame: &Frame) {
+        let src = frame.flow / self.hosts;
+        let bits = u64::from(frame.len) * 8;
+        if let Some(m) = self.matrix.get_mut(src as usize) {
+            *m += bits / 8;
+        }
+        if !self.expected.is_empty() {
+            self.complete(now, src, u64::from(frame.len));
+        }
+        if self.bin == 0 {
+            return;
+        }
+        let bin = (now / self.bin) as usize;
+        if let Some(b) = self.bins.as_mut().and_then(|b| b.get_mut(bin)) {
+            *b += bits;
+        }
+        if let Some((_, bins)) = self.flow_bins.iter_mut().find(|f| f.0 == src)
+            && let Some(b) = bins.get_mut(bin)
+        {
+            *b += bits;
+        }
+    }
+
+    /// Counts bytes of finite transfers.
+    pub(super) fn complete(&mut self, now: u64, src: u32, len: u64) {
+        let Some(e) = self.expected.get_mut(&src) else { return };
+        e.received += len;
+        while let Some(&(at, bytes, start)) = e.list.front() {
+            if e.received < at {
+                break;
+            }
+            e.list.pop_front();
+            let (start, end) = (Time::from_ps(start), Time::from_ps(now));
+            self.out.completions.push(Completion { src: NodeId(src), bytes, start, end });
+        }
+    }
+
+    pub(super) fn reflector_key(&self, flow: FlowId) -> u32 {
+        if self.reflector_scope == Scope::Host { 0 } else { flow.0 / self.hosts }
+    }
+
+    /// Wakes the reflector with a frame or a probe.
+    pub(super) fn reflect(
+        &mut self,
+        flow: FlowId,
+        frame: Option<FrameView>,
+        probe: Option<Probe>,
+        net: &Net,
+    ) {
+        let key = self.reflector_key(flow);
+        let now = Time::from_ps(self.now);
+        let mut actions = std::mem::take(&mut self.reflector_actions);
+        if !self.reflectors.contains_key(&key) {
+            let src = NodeId(flow.0 / self.hosts);
+            let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.link.rate };
+            let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
+            let Some(object) = made else {
+                self.reflector_actions = actions;
+                return;
+            };
+            let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
+            let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
+            let mut object = object;
+            object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
+            self.reflectors.insert(key, ReflectorSlot { object, state });
+        }
+        if let Some(slot) = self.reflectors.get_mut(&key) {
+            if let Some(view) = frame {
+                slot.state.received += view.len.get();
+                if slot.state.deaf_until <= now {
+                    let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
+                    slot.object.on_frame(&view, &mut ctl);
+                }
+            }
+            if let Some(probe) = probe {
+                let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
+                slot.object.on_probe(&probe, flow, &mut ctl);
+            }
+        }
+        for action in actions.drain(..) {
+            match action {
+                ReflectorAction::Reply(feedback) => {
+                    self.made_control(feedback.wire_length());
+                    let ext = self.bodies.put(Body::Feedback(flow, feedback));
+                    let kind = if self.in_band { Kind::InBand } else { Kind::Control };
+                    let dst = flow.0 / self.hosts;
+                    let frame =
+                        Frame { flow: flow.0, dst, len: 64, kind, ext, born: self.now, ..Frame::default() };
+                    if self.in_band {
+                        self.fifo.push_back(frame);
+                    } else {
+                        self.control.push_back(frame);
+                    }
+                    self.look();
+                }
+                ReflectorAction::Count(i) => {
+                    if let Some(c) = self.counters.get_mut(usize::from(i)) {
+                        *c += 1;
+                    }
+                }
+                ReflectorAction::Fail(cause) => {
+                    self.failure.get_or_insert(format!("reflector at host {}, {now}: {cause}", self.id));
+                }
+            }
+        }
+        self.reflector_actions = actions;
+    }
+
+    /// Feedback has arrived for a flow of this host (or for all of them).
+    pub(super) fn feedback(&mut self, flow: FlowId, feedback: &Feedback, net: &Net) {
+        let Some(scheme) = self.scheme else {
+            self.ignored += 1;
+            return;
+        };
+        let dst = if flow.0 == u32::MAX { WHOLE_HOST } else { flow.0 % self.hosts };
+        let key = self.key_of(dst);
+        let at = match self.limiters.find(key) {
+            Some(at) => Some(at),
+            None if dst != WHOLE_HOST && net.schemes[scheme].0.engages(feedback) => self.build(dst, net),
+            None => None,
+        };
+        match at {
+            Some(at) => {
+                self.events.add(self.now, 0x4000 | u64::from(key) << 20);
+                self.call(at, net, |object, limiter| object.on_feedback(feedback, limiter));
+            }
+            None => self.ignored += 1,
+        }
+    }
+
+    pub(super) fn tick(&mut self) {
+        self.next_tick = self.now + self.bin;
+        self.sample_rates();
+    }
+
+    pub(super) fn sample_rates(&mut self) {
+        let line = self.link.rate.bps();
+        for i in 0..self.rates.len() {
+            let key = self.key_of(self.rates[i].0);
+            let rate = self
+                .limiters
+                .find(key)
+                .and_then(|at| self.slot(at))
+                .filter(|s| s.state.engaged)
+                .map_or(line, |s| s.state.rate.bps());
+            self.rates[i].1.push(rate);
+        }
+    }
+
+    /// Ends the run: closes intervals and gives up what was measured.
+    pub(crate) fn finish(&mut self, net: &Net) -> (HostOutcome, Vec<Series>) {
+        if self.paused_since != NEVER {
+            self.out.paused += Time::from_ps(net.duration.saturating_sub(self.paused_since));
+        }
+        self.out.incomplete = self.expected.values().map(|e| e.list.len() as u64).sum();
+        let bin = net.record.bin;
+        let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
+        if self.rates.iter().any(|r| r.1.len() < bins) {
+            self.sample_rates();
+        }
+        let host = NodeId(self.id);
+        let per_second =
+            |bits: Vec<u64>| bits.into_iter().map(|b| b as f64 / bin.as_secs_f64()).collect::<Vec<f64>>();
+        let mut series = Vec::new();
+        if let Some(b) = self.bins.take() {
+            series.push(Series { kind: SeriesKind::Delivered { host }, bin, values: per_second(b) });
+        }
+        for (src, b) in std::mem::take(&mut self.flow_bins) {
+            series.push(Series {
+                kind: SeriesKind::Flow { src: NodeId(src), dst: host },
+                bin,
+                values: per_second(b),
+            });
+        }
+        for (dst, values) in std::mem::take(&mut self.rates) {
+            series.push(Series {
+                kind: SeriesKind::LimiterRate { src: host, dst: NodeId(dst) },
+                bin,
+                values,
+            });
+        }
+        (std::mem::take(&mut self.out), series)
+    }
+
+    /// Data frames still inside.
+    pub(crate) fn inside(&self, ledger: &mut Ledger) {
+        let queued = self.limiters.slots.iter().flatten().flat_map(|s| &s.queue);
+        let virtual_queues = self.voqs.iter().flat_map(|v| v.iter());
+        for f in self
+            .fifo
+            .iter()
+            .chain(queued)
+            .chain(virtual_queues)
+            .chain(&self.sending)
+            .filter(|f| f.kind == Kind::Data)
+        {
+            ledger.add(f);
+        }
+    }
+}

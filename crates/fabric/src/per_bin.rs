@@ -1,0 +1,46 @@
+//! Amounts summed over the bins of a recording.
+
+/// Sums per bin; of width zero, nothing is kept.
+#[derive(Debug, Default)]
+pub(crate) struct PerBin {
+    width: u64,
+    values: Vec<u64>,
+}
+
+impl PerBin {
+    /// Bins of this width, in picoseconds, for a whole run.
+    pub(crate) fn new(width: u64, duration: u64) -> Self {
+        Self { width, values: vec![0; duration.checked_div(width).unwrap_or(0) as usize] }
+    }
+
+    /// Adds to the bin in which `now` lies; what comes after the last whole bin is left out.
+    pub(crate) fn add(&mut self, now: u64, amount: u64) {
+        let at = now.checked_div(self.width).unwrap_or(u64::MAX);
+        if let Some(v) = usize::try_from(at).ok().and_then(|i| self.values.get_mut(i)) {
+            *v += amount;
+        }
+    }
+
+    /// Adds these sums to others.
+    pub(crate) fn pour(&self, into: &mut Vec<u64>) {
+        into.resize(into.len().max(self.values.len()), 0);
+        into.iter_mut().zip(&self.values).for_each(|(sum, v)| *sum += v);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_amount_falls_into_its_bin() {
+        let mut bins = PerBin::new(10, 35);
+        for (now, amount) in [(0, 1), (9, 2), (10, 4), (29, 8), (30, 16)] {
+            bins.add(now, amount);
+        }
+        let mut sum = vec![1];
+        bins.pour(&mut sum);
+        assert_eq!(sum, [4, 4, 8]);
+        PerBin::new(0, 35).add(5, 1);
+    }
+}

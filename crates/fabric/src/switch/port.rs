@@ -1,0 +1,108 @@
+//! An output port of a switch, and the sums of the conservation law.
+
+use super::*;
+
+/// A congestion point with its state.
+#[derive(Debug)]
+pub(crate) struct Point {
+    pub(super) object: Box<dyn CongestionPoint>,
+    pub(super) state: PointState,
+}
+
+/// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of
+/// the cache.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Port {
+    pub(crate) data: Ring,
+    /// Bytes in `data`.
+    pub(crate) queued: u64,
+    pub(crate) countdown: i64,
+    /// Largest queue for which a frame can be stored without looking closer.
+    pub(crate) calm: u64,
+    /// The transmitter is free from this time on, when idle (ps).
+    pub(crate) free: u64,
+    /// Rate at which data is served.
+    pub(crate) service: TxRate,
+    /// Of the link: delay and receiving port.
+    pub(crate) delay: u64,
+    pub(crate) peer: u32,
+    /// The frame in transmission (the head of its queue).
+    pub(crate) sending: Option<Kind>,
+    /// The transmitter has more to consider than the next data frame.
+    pub(crate) special: bool,
+    /// A departure may be marked where more than this is queued.
+    pub(crate) mark_from: u64,
+    pub(crate) left: u64,
+    /// Data frames and bits sent.
+    pub(crate) sent: u64,
+    /// Of `left`, what was not data: control, on either way.
+    pub(crate) left_control: u64,
+    pub(crate) queue_max: u64,
+    pub(crate) link: Option<Link>,
+    pub(crate) service_rate: Rate,
+    pub(crate) pause_out: VecDeque<Entry>,
+    pub(crate) control: VecDeque<Entry>,
+    /// In XOFF from the far end since.
+    pub(crate) paused_since: u64,
+    /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
+    pub(super) marks: Stream,
+    pub(crate) ramp: Option<Ramp>,
+    pub(crate) stamp: Option<Rate>,
+    pub(crate) point: Option<Box<Point>>,
+    pub(crate) out: PortOutcome,
+}
+
+impl Port {
+    pub(crate) fn paused(&self) -> bool {
+        self.paused_since != NEVER
+    }
+    pub(crate) fn view(&self) -> Queue {
+        Queue {
+            len: Bytes::new(self.queued),
+            line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
+            service_rate: self.service_rate,
+            // All that was stored has left or waits.
+            arrived: self.left
+                + self.queued
+                + self.control.iter().map(|e| u64::from(e.frame.len)).sum::<u64>(),
+            sent: self.left,
+            dropped: self.out.dropped + self.out.dropped_by_limit,
+        }
+    }
+    /// Bits of data sent.
+    pub(crate) fn sent_bits(&self) -> u64 {
+        (self.left - self.left_control) * 8
+    }
+    /// Notes anew whether the transmitter has more to consider than data; `busy`: a transmission in progress is noted.
+    pub(crate) fn settle_special(&mut self, busy: bool) {
+        self.special = busy
+            || self.paused()
+            || self.service.stopped()
+            || self.stamp.is_some()
+            || self.link.is_none()
+            || !self.control.is_empty()
+            || !self.pause_out.is_empty();
+        let low = |r: Ramp| if r.at == RampAt::Departure { r.low.get() } else { NEVER };
+        self.mark_from = self.ramp.map_or(NEVER, low);
+    }
+}
+
+/// Sums for the conservation law: frames and their identities.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) frames: u64,
+    pub(crate) identity: u64,
+}
+
+impl Ledger {
+    #[inline]
+    pub(crate) fn add(&mut self, f: &Frame) {
+        self.frames += 1;
+        self.identity = self.identity.wrapping_add(f.identity());
+    }
+    pub(crate) fn merge(&mut self, o: &Ledger) {
+        self.frames += o.frames;
+        self.identity = self.identity.wrapping_add(o.identity);
+    }
+}

@@ -1,0 +1,356 @@
+//! Assumption search: which reading of what the sources leave open comes nearest to the published cells?
+//!
+//! A *switch* is a key with the values it may take instead of the scenario's own. A *combination* sets some switches;
+//! the empty one is the scenario as it is. A run is done once for all combinations that mean the same to a case: a
+//! switch of QCN does nothing to the rows of ECM.
+//!
+//! **Distance.** For a published cell and one run: `|published - value| / scale`, at most [`CAP`]. The scale is
+//! `sqrt(a^2 + h^2)`: `a` is what the verdict allows in any case (the metric's tolerance, at least half a unit of the
+//! last printed digit), `h` the half width of the 95 % prediction interval of one run. Both are honest reasons for one
+//! run to differ, and independent, hence the root of squares. `h` comes from the median over all readings of the cell's
+//! standard deviation, so that it is one scale for all of them: with its own noise as the scale, a reading that
+//! scatters would be near to everything. A combination's distance is the mean over the cells, one value per seed: a
+//! published cell is one run, so single runs are compared with it, and scatter counts against a reading. Zeros by
+//! construction and cells that cannot be compared are left out. The cap keeps one hopeless cell from outweighing all
+//! others.
+
+mod score;
+
+pub use score::{Scored, ScoredCell};
+
+use crate::assumptions::ASSUMPTIONS;
+use crate::grid::{Axis, canonical_key, enlist, harmless, told};
+use crate::published::Published;
+use crate::scenario::{Case, Ready, Scenario};
+use crate::store::RunRecord;
+use crate::study::Job;
+use crate::text::Problem;
+use std::collections::BTreeMap;
+
+/// Largest distance of one cell, in scales.
+pub const CAP: f64 = 100.0;
+
+/// A key and its values instead of the scenario's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Switch {
+    /// Number of the assumption, empty where it is none.
+    pub id: String,
+    /// Name of the assumption, or the key.
+    pub name: String,
+    /// Dotted path.
+    pub key: String,
+    /// Values to try.
+    pub values: Vec<String>,
+}
+
+/// Switches that are set: (index of the switch, index of its value), ascending.
+pub type Combination = Vec<(usize, usize)>;
+
+/// All named assumptions, as switches.
+pub fn named_switches() -> Vec<Switch> {
+    let of = |a: &crate::assumptions::Assumption| Switch {
+        id: a.id.into(),
+        name: a.name.into(),
+        key: a.key.into(),
+        values: a.values().into_iter().map(String::from).collect(),
+    };
+    ASSUMPTIONS.iter().map(of).collect()
+}
+
+/// Switches from `--over`; a name without values stands for all alternatives of that assumption.
+///
+/// # Errors
+/// What is wrong and what would be right.
+pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
+    let mut all: Vec<Switch> = Vec::new();
+    for text in texts {
+        let named = |key: &str| ASSUMPTIONS.iter().find(|a| a.key == key);
+        let switch = if text.contains('=') {
+            let Axis { key, values, .. } = crate::grid::axis(text)?;
+            let known = named(&key);
+            let id = known.map_or("", |a| a.id).into();
+            Switch { id, name: known.map_or(key.as_str(), |a| a.name).into(), key, values }
+        } else {
+            let key = canonical_key(text.trim());
+            let Some(found) = named_switches().into_iter().find(|s| s.key == key) else {
+                let near = crate::text::nearest(text, ASSUMPTIONS.iter().map(|a| a.name));
+                let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+                return Err(format!(
+                    "--over {text}: neither an assumption nor KEY=V1,V2\n  help: {hint}`cnsim list assumptions` shows them"
+                ));
+            };
+            found
+        };
+        if all.iter().any(|s| s.key == switch.key) {
+            return Err(format!(
+                "--over {text}: `{}` is there twice\n  help: put all values behind one --over",
+                switch.key
+            ));
+        }
+        all.push(switch);
+    }
+    Ok(all)
+}
+
+/// Can a key change anything for a scheme under a PAUSE mode? What this cannot know shows as an equal configuration.
+fn matters(key: &str, scheme: &str, pause: &str) -> bool {
+    if let Some(param) = key.strip_prefix("scheme.params.") {
+        let info = cnsim_schemes::find(scheme).map(|e| (e.info)()).unwrap_or_default();
+        return info.iter().any(|i| i.key == param);
+    }
+    match key {
+        "host.limiter_queue" | "host.limiter_position" | "control.transport" | "host.feedback_delay" => {
+            scheme != "none"
+        }
+        k if k.starts_with("pause.") => pause != "off",
+        _ => true,
+    }
+}
+
+/// A combination and the runs it asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// What is set.
+    pub combination: Combination,
+    /// For each case the first of its jobs, one a seed.
+    pub runs: Vec<usize>,
+}
+
+/// The cases, switches and runs of a search.
+#[derive(Debug)]
+pub struct Lab<'a> {
+    scenario: &'a Scenario,
+    published: &'a [Published],
+    /// Cases with published cells.
+    pub cases: Vec<Case>,
+    /// What may be set.
+    pub switches: Vec<Switch>,
+    /// Seeds of each case.
+    pub seeds: u64,
+    /// All runs asked for so far.
+    pub jobs: Vec<Job>,
+    /// Finished ones, parallel to the jobs.
+    pub records: Vec<Option<RunRecord>>,
+    /// Values that were left out, and why.
+    pub refused: Vec<String>,
+    known: BTreeMap<String, usize>,
+}
+
+impl<'a> Lab<'a> {
+    /// Over the cases of a scenario for which something comparable was published.
+    ///
+    /// # Errors
+    /// A published row whose values cannot be run; a switch that the matrix sets; no case left.
+    pub fn new(
+        scenario: &'a Scenario,
+        published: &'a [Published],
+        switches: Vec<Switch>,
+        seeds: u64,
+        keep: &dyn Fn(&Case) -> bool,
+    ) -> Result<Self, String> {
+        let rows = published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name);
+        let mut cases: Vec<Case> = Vec::new();
+        for p in rows.filter(|p| crate::metrics::find(&p.metric).is_some()) {
+            let case =
+                cnsim_schemes::find(&p.scheme).and_then(|e| scenario.case_of(&p.condition, &p.pause, e.name));
+            let zero = |c: &Case| crate::metrics::structural_zero(&p.metric, &c.pause, &c.scheme);
+            if let Some(case) = case.filter(|c| keep(c) && !zero(c))
+                && !cases.contains(&case)
+            {
+                cases.push(case);
+            }
+        }
+        if cases.is_empty() {
+            return Err(format!(
+                "{}: nothing published is left to compare with\n  help: `--only` must match a part of `CONDITION, PAUSE on|off, SCHEME`",
+                scenario.id()
+            ));
+        }
+        for s in &switches {
+            if cases.iter().any(|c| c.row.iter().any(|(k, _)| *k == s.key)) {
+                return Err(format!(
+                    "--over {}: the scenario's matrix sets it, it is no assumption\n  help: `cnsim sweep` varies it",
+                    s.key
+                ));
+            }
+        }
+        let lab = Self {
+            scenario,
+            published,
+            cases,
+            switches,
+            seeds,
+            jobs: Vec::new(),
+            records: Vec::new(),
+            refused: Vec::new(),
+            known: BTreeMap::new(),
+        };
+        Ok(lab)
+    }
+
+    /// A combination in words.
+    pub fn label(&self, combination: &Combination) -> String {
+        let one =
+            |(s, v): &(usize, usize)| format!("{}={}", self.switches[*s].name, self.switches[*s].values[*v]);
+        match combination.len() {
+            0 => "as it is".into(),
+            _ => combination.iter().map(one).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// A case under a combination; settings that have no effect beside the others are left away.
+    fn ready(&self, case: &Case, combination: &Combination) -> Result<Ready, Vec<Problem>> {
+        let set =
+            |(s, v): &(usize, usize)| (self.switches[*s].key.clone(), self.switches[*s].values[*v].clone());
+        let mut sets: Vec<(String, String)> =
+            combination.iter().map(set).filter(|(k, _)| matters(k, &case.scheme, &case.pause)).collect();
+        loop {
+            let problems = match self.scenario.with(&sets).and_then(|s| s.ready(case)) {
+                Ok(ready) => return Ok(ready),
+                Err(problems) => problems,
+            };
+            let before = sets.len();
+            if harmless(&problems) {
+                let leaf = |k: &str| k.rsplit('.').next().map(String::from);
+                sets.retain(|(k, _)| !problems.iter().any(|p| leaf(&p.key) == leaf(k)));
+            }
+            if sets.len() == before {
+                return Err(problems);
+            }
+        }
+    }
+
+    /// Lists the runs of a combination, new ones only.
+    ///
+    /// # Errors
+    /// Values that cannot be run.
+    pub fn prepare(&mut self, combination: &Combination) -> Result<Setup, Vec<Problem>> {
+        let ready: Result<Vec<Ready>, _> = self.cases.iter().map(|c| self.ready(c, combination)).collect();
+        let mut runs = Vec::new();
+        for (ready, case) in ready?.into_iter().zip(&self.cases) {
+            runs.push(enlist(&mut self.jobs, &mut self.known, self.scenario, case, ready, self.seeds));
+        }
+        Ok(Setup { combination: combination.clone(), runs })
+    }
+
+    /// Adds setups of combinations that mean something else than those before.
+    ///
+    /// # Errors
+    /// A value that nothing can read (a typing error); one that merely does not fit here is noted in `refused`.
+    pub fn add(
+        &mut self,
+        setups: &mut Vec<Setup>,
+        combinations: &[Combination],
+        strict: bool,
+    ) -> Result<(), String> {
+        for c in combinations {
+            match self.prepare(c) {
+                Ok(s) if setups.iter().any(|o| o.runs == s.runs) => {}
+                Ok(s) => setups.push(s),
+                Err(p) if strict => return Err(told(&p)),
+                Err(p) => {
+                    let why = p.first().map_or_else(String::new, |p| p.reason.clone());
+                    self.refused.push(format!("{}: {why}", self.label(c)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The scenario as it is, then each switch at each value alone.
+    pub fn one_at_a_time(&self) -> Vec<Combination> {
+        let each = self.switches.iter().enumerate();
+        let alone = each.flat_map(|(s, w)| (0..w.values.len()).map(move |v| vec![(s, v)]));
+        std::iter::once(Vec::new()).chain(alone).collect()
+    }
+
+    /// Number of runs of these setups: each distinct one once.
+    pub fn runs_of(&self, setups: &[Setup]) -> u64 {
+        let mut firsts: Vec<usize> = setups.iter().flat_map(|s| s.runs.clone()).collect();
+        firsts.sort_unstable();
+        firsts.dedup();
+        firsts.len() as u64 * self.seeds
+    }
+
+    /// Combinations of the values that helped alone, best first, as many as the budget of runs takes in all. Also says
+    /// how many of these values were left out.
+    pub fn search(&mut self, setups: &[Setup], scored: &[Scored], budget: u64) -> (Vec<Setup>, usize) {
+        let base = scored.iter().find(|s| s.combination.is_empty()).map_or(0.0, |s| s.distance.mean);
+        let mut helped: Vec<(&Scored, (usize, usize))> = scored
+            .iter()
+            .filter(|s| s.distance.mean < base)
+            .filter_map(|s| match s.combination[..] {
+                [one] => Some((s, one)),
+                _ => None,
+            })
+            .collect();
+        helped.sort_by(|a, b| a.0.distance.mean.total_cmp(&b.0.distance.mean));
+        let (mut chosen, mut best, mut out): (Vec<(usize, usize)>, Vec<Setup>, usize) =
+            (Vec::new(), Vec::new(), 0);
+        for (_, one) in helped {
+            let mut more = chosen.clone();
+            more.push(one);
+            let Some(all) = grid(&more, budget.max(16)) else {
+                out += 1;
+                continue;
+            };
+            let mut next = setups.to_vec();
+            let _ = self.add(&mut next, &all, false);
+            if self.runs_of(&next) > budget {
+                out += 1;
+                continue;
+            }
+            chosen = more;
+            best = next.split_off(setups.len());
+        }
+        self.refused.sort();
+        self.refused.dedup();
+        (best, out)
+    }
+
+    /// The jobs of these setups that are not finished yet: (index, job).
+    pub fn missing(&mut self, setups: &[Setup]) -> Vec<usize> {
+        self.records.resize(self.jobs.len(), None);
+        let seeds = self.seeds as usize;
+        let mut wanted: Vec<usize> = setups
+            .iter()
+            .flat_map(|s| &s.runs)
+            .flat_map(|f| *f..*f + seeds)
+            .filter(|i| self.records[*i].is_none())
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+}
+
+/// All products of values of different switches, each switch also at the scenario's own; none if they are more than
+/// `limit`.
+fn grid(values: &[(usize, usize)], limit: u64) -> Option<Vec<Combination>> {
+    let mut by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    values.iter().for_each(|(s, v)| by.entry(*s).or_default().push(*v));
+    let size = by.values().fold(1_u64, |n, v| n.saturating_mul(1 + v.len() as u64));
+    (size <= limit).then(|| full(by.into_iter()))
+}
+
+/// The whole product over all switches; none if it has more members than `limit`.
+pub fn every(switches: &[Switch], limit: u64) -> Option<Vec<Combination>> {
+    let size = switches.iter().fold(1_u64, |n, w| n.saturating_mul(1 + w.values.len() as u64));
+    let axes = switches.iter().enumerate().map(|(s, w)| (s, (0..w.values.len()).collect()));
+    (size <= limit).then(|| full(axes))
+}
+
+fn full(axes: impl Iterator<Item = (usize, Vec<usize>)>) -> Vec<Combination> {
+    let mut all: Vec<Combination> = vec![Vec::new()];
+    for (s, values) in axes {
+        let longer: Vec<Combination> = all
+            .iter()
+            .flat_map(|c| values.iter().map(move |v| c.iter().copied().chain([(s, *v)]).collect()))
+            .collect();
+        all.extend(longer);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! How near a combination comes to the published cells: [`super`] defines the distance.
+
+use super::{CAP, Combination, Lab, Setup};
+use crate::stats::{Summary, t95};
+use crate::store::RunRecord;
+use crate::study::{Cell, Verdict, allowance, cells};
+use std::collections::BTreeMap;
+
+impl Lab<'_> {
+    /// Scores all setups whose runs are finished, nearest first.
+    pub fn score(&self, setups: &[Setup]) -> Vec<Scored> {
+        let seeds = self.seeds as usize;
+        let mut published: BTreeMap<usize, Vec<Cell>> = BTreeMap::new();
+        let mut scales: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); self.cases.len()];
+        for setup in setups {
+            for (case, first) in setup.runs.iter().enumerate() {
+                if published.contains_key(first) {
+                    continue;
+                }
+                let runs: Vec<RunRecord> =
+                    self.records[*first..*first + seeds].iter().flatten().cloned().collect();
+                if runs.len() < seeds {
+                    continue;
+                }
+                let mut all = cells(&runs, self.published, std::slice::from_ref(self.scenario));
+                all.retain(|c| c.published.is_some() && !c.structural && c.verdict != Verdict::Incomparable);
+                for c in &all {
+                    scales[case].entry(slot(c)).or_default().push(c.summary.sd);
+                }
+                published.insert(*first, all);
+            }
+        }
+        let mut scored: Vec<Scored> = Vec::new();
+        for setup in setups {
+            let mut mine = Vec::new();
+            let done = setup.runs.iter().all(|f| published.contains_key(f));
+            for (case, first) in setup.runs.iter().enumerate() {
+                for c in published.get(first).into_iter().flatten() {
+                    mine.extend(self.cell(c, scales[case].get(&slot(c)).map_or(&[][..], Vec::as_slice)));
+                }
+            }
+            let one = |k: usize| mine.iter().map(|c: &ScoredCell| c.each[k]).sum::<f64>() / mine.len() as f64;
+            let each: Vec<f64> = (0..seeds).map(one).collect();
+            if let Some(distance) = Summary::of(&each).filter(|_| done && !mine.is_empty()) {
+                let agree = mine.iter().filter(|c| c.agrees).count();
+                let combination = setup.combination.clone();
+                let label = self.label(&combination);
+                scored.push(Scored {
+                    combination,
+                    label,
+                    distance,
+                    each,
+                    agree,
+                    cells: mine,
+                    gain: None,
+                    better: 0,
+                    worse: 0,
+                });
+            }
+        }
+        if let Some(base) = scored.iter().find(|s| s.combination.is_empty()).cloned() {
+            scored.iter_mut().for_each(|s| s.against(&base));
+        }
+        scored.sort_by(|a, b| a.distance.mean.total_cmp(&b.distance.mean));
+        scored
+    }
+
+    fn cell(&self, cell: &Cell, sds: &[f64]) -> Option<ScoredCell> {
+        let published = cell.published.as_ref()?;
+        let noise = t95((self.seeds as usize - 1) * sds.len()).unwrap_or(0.0) * median(sds);
+        let half = noise * (1.0 + 1.0 / self.seeds as f64).sqrt();
+        let allowed = allowance(cell.metric, published);
+        let scale = (allowed * allowed + half * half).sqrt().max(1e-12);
+        let each: Vec<f64> =
+            cell.values.iter().map(|v| ((published.value - v).abs() / scale).min(CAP)).collect();
+        let near = (published.value - cell.summary.mean).abs() <= allowed.max(half) + 1e-12;
+        let distance = each.iter().sum::<f64>() / each.len().max(1) as f64;
+        (each.len() == self.seeds as usize).then(|| ScoredCell {
+            cell: cell.clone(),
+            scale,
+            each,
+            distance,
+            agrees: near,
+        })
+    }
+}
+
+fn slot(c: &Cell) -> String {
+    c.metric.id.into()
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut v = values.to_vec();
+    v.sort_by(f64::total_cmp);
+    match v.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => v[n / 2],
+        n => v[n / 2 - 1].midpoint(v[n / 2]),
+    }
+}
+
+/// A published cell under a combination.
+#[derive(Clone, Debug)]
+pub struct ScoredCell {
+    /// What was measured and published.
+    pub cell: Cell,
+    /// What one scale is, in the cell's unit.
+    pub scale: f64,
+    /// Distance of each seed, in scales.
+    pub each: Vec<f64>,
+    /// Their mean.
+    pub distance: f64,
+    /// The mean lies within the allowance or the pooled prediction interval.
+    pub agrees: bool,
+}
+
+impl ScoredCell {
+    /// Which cell: condition, PAUSE, scheme, metric.
+    pub fn name(&self) -> String {
+        let c = &self.cell;
+        format!("{}, PAUSE {}, {}, {}", c.condition, c.pause, c.scheme, c.metric.title)
+    }
+}
+
+/// A combination with its distance.
+#[derive(Clone, Debug)]
+pub struct Scored {
+    /// What is set.
+    pub combination: Combination,
+    /// In words.
+    pub label: String,
+    /// Over the seeds.
+    pub distance: Summary,
+    /// Of each seed.
+    pub each: Vec<f64>,
+    /// Cells that agree.
+    pub agree: usize,
+    /// All cells, in the same order for every combination.
+    pub cells: Vec<ScoredCell>,
+    /// How much nearer than the scenario as it is, seed by seed: positive is nearer.
+    pub gain: Option<Summary>,
+    /// Cells nearer by more than one scale.
+    pub better: usize,
+    /// Cells farther by more than one scale.
+    pub worse: usize,
+}
+
+impl Scored {
+    fn against(&mut self, base: &Self) {
+        let paired: Vec<f64> = base.each.iter().zip(&self.each).map(|(b, s)| b - s).collect();
+        self.gain = Summary::of(&paired);
+        let change = |(b, s): (&ScoredCell, &ScoredCell)| b.distance - s.distance;
+        let changes: Vec<f64> = base.cells.iter().zip(&self.cells).map(change).collect();
+        self.better = changes.iter().filter(|c| **c > 1.0).count();
+        self.worse = changes.iter().filter(|c| **c < -1.0).count();
+    }
+
+    /// May this become the default? Only if it is nearer beyond the noise, no cell is farther by more than a scale, and no
+    /// cell that agreed stops doing so.
+    pub fn holds_everywhere(&self, base: &Self) -> bool {
+        let kept = base.cells.iter().zip(&self.cells).all(|(b, s)| s.agrees || !b.agrees);
+        let gained = self.gain.as_ref().and_then(Summary::confidence).is_some_and(|(low, _)| low > 0.0);
+        !self.combination.is_empty() && gained && kept && self.worse == 0 && self.better > 0
+    }
+}

@@ -1,0 +1,131 @@
+//! Tests of the search: what is run, what wins, what is refused.
+
+use super::*;
+use crate::published::{self, EMBEDDED};
+
+/// A run record with these metrics, as if the job had been run.
+fn record(job: &Job, metrics: &[(&str, f64)]) -> RunRecord {
+    RunRecord {
+        study: job.scenario.0.clone(),
+        scenario: job.scenario.1.clone(),
+        condition: job.case.condition.clone(),
+        pause: job.case.pause.clone(),
+        scheme: job.case.scheme.clone(),
+        seed: job.seed,
+        fingerprint: BTreeMap::new(),
+        config: job.ready.config.clone(),
+        metrics: metrics.iter().map(|(k, v)| ((*k).to_string(), *v)).collect(),
+        counters: BTreeMap::new(),
+        ports: BTreeMap::new(),
+        series: BTreeMap::new(),
+        packet_hops: 0,
+    }
+}
+
+fn lab<'a>(s: &'a Scenario, p: &'a [Published], over: &[&str], only: &str) -> Lab<'a> {
+    let over: Vec<String> = over.iter().map(|t| (*t).to_string()).collect();
+    let keep = |c: &Case| format!("{}, PAUSE {}, {}", c.condition, c.pause, c.scheme).contains(only);
+    Lab::new(s, p, asked_switches(&over).unwrap(), 2, &keep).unwrap()
+}
+
+#[test]
+fn a_switch_without_effect_on_a_case_runs_nothing_there() {
+    let s = Scenario::load("B07/single-hop", &[]).unwrap();
+    let p = published::parse("p", EMBEDDED).unwrap();
+    let mut lab = lab(&s, &p, &["efr=on,off", "limiter-queue=10"], "hotspot 2 Gb/s, PAUSE on");
+    assert_eq!(lab.cases.len(), 4, "none, 2pt, 3pt, ECM");
+    let mut setups = Vec::new();
+    let one = lab.one_at_a_time();
+    assert_eq!(one.len(), 4);
+    lab.add(&mut setups, &one, true).unwrap();
+    assert_eq!(setups.len(), 3, "efr=on is the scenario as it is");
+    assert_eq!(lab.runs_of(&setups[..1]), 8);
+    assert_eq!(lab.runs_of(&setups), 2 * (4 + 2 + 3), "EFR: both QCN; limiter queue: not `none`");
+    assert_eq!(lab.missing(&setups).len(), 18);
+    assert_eq!(every(&lab.switches, 6).map(|e| e.len()), Some(6));
+    assert_eq!(every(&named_switches(), 1_000_000), None, "too many to list");
+}
+
+#[test]
+fn settings_without_effect_beside_others_fall_away() {
+    let s = Scenario::load("B07/single-hop", &[]).unwrap();
+    let p = published::parse("p", EMBEDDED).unwrap();
+    let mut lab = lab(&s, &p, &["efr=off", "efr-max=10"], "hotspot 2 Gb/s, PAUSE on, qcn-2pt");
+    let mut setups = Vec::new();
+    let all = every(&lab.switches, 100).unwrap();
+    lab.add(&mut setups, &all, true).unwrap();
+    assert_eq!(setups.len(), 3, "EFR off with a maximum is EFR off");
+}
+
+#[test]
+fn the_nearer_reading_wins_and_scatter_counts_against() {
+    let s = Scenario::load("B07/single-hop", &[]).unwrap();
+    let p = published::parse("p", EMBEDDED).unwrap();
+    let mut lab = lab(&s, &p, &["limiter-queue=10,1000,10000"], "hotspot 0 Gb/s, PAUSE on, qcn-2pt");
+    let mut setups = Vec::new();
+    let one = lab.one_at_a_time();
+    lab.add(&mut setups, &one, true).unwrap();
+    lab.missing(&setups);
+    // Published: aggregate 35.55, hot 2.57. As it is: far; 10: near; 1000: right in the mean alone; 10000: worst.
+    for (setup, values) in [[54.0, 54.1], [36.0, 36.1], [8.0, 63.1], [70.0, 70.1]].iter().enumerate() {
+        for (k, v) in values.iter().enumerate() {
+            let at = setups[setup].runs[0] + k;
+            lab.records[at] =
+                Some(record(&lab.jobs[at], &[("aggregate_throughput", *v), ("hot_port_throughput", 2.57)]));
+        }
+    }
+    let scored = lab.score(&setups);
+    let order: Vec<&str> = scored.iter().map(|s| s.label.as_str()).collect();
+    assert_eq!(order, ["limiter-queue=10", "as it is", "limiter-queue=1000", "limiter-queue=10000"]);
+    assert_eq!((scored[0].better, scored[0].worse, scored[0].agree), (1, 0, 2));
+    assert!(scored[0].gain.as_ref().unwrap().mean > 1.0 && scored[3].gain.as_ref().unwrap().mean < 0.0);
+    assert_eq!(scored[0].cells[0].scale, scored[3].cells[0].scale, "one scale for all readings");
+    let holds: Vec<bool> = scored.iter().map(|s| s.holds_everywhere(&scored[1])).collect();
+    assert_eq!(holds, [true, false, false, false]);
+    // Only what helped goes into the grid.
+    let (more, _) = lab.search(&setups, &scored, 100);
+    assert!(more.is_empty(), "values of one switch exclude each other");
+}
+
+#[test]
+fn the_search_keeps_to_its_budget() {
+    let s = Scenario::load("B07/single-hop", &[]).unwrap();
+    let p = published::parse("p", EMBEDDED).unwrap();
+    let mut lab =
+        lab(&s, &p, &["limiter-queue=10", "efr=off", "gate-qoff=off"], "hotspot 0 Gb/s, PAUSE on, qcn-2pt");
+    let mut setups = Vec::new();
+    let one = lab.one_at_a_time();
+    lab.add(&mut setups, &one, true).unwrap();
+    lab.missing(&setups);
+    for (i, v) in [54.0, 52.0, 50.0, 48.0].iter().enumerate() {
+        for k in 0..2 {
+            let at = setups[i].runs[0] + k;
+            lab.records[at] = Some(record(&lab.jobs[at], &[("aggregate_throughput", *v)]));
+        }
+    }
+    let scored = lab.score(&setups);
+    let (all, out) = lab.search(&setups, &scored, 100);
+    assert_eq!((all.len(), out), (4, 0), "three pairs and all three");
+    let (few, out) = lab.search(&setups, &scored, 10);
+    assert_eq!((few.len(), out), (1, 1));
+    assert_eq!(few[0].combination, [(1, 0), (2, 0)], "the two that helped most");
+    assert_eq!(lab.search(&setups, &scored, 8).0.len(), 0);
+}
+
+#[test]
+fn bad_switches_are_refused_before_anything_runs() {
+    let ask = |t: &str| asked_switches(&[t.to_string()]);
+    assert!(ask("eft").unwrap_err().contains("did you mean `efr`"));
+    assert_eq!(ask("sampling").unwrap()[0].values.len(), 3);
+    assert_eq!(ask("assumptions.r_min=1 Mb/s").unwrap()[0].id, "A5");
+    let s = Scenario::load("B07/single-hop", &[]).unwrap();
+    let p = published::parse("p", EMBEDDED).unwrap();
+    let all = |_: &Case| true;
+    let matrix = Lab::new(&s, &p, ask("hotspot.rate=1 Gb/s").unwrap(), 2, &all).map(|_| ()).unwrap_err();
+    assert!(matrix.contains("cnsim sweep"), "{matrix}");
+    let mut lab = Lab::new(&s, &p, ask("efr=maybe").unwrap(), 2, &all).unwrap();
+    let one = lab.one_at_a_time();
+    assert!(lab.add(&mut Vec::new(), &one, true).unwrap_err().contains("neither on nor off"));
+    let none = Lab::new(&s, &p, Vec::new(), 2, &|_| false).map(|_| ()).unwrap_err();
+    assert!(none.contains("--only"), "{none}");
+}
