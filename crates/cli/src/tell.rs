@@ -25,10 +25,6 @@ pub(crate) fn list(what: &str, as_json: bool) -> Done {
                 let n = counted(scenarios(p.id));
                 rows.push((p.id.into(), format!("{} ({n}). {}", p.title, p.citation)));
             }
-            if scenarios("next") > 0 {
-                let n = counted(scenarios("next"));
-                rows.push(("next".into(), format!("what the studies left as next steps ({n})")));
-            }
         }
         "schemes" => rows.extend(cnsim_schemes::catalogue().iter().map(|e| (e.name.into(), e.title.into()))),
         "metrics" => rows.extend(METRICS.iter().map(|m| (m.id.into(), format!("{} [{}]", m.about, m.unit)))),
