@@ -149,7 +149,7 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
     };
     let mut base = match &args.condition {
         None => first.clone(),
-        Some(text) => scenario.case_of(text, &first.pause, &first.scheme).ok_or_else(|| {
+        Some(text) => scenario.case_named(text, None, schemes.first().map(String::as_str)).ok_or_else(|| {
             Failure::input(format!(
                 "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
                 first.condition
