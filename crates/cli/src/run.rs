@@ -3,10 +3,11 @@
 use crate::look::{self, Colour, paint};
 use crate::reproduce::{measured, refuse_huge, threads, write_series};
 use crate::{Common, Done, Failure, RunArgs, pairs};
+use cnsim_studies::files::{digits, results_json};
 use cnsim_studies::metrics::METRICS;
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::store::{RunRecord, write_atomically};
-use cnsim_studies::study::{Job, Watch, digits, results_json, run_job, run_jobs};
+use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -146,7 +146,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
             "A30 periodic-start: when the port is first slow decides the share of the run that is congested; A1 source-queue adds a little after each congestion"
         }
         ("multi-hop-periodic", ..) => {
-            "A31 loop-delay and A2 limiter-queue: what is in flight when the port slows down decides how long PAUSE lasts before the limiters hold"
+            "A2 limiter-queue: with 10 frames a limiter in place of 100 the innocents get 91.3 % at D = 150 ms, with 1000 frames 97.6 %; A3 limiter-position at the source gives 88.6 %"
         }
         (_, QCN, "dropped_frames") if run.condition.ends_with(" 8 us") => {
             "A33 mark-interval: an interval that follows the present frame sees the start-up at once and halves the drops"
