@@ -389,6 +389,18 @@ const MUTATIONS: &[Mutation] = &[
         seeds: 3,
         breaks: &[Parts("B07.10")],
     },
+    // Full runs: a printed overhead is that of a second.
+    Mutation {
+        name: "the gate is off beside a hotspot",
+        change: Set(&[], &[("scheme.params.gate_qoff", "off")]),
+        cases: cases("B07/single-hop", TWO, ON, &["qcn-2pt", "ecm"]),
+        short: &[],
+        seeds: 3,
+        breaks: &[
+            Cell("hotspot 2 Gb/s", "on", "ecm", "overhead"),
+            Cell("hotspot 2 Gb/s", "on", "qcn-2pt", "overhead"),
+        ],
+    },
     Mutation {
         name: "hosts send on in XOFF",
         change: Set(&[], &[("host.ignores_pause", "on")]),
