@@ -409,7 +409,8 @@ pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenar
                 })
                 .map(Some)
                 .collect();
-            if printed.is_empty() {
+            // Where studies write the condition otherwise, the row under our own words has no hole.
+            if !printed.iter().flatten().any(|p| p.condition == r.condition) {
                 printed.push(None);
             }
             for p in printed {
