@@ -1,7 +1,7 @@
 //! M08: QCN with serial HAI: PAUSE and delay.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most};
+use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, less};
 use crate::store::RunRecord;
 
 /// The study.
@@ -90,14 +90,14 @@ fn drops(e: &Evidence<'_>) -> Finding {
             let (a, b) = (at(pair[0]), at(pair[1]));
             let text =
                 format!("{sources} to 1: {:.0} at {}, {:.0} at {}", a.mean(), pair[0], b.mean(), pair[1]);
-            parts.add(at_most(1.0, &a, &b), text);
+            parts.add(less(&a, &b), text);
         }
     }
     for delay in DELAYS {
         let at = |sources| symmetric(e, sources, delay, "dropped_frames");
         let (few, many) = (at(4), at(16));
         let text = format!("{delay}: {:.0} with 4, {:.0} with 16", few.mean(), many.mean());
-        parts.add(at_most(1.0, &few, &many), text);
+        parts.add(less(&few, &many), text);
     }
     parts.finding()
 }
@@ -130,11 +130,11 @@ fn congested_share(e: &Evidence<'_>) -> Finding {
     let (short, long) = (PERIODS[0], PERIODS[4]);
     for period in &PERIODS[1..] {
         let text = format!("{:.2} % at {short}, {:.2} % at {period}", at(short).mean(), at(period).mean());
-        parts.add(at_most(1.0, &at(period), &at(short)), text);
+        parts.add(less(&at(period), &at(short)), text);
     }
     for period in &PERIODS[1..4] {
         let text = format!("{:.2} % at {long}, {:.2} % at {period}", at(long).mean(), at(period).mean());
-        parts.add(at_most(1.0, &at(long), &at(period)), text);
+        parts.add(less(&at(long), &at(period)), text);
     }
     parts.finding()
 }
@@ -161,4 +161,4 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
 
 #[cfg(test)]
 #[path = "m08_tests.rs"]
-mod tests;
+pub(super) mod tests;
