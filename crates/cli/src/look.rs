@@ -49,9 +49,35 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> S
     aligned(header, rows, &|c| c == 0 || c == last)
 }
 
-/// A table of words: all columns to the left.
+/// A table of words: all columns to the left, long texts on several lines.
 pub(crate) fn words(header: &[&str], rows: &[Vec<String>]) -> String {
-    aligned(header, rows, &|_| true)
+    let mut lines = Vec::new();
+    for row in rows {
+        let cells: Vec<Vec<String>> = row.iter().map(|text| wrapped(text, 44)).collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(1);
+        lines.extend(
+            (0..height).map(|i| {
+                cells.iter().map(|c| c.get(i).cloned().unwrap_or_default()).collect::<Vec<String>>()
+            }),
+        );
+    }
+    aligned(header, &lines, &|_| true)
+}
+
+/// A text in lines of at most `width` characters, broken between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        if lines[last].is_empty() {
+            lines[last] = word.into();
+        } else if lines[last].chars().count() + 1 + word.chars().count() <= width {
+            lines[last] = format!("{} {word}", lines[last]);
+        } else {
+            lines.push(word.into());
+        }
+    }
+    lines
 }
 
 fn aligned(header: &[&str], rows: &[Vec<String>], left: &dyn Fn(usize) -> bool) -> String {

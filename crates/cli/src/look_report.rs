@@ -8,7 +8,7 @@ use crate::reproduce::fingerprint;
 use cnsim_report::model::{self, Fact, NotRun, Page, Report, Study};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, Finding, Holds, grounds};
-use cnsim_studies::papers::{self, PAPERS};
+use cnsim_studies::papers::PAPERS;
 use cnsim_studies::published::Published;
 use cnsim_studies::scenario::{Ready, Scenario};
 use cnsim_studies::store::RunRecord;
@@ -114,7 +114,7 @@ fn facts(records: &[RunRecord]) -> Vec<Fact> {
 /// Heading, citation and question of each study that has a scenario here.
 fn studies(scenarios: &[Scenario]) -> Vec<Study> {
     let used = |id: &str| scenarios.iter().any(|s| s.study.eq_ignore_ascii_case(id));
-    let mut all: Vec<Study> = PAPERS
+    PAPERS
         .iter()
         .filter(|p| used(p.id))
         .map(|p| Study {
@@ -123,16 +123,7 @@ fn studies(scenarios: &[Scenario]) -> Vec<Study> {
             citation: p.citation.into(),
             summary: p.summary.into(),
         })
-        .collect();
-    if used("next") && papers::find("next").is_none() {
-        all.push(Study {
-            id: "next".into(),
-            title: "What the studies left as next steps".into(),
-            summary: "Nothing was published on these; the numbers are ours alone.".into(),
-            ..Study::default()
-        });
-    }
-    all
+        .collect()
 }
 
 pub(crate) fn holds(h: Holds) -> model::Holds {

@@ -5,12 +5,11 @@ use crate::look_report::{self, Parts};
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs};
 use cnsim_studies::claims::{Claim, Finding, claims_csv, findings};
+use cnsim_studies::files::{digits, numbers_csv, results_json};
 use cnsim_studies::published::{self, Published};
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
 use cnsim_studies::store::{RunRecord, Store, write_atomically};
-use cnsim_studies::study::{
-    Cell, Job, Watch, cells, digits, jobs, not_run, numbers_csv, results_json, run_jobs,
-};
+use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

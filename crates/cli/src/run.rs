@@ -3,10 +3,11 @@
 use crate::look::{self, Colour, paint};
 use crate::reproduce::{measured, refuse_huge, threads, write_series};
 use crate::{Common, Done, Failure, RunArgs, pairs};
+use cnsim_studies::files::{digits, results_json};
 use cnsim_studies::metrics::METRICS;
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::store::{RunRecord, write_atomically};
-use cnsim_studies::study::{Job, Watch, digits, results_json, run_job, run_jobs};
+use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,11 +25,13 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         return Err(Failure::input("the scenario has no case\n  help: give its matrix a scheme"));
     };
     let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.as_str());
-    let pause = args.pause.as_deref().or(set_pause).unwrap_or(&first.pause);
-    let scheme = asked.unwrap_or(&first.scheme);
+    let pause = args.pause.as_deref().or(set_pause);
     let mut case = match &args.condition {
-        None => first.clone(),
-        Some(text) => scenario.case_of(text, pause, scheme).ok_or_else(|| {
+        None => {
+            let (pause, scheme) = (pause.unwrap_or(&first.pause), asked.unwrap_or(&first.scheme));
+            scenario.case(first.group, first.row.clone(), pause, scheme)
+        }
+        Some(text) => scenario.case_named(text, pause, asked).ok_or_else(|| {
             Failure::input(format!(
                 "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
                 first.condition
@@ -38,7 +41,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     // A key set on the command line wins over the matrix.
     let mut row = std::mem::take(&mut case.row);
     row.retain(|(k, _)| args.condition.is_some() || !sets.iter().any(|s| s.0 == *k));
-    let case = scenario.case(case.group, row, pause, scheme);
+    let case = scenario.case(case.group, row, &case.pause, &case.scheme);
     let job = Job {
         scenario: (scenario.study.clone(), scenario.name.clone()),
         ready: scenario.ready(&case)?,

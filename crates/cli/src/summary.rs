@@ -6,8 +6,9 @@ use crate::look_table::COLUMNS;
 use crate::reproduce::{fingerprint, measured};
 use cnsim_report::model::{self, Page, Report, Table};
 use cnsim_studies::claims::{Claim, Finding, Holds};
+use cnsim_studies::files::digits;
 use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::{Cell, Verdict, digits};
+use cnsim_studies::study::{Cell, Verdict};
 use std::collections::BTreeSet;
 
 /// Most misses told one by one; with more, a few of each kind.

@@ -6,12 +6,13 @@ use crate::run::unknown_scheme;
 use crate::{Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
+use cnsim_studies::files::{digits, results_json};
 use cnsim_studies::grid::{self, Axis, Point, Sweep};
 use cnsim_studies::metrics::{self, METRICS, Metric, structural_zero};
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::{RunRecord, Store, write_atomically};
-use cnsim_studies::study::{Job, Watch, digits, results_json, run_jobs};
+use cnsim_studies::study::{Job, Watch, run_jobs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -148,7 +149,7 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
     };
     let mut base = match &args.condition {
         None => first.clone(),
-        Some(text) => scenario.case_of(text, &first.pause, &first.scheme).ok_or_else(|| {
+        Some(text) => scenario.case_named(text, None, schemes.first().map(String::as_str)).ok_or_else(|| {
             Failure::input(format!(
                 "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
                 first.condition

@@ -25,10 +25,6 @@ pub(crate) fn list(what: &str, as_json: bool) -> Done {
                 let n = counted(scenarios(p.id));
                 rows.push((p.id.into(), format!("{} ({n}). {}", p.title, p.citation)));
             }
-            if scenarios("next") > 0 {
-                let n = counted(scenarios("next"));
-                rows.push(("next".into(), format!("what the studies left as next steps ({n})")));
-            }
         }
         "schemes" => rows.extend(cnsim_schemes::catalogue().iter().map(|e| (e.name.into(), e.title.into()))),
         "metrics" => rows.extend(METRICS.iter().map(|m| (m.id.into(), format!("{} [{}]", m.about, m.unit)))),
@@ -67,7 +63,7 @@ fn rows_of(
         Failure::input(format!("{}: {e}\n  help: run `cnsim reproduce` first, or give --out", path.display()))
     })?;
     let mut rows = Vec::new();
-    for line in cnsim_studies::study::read_csv(&text) {
+    for line in cnsim_studies::files::read_csv(&text) {
         let columns = [0, 1, 4, 5];
         let fits =
             id.iter().zip(columns).all(|(want, c)| line.get(c).is_some_and(|v| v.eq_ignore_ascii_case(want)));
@@ -156,7 +152,7 @@ fn claim(c: &Claim, out: &Path) -> Done {
         println!("Not run yet: `cnsim reproduce {}` decides it.", c.study);
         return Ok(());
     };
-    for line in cnsim_studies::study::read_csv(&text).iter().filter(|l| l[1] == c.id) {
+    for line in cnsim_studies::files::read_csv(&text).iter().filter(|l| l[1] == c.id) {
         println!("{}: {}", path.display(), line[4]);
         line[5].split("; ").filter(|e| !e.is_empty()).for_each(|e| println!("  {e}"));
     }

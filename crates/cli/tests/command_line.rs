@@ -358,3 +358,29 @@ fn tells() {
         }
     }
 }
+
+#[test]
+fn a_condition_brings_its_group_s_scheme() {
+    let run = |args: &[&str]| {
+        let mut all = vec!["run", "C07/parking-lot", "--quiet", "--set", "run.duration=2 ms", "--out"];
+        let folder = Folder::new(&format!("group-{}", args.len()));
+        let out = folder.file("out");
+        all.push(&out);
+        all.extend(args);
+        text(&cnsim(&all))
+    };
+    let own = run(&["--condition", "sampling rate 2%"]);
+    assert!(own.starts_with("C07/parking-lot, sampling rate 2%, PAUSE global, bcn, seed 1"), "{own}");
+    let asked = run(&["--condition", "sampling rate 2%", "--scheme", "none"]);
+    assert!(asked.contains("sampling rate 2%, PAUSE global, none"), "{asked}");
+    let wrong = run(&["--condition", "sampling often"]);
+    assert!(wrong.contains("does not fit"), "{wrong}");
+}
+
+#[test]
+fn figures_name_what_is_recorded() {
+    let figure = |series: &str| format!("[[figure]]\ntitle = \"x\"\nseries = [\"{series}\"]\n[topology]");
+    refused(("[topology]", &figure("hot_queu")), &["figure.0.series", "did you mean `hot_queue`"]);
+    refused(("[topology]", &figure("flow H0>H1")), &["`H0>H1` is not recorded", "record.flows"]);
+    refused(("[topology]", "[[figure]]\ntitle = \"x\"\n[topology]"), &["shows nothing"]);
+}

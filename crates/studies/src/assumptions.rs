@@ -147,7 +147,6 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "on | off",
         "frames that are being dropped are counted and sampled",
     ),
-    a("A20", "jitter", "scheme.params.jitter", "0.15 | 0.3", "width of QCN's sampling jitter"),
     a(
         "A14",
         "routing",
@@ -176,6 +175,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "probe-always | unloaded | first-sample",
         "where E2CM takes a flow's shortest latency from: probes since the start, the idle path, or the limiter's first probe",
     ),
+    a("A20", "jitter", "scheme.params.jitter", "0.15 | 0.3", "width of QCN's sampling jitter"),
     a(
         "A21",
         "de-rule",
@@ -196,6 +196,34 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "scheme.params.byte_counter",
         "off | on",
         "QCN-3pt: byte cycles as in QCN-2pt beside the reflected messages",
+    ),
+    a(
+        "A30",
+        "periodic-start",
+        "hotspot.start",
+        "0 ms | 10 ms",
+        "M08's periodic congestion begins with the run; its utilisation with PAUSE alone fits the share of time that this gives",
+    ),
+    a(
+        "A31",
+        "loop-delay",
+        "topology.link_delay",
+        "1.667 us | 0.5 us",
+        "M08's control loops of 16 us are spread evenly over the links of the path, those of 8 us to 1 ms lie on the senders' links, half each way",
+    ),
+    a(
+        "A32",
+        "tr-over-8",
+        "scheme.params.tr_over_8",
+        "on | off",
+        "serial HAI: at the end of the first cycle after a cut a target above ten times the rate is divided by 8",
+    ),
+    a(
+        "A33",
+        "mark-interval",
+        "scheme.params.mark_interval",
+        "last-sample | current",
+        "serial HAI: the bytes until the next sample follow the feedback of the last one, or that of each arriving frame",
     ),
     a(
         "A70",
@@ -259,34 +287,6 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "scheme.params.ai_bytes",
         "37500 B | 150 KB",
         "bytes of an active-increase cycle: B07's, or the only byte count that R07 prints",
-    ),
-    a(
-        "A30",
-        "periodic-start",
-        "hotspot.start",
-        "0 ms | 10 ms",
-        "M08's periodic congestion begins with the run; its utilisation with PAUSE alone fits the share of time that this gives",
-    ),
-    a(
-        "A31",
-        "loop-delay",
-        "topology.link_delay",
-        "1.667 us | 0.5 us",
-        "M08's control loops of 16 us are spread evenly over the links of the path, those of 8 us to 1 ms lie on the senders' links, half each way",
-    ),
-    a(
-        "A32",
-        "tr-over-8",
-        "scheme.params.tr_over_8",
-        "on | off",
-        "serial HAI: at the end of the first cycle after a cut a target above ten times the rate is divided by 8",
-    ),
-    a(
-        "A33",
-        "mark-interval",
-        "scheme.params.mark_interval",
-        "last-sample | current",
-        "serial HAI: the bytes until the next sample follow the feedback of the last one, or that of each arriving frame",
     ),
 ];
 

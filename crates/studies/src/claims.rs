@@ -176,6 +176,11 @@ pub fn at_most(factor: f64, a: &Values, b: &Values) -> Holds {
     b.with(a, |b, a| b - factor * a).at_least(0.0)
 }
 
+/// Is `a < b`, by paired differences over seeds? Equal values are not: what has no effect shows nothing.
+pub fn less(a: &Values, b: &Values) -> Holds {
+    b.with(a, |b, a| b - a).at_least(1e-9)
+}
+
 /// Gathers parts: one `no` decides, then what was not run, then what is undecided.
 #[derive(Debug, Default)]
 pub struct Parts {
@@ -257,6 +262,12 @@ mod tests {
         assert_eq!(at_most(10.0, &values(&[1.0, 1.1, 0.9]), &two), Holds::No);
         assert_eq!(at_most(1.0, &values(&[1.0, 2.0, 3.0]), &values(&[3.0, 2.0, 1.0])), Holds::Undecided);
         assert_eq!(at_most(1.0, &values(&[]), &two), Holds::NotRun);
+        assert_eq!(
+            (at_most(1.0, &two, &two), less(&two, &two)),
+            (Holds::Yes, Holds::No),
+            "equal is not less"
+        );
+        assert_eq!(less(&values(&[1.0, 1.1, 0.9]), &two), Holds::Yes);
         assert_eq!(two.within(1.0, 3.0), Holds::Yes);
         assert_eq!(two.within(1.99, 3.0), Holds::Undecided);
         assert_eq!(two.within(2.5, 3.0), Holds::No);

@@ -2,7 +2,7 @@
 
 use crate::reader::Reader;
 use crate::store::RunRecord;
-use crate::text::{Flat, Problem};
+use crate::text::{Flat, Problem, nearest};
 
 /// A figure, or one for each value of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,40 @@ impl FigureSpec {
     }
 }
 
+/// Series of every run, and those that a scenario names with a place: `queue X>E5`.
+const PLAIN: &[&str] = &[
+    "hot_queue",
+    "hot_port_throughput",
+    "aggregate_throughput",
+    "innocent_throughput",
+    "ports_throughput",
+    "overhead",
+    "fairness",
+];
+const PLACED: &[(&str, &str)] = &[
+    ("queue", "record.ports"),
+    ("sent", "record.port"),
+    ("flow", "record.flows"),
+    ("limiter", "record.limiters"),
+];
+
+/// What is wrong with the name of a series, and what would be right.
+fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
+    if PLAIN.contains(&name) {
+        return None;
+    }
+    let Some((kind, key)) = PLACED.iter().find(|(k, _)| name.split(' ').next() == Some(k)) else {
+        let near = nearest(name, PLAIN.iter().copied());
+        let hint = near.map_or_else(|| PLAIN.join(", "), |n| format!("did you mean `{n}`?"));
+        return Some((format!("there is no series `{name}`"), hint));
+    };
+    let place = name[kind.len()..].trim();
+    let named = flat.leaves.get(*key).is_some_and(|l| l.items.iter().any(|i| i.replace(' ', "") == place));
+    // The hot port is recorded without being named.
+    let hot = matches!(*kind, "queue" | "sent");
+    (!named && !hot).then(|| (format!("`{place}` is not recorded"), format!("add \"{place}\" to {key}")))
+}
+
 /// Reads the `[[figure]]` tables.
 pub(crate) fn read(flat: &Flat, problems: &mut Vec<Problem>) -> Vec<FigureSpec> {
     let mut r = Reader::new(flat, problems);
@@ -98,6 +132,13 @@ pub(crate) fn read(flat: &Flat, problems: &mut Vec<Problem>) -> Vec<FigureSpec> 
                 continue;
             }
         };
+        if let Show::Series(names) = &show {
+            for name in names {
+                if let Some((reason, remedy)) = unknown_series(name, flat) {
+                    r.wrong(&key("series"), reason, remedy);
+                }
+            }
+        }
         let schemes = r.list(&key("schemes"));
         let mut known = Vec::new();
         for s in schemes {

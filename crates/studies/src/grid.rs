@@ -8,9 +8,10 @@
 //! | `workload.loads=[50 %, 60 %],[70 %, 80 %]` | two lists |
 
 use crate::assumptions;
+use crate::files::digits;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::store::Store;
-use crate::study::{Job, digits};
+use crate::study::Job;
 use crate::text::Problem;
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::BTreeMap;

@@ -8,6 +8,7 @@ pub mod condition;
 pub mod demo;
 pub mod fair;
 pub mod figures;
+pub mod files;
 pub mod grid;
 pub mod headroom;
 pub mod keys;

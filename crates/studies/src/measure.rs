@@ -222,6 +222,8 @@ fn hot_port(settings: &Settings, out: &Outcome, all: &mut Measured) {
         if seconds > spent && offered > 0.0 {
             let bits = out.hosts[h.host].delivered_bits as f64 - slow * spent;
             all.push(("victim_utilization_otherwise", bits / (seconds - spent) / offered * 100.0));
+            let allowed = spent * h.rate.bps() + (seconds - spent) * offered;
+            all.push(("victim_flow_utilization", out.hosts[h.host].delivered_bits as f64 / allowed * 100.0));
         }
         return;
     }

@@ -165,6 +165,13 @@ pub const METRICS: &[Metric] = &[
         "throughput of the flows not addressed to the hot host over what is offered to them",
     ),
     metric(
+        "victim_flow_utilization",
+        "victim utilisation",
+        "%",
+        Tolerance::Relative(0.015),
+        "data delivered by the hot port over what its service rate allows while it is slow and what is offered to it otherwise",
+    ),
+    metric(
         "victim_utilization_otherwise",
         "victim otherwise",
         "%",

@@ -402,6 +402,15 @@ impl Scenario {
         Some(self.case(*g, row, pause, scheme))
     }
 
+    /// The case that a condition names; PAUSE mode and scheme are those of its group where none is asked for.
+    pub fn case_named(&self, condition: &str, pause: Option<&str>, scheme: Option<&str>) -> Option<Case> {
+        let found = self.case_of(condition, pause.unwrap_or("off"), scheme.unwrap_or(""))?;
+        let group = self.groups.get(found.group)?;
+        let pause = pause.or(group.pauses.first().map(String::as_str)).unwrap_or("off");
+        let scheme = scheme.or(group.schemes.first().map(String::as_str)).unwrap_or("none");
+        Some(self.case(found.group, found.row, pause, scheme))
+    }
+
     /// Every scheme that the scenario runs, in order.
     pub fn schemes(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();

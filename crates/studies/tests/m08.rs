@@ -50,7 +50,7 @@ fn published_rows_find_their_runs() {
     }
     let text = "study,scenario,condition,pause,scheme,metric,value,unit,note\n\
         M08,multi-hop-periodic,congestion 50 ms on/off,on,none,innocent_flow_utilization,60,%,\n\
-        M08,multi-hop-periodic,congestion 50 ms on/off,on,qcn-serial-hai,victim_utilization_otherwise,60,%,\n\
+        M08,multi-hop-periodic,congestion 50 ms on/off,on,qcn-serial-hai,victim_flow_utilization,60,%,\n\
         M08,multi-hop-800ms,hotspot 1 Gb/s,off,qcn-serial-hai,hot_port_throughput,1,Gb/s,\n\
         M08,symmetric-16-to-1,control loop delay 200 us,off,qcn-serial-hai,throughput,9.5,Gb/s,\n\
         M08,symmetric-4-to-1,control loop delay 0.25 ms,off,qcn-serial-hai,dropped_frames,600,frames,\n";
@@ -121,7 +121,7 @@ fn the_queue_settles() {
     assert!((13.0..45.0).contains(&queue), "mean queue {queue} KB");
     assert!((0.475..=0.5005).contains(&rate), "{rate} Gb/s");
     let drops = run.metrics["dropped_frames"];
-    let sum = &run.series["innocent_throughput"].values[0] + &run.series["hot_port_throughput"].values[0];
+    let sum = run.series["innocent_throughput"].values[0] + run.series["hot_port_throughput"].values[0];
     assert!((sum - run.series["aggregate_throughput"].values[0]).abs() < 1e-3);
     let none = go("M08/multi-hop-800ms", "hotspot 0.5 Gb/s", "off", "none", &sets);
     assert!(none.metrics["dropped_frames"] > 50.0 * drops, "{} and {drops}", none.metrics["dropped_frames"]);

@@ -1,14 +1,12 @@
-//! R07's three scenarios: wiring, main effects in short runs, and claims that can come out either way.
+//! R07's three scenarios: wiring, and main effects in short runs.
 #![allow(clippy::unwrap_used)]
 
 use cnsim_fabric::{Options, run};
 use cnsim_scheme_api::Time;
-use cnsim_studies::claims::{Holds, findings};
 use cnsim_studies::published;
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::store::{RunRecord, Store};
 use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
-use std::collections::BTreeMap;
 
 const NAMES: [&str; 3] = ["single-hop-10", "single-hop-20", "chain-20"];
 
@@ -179,91 +177,4 @@ fn false_positives_and_pause_in_the_chain() {
     let total = none.metrics["ports_throughput"];
     assert!(total < 0.5 * rp.2, "without a scheme {total}, ECM {} Gb/s", rp.2);
     assert!(!none.metrics.contains_key("point_changes"));
-}
-
-/// A table of what runs would say: metric by scenario, condition and scheme.
-type Says<'a> = &'a dyn Fn(&str, &str, &str, &str) -> f64;
-
-/// The study as it would be if every claim held.
-fn as_claimed(scenario: &str, condition: &str, scheme: &str, metric: &str) -> f64 {
-    let hai = condition.contains("HAI");
-    let rate: f64 = condition.split(' ').nth(1).and_then(|r| r.parse().ok()).unwrap_or(1.0);
-    let more = f64::from(u8::from(condition.contains("oversampling")));
-    let rank = match scheme {
-        "ecm" => -2.0 + more,
-        "qcn-2pt" => 0.0,
-        "qcn-h" => 1.0,
-        "qcn-pp" => 2.0,
-        "qcn-p" | "qcn-hp" => 2.5,
-        _ => 3.0,
-    };
-    match metric {
-        "ports_throughput" | "port_throughput" => 150.0 + rank + if hai { 10.0 } else { 0.0 },
-        "aggregate_throughput" if scenario == "single-hop-10" => 78.0 + rate + rank,
-        "aggregate_throughput" => 158.0 + rate + rank,
-        "recovery_time" => 100.0 - 20.0 * rate - 10.0 * more,
-        "recovery_deficit" => (100.0 - 20.0 * rate) * if hai { 0.6 } else { 1.0 },
-        "discarded_positive_share" => 63.0,
-        _ => 0.0,
-    }
-}
-
-/// Verdicts of the eight claims over three seeds.
-fn verdicts(says: Says<'_>) -> Vec<Holds> {
-    let metrics = [
-        "ports_throughput",
-        "port_throughput",
-        "aggregate_throughput",
-        "recovery_time",
-        "recovery_deficit",
-        "discarded_positive_share",
-        "point_changes",
-        "overhead",
-    ];
-    let mut records = Vec::new();
-    for name in NAMES {
-        for case in Scenario::load(&format!("R07/{name}"), &[]).unwrap().cases() {
-            for seed in 1..=3u64 {
-                let value = |m: &&str| {
-                    let v = says(name, &case.condition, &case.scheme, m) * (1.0 + 1e-4 * seed as f64);
-                    ((*m).to_string(), v)
-                };
-                records.push(RunRecord {
-                    study: "R07".into(),
-                    scenario: name.into(),
-                    condition: case.condition.clone(),
-                    pause: "on".into(),
-                    scheme: case.scheme.clone(),
-                    seed,
-                    fingerprint: BTreeMap::new(),
-                    config: serde_json::Value::Null,
-                    metrics: metrics.iter().map(value).collect(),
-                    counters: BTreeMap::new(),
-                    ports: BTreeMap::new(),
-                    series: BTreeMap::new(),
-                    packet_hops: 0,
-                });
-            }
-        }
-    }
-    findings(&records).into_iter().map(|f| f.1.holds).collect()
-}
-
-/// Each claim comes out yes over runs as claimed, and no where what it speaks of is the other way round.
-#[test]
-fn claims_can_say_both() {
-    assert_eq!(verdicts(&as_claimed), [Holds::Yes; 8]);
-    let turned: [Says<'_>; 8] = [
-        &|n, c, s, m| as_claimed(n, c, s, m) - if s == "qcn-h" { 2.0 } else { 0.0 },
-        &|n, c, s, m| as_claimed(n, &c.replace(", HAI", ""), s, m),
-        &|n, c, s, m| if m == "recovery_time" { 50.0 } else { as_claimed(n, c, s, m) },
-        &|n, c, s, m| as_claimed(n, c, s, m) + if n == "single-hop-20" { 20.0 } else { 0.0 },
-        &|n, c, s, m| as_claimed(n, c, s, m) - if s == "qcn-sp" { 4.0 } else { 0.0 },
-        &|n, c, s, m| if m == "discarded_positive_share" { 0.3 } else { as_claimed(n, c, s, m) },
-        &|n, c, s, m| as_claimed(n, c, s, m) + if s == "qcn-pp" { 4.0 } else { 0.0 },
-        &|n, c, s, m| as_claimed(n, &c.replace(", oversampling", ""), s, m),
-    ];
-    for (i, says) in turned.iter().enumerate() {
-        assert_eq!(verdicts(*says)[i], Holds::No, "R07.{}", i + 1);
-    }
 }

@@ -192,7 +192,8 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         if paused && let Some(p) = switch.ports.iter().position(|p| p.dropped > 0) {
             return Err(RunError::Law(format!(
                 "{} frames were lost at switch {} port {p} for want of partition space although PAUSE is on; the \
-                 headroom above the high watermark is too small for its links",
+                 headroom above the high watermark is too small for its links (a PAUSE frame also waits for the data \
+                 frame in transmission, which takes long at a port that is served slowly)",
                 switch.ports[p].dropped, spec.switches[s.index].name
             )));
         }

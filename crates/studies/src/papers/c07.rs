@@ -1,7 +1,7 @@
 //! C07: BCN against BECN and FECN.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most};
+use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, less};
 use crate::store::RunRecord;
 
 /// The study.
@@ -223,7 +223,7 @@ fn weight(e: &Evidence<'_>) -> Finding {
             eight.mean(),
             f2 + f4 + f8
         );
-        parts.add(at_most(1.0, &four, &two), text);
+        parts.add(less(&four, &two), text);
     }
     parts.finding()
 }
@@ -320,7 +320,7 @@ fn cut(e: &Evidence<'_>) -> Finding {
         b.mean(),
         bcn.metric("overhead").mean()
     );
-    parts.add(at_most(1.0, &b, &a), text);
+    parts.add(less(&b, &a), text);
     parts.finding()
 }
 
@@ -359,4 +359,4 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
 
 #[cfg(test)]
 #[path = "c07_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -8,7 +8,7 @@ fn phases(slow: usize, first: f64, then: f64) -> Vec<f64> {
 }
 
 /// All runs, as the claims would have them, then changed.
-fn runs(change: impl Fn(&mut RunRecord)) -> Vec<RunRecord> {
+pub(in crate::papers) fn runs(change: impl Fn(&mut RunRecord)) -> Vec<RunRecord> {
     let mut all = Vec::new();
     for seed in 1..=5 {
         let new = |scenario, condition: &str, scheme| run("C07", scenario, condition, "global", scheme, seed);

@@ -1,7 +1,7 @@
 //! M08: QCN with serial HAI: PAUSE and delay.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most};
+use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, less};
 use crate::store::RunRecord;
 
 /// The study.
@@ -90,14 +90,14 @@ fn drops(e: &Evidence<'_>) -> Finding {
             let (a, b) = (at(pair[0]), at(pair[1]));
             let text =
                 format!("{sources} to 1: {:.0} at {}, {:.0} at {}", a.mean(), pair[0], b.mean(), pair[1]);
-            parts.add(at_most(1.0, &a, &b), text);
+            parts.add(less(&a, &b), text);
         }
     }
     for delay in DELAYS {
         let at = |sources| symmetric(e, sources, delay, "dropped_frames");
         let (few, many) = (at(4), at(16));
         let text = format!("{delay}: {:.0} with 4, {:.0} with 16", few.mean(), many.mean());
-        parts.add(at_most(1.0, &few, &many), text);
+        parts.add(less(&few, &many), text);
     }
     parts.finding()
 }
@@ -130,11 +130,11 @@ fn congested_share(e: &Evidence<'_>) -> Finding {
     let (short, long) = (PERIODS[0], PERIODS[4]);
     for period in &PERIODS[1..] {
         let text = format!("{:.2} % at {short}, {:.2} % at {period}", at(short).mean(), at(period).mean());
-        parts.add(at_most(1.0, &at(period), &at(short)), text);
+        parts.add(less(&at(period), &at(short)), text);
     }
     for period in &PERIODS[1..4] {
         let text = format!("{:.2} % at {long}, {:.2} % at {period}", at(long).mean(), at(period).mean());
-        parts.add(at_most(1.0, &at(long), &at(period)), text);
+        parts.add(less(&at(long), &at(period)), text);
     }
     parts.finding()
 }
@@ -146,7 +146,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
             "A30 periodic-start: when the port is first slow decides the share of the run that is congested; A1 source-queue adds a little after each congestion"
         }
         ("multi-hop-periodic", ..) => {
-            "A31 loop-delay and A2 limiter-queue: what is in flight when the port slows down decides how long PAUSE lasts before the limiters hold"
+            "A2 limiter-queue: with 10 frames a limiter in place of 100 the innocents get 91.3 % at D = 150 ms, with 1000 frames 97.6 %; A3 limiter-position at the source gives 88.6 %"
         }
         (_, QCN, "dropped_frames") if run.condition.ends_with(" 8 us") => {
             "A33 mark-interval: an interval that follows the present frame sees the start-up at once and halves the drops"
@@ -161,4 +161,4 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
 
 #[cfg(test)]
 #[path = "m08_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -1,6 +1,8 @@
 //! The studies, one file each: what is cited, the claims as predicates, and which assumption is suspected behind a miss.
 
 mod b07;
+#[cfg(test)]
+mod both_ways;
 mod c07;
 mod m08;
 mod next;

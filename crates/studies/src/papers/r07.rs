@@ -1,7 +1,7 @@
 //! R07: Fb-hat and probing variants of QCN.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most};
+use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, less};
 use crate::store::RunRecord;
 
 /// The study.
@@ -51,7 +51,7 @@ fn chain(e: &Evidence<'_>, condition: &str, scheme: &str, metric: &str) -> Value
 
 /// Is a > b, beyond the noise? Equal values are not.
 fn above(a: &Values, b: &Values) -> Holds {
-    a.with(b, |a, b| a - b).at_least(1e-9)
+    less(b, a)
 }
 
 /// Yes if one of two is; no if neither is.
@@ -181,7 +181,7 @@ fn positive(e: &Evidence<'_>) -> Finding {
     let mut parts = Parts::default();
     let mut add = |place: &str, plain: &Values, with: &Values, scheme: &str| {
         let text = format!("{place}: {scheme} {:.2}, QCN {:.2} Gb/s", with.mean(), plain.mean());
-        parts.add(at_most(1.0, plain, with), text);
+        parts.add(less(plain, with), text);
     };
     for scheme in ["qcn-p", "qcn-sp"] {
         for scenario in ["single-hop-10", "single-hop-20"] {
@@ -301,3 +301,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         _ => "A70 drift-of and A12 hai: rules of 2007 that are not printed",
     }
 }
+
+#[cfg(test)]
+#[path = "r07_tests.rs"]
+pub(super) mod tests;

@@ -222,4 +222,4 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
 
 #[cfg(test)]
 #[path = "z07_tests.rs"]
-mod tests;
+pub(super) mod tests;

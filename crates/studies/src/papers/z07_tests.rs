@@ -3,7 +3,7 @@ use crate::claims::Holds::{No, NotRun, Undecided, Yes};
 use crate::papers::synthetic::{run, verdict};
 
 /// All runs, as the claims would have them, then changed.
-fn runs(seeds: u64, change: impl Fn(&mut RunRecord)) -> Vec<RunRecord> {
+pub(in crate::papers) fn runs(seeds: u64, change: impl Fn(&mut RunRecord)) -> Vec<RunRecord> {
     let mut all = Vec::new();
     for scheme in ["e2cm-src", "e2cm-dst", "ecm"] {
         for limited in [false, true] {
