@@ -40,14 +40,16 @@ impl Switch {
         }
         let calm = self.rare >= end && self.critical.is_empty();
         // The last window may be shorter than the others, so that `base` lies before it.
-        if calm && end < net.duration && self.may_store_unranked() {
-            if let Some(n) = self.store_unranked(base, end, net, wires) {
-                if n > 0 || !self.idle_until(end) {
-                    self.drain(end, wires);
-                }
-                self.lazy = false;
-                return;
+        if calm
+            && end < net.duration
+            && self.may_store_unranked()
+            && let Some(n) = self.store_unranked(base, end, net, wires)
+        {
+            if n > 0 || !self.idle_until(end) {
+                self.drain(end, wires);
             }
+            self.lazy = false;
+            return;
         }
         if calm && let Some(n) = scratch.gather_data(self, base, end, wires) {
             if n == 0 && self.idle_until(end) {
