@@ -163,7 +163,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
     if scene.cases.is_empty() || cells.is_empty() {
         return None;
     }
-    let mine = |i: usize, c: &Claim| c.study == s.study && rests[i].iter().any(|(name, _)| *name == s.name);
+    let mine = |i: usize, c: &Claim| c.study() == s.study && rests[i].iter().any(|(name, _)| *name == s.name);
     let decided: Vec<usize> = (0..p.findings.len()).filter(|&i| mine(i, p.findings[i].0)).collect();
     let claimed: BTreeSet<&str> = decided
         .iter()

@@ -200,15 +200,15 @@ fn claims(t: &Told<'_>, one: bool, colour: bool) {
     } else {
         let mut studies: Vec<&str> = Vec::new();
         t.findings.iter().for_each(|(c, _)| {
-            if !studies.contains(&c.study) {
-                studies.push(c.study);
+            if !studies.contains(&c.study()) {
+                studies.push(c.study());
             }
         });
         let header = ["claims of", "yes", "no", "undecided", "not run", "read from figures"];
         let rows: Vec<Vec<String>> = studies
             .iter()
             .map(|s| {
-                let mine = || t.findings.iter().filter(|f| f.0.study == *s);
+                let mine = || t.findings.iter().filter(|f| f.0.study() == *s);
                 // Claims that could only be read from a figure are shown, not scored.
                 let of = |h: Holds| mine().filter(|f| f.1.holds == h && f.0.origin != "figure").count();
                 let figures = mine().filter(|f| f.0.origin == "figure").count();

@@ -135,7 +135,7 @@ fn claim(c: &Claim, out: &Path) -> Done {
     let mut scenarios: Vec<String> = Vec::new();
     let mut used: Vec<String> = Vec::new();
     for (scenario, metric) in grounds(c, &[]) {
-        let id = format!("{}/{scenario}", c.study);
+        let id = format!("{}/{scenario}", c.study());
         if !scenarios.contains(&id) {
             scenarios.push(id);
         }
@@ -149,7 +149,7 @@ fn claim(c: &Claim, out: &Path) -> Done {
     }
     let path = out.join("claims.csv");
     let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("Not run yet: `cnsim reproduce {}` decides it.", c.study);
+        println!("Not run yet: `cnsim reproduce {}` decides it.", c.study());
         return Ok(());
     };
     for line in cnsim_studies::files::read_csv(&text).iter().filter(|l| l[1] == c.id) {

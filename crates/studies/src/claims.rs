@@ -10,9 +10,7 @@ use std::collections::BTreeSet;
 /// A claim of a study.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
-    /// Study.
-    pub study: &'static str,
-    /// Number.
+    /// Study and number: `B07.3`.
     pub id: &'static str,
     /// What is claimed, in our words.
     pub text: &'static str,
@@ -20,6 +18,23 @@ pub struct Claim {
     pub origin: &'static str,
     /// The predicate.
     pub test: fn(&Evidence<'_>) -> Finding,
+}
+
+/// A claim from its id, origin, text and predicate.
+pub(crate) const fn claim(
+    id: &'static str,
+    origin: &'static str,
+    text: &'static str,
+    test: fn(&Evidence<'_>) -> Finding,
+) -> Claim {
+    Claim { id, text, origin, test }
+}
+
+impl Claim {
+    /// Its study: what stands before the point.
+    pub fn study(&self) -> &'static str {
+        self.id.split_once('.').map_or(self.id, |(study, _)| study)
+    }
 }
 
 /// Does it hold?
@@ -227,13 +242,13 @@ pub fn findings(records: &[RunRecord]) -> Vec<(&'static Claim, Finding)> {
     let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.study == p.id));
     let claims = ran.flat_map(|p| p.claims);
     let asked = Asked::default();
-    claims.map(|c| (c, (c.test)(&Evidence { records, study: c.study, asked: &asked }))).collect()
+    claims.map(|c| (c, (c.test)(&Evidence { records, study: c.study(), asked: &asked }))).collect()
 }
 
 /// What a claim rests on: scenarios of its study, and metrics; no metric where it looked at something else.
 pub fn grounds(claim: &Claim, records: &[RunRecord]) -> BTreeSet<(String, String)> {
     let asked = Asked::default();
-    (claim.test)(&Evidence { records, study: claim.study, asked: &asked });
+    (claim.test)(&Evidence { records, study: claim.study(), asked: &asked });
     asked.into_inner()
 }
 
@@ -242,7 +257,7 @@ pub fn claims_csv(findings: &[(&'static Claim, Finding)]) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     let _ = out.write_record(["study", "claim", "text", "origin", "holds", "evidence"]);
     for (c, f) in findings {
-        let _ = out.write_record([c.study, c.id, c.text, c.origin, f.holds.text(), &f.evidence]);
+        let _ = out.write_record([c.study(), c.id, c.text, c.origin, f.holds.text(), &f.evidence]);
     }
     String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
 }

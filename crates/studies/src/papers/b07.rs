@@ -1,7 +1,7 @@
 //! B07: ECM and QCN on the CN-SIM benchmarks.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, less};
+use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
 use crate::store::RunRecord;
 
 /// The study.
@@ -13,15 +13,6 @@ pub(super) const PAPER: Paper = Paper {
     claims: CLAIMS,
     suspect,
 };
-
-const fn claim(
-    id: &'static str,
-    origin: &'static str,
-    text: &'static str,
-    test: fn(&Evidence<'_>) -> Finding,
-) -> Claim {
-    Claim { study: "B07", id, text, origin, test }
-}
 
 const CLAIMS: &[Claim] = &[
     claim("B07.1", "printed", "extra fast recovery (EFR) is essential for QCN's stability", efr),

@@ -286,7 +286,7 @@ fn every_claim_can_fail() {
     }
     for (i, (id, turn)) in TURNS.iter().enumerate() {
         let claim = claims().find(|c| c.id == *id);
-        let study = claim.unwrap_or_else(|| panic!("line {i} speaks of {id}, which is no claim")).study;
+        let study = claim.unwrap_or_else(|| panic!("line {i} speaks of {id}, which is no claim")).study();
         let records =
             turned(as_claimed(study), turn).unwrap_or_else(|| panic!("line {i}, for {id}, changes nothing"));
         assert_eq!(verdict(&records, id), Holds::No, "line {i}, for {id}");

@@ -1,7 +1,7 @@
 //! C07: BCN against BECN and FECN.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, less};
+use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
 use crate::store::RunRecord;
 
 /// The study.
@@ -13,15 +13,6 @@ pub(super) const PAPER: Paper = Paper {
     claims: CLAIMS,
     suspect,
 };
-
-const fn claim(
-    id: &'static str,
-    origin: &'static str,
-    text: &'static str,
-    test: fn(&Evidence<'_>) -> Finding,
-) -> Claim {
-    Claim { study: "C07", id, text, origin, test }
-}
 
 const CLAIMS: &[Claim] = &[
     claim("C07.1", "printed", "BCN's overhead is about three orders of magnitude smaller", overhead),

@@ -1,7 +1,7 @@
 //! M08: QCN with serial HAI: PAUSE and delay.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, less};
+use crate::claims::{Claim, Evidence, Finding, Parts, Values, at_most, claim, less};
 use crate::store::RunRecord;
 
 /// The study.
@@ -13,15 +13,6 @@ pub(super) const PAPER: Paper = Paper {
     claims: CLAIMS,
     suspect,
 };
-
-const fn claim(
-    id: &'static str,
-    origin: &'static str,
-    text: &'static str,
-    test: fn(&Evidence<'_>) -> Finding,
-) -> Claim {
-    Claim { study: "M08", id, text, origin, test }
-}
 
 const CLAIMS: &[Claim] = &[
     claim("M08.1", "table", "QCN with PAUSE keeps innocent flows going", innocents),

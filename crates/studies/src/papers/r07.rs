@@ -1,7 +1,7 @@
 //! R07: Fb-hat and probing variants of QCN.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, less};
+use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim, less};
 use crate::store::RunRecord;
 
 /// The study.
@@ -14,19 +14,25 @@ pub(super) const PAPER: Paper = Paper {
     suspect,
 };
 
-const fn claim(id: &'static str, text: &'static str, test: fn(&Evidence<'_>) -> Finding) -> Claim {
-    Claim { study: "R07", id, text, origin: "printed", test }
-}
-
 const CLAIMS: &[Claim] = &[
-    claim("R07.1", "QCN is much improved with Fb-hat", fb_hat),
-    claim("R07.2", "hyperactive increase makes QCN much faster", hyperactive),
-    claim("R07.3", "recovery time depends on severity", severity),
-    claim("R07.4", "throughput is a little worse with more nodes", nodes),
-    claim("R07.5", "positive feedback helps", positive),
-    claim("R07.6", "ECM suffers in the chain: false positives discarded, CPID thrashing", false_positives),
-    claim("R07.7", "sub-path probing is best, path probing worse, CP-directed marginally worse", routes),
-    claim("R07.8", "ECM would gain from oversampling", oversampling),
+    claim("R07.1", "printed", "QCN is much improved with Fb-hat", fb_hat),
+    claim("R07.2", "printed", "hyperactive increase makes QCN much faster", hyperactive),
+    claim("R07.3", "printed", "recovery time depends on severity", severity),
+    claim("R07.4", "printed", "throughput is a little worse with more nodes", nodes),
+    claim("R07.5", "printed", "positive feedback helps", positive),
+    claim(
+        "R07.6",
+        "printed",
+        "ECM suffers in the chain: false positives discarded, CPID thrashing",
+        false_positives,
+    ),
+    claim(
+        "R07.7",
+        "printed",
+        "sub-path probing is best, path probing worse, CP-directed marginally worse",
+        routes,
+    ),
+    claim("R07.8", "printed", "ECM would gain from oversampling", oversampling),
 ];
 
 /// Service rates of the hot port, most severe first, Gb/s.

@@ -1,7 +1,7 @@
 //! Z07: source-based E2CM.
 
 use super::Paper;
-use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most};
+use crate::claims::{Claim, Evidence, Finding, Holds, Parts, Runs, Values, at_most, claim};
 use crate::store::RunRecord;
 
 /// The study.
@@ -13,15 +13,6 @@ pub(super) const PAPER: Paper = Paper {
     claims: CLAIMS,
     suspect,
 };
-
-const fn claim(
-    id: &'static str,
-    origin: &'static str,
-    text: &'static str,
-    test: fn(&Evidence<'_>) -> Finding,
-) -> Claim {
-    Claim { study: "Z07", id, text, origin, test }
-}
 
 const CLAIMS: &[Claim] = &[
     claim(
