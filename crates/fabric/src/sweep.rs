@@ -1,8 +1,9 @@
 //! A switch's window in one sweep: the fast engine's way to run [`Switch`].
 //!
 //! Advice to those who change it. Events at a switch are coupled through an output port (its queue, its transmitter) or
-//! through memory (PAUSE, refusals). The sweep takes what arrives in the window in time order, and *brings a port up to
-//! date only when something touches it*: `advance` replays the transmitter from the frames' ready times. That is exact
+//! through memory (PAUSE, refusals). The sweep stores what arrives in the window without order where it can have no
+//! consequence at all (`store_unranked`), else takes it in time order, and *brings a port up to date only when something
+//! touches it*: `advance` replays the transmitter from the frames' ready times. That is exact
 //! as long as no port's departure can influence another port: departures matter elsewhere only where they may end an
 //! XOFF, or where outputs share a memory cell that is nearly full. Ports of which that is true are *critical*: before
 //! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
