@@ -76,11 +76,19 @@ fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<()
         .collect();
     let stopped = std::thread::scope(|scope| {
         let (shared, owner) = (&shared, &owner);
-        let (first, rest) = parts.split_at_mut(1);
-        for (i, part) in rest.iter_mut().enumerate() {
-            scope.spawn(move || work(net, part, i + 1, shared, owner, None));
-        }
-        work(net, &mut first[0], 0, shared, owner, options.progress)
+        // The calling thread only waits. As a worker it took 1.5 to 1.8 times as long as the others for the same frames,
+        // whatever its share, and all waited for it.
+        let workers: Vec<_> = parts
+            .iter_mut()
+            .enumerate()
+            .map(|(i, part)| {
+                let progress = if i == 0 { options.progress } else { None };
+                scope.spawn(move || work(net, part, i, shared, owner, progress))
+            })
+            .collect();
+        let done = workers.into_iter().map(|w| w.join().unwrap_or_else(|e| std::panic::resume_unwind(e)));
+        // All are waited for before any says that it was stopped.
+        done.fold(false, |any, stopped| any | stopped)
     });
     if stopped { Err(RunError::Stopped) } else { Ok(()) }
 }
