@@ -195,7 +195,9 @@ fn claims(t: &Told<'_>, one: bool, colour: bool) {
         return;
     }
     let missing = t.findings.iter().filter(|f| f.1.holds == Holds::NotRun).count();
-    if one {
+    if one && missing == t.findings.len() {
+        println!("\nClaims: the whole study decides them (`cnsim reproduce {}`).", t.findings[0].0.study());
+    } else if one {
         println!("\nClaims ({missing} of {} not run here):", t.findings.len());
     } else {
         let mut studies: Vec<&str> = Vec::new();
