@@ -2,8 +2,8 @@
 
 use crate::look_report::{CaseRuns, Scene};
 use cnsim_report::model::{self, Column, Row, Table};
-use cnsim_studies::metrics::{METRICS, Metric, Tolerance};
-use cnsim_studies::study::{Cell, Verdict};
+use cnsim_studies::metrics::{METRICS, Metric};
+use cnsim_studies::study::{Cell, Verdict, allowance, factor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The five columns of the printed tables.
@@ -129,8 +129,14 @@ fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>) -> Vec<Head> {
     };
     let mut heads: Vec<Head> = Vec::new();
     for m in METRICS.iter().filter(|m| wanted(m)) {
-        for c in cells.iter().filter(|c| c.metric.id == m.id) {
-            let head = (m.id, c.unit.clone());
+        let mine = || cells.iter().filter(|c| c.metric.id == m.id);
+        // A column in each unit that was published; what was not is shown in the first of them.
+        let mut units: Vec<&String> = mine().filter(|c| c.published.is_some()).map(|c| &c.unit).collect();
+        if units.is_empty() {
+            units.extend(mine().map(|c| &c.unit).next());
+        }
+        for unit in units {
+            let head = (m.id, unit.clone());
             if !heads.contains(&head) {
                 heads.push(head);
             }
@@ -140,13 +146,23 @@ fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>) -> Vec<Head> {
 }
 
 fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell>>, heads: &[Head]) {
+    let first = |head: &Head| heads.iter().find(|h| h.0 == head.0) == Some(head);
+    let find = |k: &Key, head: &Head| -> Option<model::Cell> {
+        let row = place.get(k)?;
+        let own = row.get(head).map(|c| shown(c, 1.0));
+        own.or_else(|| {
+            // Unpublished, so in the metric's own unit.
+            let c = row.values().find(|c| c.metric.id == head.0 && c.published.is_none())?;
+            first(head).then(|| factor(&c.unit, &head.1)).flatten().map(|f| shown(c, f))
+        })
+    };
     let cell = |k: &Key, head: &Head| -> Option<model::Cell> {
-        if let Some(c) = place.get(k).and_then(|row| row.get(head)) {
-            return Some(shown(c));
+        if let Some(c) = find(k, head) {
+            return Some(c);
         }
         // The same runs under other words: measured, but nothing published under these.
         let other = Key { shown: k.run.clone(), ..k.clone() };
-        let c = place.get(&other).and_then(|row| row.get(head)).map(|c| shown(c))?;
+        let c = find(&other, head)?;
         let note = String::new();
         Some(model::Cell { published: None, accept: None, verdict: model::Verdict::Unpublished, note, ..c })
     };
@@ -176,28 +192,23 @@ fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell
         .collect();
 }
 
-/// A cell as the report takes it.
-fn shown(c: &Cell) -> model::Cell {
-    let (ci95, pi95) = (c.summary.confidence(), c.summary.prediction());
+/// A cell as the report takes it, its values times a factor.
+fn shown(c: &Cell, factor: f64) -> model::Cell {
+    let scaled = |i: Option<(f64, f64)>| i.map(|(l, h)| (l * factor, h * factor));
+    let (ci95, pi95) = (scaled(c.summary.confidence()), scaled(c.summary.prediction()));
     let accept = c.published.as_ref().map(|p| {
-        let half = p.half_unit();
-        let around = match c.metric.tolerance {
-            // An absolute tolerance holds in the metric's own unit only.
-            Tolerance::Absolute(_) if c.unit != c.metric.unit => 0.0,
-            Tolerance::Either(share, _) if c.unit != c.metric.unit => share * p.value.abs(),
-            t => t.around(p.value),
-        };
-        let (low, high) = (c.summary.mean - around.max(half), c.summary.mean + around.max(half));
+        let (half, near) = (p.half_unit(), allowance(c.metric, p));
+        let (low, high) = (c.summary.mean - near, c.summary.mean + near);
         pi95.map_or((low, high), |(l, h)| (low.min(l - half), high.max(h + half)))
     });
     model::Cell {
         published: c.published.as_ref().map(|p| p.text.clone()),
-        measured: Some(c.summary.mean),
+        measured: Some(c.summary.mean * factor),
         ci95,
         pi95,
         accept,
         seeds: u32::try_from(c.summary.n).unwrap_or(u32::MAX),
-        values: c.values.clone(),
+        values: c.values.iter().map(|v| v * factor).collect(),
         verdict: match c.verdict {
             Verdict::Agrees => model::Verdict::Agrees,
             Verdict::Differs => model::Verdict::Differs,

@@ -2,7 +2,7 @@
 
 use crate::html::{Mark, anchor, counts, esc, holds, scenario, study};
 use crate::model::{Cell, Claim, Column, Holds, Page, Report, Row, Table};
-use crate::number::{column_decimals, fixed, printed};
+use crate::number::{column_decimals, fixed, measured, printed};
 use crate::{page, table};
 use std::fmt::Write as _;
 
@@ -245,7 +245,7 @@ fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell, 
         esc(&row.scheme),
         esc(&format!("{} [{}]", column.title, column.unit)),
         esc(&c.published.as_deref().map_or("–".into(), printed)),
-        c.measured.map_or("–".into(), |m| fixed(m, decimals)),
+        c.measured.map_or("–".into(), |m| measured(m, decimals)),
         esc(&c.note)
     );
 }

@@ -61,6 +61,24 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     })
 }
 
+/// Decimals of a measured number in a column of so many: at least three significant digits, so that it is not rounded to
+/// what the study printed; a whole number needs none.
+pub(crate) fn telling(value: f64, decimals: usize) -> usize {
+    let needed = match value.abs() {
+        _ if value.fract() == 0.0 => 0,
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 => 2,
+        _ => 3,
+    };
+    decimals.max(needed)
+}
+
+/// A measured number, see [`telling`].
+pub(crate) fn measured(value: f64, decimals: usize) -> String {
+    fixed(value, telling(value, decimals))
+}
+
 fn one_digit(value: f64) -> String {
     for d in 1..12 {
         let text = format!("{value:.d$}");
@@ -90,6 +108,15 @@ mod tests {
         assert_eq!(fixed(f64::NAN, 2), "–");
         assert_eq!(printed("1733213"), "1\u{202f}733\u{202f}213");
         assert_eq!(printed("about 12"), "about 12");
+    }
+
+    #[test]
+    fn a_printed_digit_does_not_round_what_was_measured() {
+        assert_eq!(measured(1.727, 0), "1.73");
+        assert_eq!(measured(16.38, 0), "16.4");
+        assert_eq!(measured(1638.4, 0), "1638");
+        assert_eq!(measured(16.0, 0), "16");
+        assert_eq!(measured(381.144, 2), "381.14");
     }
 
     #[test]

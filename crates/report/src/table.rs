@@ -2,7 +2,7 @@
 
 use crate::html::{Mark, anchor, esc};
 use crate::model::{Cell, Page, Table, Verdict};
-use crate::number::{column_decimals, fixed, printed};
+use crate::number::{column_decimals, fixed, measured, printed, telling};
 use std::fmt::Write as _;
 
 /// Heading of a table: condition and PAUSE mode.
@@ -142,10 +142,12 @@ fn cell(c: Option<&Cell>, label: &str, style: Style, (row, column): (usize, usiz
         if style.published { "" } else { " alone" },
         if style.published { String::new() } else { format!(" data-label=\"{}\"", esc(label)) },
         if (row, column) == (0, 0) { 0 } else { -1 },
-        c.measured.map_or("–".into(), |m| fixed(m, style.decimals)),
+        c.measured.map_or("–".into(), |m| measured(m, style.decimals)),
     );
     if style.interval {
-        let text = half(c).map_or(String::new(), |h| format!("± {}", fixed(h, style.decimals)));
+        let text = half(c).map_or(String::new(), |h| {
+            format!("± {}", fixed(h, telling(c.measured.unwrap_or(h), style.decimals)))
+        });
         let _ = write!(out, "<span class=\"pm\">{text}</span>");
     }
     if style.published {
@@ -209,7 +211,7 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
                 if row.condition.is_empty() { String::new() } else { format!("{}, ", esc(&row.condition)) },
                 esc(&column.title.to_lowercase()),
                 esc(&c.published.as_deref().map_or("–".into(), printed)),
-                c.measured.map_or("–".into(), |m| fixed(m, style.decimals)),
+                c.measured.map_or("–".into(), |m| measured(m, style.decimals)),
                 if Mark::of(c) == Mark::Incomparable { " (incomparable)" } else { "" }
             );
             match notes.iter_mut().find(|(note, _)| *note == c.note) {

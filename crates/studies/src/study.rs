@@ -354,8 +354,8 @@ pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verd
     (if inside || near { Verdict::Agrees } else { Verdict::Differs }, String::new())
 }
 
-/// Factor from one unit to another of the same kind.
-fn factor(from: &str, to: &str) -> Option<f64> {
+/// Factor from one unit to another of the same kind; none between kinds.
+pub fn factor(from: &str, to: &str) -> Option<f64> {
     const RATES: [(&str, f64); 3] = [("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)];
     let of = |u: &str| RATES.iter().find(|r| r.0 == u).map(|r| r.1);
     if from == to { Some(1.0) } else { Some(of(from)? / of(to)?) }
