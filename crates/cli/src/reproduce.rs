@@ -69,7 +69,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         if s.seeds == 0 {
             return Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)"));
         }
-        let (more, unread) = jobs(s, &published, s.seeds, &keep).map_err(Failure::Input)?;
+        let (more, unread) = jobs(s, &published, &keep).map_err(Failure::Input)?;
         all.extend(more);
         lost.extend(unread);
     }

@@ -55,6 +55,13 @@ pub struct RunRecord {
     pub packet_hops: u64,
 }
 
+impl RunRecord {
+    /// Study, scenario, condition, PAUSE and scheme: what runs have in common that differ by the seed.
+    pub fn case(&self) -> (&str, &str, &str, &str, &str) {
+        (&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme)
+    }
+}
+
 /// The store of one output folder.
 #[derive(Clone, Debug)]
 pub struct Store {

@@ -10,7 +10,7 @@ use crate::store::{Curve, RunRecord, Store};
 use cnsim_fabric::{Options, Outcome, RunError, SeriesKind};
 use cnsim_scheme_api::NodeId;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A run to be done.
@@ -135,11 +135,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         if let Some(values) = sent(first) {
             keep(&format!("sent {}", wiring.port_name(first)), "Gb/s", rounded(values, 1e-9));
         }
-        let mut total: Vec<f64> = Vec::new();
-        for values in settings.named.ports.iter().filter_map(|p| sent(*p)) {
-            total.resize(values.len(), 0.0);
-            total.iter_mut().zip(values).for_each(|(t, v)| *t += v);
-        }
+        let total = sum(settings.named.ports.iter().filter_map(|p| sent(*p)));
         keep("ports_throughput", "Gb/s", rounded(&total, 1e-9));
     }
     for s in &out.series {
@@ -163,19 +159,16 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     if !jain.is_empty() {
         keep("fairness", "", rounded(&jain, 1.0));
     }
+    let all = out.series.iter().filter(|s| matches!(s.kind, SeriesKind::Delivered { .. }));
+    let total = sum(all.map(|s| &s.values));
+    keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
     if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }) {
         keep("hot_port_throughput", "Gb/s", rounded(&h.values, 1e-9));
-    }
-    let mut total: Vec<f64> = Vec::new();
-    for s in out.series.iter().filter(|s| matches!(s.kind, SeriesKind::Delivered { .. })) {
-        total.resize(s.values.len(), 0.0);
-        total.iter_mut().zip(&s.values).for_each(|(t, v)| *t += v);
-    }
-    keep("aggregate_throughput", "Gb/s", rounded(&total, 1e-9));
-    // What flows past the hot port: M08's figure of the innocents.
-    if let Some(h) = out.series(SeriesKind::Delivered { host: NodeId(hot) }).filter(|_| settings.hot) {
-        let rest: Vec<f64> = total.iter().zip(&h.values).map(|(t, h)| t - h).collect();
-        keep("innocent_throughput", "Gb/s", rounded(&rest, 1e-9));
+        // What flows past the hot port: M08's figure of the innocents.
+        if settings.hot {
+            let rest: Vec<f64> = total.iter().zip(&h.values).map(|(t, h)| t - h).collect();
+            keep("innocent_throughput", "Gb/s", rounded(&rest, 1e-9));
+        }
     }
     if job.all_series {
         for s in &out.series {
@@ -219,15 +212,24 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
 }
 
-/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds (a group's own number, where it has one). Published rows that do not parse, or
-/// name a scheme or PAUSE mode that the matrix lacks, are returned beside.
+/// Sum of series, bin by bin.
+fn sum<'a>(series: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
+    let mut total: Vec<f64> = Vec::new();
+    for values in series {
+        total.resize(values.len(), 0.0);
+        total.iter_mut().zip(values).for_each(|(t, v)| *t += v);
+    }
+    total
+}
+
+/// Jobs of a scenario: its matrix, the rows that published numbers add, all seeds ([`Scenario::seeds_of`]). Published rows
+/// that do not parse, or name a scheme that is not known, are returned beside.
 ///
 /// # Errors
 /// A published row whose values cannot be run.
 pub fn jobs(
     scenario: &Scenario,
     published: &[Published],
-    seeds: u64,
     keep: &dyn Fn(&Case) -> bool,
 ) -> Result<(Vec<Job>, Vec<Published>), String> {
     let mut cases = scenario.cases();
@@ -260,8 +262,7 @@ pub fn jobs(
         let ready = scenario
             .ready(&case)
             .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-        let own = scenario.groups.get(case.group).and_then(|g| g.seeds);
-        for seed in 1..=own.unwrap_or(seeds) {
+        for seed in 1..=scenario.seeds_of(&case) {
             jobs.push(Job {
                 scenario: (scenario.study.clone(), scenario.name.clone()),
                 case: case.clone(),
@@ -346,12 +347,12 @@ pub fn allowance(metric: &Metric, published: &Published) -> f64 {
 
 /// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
 /// of its last printed digit; or the tolerance.
-pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> (Verdict, String) {
+pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> Verdict {
     let half = published.half_unit();
     let inside =
         summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
     let near = (published.value - summary.mean).abs() <= allowance(metric, published) + 1e-12;
-    (if inside || near { Verdict::Agrees } else { Verdict::Differs }, String::new())
+    if inside || near { Verdict::Agrees } else { Verdict::Differs }
 }
 
 /// Factor from one unit to another of the same kind; none between kinds.
@@ -364,31 +365,9 @@ pub fn factor(from: &str, to: &str) -> Option<f64> {
 /// The cells of finished runs.
 pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenario]) -> Vec<Cell> {
     let mut cells = Vec::new();
-    let mut seen: Vec<(&str, &str, &str, &str, &str)> = Vec::new();
-    for r in records {
-        let id = (
-            r.study.as_str(),
-            r.scenario.as_str(),
-            r.condition.as_str(),
-            r.pause.as_str(),
-            r.scheme.as_str(),
-        );
-        if seen.contains(&id) {
-            continue;
-        }
-        seen.push(id);
-        let same: Vec<&RunRecord> = records
-            .iter()
-            .filter(|x| {
-                (
-                    x.study.as_str(),
-                    x.scenario.as_str(),
-                    x.condition.as_str(),
-                    x.pause.as_str(),
-                    x.scheme.as_str(),
-                ) == id
-            })
-            .collect();
+    let mut seen = BTreeSet::new();
+    for r in records.iter().filter(|r| seen.insert(r.case())) {
+        let same: Vec<&RunRecord> = records.iter().filter(|x| x.case() == r.case()).collect();
         let scenario = scenarios.iter().find(|s| s.study == r.study && s.name == r.scenario);
         for metric in METRICS {
             let values: Vec<f64> = same.iter().filter_map(|x| x.metrics.get(metric.id).copied()).collect();
@@ -432,7 +411,7 @@ fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, val
         (Some(p), None) => {
             (Verdict::Incomparable, format!("published in {}, measured in {}", p.unit, metric.unit))
         }
-        (Some(p), _) => judge(metric, p, &summary),
+        (Some(p), _) => (judge(metric, p, &summary), String::new()),
     };
     if verdict == Verdict::Differs {
         note = suspect(r, metric.id);
@@ -482,10 +461,10 @@ mod tests {
             note: String::new(),
         };
         let s = Summary::of(&[31.0, 31.0, 31.0]).unwrap();
-        assert_eq!(judge(metric, &printed("31.5"), &s).0, Verdict::Agrees, "0.5 points");
-        assert_eq!(judge(metric, &printed("31.51"), &s).0, Verdict::Differs);
+        assert_eq!(judge(metric, &printed("31.5"), &s), Verdict::Agrees, "0.5 points");
+        assert_eq!(judge(metric, &printed("31.51"), &s), Verdict::Differs);
         let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
-        assert_eq!(judge(metric, &printed("60"), &wide).0, Verdict::Agrees, "inside the prediction interval");
+        assert_eq!(judge(metric, &printed("60"), &wide), Verdict::Agrees, "inside the prediction interval");
         assert_eq!(factor("Mb/s", "Gb/s"), Some(1e-3));
         assert_eq!(factor("Mb/s", "s"), None);
     }

@@ -20,8 +20,9 @@ fn run(scenario: &str, condition: &str, pause: &str, scheme: &str, sets: &[(&str
 fn every_row_is_run() {
     let published = published::parse("published.csv", published::EMBEDDED).unwrap();
     for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.starts_with("B07/")) {
-        let s = Scenario::load(id, &[]).unwrap();
-        let (all, lost) = jobs(&s, &published, 1, &|_| true).unwrap();
+        let mut s = Scenario::load(id, &[]).unwrap();
+        s.set_seeds(1);
+        let (all, lost) = jobs(&s, &published, &|_| true).unwrap();
         assert!(lost.is_empty(), "{id}: {lost:?}");
         for j in &all {
             let again = s.case_of(&j.case.condition, &j.case.pause, &j.case.scheme).unwrap();

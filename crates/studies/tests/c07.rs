@@ -24,9 +24,10 @@ fn near(value: f64, expected: f64, share: f64) {
 fn all_rows_are_read_and_ready() {
     let published = published::parse("published.csv", published::EMBEDDED).unwrap();
     for (name, cases) in [("symmetric-on-off", 9), ("asymmetric", 9), ("parking-lot", 9 + 11 + 1)] {
-        let scenario = Scenario::load(&format!("C07/{name}"), &[]).unwrap();
+        let mut scenario = Scenario::load(&format!("C07/{name}"), &[]).unwrap();
+        scenario.set_seeds(1);
         assert_eq!(scenario.cases().len(), cases, "{name}");
-        let (jobs, lost) = jobs(&scenario, &published, 1, &|_| true).unwrap();
+        let (jobs, lost) = jobs(&scenario, &published, &|_| true).unwrap();
         assert!(lost.is_empty(), "{lost:?}");
         assert_eq!(jobs.len(), cases, "{name}: every published row is among them");
         // Values that nobody printed.

@@ -45,7 +45,9 @@ fn scenarios_are_ready() {
 fn published_rows_find_their_runs() {
     let published = published::parse("published.csv", published::EMBEDDED).unwrap();
     for (name, cases) in [("multi-hop-periodic", 10), ("symmetric-4-to-1", 16), ("symmetric-16-to-1", 12)] {
-        let (jobs, lost) = jobs(&scenario(&format!("M08/{name}"), &[]), &published, 1, &|_| true).unwrap();
+        let mut scenario = scenario(&format!("M08/{name}"), &[]);
+        scenario.set_seeds(1);
+        let (jobs, lost) = jobs(&scenario, &published, &|_| true).unwrap();
         assert_eq!((jobs.len(), lost.len()), (cases, 0), "{name}: printed values are in the matrix");
     }
     let text = "study,scenario,condition,pause,scheme,metric,value,unit,note\n\
@@ -58,8 +60,9 @@ fn published_rows_find_their_runs() {
     for (name, more) in
         [("multi-hop-periodic", 2), ("multi-hop-800ms", 2), ("symmetric-16-to-1", 3), ("symmetric-4-to-1", 3)]
     {
-        let scenario = scenario(&format!("M08/{name}"), &[]);
-        let (jobs, lost) = jobs(&scenario, &other, 1, &|_| true).unwrap();
+        let mut scenario = scenario(&format!("M08/{name}"), &[]);
+        scenario.set_seeds(1);
+        let (jobs, lost) = jobs(&scenario, &other, &|_| true).unwrap();
         assert_eq!((jobs.len(), lost.len()), (scenario.cases().len() + more, 0), "{name}");
     }
 }

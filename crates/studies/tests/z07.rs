@@ -30,7 +30,7 @@ fn all_rows_are_read_and_ready() {
     let scenario = Scenario::load("Z07/single-hop-16", &[]).unwrap();
     assert_eq!(scenario.cases().len(), 2 * 5 * 3 * 2 + 2 * 3 + 2 * 3);
     let published = published::parse("published.csv", published::EMBEDDED).unwrap();
-    let (jobs, lost) = jobs(&scenario, &published, 5, &|_| true).unwrap();
+    let (jobs, lost) = jobs(&scenario, &published, &|_| true).unwrap();
     assert!(lost.is_empty(), "{lost:?}");
     assert_eq!(jobs.len(), 72 * 5 + 8 * 5, "eight cases have ten seeds");
     // Values that nobody printed, and the words of a whole condition.
