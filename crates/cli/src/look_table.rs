@@ -2,8 +2,8 @@
 
 use crate::look_report::{CaseRuns, Scene};
 use cnsim_report::model::{self, Column, Row, Table};
-use cnsim_studies::metrics::{METRICS, Metric, Tolerance};
-use cnsim_studies::study::{Cell, Verdict};
+use cnsim_studies::metrics::{METRICS, Metric};
+use cnsim_studies::study::{Cell, Verdict, allowance};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The five columns of the printed tables.
@@ -180,14 +180,8 @@ fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell
 fn shown(c: &Cell) -> model::Cell {
     let (ci95, pi95) = (c.summary.confidence(), c.summary.prediction());
     let accept = c.published.as_ref().map(|p| {
-        let half = p.half_unit();
-        let around = match c.metric.tolerance {
-            // An absolute tolerance holds in the metric's own unit only.
-            Tolerance::Absolute(_) if c.unit != c.metric.unit => 0.0,
-            Tolerance::Either(share, _) if c.unit != c.metric.unit => share * p.value.abs(),
-            t => t.around(p.value),
-        };
-        let (low, high) = (c.summary.mean - around.max(half), c.summary.mean + around.max(half));
+        let (half, around) = (p.half_unit(), allowance(c.metric, p));
+        let (low, high) = (c.summary.mean - around, c.summary.mean + around);
         pi95.map_or((low, high), |(l, h)| (low.min(l - half), high.max(h + half)))
     });
     model::Cell {
