@@ -1,8 +1,11 @@
 //! `cnsim assume`: which reading of what the sources leave open comes nearest to the published cells?
 
 use crate::look::{self, Colour, paint};
-use crate::reproduce::{ASSUMED_SPEED, measured, threads};
-use crate::sweep::{column, half, refuse_many, run_all, write};
+use crate::reproduce::{
+    ASSUMED_SPEED, interrupted, measured, published_in, refuse_no_seeds, run_all, threads, words_of, write,
+    write_report,
+};
+use crate::sweep::{bounds, cell, column, half, quoted, refuse_many};
 use crate::{Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
@@ -10,14 +13,12 @@ use cnsim_studies::assume::{Lab, Scored, ScoredCell, Setup, asked_switches, ever
 use cnsim_studies::files::digits;
 use cnsim_studies::grid;
 use cnsim_studies::metrics::Metric;
-use cnsim_studies::published;
 use cnsim_studies::scenario::{Case, Scenario};
 use cnsim_studies::stats::Summary;
 use cnsim_studies::study::Watch;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Arguments of `assume`.
 #[derive(Args, Debug, Clone)]
@@ -67,19 +68,11 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         asked_switches(&args.over).map_err(Failure::Input)?
     };
     let scenario = Scenario::load(&args.scenario, &pairs(&args.sets)?)?;
-    let published = match &args.published {
-        None => published::parse("published.csv", published::EMBEDDED),
-        Some(file) => std::fs::read_to_string(file)
-            .map_err(|e| format!("{}: {e}", file.display()))
-            .and_then(|text| published::parse(&file.display().to_string(), &text)),
-    };
-    let published = published.map_err(Failure::Input)?;
-    if args.seeds == 0 {
-        return Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)"));
-    }
+    let published = published_in(args.published.as_deref())?;
+    refuse_no_seeds(args.seeds)?;
     let only: Vec<String> = args.only.iter().map(|t| t.to_lowercase()).collect();
     let keep = |c: &Case| {
-        let text = format!("{}, PAUSE {}, {}", c.condition, c.pause, c.scheme).to_lowercase();
+        let text = words_of(c);
         only.iter().all(|t| text.contains(t))
     };
     let mut lab = Lab::new(&scenario, &published, switches, args.seeds, &keep).map_err(Failure::Input)?;
@@ -174,16 +167,10 @@ fn go(lab: &mut Lab<'_>, setups: &[Setup], args: &AssumeArgs, watch: &Arc<Watch>
     for (at, record) in missing.into_iter().zip(records) {
         lab.records[at] = record;
     }
-    if watch.stop.load(Ordering::Relaxed) {
-        return Err(Failure::Interrupted(format!(
-            "interrupted: {finished} of {} runs are finished and kept; the same command goes on from here",
-            jobs.len()
-        )));
-    }
-    Ok(())
+    interrupted(watch, finished, jobs.len())
 }
 
-/// Values that change no run here.
+/// Switches none of whose values changes a run here.
 fn idle(lab: &Lab<'_>, alone: &[Setup]) -> Vec<String> {
     let mut idle = Vec::new();
     for (s, switch) in lab.switches.iter().enumerate() {
@@ -205,7 +192,7 @@ struct Text<'a> {
     idle: Vec<String>,
 }
 
-/// Two decimals of a distance.
+/// A distance with its interval.
 fn scales(s: &Summary) -> String {
     format!("{:.2} ± {:.2}", s.mean, half(s))
 }
@@ -291,28 +278,21 @@ impl Text<'_> {
         println!("\nFigures  {out}/assume.html\nNumbers  {out}/assume.csv, {out}/assume-cells.csv");
     }
 
-    /// A cell of another reading.
-    fn at<'b>(&self, s: &'b Scored, i: usize) -> &'b ScoredCell {
-        &s.cells[i]
-    }
-
     fn misses(&self) -> Vec<Vec<String>> {
         let shown = |c: &ScoredCell| measured(c.cell.summary.mean, half(&c.cell.summary));
         let mut rows = Vec::new();
         for (i, c) in self.base.cells.iter().enumerate().filter(|(_, c)| !c.agrees) {
-            let best = self
-                .alone()
-                .into_iter()
-                .min_by(|a, b| self.at(a, i).distance.total_cmp(&self.at(b, i).distance));
+            let best =
+                self.alone().into_iter().min_by(|a, b| a.cells[i].distance.total_cmp(&b.cells[i].distance));
             let Some(best) = best else { continue };
-            let helps = self.at(best, i).distance + 0.05 < c.distance;
+            let helps = best.cells[i].distance + 0.05 < c.distance;
             rows.push(vec![
                 c.name(),
                 c.cell.published.as_ref().map_or_else(String::new, |p| p.text.clone()),
                 shown(c),
-                if helps { shown(self.at(best, i)) } else { "-".into() },
+                if helps { shown(&best.cells[i]) } else { "-".into() },
                 if helps { best.label.clone() } else { "none".into() },
-                self.scored.first().map_or_else(String::new, |s| shown(self.at(s, i))),
+                self.scored.first().map_or_else(String::new, |s| shown(&s.cells[i])),
             ]);
         }
         rows
@@ -370,8 +350,6 @@ impl Text<'_> {
 
     fn write_files(&self, scenario: &Scenario, setups: &[Setup]) -> Done {
         let words = |t: &str| t.split(',').map(String::from).collect::<Vec<String>>();
-        let bounds =
-            |i: Option<(f64, f64)>| i.map_or([String::new(), String::new()], |(l, h)| [digits(l), digits(h)]);
         let header = words(
             "rank,reading,distance,ci95_low,ci95_high,nearer_by,nearer_ci95_low,nearer_ci95_high,agree,cells,better,worse,holds_everywhere",
         );
@@ -407,9 +385,7 @@ impl Text<'_> {
             }
         }
         write(&self.args.out.join("assume-cells.csv"), grid::csv(&header, &lines).as_bytes())?;
-        let html =
-            cnsim_report::render(&self.report(scenario, setups)).map_err(|e| Failure::Run(e.to_string()))?;
-        write(&self.args.out.join("assume.html"), html.as_bytes())
+        write_report(&self.args.out.join("assume.html"), &self.report(scenario, setups))
     }
 
     fn report(&self, scenario: &Scenario, setups: &[Setup]) -> model::Report {
@@ -460,7 +436,6 @@ impl Text<'_> {
     }
 
     fn command(&self) -> String {
-        let quoted = |s: &str| if s.contains(' ') { format!("{s:?}") } else { s.to_string() };
         let mut text = format!("cnsim assume {}", quoted(&self.args.scenario));
         for (name, list) in
             [("--over", &self.args.over), ("--only", &self.args.only), ("--set", &self.args.sets)]
@@ -496,8 +471,8 @@ fn ranking(id: &str, title: &str, list: &[&Scored]) -> model::Table {
             .map(|s| model::Row {
                 scheme: s.label.clone(),
                 cells: vec![
-                    Some(crate::sweep::cell(&s.distance)),
-                    s.gain.as_ref().map(crate::sweep::cell),
+                    Some(cell(&s.distance)),
+                    s.gain.as_ref().map(cell),
                     count(s.agree),
                     count(s.better),
                     count(s.worse),

@@ -96,7 +96,7 @@ fn scenario(s: &Scenario, written: String) -> Done {
     println!("{}", draw::network(&ready));
     let mut hops = 0.0;
     for case in &cases {
-        hops += s.ready(case)?.settings.packet_hops() * s.seeds as f64;
+        hops += s.ready(case)?.settings.packet_hops() * s.seeds_of(case) as f64;
     }
     println!("{}", bold(&format!("{} cases x {} seeds", cases.len(), s.seeds)));
     for (g, group) in s.groups.iter().enumerate() {

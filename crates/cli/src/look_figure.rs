@@ -192,13 +192,7 @@ fn title(series: &str) -> String {
             Some(("queue", port)) => format!("Queue {port}"),
             Some(("flow", flow)) => format!("Delivered rate {flow}"),
             Some(("limiter", flow)) => format!("Limiter's rate {flow}"),
-            _ => {
-                let words = other.replace('_', " ");
-                let mut letters = words.chars();
-                letters
-                    .next()
-                    .map_or_else(String::new, |c| c.to_uppercase().collect::<String>() + letters.as_str())
-            }
+            _ => capital(&other.replace('_', " ")),
         },
     }
 }

@@ -50,25 +50,15 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     if let Some(seeds) = args.seeds {
         scenarios.iter_mut().for_each(|s| s.set_seeds(seeds));
     }
-    let published = match &args.published {
-        None => published::parse("published.csv", published::EMBEDDED),
-        Some(file) => std::fs::read_to_string(file)
-            .map_err(|e| format!("{}: {e}", file.display()))
-            .and_then(|text| published::parse(&file.display().to_string(), &text)),
-    };
-    let published = published.map_err(Failure::Input)?;
+    let published = published_in(args.published.as_deref())?;
     let quick = args.what == "quick";
     let only = args.only.as_ref().map(|t| t.to_lowercase());
-    let keep = |case: &Case| {
-        let text = format!("{}, PAUSE {}, {}", case.condition, case.pause, case.scheme).to_lowercase();
-        (!quick || is_quick(case)) && only.as_ref().is_none_or(|t| text.contains(t))
-    };
+    let keep =
+        |case: &Case| (!quick || is_quick(case)) && only.as_ref().is_none_or(|t| words_of(case).contains(t));
     let mut all: Vec<Job> = Vec::new();
     let mut lost: Vec<Published> = Vec::new();
     for s in &scenarios {
-        if s.seeds == 0 {
-            return Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)"));
-        }
+        refuse_no_seeds(s.seeds)?;
         let (more, unread) = jobs(s, &published, &keep).map_err(Failure::Input)?;
         all.extend(more);
         lost.extend(unread);
@@ -89,21 +79,14 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
             threads
         );
     }
-    let store = Store::open(&args.out).map_err(|e| Failure::io(&args.out, &e))?;
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
-    // What is in the store costs next to nothing.
-    let new = all.iter().filter(|j| !store.has(&Store::key(&j.ready.config, j.seed)));
-    let work: f64 = new.map(|j| j.ready.settings.packet_hops()).sum();
-    let records = look::with_progress(all.len() as u64, work, &watch, common.quiet, || {
-        run_jobs(&all, Some(&store), threads, &watch)
-    });
-    let records: Vec<RunRecord> = records.map_err(Failure::Run)?.into_iter().flatten().collect();
+    let records = run_all(&all, &args.out, threads, &watch, common.quiet)?;
+    let records: Vec<RunRecord> = records.into_iter().flatten().collect();
     if common.verbose {
         let hops = watch.hops.load(Ordering::Relaxed);
         eprintln!("{} runs, {hops} packet-hops simulated now, the rest from the store", records.len());
     }
-    let interrupted = watch.stop.load(Ordering::Relaxed);
     let cells = cells(&records, &published, &scenarios);
     let partial = quick || only.is_some();
     let left = left(&published, &cells, &scenarios, lost, partial, args.what == "all");
@@ -118,19 +101,60 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         findings: &findings,
         left: &left,
     });
-    let html = cnsim_report::render(&report).map_err(|e| Failure::Run(e.to_string()))?;
-    write(&args.out.join("report.html"), html.as_bytes())?;
+    write_report(&args.out.join("report.html"), &report)?;
     if !common.quiet {
         summary::tell(&Told { args, report: &report, cells: &cells, findings: &findings, records: &records });
     }
-    if interrupted {
-        return Err(Failure::Interrupted(format!(
-            "interrupted: {} of {} runs are finished and kept; the same command goes on from here",
-            records.len(),
-            all.len()
-        )));
+    interrupted(&watch, records.len(), all.len())
+}
+
+/// The published numbers: those of a file, or the embedded ones.
+pub(crate) fn published_in(file: Option<&Path>) -> Result<Vec<Published>, Failure> {
+    let found = match file {
+        None => published::parse("published.csv", published::EMBEDDED),
+        Some(file) => std::fs::read_to_string(file)
+            .map_err(|e| format!("{}: {e}", file.display()))
+            .and_then(|text| published::parse(&file.display().to_string(), &text)),
+    };
+    found.map_err(Failure::Input)
+}
+
+/// What `--only` looks into, in small letters.
+pub(crate) fn words_of(case: &Case) -> String {
+    format!("{}, PAUSE {}, {}", case.condition, case.pause, case.scheme).to_lowercase()
+}
+
+pub(crate) fn refuse_no_seeds(seeds: u64) -> Done {
+    match seeds {
+        0 => Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)")),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Runs jobs with progress and the store; `None` for those that an interruption left out.
+pub(crate) fn run_all(
+    jobs: &[Job],
+    out: &Path,
+    asked: usize,
+    watch: &Arc<Watch>,
+    quiet: bool,
+) -> Result<Vec<Option<RunRecord>>, Failure> {
+    let store = Store::open(out).map_err(|e| Failure::io(out, &e))?;
+    let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
+    // What is in the store costs next to nothing.
+    let new = jobs.iter().filter(|j| !store.has(&Store::key(&j.ready.config, j.seed)));
+    let hops = new.map(|j| j.ready.settings.packet_hops()).sum();
+    look::with_progress(jobs.len() as u64, hops, watch, quiet, work).map_err(Failure::Run)
+}
+
+/// The end of a verb that Ctrl-C has cut short.
+pub(crate) fn interrupted(watch: &Watch, finished: usize, of: usize) -> Done {
+    if !watch.stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    Err(Failure::Interrupted(format!(
+        "interrupted: {finished} of {of} runs are finished and kept; the same command goes on from here"
+    )))
 }
 
 /// Published rows without a cell, each with the reason.
@@ -205,8 +229,14 @@ pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
     Ok(())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Done {
+/// Writes a file whole.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Done {
     write_atomically(path, bytes).map_err(|e| Failure::io(path, &e))
+}
+
+pub(crate) fn write_report(path: &Path, report: &cnsim_report::model::Report) -> Done {
+    let html = cnsim_report::render(report).map_err(|e| Failure::Run(e.to_string()))?;
+    write(path, html.as_bytes())
 }
 
 /// File name of a run's series.
@@ -258,8 +288,16 @@ fn write_all(
     let series = |r: &RunRecord| -> Vec<String> {
         if r.seed == first { r.series.keys().map(|n| series_file(r, n)).collect() } else { Vec::new() }
     };
-    let json =
-        serde_json::to_vec(&results_json(records, &series)).map_err(|e| Failure::Run(e.to_string()))?;
+    write_results(out, records, &series)
+}
+
+/// Writes results.json; `series` names the files of a run's series.
+pub(crate) fn write_results(
+    out: &Path,
+    records: &[RunRecord],
+    series: &dyn Fn(&RunRecord) -> Vec<String>,
+) -> Done {
+    let json = serde_json::to_vec(&results_json(records, series)).map_err(|e| Failure::Run(e.to_string()))?;
     write(&out.join("results.json"), &json)
 }
 

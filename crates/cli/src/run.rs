@@ -1,12 +1,12 @@
 //! `cnsim run`, `verify`, `compare`.
 
 use crate::look::{self, Colour, paint};
-use crate::reproduce::{measured, refuse_huge, threads, write_series};
+use crate::reproduce::{measured, refuse_huge, series_file, threads, write, write_series};
 use crate::{Common, Done, Failure, RunArgs, pairs};
 use cnsim_studies::files::{digits, results_json};
 use cnsim_studies::metrics::METRICS;
-use cnsim_studies::scenario::Scenario;
-use cnsim_studies::store::{RunRecord, write_atomically};
+use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::store::RunRecord;
 use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +19,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         Some(s) => Some(cnsim_schemes::find(s).ok_or_else(|| unknown_scheme(s))?.name),
     };
     let cases = scenario.cases();
-    // The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.
-    let first = cases.iter().find(|c| asked.is_none_or(|s| s == c.scheme)).or(cases.first());
-    let Some(first) = first else {
-        return Err(Failure::input("the scenario has no case\n  help: give its matrix a scheme"));
-    };
+    let first = first_case(&cases, asked)?;
     let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.as_str());
     let pause = args.pause.as_deref().or(set_pause);
     let mut case = match &args.condition {
@@ -31,12 +27,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
             let (pause, scheme) = (pause.unwrap_or(&first.pause), asked.unwrap_or(&first.scheme));
             scenario.case(first.group, first.row.clone(), pause, scheme)
         }
-        Some(text) => scenario.case_named(text, pause, asked).ok_or_else(|| {
-            Failure::input(format!(
-                "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
-                first.condition
-            ))
-        })?,
+        Some(text) => condition_of(&scenario, text, pause, asked, first)?,
     };
     // A key set on the command line wins over the matrix.
     let mut row = std::mem::take(&mut case.row);
@@ -66,13 +57,13 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         "none" => Vec::new(),
         _ => {
             write_series(&args.out, &record)?;
-            record.series.keys().map(|n| crate::reproduce::series_file(&record, n)).collect()
+            record.series.keys().map(|n| series_file(&record, n)).collect()
         }
     };
     let json = results_json(std::slice::from_ref(&record), &|_| files.clone());
     let text = serde_json::to_string(&json).map_err(|e| Failure::Run(e.to_string()))?;
     let path = args.out.join("results.json");
-    write_atomically(&path, text.as_bytes()).map_err(|e| Failure::io(&path, &e))?;
+    write(&path, text.as_bytes())?;
     if args.json {
         println!("{text}");
         return Ok(());
@@ -113,6 +104,28 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         eprintln!("{} packet-hops in {s:.2} s; results in {}", record.packet_hops, path.display());
     }
     Ok(())
+}
+
+/// The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.
+pub(crate) fn first_case<'a>(cases: &'a [Case], scheme: Option<&str>) -> Result<&'a Case, Failure> {
+    let first = cases.iter().find(|c| scheme.is_none_or(|s| s == c.scheme)).or(cases.first());
+    first.ok_or_else(|| Failure::input("the scenario has no case\n  help: give its matrix a scheme"))
+}
+
+/// The case of a condition as it is written on the command line; `example` shows how another is written.
+pub(crate) fn condition_of(
+    scenario: &Scenario,
+    text: &str,
+    pause: Option<&str>,
+    scheme: Option<&str>,
+    example: &Case,
+) -> Result<Case, Failure> {
+    scenario.case_named(text, pause, scheme).ok_or_else(|| {
+        Failure::input(format!(
+            "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
+            example.condition
+        ))
+    })
 }
 
 /// The error for a scheme that does not exist.

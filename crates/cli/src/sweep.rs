@@ -1,22 +1,23 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
 use crate::look::{self, Colour, paint};
-use crate::reproduce::{measured, refuse_huge, threads};
-use crate::run::unknown_scheme;
+use crate::reproduce::{
+    interrupted, measured, refuse_huge, refuse_no_seeds, run_all, threads, write, write_report, write_results,
+};
+use crate::run::{condition_of, first_case, unknown_scheme};
 use crate::{Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
-use cnsim_studies::files::{digits, results_json};
+use cnsim_studies::files::digits;
 use cnsim_studies::grid::{self, Axis, Point, Sweep};
 use cnsim_studies::metrics::{self, METRICS, Metric, structural_zero};
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::stats::Summary;
-use cnsim_studies::store::{RunRecord, Store, write_atomically};
-use cnsim_studies::study::{Job, Watch, run_jobs};
+use cnsim_studies::store::RunRecord;
+use cnsim_studies::study::{Job, Watch};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Runs beyond which a request needs --force.
 const MANY: usize = 10_000;
@@ -91,26 +92,6 @@ pub(crate) fn half(s: &Summary) -> f64 {
     s.confidence().map_or(0.0, |(l, h)| (h - l) / 2.0)
 }
 
-/// Runs jobs with progress and the store; `None` for those that an interruption left out.
-pub(crate) fn run_all(
-    jobs: &[Job],
-    out: &Path,
-    asked: usize,
-    watch: &Arc<Watch>,
-    quiet: bool,
-) -> Result<Vec<Option<RunRecord>>, Failure> {
-    let store = Store::open(out).map_err(|e| Failure::io(out, &e))?;
-    let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
-    let new = jobs.iter().filter(|j| !store.has(&Store::key(&j.ready.config, j.seed)));
-    let hops = new.map(|j| j.ready.settings.packet_hops()).sum();
-    look::with_progress(jobs.len() as u64, hops, watch, quiet, work).map_err(Failure::Run)
-}
-
-/// Writes a file whole.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Done {
-    write_atomically(path, bytes).map_err(|e| Failure::io(path, &e))
-}
-
 /// Refuses more runs than anyone wants by mistake.
 pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
     if !force && jobs.len() > MANY {
@@ -143,18 +124,10 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
         schemes.push(cnsim_schemes::find(s.trim()).ok_or_else(|| unknown_scheme(s))?.name.to_string());
     }
     let cases = scenario.cases();
-    let first = cases.iter().find(|c| schemes.first().is_none_or(|s| *s == c.scheme)).or(cases.first());
-    let Some(first) = first else {
-        return Err(Failure::input("the scenario has no case\n  help: give its matrix a scheme"));
-    };
+    let first = first_case(&cases, schemes.first().map(String::as_str))?;
     let mut base = match &args.condition {
         None => first.clone(),
-        Some(text) => scenario.case_named(text, None, schemes.first().map(String::as_str)).ok_or_else(|| {
-            Failure::input(format!(
-                "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
-                first.condition
-            ))
-        })?,
+        Some(text) => condition_of(scenario, text, None, schemes.first().map(String::as_str), first)?,
     };
     // A key set on the command line wins over the matrix.
     let sets = pairs(&args.sets)?;
@@ -169,9 +142,7 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
         (asked, _) => asked.to_vec(),
     };
     let seeds = args.seeds.unwrap_or(scenario.seeds);
-    if seeds == 0 {
-        return Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)"));
-    }
+    refuse_no_seeds(seeds)?;
     grid::plan(scenario, axes, &base, &pauses, &schemes, seeds).map_err(Failure::Input)
 }
 
@@ -198,25 +169,14 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
     write(&args.out.join("sweep.csv"), csv(&scenario, &sweep, &rows).as_bytes())?;
     let all: Vec<RunRecord> = records.iter().flatten().cloned().collect();
-    let text =
-        serde_json::to_vec(&results_json(&all, &|_| Vec::new())).map_err(|e| Failure::Run(e.to_string()))?;
-    write(&args.out.join("results.json"), &text)?;
-    let report = report(args, &scenario, &sweep, &rows, &shown);
-    let html = cnsim_report::render(&report).map_err(|e| Failure::Run(e.to_string()))?;
-    write(&args.out.join("sweep.html"), html.as_bytes())?;
+    write_results(&args.out, &all, &|_| Vec::new())?;
+    write_report(&args.out.join("sweep.html"), &report(args, &scenario, &sweep, &rows, &shown))?;
     if args.json {
         println!("{}", as_json(&scenario, &sweep, &rows));
     } else {
         tell(args, &sweep, &rows, &shown);
     }
-    if watch.stop.load(Ordering::Relaxed) {
-        return Err(Failure::Interrupted(format!(
-            "interrupted: {} of {} runs are finished and kept; the same command goes on from here",
-            all.len(),
-            sweep.jobs.len()
-        )));
-    }
-    Ok(())
+    interrupted(&watch, all.len(), sweep.jobs.len())
 }
 
 /// What was measured at a point, if all its runs are finished.
@@ -239,12 +199,15 @@ fn main_metrics(rows: &[Row<'_>]) -> Vec<&'static Metric> {
     MAIN.iter().filter(|id| rows.iter().any(|r| says(r, id))).filter_map(|id| metrics::find(id)).collect()
 }
 
+/// The ends of an interval as two fields of a CSV file; empty where there is none.
+pub(crate) fn bounds(interval: Option<(f64, f64)>) -> [String; 2] {
+    interval.map_or_else(Default::default, |(low, high)| [digits(low), digits(high)])
+}
+
 fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> String {
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
     let rest = "study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds";
     header.extend(rest.split(',').map(String::from));
-    let bounds =
-        |i: Option<(f64, f64)>| i.map_or([String::new(), String::new()], |(l, h)| [digits(l), digits(h)]);
     let mut lines = Vec::new();
     for r in rows {
         let case = &r.point.case;
@@ -319,17 +282,21 @@ fn tell(args: &SweepArgs, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Met
     let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
     let table = look::table(&header, &lines, false);
     for (i, text) in table.lines().enumerate() {
-        let tint = if i < 2 { Colour::Dim } else { Colour::Bold };
-        println!("{}", if i < 2 { paint(text, tint, look::colour_on_stdout()) } else { text.to_string() });
+        let tint = if i < 2 { Colour::Dim } else { Colour::Plain };
+        println!("{}", paint(text, tint, look::colour_on_stdout()));
     }
     let out = args.out.display();
     println!("\n± is the 95 % interval of the mean over {} seeds.", sweep.seeds);
     println!("Figures  {out}/sweep.html\nNumbers  {out}/sweep.csv (all metrics), results.json");
 }
 
+/// A word of a command line, in quotes where it needs them.
+pub(crate) fn quoted(s: &str) -> String {
+    if s.contains(' ') { format!("{s:?}") } else { s.to_string() }
+}
+
 /// The command, to be typed again.
 fn command(args: &SweepArgs) -> String {
-    let quoted = |s: &str| if s.contains(' ') { format!("{s:?}") } else { s.to_string() };
     let mut text = format!("cnsim sweep {}", quoted(&args.scenario));
     let lists = [("--scheme", &args.scheme), ("--pause", &args.pause), ("--metric", &args.metric)];
     args.over.iter().for_each(|o| text += &format!(" --over {}", quoted(o)));

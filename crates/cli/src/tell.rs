@@ -1,4 +1,4 @@
-//! Verbs that tell: list, describe, explain, check, new, schema, headroom, doctor.
+//! Verbs that tell: list, explain, check, new, schema, headroom, doctor.
 
 use crate::look::{self, Colour, paint};
 use crate::{Common, Done, Failure, pairs};
@@ -114,7 +114,7 @@ pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, 
     }
     println!("One published cell is one run; the 95 % prediction interval of one run judges it.");
     for r in &rows {
-        let (published, pi) = (&r[7], (&r[10 + 1], &r[12]));
+        let (published, pi) = (&r[7], (&r[11], &r[12]));
         println!("\n{}/{}, {}, PAUSE {}, {}, {}", r[0], r[1], r[2], r[3], r[4], r[5]);
         println!("  measured {} {} over {} seeds, one run lies in {} to {}", r[8], r[6], r[13], pi.0, pi.1);
         if published.is_empty() {

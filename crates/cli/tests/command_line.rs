@@ -1,36 +1,11 @@
 //! The command line as a user meets it: exit codes, messages with place and remedy, files, determinism.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-fn cnsim(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cnsim")).args(args).env("NO_COLOR", "1").output().unwrap()
-}
-
-fn text(o: &Output) -> String {
-    String::from_utf8_lossy(&o.stdout).into_owned() + &String::from_utf8_lossy(&o.stderr)
-}
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("cnsim-test-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use common::{Folder, cnsim, text};
+use std::path::Path;
+use std::process::Command;
 
 /// A small scenario, fast to run.
 const SMALL: &str = r#"study = "mine"
@@ -153,9 +128,7 @@ fn a_new_scenario_checks_and_runs() {
 }
 
 fn small(folder: &Folder) -> String {
-    let file = folder.file("small.toml");
-    std::fs::write(&file, SMALL).unwrap();
-    file
+    folder.write("small.toml", SMALL)
 }
 
 fn json(path: &Path) -> serde_json::Value {

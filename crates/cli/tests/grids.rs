@@ -1,44 +1,10 @@
 //! `cnsim sweep` and `cnsim assume` as a user meets them.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod common;
+
+use common::{Folder, cnsim, text};
 use serde_json::Value;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn cnsim(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cnsim")).args(args).env("NO_COLOR", "1").output().unwrap()
-}
-
-fn text(o: &Output) -> String {
-    String::from_utf8_lossy(&o.stdout).into_owned() + &String::from_utf8_lossy(&o.stderr)
-}
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("cnsim-grids-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap()
-    }
-    fn runs(&self) -> usize {
-        let all = std::fs::read_dir(self.0.join("out/runs")).unwrap();
-        all.filter(|f| f.as_ref().unwrap().path().extension().is_some_and(|e| e == "json")).count()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A small scenario, fast to run.
 const SMALL: &str = r#"study = "mine"
@@ -62,8 +28,7 @@ schemes = ["none", "ecm", "qcn-2pt"]
 
 fn small(name: &str) -> (Folder, String, String) {
     let folder = Folder::new(name);
-    let file = folder.file("small.toml");
-    std::fs::write(&file, SMALL).unwrap();
+    let file = folder.write("small.toml", SMALL);
     let out = folder.file("out");
     (folder, file, out)
 }
@@ -151,7 +116,6 @@ fn a_bad_sweep_is_refused_before_anything_runs() {
 
 /// Published numbers for the small scenario; ECM's would need another limiter queue.
 fn published(folder: &Folder) -> String {
-    let path = folder.file("p.csv");
     let head = "study,scenario,condition,pause,scheme,metric,value,unit,note\n";
     let row = |scheme: &str, metric: &str, value: &str, unit: &str| {
         format!("mine,small,hotspot 1 Gb/s,off,{scheme},{metric},{value},{unit},\n")
@@ -162,8 +126,7 @@ fn published(folder: &Folder) -> String {
         row("ecm", "overhead", "10.00", "Mb/s"),
         row("qcn-2pt", "hot_port_throughput", "5.00", "Gb/s"),
     ];
-    std::fs::write(&path, head.to_string() + &rows.concat()).unwrap();
-    path
+    folder.write("p.csv", &(head.to_string() + &rows.concat()))
 }
 
 #[test]

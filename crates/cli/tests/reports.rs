@@ -1,38 +1,15 @@
 //! The report and the terminal as `reproduce` makes them of a scenario, and what `describe` and `explain` draw and say.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod common;
+
+use common::Folder;
 use serde_json::Value;
-use std::path::PathBuf;
-use std::process::Command;
 
+/// Did it end well, and what did it say?
 fn cnsim(args: &[&str]) -> (bool, String) {
-    let o = Command::new(env!("CARGO_BIN_EXE_cnsim")).args(args).env("NO_COLOR", "1").output().unwrap();
-    let said = String::from_utf8_lossy(&o.stdout).into_owned() + &String::from_utf8_lossy(&o.stderr);
-    (o.status.success(), said)
-}
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("cnsim-reports-{}-{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).unwrap();
-        self.file(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    let o = common::cnsim(args);
+    (o.status.success(), common::text(&o))
 }
 
 /// What the report's scripts are given for a page.
@@ -100,7 +77,7 @@ fn a_report_of_many_conditions() {
     assert!(said.contains("Published, not run: 1"), "{said}");
     assert!(said.contains(&format!("cnsim run {file}")), "{said}");
 
-    let html = std::fs::read_to_string(folder.0.join("out/report.html")).unwrap();
+    let html = folder.read("out/report.html");
     assert!(html.contains("no condition of the scenario reads like this"));
     let page = data(&html, "mine/many");
     let tables = page["tables"].as_array().unwrap();
@@ -153,7 +130,7 @@ fn a_study_and_its_claims_are_in_the_report() {
     let only = "2 Gb/s, PAUSE on, ecm";
     let (done, said) = cnsim(&["reproduce", "B07/single-hop", "--only", only, "--seeds", "1", "--out", &out]);
     assert!(done, "{said}");
-    let html = std::fs::read_to_string(folder.0.join("out/report.html")).unwrap();
+    let html = folder.read("out/report.html");
     assert!(html.contains("ECM and QCN on the CN-SIM benchmarks"), "heading of the study");
     assert!(html.contains("IEEE 802 plenary, July 2007"), "citation");
     assert!(html.contains("Claims decided here") && html.contains("Assumptions made here"));

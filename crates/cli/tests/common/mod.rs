@@ -1,0 +1,55 @@
+//! What the tests of the command line share: the program as a user starts it, and a folder that goes away again.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Runs the program, without colour.
+pub(crate) fn cnsim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cnsim")).args(args).env("NO_COLOR", "1").output().unwrap()
+}
+
+/// All that it said.
+pub(crate) fn text(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stdout).into_owned() + &String::from_utf8_lossy(&o.stderr)
+}
+
+/// A folder of a test's own.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        // Each file of tests is a process of its own.
+        let path = std::env::temp_dir().join(format!("cnsim-test-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// The path of a file in it.
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).unwrap()
+    }
+
+    /// Writes a file and returns its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).unwrap();
+        self.file(name)
+    }
+
+    /// Number of runs in the store of its folder `out`.
+    pub(crate) fn runs(&self) -> usize {
+        let all = std::fs::read_dir(self.0.join("out/runs")).unwrap();
+        all.filter(|f| f.as_ref().unwrap().path().extension().is_some_and(|e| e == "json")).count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
