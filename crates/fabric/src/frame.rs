@@ -183,24 +183,19 @@ impl Ring {
     pub(crate) fn entries(&self) -> &[Entry] {
         self.buf.get(self.head as usize..self.tail as usize).unwrap_or_default()
     }
-    /// Forgets the first entry, if there is one. Without branches, as whether another follows cannot be predicted.
+    /// Forgets the first entry, if there is one.
     #[inline]
     pub(crate) fn skip(&mut self) {
-        let more = u32::from(self.head + 1 < self.tail);
-        self.head = (self.head + 1) * more;
-        self.tail *= more;
-        if let Some(first) = self.buf.get_mut(self.head as usize) {
-            // AFTER has all bits but the first set.
-            first.ready |= u64::from(more).wrapping_sub(1) & AFTER;
-        }
+        self.skip_many(1);
     }
-    /// Forgets the first `n` entries, which there are.
+    /// Forgets the first `n` entries, which there are. Without branches, as whether another follows cannot be predicted.
     #[inline(always)]
     pub(crate) fn skip_many(&mut self, n: u32) {
         let more = u32::from(self.head + n < self.tail);
         self.head = (self.head + n) * more;
         self.tail *= more;
         if let Some(first) = self.buf.get_mut(self.head as usize) {
+            // AFTER has all bits but the first set.
             first.ready |= u64::from(more).wrapping_sub(1) & AFTER;
         }
     }

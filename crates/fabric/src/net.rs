@@ -50,8 +50,7 @@ pub(crate) struct Net {
     attach: Vec<(u32, u16)>,
     /// Per (switch, destination switch): group of ports.
     table: Vec<u16>,
-    groups: Vec<Vec<u16>>,
-    /// The groups, flat, for a choice without branches.
+    /// The groups, flat in `way_ports`, for a choice without branches.
     ways: Vec<Way>,
     way_ports: Vec<u16>,
     total_switches: usize,
@@ -65,7 +64,7 @@ pub(crate) struct Net {
     pub(crate) seed: u64,
     /// Least delay of all links: the window, ps.
     pub(crate) window: u64,
-    /// Per switch port: the switch's own number of points before it; `PointId` = port number.
+    /// Longest data frame of all sources, bytes.
     pub(crate) mtu: u16,
     /// Finite transfers by destination: (source, bytes on the link, start), by start.
     pub(crate) transfers: BTreeMap<u32, Vec<(u32, u64, u64)>>,
@@ -144,7 +143,6 @@ impl Net {
             links,
             attach: Vec::new(),
             table: Vec::new(),
-            groups: Vec::new(),
             ways: Vec::new(),
             way_ports: Vec::new(),
             total_switches: spec.switches.len(),
@@ -221,7 +219,6 @@ impl Net {
         self.table = vec![u16::MAX; s * s];
         let mut known: BTreeMap<(u32, Vec<u16>), u16> = BTreeMap::new();
         let widest = (0..s).map(|x| (self.ports[h + x + 1] - self.ports[h + x]) as u16).max().unwrap_or(0);
-        self.groups.push((0..widest).collect());
         self.ways.push(Way { first: 0, mask: 0, local: u16::MAX, shift: 0, odd: false });
         self.way_ports.extend(0..widest);
         for to in 0..s {
@@ -234,7 +231,11 @@ impl Net {
                     .map(|&(p, _)| p)
                     .collect();
                 let level = if self.routing == Routing::Destination { self.level[from] } else { 0 };
-                let next = self.groups.len() as u16;
+                let next = self.ways.len();
+                if next >= usize::from(u16::MAX) {
+                    let most = "more than 65534 different groups of ports to choose from";
+                    return Err(RunError::Spec(format!("the routes need {most}")));
+                }
                 let id = *known.entry((level, group.clone())).or_insert_with(|| {
                     let n = group.len() as u16;
                     self.ways.push(Way {
@@ -245,20 +246,19 @@ impl Net {
                         odd: !n.is_power_of_two(),
                     });
                     self.way_ports.extend(&group);
-                    self.groups.push(group);
-                    next
+                    next as u16
                 });
                 self.table[from * s + to] = id;
             }
         }
-        for (a, x) in self.attach.iter().enumerate() {
-            for (b, y) in self.attach.iter().enumerate() {
-                if x.0 != y.0 && self.table[x.0 as usize * s + y.0 as usize] == u16::MAX {
-                    return Err(RunError::Spec(format!("no path from host {a} to host {b}")));
-                }
-            }
-            if edges.len() == 1 {
-                break;
+        // One host speaks for all of its switch.
+        let mut seen = vec![false; s];
+        let one_each: Vec<(usize, usize)> = (self.attach.iter().map(|a| a.0 as usize).enumerate())
+            .filter(|&(_, x)| !std::mem::replace(&mut seen[x], true))
+            .collect();
+        for &(a, x) in &one_each {
+            if let Some((b, _)) = one_each.iter().find(|&&(_, y)| self.table[x * s + y] == u16::MAX) {
+                return Err(RunError::Spec(format!("no path from host {a} to host {b}")));
             }
         }
         Ok(())
@@ -303,12 +303,18 @@ impl Net {
         ((l.delay + self.window) / l.tx.time(self.mtu).max(1) + 2).clamp(4, 64) as usize
     }
 
-    /// Worker of switch `s`: equal shares of the hosts for the switches that have some, equal shares of each level above.
-    pub(crate) fn place(&self, s: usize, workers: usize) -> usize {
-        let level = self.level[s];
-        let same: Vec<usize> = (0..self.switches()).filter(|&x| self.level[x] == level).collect();
-        let rank = same.iter().position(|&x| x == s).unwrap_or(0);
-        rank * workers / same.len()
+    /// Worker of each switch: the switches of each level are shared out equally, in order.
+    pub(crate) fn places(&self, workers: usize) -> Vec<usize> {
+        let mut of_level: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+        for &level in &self.level {
+            of_level.entry(level).or_default().1 += 1;
+        }
+        let mut place = |level: u32| {
+            let (rank, all) = of_level.entry(level).or_default();
+            *rank += 1;
+            (*rank - 1) * workers / *all
+        };
+        self.level.iter().map(|&level| place(level)).collect()
     }
 
     pub(crate) fn switches(&self) -> usize {
@@ -355,10 +361,17 @@ impl Net {
         self.way_ports[way.first as usize + usize::from(hash & way.mask | port & way.local)]
     }
 
+    /// Ports of switch `s` that lead to another switch; none where no path does.
+    #[inline]
+    fn group(&self, s: usize, to: usize) -> &[u16] {
+        let way = self.ways.get(usize::from(self.table[s * self.switches() + to]));
+        way.and_then(|w| self.way_ports[w.first as usize..].get(..=usize::from(w.mask))).unwrap_or_default()
+    }
+
     /// Output port of switch `s` towards another switch.
     #[inline]
     pub(crate) fn towards(&self, s: usize, to: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
-        let group = &self.groups[self.table[s * self.switches() + to] as usize];
+        let group = self.group(s, to);
         let n = group.len() as u64;
         if n == 1 {
             return group[0];
@@ -385,14 +398,13 @@ impl Net {
 
     /// True where switches keep round-robin state.
     pub(crate) fn round_robin(&self) -> bool {
-        self.routing == Routing::RoundRobin && self.groups.iter().any(|g| g.len() > 1)
+        self.routing == Routing::RoundRobin && self.ways.iter().any(|w| w.mask > 0)
     }
 
     /// Does switch `s` send frames to some host by turns?
     pub(crate) fn in_turn(&self, s: usize) -> bool {
-        let group = |to: u32| self.groups.get(usize::from(self.table[s * self.total_switches + to as usize]));
-        let many = |to: u32| to as usize != s && group(to).is_some_and(|g| g.len() > 1);
-        self.routing == Routing::RoundRobin && self.attach.iter().any(|a| many(a.0))
+        let many = |to: usize| to != s && self.group(s, to).len() > 1;
+        self.routing == Routing::RoundRobin && self.attach.iter().any(|a| many(a.0 as usize))
     }
 
     /// Switch (index among switches) and port of a congestion point.
@@ -415,11 +427,7 @@ impl Net {
                 }
                 let s = (l.peer_node - self.hosts) as usize;
                 let (edge, p) = self.attach[to as usize];
-                let out = if edge as usize == s {
-                    p
-                } else {
-                    self.groups[self.table[s * self.switches() + edge as usize] as usize][0]
-                };
+                let out = if edge as usize == s { p } else { self.group(s, edge as usize)[0] };
                 port = self.ports[l.peer_node as usize] + u32::from(out);
             }
         }

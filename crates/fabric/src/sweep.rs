@@ -159,8 +159,11 @@ impl Switch {
             if first.0 >= end {
                 break;
             }
-            if !self.critical.is_empty() {
-                let last = if first.1 < order::END { first.0 - 1 } else { first.0 };
+            // Before time zero nothing has ended and nothing has begun.
+            let last = if first.1 < order::END { first.0.checked_sub(1) } else { Some(first.0) };
+            if let Some(last) = last
+                && !self.critical.is_empty()
+            {
                 self.settle(last, first.0, wires);
             }
             match arrival {
@@ -413,18 +416,6 @@ impl Switch {
         let now = std::mem::replace(&mut self.now, self.ends[p]);
         self.end(p, wires);
         self.now = now;
-    }
-
-    /// The next of the rare events: changes, own messages, timers, ticks.
-    fn next_rare_key(&self) -> (u64, u8, u32) {
-        let mut best = (NEVER, u8::MAX, u32::MAX);
-        if let Some(&(at, port, _)) = self.changes.front() {
-            best = best.min((at, order::CHANGE, u32::from(port)));
-        }
-        if let Some(&(at, _, _)) = self.own.front() {
-            best = best.min((at, order::CONTROL, self.ports.len() as u32));
-        }
-        best.min((self.timers.next(), order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) struct Switch {
     pub(crate) samples: Hash,
     pub(crate) drops: Ledger,
     pub(crate) failure: Option<String>,
-    /// Ports recorded, and next sampling time.
+    /// Ports recorded, and their queue lengths at each tick.
     recorded: Vec<(u16, Vec<f64>)>,
     /// Data bits that each of them has sent, at each tick.
     sent_at: Vec<Vec<u64>>,
@@ -227,26 +227,25 @@ impl Switch {
                 best = (end, order::END, p as u32);
             }
         }
+        best = best.min(self.next_rare_key());
+        if best.0 == NEVER { NO_EVENT } else { best }
+    }
+
+    /// The next of the rare events: changes, own messages, timers, ticks.
+    pub(crate) fn next_rare_key(&self) -> Key {
+        let mut best = NO_EVENT;
         if let Some(&(at, port, _)) = self.changes.front() {
             best = best.min((at, order::CHANGE, u32::from(port)));
         }
         if let Some(&(at, _, _)) = self.own.front() {
             best = best.min((at, order::CONTROL, self.ports.len() as u32));
         }
-        if self.timers.next() < best.0 || self.timers.next() == best.0 {
-            best = best.min((self.timers.next(), order::TIMER, 0));
-        }
-        if self.next_tick <= best.0 {
-            best = best.min((self.next_tick, order::TICK, 0));
-        }
-        if best.0 == NEVER { NO_EVENT } else { best }
+        best.min((self.timers.next(), order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
     }
 
     /// Notes the earliest event that is neither an arrival nor the end of a transmission.
     fn note_rare(&mut self) {
-        let change = self.changes.front().map_or(NEVER, |c| c.0);
-        let own = self.own.front().map_or(NEVER, |o| o.0);
-        self.rare = change.min(own).min(self.timers.next()).min(self.next_tick);
+        self.rare = self.next_rare_key().0;
     }
 
     fn kick(&mut self, port: usize) {

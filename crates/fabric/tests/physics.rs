@@ -275,3 +275,16 @@ fn a_change_at_time_zero() {
     let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() }).unwrap();
     assert_eq!(out.fingerprint, oracle.fingerprint);
 }
+
+/// The same where the memory is so small that all ports are looked at from the start.
+#[test]
+fn a_change_at_time_zero_in_a_cramped_switch() {
+    let mut spec = common::single_switch(10, 0.85, false, Time::from_ms(2), 1);
+    let buffer = &mut spec.switches[0].buffer;
+    (buffer.organisation, buffer.share) = (Organisation::SharedOutput, Bytes::from_kb(10));
+    spec.changes.push(RateChange { at: Time::ZERO, node: NodeId(10), port: 0, rate: Rate::from_mbps(500.0) });
+    let out = run(&spec, &Options::default()).unwrap();
+    assert!(out.dropped() > 0);
+    let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() }).unwrap();
+    assert_eq!(out.fingerprint, oracle.fingerprint);
+}

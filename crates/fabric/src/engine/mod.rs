@@ -61,10 +61,8 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
     let nodes = net.ports.len() - 1;
     let hosts = net.hosts as usize;
     let mut owner = vec![0usize; nodes];
-    let total = spec.switches.len();
-    for s in 0..total {
-        owner[hosts + s] = net.place(s, workers);
-    }
+    owner.truncate(hosts);
+    owner.extend(net.places(workers));
     for h in 0..hosts {
         if let Some(l) = net.links[net.ports[h] as usize] {
             owner[h] = owner[l.peer_node as usize];

@@ -4,13 +4,7 @@ use super::*;
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, frame: Frame, dropped: bool, net: &Net) {
-        let queued = self.ports[out].queued;
-        self.sample_at(out, frame, dropped, queued, net);
-    }
-
-    /// The same with the queue length of the moment given.
-    pub(crate) fn sample_at(&mut self, out: usize, mut frame: Frame, dropped: bool, queued: u64, net: &Net) {
+    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, net: &Net) {
         let port = &mut self.ports[out];
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
@@ -33,7 +27,7 @@ impl Switch {
         if !fire {
             return;
         }
-        self.samples.add(self.now ^ (out as u64) << 48, queued);
+        self.samples.add(self.now ^ (out as u64) << 48, port.queued);
         let hosts = net.hosts;
         let mut view = FrameView {
             flow: FlowId(frame.flow),
@@ -45,9 +39,7 @@ impl Switch {
             dropped,
         };
         let before = (view.marked, view.tag);
-        let queued_now = std::mem::replace(&mut self.ports[out].queued, queued);
         self.with_point(out, net, None, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
-        self.ports[out].queued = queued_now;
         if !dropped && (view.marked, view.tag) != before {
             frame.marked = view.marked;
             frame.set_tag(view.tag);

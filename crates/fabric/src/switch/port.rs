@@ -33,8 +33,9 @@ pub(crate) struct Port {
     pub(crate) special: bool,
     /// A departure may be marked where more than this is queued.
     pub(crate) mark_from: u64,
+    /// Bytes sent that were queued: data and control.
     pub(crate) left: u64,
-    /// Data frames and bits sent.
+    /// Data frames sent.
     pub(crate) sent: u64,
     /// Latest time of the frames stored without looking closer.
     pub(crate) last: u64,
