@@ -214,6 +214,23 @@ impl Default for ReproduceArgs {
     }
 }
 
+/// What commands that make many runs have in common.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct Batch {
+    /// Threads [default: all cores].
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Output folder.
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    /// Results as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+    /// Start even if the request is huge.
+    #[arg(long)]
+    force: bool,
+}
+
 /// Arguments of `run`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RunArgs {
