@@ -8,9 +8,9 @@ mod receiving;
 mod sending;
 mod window;
 
+use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind,
-    order,
+    Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind, order,
 };
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
@@ -105,6 +105,7 @@ pub(crate) struct Host {
     pub(crate) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
     pub(crate) probes: VecDeque<Frame>,
+    /// Of the control frames that wait here.
     pub(crate) bodies: Bodies,
     pub(crate) limiters: Limiters,
     /// Round-robin pointer over FIFO (0) and limiters.
@@ -309,8 +310,8 @@ impl Host {
             }
             order::TICK => self.tick(),
             _ => {
-                if let Some((entry, body)) = wires.pop(self.inbox) {
-                    self.arrive(entry.frame, body, net);
+                if let Some(entry) = wires.pop(self.inbox) {
+                    self.arrive(entry.frame, net, wires);
                 }
             }
         }

@@ -46,7 +46,7 @@ impl Host {
                 break;
             }
             let (ready, kind) = (e.ready, e.frame.kind);
-            let Some((entry, body)) = wires.pop(self.inbox) else { break };
+            let Some(entry) = wires.pop(self.inbox) else { break };
             if kind == Kind::Data {
                 self.receive(ready, &entry.frame);
                 if !self.fires(&entry.frame) {
@@ -59,7 +59,7 @@ impl Host {
             if kind == Kind::Data {
                 self.answer(&entry.frame, net);
             } else {
-                self.arrive(entry.frame, body, net);
+                self.arrive(entry.frame, net, wires);
             }
             (self.due, self.calm) = (0, false);
         }
