@@ -154,13 +154,9 @@ impl Host {
             }
             slot = next;
         }
-        let busy = (free, order::END) >= (before, limit.1);
-        self.end = if busy { free } else { NEVER };
-        // What waits behind an end of this very moment starts after what the limit stands for.
-        self.kick = !busy && !self.fifo.is_empty();
-        if self.kick {
-            self.now = free;
-        }
+        // What waits starts when the transmission in progress ends: also at the limit's own moment.
+        self.end = if free >= before { free } else { NEVER };
+        self.kick = false;
         self.due = if self.fifo.is_empty() { slot } else { slot.min(free) }.min(self.next_tick);
         true
     }
