@@ -175,7 +175,7 @@ impl Ring {
         if self.is_empty() { None } else { self.buf.get_mut(self.head as usize) }
     }
     /// The entry before the last `behind`.
-    pub(crate) fn from_back_mut(&mut self, behind: usize) -> Option<&mut Entry> {
+    pub(crate) fn last_but_mut(&mut self, behind: usize) -> Option<&mut Entry> {
         let at = (self.tail as usize).checked_sub(behind + 1)?;
         if at < self.head as usize { None } else { self.buf.get_mut(at) }
     }

@@ -47,7 +47,7 @@ impl Switch {
         if !dropped && (view.marked, view.tag) != before {
             frame.marked = view.marked;
             frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.from_back_mut(behind) {
+            if let Some(e) = self.ports[out].data.last_but_mut(behind) {
                 e.frame = frame;
             }
         }
