@@ -210,12 +210,14 @@ impl Host {
         wires: &mut Wires,
     ) -> bool {
         let mut calm = true;
-        if LIMITED && frame.kind == Kind::Data && self.limiters.count > 0 {
+        if LIMITED && self.limiters.count > 0 {
             if self.position == LimiterPosition::BelowQueue {
                 // As after a frame of the FIFO in [`Host::pick`].
                 self.turn = 1;
             }
-            if frame.counted || !self.limiters.pass(self.key_of(frame.dst), frame.len) {
+            if frame.kind == Kind::Data
+                && (frame.counted || !self.limiters.pass(self.key_of(frame.dst), frame.len))
+            {
                 (self.now, self.end) = (start, NEVER);
                 self.leave(&mut frame, net);
                 calm = self.how_calm() != Calm::Not;
