@@ -107,7 +107,7 @@ impl Limiters {
     pub(crate) fn watch(&mut self, at: usize) {
         self.settle(at);
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return };
-        let counts_only = !slot.holds() && slot.state.tag == Tag::None && !slot.state.release;
+        let counts_only = !slot.holds() && slot.state.tag == Tag::None;
         if let Some(place) = self.places.get_mut(slot.key) {
             place.room = if counts_only { slot.state.countdown.clamp(0, ROOM) as u32 } else { 0 };
         }

@@ -430,16 +430,20 @@ impl Host {
     }
 
     /// A frame whose last bit leaves at `end` goes on the wire.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
-        let ready = end + self.delay;
         if frame.kind == Kind::Data {
             self.sent += 1;
-            wires.push_frame(self.peer, ready, &frame);
+            wires.push_frame(self.peer, end + self.delay, &frame);
         } else {
-            self.control_hops += 1;
-            let body = self.bodies.take(frame.ext);
-            wires.push(self.peer, Entry { ready, frame }, body);
+            self.send_control(frame, end, wires);
         }
+    }
+
+    #[inline(never)]
+    fn send_control(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
+        self.control_hops += 1;
+        let body = self.bodies.take(frame.ext);
+        wires.push(self.peer, Entry { ready: end + self.delay, frame }, body);
     }
 }
