@@ -229,7 +229,7 @@ impl Host {
             if e.ready >= end {
                 break;
             }
-            let (ready, kind) = (e.ready, e.frame.kind);
+            let (ready, kind) = (e.ready, e.frame.kind());
             if kind == Kind::Data && self.gate == ReflectGate::Never && self.reflectors.is_empty() {
                 self.receive(ready, &e.frame);
                 wires.skip(self.inbox);
@@ -357,14 +357,7 @@ impl Host {
     #[inline]
     fn generate_fast(&mut self, dst: u32, limit: Key) -> bool {
         self.out.generated += 1;
-        let frame = Frame {
-            flow: self.id * self.hosts + dst,
-            dst,
-            seq: self.seq,
-            len: self.sources[0].len,
-            born: self.now,
-            ..Frame::default()
-        };
+        let frame = Frame::data(self.id, dst, self.seq, self.sources[0].len, self.now);
         self.seq = self.seq.wrapping_add(1);
         if self.sending.is_none() && self.fifo.is_empty() && (self.now, order::START, 0) < limit {
             self.made.add(&frame);
@@ -387,7 +380,7 @@ impl Host {
     pub(crate) fn next(&self, wires: &Wires) -> Key {
         let mut best = self.next_own();
         if let Some(e) = wires.head(self.inbox) {
-            best = best.min((e.ready, arrival_kind(e.frame.kind), 0));
+            best = best.min((e.ready, arrival_kind(e.frame.kind()), 0));
         }
         best
     }

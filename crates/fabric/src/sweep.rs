@@ -9,7 +9,7 @@
 //! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
 //! nothing of this, and must agree bit for bit.
 
-use crate::frame::{Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
+use crate::frame::{Entry, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
 use crate::net::Net;
 use crate::spec::Organisation;
 use crate::switch::{Port, Switch};
@@ -101,13 +101,12 @@ impl Switch {
         let mut stored = 0;
         let mine = wires.inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
-            let mut places = inbox.ring.places().iter();
-            let Some(mut entry) = places.next().filter(|e| e.ready < end) else { continue };
+            let Some(mut entry) = inbox.ring.place_at(0).filter(|e| e.ready < end) else { continue };
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let calm = f.kind == Kind::Data && {
-                    let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+                let calm = f.is_data() && {
+                    let out = usize::from(net.pick(self.index, f, &mut self.turn));
                     self.store_calmly(out, input, entry)
                 };
                 if !calm {
@@ -116,7 +115,7 @@ impl Switch {
                     return None;
                 }
                 taken += 1;
-                match places.next() {
+                match inbox.ring.place_at(taken) {
                     Some(next) if next.ready < end => entry = next,
                     _ => break,
                 }
@@ -139,7 +138,7 @@ impl Switch {
                 port.countdown += i64::from(e.frame.len);
                 self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
                 if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input)) {
-                    inbox.put(e.ready, &e.frame);
+                    inbox.put_between(e.ready, &e.frame);
                 }
             }
         }
@@ -187,12 +186,12 @@ impl Switch {
     #[inline(always)]
     fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> bool {
         let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return false };
-        let Some(entry) = inbox.ring.places().first() else { return false };
+        let Some(entry) = inbox.ring.place_at(0) else { return false };
         let f = &entry.frame;
-        if f.kind != Kind::Data {
+        if !f.is_data() {
             return false;
         }
-        let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+        let out = usize::from(net.pick(self.index, f, &mut self.turn));
         if !self.store_calmly(out, input, entry) {
             self.chosen = Some(out as u16);
             return false;
@@ -209,8 +208,7 @@ impl Switch {
         let Some((entry, body)) = wires.pop(self.inbox + input as u32) else { return };
         match chosen {
             Some(out) => {
-                let frame = Frame { input: input as u16, ..entry.frame };
-                self.data(usize::from(out), frame, net, wires);
+                self.data(usize::from(out), entry.frame, net, wires);
             }
             None => self.arrive(entry, body, input, net, wires),
         }
@@ -280,13 +278,12 @@ impl Switch {
                 continue;
             }
             let row = self.mmu.row(p);
-            while let Some(&Entry { ready, ref frame }) = port.data.places().first() {
+            while let Some(&Entry { ready, ref frame }) = port.data.place_at(0) {
                 let done = ready.max(port.free) + port.service.time(frame.len);
                 if done >= end {
                     break;
                 }
-                if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len)
-                {
+                if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                     self.exact.push(p as u16);
                     break;
                 }
@@ -315,7 +312,7 @@ impl Switch {
         // A transmission that began as its queue alone says need not be kept.
         if !port.special
             && let Some(head) = port.data.front()
-            && head.frame.kind == Kind::Data
+            && head.frame.is_data()
             && self.ends[p] == head.ready.max(port.free) + port.service.time(head.frame.len)
         {
             self.ends[p] = NEVER;
@@ -349,9 +346,9 @@ impl Switch {
             if end > last {
                 break;
             }
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+            if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                 self.ends[p] = end;
-                port.sending = Some(frame.kind);
+                port.sending = Some(frame.kind());
                 port.special = true;
                 return self.advance_special(p, last, before, wires);
             }
@@ -366,7 +363,7 @@ impl Switch {
         if end != NEVER {
             self.ends[p] = end;
             port.special = true;
-            port.sending = port.data.front().map(|e| e.frame.kind);
+            port.sending = port.data.front().map(|e| e.frame.kind());
         }
     }
 
@@ -400,12 +397,12 @@ impl Switch {
         };
         let Some(head) = head else { return };
         if let Some(stamp) = port.stamp
-            && head.frame.kind == Kind::Data
+            && head.frame.is_data()
             && let Tag::RateDiscovery(rate) = head.frame.tag()
         {
             head.frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
         }
-        port.sending = Some(head.frame.kind);
+        port.sending = Some(head.frame.kind());
         port.special = true;
         self.ends[p] = start + tx.time(head.frame.len);
     }
@@ -459,7 +456,7 @@ impl Scratch {
                 if e.ready >= end {
                     break;
                 }
-                kinds |= e.frame.kind as u8;
+                kinds |= e.frame.kind() as u8;
                 self.short_found.push((((e.ready - base) as i32) << s.bits) | p as i32);
             }
         }
@@ -521,7 +518,7 @@ impl Scratch {
                 if e.ready >= end {
                     break;
                 }
-                self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind), p as u64));
+                self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind()), p as u64));
             }
         }
         self.keys.sort_unstable();

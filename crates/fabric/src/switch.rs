@@ -210,7 +210,7 @@ impl Switch {
         let mut best = self.next_own();
         for p in 0..self.ports.len() as u32 {
             if let Some(e) = wires.head(self.inbox + p) {
-                best = best.min((e.ready, arrival_kind(e.frame.kind), p));
+                best = best.min((e.ready, arrival_kind(e.frame.kind()), p));
             }
         }
         best
@@ -329,12 +329,11 @@ impl Switch {
         net: &Net,
         wires: &mut Wires,
     ) {
-        let mut frame = entry.frame;
-        frame.input = input as u16;
-        match frame.kind {
-            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff, wires),
+        let frame = entry.frame;
+        match frame.kind() {
+            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
             Kind::Data => {
-                let out = net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
+                let out = net.pick(self.index, &frame, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
             Kind::Control | Kind::InBand => {
@@ -392,7 +391,7 @@ impl Switch {
                     Refusal::Partition => port.out.dropped += 1,
                 }
                 self.drops.add(&frame);
-                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow) << 20));
+                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow(net.hosts)) << 20));
                 if let Some(point) = &port.point
                     && point.state.sample_dropped
                 {
@@ -413,14 +412,14 @@ impl Switch {
         port.queue_max = port.queue_max.max(port.queued);
         if let Some(ramp) = port.ramp
             && ramp.at == RampAt::Arrival
-            && frame.kind == Kind::Data
+            && frame.is_data()
         {
             let p = ramp.probability(port.queued);
             if p >= 1.0 || (p > 0.0 && port.marks.chance(p)) {
-                frame.marked = true;
+                frame.set_marked(true);
             }
         }
-        port.data.push_back(Entry { ready: self.now, frame: *frame });
+        port.data.push_back(&Entry { ready: self.now, frame: *frame });
         if port.sending.is_none() {
             self.kick(out);
         }
@@ -448,7 +447,7 @@ impl Switch {
         }
         port.queued = queued;
         port.countdown = countdown;
-        port.data.place(&mut port.last, entry.ready, &entry.frame, input as u16);
+        port.data.place(&mut port.last, entry);
         true
     }
 
@@ -476,7 +475,7 @@ impl Switch {
         for t in targets {
             let Some(link) = self.ports[t].link else { continue };
             self.ports[t].out.xoffs += u64::from(kind == Kind::Xoff);
-            let frame = Frame { len: 64, kind, ..Frame::default() };
+            let frame = Frame::pause(kind);
             match self.pause_transport {
                 PauseTransport::Wire => {
                     wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
@@ -500,7 +499,7 @@ impl Switch {
         }
         let Some(link) = port.link else { return };
         let end = if let Some(e) = port.pause_out.front() {
-            port.sending = Some(e.frame.kind);
+            port.sending = Some(e.frame.kind());
             self.now + link.tx.time(e.frame.len)
         } else if let Some(e) = port.control.front() {
             port.sending = Some(Kind::Control);
@@ -509,10 +508,10 @@ impl Switch {
             && port.paused_since == NEVER
             && !port.service.stopped()
         {
-            port.sending = Some(e.frame.kind);
+            port.sending = Some(e.frame.kind());
             if let Some(stamp) = port.stamp
                 && let cnsim_scheme_api::Tag::RateDiscovery(rate) = e.frame.tag()
-                && e.frame.kind == Kind::Data
+                && e.frame.is_data()
             {
                 e.frame.set_tag(cnsim_scheme_api::Tag::RateDiscovery(rate.min(stamp)));
             }
@@ -560,7 +559,7 @@ impl Switch {
                     {
                         let q = ramp.probability(port.queued);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
-                            frame.marked = true;
+                            frame.set_marked(true);
                         }
                     }
                 } else {

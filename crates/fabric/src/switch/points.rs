@@ -14,7 +14,7 @@ impl Switch {
             Gate::Never => false,
             Gate::AfterBytes | Gate::Always => true,
             Gate::Probability(p) => point.state.stream.chance(p),
-            Gate::Tagged => frame.tag != 0,
+            Gate::Tagged => frame.tagged(),
         };
         match point.state.gate {
             Gate::AfterBytes => {
@@ -28,20 +28,19 @@ impl Switch {
             return;
         }
         self.samples.add(self.now ^ (out as u64) << 48, port.queued);
-        let hosts = net.hosts;
         let mut view = FrameView {
-            flow: FlowId(frame.flow),
-            src: NodeId(frame.flow / hosts),
-            dst: NodeId(frame.flow % hosts),
+            flow: FlowId(frame.flow(net.hosts)),
+            src: NodeId(u32::from(frame.src)),
+            dst: NodeId(u32::from(frame.dst)),
             len: Bytes::new(u64::from(frame.len)),
-            marked: frame.marked,
+            marked: frame.marked(),
             tag: frame.tag(),
             dropped,
         };
         let before = (view.marked, view.tag);
         self.with_point(out, net, None, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
         if !dropped && (view.marked, view.tag) != before {
-            frame.marked = view.marked;
+            frame.set_marked(view.marked);
             frame.set_tag(view.tag);
             if let Some(e) = self.ports[out].data.back_mut() {
                 e.frame = frame;
@@ -123,24 +122,17 @@ impl Switch {
     /// An own message is ready: send it on its way.
     pub(super) fn send_own(&mut self, dst: u32, body: Body, net: &Net, wires: &mut Wires) {
         let flow = match body {
-            Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
+            Body::Feedback(f, _) | Body::Probe(f, _) => f,
         };
         let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
-        let frame = Frame {
-            flow,
-            dst,
-            len: 64,
-            kind,
-            input: self.ports.len() as u16,
-            born: self.now,
-            ..Frame::default()
-        };
+        let mut frame = Frame::control(kind, flow, net.hosts, dst, self.now);
+        frame.input = self.ports.len() as u16;
         self.message(frame, body, net, wires);
     }
 
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, mut body: Body, net: &Net, wires: &mut Wires) {
-        if frame.dst == BROADCAST {
+        if frame.to() == BROADCAST {
             for p in 0..self.ports.len() {
                 if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
                     self.queue_message(p, frame, body, wires);
@@ -148,20 +140,21 @@ impl Switch {
             }
             return;
         }
-        let out = if frame.dst & TO_POINT != 0 {
-            match net.point(frame.dst & !TO_POINT) {
+        let flow = frame.flow(net.hosts);
+        let out = if frame.to() & TO_POINT != 0 {
+            match net.point(frame.to() & !TO_POINT) {
                 Some((s, port)) if s == self.index => usize::from(port),
                 Some((s, _)) => {
-                    let out = net.towards(self.index, s, 0, frame.flow, frame.seq, &mut self.turn);
+                    let out = net.towards(self.index, s, 0, flow, 0, &mut self.turn);
                     return self.queue_message(usize::from(out), frame, body, wires);
                 }
                 None => return,
             }
         } else {
-            usize::from(net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn))
+            usize::from(net.route(self.index, frame.to(), flow, 0, &mut self.turn))
         };
         if let Body::Probe(flow, probe) = &mut body {
-            let addressed = frame.dst & TO_POINT != 0;
+            let addressed = frame.to() & TO_POINT != 0;
             self.touch(out, self.now, wires);
             let (flow, probe) = (*flow, probe);
             let point = PointId(self.base + out as u32);
@@ -186,7 +179,7 @@ impl Switch {
 
     pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, body: Body, wires: &mut Wires) {
         self.touch(out, self.now, wires);
-        if frame.kind == Kind::InBand {
+        if frame.kind() == Kind::InBand {
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
                 return;
