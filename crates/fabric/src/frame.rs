@@ -1,7 +1,7 @@
-//! Frames, the bodies of control frames, and the wires between nodes.
+//! Frames, and the wires between nodes.
 
-use cnsim_scheme_api::{Feedback, FlowId, Probe, Tag};
-use std::collections::VecDeque;
+use crate::bodies::{Bodies, Body};
+use cnsim_scheme_api::{FlowId, Tag};
 
 /// A time that never comes, in ps.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     Xon,
 }
 
-/// A frame: 24 bytes; it never grows with a scheme (bodies of control frames travel beside it).
+/// A frame: 24 bytes; it never grows with a scheme (bodies of control frames are kept in [`Bodies`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
     /// Generation time (ps, below [`LONGEST`]); above it three bits of [`Kind`], marked, counted, three bits of the tag's kind.
@@ -41,7 +41,7 @@ pub(crate) struct Frame {
     pub(crate) dst: u16,
     /// Running number at the source host. Of a control frame: destination host, [`BROADCAST`], or [`TO_POINT`] with a point.
     pub(crate) seq: u32,
-    /// Packed tag of a data frame; place of the body of a control frame at the node that holds it.
+    /// Packed tag of a data frame; place of the body of a control frame.
     pub(crate) ext: u32,
     /// Length in bytes.
     pub(crate) len: u16,
@@ -119,6 +119,10 @@ impl Frame {
     pub(crate) fn tag(&self) -> Tag {
         Tag::unpack((self.word >> TAG) as u8, self.ext)
     }
+    /// Is it a message or probe?
+    pub(crate) fn has_body(&self) -> bool {
+        matches!(self.kind(), Kind::Control | Kind::InBand)
+    }
     pub(crate) fn set_tag(&mut self, tag: Tag) {
         let (kind, ext) = tag.pack();
         self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
@@ -139,44 +143,6 @@ pub(crate) struct Entry {
     pub(crate) ready: u64,
     /// The frame.
     pub(crate) frame: Frame,
-}
-
-/// Body of a control frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Body {
-    /// Feedback about a flow.
-    Feedback(FlowId, Feedback),
-    /// Probe of a flow.
-    Probe(FlowId, Probe),
-}
-
-/// Bodies held by a node.
-#[derive(Debug, Default)]
-pub(crate) struct Bodies {
-    slots: Vec<Option<Body>>,
-    free: Vec<u32>,
-}
-
-impl Bodies {
-    pub(crate) fn put(&mut self, body: Body) -> u32 {
-        match self.free.pop() {
-            Some(i) => {
-                self.slots[i as usize] = Some(body);
-                i
-            }
-            None => {
-                self.slots.push(Some(body));
-                (self.slots.len() - 1) as u32
-            }
-        }
-    }
-    pub(crate) fn take(&mut self, at: u32) -> Option<Body> {
-        let body = self.slots.get_mut(at as usize)?.take();
-        if body.is_some() {
-            self.free.push(at);
-        }
-        body
-    }
 }
 
 /// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
@@ -230,9 +196,10 @@ impl Ring {
     pub(crate) fn front_mut(&mut self) -> Option<&mut Entry> {
         if self.is_empty() { None } else { self.buf.get_mut(self.head as usize) }
     }
-    #[inline]
-    pub(crate) fn back_mut(&mut self) -> Option<&mut Entry> {
-        if self.is_empty() { None } else { self.buf.get_mut(self.tail as usize - 1) }
+    /// The entry before the last `behind`.
+    pub(crate) fn last_but_mut(&mut self, behind: usize) -> Option<&mut Entry> {
+        let at = (self.tail as usize).checked_sub(behind + 1)?;
+        if at < self.head as usize { None } else { self.buf.get_mut(at) }
     }
     /// All, first to last.
     #[inline]
@@ -400,20 +367,18 @@ pub(crate) const FOREIGN: u32 = 1 << 31;
 pub(crate) struct Wires {
     /// The owned ones.
     pub(crate) inboxes: Vec<Inbox>,
-    /// Bodies of the control frames among what each of them holds; none where there never was one, as messages are rare.
-    #[expect(clippy::box_collection, reason = "8 bytes for a port")]
-    bodies: Vec<Option<Box<VecDeque<Body>>>>,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
+    /// Of the control frames on the wires and at the worker's switches.
+    pub(crate) bodies: Bodies,
 }
 
 impl Wires {
     /// One more receiving port, with places to begin with and its number at its node.
     pub(crate) fn add(&mut self, places: usize, input: u16) {
         self.inboxes.push(Inbox::new(places, input));
-        self.bodies.push(None);
     }
-    /// Sends a frame without a body to a receiving port.
+    /// Sends a frame to a receiving port. The body of a control frame stays where it is.
     #[inline(always)]
     pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
@@ -425,19 +390,18 @@ impl Wires {
     #[inline(never)]
     fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
         let entry = Entry { ready, frame: *frame };
-        self.foreign.push(Foreign { port: port & !FOREIGN, entry, body: None });
+        let body = if frame.has_body() { self.bodies.take(frame.ext) } else { None };
+        self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
     }
-    /// Sends a frame to a receiving port.
-    pub(crate) fn push(&mut self, port: u32, entry: Entry, body: Option<Body>) {
+    /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
+    pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
+        if let Some(body) = body {
+            entry.frame.ext = self.bodies.put(body);
+        }
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
             inbox.overtaken |= matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon);
-            inbox.put(entry.ready, &entry.frame);
-            if let Some(body) = body {
-                self.bodies[port as usize].get_or_insert_default().push_back(body);
-            }
-        } else {
-            self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
         }
+        self.push_frame(port, entry.ready, &entry.frame);
     }
     /// First entry of a receiving port.
     #[inline]
@@ -449,22 +413,17 @@ impl Wires {
     pub(crate) fn first(&self, port: u32) -> Option<&Entry> {
         self.inboxes.get(port as usize)?.ring.place_at(0)
     }
-    /// Forgets the first entry of a receiving port, which has no body.
+    /// Forgets the first entry of a receiving port.
     #[inline]
     pub(crate) fn skip(&mut self, port: u32) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
             inbox.ring.skip();
         }
     }
-    /// Takes the first entry and its body.
+    /// Takes the first entry.
     #[inline]
-    pub(crate) fn pop(&mut self, port: u32) -> Option<(Entry, Option<Body>)> {
-        let entry = self.inboxes[port as usize].ring.pop_front()?;
-        let body = match entry.frame.kind() {
-            Kind::Control | Kind::InBand => self.bodies[port as usize].as_mut().and_then(|b| b.pop_front()),
-            _ => None,
-        };
-        Some((entry, body))
+    pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {
+        self.inboxes[port as usize].ring.pop_front()
     }
 }
 

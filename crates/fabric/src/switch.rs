@@ -4,15 +4,18 @@
 //! carries it out; both engines use them. [`crate::sweep`] brings ports up to date only when they are touched. Ports are
 //! in `port`, congestion points and messages in `points`, recording and the end of a run in `books`.
 
+mod ahead;
 mod books;
 mod points;
 mod port;
 
+pub(crate) use ahead::Due;
 pub(crate) use port::{Ledger, Point, Port};
 
+use crate::bodies::Body;
 use crate::frame::{
-    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
-    arrival_kind, order,
+    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires, arrival_kind,
+    order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -22,8 +25,8 @@ use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
 use crate::timers::Timers;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
-    PointId, PointState, Probe, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot,
-    Stream, Time,
+    PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream,
+    Time,
 };
 use std::collections::VecDeque;
 
@@ -55,6 +58,11 @@ pub(crate) struct Switch {
     /// Windows still to be stored in order of time, and how many after the next failure to do without.
     pub(crate) ranked_for: u8,
     pub(crate) penalty: u8,
+    /// Frames may be stored before what precedes them in time has been done ([`ahead`]).
+    pub(crate) may_be_ahead: bool,
+    /// Ports whose countdown ran out among these, and the frames on which.
+    pub(crate) ran_out: Vec<u16>,
+    due: Vec<Due>,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
     /// Ports whose departures may matter elsewhere.
@@ -66,7 +74,6 @@ pub(crate) struct Switch {
     many_kicks: Vec<u32>,
     /// Own messages, ready after the processing delay.
     pub(crate) own: VecDeque<(u64, u32, Body)>,
-    pub(crate) bodies: Bodies,
     pub(crate) timers: Timers,
     pub(crate) changes: VecDeque<(u64, u16, Rate)>,
     pub(crate) turn: Vec<u8>,
@@ -113,13 +120,15 @@ impl Switch {
             in_turn: net.in_turn(index),
             ranked_for: 0,
             penalty: 0,
+            may_be_ahead: false,
+            ran_out: Vec::new(),
+            due: Vec::new(),
             chosen: None,
             critical: Vec::new(),
             rare: 0,
             kicks: 0,
             many_kicks: Vec::new(),
             own: VecDeque::new(),
-            bodies: Bodies::default(),
             timers: Timers::default(),
             changes: VecDeque::new(),
             turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
@@ -198,7 +207,7 @@ impl Switch {
             });
         }
         for p in 0..ports {
-            sw.with_point(p, net, None, |point, queue, ctl| point.start(queue, ctl));
+            sw.with_point(p, net, None, 0, |point, queue, ctl| point.start(queue, ctl));
             sw.ports[p].settle_special(false);
         }
         sw.note_rare();
@@ -291,7 +300,8 @@ impl Switch {
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
                     self.touch(port as usize, time, wires);
-                    self.with_point(port as usize, net, None, |point, queue, ctl| {
+                    let behind = self.ports[port as usize].ahead(time + 1).0;
+                    self.with_point(port as usize, net, None, behind, |point, queue, ctl| {
                         point.on_timer(Slot(slot), queue, ctl);
                     });
                 }
@@ -313,22 +323,15 @@ impl Switch {
                 self.note_rare();
             }
             _ => {
-                if let Some((entry, body)) = wires.pop(self.inbox + port) {
-                    self.arrive(entry, body, port as usize, net, wires);
+                if let Some(entry) = wires.pop(self.inbox + port) {
+                    self.arrive(entry, port as usize, net, wires);
                 }
             }
         }
     }
 
     /// A frame arrived at input `input`.
-    pub(crate) fn arrive(
-        &mut self,
-        entry: Entry,
-        body: Option<Body>,
-        input: usize,
-        net: &Net,
-        wires: &mut Wires,
-    ) {
+    pub(crate) fn arrive(&mut self, entry: Entry, input: usize, net: &Net, wires: &mut Wires) {
         let frame = entry.frame;
         match frame.kind() {
             Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
@@ -336,11 +339,7 @@ impl Switch {
                 let out = net.pick(self.index, &frame, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
-            Kind::Control | Kind::InBand => {
-                if let Some(body) = body {
-                    self.message(frame, body, net, wires);
-                }
-            }
+            Kind::Control | Kind::InBand => self.message(frame, net, wires),
         }
     }
 
@@ -381,7 +380,7 @@ impl Switch {
                 let port = &mut self.ports[out];
                 port.countdown -= i64::from(frame.len);
                 if port.countdown <= 0 {
-                    self.sample(out, frame, false, net);
+                    self.sample(out, frame, false, 0, net);
                 }
             }
             Err(why) => {
@@ -397,7 +396,7 @@ impl Switch {
                 {
                     port.countdown -= i64::from(frame.len);
                     if port.countdown <= 0 {
-                        self.sample(out, frame, true, net);
+                        self.sample(out, frame, true, 0, net);
                     }
                 }
             }
@@ -427,10 +426,12 @@ impl Switch {
         self.signal(signal, wires);
     }
 
-    /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp.
+    /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp at
+    /// arrival.
     fn note_calm(&mut self, out: usize) {
         let port = &mut self.ports[out];
-        let ramp = port.ramp.map_or(NEVER, |r| r.low.get());
+        let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
+        let ramp = port.ramp.map_or(NEVER, low);
         port.calm = port.queue_max.min(self.mmu.output_limit).min(ramp);
     }
 
@@ -442,12 +443,16 @@ impl Switch {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
         let (queued, countdown) = (port.queued + len, port.countdown - len as i64);
-        if queued > port.calm || countdown <= 0 || !self.mmu.store_calmly(out, input, entry.frame.len) {
+        let calm = queued <= port.calm && (countdown > 0 || self.may_be_ahead);
+        if !calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
             return false;
         }
         port.queued = queued;
         port.countdown = countdown;
         port.data.place(&mut port.last, entry);
+        if countdown <= 0 {
+            self.note_ran_out(out);
+        }
         true
     }
 
@@ -540,24 +545,22 @@ impl Switch {
         let ready = self.now + link.delay;
         let port = &mut self.ports[p];
         match kind {
-            Kind::Xoff | Kind::Xon => wires.push(link.peer, Entry { ready, frame }, None),
+            Kind::Xoff | Kind::Xon => wires.push_frame(link.peer, ready, &frame),
             Kind::Control => {
                 port.left += u64::from(frame.len);
                 port.left_control += u64::from(frame.len);
                 port.out.control_sent += 1;
-                let body = self.bodies.take(frame.ext);
-                wires.push(link.peer, Entry { ready, frame }, body);
+                wires.push_frame(link.peer, ready, &frame);
             }
             Kind::Data | Kind::InBand => {
                 port.queued -= u64::from(frame.len);
                 port.left += u64::from(frame.len);
-                let mut body = None;
                 if kind == Kind::Data {
                     port.sent += 1;
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
-                        let q = ramp.probability(port.queued);
+                        let q = ramp.probability(port.queued - port.ahead(self.now).1);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
                             frame.set_marked(true);
                         }
@@ -565,10 +568,9 @@ impl Switch {
                 } else {
                     port.out.control_sent += 1;
                     port.left_control += u64::from(frame.len);
-                    body = self.bodies.take(frame.ext);
                 }
                 let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
-                wires.push(link.peer, Entry { ready, frame }, body);
+                wires.push_frame(link.peer, ready, &frame);
                 self.signal(signal, wires);
             }
         }

@@ -4,8 +4,10 @@ use super::*;
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, net: &Net) {
+    /// `behind` frames of its queue arrive after it.
+    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, behind: usize, net: &Net) {
         let port = &mut self.ports[out];
+        let ahead = port.last_bytes(behind);
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
             return;
@@ -16,18 +18,20 @@ impl Switch {
             Gate::Probability(p) => point.state.stream.chance(p),
             Gate::Tagged => frame.tagged(),
         };
-        match point.state.gate {
-            Gate::AfterBytes => {
-                point.state.gate = Gate::Never;
-                port.countdown = i64::MAX / 2;
-            }
-            Gate::Never => port.countdown = i64::MAX / 2,
-            _ => port.countdown = 0,
+        port.countdown = match point.state.gate {
+            Gate::AfterBytes | Gate::Never => i64::MAX / 2,
+            _ => 0,
+        } - ahead as i64;
+        if point.state.gate == Gate::AfterBytes {
+            point.state.gate = Gate::Never;
         }
         if !fire {
+            if behind > 0 {
+                self.look_for_sample(out, behind);
+            }
             return;
         }
-        self.samples.add(self.now ^ (out as u64) << 48, port.queued);
+        self.samples.add(self.now ^ (out as u64) << 48, port.queued - ahead);
         let mut view = FrameView {
             flow: FlowId(frame.flow(net.hosts)),
             src: NodeId(u32::from(frame.src)),
@@ -38,37 +42,43 @@ impl Switch {
             dropped,
         };
         let before = (view.marked, view.tag);
-        self.with_point(out, net, None, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
+        self.with_point(out, net, None, behind, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
         if !dropped && (view.marked, view.tag) != before {
             frame.set_marked(view.marked);
             frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.back_mut() {
+            if let Some(e) = self.ports[out].data.last_but_mut(behind) {
                 e.frame = frame;
             }
         }
     }
 
-    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered.
+    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. The last
+    /// `behind` frames of its queue are stored but have not arrived.
     pub(super) fn with_point(
         &mut self,
         p: usize,
         net: &Net,
         flow: Option<FlowId>,
+        behind: usize,
         call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
     ) -> bool {
         let port = &mut self.ports[p];
-        let view = port.view();
+        let ahead = port.last_bytes(behind);
+        let view = port.view(ahead);
         let Some(point) = &mut port.point else { return false };
-        point.state.countdown = port.countdown;
+        point.state.countdown = port.countdown + ahead as i64;
         let mut actions = std::mem::take(&mut self.actions);
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
-        port.countdown = point.state.countdown;
+        port.countdown = point.state.countdown - ahead as i64;
         if port.ramp != point.state.ramp || port.stamp != point.state.stamp {
             port.ramp = point.state.ramp;
             port.stamp = point.state.stamp;
             port.special = true;
             port.calm = 0;
+        }
+        if behind > 0 {
+            self.look_for_sample(p, behind);
         }
         let mut answer = false;
         for action in actions.drain(..) {
@@ -121,24 +131,31 @@ impl Switch {
 
     /// An own message is ready: send it on its way.
     pub(super) fn send_own(&mut self, dst: u32, body: Body, net: &Net, wires: &mut Wires) {
+        let frame = self.own_frame(dst, body, net, wires);
+        self.message(frame, net, wires);
+    }
+
+    /// The frame of an own message.
+    pub(crate) fn own_frame(&self, dst: u32, body: Body, net: &Net, wires: &mut Wires) -> Frame {
         let flow = match body {
             Body::Feedback(f, _) | Body::Probe(f, _) => f,
         };
         let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
         let mut frame = Frame::control(kind, flow, net.hosts, dst, self.now);
-        frame.input = self.ports.len() as u16;
-        self.message(frame, body, net, wires);
+        (frame.input, frame.ext) = (self.ports.len() as u16, wires.bodies.put(body));
+        frame
     }
 
     /// A feedback message or probe to be forwarded (or ended) here.
-    pub(super) fn message(&mut self, frame: Frame, mut body: Body, net: &Net, wires: &mut Wires) {
+    pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         if frame.to() == BROADCAST {
             for p in 0..self.ports.len() {
                 if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
-                    self.queue_message(p, frame, body, wires);
+                    wires.bodies.share(frame.ext);
+                    self.queue_message(p, frame, wires);
                 }
             }
-            return;
+            return wires.bodies.release(frame.ext);
         }
         let flow = frame.flow(net.hosts);
         let out = if frame.to() & TO_POINT != 0 {
@@ -146,49 +163,51 @@ impl Switch {
                 Some((s, port)) if s == self.index => usize::from(port),
                 Some((s, _)) => {
                     let out = net.towards(self.index, s, 0, flow, 0, &mut self.turn);
-                    return self.queue_message(usize::from(out), frame, body, wires);
+                    return self.queue_message(usize::from(out), frame, wires);
                 }
-                None => return,
+                None => return wires.bodies.release(frame.ext),
             }
         } else {
             usize::from(net.route(self.index, frame.to(), flow, 0, &mut self.turn))
         };
-        if let Body::Probe(flow, probe) = &mut body {
-            let addressed = frame.to() & TO_POINT != 0;
+        if matches!(wires.bodies.get(frame.ext), Some(Body::Probe(..))) {
             self.touch(out, self.now, wires);
-            let (flow, probe) = (*flow, probe);
-            let point = PointId(self.base + out as u32);
-            let ends = |p: &Probe| matches!(p.target, ProbeTarget::Point(t) if t == point);
-            let answered =
-                self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
-            if answered {
-                let feedback =
-                    Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
-                self.made(&feedback);
-                let dst = flow.0 / net.hosts;
-                self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
-                self.note_rare();
-                return;
-            }
-            if addressed || ends(probe) {
-                return;
+            if self.probed(out, &frame, net, wires) {
+                return wires.bodies.release(frame.ext);
             }
         }
-        self.queue_message(out, frame, body, wires);
+        self.queue_message(out, frame, wires);
     }
 
-    pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, body: Body, wires: &mut Wires) {
+    /// A probe passes the congestion point of an output port; true if it ends here.
+    fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
+        let addressed = frame.to() & TO_POINT != 0;
+        let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
+        let behind = if self.may_be_ahead { self.ports[out].ahead(self.now).0 } else { 0 };
+        let answered = self
+            .with_point(out, net, Some(flow), behind, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+        if answered {
+            let feedback =
+                Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
+            self.made(&feedback);
+            let dst = flow.0 / net.hosts;
+            self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
+            self.note_rare();
+        }
+        let point = PointId(self.base + out as u32);
+        answered || addressed || matches!(probe.target, ProbeTarget::Point(t) if t == point)
+    }
+
+    pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, wires: &mut Wires) {
         self.touch(out, self.now, wires);
         if frame.kind() == Kind::InBand {
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
-                return;
+                return wires.bodies.release(frame.ext);
             }
-            frame.ext = self.bodies.put(body);
             self.enqueue(out, &mut frame, wires);
             return;
         }
-        frame.ext = self.bodies.put(body);
         let port = &mut self.ports[out];
         port.special = true;
         port.control.push_back(Entry { ready: self.now, frame });
