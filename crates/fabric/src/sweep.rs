@@ -9,7 +9,9 @@
 //! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
 //! nothing of this, and must agree bit for bit.
 
-use crate::frame::{Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
+use crate::bodies::Bodies;
+use crate::frame::{AFTER, Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
+use crate::mmu::Mmu;
 use crate::net::Net;
 use crate::spec::Organisation;
 use crate::switch::{Port, Switch};
@@ -39,9 +41,8 @@ impl Switch {
         if self.mmu.unsettled() || !self.critical.is_empty() {
             self.find_critical();
         }
-        let calm = self.rare >= end && self.critical.is_empty();
         // The last window may be shorter than the others, so that `base` lies before it.
-        if calm
+        if self.critical.is_empty()
             && end < net.duration
             && self.may_store_unranked()
             && let Some(n) = self.store_unranked(base, end, net, wires)
@@ -52,6 +53,7 @@ impl Switch {
             self.lazy = false;
             return;
         }
+        let calm = self.rare >= end && self.critical.is_empty();
         if calm && let Some(n) = scratch.gather_data(self, base, end, wires) {
             if n == 0 && self.idle_until(end) {
                 self.lazy = false;
@@ -93,22 +95,26 @@ impl Switch {
         !waits && !self.in_turn
     }
 
-    /// Stores the data of a window input by input instead of in order of time, each frame in its place within its queue, and
-    /// says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
-    /// consequence. If they do not, or there is something else than data: none, and all is as it was.
+    /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue,
+    /// and says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
+    /// consequence. If they do not, or there is something that must be looked at: none, and data since `base` is on its wires
+    /// as it was. Control stays where it was put.
     #[inline(always)]
     fn store_unranked(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) -> Option<usize> {
         let mut stored = 0;
-        let mine = wires.inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
+        let Wires { inboxes, bodies, .. } = &mut *wires;
+        let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
             let mut places = inbox.ring.places().iter();
             let Some(mut entry) = places.next().filter(|e| e.ready < end) else { continue };
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let calm = f.kind == Kind::Data && {
+                let calm = if f.kind == Kind::Data {
                     let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
                     self.store_calmly(out, input, entry)
+                } else {
+                    self.store_other(input, entry, net, bodies)
                 };
                 if !calm {
                     inbox.ring.skip_many(taken);
@@ -128,7 +134,13 @@ impl Switch {
         Some(stored as usize)
     }
 
-    /// Puts the frames that arrived since `base` back on their wires.
+    #[inline(never)]
+    fn store_other(&mut self, input: usize, entry: &Entry, net: &Net, bodies: &mut Bodies) -> bool {
+        let Entry { ready, ref frame } = *entry;
+        frame.kind == Kind::Control && self.store_control(ready, frame, input as u16, net, bodies)
+    }
+
+    /// Puts the data that arrived since `base` back on its wires.
     #[cold]
     #[inline(never)]
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
@@ -217,7 +229,10 @@ impl Switch {
     }
 
     fn idle_until(&self, end: u64) -> bool {
-        self.rare >= end && self.mmu.pool == 0 && self.ends.iter().all(|&e| e >= end)
+        self.rare >= end
+            && self.mmu.pool == 0
+            && self.control_waits == 0
+            && self.ends.iter().all(|&e| e >= end)
     }
 
     /// Ports whose departures may matter elsewhere.
@@ -268,8 +283,8 @@ impl Switch {
         }
     }
 
-    /// Ends the ports' window. Where only data waits and nothing stops it, what has left by `end` is sent on, and a
-    /// transmission in progress is left to be found again: its start follows from the head's time and the last end.
+    /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in
+    /// progress is left to be found again: its start follows from the times of what waits and the last end.
     #[inline(always)]
     fn drain(&mut self, end: u64, wires: &mut Wires) {
         self.exact.clear();
@@ -280,6 +295,12 @@ impl Switch {
                 continue;
             }
             let row = self.mmu.row(p);
+            if port.mixed {
+                if !port.drain_mixed(end, row, &mut self.mmu, &mut self.control_waits, wires) {
+                    self.exact.push(p as u16);
+                }
+                continue;
+            }
             while let Some(&Entry { ready, ref frame }) = port.data.places().first() {
                 let done = ready.max(port.free) + port.service.time(frame.len);
                 if done >= end {
@@ -312,12 +333,8 @@ impl Switch {
         }
         let port = &mut self.ports[p];
         port.settle_special(false);
-        // A transmission that began as its queue alone says need not be kept.
-        if !port.special
-            && let Some(head) = port.data.front()
-            && head.frame.kind == Kind::Data
-            && self.ends[p] == head.ready.max(port.free) + port.service.time(head.frame.len)
-        {
+        // A transmission that began as its queues alone say need not be kept. A stamped frame must not be stamped again.
+        if !port.special && port.stamp.is_none() && self.ends[p] == port.end_time() {
             self.ends[p] = NEVER;
             port.sending = None;
         } else {
@@ -329,7 +346,7 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         let port = &mut self.ports[p];
-        if port.special || port.queued > port.mark_from {
+        if port.special || port.mixed || port.queued > port.mark_from {
             return self.advance_special(p, last, before, wires);
         }
         // Only data waits here, nothing stops it, and no transmission in progress is noted.
@@ -427,7 +444,7 @@ impl Port {
             Some(e) if self.paused_since == NEVER && !self.service.stopped() => e.ready,
             _ => NEVER,
         };
-        if self.control.is_empty() && self.pause_out.is_empty() {
+        if !self.mixed && self.pause_out.is_empty() {
             return (data.max(self.free), Kind::Data);
         }
         let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
@@ -441,6 +458,79 @@ impl Port {
             Kind::Data
         };
         (start, kind)
+    }
+}
+
+impl Port {
+    /// When the transmission ends that begins next, if only control and data wait; never if none does or in-band control.
+    fn end_time(&self) -> u64 {
+        let (start, kind) = self.start_time();
+        let (tx, head) = match (kind, &self.link) {
+            (Kind::Control, Some(link)) => (link.tx, self.control.front()),
+            _ => (self.service, self.data.front()),
+        };
+        head.filter(|e| e.frame.kind != Kind::InBand).map_or(NEVER, |e| start + tx.time(e.frame.len))
+    }
+
+    /// [`Switch::drain`] of a port where control waits as well or tags are stamped: control first, whenever the transmitter
+    /// becomes free. False if the rest needs the exact way.
+    #[inline(never)]
+    fn drain_mixed(
+        &mut self,
+        end: u64,
+        row: usize,
+        mmu: &mut Mmu,
+        control_waits: &mut u32,
+        wires: &mut Wires,
+    ) -> bool {
+        let Some(link) = &self.link else { return false };
+        let tx = link.tx;
+        loop {
+            let control = self.control.places().first().map_or(AFTER, |e| e.ready);
+            let data = self.data.places().first().map_or(AFTER, |e| e.ready);
+            let start = control.min(data).max(self.free);
+            if start >= end {
+                break;
+            }
+            if control <= start {
+                let Some(Entry { frame, .. }) = self.control.places().first() else { break };
+                let done = start + tx.time(frame.len);
+                if done >= end {
+                    break;
+                }
+                let len = u64::from(frame.len);
+                wires.push_frame(self.peer, done + self.delay, frame);
+                self.control.skip();
+                self.left += len;
+                self.left_control += len;
+                self.out.control_sent += 1;
+                self.free = done;
+                *control_waits -= 1;
+                continue;
+            }
+            let Some(Entry { frame, .. }) = self.data.front_mut() else { break };
+            let done = start + self.service.time(frame.len);
+            if done >= end {
+                break;
+            }
+            if frame.kind != Kind::Data || !mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+                return false;
+            }
+            if let Some(stamp) = self.stamp
+                && let Tag::RateDiscovery(rate) = frame.tag()
+            {
+                frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
+            }
+            let len = u64::from(frame.len);
+            wires.push_frame(self.peer, done + self.delay, frame);
+            self.data.skip();
+            self.queued -= len;
+            self.left += len;
+            self.sent += 1;
+            self.free = done;
+        }
+        self.mixed = self.stamp.is_some() || !self.control.is_empty();
+        true
     }
 }
 
