@@ -63,15 +63,16 @@ impl Port {
     pub(crate) fn paused(&self) -> bool {
         self.paused_since != NEVER
     }
-    /// As a congestion point sees it. Control of time and input from `until` on has not arrived.
-    pub(crate) fn view(&self, until: (u64, u16)) -> Queue {
+    /// As a congestion point sees it, without the bytes that are stored but have not arrived. Control of time and input
+    /// from `until` on has not either.
+    pub(crate) fn view(&self, ahead: u64, until: (u64, u16)) -> Queue {
         let control = self.control.entries().iter().filter(|e| (e.ready, e.frame.input) < until);
         Queue {
-            len: Bytes::new(self.queued),
+            len: Bytes::new(self.queued - ahead),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
             // All that was stored has left or waits.
-            arrived: self.left + self.queued + control.map(|e| u64::from(e.frame.len)).sum::<u64>(),
+            arrived: self.left + self.queued - ahead + control.map(|e| u64::from(e.frame.len)).sum::<u64>(),
             sent: self.left,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
