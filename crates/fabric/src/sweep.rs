@@ -9,9 +9,10 @@
 //! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
 //! nothing of this, and must agree bit for bit.
 
+mod replay;
+
 use crate::bodies::Bodies;
 use crate::frame::{AFTER, Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
-use crate::mmu::Mmu;
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Switch};
@@ -138,6 +139,7 @@ impl Switch {
         Some(stored as usize)
     }
 
+    #[cold]
     #[inline(never)]
     fn store_other(&mut self, input: usize, entry: &Entry, net: &Net, bodies: &mut Bodies) -> bool {
         let Entry { ready, ref frame } = *entry;
@@ -329,17 +331,11 @@ impl Switch {
         self.exact.clear();
         let linked = self.ports.get_mut(..self.linked).unwrap_or_default();
         for (p, port) in linked.iter_mut().enumerate() {
-            if port.special || port.queued > port.mark_from {
+            if port.special | port.mixed || port.queued > port.mark_from {
                 self.exact.push(p as u16);
                 continue;
             }
             let row = self.mmu.row(p);
-            if port.mixed {
-                if !port.drain_mixed(end, row, &mut self.mmu, &mut self.control_waits, wires) {
-                    self.exact.push(p as u16);
-                }
-                continue;
-            }
             while let Some(&Entry { ready, ref frame }) = port.data.places().first() {
                 let done = ready.max(port.free) + port.service.time(frame.len);
                 if done >= end {
@@ -360,216 +356,11 @@ impl Switch {
             }
         }
         for i in 0..self.exact.len() {
-            self.drain_exactly(usize::from(self.exact[i]), end, wires);
-        }
-    }
-
-    #[inline(never)]
-    fn drain_exactly(&mut self, p: usize, end: u64, wires: &mut Wires) {
-        self.advance(p, end - 1, end, wires);
-        if self.ends[p] == NEVER {
-            return;
-        }
-        let port = &mut self.ports[p];
-        port.settle_special(false);
-        // A transmission that began as its queues alone say need not be kept. A stamped frame must not be stamped again.
-        if !port.special && port.stamp.is_none() && self.ends[p] == port.end_time() {
-            self.ends[p] = NEVER;
-            port.sending = None;
-        } else {
-            port.special = true;
-        }
-    }
-
-    /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
-    #[inline(never)]
-    pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
-        let port = &mut self.ports[p];
-        if port.special || port.mixed || port.queued > port.mark_from {
-            return self.advance_special(p, last, before, wires);
-        }
-        // Only data waits here, nothing stops it, and no transmission in progress is noted.
-        let row = self.mmu.row(p);
-        let mut end;
-        loop {
-            let Some(&Entry { ready, ref frame }) = port.data.front() else {
-                end = NEVER;
-                break;
-            };
-            let start = ready.max(port.free);
-            if start >= before {
-                end = NEVER;
-                break;
+            let p = usize::from(self.exact[i]);
+            if !self.drain_mixed(p, end, wires) {
+                self.drain_exactly(p, end, wires);
             }
-            end = start + port.service.time(frame.len);
-            if end > last {
-                break;
-            }
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
-                self.ends[p] = end;
-                port.sending = Some(frame.kind);
-                port.special = true;
-                return self.advance_special(p, last, before, wires);
-            }
-            let len = u64::from(frame.len);
-            wires.push_frame(port.peer, end + port.delay, frame);
-            port.data.skip();
-            port.queued -= len;
-            port.left += len;
-            port.sent += 1;
-            port.free = end;
         }
-        if end != NEVER {
-            self.ends[p] = end;
-            port.special = true;
-            port.sending = port.data.front().map(|e| e.frame.kind);
-        }
-    }
-
-    /// The same for a port that has more to consider than data.
-    fn advance_special(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
-        loop {
-            if self.ends[p] == NEVER {
-                self.begin(p, before);
-            }
-            if self.ends[p] > last {
-                break;
-            }
-            self.complete(p, wires);
-        }
-        self.ports[p].settle_special(self.ends[p] != NEVER);
-    }
-
-    /// If the transmitter is idle, starts what could have started first, if that was before `before`.
-    #[inline]
-    fn begin(&mut self, p: usize, before: u64) {
-        let port = &mut self.ports[p];
-        let (start, kind) = port.start_time();
-        if start >= before {
-            return;
-        }
-        let Some(link) = &port.link else { return };
-        let (tx, head) = match kind {
-            Kind::Xoff | Kind::Xon => (link.tx, port.pause_out.front_mut()),
-            Kind::Control => (link.tx, port.control.front_mut()),
-            Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
-        };
-        let Some(head) = head else { return };
-        if let Some(stamp) = port.stamp
-            && head.frame.kind == Kind::Data
-            && let Tag::RateDiscovery(rate) = head.frame.tag()
-        {
-            head.frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-        }
-        port.sending = Some(head.frame.kind);
-        port.special = true;
-        self.ends[p] = start + tx.time(head.frame.len);
-    }
-
-    /// The transmission in progress ends, at its own time.
-    #[inline]
-    fn complete(&mut self, p: usize, wires: &mut Wires) {
-        let now = std::mem::replace(&mut self.now, self.ends[p]);
-        self.end(p, wires);
-        self.now = now;
-    }
-}
-
-impl Port {
-    /// When the idle transmitter starts next, as things stand, and what: PAUSE before control before data.
-    #[inline]
-    fn start_time(&self) -> (u64, Kind) {
-        let data = match self.data.front() {
-            Some(e) if self.paused_since == NEVER && !self.service.stopped() => e.ready,
-            _ => NEVER,
-        };
-        if !self.mixed && self.pause_out.is_empty() {
-            return (data.max(self.free), Kind::Data);
-        }
-        let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
-        let control = self.control.front().map_or(NEVER, |e| e.ready);
-        let start = data.min(control).min(pause).max(self.free);
-        let kind = if pause <= start {
-            Kind::Xoff
-        } else if control <= start {
-            Kind::Control
-        } else {
-            Kind::Data
-        };
-        (start, kind)
-    }
-}
-
-impl Port {
-    /// When the transmission ends that begins next, if only control and data wait; never if none does or in-band control.
-    fn end_time(&self) -> u64 {
-        let (start, kind) = self.start_time();
-        let (tx, head) = match (kind, &self.link) {
-            (Kind::Control, Some(link)) => (link.tx, self.control.front()),
-            _ => (self.service, self.data.front()),
-        };
-        head.filter(|e| e.frame.kind != Kind::InBand).map_or(NEVER, |e| start + tx.time(e.frame.len))
-    }
-
-    /// [`Switch::drain`] of a port where control waits as well or tags are stamped: control first, whenever the transmitter
-    /// becomes free. False if the rest needs the exact way.
-    #[inline(never)]
-    fn drain_mixed(
-        &mut self,
-        end: u64,
-        row: usize,
-        mmu: &mut Mmu,
-        control_waits: &mut u32,
-        wires: &mut Wires,
-    ) -> bool {
-        let Some(link) = &self.link else { return false };
-        let tx = link.tx;
-        loop {
-            let control = self.control.places().first().map_or(AFTER, |e| e.ready);
-            let data = self.data.places().first().map_or(AFTER, |e| e.ready);
-            let start = control.min(data).max(self.free);
-            if start >= end {
-                break;
-            }
-            if control <= start {
-                let Some(Entry { frame, .. }) = self.control.places().first() else { break };
-                let done = start + tx.time(frame.len);
-                if done >= end {
-                    break;
-                }
-                let len = u64::from(frame.len);
-                wires.push_frame(self.peer, done + self.delay, frame);
-                self.control.skip();
-                self.left += len;
-                self.left_control += len;
-                self.out.control_sent += 1;
-                self.free = done;
-                *control_waits -= 1;
-                continue;
-            }
-            let Some(Entry { frame, .. }) = self.data.front_mut() else { break };
-            let done = start + self.service.time(frame.len);
-            if done >= end {
-                break;
-            }
-            if frame.kind != Kind::Data || !mmu.free_calmly(row, usize::from(frame.input), frame.len) {
-                return false;
-            }
-            if let Some(stamp) = self.stamp
-                && let Tag::RateDiscovery(rate) = frame.tag()
-            {
-                frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-            }
-            let len = u64::from(frame.len);
-            wires.push_frame(self.peer, done + self.delay, frame);
-            self.data.skip();
-            self.queued -= len;
-            self.left += len;
-            self.sent += 1;
-            self.free = done;
-        }
-        self.mixed = self.stamp.is_some() || !self.control.is_empty();
-        true
     }
 }
 
