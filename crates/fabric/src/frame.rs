@@ -119,6 +119,14 @@ impl Frame {
     pub(crate) fn tag(&self) -> Tag {
         Tag::unpack((self.word >> TAG) as u8, self.ext)
     }
+    /// Is this control frame a probe? Noted where the tag's kind stands in a data frame.
+    #[inline]
+    pub(crate) fn is_probe(&self) -> bool {
+        self.tagged()
+    }
+    fn set_probe(&mut self, probe: bool) {
+        self.word = self.word & !(7 << TAG) | u64::from(probe) << TAG;
+    }
     /// Is it a message or probe?
     pub(crate) fn has_body(&self) -> bool {
         matches!(self.kind(), Kind::Control | Kind::InBand)
@@ -146,7 +154,7 @@ pub(crate) struct Entry {
 }
 
 /// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
-const AFTER: u64 = u64::MAX >> 1;
+pub(crate) const AFTER: u64 = u64::MAX >> 1;
 
 /// A queue of entries, flat in memory. The place after the last entry always reads [`AFTER`], so that looking at the first
 /// needs no test for emptiness; the head returns to the beginning when the queue empties, so that short queues stay in the
@@ -200,6 +208,16 @@ impl Ring {
     pub(crate) fn last_but_mut(&mut self, behind: usize) -> Option<&mut Entry> {
         let at = (self.tail as usize).checked_sub(behind + 1)?;
         if at < self.head as usize { None } else { self.buf.get_mut(at) }
+    }
+    /// Puts a control frame in its place: by time, then by input.
+    #[inline]
+    pub(crate) fn place_control(&mut self, ready: u64, frame: &Frame, input: u16) {
+        let last = self.tail.wrapping_sub(1) as usize;
+        if self.buf.get(last).is_some_and(|b| (b.ready, b.frame.input) > (ready, input)) {
+            let frame = Frame { input, ..*frame };
+            return self.insert(Entry { ready, frame }, |e| (e.ready, e.frame.input) > (ready, input));
+        }
+        self.append(ready, frame, input);
     }
     /// All, first to last.
     #[inline]
@@ -296,7 +314,7 @@ impl Ring {
     #[inline(never)]
     fn make_room(&mut self) {
         let (head, tail) = (self.head as usize, self.tail as usize);
-        if head >= tail - head {
+        if head > 0 && head >= tail - head {
             self.buf.copy_within(head..=tail, 0);
             self.head = 0;
             self.tail = (tail - head) as u32;
@@ -310,6 +328,7 @@ impl Ring {
         }
     }
     /// Inserts before the first entry for which `after` is true.
+    #[inline(never)]
     fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
         self.push_back(&entry);
         let (head, tail) = (self.head as usize, self.tail as usize);
@@ -396,6 +415,7 @@ impl Wires {
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
         if let Some(body) = body {
+            entry.frame.set_probe(matches!(body, Body::Probe(..)));
             entry.frame.ext = self.bodies.put(body);
         }
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {

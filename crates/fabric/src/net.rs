@@ -337,10 +337,15 @@ impl Net {
         self.route(s, dst, flow, seq, turn)
     }
 
-    /// The same for a data frame, without branches where the choices are a power of two, as nearly always.
+    /// The same for a data frame.
     #[inline(always)]
     pub(crate) fn pick(&self, s: usize, frame: &Frame, turn: &mut [u8]) -> u16 {
-        let (dst, flow, seq) = (u32::from(frame.dst), frame.flow(self.hosts), frame.seq);
+        self.choose(s, u32::from(frame.dst), frame.flow(self.hosts), frame.seq, turn)
+    }
+
+    /// [`Net::route`] without branches where the choices are a power of two, as nearly always.
+    #[inline(always)]
+    pub(crate) fn choose(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
         let (to, port) = self.attach[dst as usize];
         let way = &self.ways[self.table[s * self.total_switches + to as usize] as usize];
         if way.odd {
