@@ -12,7 +12,7 @@
 use crate::frame::{Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
-use crate::switch::{Port, Switch};
+use crate::switch::{Port, Stored, Switch};
 use cnsim_scheme_api::Tag;
 
 /// Arrivals of a window, kept between windows for their memory.
@@ -110,16 +110,20 @@ impl Switch {
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let calm = f.kind == Kind::Data && {
-                    let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
-                    self.store_calmly(out, input, entry)
-                };
-                if !calm {
-                    inbox.ring.skip_many(taken);
-                    self.unstore(base, wires);
-                    return None;
+                let (mut how, mut out) = (Stored::Not, 0);
+                if f.kind == Kind::Data {
+                    out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+                    how = self.store_calmly(out, input, entry);
                 }
-                taken += 1;
+                taken += u32::from(how != Stored::Not);
+                if how != Stored::Calmly {
+                    if how == Stored::Not || !self.may_be_ahead {
+                        inbox.ring.skip_many(taken);
+                        self.unstore(base, wires);
+                        return None;
+                    }
+                    self.note_ran_out(out);
+                }
                 match places.next() {
                     Some(next) if next.ready < end => entry = next,
                     _ => break,
@@ -154,36 +158,39 @@ impl Switch {
     }
 
     /// Data in order of time, and rare events between, as long as no port is critical; says how many frames.
+    #[inline(always)]
     fn take_ranked(&mut self, keys: &[i32], base: u64, end: u64, net: &Net, wires: &mut Wires) -> usize {
-        let bits = self.bits;
-        // The key from which on a rare event may come first.
-        let limit =
-            |rare: u64| if rare < end { (rare.saturating_sub(base) << bits) as i32 } else { i32::MAX };
-        let mask = (1 << bits) - 1;
-        let mut until = limit(self.rare);
-        for (done, &k) in keys.iter().enumerate() {
-            let (input, ready) = ((k & mask) as usize, base + (k >> bits) as u64);
-            if k >= until {
-                while self.rare <= ready
-                    && let rare = self.next_rare_key()
-                    && rare < (ready, order::DATA, input as u32)
-                {
-                    self.execute(rare, net, wires);
-                    if !self.critical.is_empty() {
-                        return done;
+        let mask = (1 << self.bits) - 1;
+        let mut done = 0;
+        // Frames before the next rare event.
+        let mut free = if self.rare < end { 0 } else { keys.len() };
+        loop {
+            for &k in keys.get(done..free).unwrap_or_default() {
+                done += 1;
+                let input = (k & mask) as usize;
+                let how = self.take_calmly(input, net, wires);
+                if how != Stored::Calmly {
+                    self.take(how, base + (k >> self.bits) as u64, input, net, wires);
+                    if self.rare < end || !self.critical.is_empty() {
+                        break;
                     }
                 }
-                until = limit(self.rare);
             }
-            if !self.take_calmly(input, net, wires) {
-                self.take(ready, input, net, wires);
+            if done == keys.len() || !self.critical.is_empty() {
+                return done;
+            }
+            let next = (base + (keys[done] >> self.bits) as u64, order::DATA, (keys[done] & mask) as u32);
+            while self.rare <= next.0
+                && let rare = self.next_rare_key()
+                && rare < next
+            {
+                self.execute(rare, net, wires);
                 if !self.critical.is_empty() {
-                    return done + 1;
+                    return done;
                 }
-                until = limit(self.rare);
             }
+            free = if self.rare < end { done + 1 } else { keys.len() };
         }
-        keys.len()
     }
 
     /// Arrivals and rare events in order of time, critical ports in step with them.
@@ -210,8 +217,9 @@ impl Switch {
                     i += 1;
                     let input = (k & 0xFFFF) as usize;
                     let data = (k >> 16) as u8 & 0xF == order::DATA;
-                    if !(data && self.take_calmly(input, net, wires)) {
-                        self.take(first.0, input, net, wires);
+                    let how = if data { self.take_calmly(input, net, wires) } else { Stored::Not };
+                    if how != Stored::Calmly {
+                        self.take(how, first.0, input, net, wires);
                     }
                 }
                 _ => self.execute(first, net, wires),
@@ -222,29 +230,34 @@ impl Switch {
         }
     }
 
-    /// Takes a data frame off its wire and stores it where nothing depends on the moment; false if it must be looked at.
+    /// Takes a data frame off its wire and stores it where nothing depends on the moment.
     #[inline(always)]
-    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> bool {
-        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return false };
-        let Some(entry) = inbox.ring.places().first() else { return false };
+    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
+        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return Stored::Not };
+        let Some(entry) = inbox.ring.places().first() else { return Stored::Not };
         let f = &entry.frame;
         if f.kind != Kind::Data {
-            return false;
+            return Stored::Not;
         }
         let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
-        if !self.store_calmly(out, input, entry) {
+        let how = self.store_calmly(out, input, entry);
+        if how != Stored::Calmly {
             self.chosen = Some(out as u16);
-            return false;
         }
-        inbox.ring.skip();
-        true
+        if how != Stored::Not {
+            inbox.ring.skip();
+        }
+        how
     }
 
-    /// Takes an arrival off its wire, with all that follows from it.
+    /// Takes an arrival off its wire, if that is not done yet, with all that follows from it.
     #[inline(never)]
-    fn take(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
+    fn take(&mut self, how: Stored, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
         self.now = ready;
         let chosen = self.chosen.take();
+        if how == Stored::AndDue {
+            return self.sample_stored(usize::from(chosen.unwrap_or_default()), ready, 0, net, wires);
+        }
         let Some(entry) = wires.pop(self.inbox + input as u32) else { return };
         match chosen {
             Some(out) => {
@@ -345,6 +358,12 @@ impl Switch {
 
     #[inline(never)]
     fn drain_exactly(&mut self, p: usize, end: u64, wires: &mut Wires) {
+        if !self.ports[p].special
+            && self.ports[p].queued > self.ports[p].mark_from
+            && self.drain_marking(p, end, wires)
+        {
+            return;
+        }
         self.advance(p, end - 1, end, wires);
         if self.ends[p] == NEVER {
             return;

@@ -17,22 +17,57 @@ pub(crate) struct Due {
     behind: usize,
 }
 
+/// How a frame was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// Without consequence.
+    Calmly,
+    /// The same, but the port's countdown has run out.
+    AndDue,
+    /// Not: it needs the exact way.
+    Not,
+}
+
+/// What is in a queue, but not at the moment in question.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Apart {
+    /// Frames at its end that arrive later, and their bytes.
+    pub(super) behind: usize,
+    pub(crate) ahead: u64,
+    /// Bytes at its beginning that have left.
+    pub(super) gone: u64,
+}
+
 impl Port {
-    /// Frames, and their bytes, that are stored already though they arrive at `from` or later.
+    /// What is stored already though it arrives at `from` or later.
     #[inline]
-    pub(crate) fn ahead(&self, from: u64) -> (usize, u64) {
-        let mut ahead = (0, 0);
+    pub(crate) fn later(&self, from: u64) -> Apart {
+        let mut apart = Apart::default();
         for e in self.data.entries().iter().rev().take_while(|e| e.ready >= from) {
-            ahead = (ahead.0 + 1, ahead.1 + u64::from(e.frame.len));
+            apart.behind += 1;
+            apart.ahead += u64::from(e.frame.len);
         }
-        ahead
+        apart
     }
 
     /// Bytes of the last frames of the queue.
-    pub(super) fn last_bytes(&self, frames: usize) -> u64 {
+    fn last_bytes(&self, frames: usize) -> u64 {
         let all = self.data.entries();
         let last = all.get(all.len().saturating_sub(frames)..).unwrap_or_default();
         last.iter().map(|e| u64::from(e.frame.len)).sum()
+    }
+
+    /// Bytes that have left by `now` of a port that has only data to consider.
+    fn gone_by(&self, now: u64) -> u64 {
+        let (mut gone, mut free) = (0, self.free);
+        for e in self.data.entries() {
+            free = e.ready.max(free) + self.service.time(e.frame.len);
+            if free > now {
+                break;
+            }
+            gone += u64::from(e.frame.len);
+        }
+        gone
     }
 }
 
@@ -44,7 +79,7 @@ impl Switch {
     pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
         for i in 0..self.ran_out.len() {
             let p = usize::from(self.ran_out[i]);
-            self.look_for_sample(p, self.ports[p].ahead(base).0);
+            self.look_for_sample(p, self.ports[p].later(base).behind);
         }
         self.ran_out.clear();
         loop {
@@ -52,7 +87,7 @@ impl Switch {
             match self.due.iter().enumerate().min_by_key(|(_, d)| d.at) {
                 Some((i, &due)) if due.at < rare => {
                     self.due.swap_remove(i);
-                    self.sample_ahead(due, net, wires);
+                    self.sample_stored(usize::from(due.port), due.at.0, due.behind, net, wires);
                 }
                 _ if rare.0 < end => self.execute(rare, net, wires),
                 _ => return,
@@ -63,7 +98,7 @@ impl Switch {
     /// Notes that a port's countdown has run out on a frame that was stored ahead.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_ran_out(&mut self, p: usize) {
+    pub(crate) fn note_ran_out(&mut self, p: usize) {
         if self.ran_out.last() != Some(&(p as u16)) && !self.ran_out.contains(&(p as u16)) {
             self.ran_out.push(p as u16);
         }
@@ -71,6 +106,9 @@ impl Switch {
 
     /// On which of the last `frames` frames of its queue does a port's countdown run out, if on one?
     pub(super) fn look_for_sample(&mut self, p: usize, frames: usize) {
+        if frames == 0 {
+            return;
+        }
         if !self.due.is_empty() {
             self.due.retain(|d| usize::from(d.port) != p);
         }
@@ -87,13 +125,78 @@ impl Switch {
         }
     }
 
-    fn sample_ahead(&mut self, due: Due, net: &Net, wires: &mut Wires) {
-        let p = usize::from(due.port);
-        self.now = due.at.0;
-        self.touch(p, self.now, wires);
-        let all = self.ports[p].data.entries();
-        let Some(e) = all.len().checked_sub(due.behind + 1).and_then(|i| all.get(i)) else { return };
-        let frame = e.frame;
-        self.sample(p, frame, false, due.behind, net);
+    /// Ends the window of a port that has only data to consider, part of it within the ramp that marks at departure: the queue
+    /// left behind is what had arrived by then. False if something else has to be considered after all.
+    #[inline(never)]
+    pub(crate) fn drain_marking(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        let row = self.mmu.row(p);
+        let port = &mut self.ports[p];
+        let Some(ramp) = port.ramp else { return false };
+        let all = port.data.entries();
+        // The first `arrived` of them had arrived, and make up `queued` bytes with those that have not left.
+        let (mut arrived, mut queued) = (all.len(), port.queued);
+        let mut gone = 0;
+        let mut calm = true;
+        for e in all {
+            let len = e.frame.len;
+            let done = e.ready.max(port.free) + port.service.time(len);
+            if done >= end {
+                break;
+            }
+            calm = e.frame.kind == Kind::Data && self.mmu.free_calmly(row, usize::from(e.frame.input), len);
+            if !calm {
+                break;
+            }
+            if gone == 0 {
+                while let Some(late) = all[..arrived].last().filter(|l| l.ready >= done) {
+                    queued -= u64::from(late.frame.len);
+                    arrived -= 1;
+                }
+            } else {
+                while let Some(next) = all.get(arrived).filter(|n| n.ready < done) {
+                    queued += u64::from(next.frame.len);
+                    arrived += 1;
+                }
+            }
+            queued -= u64::from(len);
+            let mut frame = e.frame;
+            let chance = ramp.probability(queued);
+            frame.marked |= chance >= 1.0 || (chance > 0.0 && port.marks.chance(chance));
+            wires.push_frame(port.peer, done + port.delay, &frame);
+            gone += 1;
+            port.queued -= u64::from(len);
+            port.left += u64::from(len);
+            port.free = done;
+        }
+        port.sent += gone;
+        port.data.skip_many(gone as u32);
+        calm
+    }
+
+    /// The gate of a port fired on a frame that it has stored, before `behind` others that arrive later. Where the port has
+    /// only data to consider, what has left by then can be told without bringing it up to date.
+    #[inline(never)]
+    pub(crate) fn sample_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
+        self.now = now;
+        if self.ports[p].special {
+            self.touch(p, now, wires);
+        }
+        let port = &self.ports[p];
+        let gone = if port.special { 0 } else { port.gone_by(now) };
+        let apart = Apart { behind, ahead: port.last_bytes(behind), gone };
+        let all = port.data.entries();
+        let Some(e) = all.len().checked_sub(behind + 1).and_then(|i| all.get(i)) else { return };
+        let (frame, before) = (e.frame, (port.ramp, port.stamp));
+        self.sample(p, frame, false, apart, net);
+        let port = &mut self.ports[p];
+        let after = (port.ramp, port.stamp);
+        if after != before {
+            // What has left by now did so under the old ones.
+            (port.ramp, port.stamp) = before;
+            self.touch(p, now, wires);
+            let port = &mut self.ports[p];
+            (port.ramp, port.stamp) = after;
+            port.special = true;
+        }
     }
 }

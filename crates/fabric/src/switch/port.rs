@@ -60,16 +60,16 @@ impl Port {
     pub(crate) fn paused(&self) -> bool {
         self.paused_since != NEVER
     }
-    /// As a congestion point sees it, without the bytes that are stored but have not arrived.
-    pub(crate) fn view(&self, ahead: u64) -> Queue {
+    /// As a congestion point sees it, at its moment.
+    pub(crate) fn view(&self, apart: Apart) -> Queue {
         Queue {
-            len: Bytes::new(self.queued - ahead),
+            len: Bytes::new(self.queued - apart.ahead - apart.gone),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
             // All that was stored has left or waits.
-            arrived: self.left + self.queued - ahead
+            arrived: self.left + self.queued - apart.ahead
                 + self.control.iter().map(|e| u64::from(e.frame.len)).sum::<u64>(),
-            sent: self.left,
+            sent: self.left + apart.gone,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
