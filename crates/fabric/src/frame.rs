@@ -339,13 +339,6 @@ impl Wires {
     pub(crate) fn first(&self, port: u32) -> Option<&Entry> {
         self.inboxes.get(port as usize)?.ring.places().first()
     }
-    /// Forgets the first entry of a receiving port.
-    #[inline]
-    pub(crate) fn skip(&mut self, port: u32) {
-        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
-            inbox.ring.skip();
-        }
-    }
     /// Takes the first entry.
     #[inline]
     pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {
