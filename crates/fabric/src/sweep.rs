@@ -10,10 +10,12 @@
 //! nothing of this, and must agree bit for bit.
 
 mod ranks;
+mod replay;
 
 pub(crate) use ranks::Scratch;
 
-use crate::frame::{Entry, Frame, Kind, NEVER, NO_EVENT, Wires, order};
+use crate::bodies::Bodies;
+use crate::frame::{AFTER, Entry, Frame, Kind, NEVER, NO_EVENT, Wires, order};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch};
@@ -27,9 +29,9 @@ impl Switch {
         if self.mmu.unsettled() || !self.critical.is_empty() {
             self.find_critical();
         }
-        let calm = self.critical.is_empty();
         // The last window may be shorter than the others, so that `base` lies before it. Messages among the data stand in
         // queues in order of time, with what came before them.
+        let calm = self.critical.is_empty();
         let may_be_ahead = net.control == ControlTransport::Priority;
         if calm
             && end < net.duration
@@ -77,9 +79,10 @@ impl Switch {
         !waits && !self.in_turn
     }
 
-    /// Stores the data of a window input by input instead of in order of time, each frame in its place within its queue, and
-    /// says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
-    /// consequence. If they do not, or there is something else than data: none, and all is as it was.
+    /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue,
+    /// and says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
+    /// consequence. If they do not, or there is something that must be looked at: none, and data since `base` is on its wires
+    /// as it was. Control stays where it was put.
     #[inline(always)]
     fn store_unranked(
         &mut self,
@@ -91,7 +94,8 @@ impl Switch {
     ) -> Option<usize> {
         self.may_be_ahead = ahead;
         let mut stored = 0;
-        let mine = wires.inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
+        let Wires { inboxes, bodies, .. } = &mut *wires;
+        let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
             let mut places = inbox.ring.places().iter();
             let Some(mut entry) = places.next().filter(|e| e.ready < end) else { continue };
@@ -102,6 +106,8 @@ impl Switch {
                 if f.kind == Kind::Data {
                     out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
                     how = self.store_calmly(out, input, entry);
+                } else if self.store_other(input, entry, net, bodies) {
+                    how = Stored::Calmly;
                 }
                 taken += u32::from(how != Stored::Not);
                 if how != Stored::Calmly {
@@ -124,7 +130,14 @@ impl Switch {
         Some(stored as usize)
     }
 
-    /// Puts the frames that arrived since `base` back on their wires.
+    #[cold]
+    #[inline(never)]
+    fn store_other(&mut self, input: usize, entry: &Entry, net: &Net, bodies: &mut Bodies) -> bool {
+        let Entry { ready, ref frame } = *entry;
+        frame.kind == Kind::Control && self.store_control(ready, frame, input as u16, net, bodies)
+    }
+
+    /// Puts the data that arrived since `base` back on its wires.
     #[cold]
     #[inline(never)]
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
@@ -257,7 +270,10 @@ impl Switch {
     }
 
     fn idle_until(&self, end: u64) -> bool {
-        self.rare >= end && self.mmu.pool == 0 && self.ends.iter().all(|&e| e >= end)
+        self.rare >= end
+            && self.mmu.pool == 0
+            && self.control_waits == 0
+            && self.ends.iter().all(|&e| e >= end)
     }
 
     /// Ports whose departures may matter elsewhere.
@@ -308,14 +324,14 @@ impl Switch {
         }
     }
 
-    /// Ends the ports' window. Where only data waits and nothing stops it, what has left by `end` is sent on, and a
-    /// transmission in progress is left to be found again: its start follows from the head's time and the last end.
+    /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in
+    /// progress is left to be found again: its start follows from the times of what waits and the last end.
     #[inline(always)]
     fn drain(&mut self, end: u64, wires: &mut Wires) {
         self.exact.clear();
         let linked = self.ports.get_mut(..self.linked).unwrap_or_default();
         for (p, port) in linked.iter_mut().enumerate() {
-            if port.special || port.queued > port.mark_from {
+            if port.special | port.mixed || port.queued > port.mark_from {
                 self.exact.push(p as u16);
                 continue;
             }
@@ -340,153 +356,11 @@ impl Switch {
             }
         }
         for i in 0..self.exact.len() {
-            self.drain_exactly(usize::from(self.exact[i]), end, wires);
-        }
-    }
-
-    #[inline(never)]
-    fn drain_exactly(&mut self, p: usize, end: u64, wires: &mut Wires) {
-        if !self.ports[p].special
-            && self.ports[p].queued > self.ports[p].mark_from
-            && self.drain_marking(p, end, wires)
-        {
-            return;
-        }
-        self.advance(p, end - 1, end, wires);
-        if self.ends[p] == NEVER {
-            return;
-        }
-        let port = &mut self.ports[p];
-        port.settle_special(false);
-        // A transmission that began as its queue alone says need not be kept.
-        if !port.special
-            && let Some(head) = port.data.front()
-            && head.frame.kind == Kind::Data
-            && self.ends[p] == head.ready.max(port.free) + port.service.time(head.frame.len)
-        {
-            self.ends[p] = NEVER;
-            port.sending = None;
-        } else {
-            port.special = true;
-        }
-    }
-
-    /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
-    #[inline(never)]
-    pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
-        let port = &mut self.ports[p];
-        if port.special || port.queued > port.mark_from {
-            return self.advance_special(p, last, before, wires);
-        }
-        // Only data waits here, nothing stops it, and no transmission in progress is noted.
-        let row = self.mmu.row(p);
-        let mut end;
-        loop {
-            let Some(&Entry { ready, ref frame }) = port.data.front() else {
-                end = NEVER;
-                break;
-            };
-            let start = ready.max(port.free);
-            if start >= before {
-                end = NEVER;
-                break;
+            let p = usize::from(self.exact[i]);
+            if !self.drain_marking(p, end, wires) && !self.drain_mixed(p, end, wires) {
+                self.drain_exactly(p, end, wires);
             }
-            end = start + port.service.time(frame.len);
-            if end > last {
-                break;
-            }
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
-                self.ends[p] = end;
-                port.sending = Some(frame.kind);
-                port.special = true;
-                return self.advance_special(p, last, before, wires);
-            }
-            let len = u64::from(frame.len);
-            wires.push_frame(port.peer, end + port.delay, frame);
-            port.data.skip();
-            port.queued -= len;
-            port.left += len;
-            port.sent += 1;
-            port.free = end;
         }
-        if end != NEVER {
-            self.ends[p] = end;
-            port.special = true;
-            port.sending = port.data.front().map(|e| e.frame.kind);
-        }
-    }
-
-    /// The same for a port that has more to consider than data.
-    fn advance_special(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
-        loop {
-            if self.ends[p] == NEVER {
-                self.begin(p, before);
-            }
-            if self.ends[p] > last {
-                break;
-            }
-            self.complete(p, wires);
-        }
-        self.ports[p].settle_special(self.ends[p] != NEVER);
-    }
-
-    /// If the transmitter is idle, starts what could have started first, if that was before `before`.
-    #[inline]
-    fn begin(&mut self, p: usize, before: u64) {
-        let port = &mut self.ports[p];
-        let (start, kind) = port.start_time();
-        if start >= before {
-            return;
-        }
-        let Some(link) = &port.link else { return };
-        let (tx, head) = match kind {
-            Kind::Xoff | Kind::Xon => (link.tx, port.pause_out.front_mut()),
-            Kind::Control => (link.tx, port.control.front_mut()),
-            Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
-        };
-        let Some(head) = head else { return };
-        if let Some(stamp) = port.stamp
-            && head.frame.kind == Kind::Data
-            && let Tag::RateDiscovery(rate) = head.frame.tag()
-        {
-            head.frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-        }
-        port.sending = Some(head.frame.kind);
-        port.special = true;
-        self.ends[p] = start + tx.time(head.frame.len);
-    }
-
-    /// The transmission in progress ends, at its own time.
-    #[inline]
-    fn complete(&mut self, p: usize, wires: &mut Wires) {
-        let now = std::mem::replace(&mut self.now, self.ends[p]);
-        self.end(p, wires);
-        self.now = now;
-    }
-}
-
-impl Port {
-    /// When the idle transmitter starts next, as things stand, and what: PAUSE before control before data.
-    #[inline]
-    fn start_time(&self) -> (u64, Kind) {
-        let data = match self.data.front() {
-            Some(e) if self.paused_since == NEVER && !self.service.stopped() => e.ready,
-            _ => NEVER,
-        };
-        if self.control.is_empty() && self.pause_out.is_empty() {
-            return (data.max(self.free), Kind::Data);
-        }
-        let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
-        let control = self.control.front().map_or(NEVER, |e| e.ready);
-        let start = data.min(control).min(pause).max(self.free);
-        let kind = if pause <= start {
-            Kind::Xoff
-        } else if control <= start {
-            Kind::Control
-        } else {
-            Kind::Data
-        };
-        (start, kind)
     }
 }
 

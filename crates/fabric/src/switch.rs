@@ -12,10 +12,10 @@ mod port;
 pub(crate) use ahead::{Apart, Due, Stored};
 pub(crate) use port::{Ledger, Point, Port};
 
-use crate::bodies::Body;
+use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires, arrival_kind,
-    order,
+    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, PROBE, Ring, TO_POINT, TxRate, Wires,
+    arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -87,6 +87,8 @@ pub(crate) struct Switch {
     pub(crate) events: Hash,
     pub(crate) samples: Hash,
     pub(crate) drops: Ledger,
+    /// Control frames in its queues.
+    pub(crate) control_waits: u32,
     pub(crate) failure: Option<String>,
     /// Ports recorded, and their queue lengths at each tick.
     recorded: Vec<(u16, Vec<f64>)>,
@@ -142,6 +144,7 @@ impl Switch {
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),
+            control_waits: 0,
             failure: None,
             recorded: Vec::new(),
             sent_at: Vec::new(),
@@ -188,6 +191,7 @@ impl Switch {
                 peer: 0,
                 sending: None,
                 special: true,
+                mixed: false,
                 mark_from: NEVER,
                 left: 0,
                 sent: 0,
@@ -197,7 +201,7 @@ impl Switch {
                 link,
                 service_rate: rate,
                 pause_out: VecDeque::new(),
-                control: VecDeque::new(),
+                control: Ring::default(),
                 paused_since: NEVER,
                 marks: Stream::new(net.seed, (u64::from(base) + p as u64) | (1 << 33), Purpose::Node),
                 ramp: None,
@@ -253,7 +257,7 @@ impl Switch {
     }
 
     /// Notes the earliest event that is neither an arrival nor the end of a transmission.
-    fn note_rare(&mut self) {
+    pub(crate) fn note_rare(&mut self) {
         self.rare = self.next_rare_key().0;
     }
 
@@ -546,6 +550,7 @@ impl Switch {
                 port.left += u64::from(frame.len);
                 port.left_control += u64::from(frame.len);
                 port.out.control_sent += 1;
+                self.control_waits -= 1;
                 wires.push_frame(link.peer, ready, &frame);
             }
             Kind::Data | Kind::InBand => {

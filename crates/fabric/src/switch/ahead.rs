@@ -125,64 +125,18 @@ impl Switch {
         }
     }
 
-    /// Ends the window of a port that has only data to consider, part of it within the ramp that marks at departure: the queue
-    /// left behind is what had arrived by then. False if something else has to be considered after all.
-    #[inline(never)]
-    pub(crate) fn drain_marking(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
-        let row = self.mmu.row(p);
-        let port = &mut self.ports[p];
-        let Some(ramp) = port.ramp else { return false };
-        let all = port.data.entries();
-        // The first `arrived` of them had arrived, and make up `queued` bytes with those that have not left.
-        let (mut arrived, mut queued) = (all.len(), port.queued);
-        let mut gone = 0;
-        let mut calm = true;
-        for e in all {
-            let len = e.frame.len;
-            let done = e.ready.max(port.free) + port.service.time(len);
-            if done >= end {
-                break;
-            }
-            calm = e.frame.kind == Kind::Data && self.mmu.free_calmly(row, usize::from(e.frame.input), len);
-            if !calm {
-                break;
-            }
-            if gone == 0 {
-                while let Some(late) = all[..arrived].last().filter(|l| l.ready >= done) {
-                    queued -= u64::from(late.frame.len);
-                    arrived -= 1;
-                }
-            } else {
-                while let Some(next) = all.get(arrived).filter(|n| n.ready < done) {
-                    queued += u64::from(next.frame.len);
-                    arrived += 1;
-                }
-            }
-            queued -= u64::from(len);
-            let mut frame = e.frame;
-            let chance = ramp.probability(queued);
-            frame.marked |= chance >= 1.0 || (chance > 0.0 && port.marks.chance(chance));
-            wires.push_frame(port.peer, done + port.delay, &frame);
-            gone += 1;
-            port.queued -= u64::from(len);
-            port.left += u64::from(len);
-            port.free = done;
-        }
-        port.sent += gone;
-        port.data.skip_many(gone as u32);
-        calm
-    }
-
     /// The gate of a port fired on a frame that it has stored, before `behind` others that arrive later. Where the port has
     /// only data to consider, what has left by then can be told without bringing it up to date.
     #[inline(never)]
     pub(crate) fn sample_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;
-        if self.ports[p].special {
+        let port = &self.ports[p];
+        let only_data = !(port.special | port.mixed);
+        if !only_data {
             self.touch(p, now, wires);
         }
         let port = &self.ports[p];
-        let gone = if port.special { 0 } else { port.gone_by(now) };
+        let gone = if only_data { port.gone_by(now) } else { 0 };
         let apart = Apart { behind, ahead: port.last_bytes(behind), gone };
         let all = port.data.entries();
         let Some(e) = all.len().checked_sub(behind + 1).and_then(|i| all.get(i)) else { return };
@@ -190,7 +144,7 @@ impl Switch {
         self.sample(p, frame, false, apart, net);
         let port = &mut self.ports[p];
         let after = (port.ramp, port.stamp);
-        if after != before {
+        if only_data && after != before {
             // What has left by now did so under the old ones.
             (port.ramp, port.stamp) = before;
             self.touch(p, now, wires);

@@ -56,21 +56,26 @@ impl Switch {
         &mut self,
         p: usize,
         net: &Net,
-        flow: Option<FlowId>,
+        probe: Option<&Frame>,
         apart: Apart,
         call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
     ) -> bool {
         let port = &mut self.ports[p];
-        let view = port.view(apart);
+        if port.point.is_none() {
+            return false;
+        }
+        let until = probe.map_or((self.now + 1, 0), |f| (self.now, f.input));
+        let view = port.view(apart, until);
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + apart.ahead as i64;
         let mut actions = std::mem::take(&mut self.actions);
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
         port.countdown = point.state.countdown - apart.ahead as i64;
-        if port.ramp != point.state.ramp || port.stamp != point.state.stamp {
+        port.stamp = point.state.stamp;
+        port.mixed |= port.stamp.is_some();
+        if port.ramp != point.state.ramp {
             port.ramp = point.state.ramp;
-            port.stamp = point.state.stamp;
             port.special = true;
             port.calm = 0;
         }
@@ -98,7 +103,7 @@ impl Switch {
                     self.timers.start(p as u32, slot.0, self.now.saturating_add(after.as_ps()));
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
-                PointAction::Answer => answer = flow.is_some(),
+                PointAction::Answer => answer = probe.is_some(),
                 PointAction::Count(i) => {
                     if let Some(c) = self.counters.get_mut(usize::from(i)) {
                         *c += 1;
@@ -134,7 +139,7 @@ impl Switch {
     }
 
     /// The frame of an own message.
-    pub(crate) fn own_frame(&self, dst: u32, body: Body, net: &Net, wires: &mut Wires) -> Frame {
+    fn own_frame(&self, dst: u32, body: Body, net: &Net, wires: &mut Wires) -> Frame {
         let flow = match body {
             Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
         };
@@ -174,7 +179,7 @@ impl Switch {
         } else {
             usize::from(net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn))
         };
-        if matches!(wires.bodies.get(frame.ext), Some(Body::Probe(..))) {
+        if frame.tag == PROBE {
             self.touch(out, self.now, wires);
             if self.probed(out, &frame, net, wires) {
                 return wires.bodies.release(frame.ext);
@@ -189,7 +194,7 @@ impl Switch {
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
         let apart = if self.may_be_ahead { self.ports[out].later(self.now) } else { Apart::default() };
         let answered = self
-            .with_point(out, net, Some(flow), apart, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+            .with_point(out, net, Some(frame), apart, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
         if answered {
             let feedback =
                 Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
@@ -203,8 +208,8 @@ impl Switch {
     }
 
     pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, wires: &mut Wires) {
-        self.touch(out, self.now, wires);
         if frame.kind == Kind::InBand {
+            self.touch(out, self.now, wires);
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
                 return wires.bodies.release(frame.ext);
@@ -212,11 +217,51 @@ impl Switch {
             self.enqueue(out, &mut frame, wires);
             return;
         }
-        let port = &mut self.ports[out];
-        port.special = true;
-        port.control.push_back(Entry { ready: self.now, frame });
-        if port.sending.is_none() {
+        self.place_control(out, self.now, &frame);
+        if self.ports[out].sending.is_none() {
             self.kick(out);
         }
+    }
+
+    /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
+    /// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
+    #[inline]
+    fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
+        let port = &mut self.ports[out];
+        port.control.place_control(ready, frame, frame.input);
+        port.mixed = true;
+        self.control_waits += 1;
+    }
+
+    /// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something
+    /// does.
+    pub(crate) fn store_control(
+        &mut self,
+        ready: u64,
+        frame: &Frame,
+        input: u16,
+        net: &Net,
+        bodies: &mut Bodies,
+    ) -> bool {
+        let frame = Frame { input, ..*frame };
+        if frame.dst == BROADCAST {
+            for p in 0..self.linked {
+                if p != usize::from(input) && self.ports[p].link.is_some_and(|l| l.tree) {
+                    bodies.share(frame.ext);
+                    self.place_control(p, ready, &frame);
+                }
+            }
+            bodies.release(frame.ext);
+            return true;
+        }
+        if frame.dst & TO_POINT != 0 {
+            return false;
+        }
+        let out = usize::from(net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn));
+        if frame.tag == PROBE && self.ports[out].point.is_some() {
+            return false;
+        }
+        self.place_control(out, ready, &frame);
+        true
     }
 }
