@@ -9,10 +9,10 @@ mod books;
 mod points;
 mod port;
 
-pub(crate) use ahead::Due;
+pub(crate) use ahead::{Apart, Due, Stored};
 pub(crate) use port::{Ledger, Point, Port};
 
-use crate::bodies::Body;
+use crate::bodies::{Bodies, Body};
 use crate::frame::{
     BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires, arrival_kind,
     order,
@@ -87,6 +87,8 @@ pub(crate) struct Switch {
     pub(crate) events: Hash,
     pub(crate) samples: Hash,
     pub(crate) drops: Ledger,
+    /// Control frames in its queues.
+    pub(crate) control_waits: u32,
     pub(crate) failure: Option<String>,
     /// Ports recorded, and their queue lengths at each tick.
     recorded: Vec<(u16, Vec<f64>)>,
@@ -142,6 +144,7 @@ impl Switch {
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),
+            control_waits: 0,
             failure: None,
             recorded: Vec::new(),
             sent_at: Vec::new(),
@@ -188,6 +191,7 @@ impl Switch {
                 peer: 0,
                 sending: None,
                 special: true,
+                mixed: false,
                 mark_from: NEVER,
                 left: 0,
                 sent: 0,
@@ -197,7 +201,7 @@ impl Switch {
                 link,
                 service_rate: rate,
                 pause_out: VecDeque::new(),
-                control: VecDeque::new(),
+                control: Ring::default(),
                 paused_since: NEVER,
                 marks: Stream::new(net.seed, (u64::from(base) + p as u64) | (1 << 33), Purpose::Node),
                 ramp: None,
@@ -207,7 +211,7 @@ impl Switch {
             });
         }
         for p in 0..ports {
-            sw.with_point(p, net, None, 0, |point, queue, ctl| point.start(queue, ctl));
+            sw.with_point(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
             sw.ports[p].settle_special(false);
         }
         sw.note_rare();
@@ -219,7 +223,7 @@ impl Switch {
         let mut best = self.next_own();
         for p in 0..self.ports.len() as u32 {
             if let Some(e) = wires.head(self.inbox + p) {
-                best = best.min((e.ready, arrival_kind(e.frame.kind), p));
+                best = best.min((e.ready, arrival_kind(e.frame.kind()), p));
             }
         }
         best
@@ -253,7 +257,7 @@ impl Switch {
     }
 
     /// Notes the earliest event that is neither an arrival nor the end of a transmission.
-    fn note_rare(&mut self) {
+    pub(crate) fn note_rare(&mut self) {
         self.rare = self.next_rare_key().0;
     }
 
@@ -300,8 +304,8 @@ impl Switch {
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
                     self.touch(port as usize, time, wires);
-                    let behind = self.ports[port as usize].ahead(time + 1).0;
-                    self.with_point(port as usize, net, None, behind, |point, queue, ctl| {
+                    let apart = self.ports[port as usize].later(time + 1);
+                    self.with_point(port as usize, net, None, apart, |point, queue, ctl| {
                         point.on_timer(Slot(slot), queue, ctl);
                     });
                 }
@@ -332,12 +336,11 @@ impl Switch {
 
     /// A frame arrived at input `input`.
     pub(crate) fn arrive(&mut self, entry: Entry, input: usize, net: &Net, wires: &mut Wires) {
-        let mut frame = entry.frame;
-        frame.input = input as u16;
-        match frame.kind {
-            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff, wires),
+        let frame = entry.frame;
+        match frame.kind() {
+            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
             Kind::Data => {
-                let out = net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
+                let out = net.pick(self.index, &frame, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
             Kind::Control | Kind::InBand => self.message(frame, net, wires),
@@ -381,7 +384,7 @@ impl Switch {
                 let port = &mut self.ports[out];
                 port.countdown -= i64::from(frame.len);
                 if port.countdown <= 0 {
-                    self.sample(out, frame, false, 0, net);
+                    self.sample(out, frame, false, Apart::default(), net);
                 }
             }
             Err(why) => {
@@ -391,13 +394,13 @@ impl Switch {
                     Refusal::Partition => port.out.dropped += 1,
                 }
                 self.drops.add(&frame);
-                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow) << 20));
+                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow(net.hosts)) << 20));
                 if let Some(point) = &port.point
                     && point.state.sample_dropped
                 {
                     port.countdown -= i64::from(frame.len);
                     if port.countdown <= 0 {
-                        self.sample(out, frame, true, 0, net);
+                        self.sample(out, frame, true, Apart::default(), net);
                     }
                 }
             }
@@ -412,14 +415,14 @@ impl Switch {
         port.queue_max = port.queue_max.max(port.queued);
         if let Some(ramp) = port.ramp
             && ramp.at == RampAt::Arrival
-            && frame.kind == Kind::Data
+            && frame.is_data()
         {
             let p = ramp.probability(port.queued);
             if p >= 1.0 || (p > 0.0 && port.marks.chance(p)) {
-                frame.marked = true;
+                frame.set_marked(true);
             }
         }
-        port.data.push_back(Entry { ready: self.now, frame: *frame });
+        port.data.push_back(&Entry { ready: self.now, frame: *frame });
         if port.sending.is_none() {
             self.kick(out);
         }
@@ -437,24 +440,19 @@ impl Switch {
     }
 
     /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
-    /// that: the occupancies known are upper bounds, and as such below all thresholds, and no sample is due. False if
-    /// the frame needs the exact way.
+    /// that: the occupancies known are upper bounds, and as such below all thresholds.
     #[inline(always)]
-    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> bool {
+    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Stored {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
-        let (queued, countdown) = (port.queued + len, port.countdown - len as i64);
-        let calm = queued <= port.calm && (countdown > 0 || self.may_be_ahead);
-        if !calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
-            return false;
+        let queued = port.queued + len;
+        if queued > port.calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
+            return Stored::Not;
         }
         port.queued = queued;
-        port.countdown = countdown;
-        port.data.place(&mut port.last, entry.ready, &entry.frame, input as u16);
-        if countdown <= 0 {
-            self.note_ran_out(out);
-        }
-        true
+        port.countdown -= len as i64;
+        port.data.place(&mut port.last, entry);
+        if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
     }
 
     /// Sends XOFF or XON where the memory says so.
@@ -481,10 +479,10 @@ impl Switch {
         for t in targets {
             let Some(link) = self.ports[t].link else { continue };
             self.ports[t].out.xoffs += u64::from(kind == Kind::Xoff);
-            let frame = Frame { len: 64, kind, ..Frame::default() };
+            let frame = Frame::pause(kind);
             match self.pause_transport {
                 PauseTransport::Wire => {
-                    wires.push_frame(link.peer, self.now + link.delay, &frame);
+                    wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
                 }
                 PauseTransport::Frame => {
                     self.ports[t].special = true;
@@ -505,7 +503,7 @@ impl Switch {
         }
         let Some(link) = port.link else { return };
         let end = if let Some(e) = port.pause_out.front() {
-            port.sending = Some(e.frame.kind);
+            port.sending = Some(e.frame.kind());
             self.now + link.tx.time(e.frame.len)
         } else if let Some(e) = port.control.front() {
             port.sending = Some(Kind::Control);
@@ -514,10 +512,10 @@ impl Switch {
             && port.paused_since == NEVER
             && !port.service.stopped()
         {
-            port.sending = Some(e.frame.kind);
+            port.sending = Some(e.frame.kind());
             if let Some(stamp) = port.stamp
                 && let cnsim_scheme_api::Tag::RateDiscovery(rate) = e.frame.tag()
-                && e.frame.kind == Kind::Data
+                && e.frame.is_data()
             {
                 e.frame.set_tag(cnsim_scheme_api::Tag::RateDiscovery(rate.min(stamp)));
             }
@@ -551,6 +549,7 @@ impl Switch {
                 port.left += u64::from(frame.len);
                 port.left_control += u64::from(frame.len);
                 port.out.control_sent += 1;
+                self.control_waits -= 1;
                 wires.push_frame(link.peer, ready, &frame);
             }
             Kind::Data | Kind::InBand => {
@@ -561,9 +560,9 @@ impl Switch {
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
-                        let q = ramp.probability(port.queued - port.ahead(self.now).1);
+                        let q = ramp.probability(port.queued - port.later(self.now).ahead);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
-                            frame.marked = true;
+                            frame.set_marked(true);
                         }
                     }
                 } else {
