@@ -15,6 +15,7 @@ use crate::frame::{
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
+use crate::paged::Paged;
 use crate::per_bin::PerBin;
 use crate::source::Source;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
@@ -32,6 +33,17 @@ use std::collections::{BTreeMap, VecDeque};
 struct ReflectorSlot {
     object: Box<dyn Reflector>,
     state: ReflectorState,
+}
+
+/// What a received frame needs to know of its reflector, mostly.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ear {
+    /// Index of the reflector and one; 0 for none.
+    at: u32,
+    /// Bytes received since it was woken; its state does not have them yet.
+    heard: u64,
+    /// Frames before this time do not wake it.
+    deaf_until: u64,
 }
 
 /// What says what the sending side does.
@@ -128,7 +140,8 @@ pub(crate) struct Host {
     scope: Scope,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
-    reflectors: BTreeMap<u32, ReflectorSlot>,
+    reflectors: Vec<ReflectorSlot>,
+    ears: Paged<Ear>,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
@@ -224,7 +237,8 @@ impl Host {
             scope: plan.limiter_scope,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
-            reflectors: BTreeMap::new(),
+            reflectors: Vec::new(),
+            ears: Paged::default(),
             reflector_scope: plan.reflector_scope,
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),

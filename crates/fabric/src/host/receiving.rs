@@ -47,7 +47,7 @@ impl Host {
     #[inline]
     pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net) {
         self.receive(self.now, frame);
-        if self.fires(frame) { self.answer(frame, net) } else { self.unanswered(frame) }
+        if self.fires(frame) { self.answer(frame, net) } else { self.hear(frame) }
     }
 
     /// Does the gate of the reflection select this frame?
@@ -77,14 +77,18 @@ impl Host {
     }
 
     /// Counts a data frame that does not wake its reflector.
-    pub(super) fn unanswered(&mut self, frame: &Frame) {
-        if self.reflectors.is_empty() {
-            return;
+    #[inline]
+    pub(super) fn hear(&mut self, frame: &Frame) {
+        let key = self.reflector_key(u32::from(frame.src));
+        if let Some(ear) = self.ears.get_mut(key) {
+            ear.heard += u64::from(frame.len);
         }
-        let key = self.reflector_key(FlowId(frame.flow(self.hosts)));
-        if let Some(r) = self.reflectors.get_mut(&key) {
-            r.state.received += u64::from(frame.len);
-        }
+    }
+
+    /// Does a frame that the gate selects wake its reflector?
+    #[inline]
+    pub(super) fn wakes(&self, now: u64, frame: &Frame) -> bool {
+        self.ears.get(self.reflector_key(u32::from(frame.src))).deaf_until <= now
     }
 
     /// Accounts for a received data frame.
@@ -143,8 +147,9 @@ impl Host {
         }
     }
 
-    pub(super) fn reflector_key(&self, flow: FlowId) -> u32 {
-        if self.reflector_scope == Scope::Host { 0 } else { flow.0 / self.hosts }
+    #[inline]
+    pub(super) fn reflector_key(&self, src: u32) -> u32 {
+        if self.reflector_scope == Scope::Host { 0 } else { src }
     }
 
     /// Wakes the reflector with a frame or a probe.
@@ -155,10 +160,12 @@ impl Host {
         probe: Option<Probe>,
         net: &Net,
     ) {
-        let key = self.reflector_key(flow);
+        let key = self.reflector_key(flow.0 / self.hosts);
         let now = Time::from_ps(self.now);
         let mut actions = std::mem::take(&mut self.reflector_actions);
-        if !self.reflectors.contains_key(&key) {
+        let ear = self.ears.get(key);
+        let mut at = ear.at as usize;
+        if at == 0 {
             let src = NodeId(flow.0 / self.hosts);
             let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
             let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
@@ -170,10 +177,14 @@ impl Host {
             let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
-            self.reflectors.insert(key, ReflectorSlot { object, state });
+            self.reflectors.push(ReflectorSlot { object, state });
             self.deaf = false;
+            at = self.reflectors.len();
         }
-        if let Some(slot) = self.reflectors.get_mut(&key) {
+        if let Some(slot) = self.reflectors.get_mut(at - 1) {
+            if ear.at > 0 {
+                slot.state.received += ear.heard;
+            }
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
                 if slot.state.deaf_until <= now {
@@ -185,6 +196,8 @@ impl Host {
                 let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                 slot.object.on_probe(&probe, flow, &mut ctl);
             }
+            let deaf_until = slot.state.deaf_until.as_ps();
+            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until };
         }
         for action in actions.drain(..) {
             match action {

@@ -15,12 +15,12 @@ impl Host {
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
-            && let Some(first) = inbox.ring.place_at(0)
+            && let Some(first) = inbox.ring.places().first()
             && first.ready < end
         {
-            let mut taken = 0;
             if self.deaf {
-                while let Some(e) = inbox.ring.place_at(taken) {
+                let mut taken = 0;
+                for e in inbox.ring.places() {
                     if e.ready >= end || !e.frame.is_data() {
                         break;
                     }
@@ -29,7 +29,7 @@ impl Host {
                 }
                 inbox.ring.skip_many(taken);
             }
-            if inbox.ring.place_at(0).is_some_and(|e| e.ready < end) {
+            if inbox.ring.places().first().is_some_and(|e| e.ready < end) {
                 self.take(end, net, wires);
             }
         }
@@ -38,28 +38,39 @@ impl Host {
         }
     }
 
-    /// Takes what arrives before `end`, one by one.
+    /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
+    /// date for.
     #[inline(never)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        while let Some(e) = wires.first(self.inbox) {
-            if e.ready >= end {
-                break;
-            }
-            let (ready, kind) = (e.ready, e.frame.kind());
-            let Some(entry) = wires.pop(self.inbox) else { break };
-            if kind == Kind::Data {
-                self.receive(ready, &entry.frame);
-                if !self.fires(&entry.frame) {
-                    self.unanswered(&entry.frame);
-                    continue;
+        loop {
+            let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize) else { return };
+            let (mut taken, mut due) = (0, false);
+            for e in inbox.ring.places() {
+                if e.ready >= end {
+                    break;
                 }
+                due = !e.frame.is_data() || (self.fires(&e.frame) && self.wakes(e.ready, &e.frame));
+                if due {
+                    break;
+                }
+                self.receive(e.ready, &e.frame);
+                self.hear(&e.frame);
+                taken += 1;
             }
-            self.send_until((ready, arrival_kind(kind), 0), net, wires);
+            inbox.ring.skip_many(taken);
+            if !due {
+                return;
+            }
+            let Some(Entry { ready, frame }) = wires.pop(self.inbox) else { return };
+            if frame.is_data() {
+                self.receive(ready, &frame);
+            }
+            self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
             self.now = ready;
-            if kind == Kind::Data {
-                self.answer(&entry.frame, net);
+            if frame.is_data() {
+                self.answer(&frame, net);
             } else {
-                self.arrive(entry.frame, net, wires);
+                self.arrive(frame, net, wires);
             }
             (self.due, self.calm) = (0, Calm::Not);
         }
