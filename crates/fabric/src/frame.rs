@@ -428,11 +428,6 @@ impl Wires {
     pub(crate) fn head(&self, port: u32) -> Option<&Entry> {
         self.inboxes[port as usize].ring.front()
     }
-    /// The first entry of a receiving port, or what stands in its place and is never due.
-    #[inline]
-    pub(crate) fn first(&self, port: u32) -> Option<&Entry> {
-        self.inboxes.get(port as usize)?.ring.place_at(0)
-    }
     /// Takes the first entry.
     #[inline]
     pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {

@@ -44,6 +44,8 @@ struct Ear {
     heard: u64,
     /// Frames before this time do not wake it.
     deaf_until: u64,
+    /// Only marked ones do.
+    marked_only: bool,
 }
 
 /// What says what the sending side does.

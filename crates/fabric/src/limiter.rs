@@ -42,8 +42,15 @@ impl LimiterSlot {
     /// End of the gap after the last frame at the present rate.
     pub(crate) fn gap_end(&self) -> u64 {
         let bps = self.state.rate.bps();
-        if bps <= 0.0 { NEVER } else { self.last.0.saturating_add((self.last.1 / bps * 1e12).round() as u64) }
+        if bps <= 0.0 { NEVER } else { self.last.0.saturating_add(nearest(self.last.1 / bps * 1e12)) }
     }
+}
+
+/// `x.round() as u64` of what is not negative, without a call.
+fn nearest(x: f64) -> u64 {
+    let whole = x as u64;
+    // The difference, the fraction of `x`, is exact.
+    whole.saturating_add(u64::from(x - whole as f64 >= 0.5))
 }
 
 /// What a frame needs to know of its limiter, mostly.
@@ -180,5 +187,22 @@ impl Limiters {
         self.free.push(at as u32);
         self.count -= 1;
         Some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::{Purpose, Stream};
+
+    #[test]
+    fn nearest_is_round() {
+        let mut r = Stream::new(1, 0, Purpose::Test);
+        let odd = [0.0, 0.49999999999999994, 0.5, 1.5, 2.5, 4503599627370495.5, 9007199254740993.0, 1e300];
+        let drawn =
+            (0..100_000).map(|i| r.uniform() * 10f64.powi(i % 21) * if i % 2 == 0 { 1.0 } else { 0.5 });
+        for x in odd.into_iter().chain([f64::INFINITY, f64::NAN]).chain(drawn) {
+            assert_eq!(nearest(x), x.round() as u64, "{x}");
+        }
     }
 }

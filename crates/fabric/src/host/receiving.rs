@@ -88,7 +88,8 @@ impl Host {
     /// Does a frame that the gate selects wake its reflector?
     #[inline]
     pub(super) fn wakes(&self, now: u64, frame: &Frame) -> bool {
-        self.ears.get(self.reflector_key(u32::from(frame.src))).deaf_until <= now
+        let ear = self.ears.get(self.reflector_key(u32::from(frame.src)));
+        ear.deaf_until <= now && (frame.marked() || !ear.marked_only)
     }
 
     /// Accounts for a received data frame.
@@ -174,7 +175,7 @@ impl Host {
                 return;
             };
             let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
-            let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
+            let mut state = ReflectorState::new(stream);
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
             self.reflectors.push(ReflectorSlot { object, state });
@@ -187,7 +188,7 @@ impl Host {
             }
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
-                if slot.state.deaf_until <= now {
+                if slot.state.wakes(now, view.marked) {
                     let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                     slot.object.on_frame(&view, &mut ctl);
                 }
@@ -197,7 +198,8 @@ impl Host {
                 slot.object.on_probe(&probe, flow, &mut ctl);
             }
             let deaf_until = slot.state.deaf_until.as_ps();
-            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until };
+            let marked_only = slot.state.marked_only;
+            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, marked_only };
         }
         for action in actions.drain(..) {
             match action {
