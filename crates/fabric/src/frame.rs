@@ -69,6 +69,16 @@ impl Frame {
     pub(crate) fn set_tag(&mut self, tag: Tag) {
         (self.tag, self.ext) = tag.pack();
     }
+    /// Lowers the tag of a data frame to a stamp of its kind. Packed rates are in the order of the rates.
+    #[inline]
+    pub(crate) fn stamp(&mut self, stamp: Option<(u8, u32)>) {
+        if let Some((tag, rate)) = stamp
+            && tag == self.tag
+            && self.kind == Kind::Data
+        {
+            self.ext = self.ext.min(rate);
+        }
+    }
     /// Order-insensitive identity for the conservation sums.
     pub(crate) fn identity(&self) -> u64 {
         mix((u64::from(self.flow) << 32) | u64::from(self.seq))

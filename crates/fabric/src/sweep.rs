@@ -16,7 +16,6 @@ use crate::frame::{AFTER, Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_ki
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Switch};
-use cnsim_scheme_api::Tag;
 
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]

@@ -26,7 +26,7 @@ use crate::timers::Timers;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
     PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream,
-    Time,
+    Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -519,12 +519,7 @@ impl Switch {
             && !port.service.stopped()
         {
             port.sending = Some(e.frame.kind);
-            if let Some(stamp) = port.stamp
-                && let cnsim_scheme_api::Tag::RateDiscovery(rate) = e.frame.tag()
-                && e.frame.kind == Kind::Data
-            {
-                e.frame.set_tag(cnsim_scheme_api::Tag::RateDiscovery(rate.min(stamp)));
-            }
+            e.frame.stamp(port.stamp);
             self.now + port.service.time(e.frame.len)
         } else {
             return;

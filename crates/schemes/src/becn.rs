@@ -71,25 +71,25 @@ impl BecnParams {
 /// The latest rate of each congestion point heard.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// In the order of their identities.
-    rates: Vec<(PointId, Rate)>,
+    /// By identity, which are numbers without gaps; of those not heard the largest rate there is.
+    rates: Vec<Rate>,
     smallest: Option<Rate>,
 }
+
+/// Of a port that was not heard: rules nobody.
+const UNHEARD: Rate = Rate::from_bps(f64::MAX);
 
 impl Heard {
     /// Notes a message.
     pub fn note(&mut self, point: PointId, rate: Rate) {
-        let old = match self.rates.binary_search_by_key(&point, |r| r.0) {
-            Ok(at) => Some(std::mem::replace(&mut self.rates[at].1, rate)),
-            Err(at) => {
-                self.rates.insert(at, (point, rate));
-                None
-            }
-        };
+        let at = point.0 as usize;
+        if at >= self.rates.len() {
+            self.rates.resize(at + 1, UNHEARD);
+        }
+        let old = std::mem::replace(&mut self.rates[at], rate);
         // Looks through all ports only when the ruling one has let go.
-        let rules = old.is_some() && old == self.smallest;
         self.smallest = match self.smallest {
-            Some(s) if rate > s && rules => self.rates.iter().map(|r| r.1).reduce(Rate::min),
+            Some(s) if rate > s && old == s => self.rates.iter().copied().reduce(Rate::min),
             Some(s) => Some(s.min(rate)),
             None => Some(rate),
         };

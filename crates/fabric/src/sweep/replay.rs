@@ -45,11 +45,7 @@ impl Switch {
             if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                 return false;
             }
-            if let Some(stamp) = port.stamp
-                && let Tag::RateDiscovery(rate) = frame.tag()
-            {
-                frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-            }
+            frame.stamp(port.stamp);
             let len = u64::from(frame.len);
             wires.push_frame(port.peer, done + port.delay, frame);
             port.data.skip();
@@ -153,12 +149,7 @@ impl Switch {
             Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
         };
         let Some(head) = head else { return };
-        if let Some(stamp) = port.stamp
-            && head.frame.kind == Kind::Data
-            && let Tag::RateDiscovery(rate) = head.frame.tag()
-        {
-            head.frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-        }
+        head.frame.stamp(port.stamp);
         port.sending = Some(head.frame.kind);
         port.special = true;
         self.ends[p] = start + tx.time(head.frame.len);

@@ -76,7 +76,7 @@ impl Switch {
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
         port.countdown = point.state.countdown - ahead as i64;
-        port.stamp = point.state.stamp;
+        port.stamp = point.state.stamp.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
         if port.ramp != point.state.ramp {
             port.ramp = point.state.ramp;
@@ -220,7 +220,7 @@ impl Switch {
             self.enqueue(out, &mut frame, wires);
             return;
         }
-        self.place_control(out, self.now, &frame);
+        self.place_control(out, self.now, &frame, frame.input);
         if self.ports[out].sending.is_none() {
             self.kick(out);
         }
@@ -229,9 +229,9 @@ impl Switch {
     /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
     /// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
     #[inline]
-    fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
+    fn place_control(&mut self, out: usize, ready: u64, frame: &Frame, input: u16) {
         let port = &mut self.ports[out];
-        port.control.place_control(ready, frame, frame.input);
+        port.control.place_control(ready, frame, input);
         port.mixed = true;
         self.control_waits += 1;
     }
@@ -246,12 +246,11 @@ impl Switch {
         net: &Net,
         bodies: &mut Bodies,
     ) -> bool {
-        let frame = Frame { input, ..*frame };
         if frame.dst == BROADCAST {
             for p in 0..self.linked {
                 if p != usize::from(input) && self.ports[p].link.is_some_and(|l| l.tree) {
                     bodies.share(frame.ext);
-                    self.place_control(p, ready, &frame);
+                    self.place_control(p, ready, frame, input);
                 }
             }
             bodies.release(frame.ext);
@@ -264,7 +263,7 @@ impl Switch {
         if frame.tag == PROBE && self.ports[out].point.is_some() {
             return false;
         }
-        self.place_control(out, ready, &frame);
+        self.place_control(out, ready, frame, input);
         true
     }
 }

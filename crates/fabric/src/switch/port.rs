@@ -54,7 +54,8 @@ pub(crate) struct Port {
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
     pub(super) marks: Stream,
     pub(crate) ramp: Option<Ramp>,
-    pub(crate) stamp: Option<Rate>,
+    /// Smallest-rate stamp, packed.
+    pub(crate) stamp: Option<(u8, u32)>,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
 }
