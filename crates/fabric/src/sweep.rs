@@ -9,29 +9,16 @@
 //! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
 //! nothing of this, and must agree bit for bit.
 
+mod ranks;
 mod replay;
 
+pub(crate) use ranks::Scratch;
+
 use crate::bodies::Bodies;
-use crate::frame::{AFTER, Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
+use crate::frame::{AFTER, Entry, Frame, Kind, NEVER, NO_EVENT, Wires, order};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
-use crate::switch::{Port, Switch};
-
-/// Arrivals of a window, kept between windows for their memory.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    /// Sorted: time in the window, kind, port (see [`key`]).
-    keys: Vec<u64>,
-    /// The same for a window of data alone, in 31 bits: time in the window, port; in the order found, and sorted.
-    short_found: Vec<i32>,
-    short: Vec<i32>,
-}
-
-/// An arrival as a number that sorts by (time, kind, port).
-#[inline]
-fn key(offset: u64, kind: u8, port: u64) -> u64 {
-    offset << 20 | u64::from(kind) << 16 | port
-}
+use crate::switch::{Port, Stored, Switch};
 
 impl Switch {
     /// Runs the switch up to `end` (exclusive).
@@ -114,18 +101,22 @@ impl Switch {
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let calm = if f.kind == Kind::Data {
-                    let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
-                    self.store_calmly(out, input, entry)
-                } else {
-                    self.store_other(input, entry, net, bodies)
-                };
-                if !calm {
-                    inbox.ring.skip_many(taken);
-                    self.unstore(base, wires);
-                    return None;
+                let (mut how, mut out) = (Stored::Not, 0);
+                if f.kind == Kind::Data {
+                    out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+                    how = self.store_calmly(out, input, entry);
+                } else if self.store_other(input, entry, net, bodies) {
+                    how = Stored::Calmly;
                 }
-                taken += 1;
+                taken += u32::from(how != Stored::Not);
+                if how != Stored::Calmly {
+                    if how == Stored::Not || !self.may_be_ahead {
+                        inbox.ring.skip_many(taken);
+                        self.unstore(base, wires);
+                        return None;
+                    }
+                    self.note_ran_out(out);
+                }
                 match places.next() {
                     Some(next) if next.ready < end => entry = next,
                     _ => break,
@@ -167,36 +158,39 @@ impl Switch {
     }
 
     /// Data in order of time, and rare events between, as long as no port is critical; says how many frames.
+    #[inline(always)]
     fn take_ranked(&mut self, keys: &[i32], base: u64, end: u64, net: &Net, wires: &mut Wires) -> usize {
-        let bits = self.bits;
-        // The key from which on a rare event may come first.
-        let limit =
-            |rare: u64| if rare < end { (rare.saturating_sub(base) << bits) as i32 } else { i32::MAX };
-        let mask = (1 << bits) - 1;
-        let mut until = limit(self.rare);
-        for (done, &k) in keys.iter().enumerate() {
-            let (input, ready) = ((k & mask) as usize, base + (k >> bits) as u64);
-            if k >= until {
-                while self.rare <= ready
-                    && let rare = self.next_rare_key()
-                    && rare < (ready, order::DATA, input as u32)
-                {
-                    self.execute(rare, net, wires);
-                    if !self.critical.is_empty() {
-                        return done;
+        let mask = (1 << self.bits) - 1;
+        let mut done = 0;
+        // Frames before the next rare event.
+        let mut free = if self.rare < end { 0 } else { keys.len() };
+        loop {
+            for &k in keys.get(done..free).unwrap_or_default() {
+                done += 1;
+                let input = (k & mask) as usize;
+                let how = self.take_calmly(input, net, wires);
+                if how != Stored::Calmly {
+                    self.take(how, base + (k >> self.bits) as u64, input, net, wires);
+                    if self.rare < end || !self.critical.is_empty() {
+                        break;
                     }
                 }
-                until = limit(self.rare);
             }
-            if !self.take_calmly(input, net, wires) {
-                self.take(ready, input, net, wires);
+            if done == keys.len() || !self.critical.is_empty() {
+                return done;
+            }
+            let next = (base + (keys[done] >> self.bits) as u64, order::DATA, (keys[done] & mask) as u32);
+            while self.rare <= next.0
+                && let rare = self.next_rare_key()
+                && rare < next
+            {
+                self.execute(rare, net, wires);
                 if !self.critical.is_empty() {
-                    return done + 1;
+                    return done;
                 }
-                until = limit(self.rare);
             }
+            free = if self.rare < end { done + 1 } else { keys.len() };
         }
-        keys.len()
     }
 
     /// Arrivals and rare events in order of time, critical ports in step with them.
@@ -223,8 +217,9 @@ impl Switch {
                     i += 1;
                     let input = (k & 0xFFFF) as usize;
                     let data = (k >> 16) as u8 & 0xF == order::DATA;
-                    if !(data && self.take_calmly(input, net, wires)) {
-                        self.take(first.0, input, net, wires);
+                    let how = if data { self.take_calmly(input, net, wires) } else { Stored::Not };
+                    if how != Stored::Calmly {
+                        self.take(how, first.0, input, net, wires);
                     }
                 }
                 _ => self.execute(first, net, wires),
@@ -235,29 +230,34 @@ impl Switch {
         }
     }
 
-    /// Takes a data frame off its wire and stores it where nothing depends on the moment; false if it must be looked at.
+    /// Takes a data frame off its wire and stores it where nothing depends on the moment.
     #[inline(always)]
-    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> bool {
-        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return false };
-        let Some(entry) = inbox.ring.places().first() else { return false };
+    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
+        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return Stored::Not };
+        let Some(entry) = inbox.ring.places().first() else { return Stored::Not };
         let f = &entry.frame;
         if f.kind != Kind::Data {
-            return false;
+            return Stored::Not;
         }
         let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
-        if !self.store_calmly(out, input, entry) {
+        let how = self.store_calmly(out, input, entry);
+        if how != Stored::Calmly {
             self.chosen = Some(out as u16);
-            return false;
         }
-        inbox.ring.skip();
-        true
+        if how != Stored::Not {
+            inbox.ring.skip();
+        }
+        how
     }
 
-    /// Takes an arrival off its wire, with all that follows from it.
+    /// Takes an arrival off its wire, if that is not done yet, with all that follows from it.
     #[inline(never)]
-    fn take(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
+    fn take(&mut self, how: Stored, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
         self.now = ready;
         let chosen = self.chosen.take();
+        if how == Stored::AndDue {
+            return self.sample_stored(usize::from(chosen.unwrap_or_default()), ready, 0, net, wires);
+        }
         let Some(entry) = wires.pop(self.inbox + input as u32) else { return };
         match chosen {
             Some(out) => {
@@ -356,107 +356,10 @@ impl Switch {
         }
         for i in 0..self.exact.len() {
             let p = usize::from(self.exact[i]);
-            if !self.drain_mixed(p, end, wires) {
+            if !self.drain_marking(p, end, wires) && !self.drain_mixed(p, end, wires) {
                 self.drain_exactly(p, end, wires);
             }
         }
-    }
-}
-
-impl Scratch {
-    /// Finds the data that arrives before `end`, in order of (time, port), and says how many frames; none if there is
-    /// something else among it.
-    #[inline]
-    fn gather_data(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) -> Option<usize> {
-        if s.bits == 0 {
-            return None;
-        }
-        self.short_found.clear();
-        let mut kinds = 0;
-        for (p, inbox) in wires.inboxes.get(s.inbox as usize..)?.iter().take(s.linked).enumerate() {
-            for e in inbox.ring.places() {
-                if e.ready >= end {
-                    break;
-                }
-                kinds |= e.frame.kind as u8;
-                self.short_found.push((((e.ready - base) as i32) << s.bits) | p as i32);
-            }
-        }
-        if kinds != Kind::Data as u8 {
-            return None;
-        }
-        let n = self.short_found.len();
-        self.rank(n);
-        Some(n)
-    }
-
-    /// A window holds a handful, in disorder between ports: ranking them takes no branch that could be mispredicted. No two
-    /// data frames have the same key, as each takes time on its link.
-    #[inline]
-    fn rank(&mut self, n: usize) {
-        if self.short.len() < n {
-            self.short.resize(n, 0);
-        }
-        if n > 40 {
-            self.short[..n].copy_from_slice(&self.short_found);
-            self.short[..n].sort_unstable();
-            return;
-        }
-        self.short_found.extend_from_slice(&[i32::MAX; 8]);
-        if n <= 8 {
-            if let Some(all) = self.short_found.first_chunk::<8>() {
-                for &key in &all[..n] {
-                    place(&mut self.short, key, below(key, all).iter().sum());
-                }
-            }
-            return;
-        }
-        let (eights, _) = self.short_found.as_chunks::<8>();
-        for &key in &self.short_found[..n] {
-            let mut sum = [0i32; 8];
-            for eight in eights {
-                for (b, one) in sum.iter_mut().zip(below(key, eight)) {
-                    *b += one;
-                }
-            }
-            place(&mut self.short, key, sum.iter().sum());
-        }
-    }
-
-    /// The keys from `done` on in the general form.
-    fn widen(&mut self, bits: u32, done: usize, n: usize) {
-        self.keys.clear();
-        let port = (1 << bits) - 1;
-        self.keys.extend(
-            self.short[done..n].iter().map(|&k| key((k >> bits) as u64, order::DATA, (k & port) as u64)),
-        );
-    }
-
-    /// Finds what arrives before `end`, in order of (time, kind, port).
-    fn gather(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) {
-        self.keys.clear();
-        for (p, inbox) in wires.inboxes[s.inbox as usize..][..s.linked].iter().enumerate() {
-            for e in inbox.ring.entries() {
-                if e.ready >= end {
-                    break;
-                }
-                self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind), p as u64));
-            }
-        }
-        self.keys.sort_unstable();
-    }
-}
-
-/// Which of eight keys are below this one.
-#[inline(always)]
-fn below(key: i32, eight: &[i32; 8]) -> [i32; 8] {
-    eight.map(|other| i32::from(other < key))
-}
-
-#[inline(always)]
-fn place(sorted: &mut [i32], key: i32, rank: i32) {
-    if let Some(place) = sorted.get_mut(rank as usize) {
-        *place = key;
     }
 }
 

@@ -9,7 +9,7 @@ mod books;
 mod points;
 mod port;
 
-pub(crate) use ahead::Due;
+pub(crate) use ahead::{Apart, Due, Stored};
 pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body};
@@ -211,7 +211,7 @@ impl Switch {
             });
         }
         for p in 0..ports {
-            sw.with_point(p, net, None, 0, |point, queue, ctl| point.start(queue, ctl));
+            sw.with_point(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
             sw.ports[p].settle_special(false);
         }
         sw.note_rare();
@@ -304,8 +304,8 @@ impl Switch {
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
                     self.touch(port as usize, time, wires);
-                    let behind = self.ports[port as usize].ahead(time + 1).0;
-                    self.with_point(port as usize, net, None, behind, |point, queue, ctl| {
+                    let apart = self.ports[port as usize].later(time + 1);
+                    self.with_point(port as usize, net, None, apart, |point, queue, ctl| {
                         point.on_timer(Slot(slot), queue, ctl);
                     });
                 }
@@ -385,7 +385,7 @@ impl Switch {
                 let port = &mut self.ports[out];
                 port.countdown -= i64::from(frame.len);
                 if port.countdown <= 0 {
-                    self.sample(out, frame, false, 0, net);
+                    self.sample(out, frame, false, Apart::default(), net);
                 }
             }
             Err(why) => {
@@ -401,7 +401,7 @@ impl Switch {
                 {
                     port.countdown -= i64::from(frame.len);
                     if port.countdown <= 0 {
-                        self.sample(out, frame, true, 0, net);
+                        self.sample(out, frame, true, Apart::default(), net);
                     }
                 }
             }
@@ -441,24 +441,19 @@ impl Switch {
     }
 
     /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
-    /// that: the occupancies known are upper bounds, and as such below all thresholds, and no sample is due. False if
-    /// the frame needs the exact way.
+    /// that: the occupancies known are upper bounds, and as such below all thresholds.
     #[inline(always)]
-    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> bool {
+    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Stored {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
-        let (queued, countdown) = (port.queued + len, port.countdown - len as i64);
-        let calm = queued <= port.calm && (countdown > 0 || self.may_be_ahead);
-        if !calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
-            return false;
+        let queued = port.queued + len;
+        if queued > port.calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
+            return Stored::Not;
         }
         port.queued = queued;
-        port.countdown = countdown;
+        port.countdown -= len as i64;
         port.data.place(&mut port.last, entry.ready, &entry.frame, input as u16);
-        if countdown <= 0 {
-            self.note_ran_out(out);
-        }
-        true
+        if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
     }
 
     /// Sends XOFF or XON where the memory says so.
@@ -561,7 +556,7 @@ impl Switch {
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
-                        let q = ramp.probability(port.queued - port.ahead(self.now).1);
+                        let q = ramp.probability(port.queued - port.later(self.now).ahead);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
                             frame.marked = true;
                         }

@@ -4,10 +4,8 @@ use super::*;
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    /// `behind` frames of its queue arrive after it.
-    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, behind: usize, net: &Net) {
+    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, apart: Apart, net: &Net) {
         let port = &mut self.ports[out];
-        let ahead = port.last_bytes(behind);
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
             return;
@@ -21,17 +19,14 @@ impl Switch {
         port.countdown = match point.state.gate {
             Gate::AfterBytes | Gate::Never => i64::MAX / 2,
             _ => 0,
-        } - ahead as i64;
+        } - apart.ahead as i64;
         if point.state.gate == Gate::AfterBytes {
             point.state.gate = Gate::Never;
         }
         if !fire {
-            if behind > 0 {
-                self.look_for_sample(out, behind);
-            }
-            return;
+            return self.look_for_sample(out, apart.behind);
         }
-        self.samples.add(self.now ^ (out as u64) << 48, port.queued - ahead);
+        self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead - apart.gone);
         let hosts = net.hosts;
         let mut view = FrameView {
             flow: FlowId(frame.flow),
@@ -43,39 +38,40 @@ impl Switch {
             dropped,
         };
         let before = (view.marked, view.tag);
-        self.with_point(out, net, None, behind, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
+        self.with_point(out, net, None, apart, |point, queue, ctl| {
+            point.on_sample(&mut view, queue, ctl);
+        });
         if !dropped && (view.marked, view.tag) != before {
             frame.marked = view.marked;
             frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.last_but_mut(behind) {
+            if let Some(e) = self.ports[out].data.last_but_mut(apart.behind) {
                 e.frame = frame;
             }
         }
     }
 
-    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. The last
-    /// `behind` frames of its queue are stored but have not arrived.
+    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `apart`:
+    /// what of its queue does not count now.
     pub(super) fn with_point(
         &mut self,
         p: usize,
         net: &Net,
         probe: Option<&Frame>,
-        behind: usize,
+        apart: Apart,
         call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
     ) -> bool {
         let port = &mut self.ports[p];
         if port.point.is_none() {
             return false;
         }
-        let ahead = port.last_bytes(behind);
         let until = probe.map_or((self.now + 1, 0), |f| (self.now, f.input));
-        let view = port.view(ahead, until);
+        let view = port.view(apart, until);
         let Some(point) = &mut port.point else { return false };
-        point.state.countdown = port.countdown + ahead as i64;
+        point.state.countdown = port.countdown + apart.ahead as i64;
         let mut actions = std::mem::take(&mut self.actions);
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
-        port.countdown = point.state.countdown - ahead as i64;
+        port.countdown = point.state.countdown - apart.ahead as i64;
         port.stamp = point.state.stamp.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
         if port.ramp != point.state.ramp {
@@ -83,10 +79,9 @@ impl Switch {
             port.special = true;
             port.calm = 0;
         }
-        if behind > 0 {
-            self.look_for_sample(p, behind);
-        }
+        self.look_for_sample(p, apart.behind);
         let mut answer = false;
+        let none = actions.is_empty();
         for action in actions.drain(..) {
             match action {
                 PointAction::Notify(flow, feedback) => {
@@ -124,7 +119,9 @@ impl Switch {
             }
         }
         self.actions = actions;
-        self.note_rare();
+        if !none {
+            self.note_rare();
+        }
         answer
     }
 
@@ -195,9 +192,9 @@ impl Switch {
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
         let addressed = frame.dst & TO_POINT != 0;
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
-        let behind = if self.may_be_ahead { self.ports[out].ahead(self.now).0 } else { 0 };
+        let apart = if self.may_be_ahead { self.ports[out].later(self.now) } else { Apart::default() };
         let answered = self
-            .with_point(out, net, Some(frame), behind, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+            .with_point(out, net, Some(frame), apart, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
         if answered {
             let feedback =
                 Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };

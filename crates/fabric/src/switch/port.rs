@@ -52,7 +52,7 @@ pub(crate) struct Port {
     /// In XOFF from the far end since.
     pub(crate) paused_since: u64,
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
-    pub(super) marks: Stream,
+    pub(crate) marks: Stream,
     pub(crate) ramp: Option<Ramp>,
     /// Smallest-rate stamp, packed.
     pub(crate) stamp: Option<(u8, u32)>,
@@ -64,17 +64,18 @@ impl Port {
     pub(crate) fn paused(&self) -> bool {
         self.paused_since != NEVER
     }
-    /// As a congestion point sees it, without the bytes that are stored but have not arrived. Control of time and input
+    /// As a congestion point sees it, at its moment. Control of time and input
     /// from `until` on has not either.
-    pub(crate) fn view(&self, ahead: u64, until: (u64, u16)) -> Queue {
+    pub(crate) fn view(&self, apart: Apart, until: (u64, u16)) -> Queue {
         let control = self.control.entries().iter().filter(|e| (e.ready, e.frame.input) < until);
         Queue {
-            len: Bytes::new(self.queued - ahead),
+            len: Bytes::new(self.queued - apart.ahead - apart.gone),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
             // All that was stored has left or waits.
-            arrived: self.left + self.queued - ahead + control.map(|e| u64::from(e.frame.len)).sum::<u64>(),
-            sent: self.left,
+            arrived: self.left + self.queued - apart.ahead
+                + control.map(|e| u64::from(e.frame.len)).sum::<u64>(),
+            sent: self.left + apart.gone,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
