@@ -14,7 +14,7 @@ pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, PROBE, Ring, TO_POINT, TxRate, Wires,
+    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, PROBE, Ring, TO_POINT, TxRate, Wires,
     arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
@@ -303,10 +303,12 @@ impl Switch {
             order::END => self.end(port as usize, wires),
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
-                    self.touch(port as usize, time, wires);
-                    let apart = self.ports[port as usize].later(time + 1);
-                    self.with_point(port as usize, net, None, apart, |point, queue, ctl| {
-                        point.on_timer(Slot(slot), queue, ctl);
+                    let port = port as usize;
+                    let apart = self.ports[port].later(time + 1);
+                    self.look(port, apart, wires, |s, apart| {
+                        s.with_point(port, net, None, apart, |point, queue, ctl| {
+                            point.on_timer(Slot(slot), queue, ctl);
+                        });
                     });
                 }
                 self.note_rare();

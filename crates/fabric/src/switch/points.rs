@@ -75,8 +75,8 @@ impl Switch {
         port.stamp = point.state.stamp.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
         if port.ramp != point.state.ramp {
-            port.ramp = point.state.ramp;
-            port.special = true;
+            let ramp = point.state.ramp;
+            port.set_ramp(ramp);
             port.calm = 0;
         }
         self.look_for_sample(p, apart.behind);
