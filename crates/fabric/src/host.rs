@@ -257,7 +257,7 @@ impl Host {
     pub(crate) fn next(&self, wires: &Wires) -> Key {
         let mut best = self.next_own();
         if let Some(e) = wires.head(self.inbox) {
-            best = best.min((e.ready, arrival_kind(e.frame.kind), 0));
+            best = best.min((e.ready, arrival_kind(e.frame.kind()), 0));
         }
         best
     }

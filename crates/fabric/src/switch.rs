@@ -14,7 +14,7 @@ pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, PROBE, Ring, TO_POINT, TxRate, Wires,
+    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
     arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
@@ -223,7 +223,7 @@ impl Switch {
         let mut best = self.next_own();
         for p in 0..self.ports.len() as u32 {
             if let Some(e) = wires.head(self.inbox + p) {
-                best = best.min((e.ready, arrival_kind(e.frame.kind), p));
+                best = best.min((e.ready, arrival_kind(e.frame.kind()), p));
             }
         }
         best
@@ -338,12 +338,11 @@ impl Switch {
 
     /// A frame arrived at input `input`.
     pub(crate) fn arrive(&mut self, entry: Entry, input: usize, net: &Net, wires: &mut Wires) {
-        let mut frame = entry.frame;
-        frame.input = input as u16;
-        match frame.kind {
-            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff, wires),
+        let frame = entry.frame;
+        match frame.kind() {
+            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
             Kind::Data => {
-                let out = net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
+                let out = net.pick(self.index, &frame, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
             Kind::Control | Kind::InBand => self.message(frame, net, wires),
@@ -397,7 +396,7 @@ impl Switch {
                     Refusal::Partition => port.out.dropped += 1,
                 }
                 self.drops.add(&frame);
-                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow) << 20));
+                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow(net.hosts)) << 20));
                 if let Some(point) = &port.point
                     && point.state.sample_dropped
                 {
@@ -418,14 +417,14 @@ impl Switch {
         port.queue_max = port.queue_max.max(port.queued);
         if let Some(ramp) = port.ramp
             && ramp.at == RampAt::Arrival
-            && frame.kind == Kind::Data
+            && frame.is_data()
         {
             let p = ramp.probability(port.queued);
             if p >= 1.0 || (p > 0.0 && port.marks.chance(p)) {
-                frame.marked = true;
+                frame.set_marked(true);
             }
         }
-        port.data.push_back(Entry { ready: self.now, frame: *frame });
+        port.data.push_back(&Entry { ready: self.now, frame: *frame });
         if port.sending.is_none() {
             self.kick(out);
         }
@@ -454,7 +453,7 @@ impl Switch {
         }
         port.queued = queued;
         port.countdown -= len as i64;
-        port.data.place(&mut port.last, entry.ready, &entry.frame, input as u16);
+        port.data.place(&mut port.last, entry);
         if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
     }
 
@@ -482,10 +481,10 @@ impl Switch {
         for t in targets {
             let Some(link) = self.ports[t].link else { continue };
             self.ports[t].out.xoffs += u64::from(kind == Kind::Xoff);
-            let frame = Frame { len: 64, kind, ..Frame::default() };
+            let frame = Frame::pause(kind);
             match self.pause_transport {
                 PauseTransport::Wire => {
-                    wires.push_frame(link.peer, self.now + link.delay, &frame);
+                    wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
                 }
                 PauseTransport::Frame => {
                     self.ports[t].special = true;
@@ -506,7 +505,7 @@ impl Switch {
         }
         let Some(link) = port.link else { return };
         let end = if let Some(e) = port.pause_out.front() {
-            port.sending = Some(e.frame.kind);
+            port.sending = Some(e.frame.kind());
             self.now + link.tx.time(e.frame.len)
         } else if let Some(e) = port.control.front() {
             port.sending = Some(Kind::Control);
@@ -515,7 +514,7 @@ impl Switch {
             && port.paused_since == NEVER
             && !port.service.stopped()
         {
-            port.sending = Some(e.frame.kind);
+            port.sending = Some(e.frame.kind());
             e.frame.stamp(port.stamp);
             self.now + port.service.time(e.frame.len)
         } else {
@@ -560,7 +559,7 @@ impl Switch {
                     {
                         let q = ramp.probability(port.queued - port.later(self.now).ahead);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
-                            frame.marked = true;
+                            frame.set_marked(true);
                         }
                     }
                 } else {

@@ -36,9 +36,10 @@ impl Voqs {
         self.active.len()
     }
     pub(crate) fn push(&mut self, frame: Frame) {
-        let Some((queue, bytes)) = self.queues.get_mut(frame.dst as usize) else { return };
+        let dst = u32::from(frame.dst);
+        let Some((queue, bytes)) = self.queues.get_mut(dst as usize) else { return };
         if queue.is_empty() {
-            self.active.push_back(frame.dst);
+            self.active.push_back(dst);
         }
         *bytes += u64::from(frame.len);
         self.bytes += u64::from(frame.len);

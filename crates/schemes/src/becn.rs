@@ -71,25 +71,31 @@ impl BecnParams {
 /// The latest rate of each congestion point heard.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// By identity, which are numbers without gaps; of those not heard the largest rate there is.
-    rates: Vec<Rate>,
+    /// In the order of their identities.
+    rates: Vec<(PointId, Rate)>,
     smallest: Option<Rate>,
 }
-
-/// Of a port that was not heard: rules nobody.
-const UNHEARD: Rate = Rate::from_bps(f64::MAX);
 
 impl Heard {
     /// Notes a message.
     pub fn note(&mut self, point: PointId, rate: Rate) {
-        let at = point.0 as usize;
-        if at >= self.rates.len() {
-            self.rates.resize(at + 1, UNHEARD);
-        }
-        let old = std::mem::replace(&mut self.rates[at], rate);
+        // Identities are numbers; where all ports speak, they have no gaps.
+        let first = self.rates.first().map_or(0, |r| r.0.0);
+        let guess = point.0.wrapping_sub(first) as usize;
+        let place = match self.rates.get(guess) {
+            Some(r) if r.0 == point => Ok(guess),
+            _ => self.rates.binary_search_by_key(&point, |r| r.0),
+        };
+        let old = match place {
+            Ok(at) => Some(std::mem::replace(&mut self.rates[at].1, rate)),
+            Err(at) => {
+                self.rates.insert(at, (point, rate));
+                None
+            }
+        };
         // Looks through all ports only when the ruling one has let go.
         self.smallest = match self.smallest {
-            Some(s) if rate > s && old == s => self.rates.iter().copied().reduce(Rate::min),
+            Some(s) if rate > s && old == Some(s) => self.rates.iter().map(|r| r.1).reduce(Rate::min),
             Some(s) => Some(s.min(rate)),
             None => Some(rate),
         };

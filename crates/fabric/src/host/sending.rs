@@ -18,14 +18,7 @@ impl Host {
                 return false;
             }
         }
-        let frame = Frame {
-            flow: self.id * self.hosts + dst,
-            dst,
-            seq: self.seq,
-            len,
-            born: self.now,
-            ..Frame::default()
-        };
+        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
         self.seq = self.seq.wrapping_add(1);
         if let Some(voqs) = &mut self.voqs {
             if voqs.frames >= self.fifo_limit {
@@ -187,7 +180,7 @@ impl Host {
 
     /// Frames of a flow held back from now on leave the FIFO for the limiter's queue, in order.
     pub(super) fn recall(&mut self, at: usize, key: u32) {
-        let mine = |f: &Frame| f.kind == Kind::Data && (key == WHOLE_HOST || f.dst == key);
+        let mine = |f: &Frame| f.is_data() && (key == WHOLE_HOST || u32::from(f.dst) == key);
         if !self.fifo.iter().any(mine) {
             return;
         }
@@ -231,7 +224,8 @@ impl Host {
         self.made_control(Bytes::new(64));
         let kind = if in_band { Kind::InBand } else { Kind::Control };
         let ext = self.bodies.put(Body::Probe(flow, probe));
-        let frame = Frame { flow: flow.0, dst: to, len: 64, kind, ext, born: self.now, ..Frame::default() };
+        let mut frame = Frame::control(kind, flow, self.hosts, to, self.now);
+        frame.ext = ext;
         if in_band {
             self.probes.push_back(frame);
         } else {
@@ -282,7 +276,7 @@ impl Host {
         let Some(mut frame) = slot.queue.pop_front() else { return };
         slot.state.backlog -= u64::from(frame.len);
         slot.pace(now, frame.len);
-        frame.counted = true;
+        frame.set_counted();
         self.fifo.push_back(frame);
         if self.end == NEVER {
             self.kick = true;
@@ -333,7 +327,7 @@ impl Host {
             _ => self.take_fifo(net),
         };
         let Some(mut frame) = frame else { return };
-        if frame.kind == Kind::Data && (self.limiters.count > 0) {
+        if frame.is_data() && (self.limiters.count > 0) {
             self.leave(&mut frame, net);
         }
         self.transmit(frame);
@@ -412,7 +406,7 @@ impl Host {
 
     /// A data frame goes on the link: its limiter tags and counts it.
     pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
-        let Some(at) = self.limiters.find(self.key_of(frame.dst)) else { return };
+        let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
         let Some(slot) = self.slot_mut(at) else { return };
         let tag = slot.state.tag;
         if tag != Tag::None
@@ -420,7 +414,7 @@ impl Host {
         {
             frame.set_tag(tag);
         }
-        if !frame.counted {
+        if !frame.counted() {
             self.count(at, frame.len, net);
         }
         self.release(at);
@@ -438,7 +432,7 @@ impl Host {
     #[inline]
     pub(super) fn send(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
         let ready = end + self.delay;
-        if frame.kind == Kind::Data {
+        if frame.is_data() {
             self.sent += 1;
             wires.push_frame(self.peer, ready, &frame);
         } else {

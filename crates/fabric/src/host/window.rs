@@ -15,13 +15,13 @@ impl Host {
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
-            && let Some(first) = inbox.ring.places().first()
+            && let Some(first) = inbox.ring.place_at(0)
             && first.ready < end
         {
             let mut taken = 0;
             if self.deaf {
-                for e in inbox.ring.places() {
-                    if e.ready >= end || e.frame.kind != Kind::Data {
+                while let Some(e) = inbox.ring.place_at(taken) {
+                    if e.ready >= end || !e.frame.is_data() {
                         break;
                     }
                     self.receive(e.ready, &e.frame);
@@ -29,7 +29,7 @@ impl Host {
                 }
                 inbox.ring.skip_many(taken);
             }
-            if inbox.ring.places().first().is_some_and(|e| e.ready < end) {
+            if inbox.ring.place_at(0).is_some_and(|e| e.ready < end) {
                 self.take(end, net, wires);
             }
         }
@@ -45,7 +45,7 @@ impl Host {
             if e.ready >= end {
                 break;
             }
-            let (ready, kind) = (e.ready, e.frame.kind);
+            let (ready, kind) = (e.ready, e.frame.kind());
             let Some(entry) = wires.pop(self.inbox) else { break };
             if kind == Kind::Data {
                 self.receive(ready, &entry.frame);
@@ -138,8 +138,7 @@ impl Host {
             let Some(source) = self.sources.first_mut() else { break };
             let dst = source.frame();
             let next = source.next;
-            let flow = self.id * self.hosts + dst;
-            let frame = Frame { flow, dst, seq: self.seq, len, born: slot, ..Frame::default() };
+            let frame = Frame::data(self.id, dst, self.seq, len, slot);
             self.seq = self.seq.wrapping_add(1);
             if free <= slot && self.fifo.is_empty() {
                 self.made.add(&frame);
@@ -169,7 +168,7 @@ impl Host {
     #[inline(never)]
     fn drain(&mut self, mut free: u64, before: u64, wires: &mut Wires) -> u64 {
         while let Some(head) = self.fifo.front() {
-            let start = free.max(head.born);
+            let start = free.max(head.born());
             if start >= before {
                 break;
             }

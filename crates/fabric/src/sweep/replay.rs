@@ -18,14 +18,14 @@ impl Switch {
         let Some(link) = &port.link else { return false };
         let tx = link.tx;
         loop {
-            let control = port.control.places().first().map_or(AFTER, |e| e.ready);
-            let data = port.data.places().first().map_or(AFTER, |e| e.ready);
+            let control = port.control.place_at(0).map_or(AFTER, |e| e.ready);
+            let data = port.data.place_at(0).map_or(AFTER, |e| e.ready);
             let start = control.min(data).max(port.free);
             if start >= end {
                 break;
             }
             if control <= start {
-                let Some(Entry { frame, .. }) = port.control.places().first() else { break };
+                let Some(Entry { frame, .. }) = port.control.place_at(0) else { break };
                 let done = start + tx.time(frame.len);
                 if done >= end {
                     break;
@@ -45,7 +45,7 @@ impl Switch {
             if done >= end {
                 break;
             }
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+            if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                 return false;
             }
             frame.stamp(port.stamp);
@@ -97,7 +97,7 @@ impl Switch {
             if done >= end {
                 break;
             }
-            calm = e.frame.kind == Kind::Data && self.mmu.free_calmly(row, usize::from(e.frame.input), len);
+            calm = e.frame.is_data() && self.mmu.free_calmly(row, usize::from(e.frame.input), len);
             if !calm {
                 break;
             }
@@ -115,7 +115,9 @@ impl Switch {
             queued -= u64::from(len);
             let mut frame = e.frame;
             let chance = ramp.probability(queued);
-            frame.marked |= chance >= 1.0 || (chance > 0.0 && port.marks.chance(chance));
+            if chance >= 1.0 || (chance > 0.0 && port.marks.chance(chance)) {
+                frame.set_marked(true);
+            }
             wires.push_frame(port.peer, done + port.delay, &frame);
             gone += 1;
             port.queued -= u64::from(len);
@@ -168,9 +170,9 @@ impl Switch {
             if end > last {
                 break;
             }
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+            if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                 self.ends[p] = end;
-                port.sending = Some(frame.kind);
+                port.sending = Some(frame.kind());
                 port.special = true;
                 return self.advance_special(p, last, before, wires);
             }
@@ -185,7 +187,7 @@ impl Switch {
         if end != NEVER {
             self.ends[p] = end;
             port.special = true;
-            port.sending = port.data.front().map(|e| e.frame.kind);
+            port.sending = port.data.front().map(|e| e.frame.kind());
         }
     }
 
@@ -219,7 +221,7 @@ impl Switch {
         };
         let Some(head) = head else { return };
         head.frame.stamp(port.stamp);
-        port.sending = Some(head.frame.kind);
+        port.sending = Some(head.frame.kind());
         port.special = true;
         self.ends[p] = start + tx.time(head.frame.len);
     }
@@ -266,6 +268,6 @@ impl Port {
             (Kind::Control, Some(link)) => (link.tx, self.control.front()),
             _ => (self.service, self.data.front()),
         };
-        head.filter(|e| e.frame.kind != Kind::InBand).map_or(NEVER, |e| start + tx.time(e.frame.len))
+        head.filter(|e| e.frame.kind() != Kind::InBand).map_or(NEVER, |e| start + tx.time(e.frame.len))
     }
 }
