@@ -35,6 +35,17 @@ struct ReflectorSlot {
     state: ReflectorState,
 }
 
+/// What is recorded of single frames.
+#[derive(Debug)]
+pub(crate) struct Records {
+    /// Transfers expected from each source: (bytes so far, those to complete, in order).
+    expected: BTreeMap<u32, Expected>,
+    pub(crate) matrix: Vec<u64>,
+    bins: Option<Vec<u64>>,
+    flow_bins: Vec<(u32, Vec<u64>)>,
+    rates: Vec<(u32, Vec<f64>)>,
+}
+
 /// What a received frame needs to know of its reflector, mostly.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ear {
@@ -124,8 +135,6 @@ pub(crate) struct Host {
     /// Feedback messages that arrived, and those lost of them.
     messages: u64,
     pub(crate) lost: u64,
-    /// Transfers expected from each source: (bytes so far, those to complete, in order).
-    expected: BTreeMap<u32, Expected>,
     pub(crate) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
     pub(crate) probes: VecDeque<Frame>,
@@ -150,7 +159,6 @@ pub(crate) struct Host {
     reflector_actions: Vec<ReflectorAction>,
     pub(crate) counters: Vec<u64>,
     pub(crate) out: HostOutcome,
-    pub(crate) matrix: Vec<u64>,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
     pub(crate) control_at: PerBin,
@@ -159,9 +167,7 @@ pub(crate) struct Host {
     pub(crate) events: Hash,
     pub(crate) failure: Option<String>,
     pub(crate) bin: u64,
-    bins: Option<Vec<u64>>,
-    flow_bins: Vec<(u32, Vec<u64>)>,
-    rates: Vec<(u32, Vec<f64>)>,
+    pub(crate) records: Box<Records>,
 }
 
 impl Host {
@@ -190,7 +196,17 @@ impl Host {
             .enumerate()
             .map(|(i, s)| Source::new(s, id, i, net.hosts, link.tx, net.seed, net.duration))
             .collect();
-        let expected_empty = expected.is_empty();
+        let records = Records {
+            expected,
+            matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
+            bins: (bin > 0 && net.record.delivered.contains(&NodeId(id))).then(|| vec![0; length]),
+            flow_bins: if bin > 0 {
+                mine(&net.record.flows, true).into_iter().map(|s| (s, vec![0; length])).collect()
+            } else {
+                Vec::new()
+            },
+            rates,
+        };
         Some(Self {
             id,
             inbox: base,
@@ -220,7 +236,6 @@ impl Host {
             faults: spec.faults,
             messages: 0,
             lost: 0,
-            expected,
             control: VecDeque::new(),
             probes: VecDeque::new(),
             bodies: Bodies::default(),
@@ -250,8 +265,7 @@ impl Host {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()
             },
-            watched: bin > 0 || net.record.matrix || net.record.latency || !expected_empty,
-            matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
+            watched: bin > 0 || net.record.matrix || net.record.latency || !records.expected.is_empty(),
             control_messages: 0,
             control_bits: 0,
             control_at: PerBin::new(net.control_bin(), net.duration),
@@ -264,14 +278,8 @@ impl Host {
             last_delivery: 0,
             failure: None,
             bin,
-            bins: (bin > 0 && net.record.delivered.contains(&NodeId(id))).then(|| vec![0; length]),
-            flow_bins: if bin > 0 {
-                mine(&net.record.flows, true).into_iter().map(|s| (s, vec![0; length])).collect()
-            } else {
-                Vec::new()
-            },
-            next_tick: if rates.is_empty() || bin == 0 { NEVER } else { bin },
-            rates,
+            next_tick: if records.rates.is_empty() || bin == 0 { NEVER } else { bin },
+            records: Box::new(records),
         })
     }
 

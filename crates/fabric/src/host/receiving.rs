@@ -114,20 +114,20 @@ impl Host {
         }
         let src = u32::from(frame.src);
         let bits = u64::from(frame.len) * 8;
-        if let Some(m) = self.matrix.get_mut(src as usize) {
+        if let Some(m) = self.records.matrix.get_mut(src as usize) {
             *m += bits / 8;
         }
-        if !self.expected.is_empty() {
+        if !self.records.expected.is_empty() {
             self.complete(now, src, u64::from(frame.len));
         }
         if self.bin == 0 {
             return;
         }
         let bin = (now / self.bin) as usize;
-        if let Some(b) = self.bins.as_mut().and_then(|b| b.get_mut(bin)) {
+        if let Some(b) = self.records.bins.as_mut().and_then(|b| b.get_mut(bin)) {
             *b += bits;
         }
-        if let Some((_, bins)) = self.flow_bins.iter_mut().find(|f| f.0 == src)
+        if let Some((_, bins)) = self.records.flow_bins.iter_mut().find(|f| f.0 == src)
             && let Some(b) = bins.get_mut(bin)
         {
             *b += bits;
@@ -136,7 +136,7 @@ impl Host {
 
     /// Counts bytes of finite transfers.
     pub(super) fn complete(&mut self, now: u64, src: u32, len: u64) {
-        let Some(e) = self.expected.get_mut(&src) else { return };
+        let Some(e) = self.records.expected.get_mut(&src) else { return };
         e.received += len;
         while let Some(&(at, bytes, start)) = e.list.front() {
             if e.received < at {
@@ -259,15 +259,15 @@ impl Host {
 
     pub(super) fn sample_rates(&mut self) {
         let line = self.rate.bps();
-        for i in 0..self.rates.len() {
-            let key = self.key_of(self.rates[i].0);
+        for i in 0..self.records.rates.len() {
+            let key = self.key_of(self.records.rates[i].0);
             let rate = self
                 .limiters
                 .find(key)
                 .and_then(|at| self.slot(at))
                 .filter(|s| s.state.engaged)
                 .map_or(line, |s| s.state.rate.bps());
-            self.rates[i].1.push(rate);
+            self.records.rates[i].1.push(rate);
         }
     }
 
@@ -282,27 +282,27 @@ impl Host {
         (out.sent, out.delivered, out.delivered_bits) = (self.sent, self.got.frames, self.delivered_bits);
         out.latency_sum = Time::from_ps(self.latency_sum);
         out.latency_max = Time::from_ps(self.latency_max);
-        self.out.incomplete = self.expected.values().map(|e| e.list.len() as u64).sum();
+        self.out.incomplete = self.records.expected.values().map(|e| e.list.len() as u64).sum();
         let bin = net.record.bin;
         let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
-        if self.rates.iter().any(|r| r.1.len() < bins) {
+        if self.records.rates.iter().any(|r| r.1.len() < bins) {
             self.sample_rates();
         }
         let host = NodeId(self.id);
         let per_second =
             |bits: Vec<u64>| bits.into_iter().map(|b| b as f64 / bin.as_secs_f64()).collect::<Vec<f64>>();
         let mut series = Vec::new();
-        if let Some(b) = self.bins.take() {
+        if let Some(b) = self.records.bins.take() {
             series.push(Series { kind: SeriesKind::Delivered { host }, bin, values: per_second(b) });
         }
-        for (src, b) in std::mem::take(&mut self.flow_bins) {
+        for (src, b) in std::mem::take(&mut self.records.flow_bins) {
             series.push(Series {
                 kind: SeriesKind::Flow { src: NodeId(src), dst: host },
                 bin,
                 values: per_second(b),
             });
         }
-        for (dst, values) in std::mem::take(&mut self.rates) {
+        for (dst, values) in std::mem::take(&mut self.records.rates) {
             series.push(Series {
                 kind: SeriesKind::LimiterRate { src: host, dst: NodeId(dst) },
                 bin,

@@ -65,14 +65,17 @@ impl Host {
             if frame.is_data() {
                 self.receive(ready, &frame);
             }
-            self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
+            // After an arrival that was not data, what is due next is known.
+            if self.calm != Calm::Not || self.due <= ready {
+                self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
+            }
             self.now = ready;
             if frame.is_data() {
                 self.answer(&frame, net);
             } else {
                 self.arrive(frame, net, wires);
             }
-            (self.due, self.calm) = (0, Calm::Not);
+            (self.due, self.calm) = (self.next_own().0, Calm::Not);
         }
     }
 
