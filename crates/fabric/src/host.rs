@@ -16,6 +16,7 @@ use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
 use crate::per_bin::PerBin;
+use crate::places::Places;
 use crate::source::Source;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::switch::Ledger;
@@ -32,6 +33,13 @@ use std::collections::{BTreeMap, VecDeque};
 struct ReflectorSlot {
     object: Box<dyn Reflector>,
     state: ReflectorState,
+}
+
+/// The reflectors of a host, found by source.
+#[derive(Debug, Default)]
+struct Reflectors {
+    slots: Vec<ReflectorSlot>,
+    places: Places,
 }
 
 /// Index of the event of deferred feedback, after an arrival of the same moment.
@@ -118,7 +126,7 @@ pub(crate) struct Host {
     scope: Scope,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
-    reflectors: BTreeMap<u32, ReflectorSlot>,
+    reflectors: Box<Reflectors>,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
@@ -214,7 +222,7 @@ impl Host {
             scope: plan.limiter_scope,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
-            reflectors: BTreeMap::new(),
+            reflectors: Box::default(),
             reflector_scope: plan.reflector_scope,
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),

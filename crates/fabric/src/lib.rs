@@ -11,6 +11,7 @@ mod mmu;
 mod net;
 mod outcome;
 mod per_bin;
+mod places;
 #[cfg(test)]
 mod sizes;
 mod source;

@@ -1,6 +1,7 @@
-//! A host's rate limiters, found by flow without a hash: a table of pages, made as they are needed.
+//! A host's rate limiters, found by flow without a hash.
 
 use crate::frame::{Frame, NEVER};
+use crate::places::Places;
 use cnsim_scheme_api::{LimiterState, ReactionPoint};
 use std::collections::VecDeque;
 
@@ -46,15 +47,13 @@ impl LimiterSlot {
     }
 }
 
-const PAGE: usize = 64;
-
 /// All limiters of a host.
 #[derive(Debug, Default)]
 pub(crate) struct Limiters {
     pub(crate) slots: Vec<Option<LimiterSlot>>,
     free: Vec<u32>,
-    pages: Vec<Option<Box<[u32; PAGE]>>>,
-    whole: u32,
+    places: Places,
+    whole: Option<usize>,
     pub(crate) count: usize,
 }
 
@@ -62,15 +61,7 @@ impl Limiters {
     /// Place of the limiter for this key.
     #[inline]
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
-        let at = if key == WHOLE_HOST {
-            self.whole
-        } else {
-            match self.pages.get(key as usize / PAGE) {
-                Some(Some(page)) => page[key as usize % PAGE],
-                _ => 0,
-            }
-        };
-        (at > 0).then(|| at as usize - 1)
+        if key == WHOLE_HOST { self.whole } else { self.places.find(key) }
     }
     pub(crate) fn insert(&mut self, slot: LimiterSlot) -> usize {
         let key = slot.key;
@@ -83,25 +74,17 @@ impl Limiters {
         };
         self.slots[at] = Some(slot);
         self.count += 1;
-        self.set(key, at as u32 + 1);
+        self.set(key, Some(at));
         at
     }
     pub(crate) fn remove(&mut self, at: usize) -> Option<LimiterSlot> {
         let slot = self.slots[at].take()?;
-        self.set(slot.key, 0);
+        self.set(slot.key, None);
         self.free.push(at as u32);
         self.count -= 1;
         Some(slot)
     }
-    fn set(&mut self, key: u32, value: u32) {
-        if key == WHOLE_HOST {
-            self.whole = value;
-            return;
-        }
-        let page = key as usize / PAGE;
-        if self.pages.len() <= page {
-            self.pages.resize_with(page + 1, || None);
-        }
-        self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[key as usize % PAGE] = value;
+    fn set(&mut self, key: u32, at: Option<usize>) {
+        if key == WHOLE_HOST { self.whole = at } else { self.places.set(key, at) }
     }
 }

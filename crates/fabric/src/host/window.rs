@@ -53,11 +53,15 @@ impl Host {
                     self.unanswered(&entry.frame);
                     continue;
                 }
+                // The sending side matters only to what the reflector asks for.
+                if !self.answers(ready, &entry.frame, net) {
+                    continue;
+                }
             }
             self.send_until((ready, arrival_kind(kind), 0), net, wires);
             self.now = ready;
             if kind == Kind::Data {
-                self.answer(&entry.frame, net);
+                self.reply(FlowId(entry.frame.flow(self.hosts)));
             } else {
                 self.arrive(entry.frame, net, wires);
             }
