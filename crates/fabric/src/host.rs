@@ -15,8 +15,8 @@ use crate::frame::{
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
+use crate::paged::Paged;
 use crate::per_bin::PerBin;
-use crate::places::Places;
 use crate::source::Source;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::switch::Ledger;
@@ -39,7 +39,31 @@ struct ReflectorSlot {
 #[derive(Debug, Default)]
 struct Reflectors {
     slots: Vec<ReflectorSlot>,
-    places: Places,
+    /// A place in `slots` and one more, or 0.
+    places: Paged<u32>,
+}
+
+impl Reflectors {
+    #[inline]
+    fn find(&self, key: u32) -> Option<usize> {
+        (self.places.get(key) as usize).checked_sub(1)
+    }
+    fn add(&mut self, key: u32, slot: ReflectorSlot) -> usize {
+        self.slots.push(slot);
+        *self.places.at(key) = self.slots.len() as u32;
+        self.slots.len() - 1
+    }
+}
+
+/// What says what the sending side does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calm {
+    /// The source and the link alone.
+    Free,
+    /// Limiters as well, none of which holds a frame back.
+    Limited,
+    /// More, or it is not known.
+    Not,
 }
 
 /// Index of the event of deferred feedback, after an arrival of the same moment.
@@ -65,8 +89,7 @@ pub(crate) struct Host {
     /// The sending side has nothing to do before this time; 0 where that is not known.
     due: u64,
     pub(crate) next_tick: u64,
-    /// Only the source and the link say what the sending side does (see [`Host::is_calm`]), as far as is known.
-    calm: bool,
+    calm: Calm,
     /// Data that arrives wakes nothing here.
     deaf: bool,
     /// Received frames are recorded one by one.
@@ -182,7 +205,7 @@ impl Host {
             delay: link.delay,
             tx: link.tx,
             rate: link.rate,
-            calm: false,
+            calm: Calm::Not,
             deaf: plan.reflect == ReflectGate::Never,
             delivered_bits: 0,
             latency_sum: 0,
@@ -278,7 +301,7 @@ impl Host {
         if let Some(&(at, ..)) = self.deferred.front() {
             best = best.min((at, order::CONTROL, DEFERRED));
         }
-        let t = self.timers.next();
+        let t = self.timers.next;
         if t != NEVER {
             best = best.min((t, order::TIMER, 0));
         }

@@ -10,8 +10,8 @@ mod limiter;
 mod mmu;
 mod net;
 mod outcome;
+mod paged;
 mod per_bin;
-mod places;
 #[cfg(test)]
 mod sizes;
 mod source;

@@ -90,7 +90,7 @@ impl Host {
             return;
         }
         let key = self.reflector_key(FlowId(frame.flow(self.hosts)));
-        if let Some(at) = self.reflectors.places.find(key)
+        if let Some(at) = self.reflectors.find(key)
             && let Some(r) = self.reflectors.slots.get_mut(at)
         {
             r.state.received += u64::from(frame.len);
@@ -170,7 +170,7 @@ impl Host {
         let key = self.reflector_key(flow);
         let now = Time::from_ps(now);
         let mut actions = std::mem::take(&mut self.reflector_actions);
-        let mut at = self.reflectors.places.find(key);
+        let mut at = self.reflectors.find(key);
         if at.is_none() {
             let src = NodeId(flow.0 / self.hosts);
             let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
@@ -183,9 +183,7 @@ impl Host {
             let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
-            at = Some(self.reflectors.slots.len());
-            self.reflectors.places.set(key, at);
-            self.reflectors.slots.push(ReflectorSlot { object, state });
+            at = Some(self.reflectors.add(key, ReflectorSlot { object, state }));
             self.deaf = false;
         }
         if let Some(slot) = at.and_then(|at| self.reflectors.slots.get_mut(at)) {
