@@ -192,6 +192,7 @@ impl Switch {
                 sending: None,
                 special: true,
                 mixed: false,
+                counted: sw.mmu.small.is_none(),
                 mark_from: NEVER,
                 left: 0,
                 sent: 0,
@@ -377,6 +378,7 @@ impl Switch {
     /// A data frame for output `out`.
     pub(crate) fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
         self.touch(out, self.now, wires);
+        self.count_cells(out, frame.len);
         let port = &self.ports[out];
         match self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued) {
             Ok(()) => {
@@ -409,8 +411,13 @@ impl Switch {
 
     /// Puts an admitted frame of the data class into its queue.
     fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
-        let signal = self.mmu.store(out, usize::from(frame.input), frame.len);
         let port = &mut self.ports[out];
+        let signal = if port.counted {
+            self.mmu.store(out, usize::from(frame.input), frame.len)
+        } else {
+            self.mmu.pool += u64::from(frame.len);
+            Signal::None
+        };
         port.queued += u64::from(frame.len);
         port.queue_max = port.queue_max.max(port.queued);
         if let Some(ramp) = port.ramp
@@ -430,13 +437,30 @@ impl Switch {
         self.signal(signal, wires);
     }
 
+    /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
+    /// uncounted, they are counted from now on.
+    #[inline]
+    fn count_cells(&mut self, out: usize, len: u16) {
+        let port = &mut self.ports[out];
+        if port.counted || self.mmu.small.is_some_and(|small| port.queued + u64::from(len) <= small) {
+            return;
+        }
+        debug_assert!(self.mmu.small.is_some_and(|small| port.queued <= small));
+        port.counted = true;
+        for e in port.data.entries() {
+            self.mmu.count(out, usize::from(e.frame.input), e.frame.len);
+        }
+        self.note_calm(out);
+    }
+
     /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp at
-    /// arrival.
+    /// arrival, the need to count its cells.
     fn note_calm(&mut self, out: usize) {
         let port = &mut self.ports[out];
         let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
         let ramp = port.ramp.map_or(NEVER, low);
-        port.calm = port.queue_max.min(self.mmu.output_limit).min(ramp);
+        let small = self.mmu.small.filter(|_| !port.counted).unwrap_or(NEVER);
+        port.calm = port.queue_max.min(self.mmu.output_limit).min(ramp).min(small);
     }
 
     /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
@@ -446,7 +470,12 @@ impl Switch {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
         let queued = port.queued + len;
-        if queued > port.calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
+        if queued > port.calm {
+            return Stored::Not;
+        }
+        if !port.counted {
+            self.mmu.pool += len;
+        } else if !self.mmu.store_calmly(out, input, entry.frame.len) {
             return Stored::Not;
         }
         port.queued = queued;
@@ -569,7 +598,12 @@ impl Switch {
                     port.out.control_sent += 1;
                     port.left_control += u64::from(frame.len);
                 }
-                let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
+                let signal = if port.counted {
+                    self.mmu.free(p, usize::from(frame.input), frame.len)
+                } else {
+                    self.mmu.pool -= u64::from(frame.len);
+                    Signal::None
+                };
                 wires.push_frame(link.peer, ready, &frame);
                 self.signal(signal, wires);
             }
