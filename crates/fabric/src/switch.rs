@@ -256,7 +256,7 @@ impl Switch {
         if let Some(&(at, _, _)) = self.own.front() {
             best = best.min((at, order::CONTROL, self.ports.len() as u32));
         }
-        best.min((self.timers.next(), order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
+        best.min((self.timers.next, order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
     }
 
     /// Notes the earliest event that is neither an arrival nor the end of a transmission.

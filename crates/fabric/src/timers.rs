@@ -3,14 +3,21 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Timers {
+    /// Time of the next expiry, `u64::MAX` if none.
+    pub(crate) next: u64,
     heap: BinaryHeap<Reverse<(u64, u32, u8, u32)>>,
     /// Present generation of (object, slot); an expiry of an older one is stale. Sorted by (object, slot).
     live: Vec<((u32, u8), u32)>,
     generation: u32,
-    next: u64,
-    started: bool,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self { next: u64::MAX, heap: BinaryHeap::new(), live: Vec::new(), generation: 0 }
+    }
 }
 
 impl Timers {
@@ -39,12 +46,6 @@ impl Timers {
         self.settle();
     }
 
-    /// Time of the next expiry, `u64::MAX` if none.
-    #[inline]
-    pub(crate) fn next(&self) -> u64 {
-        if self.started { self.next } else { u64::MAX }
-    }
-
     /// Takes the next expiry: (object, slot).
     pub(crate) fn pop(&mut self) -> Option<(u32, u8)> {
         let Reverse((_, object, slot, _)) = self.heap.pop()?;
@@ -57,7 +58,6 @@ impl Timers {
 
     /// Drops stale expiries and notes the next.
     fn settle(&mut self) {
-        self.started = true;
         while let Some(&Reverse((_, object, slot, generation))) = self.heap.peek() {
             match self.live.binary_search_by_key(&(object, slot), |l| l.0) {
                 Ok(i) if self.live[i].1 == generation => break,
