@@ -136,6 +136,16 @@ impl Frame {
         self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
         self.ext = ext;
     }
+    /// Lowers the tag of a data frame to a stamp of its kind. Packed rates are in the order of the rates.
+    #[inline]
+    pub(crate) fn stamp(&mut self, stamp: Option<(u8, u32)>) {
+        if let Some((tag, rate)) = stamp
+            && u64::from(tag) == self.word >> TAG
+            && self.is_data()
+        {
+            self.ext = self.ext.min(rate);
+        }
+    }
     /// Identity of a data frame for the conservation sums, which do not depend on order.
     #[inline]
     pub(crate) fn identity(&self) -> u64 {

@@ -19,7 +19,6 @@ use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Wires, order};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch};
-use cnsim_scheme_api::Tag;
 
 impl Switch {
     /// Runs the switch up to `end` (exclusive).

@@ -16,8 +16,8 @@ pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires, arrival_kind,
-    order,
+    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
+    arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -28,7 +28,7 @@ use crate::timers::Timers;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
     PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream,
-    Time,
+    Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -306,10 +306,12 @@ impl Switch {
             order::END => self.end(port as usize, wires),
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
-                    self.touch(port as usize, time, wires);
-                    let apart = self.ports[port as usize].later(time + 1);
-                    self.with_point(port as usize, net, None, apart, |point, queue, ctl| {
-                        point.on_timer(Slot(slot), queue, ctl);
+                    let port = port as usize;
+                    let apart = self.ports[port].later(time + 1);
+                    self.look(port, apart, wires, |s, apart| {
+                        s.with_point(port, net, None, apart, |point, queue, ctl| {
+                            point.on_timer(Slot(slot), queue, ctl);
+                        });
                     });
                 }
                 self.note_rare();
@@ -429,12 +431,7 @@ impl Switch {
             && !port.service.stopped()
         {
             port.sending = Some(e.frame.kind());
-            if let Some(stamp) = port.stamp
-                && let cnsim_scheme_api::Tag::RateDiscovery(rate) = e.frame.tag()
-                && e.frame.is_data()
-            {
-                e.frame.set_tag(cnsim_scheme_api::Tag::RateDiscovery(rate.min(stamp)));
-            }
+            e.frame.stamp(port.stamp);
             self.now + port.service.time(e.frame.len)
         } else {
             return;

@@ -9,8 +9,8 @@ pub(crate) struct Timers {
     /// Time of the next expiry, `u64::MAX` if none.
     pub(crate) next: u64,
     heap: BinaryHeap<Reverse<(u64, u32, u8, u32)>>,
-    /// Present generation of (object, slot); an expiry of an older one is stale. Sorted by (object, slot).
-    live: Vec<((u32, u8), u32)>,
+    /// Present generation of (object, slot), and its time; an expiry of an older one is stale. Sorted by (object, slot).
+    live: Vec<((u32, u8), u32, u64)>,
     generation: u32,
 }
 
@@ -25,8 +25,10 @@ impl Timers {
     pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64) {
         self.generation = self.generation.wrapping_add(1);
         match self.live.binary_search_by_key(&(object, slot), |l| l.0) {
-            Ok(i) => self.live[i].1 = self.generation,
-            Err(i) => self.live.insert(i, ((object, slot), self.generation)),
+            // As a pacer does with each message: the order of expiries does not depend on when they were planned.
+            Ok(i) if self.live[i].2 == at => return,
+            Ok(i) => self.live[i] = ((object, slot), self.generation, at),
+            Err(i) => self.live.insert(i, ((object, slot), self.generation, at)),
         }
         self.heap.push(Reverse((at, object, slot, self.generation)));
         self.settle();

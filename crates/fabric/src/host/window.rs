@@ -54,14 +54,17 @@ impl Host {
                     continue;
                 }
             }
-            self.send_until((ready, arrival_kind(kind), 0), net, wires);
+            // After an arrival that was not data, what is due next is known.
+            if self.calm != Calm::Not || self.due <= ready {
+                self.send_until((ready, arrival_kind(kind), 0), net, wires);
+            }
             self.now = ready;
             if kind == Kind::Data {
                 self.answer(&entry.frame, net);
             } else {
                 self.arrive(entry.frame, net, wires);
             }
-            (self.due, self.calm) = (0, Calm::Not);
+            (self.due, self.calm) = (self.next_own().0, Calm::Not);
         }
     }
 

@@ -3,13 +3,16 @@
 use super::*;
 
 impl Switch {
-    /// [`Switch::drain`] of a port where control waits as well or tags are stamped: control first, whenever the transmitter
-    /// becomes free. False if the rest needs the exact way.
+    /// [`Switch::drain`] of a port where control waits as well, tags are stamped, or a transmission in progress is noted:
+    /// control first, whenever the transmitter becomes free. False if the rest needs the exact way.
     #[inline]
     pub(super) fn drain_mixed(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        if self.ports[p].special && !self.drain_noted(p, end, wires) {
+            return self.ends[p] >= end && self.ends[p] != NEVER;
+        }
         let row = self.mmu.row(p);
         let Some(port) = self.ports.get_mut(p) else { return false };
-        if port.special || port.queued > port.mark_from {
+        if port.queued > port.mark_from {
             return false;
         }
         let Some(link) = &port.link else { return false };
@@ -47,11 +50,7 @@ impl Switch {
             {
                 return false;
             }
-            if let Some(stamp) = port.stamp
-                && let Tag::RateDiscovery(rate) = frame.tag()
-            {
-                frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-            }
+            frame.stamp(port.stamp);
             let len = u64::from(frame.len);
             wires.push_frame(port.peer, done + port.delay, frame);
             port.data.skip();
@@ -61,6 +60,21 @@ impl Switch {
             port.free = done;
         }
         port.mixed = port.stamp.is_some() || !port.control.is_empty();
+        true
+    }
+
+    /// Ends the transmission noted at a port, if it ends before `end` and nothing stops what waits. True if nothing is noted now.
+    fn drain_noted(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        if self.ports[p].is_stopped() {
+            return false;
+        }
+        if self.ends[p] != NEVER {
+            if self.ends[p] >= end {
+                return false;
+            }
+            self.complete(p, wires);
+        }
+        self.ports[p].special = false;
         true
     }
 
@@ -211,12 +225,7 @@ impl Switch {
             Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
         };
         let Some(head) = head else { return };
-        if let Some(stamp) = port.stamp
-            && head.frame.is_data()
-            && let Tag::RateDiscovery(rate) = head.frame.tag()
-        {
-            head.frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-        }
+        head.frame.stamp(port.stamp);
         port.sending = Some(head.frame.kind());
         port.special = true;
         self.ends[p] = start + tx.time(head.frame.len);

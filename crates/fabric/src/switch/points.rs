@@ -71,11 +71,11 @@ impl Switch {
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
         port.countdown = point.state.countdown - apart.ahead as i64;
-        port.stamp = point.state.stamp;
+        port.stamp = point.state.stamp.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
         if port.ramp != point.state.ramp {
-            port.ramp = point.state.ramp;
-            port.special = true;
+            let ramp = point.state.ramp;
+            port.set_ramp(ramp);
             port.calm = 0;
         }
         self.look_for_sample(p, apart.behind);
