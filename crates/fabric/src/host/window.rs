@@ -64,6 +64,10 @@ impl Host {
             let Some(Entry { ready, frame }) = wires.pop(self.inbox) else { return };
             if frame.is_data() {
                 self.receive(ready, &frame);
+                // The sending side matters only to what the reflector asks for.
+                if !self.answers(ready, &frame, net) {
+                    continue;
+                }
             }
             // After an arrival that was not data, what is due next is known.
             if self.calm != Calm::Not || self.due <= ready {
@@ -71,7 +75,7 @@ impl Host {
             }
             self.now = ready;
             if frame.is_data() {
-                self.answer(&frame, net);
+                self.reply(FlowId(frame.flow(self.hosts)));
             } else {
                 self.arrive(frame, net, wires);
             }
