@@ -62,6 +62,9 @@ pub(crate) struct Mmu {
     watch: u32,
     /// The same for a frame to be stored, the cell's limit included.
     calm: u32,
+    /// Where an output's cells are its own, one for each input: largest queue for which they need not be kept, as none of them
+    /// is larger than the queue, and nothing follows from them.
+    pub(crate) small: Option<u64>,
 }
 
 impl Mmu {
@@ -97,6 +100,8 @@ impl Mmu {
             pool_guard: pool_limit.saturating_sub(margin.saturating_mul(ports as u64)),
             watch: low.min(guard),
             calm: low.min(guard).min(cell_limit),
+            small: (spec.organisation == Organisation::Crosspoint)
+                .then(|| low.min(guard).min(cell_limit).into()),
             so,
             si,
             occupied: vec![0; cells],
@@ -155,6 +160,12 @@ impl Mmu {
         true
     }
 
+    /// Takes a frame that is stored uncounted into its cell.
+    pub(crate) fn count(&mut self, output: usize, input: usize, len: u16) {
+        let cell = self.cell(output, input);
+        self.occupied[cell] += u32::from(len);
+    }
+
     /// Undoes [`Mmu::store_calmly`].
     pub(crate) fn unstore_calmly(&mut self, output: usize, input: usize, len: u16) {
         let cell = self.cell(output, input);
@@ -176,6 +187,16 @@ impl Mmu {
             return false;
         }
         *occupied -= u32::from(len);
+        self.pool -= u64::from(len);
+        true
+    }
+
+    /// [`Mmu::free_calmly`], of a frame that is `counted` in its cell or not.
+    #[inline(always)]
+    pub(crate) fn leave_calmly(&mut self, counted: bool, row: usize, input: usize, len: u16) -> bool {
+        if counted {
+            return self.free_calmly(row, input, len);
+        }
         self.pool -= u64::from(len);
         true
     }
