@@ -15,6 +15,7 @@ use crate::frame::{
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
+use crate::paged::Paged;
 use crate::per_bin::PerBin;
 use crate::source::Source;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
@@ -115,7 +116,7 @@ pub(crate) struct Host {
     pub(crate) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
     pub(crate) probes: VecDeque<Frame>,
-    /// Of the control frames that wait here.
+    /// Of the probes that wait here.
     pub(crate) bodies: Bodies,
     pub(crate) limiters: Limiters,
     /// Round-robin pointer over FIFO (0) and limiters.
@@ -128,7 +129,9 @@ pub(crate) struct Host {
     scope: Scope,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
-    reflectors: BTreeMap<u32, ReflectorSlot>,
+    reflectors: Vec<ReflectorSlot>,
+    /// Place of a source's reflector among them, and one more.
+    reflector_at: Paged<u32>,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
@@ -224,7 +227,8 @@ impl Host {
             scope: plan.limiter_scope,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
-            reflectors: BTreeMap::new(),
+            reflectors: Vec::new(),
+            reflector_at: Paged::default(),
             reflector_scope: plan.reflector_scope,
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),

@@ -7,7 +7,7 @@ impl Host {
         match frame.kind() {
             Kind::Xoff | Kind::Xon if self.faults.ignores_pause => {}
             Kind::Xoff | Kind::Xon => self.pause(frame.kind() == Kind::Xoff),
-            Kind::Data => self.deliver(&frame, net),
+            Kind::Data => self.deliver(&frame, net, wires),
             Kind::Control | Kind::InBand => {
                 match wires.bodies.get(frame.ext) {
                     Some(Body::Feedback(..)) if self.loses() => self.lost += 1,
@@ -15,7 +15,7 @@ impl Host {
                         self.deferred.push_back((self.now + self.feedback_delay, flow, feedback));
                     }
                     Some(Body::Feedback(flow, feedback)) => self.feedback(*flow, feedback, net),
-                    Some(Body::Probe(flow, probe)) => self.reflect(*flow, None, Some(*probe), net),
+                    Some(&Body::Probe(flow, probe)) => self.reflect(flow, None, Some(probe), net, wires),
                     None => {}
                 }
                 wires.bodies.release(frame.ext);
@@ -45,9 +45,9 @@ impl Host {
 
     /// A data frame has arrived.
     #[inline]
-    pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net) {
+    pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         self.receive(self.now, frame);
-        if self.fires(frame) { self.answer(frame, net) } else { self.unanswered(frame) }
+        if self.fires(frame) { self.answer(frame, net, wires) } else { self.unanswered(frame) }
     }
 
     /// Does the gate of the reflection select this frame?
@@ -62,7 +62,7 @@ impl Host {
     }
 
     /// Wakes the reflector with a data frame.
-    pub(super) fn answer(&mut self, frame: &Frame, net: &Net) {
+    pub(super) fn answer(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         let flow = FlowId(frame.flow(self.hosts));
         let view = FrameView {
             flow,
@@ -73,7 +73,7 @@ impl Host {
             tag: frame.tag(),
             dropped: false,
         };
-        self.reflect(flow, Some(view), None, net);
+        self.reflect(flow, Some(view), None, net, wires);
     }
 
     /// Counts a data frame that does not wake its reflector.
@@ -82,7 +82,7 @@ impl Host {
             return;
         }
         let key = self.reflector_key(FlowId(frame.flow(self.hosts)));
-        if let Some(r) = self.reflectors.get_mut(&key) {
+        if let Some(r) = self.reflectors.get_mut(self.reflector_at.get(key).wrapping_sub(1) as usize) {
             r.state.received += u64::from(frame.len);
         }
     }
@@ -154,11 +154,13 @@ impl Host {
         frame: Option<FrameView>,
         probe: Option<Probe>,
         net: &Net,
+        wires: &mut Wires,
     ) {
         let key = self.reflector_key(flow);
         let now = Time::from_ps(self.now);
         let mut actions = std::mem::take(&mut self.reflector_actions);
-        if !self.reflectors.contains_key(&key) {
+        let mut at = self.reflector_at.get(key);
+        if at == 0 {
             let src = NodeId(flow.0 / self.hosts);
             let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
             let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
@@ -170,10 +172,12 @@ impl Host {
             let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
-            self.reflectors.insert(key, ReflectorSlot { object, state });
+            self.reflectors.push(ReflectorSlot { object, state });
+            at = self.reflectors.len() as u32;
+            *self.reflector_at.at(key) = at;
             self.deaf = false;
         }
-        if let Some(slot) = self.reflectors.get_mut(&key) {
+        if let Some(slot) = self.reflectors.get_mut(at.wrapping_sub(1) as usize) {
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
                 if slot.state.deaf_until <= now {
@@ -190,7 +194,7 @@ impl Host {
             match action {
                 ReflectorAction::Reply(feedback) => {
                     self.made_control(feedback.wire_length());
-                    let ext = self.bodies.put(Body::Feedback(flow, feedback));
+                    let ext = wires.bodies.put(Body::Feedback(flow, feedback));
                     let kind = if self.in_band { Kind::InBand } else { Kind::Control };
                     let dst = flow.0 / self.hosts;
                     let mut frame = Frame::control(kind, flow, self.hosts, dst, self.now);

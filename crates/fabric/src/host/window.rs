@@ -60,7 +60,7 @@ impl Host {
             }
             self.now = ready;
             if kind == Kind::Data {
-                self.answer(&entry.frame, net);
+                self.answer(&entry.frame, net, wires);
             } else {
                 self.arrive(entry.frame, net, wires);
             }
