@@ -35,6 +35,26 @@ struct ReflectorSlot {
     state: ReflectorState,
 }
 
+/// The reflectors of a host, found by source.
+#[derive(Debug, Default)]
+struct Reflectors {
+    slots: Vec<ReflectorSlot>,
+    /// A place in `slots` and one more, or 0.
+    places: Paged<u32>,
+}
+
+impl Reflectors {
+    #[inline]
+    fn find(&self, key: u32) -> Option<usize> {
+        (self.places.get(key) as usize).checked_sub(1)
+    }
+    fn add(&mut self, key: u32, slot: ReflectorSlot) -> usize {
+        self.slots.push(slot);
+        *self.places.at(key) = self.slots.len() as u32;
+        self.slots.len() - 1
+    }
+}
+
 /// What says what the sending side does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Calm {
@@ -129,9 +149,7 @@ pub(crate) struct Host {
     scope: Scope,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
-    reflectors: Vec<ReflectorSlot>,
-    /// Place of a source's reflector among them, and one more.
-    reflector_at: Paged<u32>,
+    reflectors: Box<Reflectors>,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
@@ -227,8 +245,7 @@ impl Host {
             scope: plan.limiter_scope,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
-            reflectors: Vec::new(),
-            reflector_at: Paged::default(),
+            reflectors: Box::default(),
             reflector_scope: plan.reflector_scope,
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),
