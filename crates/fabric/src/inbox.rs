@@ -53,6 +53,15 @@ impl Inbox {
     pub(crate) fn front(&self) -> Option<&Entry> {
         if self.deep { self.many.front() } else { self.entry(0) }
     }
+    /// The last entry.
+    #[inline]
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Entry> {
+        if self.deep {
+            return self.many.last_but_mut(0);
+        }
+        let last = self.place(u32::from(self.count.checked_sub(1)?));
+        Some(&mut self.few[last])
+    }
     fn entry(&self, n: usize) -> Option<&Entry> {
         (n < usize::from(self.count)).then(|| &self.few[self.place(n as u32)])
     }
