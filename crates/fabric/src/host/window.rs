@@ -15,21 +15,17 @@ impl Host {
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
-            && let Some(first) = inbox.ring.places().first()
-            && first.ready < end
+            && inbox.due(0, end).is_some()
         {
             if self.deaf {
                 let mut taken = 0;
-                for e in inbox.ring.places() {
-                    if e.ready >= end || !e.frame.is_data() {
-                        break;
-                    }
+                while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_data()) {
                     self.receive(e.ready, &e.frame);
                     taken += 1;
                 }
-                inbox.ring.skip_many(taken);
+                inbox.skip_many(taken);
             }
-            if inbox.ring.places().first().is_some_and(|e| e.ready < end) {
+            if inbox.due(0, end).is_some() {
                 self.take(end, net, wires);
             }
         }
@@ -45,10 +41,7 @@ impl Host {
         loop {
             let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize) else { return };
             let (mut taken, mut due) = (0, false);
-            for e in inbox.ring.places() {
-                if e.ready >= end {
-                    break;
-                }
+            while let Some(e) = inbox.due(taken, end) {
                 due = !e.frame.is_data() || (self.fires(&e.frame) && self.wakes(e.ready, &e.frame));
                 if due {
                     break;
@@ -57,7 +50,7 @@ impl Host {
                 self.hear(&e.frame);
                 taken += 1;
             }
-            inbox.ring.skip_many(taken);
+            inbox.skip_many(taken);
             if !due {
                 return;
             }
