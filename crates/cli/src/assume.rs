@@ -6,7 +6,7 @@ use crate::reproduce::{
     write_report,
 };
 use crate::sweep::{bounds, cell, column, half, quoted, refuse_many};
-use crate::{Common, Done, Failure, pairs};
+use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_studies::assume::{Lab, Scored, ScoredCell, Setup, asked_switches, every, named_switches};
@@ -47,18 +47,8 @@ pub(crate) struct AssumeArgs {
     /// Number of combinations shown.
     #[arg(long, default_value_t = 15)]
     top: usize,
-    /// Threads [default: all cores].
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
-    /// Output folder.
-    #[arg(long, default_value = "out")]
-    out: PathBuf,
-    /// Ranking and cells as JSON on standard output.
-    #[arg(long)]
-    json: bool,
-    /// Start even if the request is huge.
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    batch: Batch,
 }
 
 pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
@@ -106,7 +96,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     }
     let first = lab.missing(&setups);
     let jobs: Vec<_> = first.iter().map(|i| lab.jobs[*i].clone()).collect();
-    refuse_many(&jobs, args.force)?;
+    refuse_many(&jobs, args.batch.force)?;
     if !common.quiet {
         let each =
             jobs.iter().map(|j| j.ready.settings.packet_hops()).sum::<f64>() / jobs.len().max(1) as f64;
@@ -124,7 +114,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
             alone - 1,
             jobs.len(),
             each * if whole { jobs.len() as f64 } else { args.budget as f64 } / ASSUMED_SPEED,
-            threads(args.threads)
+            threads(args.batch.threads)
         );
     }
     let watch = Arc::new(Watch::default());
@@ -137,7 +127,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         left = out;
         setups.extend(more);
         let missing: Vec<_> = lab.missing(&setups).iter().map(|i| lab.jobs[*i].clone()).collect();
-        refuse_many(&missing, args.force)?;
+        refuse_many(&missing, args.batch.force)?;
         if !common.quiet {
             eprintln!("{} combinations of what helped: {} further runs", setups.len() - alone, missing.len());
         }
@@ -150,7 +140,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let text =
         Text { lab: &lab, scored: &scored, base: &base, args, left, idle: idle(&lab, &setups[..alone]) };
     text.write_files(&scenario, &setups)?;
-    if args.json {
+    if args.batch.json {
         println!("{}", text.json(&scenario));
     } else {
         text.tell(&scenario);
@@ -162,7 +152,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
 fn go(lab: &mut Lab<'_>, setups: &[Setup], args: &AssumeArgs, watch: &Arc<Watch>, common: &Common) -> Done {
     let missing = lab.missing(setups);
     let jobs: Vec<_> = missing.iter().map(|i| lab.jobs[*i].clone()).collect();
-    let records = run_all(&jobs, &args.out, args.threads, watch, common.quiet)?;
+    let records = run_all(&jobs, &args.batch.out, args.batch.threads, watch, common.quiet)?;
     let finished = records.iter().flatten().count();
     for (at, record) in missing.into_iter().zip(records) {
         lab.records[at] = record;
@@ -274,7 +264,7 @@ impl Text<'_> {
             );
         }
         println!("{}", self.conclusion());
-        let out = self.args.out.display();
+        let out = self.args.batch.out.display();
         println!("\nFigures  {out}/assume.html\nNumbers  {out}/assume.csv, {out}/assume-cells.csv");
     }
 
@@ -363,7 +353,7 @@ impl Text<'_> {
             line.push(if s.holds_everywhere(self.base) { "yes" } else { "no" }.into());
             lines.push(line);
         }
-        write(&self.args.out.join("assume.csv"), grid::csv(&header, &lines).as_bytes())?;
+        write(&self.args.batch.out.join("assume.csv"), grid::csv(&header, &lines).as_bytes())?;
         let header = words(
             "reading,study,scenario,condition,pause,scheme,metric,unit,published,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,scale,distance,agrees",
         );
@@ -384,8 +374,8 @@ impl Text<'_> {
                 lines.push(line);
             }
         }
-        write(&self.args.out.join("assume-cells.csv"), grid::csv(&header, &lines).as_bytes())?;
-        write_report(&self.args.out.join("assume.html"), &self.report(scenario, setups))
+        write(&self.args.batch.out.join("assume-cells.csv"), grid::csv(&header, &lines).as_bytes())?;
+        write_report(&self.args.batch.out.join("assume.html"), &self.report(scenario, setups))
     }
 
     fn report(&self, scenario: &Scenario, setups: &[Setup]) -> model::Report {

@@ -94,11 +94,12 @@ fn scenario(s: &Scenario, written: String) -> Done {
     let Some(first) = cases.first() else { return Ok(()) };
     let ready = s.ready(first)?;
     println!("{}", draw::network(&ready));
-    let mut hops = 0.0;
+    let (mut hops, mut runs) = (0.0, 0);
     for case in &cases {
         hops += s.ready(case)?.settings.packet_hops() * s.seeds_of(case) as f64;
+        runs += s.seeds_of(case);
     }
-    println!("{}", bold(&format!("{} cases x {} seeds", cases.len(), s.seeds)));
+    println!("{}", bold(&format!("{} cases, {runs} runs with their seeds", cases.len())));
     for (g, group) in s.groups.iter().enumerate() {
         let mut conditions: Vec<&str> = Vec::new();
         for c in cases.iter().filter(|c| c.group == g) {

@@ -165,7 +165,7 @@ enum Verb {
         /// The file.
         file: PathBuf,
         /// Threads.
-        #[arg(long, default_value_t = 0)]
+        #[arg(long, default_value_t = 0, hide_default_value = true)]
         threads: usize,
     },
     /// Compare two results.json.
@@ -193,7 +193,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     seeds: Option<u64>,
     /// Threads [default: all cores].
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
     /// Output folder.
     #[arg(long, default_value = "out")]
@@ -223,6 +223,23 @@ impl Default for ReproduceArgs {
     }
 }
 
+/// What commands that make many runs have in common.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct Batch {
+    /// Threads [default: all cores].
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+    /// Output folder.
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    /// Results as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+    /// Start even if the request is huge.
+    #[arg(long)]
+    force: bool,
+}
+
 /// Arguments of `run`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RunArgs {
@@ -241,7 +258,7 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Threads for this one run [default: by its size and the cores that are free].
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
     /// Set a key.
     #[arg(long = "set", value_name = "KEY=VALUE")]

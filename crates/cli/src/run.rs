@@ -33,13 +33,8 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let mut row = std::mem::take(&mut case.row);
     row.retain(|(k, _)| args.condition.is_some() || !sets.iter().any(|s| s.0 == *k));
     let case = scenario.case(case.group, row, &case.pause, &case.scheme);
-    let job = Job {
-        scenario: (scenario.study.clone(), scenario.name.clone()),
-        ready: scenario.ready(&case)?,
-        case,
-        seed: args.seed,
-        all_series: args.series == "all",
-    };
+    let ready = scenario.ready(&case)?;
+    let job = Job { all_series: args.series == "all", ..Job::new(&scenario, case, ready, args.seed) };
     refuse_huge(std::slice::from_ref(&job), args.force)?;
     if common.verbose {
         eprintln!("effective configuration: {:#}", job.ready.config);

@@ -5,7 +5,7 @@ use crate::reproduce::{
     interrupted, measured, refuse_huge, refuse_no_seeds, run_all, threads, write, write_report, write_results,
 };
 use crate::run::{condition_of, first_case, unknown_scheme};
-use crate::{Common, Done, Failure, pairs};
+use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_studies::files::digits;
@@ -16,7 +16,6 @@ use cnsim_studies::stats::Summary;
 use cnsim_studies::store::RunRecord;
 use cnsim_studies::study::{Job, Watch};
 use serde_json::json;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs beyond which a request needs --force.
@@ -49,18 +48,8 @@ pub(crate) struct SweepArgs {
     /// Set a key for all points.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
-    /// Threads [default: all cores].
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
-    /// Output folder.
-    #[arg(long, default_value = "out")]
-    out: PathBuf,
-    /// Results as JSON on standard output.
-    #[arg(long)]
-    json: bool,
-    /// Start even if the request is huge.
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    batch: Batch,
 }
 
 /// Metrics shown where none are asked for, if they were measured.
@@ -150,7 +139,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let asked = wanted(&args.metric)?;
     let scenario = Scenario::load(&args.scenario, &pairs(&args.sets)?)?;
     let sweep = plan(args, &scenario)?;
-    refuse_many(&sweep.jobs, args.force)?;
+    refuse_many(&sweep.jobs, args.batch.force)?;
     if !common.quiet {
         eprintln!(
             "cnsim {}: {} points of {}, {} runs, {} threads",
@@ -158,20 +147,20 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
             sweep.points.len(),
             scenario.id(),
             sweep.jobs.len(),
-            threads(args.threads)
+            threads(args.batch.threads)
         );
         sweep.notes.iter().for_each(|n| eprintln!("note: {n}"));
     }
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
-    let records = run_all(&sweep.jobs, &args.out, args.threads, &watch, common.quiet)?;
+    let records = run_all(&sweep.jobs, &args.batch.out, args.batch.threads, &watch, common.quiet)?;
     let rows: Vec<Row<'_>> = sweep.points.iter().filter_map(|p| row(p, &records, sweep.seeds)).collect();
     let shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
-    write(&args.out.join("sweep.csv"), csv(&scenario, &sweep, &rows).as_bytes())?;
+    write(&args.batch.out.join("sweep.csv"), csv(&scenario, &sweep, &rows).as_bytes())?;
     let all: Vec<RunRecord> = records.iter().flatten().cloned().collect();
-    write_results(&args.out, &all, &|_| Vec::new())?;
-    write_report(&args.out.join("sweep.html"), &report(args, &scenario, &sweep, &rows, &shown))?;
-    if args.json {
+    write_results(&args.batch.out, &all, &|_| Vec::new())?;
+    write_report(&args.batch.out.join("sweep.html"), &report(args, &scenario, &sweep, &rows, &shown))?;
+    if args.batch.json {
         println!("{}", as_json(&scenario, &sweep, &rows));
     } else {
         tell(args, &sweep, &rows, &shown);
@@ -285,7 +274,7 @@ fn tell(args: &SweepArgs, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Met
         let tint = if i < 2 { Colour::Dim } else { Colour::Plain };
         println!("{}", paint(text, tint, look::colour_on_stdout()));
     }
-    let out = args.out.display();
+    let out = args.batch.out.display();
     println!("\n± is the 95 % interval of the mean over {} seeds.", sweep.seeds);
     println!("Figures  {out}/sweep.html\nNumbers  {out}/sweep.csv (all metrics), results.json");
 }

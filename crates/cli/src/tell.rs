@@ -226,12 +226,7 @@ pub(crate) fn doctor() -> Done {
     println!("cnsim {} for {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS);
     println!("cores: {}", std::thread::available_parallelism().map_or(1, usize::from));
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    for (tool, what) in [
-        ("chromium", "browser tests of the report"),
-        ("tshark", "tests of captures (later)"),
-        ("valgrind", "instruction counts"),
-        ("python3", "the Python package (later)"),
-    ] {
+    for (tool, what) in [("chromium", "browser tests of the report"), ("valgrind", "instruction counts")] {
         let found = std::env::split_paths(&paths).any(|d| d.join(tool).is_file());
         println!("{tool}: {} ({what})", if found { "found" } else { "absent; only needed for this" });
     }

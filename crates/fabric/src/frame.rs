@@ -1,7 +1,7 @@
-//! Frames, the bodies of control frames, and the wires between nodes.
+//! Frames, and the wires between nodes.
 
-use cnsim_scheme_api::{Feedback, FlowId, Probe, Tag};
-use std::collections::VecDeque;
+use crate::bodies::{Bodies, Body};
+use cnsim_scheme_api::Tag;
 
 /// A time that never comes, in ps.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     Xon,
 }
 
-/// A frame: 32 bytes; it never grows with a scheme (bodies of control frames travel beside it).
+/// A frame: 32 bytes; it never grows with a scheme (bodies of control frames are kept in [`Bodies`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
     /// `src * hosts + dst`, of the data flow also for control frames.
@@ -37,7 +37,7 @@ pub(crate) struct Frame {
     pub(crate) dst: u32,
     /// Running number at the source host.
     pub(crate) seq: u32,
-    /// Packed tag of a data frame; place of the body of a control frame at the node that holds it.
+    /// Packed tag of a data frame; place of the body of a control frame.
     pub(crate) ext: u32,
     /// Length in bytes.
     pub(crate) len: u16,
@@ -59,6 +59,10 @@ impl Frame {
     pub(crate) fn tag(&self) -> Tag {
         Tag::unpack(self.tag, self.ext)
     }
+    /// Is it a message or probe?
+    pub(crate) fn has_body(&self) -> bool {
+        matches!(self.kind, Kind::Control | Kind::InBand)
+    }
     pub(crate) fn set_tag(&mut self, tag: Tag) {
         (self.tag, self.ext) = tag.pack();
     }
@@ -75,44 +79,6 @@ pub(crate) struct Entry {
     pub(crate) ready: u64,
     /// The frame.
     pub(crate) frame: Frame,
-}
-
-/// Body of a control frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Body {
-    /// Feedback about a flow.
-    Feedback(FlowId, Feedback),
-    /// Probe of a flow.
-    Probe(FlowId, Probe),
-}
-
-/// Bodies held by a node.
-#[derive(Debug, Default)]
-pub(crate) struct Bodies {
-    slots: Vec<Option<Body>>,
-    free: Vec<u32>,
-}
-
-impl Bodies {
-    pub(crate) fn put(&mut self, body: Body) -> u32 {
-        match self.free.pop() {
-            Some(i) => {
-                self.slots[i as usize] = Some(body);
-                i
-            }
-            None => {
-                self.slots.push(Some(body));
-                (self.slots.len() - 1) as u32
-            }
-        }
-    }
-    pub(crate) fn take(&mut self, at: u32) -> Option<Body> {
-        let body = self.slots.get_mut(at as usize)?.take();
-        if body.is_some() {
-            self.free.push(at);
-        }
-        body
-    }
 }
 
 /// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
@@ -293,14 +259,11 @@ impl Ring {
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     pub(crate) ring: Ring,
-    /// Bodies of the control frames among them; none where there never was one.
-    #[expect(clippy::box_collection, reason = "8 bytes beside every ring, as messages are rare")]
-    bodies: Option<Box<VecDeque<Body>>>,
 }
 
 impl Inbox {
     pub(crate) fn with_places(places: usize) -> Self {
-        Self { ring: Ring::with_places(places), bodies: None }
+        Self { ring: Ring::with_places(places) }
     }
     /// Appends; a PAUSE sent over the `wire` may overtake what has not been replayed yet, so order is by (ready, kind).
     #[inline(always)]
@@ -338,10 +301,12 @@ pub(crate) struct Wires {
     pub(crate) inboxes: Vec<Inbox>,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
+    /// Of the control frames on the wires and at the worker's switches.
+    pub(crate) bodies: Bodies,
 }
 
 impl Wires {
-    /// Sends a frame without a body to a receiving port.
+    /// Sends a frame to a receiving port. The body of a control frame stays where it is.
     #[inline(always)]
     pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
@@ -353,18 +318,15 @@ impl Wires {
     #[inline(never)]
     fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
         let entry = Entry { ready, frame: *frame };
-        self.foreign.push(Foreign { port: port & !FOREIGN, entry, body: None });
+        let body = if frame.has_body() { self.bodies.take(frame.ext) } else { None };
+        self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
     }
-    /// Sends a frame to a receiving port.
-    pub(crate) fn push(&mut self, port: u32, entry: Entry, body: Option<Body>) {
-        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
-            inbox.put(entry.ready, &entry.frame);
-            if let Some(body) = body {
-                inbox.bodies.get_or_insert_default().push_back(body);
-            }
-        } else {
-            self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
+    /// Sends a frame whose body, if it has one, is not kept here yet.
+    pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
+        if let Some(body) = body {
+            entry.frame.ext = self.bodies.put(body);
         }
+        self.push_frame(port, entry.ready, &entry.frame);
     }
     /// First entry of a receiving port.
     #[inline]
@@ -376,23 +338,17 @@ impl Wires {
     pub(crate) fn first(&self, port: u32) -> Option<&Entry> {
         self.inboxes.get(port as usize)?.ring.places().first()
     }
-    /// Forgets the first entry of a receiving port, which has no body.
+    /// Forgets the first entry of a receiving port.
     #[inline]
     pub(crate) fn skip(&mut self, port: u32) {
         if let Some(inbox) = self.inboxes.get_mut(port as usize) {
             inbox.ring.skip();
         }
     }
-    /// Takes the first entry and its body.
+    /// Takes the first entry.
     #[inline]
-    pub(crate) fn pop(&mut self, port: u32) -> Option<(Entry, Option<Body>)> {
-        let inbox = &mut self.inboxes[port as usize];
-        let entry = inbox.ring.pop_front()?;
-        let body = match entry.frame.kind {
-            Kind::Control | Kind::InBand => inbox.bodies.as_mut().and_then(|b| b.pop_front()),
-            _ => None,
-        };
-        Some((entry, body))
+    pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {
+        self.inboxes[port as usize].ring.pop_front()
     }
 }
 

@@ -7,9 +7,8 @@
 mod receiving;
 mod sending;
 
-use crate::frame::{
-    Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, Wires, arrival_kind, order,
-};
+use crate::bodies::{Bodies, Body};
+use crate::frame::{Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, Wires, arrival_kind, order};
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::{Link, Net};
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
@@ -71,6 +70,7 @@ pub(crate) struct Host {
     pub(crate) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
     pub(crate) probes: VecDeque<Frame>,
+    /// Of the control frames that wait here.
     pub(crate) bodies: Bodies,
     pub(crate) limiters: Limiters,
     /// Round-robin pointer over FIFO (0) and limiters.
@@ -235,7 +235,7 @@ impl Host {
                 wires.skip(self.inbox);
                 continue;
             }
-            let Some((entry, body)) = wires.pop(self.inbox) else { break };
+            let Some(entry) = wires.pop(self.inbox) else { break };
             if kind == Kind::Data {
                 self.receive(ready, &entry.frame);
                 if self.fires(&entry.frame) {
@@ -249,7 +249,7 @@ impl Host {
             } else {
                 self.send_until((ready, arrival_kind(kind), 0), net, wires);
                 self.now = ready;
-                self.arrive(entry.frame, body, net);
+                self.arrive(entry.frame, net, wires);
                 self.due = 0;
             }
         }
@@ -440,8 +440,8 @@ impl Host {
             }
             order::TICK => self.tick(),
             _ => {
-                if let Some((entry, body)) = wires.pop(self.inbox) {
-                    self.arrive(entry.frame, body, net);
+                if let Some(entry) = wires.pop(self.inbox) {
+                    self.arrive(entry.frame, net, wires);
                 }
             }
         }

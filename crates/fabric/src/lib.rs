@@ -2,6 +2,7 @@
 //!
 //! Tell it a [`RunSpec`], call [`run`], read the [`Outcome`].
 
+mod bodies;
 mod engine;
 mod frame;
 mod host;

@@ -206,13 +206,13 @@ impl Switch {
     fn take(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
         self.now = ready;
         let chosen = self.chosen.take();
-        let Some((entry, body)) = wires.pop(self.inbox + input as u32) else { return };
+        let Some(entry) = wires.pop(self.inbox + input as u32) else { return };
         match chosen {
             Some(out) => {
                 let frame = Frame { input: input as u16, ..entry.frame };
                 self.data(usize::from(out), frame, net, wires);
             }
-            None => self.arrive(entry, body, input, net, wires),
+            None => self.arrive(entry, input, net, wires),
         }
     }
 

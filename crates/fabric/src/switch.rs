@@ -10,9 +10,10 @@ mod port;
 
 pub(crate) use port::{Ledger, Point, Port};
 
+use crate::bodies::Body;
 use crate::frame::{
-    BROADCAST, Bodies, Body, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
-    arrival_kind, order,
+    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires, arrival_kind,
+    order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -22,8 +23,8 @@ use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
 use crate::timers::Timers;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
-    PointId, PointState, Probe, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot,
-    Stream, Time,
+    PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream,
+    Time,
 };
 use std::collections::VecDeque;
 
@@ -66,7 +67,6 @@ pub(crate) struct Switch {
     many_kicks: Vec<u32>,
     /// Own messages, ready after the processing delay.
     pub(crate) own: VecDeque<(u64, u32, Body)>,
-    pub(crate) bodies: Bodies,
     pub(crate) timers: Timers,
     pub(crate) changes: VecDeque<(u64, u16, Rate)>,
     pub(crate) turn: Vec<u8>,
@@ -119,7 +119,6 @@ impl Switch {
             kicks: 0,
             many_kicks: Vec::new(),
             own: VecDeque::new(),
-            bodies: Bodies::default(),
             timers: Timers::default(),
             changes: VecDeque::new(),
             turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
@@ -313,22 +312,15 @@ impl Switch {
                 self.note_rare();
             }
             _ => {
-                if let Some((entry, body)) = wires.pop(self.inbox + port) {
-                    self.arrive(entry, body, port as usize, net, wires);
+                if let Some(entry) = wires.pop(self.inbox + port) {
+                    self.arrive(entry, port as usize, net, wires);
                 }
             }
         }
     }
 
     /// A frame arrived at input `input`.
-    pub(crate) fn arrive(
-        &mut self,
-        entry: Entry,
-        body: Option<Body>,
-        input: usize,
-        net: &Net,
-        wires: &mut Wires,
-    ) {
+    pub(crate) fn arrive(&mut self, entry: Entry, input: usize, net: &Net, wires: &mut Wires) {
         let mut frame = entry.frame;
         frame.input = input as u16;
         match frame.kind {
@@ -337,11 +329,7 @@ impl Switch {
                 let out = net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
-            Kind::Control | Kind::InBand => {
-                if let Some(body) = body {
-                    self.message(frame, body, net, wires);
-                }
-            }
+            Kind::Control | Kind::InBand => self.message(frame, net, wires),
         }
     }
 
@@ -479,7 +467,7 @@ impl Switch {
             let frame = Frame { len: 64, kind, ..Frame::default() };
             match self.pause_transport {
                 PauseTransport::Wire => {
-                    wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
+                    wires.push_frame(link.peer, self.now + link.delay, &frame);
                 }
                 PauseTransport::Frame => {
                     self.ports[t].special = true;
@@ -541,18 +529,16 @@ impl Switch {
         let ready = self.now + link.delay;
         let port = &mut self.ports[p];
         match kind {
-            Kind::Xoff | Kind::Xon => wires.push(link.peer, Entry { ready, frame }, None),
+            Kind::Xoff | Kind::Xon => wires.push_frame(link.peer, ready, &frame),
             Kind::Control => {
                 port.left += u64::from(frame.len);
                 port.left_control += u64::from(frame.len);
                 port.out.control_sent += 1;
-                let body = self.bodies.take(frame.ext);
-                wires.push(link.peer, Entry { ready, frame }, body);
+                wires.push_frame(link.peer, ready, &frame);
             }
             Kind::Data | Kind::InBand => {
                 port.queued -= u64::from(frame.len);
                 port.left += u64::from(frame.len);
-                let mut body = None;
                 if kind == Kind::Data {
                     port.sent += 1;
                     if let Some(ramp) = port.ramp
@@ -566,10 +552,9 @@ impl Switch {
                 } else {
                     port.out.control_sent += 1;
                     port.left_control += u64::from(frame.len);
-                    body = self.bodies.take(frame.ext);
                 }
                 let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
-                wires.push(link.peer, Entry { ready, frame }, body);
+                wires.push_frame(link.peer, ready, &frame);
                 self.signal(signal, wires);
             }
         }

@@ -312,15 +312,7 @@ pub fn enlist(
     let key = Store::key(&ready.config, 0);
     *known.entry(key).or_insert_with(|| {
         let first = jobs.len();
-        for seed in 1..=seeds {
-            jobs.push(Job {
-                scenario: (scenario.study.clone(), scenario.name.clone()),
-                case: case.clone(),
-                ready: ready.clone(),
-                seed,
-                all_series: false,
-            });
-        }
+        jobs.extend((1..=seeds).map(|seed| Job::new(scenario, case.clone(), ready.clone(), seed)));
         first
     })
 }

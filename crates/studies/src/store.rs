@@ -25,7 +25,7 @@ pub struct Curve {
 }
 
 /// A finished run.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct RunRecord {
     /// Study.
     pub study: String,

@@ -28,6 +28,28 @@ pub struct Job {
     pub all_series: bool,
 }
 
+impl Job {
+    /// A run of a case, with the key series only.
+    pub fn new(scenario: &Scenario, case: Case, ready: Ready, seed: u64) -> Self {
+        let scenario = (scenario.study.clone(), scenario.name.clone());
+        Self { scenario, case, ready, seed, all_series: false }
+    }
+
+    /// Its record before anything is measured.
+    pub fn record(&self) -> RunRecord {
+        RunRecord {
+            study: self.scenario.0.clone(),
+            scenario: self.scenario.1.clone(),
+            condition: self.case.condition.clone(),
+            pause: self.case.pause.clone(),
+            scheme: self.case.scheme.clone(),
+            seed: self.seed,
+            config: self.ready.config.clone(),
+            ..RunRecord::default()
+        }
+    }
+}
+
 /// Shared between the runs and whoever watches them.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -192,23 +214,17 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let metrics: BTreeMap<String, f64> =
         measure(settings, out).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
     RunRecord {
-        study: job.scenario.0.clone(),
-        scenario: job.scenario.1.clone(),
-        condition: job.case.condition.clone(),
-        pause: job.case.pause.clone(),
-        scheme: job.case.scheme.clone(),
-        seed: job.seed,
         fingerprint: BTreeMap::from([
             hex("events", f.events),
             hex("frames", f.frames),
             hex("samples", f.samples),
         ]),
-        config: job.ready.config.clone(),
         metrics,
         counters: out.counters.iter().cloned().collect(),
         ports: ports(settings, out),
         series,
         packet_hops: out.packet_hops,
+        ..job.record()
     }
 }
 
@@ -262,15 +278,8 @@ pub fn jobs(
         let ready = scenario
             .ready(&case)
             .map_err(|p| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-        for seed in 1..=scenario.seeds_of(&case) {
-            jobs.push(Job {
-                scenario: (scenario.study.clone(), scenario.name.clone()),
-                case: case.clone(),
-                ready: ready.clone(),
-                seed,
-                all_series: false,
-            });
-        }
+        let seeds = 1..=scenario.seeds_of(&case);
+        jobs.extend(seeds.map(|seed| Job::new(scenario, case.clone(), ready.clone(), seed)));
     }
     Ok((jobs, lost))
 }

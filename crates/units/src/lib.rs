@@ -14,11 +14,13 @@
 //! # Ok::<(), cnsim_units::UnitError>(())
 //! ```
 
+mod arithmetic;
 mod bytes;
 mod parse;
 mod rate;
 mod time;
 
+use arithmetic::arithmetic;
 pub use bytes::Bytes;
 pub use parse::UnitError;
 pub use rate::Rate;

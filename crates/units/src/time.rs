@@ -1,8 +1,6 @@
 //! Simulated time and durations.
 
 use std::fmt;
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 use std::str::FromStr;
 
 use crate::parse::{self, Count, UnitError};
@@ -107,47 +105,7 @@ impl Time {
     }
 }
 
-impl Add for Time {
-    type Output = Self;
-    /// Saturates at [`Time::MAX`].
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl AddAssign for Time {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl Sub for Time {
-    type Output = Self;
-    /// Stops at zero: there is no negative time.
-    fn sub(self, other: Self) -> Self {
-        self.saturating_sub(other)
-    }
-}
-
-impl SubAssign for Time {
-    fn sub_assign(&mut self, other: Self) {
-        *self = *self - other;
-    }
-}
-
-impl Mul<u64> for Time {
-    type Output = Self;
-    /// Saturates at [`Time::MAX`].
-    fn mul(self, factor: u64) -> Self {
-        Self(self.0.saturating_mul(factor))
-    }
-}
-
-impl Sum for Time {
-    fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
-        items.fold(Self::ZERO, Add::add)
-    }
-}
+crate::arithmetic!(Time);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

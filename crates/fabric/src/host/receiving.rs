@@ -3,20 +3,23 @@
 use super::*;
 
 impl Host {
-    pub(crate) fn arrive(&mut self, frame: Frame, body: Option<Body>, net: &Net) {
+    pub(crate) fn arrive(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         match frame.kind {
             Kind::Xoff | Kind::Xon if self.faults.ignores_pause => {}
             Kind::Xoff | Kind::Xon => self.pause(frame.kind == Kind::Xoff),
             Kind::Data => self.deliver(&frame, net),
-            Kind::Control | Kind::InBand => match body {
-                Some(Body::Feedback(..)) if self.loses() => self.lost += 1,
-                Some(Body::Feedback(flow, feedback)) if self.feedback_delay > 0 => {
-                    self.deferred.push_back((self.now + self.feedback_delay, flow, feedback));
+            Kind::Control | Kind::InBand => {
+                match wires.bodies.get(frame.ext) {
+                    Some(Body::Feedback(..)) if self.loses() => self.lost += 1,
+                    Some(&Body::Feedback(flow, feedback)) if self.feedback_delay > 0 => {
+                        self.deferred.push_back((self.now + self.feedback_delay, flow, feedback));
+                    }
+                    Some(Body::Feedback(flow, feedback)) => self.feedback(*flow, feedback, net),
+                    Some(Body::Probe(flow, probe)) => self.reflect(*flow, None, Some(*probe), net),
+                    None => {}
                 }
-                Some(Body::Feedback(flow, feedback)) => self.feedback(flow, &feedback, net),
-                Some(Body::Probe(flow, probe)) => self.reflect(flow, None, Some(probe), net),
-                None => {}
-            },
+                wires.bodies.release(frame.ext);
+            }
         }
     }
 

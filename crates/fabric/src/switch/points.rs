@@ -122,80 +122,88 @@ impl Switch {
 
     /// An own message is ready: send it on its way.
     pub(super) fn send_own(&mut self, dst: u32, body: Body, net: &Net, wires: &mut Wires) {
+        let frame = self.own_frame(dst, body, net, wires);
+        self.message(frame, net, wires);
+    }
+
+    /// The frame of an own message.
+    pub(crate) fn own_frame(&self, dst: u32, body: Body, net: &Net, wires: &mut Wires) -> Frame {
         let flow = match body {
             Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
         };
         let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
-        let frame = Frame {
+        Frame {
             flow,
             dst,
+            ext: wires.bodies.put(body),
             len: 64,
             kind,
             input: self.ports.len() as u16,
             born: self.now,
             ..Frame::default()
-        };
-        self.message(frame, body, net, wires);
+        }
     }
 
     /// A feedback message or probe to be forwarded (or ended) here.
-    pub(super) fn message(&mut self, frame: Frame, mut body: Body, net: &Net, wires: &mut Wires) {
+    pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         if frame.dst == BROADCAST {
             for p in 0..self.ports.len() {
                 if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
-                    self.queue_message(p, frame, body, wires);
+                    wires.bodies.share(frame.ext);
+                    self.queue_message(p, frame, wires);
                 }
             }
-            return;
+            return wires.bodies.release(frame.ext);
         }
         let out = if frame.dst & TO_POINT != 0 {
             match net.point(frame.dst & !TO_POINT) {
                 Some((s, port)) if s == self.index => usize::from(port),
                 Some((s, _)) => {
                     let out = net.towards(self.index, s, 0, frame.flow, frame.seq, &mut self.turn);
-                    return self.queue_message(usize::from(out), frame, body, wires);
+                    return self.queue_message(usize::from(out), frame, wires);
                 }
-                None => return,
+                None => return wires.bodies.release(frame.ext),
             }
         } else {
             usize::from(net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn))
         };
-        if let Body::Probe(flow, probe) = &mut body {
-            let addressed = frame.dst & TO_POINT != 0;
+        if matches!(wires.bodies.get(frame.ext), Some(Body::Probe(..))) {
             self.touch(out, self.now, wires);
-            let (flow, probe) = (*flow, probe);
-            let point = PointId(self.base + out as u32);
-            let ends = |p: &Probe| matches!(p.target, ProbeTarget::Point(t) if t == point);
-            let answered =
-                self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
-            if answered {
-                let feedback =
-                    Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
-                self.made(&feedback);
-                let dst = flow.0 / net.hosts;
-                self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
-                self.note_rare();
-                return;
-            }
-            if addressed || ends(probe) {
-                return;
+            if self.probed(out, &frame, net, wires) {
+                return wires.bodies.release(frame.ext);
             }
         }
-        self.queue_message(out, frame, body, wires);
+        self.queue_message(out, frame, wires);
     }
 
-    pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, body: Body, wires: &mut Wires) {
+    /// A probe passes the congestion point of an output port; true if it ends here.
+    fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
+        let addressed = frame.dst & TO_POINT != 0;
+        let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
+        let answered =
+            self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+        if answered {
+            let feedback =
+                Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
+            self.made(&feedback);
+            let dst = flow.0 / net.hosts;
+            self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
+            self.note_rare();
+        }
+        let point = PointId(self.base + out as u32);
+        answered || addressed || matches!(probe.target, ProbeTarget::Point(t) if t == point)
+    }
+
+    pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, wires: &mut Wires) {
         self.touch(out, self.now, wires);
         if frame.kind == Kind::InBand {
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
-                return;
+                return wires.bodies.release(frame.ext);
             }
-            frame.ext = self.bodies.put(body);
             self.enqueue(out, &mut frame, wires);
             return;
         }
-        frame.ext = self.bodies.put(body);
         let port = &mut self.ports[out];
         port.special = true;
         port.control.push_back(Entry { ready: self.now, frame });

@@ -5,21 +5,8 @@ use crate::published::{self, EMBEDDED};
 
 /// A run record with these metrics, as if the job had been run.
 fn record(job: &Job, metrics: &[(&str, f64)]) -> RunRecord {
-    RunRecord {
-        study: job.scenario.0.clone(),
-        scenario: job.scenario.1.clone(),
-        condition: job.case.condition.clone(),
-        pause: job.case.pause.clone(),
-        scheme: job.case.scheme.clone(),
-        seed: job.seed,
-        fingerprint: BTreeMap::new(),
-        config: job.ready.config.clone(),
-        metrics: metrics.iter().map(|(k, v)| ((*k).to_string(), *v)).collect(),
-        counters: BTreeMap::new(),
-        ports: BTreeMap::new(),
-        series: BTreeMap::new(),
-        packet_hops: 0,
-    }
+    let metrics = metrics.iter().map(|(k, v)| ((*k).to_string(), *v)).collect();
+    RunRecord { metrics, ..job.record() }
 }
 
 fn lab<'a>(s: &'a Scenario, p: &'a [Published], over: &[&str], only: &str) -> Lab<'a> {

@@ -266,13 +266,8 @@ mod tests {
                     pause: (*pause).into(),
                     scheme: (*scheme).into(),
                     seed,
-                    fingerprint: BTreeMap::new(),
-                    config: serde_json::Value::Null,
                     metrics: BTreeMap::from([((*metric).into(), value)]),
-                    counters: BTreeMap::new(),
-                    ports: BTreeMap::new(),
-                    series: BTreeMap::new(),
-                    packet_hops: 0,
+                    ..RunRecord::default()
                 });
             }
         }

@@ -3,7 +3,6 @@
 use super::*;
 use crate::claims::{Holds, findings};
 use crate::store::Curve;
-use std::collections::BTreeMap;
 
 fn record(
     scenario: &str,
@@ -20,13 +19,8 @@ fn record(
         pause: pause.into(),
         scheme: scheme.into(),
         seed,
-        fingerprint: BTreeMap::new(),
-        config: serde_json::Value::Null,
         metrics: metrics.iter().map(|(k, v)| ((*k).into(), *v)).collect(),
-        counters: BTreeMap::new(),
-        ports: BTreeMap::new(),
-        series: BTreeMap::new(),
-        packet_hops: 0,
+        ..RunRecord::default()
     }
 }
 

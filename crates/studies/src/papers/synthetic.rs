@@ -3,7 +3,6 @@
 use crate::claims::{Holds, findings};
 use crate::measure::PortFacts;
 use crate::store::{Curve, RunRecord};
-use std::collections::BTreeMap;
 
 /// A run of a study, with nothing measured yet.
 pub(super) fn run(
@@ -21,13 +20,7 @@ pub(super) fn run(
         pause: pause.into(),
         scheme: scheme.into(),
         seed,
-        fingerprint: BTreeMap::new(),
-        config: serde_json::Value::Null,
-        metrics: BTreeMap::new(),
-        counters: BTreeMap::new(),
-        ports: BTreeMap::new(),
-        series: BTreeMap::new(),
-        packet_hops: 0,
+        ..RunRecord::default()
     }
 }
 

@@ -1,0 +1,49 @@
+//! Arithmetic of whole numbers with a unit: it saturates at zero and at the largest value.
+
+/// Addition, subtraction, multiples and sums of a type that wraps a `u64`.
+macro_rules! arithmetic {
+    ($amount:ident) => {
+        impl std::ops::Add for $amount {
+            type Output = Self;
+            /// Saturates at the largest value.
+            fn add(self, other: Self) -> Self {
+                Self(self.0.saturating_add(other.0))
+            }
+        }
+
+        impl std::ops::AddAssign for $amount {
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+
+        impl std::ops::Sub for $amount {
+            type Output = Self;
+            /// Stops at zero: nothing here is negative.
+            fn sub(self, other: Self) -> Self {
+                self.saturating_sub(other)
+            }
+        }
+
+        impl std::ops::SubAssign for $amount {
+            fn sub_assign(&mut self, other: Self) {
+                *self = *self - other;
+            }
+        }
+
+        impl std::ops::Mul<u64> for $amount {
+            type Output = Self;
+            /// Saturates at the largest value.
+            fn mul(self, factor: u64) -> Self {
+                Self(self.0.saturating_mul(factor))
+            }
+        }
+
+        impl std::iter::Sum for $amount {
+            fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
+                items.fold(Self::ZERO, std::ops::Add::add)
+            }
+        }
+    };
+}
+pub(crate) use arithmetic;
