@@ -6,6 +6,7 @@
 
 mod receiving;
 mod sending;
+mod thin;
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, Wires, arrival_kind, order};
@@ -81,6 +82,8 @@ pub(crate) struct Host {
     /// Frame in transmission.
     pub(crate) sending: Option<Frame>,
     pub(crate) end: u64,
+    /// It stands on its wire already (`thin`).
+    ahead: bool,
     /// The sending side has nothing to do before this time; 0 where that is not known.
     due: u64,
     pub(crate) kick: bool,
@@ -177,6 +180,7 @@ impl Host {
             timers: Timers::default(),
             sending: None,
             end: NEVER,
+            ahead: false,
             due: 0,
             kick: false,
             paused_since: NEVER,

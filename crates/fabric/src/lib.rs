@@ -19,6 +19,7 @@ mod sweep;
 mod switch;
 mod timers;
 mod voq;
+mod wheel;
 
 pub use engine::run;
 

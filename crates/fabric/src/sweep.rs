@@ -9,6 +9,8 @@
 //! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
 //! nothing of this, and must agree bit for bit.
 
+mod thin;
+
 use crate::frame::{Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
 use crate::net::Net;
 use crate::spec::Organisation;
@@ -311,6 +313,10 @@ impl Switch {
             return;
         }
         let port = &mut self.ports[p];
+        // What stands on its wire already is never found again.
+        if port.ahead {
+            return;
+        }
         port.settle_special(false);
         // A transmission that began as its queue alone says need not be kept.
         if !port.special

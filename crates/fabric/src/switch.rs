@@ -49,6 +49,8 @@ pub(crate) struct Switch {
     pub(crate) bits: u32,
     /// Ports are brought up to date when touched ([`crate::sweep`]), not event by event.
     pub(crate) lazy: bool,
+    /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
+    pub(crate) waiting: u64,
     /// Ports to be brought to the window's end the exact way.
     pub(crate) exact: Vec<u16>,
     /// Frames to a destination take turns between ports, so that their order matters.
@@ -109,6 +111,7 @@ impl Switch {
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             bits: 0,
             lazy: false,
+            waiting: 0,
             exact: Vec::new(),
             in_turn: net.in_turn(index),
             ranked_for: 0,
@@ -178,6 +181,7 @@ impl Switch {
                 peer: 0,
                 sending: None,
                 special: true,
+                ahead: false,
                 mark_from: NEVER,
                 left: 0,
                 sent: 0,

@@ -1,0 +1,231 @@
+//! A switch's window where few frames arrive: only the inputs and outputs that have something are looked at.
+//!
+//! A frame that starts on an idle line cannot be stopped any more, so it is put on the wire at once, ahead of the end
+//! of its transmission ([`Port::ahead`]): the switch need not be visited again for it. Its memory is freed when the
+//! port is next touched. So occupancies are upper bounds here too, but may be older than a window; before anything is
+//! decided by them they are brought to what they were at the window's beginning ([`Switch::catch_up`]).
+
+use super::*;
+
+/// Bit of a port in a set of ports modulo 64.
+#[inline(always)]
+fn bit(port: usize) -> u64 {
+    1 << (port % 64)
+}
+
+impl Switch {
+    /// Runs the switch up to `end`, which is not that of the run. Returns when it must be visited next if nothing arrives.
+    pub(crate) fn sweep_thin(
+        &mut self,
+        node: u32,
+        end: u64,
+        net: &Net,
+        wires: &mut Wires,
+        scratch: &mut Scratch,
+    ) -> u64 {
+        let base = end - net.window;
+        if self.rare < end || !self.critical.is_empty() || self.mmu.unsettled() {
+            return self.sweep_all(base, end, net, wires, scratch);
+        }
+        let arrived = wires.wheel.arrived.get_mut(node as usize).map_or(0, std::mem::take);
+        let Some(kept) = scratch.gather_some(self, arrived, base, end, wires) else {
+            return self.sweep_all(base, end, net, wires, scratch);
+        };
+        if let Some(a) = wires.wheel.arrived.get_mut(node as usize) {
+            *a |= kept;
+        }
+        self.lazy = true;
+        if scratch.keys.len() > 1 {
+            scratch.keys.sort_unstable();
+        }
+        for (i, &k) in scratch.keys.iter().enumerate() {
+            let (ready, input) = (base + (k >> 20), (k & 0xFFFF) as usize);
+            if !self.take_thinly(ready, input, net, wires) {
+                self.catch_up(base, wires);
+                self.take(ready, input, net, wires);
+                self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
+                return self.end_all(base, end, wires);
+            }
+        }
+        let mut due = self.rare;
+        let mut left = std::mem::take(&mut self.waiting);
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            left &= left - 1;
+            for p in (first..self.linked).step_by(64) {
+                if !self.bring(p, end - 1, end, net, wires) {
+                    return self.end_all(base, end, wires);
+                }
+                let at = self.due_of(p);
+                if at != NEVER {
+                    due = due.min(at);
+                    self.waiting |= bit(p);
+                }
+            }
+        }
+        self.lazy = false;
+        due
+    }
+
+    /// Stores a data frame in order of time; false if it must be looked at.
+    #[inline(always)]
+    fn take_thinly(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) -> bool {
+        let at = self.inbox + input as u32;
+        let Some(Entry { frame: f, .. }) = wires.first(at) else { return false };
+        let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+        let stored = self.bring(out, ready, ready, net, wires)
+            && wires.first(at).is_some_and(|entry| self.store_calmly(out, input, entry));
+        if !stored {
+            self.chosen = Some(out as u16);
+            return false;
+        }
+        wires.skip(at);
+        self.waiting |= bit(out);
+        true
+    }
+
+    /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`, whose frames
+    /// go on their wires. False if there is more to consider.
+    #[inline(always)]
+    fn bring(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) -> bool {
+        let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
+        loop {
+            if port.special {
+                if !port.ahead {
+                    return false;
+                }
+                if *ends > last {
+                    return true;
+                }
+                let Some(Entry { frame, .. }) = port.data.front() else { return false };
+                let (input, len) = (usize::from(frame.input), frame.len);
+                if !self.mmu.free_calmly(self.mmu.row(p), input, len) {
+                    return false;
+                }
+                port.data.skip();
+                port.queued -= u64::from(len);
+                port.left += u64::from(len);
+                port.sent += 1;
+                port.free = std::mem::replace(ends, NEVER);
+                port.sending = None;
+                port.ahead = false;
+                port.settle_special(false);
+                continue;
+            }
+            let Some(&Entry { ready, ref frame }) = port.data.front() else { return true };
+            let start = ready.max(port.free);
+            if start >= before {
+                return true;
+            }
+            let end = start + port.service.time(frame.len);
+            // Marks at departure and the books at the run's end need the moment itself.
+            if frame.kind != Kind::Data || port.mark_from != NEVER || end >= net.duration {
+                return end > last;
+            }
+            wires.push_frame(port.peer, end + port.delay, frame);
+            *ends = end;
+            port.sending = Some(Kind::Data);
+            port.special = true;
+            port.ahead = true;
+        }
+    }
+
+    /// When a port needs a visit if nothing arrives.
+    #[inline(always)]
+    fn due_of(&self, p: usize) -> u64 {
+        let (port, end) = (&self.ports[p], self.ends[p]);
+        if end != NEVER {
+            let alone = port.ahead
+                && port.data.entries().len() == 1
+                && port.control.is_empty()
+                && port.pause_out.is_empty();
+            return if alone { NEVER } else { end };
+        }
+        if port.special {
+            return port.start_time().0;
+        }
+        port.data.front().map_or(NEVER, |e| e.ready.max(port.free) + port.service.time(e.frame.len))
+    }
+
+    /// Frees the memory of frames that have left before `base` and whose ports have not been touched since.
+    #[inline(never)]
+    pub(crate) fn catch_up(&mut self, base: u64, wires: &mut Wires) {
+        let lazy = std::mem::replace(&mut self.lazy, true);
+        for p in 0..self.linked {
+            if self.ports[p].ahead && self.ends[p] < base {
+                self.drain_exactly(p, base, wires);
+            }
+        }
+        self.lazy = lazy;
+    }
+
+    /// The window the usual way.
+    #[inline(never)]
+    fn sweep_all(
+        &mut self,
+        base: u64,
+        end: u64,
+        net: &Net,
+        wires: &mut Wires,
+        scratch: &mut Scratch,
+    ) -> u64 {
+        self.catch_up(base, wires);
+        self.sweep(end, net, wires, scratch);
+        self.look_around(end, wires)
+    }
+
+    #[inline(never)]
+    fn end_all(&mut self, base: u64, end: u64, wires: &mut Wires) -> u64 {
+        self.catch_up(base, wires);
+        self.drain(end, wires);
+        self.lazy = false;
+        self.look_around(end, wires)
+    }
+
+    /// Finds out anew what waits, and when it must be visited next if nothing arrives.
+    pub(crate) fn look_around(&mut self, end: u64, wires: &mut Wires) -> u64 {
+        for i in self.inbox as usize..self.inbox as usize + self.linked {
+            if !wires.inboxes[i].ring.is_empty() {
+                let station = wires.wheel.stations[i];
+                wires.wheel.arrived[station.node as usize] |= station.bit;
+            }
+        }
+        let mut due = self.rare;
+        self.waiting = 0;
+        for p in 0..self.linked {
+            let at = self.due_of(p);
+            if at != NEVER {
+                due = due.min(at);
+                self.waiting |= bit(p);
+            }
+        }
+        if self.mmu.unsettled() || !self.critical.is_empty() { end } else { due }
+    }
+}
+
+impl Scratch {
+    /// Finds the data that arrives before `end` at some inputs, and at which of these something is left; none if there is
+    /// something else than data.
+    #[inline(always)]
+    fn gather_some(&mut self, s: &Switch, inputs: u64, base: u64, end: u64, wires: &Wires) -> Option<u64> {
+        self.keys.clear();
+        let (mut left, mut kept) = (inputs, 0);
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            left &= left - 1;
+            for p in (first..s.linked).step_by(64) {
+                for e in wires.inboxes.get(s.inbox as usize + p)?.ring.entries() {
+                    if e.ready >= end {
+                        kept |= bit(p);
+                        break;
+                    }
+                    if e.frame.kind != Kind::Data {
+                        return None;
+                    }
+                    self.keys.push(key(e.ready - base, order::DATA, p as u64));
+                }
+            }
+        }
+        Some(kept)
+    }
+}
