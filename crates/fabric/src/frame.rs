@@ -140,9 +140,10 @@ impl Ring {
     pub(crate) fn front_mut(&mut self) -> Option<&mut Entry> {
         if self.is_empty() { None } else { self.buf.get_mut(self.head as usize) }
     }
-    #[inline]
-    pub(crate) fn back_mut(&mut self) -> Option<&mut Entry> {
-        if self.is_empty() { None } else { self.buf.get_mut(self.tail as usize - 1) }
+    /// The entry before the last `behind`.
+    pub(crate) fn last_but_mut(&mut self, behind: usize) -> Option<&mut Entry> {
+        let at = (self.tail as usize).checked_sub(behind + 1)?;
+        if at < self.head as usize { None } else { self.buf.get_mut(at) }
     }
     /// All, first to last.
     #[inline]

@@ -13,7 +13,7 @@ mod thin;
 
 use crate::frame::{Entry, Frame, Kind, NEVER, NO_EVENT, Wires, arrival_kind, order};
 use crate::net::Net;
-use crate::spec::Organisation;
+use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Switch};
 use cnsim_scheme_api::Tag;
 
@@ -41,16 +41,23 @@ impl Switch {
         if self.mmu.unsettled() || !self.critical.is_empty() {
             self.find_critical();
         }
-        let calm = self.rare >= end && self.critical.is_empty();
-        // The last window may be shorter than the others, so that `base` lies before it.
+        let calm = self.critical.is_empty();
+        // The last window may be shorter than the others, so that `base` lies before it. Messages among the data stand in
+        // queues in order of time, with what came before them.
+        let may_be_ahead = net.control == ControlTransport::Priority;
         if calm
             && end < net.duration
+            && (may_be_ahead || self.rare >= end)
             && self.may_store_unranked()
-            && let Some(n) = self.store_unranked(base, end, net, wires)
+            && let Some(n) = self.store_unranked(base, end, may_be_ahead, net, wires)
         {
             if n > 0 || !self.idle_until(end) {
+                if self.rare < end || !self.ran_out.is_empty() {
+                    self.catch_up(base, end, net, wires);
+                }
                 self.drain(end, wires);
             }
+            self.may_be_ahead = false;
             self.lazy = false;
             return;
         }
@@ -59,18 +66,7 @@ impl Switch {
                 self.lazy = false;
                 return;
             }
-            let mask = (1 << self.bits) - 1;
-            let mut done = 0;
-            for &k in &scratch.short[..n] {
-                done += 1;
-                let (input, ready) = ((k & mask) as usize, base + (k >> self.bits) as u64);
-                if !self.take_calmly(input, net, wires) {
-                    self.take(ready, input, net, wires);
-                    if self.rare < end || !self.critical.is_empty() {
-                        break;
-                    }
-                }
-            }
+            let done = self.take_ranked(&scratch.short[..n], base, end, net, wires);
             if done < n || self.rare < end || !self.critical.is_empty() {
                 scratch.widen(self.bits, done, n);
                 self.in_order(&scratch.keys, base, end, net, wires);
@@ -99,7 +95,15 @@ impl Switch {
     /// says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
     /// consequence. If they do not, or there is something else than data: none, and all is as it was.
     #[inline(always)]
-    fn store_unranked(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) -> Option<usize> {
+    fn store_unranked(
+        &mut self,
+        base: u64,
+        end: u64,
+        ahead: bool,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> Option<usize> {
+        self.may_be_ahead = ahead;
         let mut stored = 0;
         let mine = wires.inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
@@ -134,6 +138,8 @@ impl Switch {
     #[cold]
     #[inline(never)]
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
+        self.may_be_ahead = false;
+        self.ran_out.clear();
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {
@@ -147,6 +153,39 @@ impl Switch {
         }
         self.ranked_for = self.penalty;
         self.penalty = (self.penalty * 2 + 1).min(31);
+    }
+
+    /// Data in order of time, and rare events between, as long as no port is critical; says how many frames.
+    fn take_ranked(&mut self, keys: &[i32], base: u64, end: u64, net: &Net, wires: &mut Wires) -> usize {
+        let bits = self.bits;
+        // The key from which on a rare event may come first.
+        let limit =
+            |rare: u64| if rare < end { (rare.saturating_sub(base) << bits) as i32 } else { i32::MAX };
+        let mask = (1 << bits) - 1;
+        let mut until = limit(self.rare);
+        for (done, &k) in keys.iter().enumerate() {
+            let (input, ready) = ((k & mask) as usize, base + (k >> bits) as u64);
+            if k >= until {
+                while self.rare <= ready
+                    && let rare = self.next_rare_key()
+                    && rare < (ready, order::DATA, input as u32)
+                {
+                    self.execute(rare, net, wires);
+                    if !self.critical.is_empty() {
+                        return done;
+                    }
+                }
+                until = limit(self.rare);
+            }
+            if !self.take_calmly(input, net, wires) {
+                self.take(ready, input, net, wires);
+                if !self.critical.is_empty() {
+                    return done + 1;
+                }
+                until = limit(self.rare);
+            }
+        }
+        keys.len()
     }
 
     /// Arrivals and rare events in order of time, critical ports in step with them.

@@ -4,10 +4,12 @@
 //! carries it out; both engines use them. [`crate::sweep`] brings ports up to date only when they are touched. Ports are
 //! in `port`, congestion points and messages in `points`, recording and the end of a run in `books`.
 
+mod ahead;
 mod books;
 mod points;
 mod port;
 
+pub(crate) use ahead::Due;
 pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::Body;
@@ -58,6 +60,11 @@ pub(crate) struct Switch {
     /// Windows still to be stored in order of time, and how many after the next failure to do without.
     pub(crate) ranked_for: u8,
     pub(crate) penalty: u8,
+    /// Frames may be stored before what precedes them in time has been done ([`ahead`]).
+    pub(crate) may_be_ahead: bool,
+    /// Ports whose countdown ran out among these, and the frames on which.
+    pub(crate) ran_out: Vec<u16>,
+    due: Vec<Due>,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
     /// Ports whose departures may matter elsewhere.
@@ -116,6 +123,9 @@ impl Switch {
             in_turn: net.in_turn(index),
             ranked_for: 0,
             penalty: 0,
+            may_be_ahead: false,
+            ran_out: Vec::new(),
+            due: Vec::new(),
             chosen: None,
             critical: Vec::new(),
             rare: 0,
@@ -201,7 +211,7 @@ impl Switch {
             });
         }
         for p in 0..ports {
-            sw.with_point(p, net, None, |point, queue, ctl| point.start(queue, ctl));
+            sw.with_point(p, net, None, 0, |point, queue, ctl| point.start(queue, ctl));
             sw.ports[p].settle_special(false);
         }
         sw.note_rare();
@@ -294,7 +304,8 @@ impl Switch {
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
                     self.touch(port as usize, time, wires);
-                    self.with_point(port as usize, net, None, |point, queue, ctl| {
+                    let behind = self.ports[port as usize].ahead(time + 1).0;
+                    self.with_point(port as usize, net, None, behind, |point, queue, ctl| {
                         point.on_timer(Slot(slot), queue, ctl);
                     });
                 }
@@ -374,7 +385,7 @@ impl Switch {
                 let port = &mut self.ports[out];
                 port.countdown -= i64::from(frame.len);
                 if port.countdown <= 0 {
-                    self.sample(out, frame, false, net);
+                    self.sample(out, frame, false, 0, net);
                 }
             }
             Err(why) => {
@@ -390,7 +401,7 @@ impl Switch {
                 {
                     port.countdown -= i64::from(frame.len);
                     if port.countdown <= 0 {
-                        self.sample(out, frame, true, net);
+                        self.sample(out, frame, true, 0, net);
                     }
                 }
             }
@@ -420,10 +431,12 @@ impl Switch {
         self.signal(signal, wires);
     }
 
-    /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp.
+    /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp at
+    /// arrival.
     fn note_calm(&mut self, out: usize) {
         let port = &mut self.ports[out];
-        let ramp = port.ramp.map_or(NEVER, |r| r.low.get());
+        let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
+        let ramp = port.ramp.map_or(NEVER, low);
         port.calm = port.queue_max.min(self.mmu.output_limit).min(ramp);
     }
 
@@ -435,12 +448,16 @@ impl Switch {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
         let (queued, countdown) = (port.queued + len, port.countdown - len as i64);
-        if queued > port.calm || countdown <= 0 || !self.mmu.store_calmly(out, input, entry.frame.len) {
+        let calm = queued <= port.calm && (countdown > 0 || self.may_be_ahead);
+        if !calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
             return false;
         }
         port.queued = queued;
         port.countdown = countdown;
         port.data.place(&mut port.last, entry.ready, &entry.frame, input as u16);
+        if countdown <= 0 {
+            self.note_ran_out(out);
+        }
         true
     }
 
@@ -548,7 +565,7 @@ impl Switch {
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
-                        let q = ramp.probability(port.queued);
+                        let q = ramp.probability(port.queued - port.ahead(self.now).1);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
                             frame.marked = true;
                         }

@@ -4,8 +4,10 @@ use super::*;
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, net: &Net) {
+    /// `behind` frames of its queue arrive after it.
+    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, behind: usize, net: &Net) {
         let port = &mut self.ports[out];
+        let ahead = port.last_bytes(behind);
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
             return;
@@ -16,18 +18,20 @@ impl Switch {
             Gate::Probability(p) => point.state.stream.chance(p),
             Gate::Tagged => frame.tag != 0,
         };
-        match point.state.gate {
-            Gate::AfterBytes => {
-                point.state.gate = Gate::Never;
-                port.countdown = i64::MAX / 2;
-            }
-            Gate::Never => port.countdown = i64::MAX / 2,
-            _ => port.countdown = 0,
+        port.countdown = match point.state.gate {
+            Gate::AfterBytes | Gate::Never => i64::MAX / 2,
+            _ => 0,
+        } - ahead as i64;
+        if point.state.gate == Gate::AfterBytes {
+            point.state.gate = Gate::Never;
         }
         if !fire {
+            if behind > 0 {
+                self.look_for_sample(out, behind);
+            }
             return;
         }
-        self.samples.add(self.now ^ (out as u64) << 48, port.queued);
+        self.samples.add(self.now ^ (out as u64) << 48, port.queued - ahead);
         let hosts = net.hosts;
         let mut view = FrameView {
             flow: FlowId(frame.flow),
@@ -39,37 +43,43 @@ impl Switch {
             dropped,
         };
         let before = (view.marked, view.tag);
-        self.with_point(out, net, None, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
+        self.with_point(out, net, None, behind, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
         if !dropped && (view.marked, view.tag) != before {
             frame.marked = view.marked;
             frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.back_mut() {
+            if let Some(e) = self.ports[out].data.last_but_mut(behind) {
                 e.frame = frame;
             }
         }
     }
 
-    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered.
+    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. The last
+    /// `behind` frames of its queue are stored but have not arrived.
     pub(super) fn with_point(
         &mut self,
         p: usize,
         net: &Net,
         flow: Option<FlowId>,
+        behind: usize,
         call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
     ) -> bool {
         let port = &mut self.ports[p];
-        let view = port.view();
+        let ahead = port.last_bytes(behind);
+        let view = port.view(ahead);
         let Some(point) = &mut port.point else { return false };
-        point.state.countdown = port.countdown;
+        point.state.countdown = port.countdown + ahead as i64;
         let mut actions = std::mem::take(&mut self.actions);
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
-        port.countdown = point.state.countdown;
+        port.countdown = point.state.countdown - ahead as i64;
         if port.ramp != point.state.ramp || port.stamp != point.state.stamp {
             port.ramp = point.state.ramp;
             port.stamp = point.state.stamp;
             port.special = true;
             port.calm = 0;
+        }
+        if behind > 0 {
+            self.look_for_sample(p, behind);
         }
         let mut answer = false;
         for action in actions.drain(..) {
@@ -180,8 +190,9 @@ impl Switch {
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
         let addressed = frame.dst & TO_POINT != 0;
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
-        let answered =
-            self.with_point(out, net, Some(flow), |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+        let behind = if self.may_be_ahead { self.ports[out].ahead(self.now).0 } else { 0 };
+        let answered = self
+            .with_point(out, net, Some(flow), behind, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
         if answered {
             let feedback =
                 Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };

@@ -62,14 +62,14 @@ impl Port {
     pub(crate) fn paused(&self) -> bool {
         self.paused_since != NEVER
     }
-    pub(crate) fn view(&self) -> Queue {
+    /// As a congestion point sees it, without the bytes that are stored but have not arrived.
+    pub(crate) fn view(&self, ahead: u64) -> Queue {
         Queue {
-            len: Bytes::new(self.queued),
+            len: Bytes::new(self.queued - ahead),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
             // All that was stored has left or waits.
-            arrived: self.left
-                + self.queued
+            arrived: self.left + self.queued - ahead
                 + self.control.iter().map(|e| u64::from(e.frame.len)).sum::<u64>(),
             sent: self.left,
             dropped: self.out.dropped + self.out.dropped_by_limit,
