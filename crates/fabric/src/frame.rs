@@ -1,6 +1,7 @@
 //! Frames, and the wires between nodes.
 
 use crate::bodies::{Bodies, Body};
+use crate::wheel::{PATIENCE, Wheel};
 use cnsim_scheme_api::Tag;
 
 /// A time that never comes, in ps.
@@ -295,11 +296,16 @@ pub(crate) struct Foreign {
 /// Bit of a link's `peer` that says: owned by another worker; the rest is the port's number in the network.
 pub(crate) const FOREIGN: u32 = 1 << 31;
 
+/// Bit of a link's `peer` that says: owned by this worker, and who receives is to be entered in its wheel.
+pub(crate) const WATCHED: u32 = 1 << 30;
+
 /// The receiving ports that a worker owns, and what it sends elsewhere. Ports are numbered within the worker.
 #[derive(Debug, Default)]
 pub(crate) struct Wires {
     /// The owned ones.
     pub(crate) inboxes: Vec<Inbox>,
+    /// Who is to be visited when, where windows hold few frames.
+    pub(crate) wheel: Wheel,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
     /// Of the control frames on the wires and at the worker's switches.
@@ -318,9 +324,33 @@ impl Wires {
     }
     #[inline(never)]
     fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if port & FOREIGN == 0 {
+            return self.push_watched(port, ready, frame);
+        }
         let entry = Entry { ready, frame: *frame };
         let body = if frame.has_body() { self.bodies.take(frame.ext) } else { None };
         self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
+    }
+    /// Sends a frame to a receiving port of this worker and enters its node in the wheel.
+    #[inline(always)]
+    pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {
+        let at = (port & !WATCHED) as usize;
+        let (Some(inbox), Some(&station)) = (self.inboxes.get_mut(at), self.wheel.stations.get(at)) else {
+            return;
+        };
+        let first = inbox.ring.is_empty();
+        inbox.put(ready, frame);
+        let window = self.wheel.window(ready);
+        if station.patient && frame.kind == Kind::Data {
+            if first {
+                self.wheel.enter(station.node, window + PATIENCE);
+            }
+            return;
+        }
+        if let Some(arrived) = self.wheel.arrived.get_mut(station.node as usize) {
+            *arrived |= station.bit;
+        }
+        self.wheel.enter(station.node, window);
     }
     /// Sends a frame whose body, if it has one, is not kept here yet.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
@@ -333,6 +363,11 @@ impl Wires {
     #[inline]
     pub(crate) fn head(&self, port: u32) -> Option<&Entry> {
         self.inboxes[port as usize].ring.front()
+    }
+    /// What waits at a receiving port.
+    #[inline]
+    pub(crate) fn waiting(&self, port: u32) -> &[Entry] {
+        self.inboxes.get(port as usize).map_or(&[], |i| i.ring.entries())
     }
     /// The first entry of a receiving port, or what stands in its place and is never due.
     #[inline]

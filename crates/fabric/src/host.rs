@@ -83,7 +83,7 @@ pub(crate) struct Host {
     pub(crate) sending: Option<Frame>,
     pub(crate) end: u64,
     /// It stands on its wire already (`thin`).
-    ahead: bool,
+    launched: bool,
     /// The sending side has nothing to do before this time; 0 where that is not known.
     due: u64,
     pub(crate) kick: bool,
@@ -180,7 +180,7 @@ impl Host {
             timers: Timers::default(),
             sending: None,
             end: NEVER,
-            ahead: false,
+            launched: false,
             due: 0,
             kick: false,
             paused_since: NEVER,

@@ -353,7 +353,7 @@ impl Switch {
         }
         let port = &mut self.ports[p];
         // What stands on its wire already is never found again.
-        if port.ahead {
+        if port.launched {
             return;
         }
         port.settle_special(false);

@@ -191,7 +191,7 @@ impl Switch {
                 peer: 0,
                 sending: None,
                 special: true,
-                ahead: false,
+                launched: false,
                 mark_from: NEVER,
                 left: 0,
                 sent: 0,
@@ -574,8 +574,11 @@ impl Switch {
                     port.out.control_sent += 1;
                     port.left_control += u64::from(frame.len);
                 }
+                let launched = std::mem::take(&mut port.launched);
                 let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
-                wires.push_frame(link.peer, ready, &frame);
+                if !launched {
+                    wires.push_frame(link.peer, ready, &frame);
+                }
                 self.signal(signal, wires);
             }
         }

@@ -23,7 +23,9 @@ pub(crate) struct Station {
 
 #[derive(Debug, Default)]
 pub(crate) struct Wheel {
-    /// 2^64 / window, rounded down.
+    /// Of a window, ps.
+    length: u64,
+    /// 2^64 / length, rounded down.
     reciprocal: u64,
     /// No window begins at or after this time.
     duration: u64,
@@ -47,6 +49,7 @@ impl Wheel {
         let words = nodes.div_ceil(64);
         let set = vec![0; words * SLOTS as usize];
         Self {
+            length: window.max(1),
             reciprocal: u64::MAX / window.max(1),
             duration,
             now: 0,
@@ -69,10 +72,12 @@ impl Wheel {
         (self.fine_full, self.coarse_full) = (0, 0);
     }
 
-    /// The window of a time, or the one before where rounding has it so.
+    /// The window of a time.
     #[inline(always)]
     pub(crate) fn window(&self, time: u64) -> u64 {
-        ((u128::from(time) * u128::from(self.reciprocal)) >> 64) as u64
+        // The product is at most one too low.
+        let low = ((u128::from(time) * u128::from(self.reciprocal)) >> 64) as u64;
+        low + u64::from(time - low * self.length >= self.length)
     }
 
     /// Enters a node for a window after the one in hand.
@@ -157,9 +162,11 @@ mod tests {
             let mut wheel = Wheel::new(window, u64::MAX >> 2, nodes, Vec::new());
             wheel.restart(r.below(1000));
             let now = wheel.now;
-            let mut due: Vec<u64> = (0..nodes)
-                .map(|_| (now + 1 + r.below(1 << r.below(16))) * window + r.below(window))
-                .collect();
+            let mut later = |after: u64| {
+                let far = 1 << r.below(16);
+                (after + 1 + r.below(far)) * window + r.below(window)
+            };
+            let mut due: Vec<u64> = (0..nodes).map(|_| later(now)).collect();
             (0..nodes).for_each(|n| wheel.enter_at(n as u32, due[n]));
             let (mut in_time, mut vain) = (0, 0);
             for _ in 0..5000 {
@@ -173,7 +180,7 @@ mod tests {
                         bits &= bits - 1;
                         if due[n] / window == next {
                             in_time += 1;
-                            due[n] = (next + 1 + r.below(1 << r.below(16))) * window + r.below(window);
+                            due[n] = later(next);
                         } else {
                             vain += 1;
                         }

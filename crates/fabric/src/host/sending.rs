@@ -435,7 +435,9 @@ impl Host {
         let ready = self.now + self.link.delay;
         if frame.kind == Kind::Data {
             self.out.sent += 1;
-            wires.push_frame(self.link.peer, ready, &frame);
+            if !std::mem::take(&mut self.launched) {
+                wires.push_frame(self.link.peer, ready, &frame);
+            }
         } else {
             self.control_hops += 1;
             let body = self.bodies.take(frame.ext);

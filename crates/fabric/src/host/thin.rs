@@ -20,15 +20,15 @@ impl Host {
             && self.probes.is_empty()
             && self.voqs.is_none();
         if let Some(frame) = &self.sending
-            && !self.ahead
+            && !self.launched
             && alone
             && frame.kind == Kind::Data
             && self.end < net.duration
         {
-            self.ahead = true;
+            self.launched = true;
             wires.push_frame(self.link.peer, self.end + self.link.delay, frame);
         }
-        let mut due = if alone && self.ahead { NEVER } else { self.end };
+        let mut due = if alone && self.launched { NEVER } else { self.end };
         for s in &self.sources {
             due = due.min(s.next);
         }
@@ -39,9 +39,9 @@ impl Host {
         if self.kick {
             due = end;
         }
-        // What is left here was entered when it was sent, but not data behind other data.
-        if let Some(e) = wires.first(self.inbox) {
-            due = due.min(e.ready.saturating_add(PATIENCE * net.window));
+        let patience = if self.is_patient() { PATIENCE * net.window } else { 0 };
+        for e in wires.waiting(self.inbox) {
+            due = due.min(e.ready + if e.frame.kind == Kind::Data { patience } else { 0 });
         }
         due
     }

@@ -1,9 +1,9 @@
 //! A switch's window where few frames arrive: only the inputs and outputs that have something are looked at.
 //!
 //! A frame that starts on an idle line cannot be stopped any more, so it is put on the wire at once, ahead of the end
-//! of its transmission ([`Port::ahead`]): the switch need not be visited again for it. Its memory is freed when the
+//! of its transmission ([`Port::launched`]): the switch need not be visited again for it. Its memory is freed when the
 //! port is next touched. So occupancies are upper bounds here too, but may be older than a window; before anything is
-//! decided by them they are brought to what they were at the window's beginning ([`Switch::catch_up`]).
+//! decided by them they are brought to what they were at the window's beginning ([`Switch::free_launched`]).
 
 use super::*;
 
@@ -28,7 +28,7 @@ impl Switch {
             return self.sweep_all(base, end, net, wires, scratch);
         }
         let arrived = wires.wheel.arrived.get_mut(node as usize).map_or(0, std::mem::take);
-        let Some(kept) = scratch.gather_some(self, arrived, base, end, wires) else {
+        let Some((kept, later)) = scratch.gather_some(self, arrived, base, end, wires) else {
             return self.sweep_all(base, end, net, wires, scratch);
         };
         if let Some(a) = wires.wheel.arrived.get_mut(node as usize) {
@@ -41,13 +41,13 @@ impl Switch {
         for (i, &k) in scratch.keys.iter().enumerate() {
             let (ready, input) = (base + (k >> 20), (k & 0xFFFF) as usize);
             if !self.take_thinly(ready, input, net, wires) {
-                self.catch_up(base, wires);
+                self.free_launched(base, wires);
                 self.take(ready, input, net, wires);
                 self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
                 return self.end_all(base, end, wires);
             }
         }
-        let mut due = self.rare;
+        let mut due = self.rare.min(later);
         let mut left = std::mem::take(&mut self.waiting);
         while left != 0 {
             let first = left.trailing_zeros() as usize;
@@ -91,7 +91,7 @@ impl Switch {
         let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
         loop {
             if port.special {
-                if !port.ahead {
+                if !port.launched {
                     return false;
                 }
                 if *ends > last {
@@ -108,7 +108,7 @@ impl Switch {
                 port.sent += 1;
                 port.free = std::mem::replace(ends, NEVER);
                 port.sending = None;
-                port.ahead = false;
+                port.launched = false;
                 port.settle_special(false);
                 continue;
             }
@@ -126,7 +126,7 @@ impl Switch {
             *ends = end;
             port.sending = Some(Kind::Data);
             port.special = true;
-            port.ahead = true;
+            port.launched = true;
         }
     }
 
@@ -135,7 +135,7 @@ impl Switch {
     fn due_of(&self, p: usize) -> u64 {
         let (port, end) = (&self.ports[p], self.ends[p]);
         if end != NEVER {
-            let alone = port.ahead
+            let alone = port.launched
                 && port.data.entries().len() == 1
                 && port.control.is_empty()
                 && port.pause_out.is_empty();
@@ -149,10 +149,10 @@ impl Switch {
 
     /// Frees the memory of frames that have left before `base` and whose ports have not been touched since.
     #[inline(never)]
-    pub(crate) fn catch_up(&mut self, base: u64, wires: &mut Wires) {
+    pub(crate) fn free_launched(&mut self, base: u64, wires: &mut Wires) {
         let lazy = std::mem::replace(&mut self.lazy, true);
         for p in 0..self.linked {
-            if self.ports[p].ahead && self.ends[p] < base {
+            if self.ports[p].launched && self.ends[p] < base {
                 self.drain_exactly(p, base, wires);
             }
         }
@@ -169,14 +169,14 @@ impl Switch {
         wires: &mut Wires,
         scratch: &mut Scratch,
     ) -> u64 {
-        self.catch_up(base, wires);
+        self.free_launched(base, wires);
         self.sweep(end, net, wires, scratch);
         self.look_around(end, wires)
     }
 
     #[inline(never)]
     fn end_all(&mut self, base: u64, end: u64, wires: &mut Wires) -> u64 {
-        self.catch_up(base, wires);
+        self.free_launched(base, wires);
         self.drain(end, wires);
         self.lazy = false;
         self.look_around(end, wires)
@@ -184,13 +184,14 @@ impl Switch {
 
     /// Finds out anew what waits, and when it must be visited next if nothing arrives.
     pub(crate) fn look_around(&mut self, end: u64, wires: &mut Wires) -> u64 {
+        let mut due = self.rare;
         for i in self.inbox as usize..self.inbox as usize + self.linked {
-            if !wires.inboxes[i].ring.is_empty() {
+            if let Some(e) = wires.inboxes[i].ring.front() {
+                due = due.min(e.ready);
                 let station = wires.wheel.stations[i];
                 wires.wheel.arrived[station.node as usize] |= station.bit;
             }
         }
-        let mut due = self.rare;
         self.waiting = 0;
         for p in 0..self.linked {
             let at = self.due_of(p);
@@ -204,12 +205,19 @@ impl Switch {
 }
 
 impl Scratch {
-    /// Finds the data that arrives before `end` at some inputs, and at which of these something is left; none if there is
-    /// something else than data.
+    /// Finds the data that arrives before `end` at some inputs, and at which of these something is left, and for when;
+    /// none if there is something else than data.
     #[inline(always)]
-    fn gather_some(&mut self, s: &Switch, inputs: u64, base: u64, end: u64, wires: &Wires) -> Option<u64> {
+    fn gather_some(
+        &mut self,
+        s: &Switch,
+        inputs: u64,
+        base: u64,
+        end: u64,
+        wires: &Wires,
+    ) -> Option<(u64, u64)> {
         self.keys.clear();
-        let (mut left, mut kept) = (inputs, 0);
+        let (mut left, mut kept, mut later) = (inputs, 0, NEVER);
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             left &= left - 1;
@@ -217,6 +225,7 @@ impl Scratch {
                 for e in wires.inboxes.get(s.inbox as usize + p)?.ring.entries() {
                     if e.ready >= end {
                         kept |= bit(p);
+                        later = later.min(e.ready);
                         break;
                     }
                     if e.frame.kind != Kind::Data {
@@ -226,6 +235,6 @@ impl Scratch {
                 }
             }
         }
-        Some(kept)
+        Some((kept, later))
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Port {
     /// The transmitter has more to consider than the next data frame.
     pub(crate) special: bool,
     /// The data frame in transmission stands on its wire already.
-    pub(crate) ahead: bool,
+    pub(crate) launched: bool,
     /// A departure may be marked where more than this is queued.
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
