@@ -22,6 +22,9 @@ mod frame;
 #[path = "../../fabric/src/net.rs"]
 #[allow(dead_code, unused_imports)]
 mod net;
+#[path = "../../fabric/src/wheel.rs"]
+#[allow(dead_code, unused_imports)]
+mod wheel;
 #[path = "../../fabric/src/source.rs"]
 #[allow(dead_code, unused_imports)]
 mod source;
@@ -343,8 +346,13 @@ fn child(name: &str, engine: &str) {
     let spec = find(name);
     let before = cpu();
     match engine {
-        "windowed" => {
-            let options = spec::Options { threads: 1, ..spec::Options::default() };
+        "windowed" | "all" | "due" => {
+            let visits = match engine {
+                "all" => spec::Visits::All,
+                "due" => spec::Visits::Due,
+                _ => spec::Visits::Adaptive,
+            };
+            let options = spec::Options { threads: 1, visits, ..spec::Options::default() };
             let out = cnsim_fabric::run(&spec, &options).expect("a run");
             let took = cpu() - before;
             let xoffs: u64 = out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs).sum();

@@ -331,6 +331,11 @@ impl Wires {
         let body = if frame.has_body() { self.bodies.take(frame.ext) } else { None };
         self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
     }
+    /// Sends a frame where windows hold few.
+    #[inline(always)]
+    pub(crate) fn push_early(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if port & FOREIGN == 0 { self.push_watched(port, ready, frame) } else { self.push_away(port, ready, frame) }
+    }
     /// Sends a frame to a receiving port of this worker and enters its node in the wheel.
     #[inline(always)]
     pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {

@@ -26,7 +26,7 @@ impl Host {
             && self.end < net.duration
         {
             self.launched = true;
-            wires.push_frame(self.link.peer, self.end + self.link.delay, frame);
+            wires.push_early(self.link.peer, self.end + self.link.delay, frame);
         }
         let mut due = if alone && self.launched { NEVER } else { self.end };
         for s in &self.sources {

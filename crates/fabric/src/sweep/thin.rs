@@ -40,7 +40,9 @@ impl Switch {
         }
         for (i, &k) in scratch.keys.iter().enumerate() {
             let (ready, input) = (base + (k >> 20), (k & 0xFFFF) as usize);
-            if !self.take_thinly(ready, input, net, wires) {
+            // A frame that is alone at its moment starts at that moment if it can.
+            let alone = scratch.keys.get(i + 1).is_none_or(|next| next >> 20 > k >> 20);
+            if !self.take_thinly(ready, input, alone, net, wires) {
                 self.free_launched(base, wires);
                 self.take(ready, input, net, wires);
                 self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
@@ -67,20 +69,28 @@ impl Switch {
         due
     }
 
-    /// Stores a data frame in order of time; false if it must be looked at.
+    /// Stores a data frame in order of time; false if it must be looked at. On an idle line it starts at once, if it is
+    /// `alone`.
     #[inline(always)]
-    fn take_thinly(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) -> bool {
+    fn take_thinly(&mut self, ready: u64, input: usize, alone: bool, net: &Net, wires: &mut Wires) -> bool {
         let at = self.inbox + input as u32;
-        let Some(Entry { frame: f, .. }) = wires.first(at) else { return false };
+        let Some(&entry) = wires.first(at) else { return false };
+        let f = &entry.frame;
         let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
-        let stored = self.bring(out, ready, ready, net, wires)
-            && wires.first(at).is_some_and(|entry| self.store_calmly(out, input, entry));
-        if !stored {
+        if !self.bring(out, ready, ready, net, wires) || !self.store_calmly(out, input, &entry) {
             self.chosen = Some(out as u16);
             return false;
         }
         wires.skip(at);
         self.waiting |= bit(out);
+        if alone && let (Some(port), Some(ends)) = (self.ports.get_mut(out), self.ends.get_mut(out)) {
+            let end = ready.max(port.free) + port.service.time(f.len);
+            let first = port.queued == u64::from(f.len);
+            if first && port.free <= ready && port.may_launch(end, net) {
+                port.launch(ends, end, f, wires);
+                self.waiting &= !bit(out);
+            }
+        }
         true
     }
 
@@ -118,15 +128,11 @@ impl Switch {
                 return true;
             }
             let end = start + port.service.time(frame.len);
-            // Marks at departure and the books at the run's end need the moment itself.
-            if frame.kind != Kind::Data || port.mark_from != NEVER || end >= net.duration {
+            if frame.kind != Kind::Data || !port.may_launch(end, net) {
                 return end > last;
             }
-            wires.push_frame(port.peer, end + port.delay, frame);
-            *ends = end;
-            port.sending = Some(Kind::Data);
-            port.special = true;
-            port.launched = true;
+            let frame = *frame;
+            port.launch(ends, end, &frame, wires);
         }
     }
 
@@ -201,6 +207,25 @@ impl Switch {
             }
         }
         if self.mmu.unsettled() || !self.critical.is_empty() { end } else { due }
+    }
+}
+
+impl Port {
+    /// May its next data frame, whose transmission ends at `end`, go on its wire at once? Marks at departure and the books
+    /// at the run's end need the moment itself.
+    #[inline(always)]
+    fn may_launch(&self, end: u64, net: &Net) -> bool {
+        !self.special && self.mark_from == NEVER && end < net.duration
+    }
+
+    /// Puts the first data frame on its wire.
+    #[inline(always)]
+    fn launch(&mut self, ends: &mut u64, end: u64, frame: &Frame, wires: &mut Wires) {
+        wires.push_early(self.peer, end + self.delay, frame);
+        *ends = end;
+        self.sending = Some(Kind::Data);
+        self.special = true;
+        self.launched = true;
     }
 }
 
