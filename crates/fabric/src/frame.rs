@@ -12,6 +12,9 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Destination bit of a control frame addressed to a congestion point; the rest is its `PointId`.
 pub(crate) const TO_POINT: u32 = 1 << 31;
 
+/// `tag` of a control frame that is a probe.
+pub(crate) const PROBE: u8 = 1;
+
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
@@ -46,7 +49,7 @@ pub(crate) struct Frame {
     pub(crate) input: u16,
     /// What it is.
     pub(crate) kind: Kind,
-    /// Kind of the packed tag.
+    /// Kind of the packed tag of a data frame; of a control frame, [`PROBE`] or 0.
     pub(crate) tag: u8,
     /// Marked by a ramp.
     pub(crate) marked: bool,
@@ -83,7 +86,7 @@ pub(crate) struct Entry {
 }
 
 /// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
-const AFTER: u64 = u64::MAX >> 1;
+pub(crate) const AFTER: u64 = u64::MAX >> 1;
 
 /// A queue of entries, flat in memory. The place after the last entry always reads [`AFTER`], so that looking at the first
 /// needs no test for emptiness; the head returns to the beginning when the queue empties, so that short queues stay in the
@@ -145,6 +148,16 @@ impl Ring {
     pub(crate) fn last_but_mut(&mut self, behind: usize) -> Option<&mut Entry> {
         let at = (self.tail as usize).checked_sub(behind + 1)?;
         if at < self.head as usize { None } else { self.buf.get_mut(at) }
+    }
+    /// Puts a control frame in its place: by time, then by input.
+    #[inline]
+    pub(crate) fn place_control(&mut self, ready: u64, frame: &Frame, input: u16) {
+        let last = self.tail.wrapping_sub(1) as usize;
+        if self.buf.get(last).is_some_and(|b| (b.ready, b.frame.input) > (ready, input)) {
+            let frame = Frame { input, ..*frame };
+            return self.insert(Entry { ready, frame }, |e| (e.ready, e.frame.input) > (ready, input));
+        }
+        self.append(ready, frame, input);
     }
     /// All, first to last.
     #[inline]
@@ -235,7 +248,7 @@ impl Ring {
     #[inline(never)]
     fn make_room(&mut self) {
         let (head, tail) = (self.head as usize, self.tail as usize);
-        if head >= tail - head {
+        if head > 0 && head >= tail - head {
             self.buf.copy_within(head..=tail, 0);
             self.head = 0;
             self.tail = (tail - head) as u32;
@@ -249,6 +262,7 @@ impl Ring {
         }
     }
     /// Inserts before the first entry for which `after` is true.
+    #[inline(never)]
     fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
         self.push_back(entry);
         let (head, tail) = (self.head as usize, self.tail as usize);
@@ -360,6 +374,7 @@ impl Wires {
     /// Sends a frame whose body, if it has one, is not kept here yet.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
         if let Some(body) = body {
+            entry.frame.tag = if matches!(body, Body::Probe(..)) { PROBE } else { 0 };
             entry.frame.ext = self.bodies.put(body);
         }
         self.push_frame(port, entry.ready, &entry.frame);
@@ -378,13 +393,6 @@ impl Wires {
     #[inline]
     pub(crate) fn first(&self, port: u32) -> Option<&Entry> {
         self.inboxes.get(port as usize)?.ring.places().first()
-    }
-    /// Forgets the first entry of a receiving port.
-    #[inline]
-    pub(crate) fn skip(&mut self, port: u32) {
-        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
-            inbox.ring.skip();
-        }
     }
     /// Takes the first entry.
     #[inline]

@@ -2,16 +2,19 @@
 //!
 //! Handlers of single events, as in [`crate::switch`].
 //!
-//! State, order of events and the fast path are here; the two sides are in `sending` and `receiving`.
+//! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
 mod receiving;
 mod sending;
 mod thin;
+mod window;
 
 use crate::bodies::{Bodies, Body};
-use crate::frame::{Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, Wires, arrival_kind, order};
+use crate::frame::{
+    Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind, order,
+};
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
-use crate::net::{Link, Net};
+use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
 use crate::per_bin::PerBin;
 use crate::source::Source;
@@ -21,7 +24,7 @@ use crate::timers::Timers;
 use crate::voq::Voqs;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Probe,
-    ProbeTarget, Purpose, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
+    ProbeTarget, Purpose, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
     ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -44,17 +47,49 @@ struct Expected {
     list: VecDeque<(u64, u64, u64)>,
 }
 
+/// A host. What each window and each frame touches stands first, in three lines of the cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Host {
-    pub(crate) id: u32,
     /// Number of its receiving port at the worker.
     pub(crate) inbox: u32,
+    /// Of the link: receiving port at the far end.
+    pub(crate) peer: u32,
+    /// The sending side has nothing to do before this time; 0 where that is not known.
+    due: u64,
+    pub(crate) next_tick: u64,
+    /// Only the source and the link say what the sending side does (see [`Host::is_calm`]), as far as is known.
+    calm: bool,
+    /// Data that arrives wakes nothing here.
+    deaf: bool,
+    /// Received frames are recorded one by one.
+    watched: bool,
+    pub(crate) got: Ledger,
+    pub(crate) frames: Hash,
+    pub(crate) last_delivery: u64,
+    delivered_bits: u64,
+    latency_sum: u64,
+    latency_max: u64,
     pub(crate) now: u64,
-    pub(crate) link: Link,
+    /// End of the transmission in progress.
+    pub(crate) end: u64,
+    /// Of the link: delay and rate.
+    delay: u64,
+    tx: TxRate,
+    pub(crate) id: u32,
     hosts: u32,
-    pub(crate) sources: Vec<Source>,
+    pub(crate) seq: u32,
+    pub(crate) kick: bool,
+    /// Data frames put on the link.
+    sent: u64,
+    pub(crate) made: Ledger,
     pub(crate) fifo: VecDeque<Frame>,
+    pub(crate) sources: Vec<Source>,
     fifo_limit: usize,
+    /// Frame in transmission; none where it stands on the wire already.
+    pub(crate) sending: Option<Frame>,
+    pub(crate) paused_since: u64,
+    rate: Rate,
     limiter_limit: usize,
     position: LimiterPosition,
     /// Virtual output queues, where the host has them instead of the one FIFO.
@@ -79,16 +114,6 @@ pub(crate) struct Host {
     /// Limiters that wait for room in the FIFO, in order.
     blocked: VecDeque<usize>,
     pub(crate) timers: Timers,
-    /// Frame in transmission.
-    pub(crate) sending: Option<Frame>,
-    pub(crate) end: u64,
-    /// It stands on its wire already (`thin`).
-    launched: bool,
-    /// The sending side has nothing to do before this time; 0 where that is not known.
-    due: u64,
-    pub(crate) kick: bool,
-    pub(crate) paused_since: u64,
-    pub(crate) seq: u32,
     pub(crate) scheme: Option<usize>,
     pub(crate) built: Built,
     scope: Scope,
@@ -102,25 +127,17 @@ pub(crate) struct Host {
     pub(crate) counters: Vec<u64>,
     pub(crate) out: HostOutcome,
     pub(crate) matrix: Vec<u64>,
-    /// Received frames are recorded one by one.
-    watched: bool,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
     pub(crate) control_at: PerBin,
     pub(crate) ignored: u64,
-    pub(crate) hops: u64,
     pub(crate) control_hops: u64,
     pub(crate) events: Hash,
-    pub(crate) frames: Hash,
-    pub(crate) made: Ledger,
-    pub(crate) got: Ledger,
-    pub(crate) last_delivery: u64,
     pub(crate) failure: Option<String>,
     pub(crate) bin: u64,
     bins: Option<Vec<u64>>,
     flow_bins: Vec<(u32, Vec<u64>)>,
     rates: Vec<(u32, Vec<f64>)>,
-    pub(crate) next_tick: u64,
 }
 
 impl Host {
@@ -154,7 +171,16 @@ impl Host {
             id,
             inbox: base,
             now: 0,
-            link,
+            peer: link.peer,
+            delay: link.delay,
+            tx: link.tx,
+            rate: link.rate,
+            calm: false,
+            deaf: plan.reflect == ReflectGate::Never,
+            delivered_bits: 0,
+            latency_sum: 0,
+            latency_max: 0,
+            sent: 0,
             hosts: net.hosts,
             sources,
             fifo: VecDeque::new(),
@@ -180,7 +206,6 @@ impl Host {
             timers: Timers::default(),
             sending: None,
             end: NEVER,
-            launched: false,
             due: 0,
             kick: false,
             paused_since: NEVER,
@@ -200,13 +225,12 @@ impl Host {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()
             },
-            watched: bin > 0 || net.record.matrix || !expected_empty,
+            watched: bin > 0 || net.record.matrix || net.record.latency || !expected_empty,
             matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
             control_messages: 0,
             control_bits: 0,
             control_at: PerBin::new(net.control_bin(), net.duration),
             ignored: 0,
-            hops: 0,
             control_hops: 0,
             events: Hash::default(),
             frames: Hash::default(),
@@ -226,166 +250,9 @@ impl Host {
         })
     }
 
-    /// Runs the host up to `end` (exclusive). Receiving data touches nothing of the sending side unless a reflector
-    /// answers, so the two are replayed separately and meet only where they must.
-    pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        while let Some(e) = wires.first(self.inbox) {
-            if e.ready >= end {
-                break;
-            }
-            let (ready, kind) = (e.ready, e.frame.kind);
-            if kind == Kind::Data && self.gate == ReflectGate::Never && self.reflectors.is_empty() {
-                self.receive(ready, &e.frame);
-                wires.skip(self.inbox);
-                continue;
-            }
-            let Some(entry) = wires.pop(self.inbox) else { break };
-            if kind == Kind::Data {
-                self.receive(ready, &entry.frame);
-                if self.fires(&entry.frame) {
-                    self.send_until((ready, order::DATA, 0), net, wires);
-                    self.now = ready;
-                    self.answer(&entry.frame, net);
-                    self.due = 0;
-                } else {
-                    self.unanswered(&entry.frame);
-                }
-            } else {
-                self.send_until((ready, arrival_kind(kind), 0), net, wires);
-                self.now = ready;
-                self.arrive(entry.frame, net, wires);
-                self.due = 0;
-            }
-        }
-        if self.due < end {
-            self.send_until((end, 0, 0), net, wires);
-        }
-    }
-
-    /// The sending side's events before `limit`.
-    fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        self.due = 0;
-        let simple = self.sources.len() == 1
-            && self.voqs.is_none()
-            && !self.sources[0].greedy
-            && self.next_tick > limit.0;
-        loop {
-            if simple && self.is_quiet() && self.send_fast(limit, net, wires) {
-                return;
-            }
-            let key = self.next_own();
-            if key >= limit {
-                return;
-            }
-            self.execute(key, net, wires);
-        }
-    }
-
-    /// No XOFF, no start pending, no feedback deferred. Control and probes that wait, wait for the transmitter.
-    #[inline]
-    fn is_quiet(&self) -> bool {
-        self.deferred.is_empty() && self.paused_since == NEVER && !self.kick
-    }
-
-    /// The transmitter starts now, unless something else of this moment comes first. False to leave the fast path.
-    #[inline]
-    fn start_fast(&mut self, limit: Key, net: &Net) -> bool {
-        if (self.now, order::START, 0) >= limit
-            || self.sources[0].next == self.now
-            || self.timers.next() == self.now
-        {
-            self.kick = true;
-            return false;
-        }
-        self.kick = false;
-        self.start(net);
-        self.is_quiet()
-    }
-
-    /// The same where there is one source and nothing rare is pending: slots, timers and transmissions merged by hand.
-    /// True at the limit, false as soon as the general way must take over.
-    fn send_fast(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        loop {
-            let (slot, timer) = (self.sources[0].next, self.timers.next());
-            if self.end <= slot && self.end <= timer {
-                if (self.end, order::END, 0) >= limit || self.end == NEVER {
-                    self.due = self.end.min(self.next_tick);
-                    return true;
-                }
-                self.now = self.end;
-                self.end(wires);
-                if self.fifo.is_empty()
-                    && self.limiters.count == 0
-                    && self.control.is_empty()
-                    && self.probes.is_empty()
-                {
-                    self.kick = false;
-                } else if !self.start_fast(limit, net) {
-                    return false;
-                }
-                continue;
-            }
-            if timer <= slot {
-                if (timer, order::TIMER, 0) >= limit {
-                    self.due = timer.min(self.next_tick);
-                    return true;
-                }
-                self.now = timer;
-                self.timer(net);
-                if self.kick && !self.start_fast(limit, net) || !self.is_quiet() {
-                    return false;
-                }
-                continue;
-            }
-            if (slot, order::SLOT, 0) >= limit {
-                self.due = slot.min(self.next_tick);
-                return true;
-            }
-            let dst = self.sources[0].frame();
-            self.now = slot;
-            if self.limiters.count == 0 && self.built == Built::OnFeedback {
-                if !self.generate_fast(dst, limit) {
-                    return false;
-                }
-                continue;
-            }
-            self.generate(dst, self.sources[0].len, false, net);
-            if self.kick && !self.start_fast(limit, net) {
-                return false;
-            }
-        }
-    }
-
-    /// A frame of a host without limiters: on the link at once if that is idle, else to the FIFO. False to leave the fast
-    /// path.
-    #[inline]
-    fn generate_fast(&mut self, dst: u32, limit: Key) -> bool {
-        self.out.generated += 1;
-        let frame = Frame {
-            flow: self.id * self.hosts + dst,
-            dst,
-            seq: self.seq,
-            len: self.sources[0].len,
-            born: self.now,
-            ..Frame::default()
-        };
-        self.seq = self.seq.wrapping_add(1);
-        if self.sending.is_none() && self.fifo.is_empty() && (self.now, order::START, 0) < limit {
-            self.made.add(&frame);
-            self.transmit(frame);
-            return true;
-        }
-        if self.fifo.len() >= self.fifo_limit {
-            self.out.source_discards += 1;
-            return true;
-        }
-        self.made.add(&frame);
-        self.fifo.push_back(frame);
-        if self.sending.is_none() {
-            self.kick = true;
-            return false;
-        }
-        true
+    /// Data and control frames put on the link.
+    pub(crate) fn hops(&self) -> u64 {
+        self.sent + self.control_hops
     }
 
     pub(crate) fn next(&self, wires: &Wires) -> Key {

@@ -9,13 +9,13 @@ mod books;
 mod points;
 mod port;
 
-pub(crate) use ahead::Due;
+pub(crate) use ahead::{Apart, Due, Stored};
 pub(crate) use port::{Ledger, Point, Port};
 
-use crate::bodies::Body;
+use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires, arrival_kind,
-    order,
+    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, PROBE, Ring, TO_POINT, TxRate, Wires,
+    arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -89,6 +89,8 @@ pub(crate) struct Switch {
     pub(crate) events: Hash,
     pub(crate) samples: Hash,
     pub(crate) drops: Ledger,
+    /// Control frames in its queues.
+    pub(crate) control_waits: u32,
     pub(crate) failure: Option<String>,
     /// Ports recorded, and their queue lengths at each tick.
     recorded: Vec<(u16, Vec<f64>)>,
@@ -145,6 +147,7 @@ impl Switch {
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),
+            control_waits: 0,
             failure: None,
             recorded: Vec::new(),
             sent_at: Vec::new(),
@@ -192,6 +195,7 @@ impl Switch {
                 sending: None,
                 special: true,
                 launched: false,
+                mixed: false,
                 mark_from: NEVER,
                 left: 0,
                 sent: 0,
@@ -201,7 +205,7 @@ impl Switch {
                 link,
                 service_rate: rate,
                 pause_out: VecDeque::new(),
-                control: VecDeque::new(),
+                control: Ring::default(),
                 paused_since: NEVER,
                 marks: Stream::new(net.seed, (u64::from(base) + p as u64) | (1 << 33), Purpose::Node),
                 ramp: None,
@@ -211,7 +215,7 @@ impl Switch {
             });
         }
         for p in 0..ports {
-            sw.with_point(p, net, None, 0, |point, queue, ctl| point.start(queue, ctl));
+            sw.with_point(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
             sw.ports[p].settle_special(false);
         }
         sw.note_rare();
@@ -257,7 +261,7 @@ impl Switch {
     }
 
     /// Notes the earliest event that is neither an arrival nor the end of a transmission.
-    fn note_rare(&mut self) {
+    pub(crate) fn note_rare(&mut self) {
         self.rare = self.next_rare_key().0;
     }
 
@@ -304,8 +308,8 @@ impl Switch {
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
                     self.touch(port as usize, time, wires);
-                    let behind = self.ports[port as usize].ahead(time + 1).0;
-                    self.with_point(port as usize, net, None, behind, |point, queue, ctl| {
+                    let apart = self.ports[port as usize].later(time + 1);
+                    self.with_point(port as usize, net, None, apart, |point, queue, ctl| {
                         point.on_timer(Slot(slot), queue, ctl);
                     });
                 }
@@ -385,7 +389,7 @@ impl Switch {
                 let port = &mut self.ports[out];
                 port.countdown -= i64::from(frame.len);
                 if port.countdown <= 0 {
-                    self.sample(out, frame, false, 0, net);
+                    self.sample(out, frame, false, Apart::default(), net);
                 }
             }
             Err(why) => {
@@ -401,7 +405,7 @@ impl Switch {
                 {
                     port.countdown -= i64::from(frame.len);
                     if port.countdown <= 0 {
-                        self.sample(out, frame, true, 0, net);
+                        self.sample(out, frame, true, Apart::default(), net);
                     }
                 }
             }
@@ -441,24 +445,19 @@ impl Switch {
     }
 
     /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
-    /// that: the occupancies known are upper bounds, and as such below all thresholds, and no sample is due. False if
-    /// the frame needs the exact way.
+    /// that: the occupancies known are upper bounds, and as such below all thresholds.
     #[inline(always)]
-    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> bool {
+    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Stored {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
-        let (queued, countdown) = (port.queued + len, port.countdown - len as i64);
-        let calm = queued <= port.calm && (countdown > 0 || self.may_be_ahead);
-        if !calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
-            return false;
+        let queued = port.queued + len;
+        if queued > port.calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
+            return Stored::Not;
         }
         port.queued = queued;
-        port.countdown = countdown;
+        port.countdown -= len as i64;
         port.data.place(&mut port.last, entry.ready, &entry.frame, input as u16);
-        if countdown <= 0 {
-            self.note_ran_out(out);
-        }
-        true
+        if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
     }
 
     /// Sends XOFF or XON where the memory says so.
@@ -555,6 +554,7 @@ impl Switch {
                 port.left += u64::from(frame.len);
                 port.left_control += u64::from(frame.len);
                 port.out.control_sent += 1;
+                self.control_waits -= 1;
                 wires.push_frame(link.peer, ready, &frame);
             }
             Kind::Data | Kind::InBand => {
@@ -565,7 +565,7 @@ impl Switch {
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
-                        let q = ramp.probability(port.queued - port.ahead(self.now).1);
+                        let q = ramp.probability(port.queued - port.later(self.now).ahead);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
                             frame.marked = true;
                         }

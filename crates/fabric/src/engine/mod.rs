@@ -29,7 +29,7 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        self.hosts.iter().map(|h| h.hops).sum::<u64>() + self.switches.iter().map(Switch::hops).sum::<u64>()
+        self.hosts.iter().map(Host::hops).sum::<u64>() + self.switches.iter().map(Switch::hops).sum::<u64>()
     }
 
     /// The first failure of a scheme or law.
@@ -104,7 +104,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
             at => at,
         };
         for h in &mut part.hosts {
-            h.link.peer = place(h.link.peer);
+            h.peer = place(h.peer);
         }
         for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
             if let Some(l) = &mut p.link {
@@ -155,7 +155,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         h.control_at.pour(&mut control_at);
         out.feedback_ignored += h.ignored;
         out.feedback_lost += h.lost;
-        out.packet_hops += h.hops;
+        out.packet_hops += h.hops();
         out.control_hops += h.control_hops;
         last = last.max(h.last_delivery);
         for (i, c) in h.counters.iter().enumerate() {

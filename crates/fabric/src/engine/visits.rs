@@ -137,7 +137,7 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         }
     }
     for (n, h) in part.hosts.iter_mut().enumerate() {
-        let due = h.look_around(end, net, wires);
+        let due = h.look_around(net, wires);
         wires.wheel.enter_at(n as u32, due);
     }
     for (s, sw) in part.switches.iter_mut().enumerate() {
@@ -157,7 +157,7 @@ fn unwatch(net: &Net, part: &mut Part, next: u64) {
 /// Rewrites the receiving ports of all links of this worker's nodes.
 fn mark(part: &mut Part, new: impl Fn(u32) -> u32) {
     for h in &mut part.hosts {
-        h.link.peer = new(h.link.peer);
+        h.peer = new(h.peer);
     }
     for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
         if let Some(l) = &mut p.link {

@@ -89,18 +89,13 @@ impl Host {
     /// Accounts for a received data frame.
     #[inline(always)]
     pub(crate) fn receive(&mut self, now: u64, frame: &Frame) {
-        let out = &mut self.out;
-        out.delivered += 1;
-        out.delivered_bits += u64::from(frame.len) * 8;
-        let latency = Time::from_ps(now - frame.born);
-        out.latency_sum += latency;
-        out.latency_max = out.latency_max.max(latency);
+        self.delivered_bits += u64::from(frame.len) * 8;
+        let latency = now - frame.born;
+        self.latency_sum += latency;
+        self.latency_max = self.latency_max.max(latency);
         self.got.add(frame);
         self.frames.add(now, (u64::from(frame.flow) << 32) | u64::from(frame.seq));
         self.last_delivery = now;
-        if let Some(n) = self.out.latency.get_mut(latency_bucket(latency)) {
-            *n += 1;
-        }
         if self.watched {
             self.record(now, frame);
         }
@@ -108,6 +103,9 @@ impl Host {
 
     #[inline(never)]
     pub(super) fn record(&mut self, now: u64, frame: &Frame) {
+        if let Some(n) = self.out.latency.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
+            *n += 1;
+        }
         let src = frame.flow / self.hosts;
         let bits = u64::from(frame.len) * 8;
         if let Some(m) = self.matrix.get_mut(src as usize) {
@@ -161,7 +159,7 @@ impl Host {
         let mut actions = std::mem::take(&mut self.reflector_actions);
         if !self.reflectors.contains_key(&key) {
             let src = NodeId(flow.0 / self.hosts);
-            let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.link.rate };
+            let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
             let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
             let Some(object) = made else {
                 self.reflector_actions = actions;
@@ -172,6 +170,7 @@ impl Host {
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
             self.reflectors.insert(key, ReflectorSlot { object, state });
+            self.deaf = false;
         }
         if let Some(slot) = self.reflectors.get_mut(&key) {
             if let Some(view) = frame {
@@ -243,7 +242,7 @@ impl Host {
     }
 
     pub(super) fn sample_rates(&mut self) {
-        let line = self.link.rate.bps();
+        let line = self.rate.bps();
         for i in 0..self.rates.len() {
             let key = self.key_of(self.rates[i].0);
             let rate = self
@@ -261,6 +260,12 @@ impl Host {
         if self.paused_since != NEVER {
             self.out.paused += Time::from_ps(net.duration.saturating_sub(self.paused_since));
         }
+        let out = &mut self.out;
+        // What was made was generated and found room.
+        out.generated = self.made.frames + out.source_discards;
+        (out.sent, out.delivered, out.delivered_bits) = (self.sent, self.got.frames, self.delivered_bits);
+        out.latency_sum = Time::from_ps(self.latency_sum);
+        out.latency_max = Time::from_ps(self.latency_max);
         self.out.incomplete = self.expected.values().map(|e| e.list.len() as u64).sum();
         let bin = net.record.bin;
         let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;

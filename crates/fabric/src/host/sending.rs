@@ -18,7 +18,6 @@ impl Host {
                 return false;
             }
         }
-        self.out.generated += 1;
         let frame = Frame {
             flow: self.id * self.hosts + dst,
             dst,
@@ -66,7 +65,7 @@ impl Host {
 
     /// The transmitter looks for work at this time, if idle.
     pub(super) fn look(&mut self) {
-        if self.sending.is_none() {
+        if self.end == NEVER {
             self.kick = true;
         }
     }
@@ -100,7 +99,7 @@ impl Host {
             src: NodeId(self.id),
             dst: NodeId(dst),
             class: Class::Data,
-            line_rate: self.link.rate,
+            line_rate: self.rate,
             base_rtt: net.base_rtt(self.id, dst),
             mtu: Bytes::new(u64::from(net.mtu)),
             size: None,
@@ -111,7 +110,7 @@ impl Host {
         let at = self.limiters.insert(LimiterSlot {
             key,
             object,
-            state: LimiterState::new(self.link.rate, site.mtu, stream),
+            state: LimiterState::new(self.rate, site.mtu, stream),
             queue: VecDeque::new(),
             eligible: 0,
             last: (0, 0.0),
@@ -260,7 +259,7 @@ impl Host {
         }
         if self.position == LimiterPosition::BelowQueue {
             if slot.eligible <= now {
-                if self.sending.is_none() {
+                if self.end == NEVER {
                     self.kick = true;
                 }
             } else if slot.eligible != NEVER {
@@ -285,7 +284,7 @@ impl Host {
         slot.pace(now, frame.len);
         frame.counted = true;
         self.fifo.push_back(frame);
-        if self.sending.is_none() {
+        if self.end == NEVER {
             self.kick = true;
         }
         self.count(at, frame.len, net);
@@ -316,7 +315,7 @@ impl Host {
 
     /// The transmitter looks for work: control, then data if not in XOFF.
     pub(super) fn start(&mut self, net: &Net) {
-        if self.sending.is_some() {
+        if self.end != NEVER {
             return;
         }
         if let Some(frame) = self.control.pop_front() {
@@ -341,7 +340,7 @@ impl Host {
     }
 
     pub(super) fn transmit(&mut self, frame: Frame) {
-        self.end = self.now + self.link.tx.time(frame.len);
+        self.end = self.now + self.tx.time(frame.len);
         self.sending = Some(frame);
     }
 
@@ -428,20 +427,24 @@ impl Host {
     }
 
     pub(super) fn end(&mut self, wires: &mut Wires) {
-        self.end = NEVER;
-        let Some(frame) = self.sending.take() else { return };
+        let end = std::mem::replace(&mut self.end, NEVER);
         self.kick = true;
-        self.hops += 1;
-        let ready = self.now + self.link.delay;
+        if let Some(frame) = self.sending.take() {
+            self.send(frame, end, wires);
+        }
+    }
+
+    /// A frame whose last bit leaves at `end` goes on the wire.
+    #[inline]
+    pub(super) fn send(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
+        let ready = end + self.delay;
         if frame.kind == Kind::Data {
-            self.out.sent += 1;
-            if !std::mem::take(&mut self.launched) {
-                wires.push_frame(self.link.peer, ready, &frame);
-            }
+            self.sent += 1;
+            wires.push_frame(self.peer, ready, &frame);
         } else {
             self.control_hops += 1;
             let body = self.bodies.take(frame.ext);
-            wires.push(self.link.peer, Entry { ready, frame }, body);
+            wires.push(self.peer, Entry { ready, frame }, body);
         }
     }
 }

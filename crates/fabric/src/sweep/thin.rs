@@ -5,6 +5,7 @@
 //! port is next touched. So occupancies are upper bounds here too, but may be older than a window; before anything is
 //! decided by them they are brought to what they were at the window's beginning ([`Switch::free_launched`]).
 
+use super::ranks::key;
 use super::*;
 
 /// Bit of a port in a set of ports modulo 64.
@@ -42,9 +43,10 @@ impl Switch {
             let (ready, input) = (base + (k >> 20), (k & 0xFFFF) as usize);
             // A frame that is alone at its moment starts at that moment if it can.
             let alone = scratch.keys.get(i + 1).is_none_or(|next| next >> 20 > k >> 20);
-            if !self.take_thinly(ready, input, alone, net, wires) {
+            let how = self.take_thinly(ready, input, alone, net, wires);
+            if how != Stored::Calmly {
                 self.free_launched(base, wires);
-                self.take(ready, input, net, wires);
+                self.take(how, ready, input, net, wires);
                 self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
                 return self.end_all(base, end, wires);
             }
@@ -69,19 +71,29 @@ impl Switch {
         due
     }
 
-    /// Stores a data frame in order of time; false if it must be looked at. On an idle line it starts at once, if it is
-    /// `alone`.
+    /// Takes a data frame off its wire in order of time and stores it where nothing depends on the moment. On an idle line
+    /// it starts at once, if it is `alone`.
     #[inline(always)]
-    fn take_thinly(&mut self, ready: u64, input: usize, alone: bool, net: &Net, wires: &mut Wires) -> bool {
+    fn take_thinly(&mut self, ready: u64, input: usize, alone: bool, net: &Net, wires: &mut Wires) -> Stored {
         let at = self.inbox + input as u32;
-        let Some(&entry) = wires.first(at) else { return false };
+        let Some(&entry) = wires.first(at) else { return Stored::Not };
         let f = &entry.frame;
         let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
-        if !self.bring(out, ready, ready, net, wires) || !self.store_calmly(out, input, &entry) {
-            self.chosen = Some(out as u16);
-            return false;
+        self.chosen = Some(out as u16);
+        if !self.bring(out, ready, ready, net, wires) {
+            return Stored::Not;
         }
-        wires.skip(at);
+        let how = self.store_calmly(out, input, &entry);
+        if how == Stored::Not {
+            return how;
+        }
+        if let Some(inbox) = wires.inboxes.get_mut(at as usize) {
+            inbox.ring.skip();
+        }
+        if how == Stored::AndDue {
+            return how;
+        }
+        self.chosen = None;
         self.waiting |= bit(out);
         if alone && let (Some(port), Some(ends)) = (self.ports.get_mut(out), self.ends.get_mut(out)) {
             let end = ready.max(port.free) + port.service.time(f.len);
@@ -91,7 +103,7 @@ impl Switch {
                 self.waiting &= !bit(out);
             }
         }
-        true
+        how
     }
 
     /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`, whose frames
@@ -122,6 +134,9 @@ impl Switch {
                 port.settle_special(false);
                 continue;
             }
+            if port.mixed {
+                return false;
+            }
             let Some(&Entry { ready, ref frame }) = port.data.front() else { return true };
             let start = ready.max(port.free);
             if start >= before {
@@ -142,12 +157,12 @@ impl Switch {
         let (port, end) = (&self.ports[p], self.ends[p]);
         if end != NEVER {
             let alone = port.launched
+                && !port.mixed
                 && port.data.entries().len() == 1
-                && port.control.is_empty()
                 && port.pause_out.is_empty();
             return if alone { NEVER } else { end };
         }
-        if port.special {
+        if port.special | port.mixed {
             return port.start_time().0;
         }
         port.data.front().map_or(NEVER, |e| e.ready.max(port.free) + port.service.time(e.frame.len))
@@ -215,7 +230,7 @@ impl Port {
     /// at the run's end need the moment itself.
     #[inline(always)]
     fn may_launch(&self, end: u64, net: &Net) -> bool {
-        !self.special && self.mark_from == NEVER && end < net.duration
+        !(self.special | self.mixed) && self.mark_from == NEVER && end < net.duration
     }
 
     /// Puts the first data frame on its wire.

@@ -17,22 +17,57 @@ pub(crate) struct Due {
     behind: usize,
 }
 
+/// How a frame was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// Without consequence.
+    Calmly,
+    /// The same, but the port's countdown has run out.
+    AndDue,
+    /// Not: it needs the exact way.
+    Not,
+}
+
+/// What is in a queue, but not at the moment in question.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Apart {
+    /// Frames at its end that arrive later, and their bytes.
+    pub(super) behind: usize,
+    pub(crate) ahead: u64,
+    /// Bytes at its beginning that have left.
+    pub(super) gone: u64,
+}
+
 impl Port {
-    /// Frames, and their bytes, that are stored already though they arrive at `from` or later.
+    /// What is stored already though it arrives at `from` or later.
     #[inline]
-    pub(crate) fn ahead(&self, from: u64) -> (usize, u64) {
-        let mut ahead = (0, 0);
+    pub(crate) fn later(&self, from: u64) -> Apart {
+        let mut apart = Apart::default();
         for e in self.data.entries().iter().rev().take_while(|e| e.ready >= from) {
-            ahead = (ahead.0 + 1, ahead.1 + u64::from(e.frame.len));
+            apart.behind += 1;
+            apart.ahead += u64::from(e.frame.len);
         }
-        ahead
+        apart
     }
 
     /// Bytes of the last frames of the queue.
-    pub(super) fn last_bytes(&self, frames: usize) -> u64 {
+    fn last_bytes(&self, frames: usize) -> u64 {
         let all = self.data.entries();
         let last = all.get(all.len().saturating_sub(frames)..).unwrap_or_default();
         last.iter().map(|e| u64::from(e.frame.len)).sum()
+    }
+
+    /// Bytes that have left by `now` of a port that has only data to consider.
+    fn gone_by(&self, now: u64) -> u64 {
+        let (mut gone, mut free) = (0, self.free);
+        for e in self.data.entries() {
+            free = e.ready.max(free) + self.service.time(e.frame.len);
+            if free > now {
+                break;
+            }
+            gone += u64::from(e.frame.len);
+        }
+        gone
     }
 }
 
@@ -44,7 +79,7 @@ impl Switch {
     pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
         for i in 0..self.ran_out.len() {
             let p = usize::from(self.ran_out[i]);
-            self.look_for_sample(p, self.ports[p].ahead(base).0);
+            self.look_for_sample(p, self.ports[p].later(base).behind);
         }
         self.ran_out.clear();
         loop {
@@ -52,7 +87,7 @@ impl Switch {
             match self.due.iter().enumerate().min_by_key(|(_, d)| d.at) {
                 Some((i, &due)) if due.at < rare => {
                     self.due.swap_remove(i);
-                    self.sample_ahead(due, net, wires);
+                    self.sample_stored(usize::from(due.port), due.at.0, due.behind, net, wires);
                 }
                 _ if rare.0 < end => self.execute(rare, net, wires),
                 _ => return,
@@ -63,7 +98,7 @@ impl Switch {
     /// Notes that a port's countdown has run out on a frame that was stored ahead.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_ran_out(&mut self, p: usize) {
+    pub(crate) fn note_ran_out(&mut self, p: usize) {
         if self.ran_out.last() != Some(&(p as u16)) && !self.ran_out.contains(&(p as u16)) {
             self.ran_out.push(p as u16);
         }
@@ -71,6 +106,9 @@ impl Switch {
 
     /// On which of the last `frames` frames of its queue does a port's countdown run out, if on one?
     pub(super) fn look_for_sample(&mut self, p: usize, frames: usize) {
+        if frames == 0 {
+            return;
+        }
         if !self.due.is_empty() {
             self.due.retain(|d| usize::from(d.port) != p);
         }
@@ -87,13 +125,32 @@ impl Switch {
         }
     }
 
-    fn sample_ahead(&mut self, due: Due, net: &Net, wires: &mut Wires) {
-        let p = usize::from(due.port);
-        self.now = due.at.0;
-        self.touch(p, self.now, wires);
-        let all = self.ports[p].data.entries();
-        let Some(e) = all.len().checked_sub(due.behind + 1).and_then(|i| all.get(i)) else { return };
-        let frame = e.frame;
-        self.sample(p, frame, false, due.behind, net);
+    /// The gate of a port fired on a frame that it has stored, before `behind` others that arrive later. Where the port has
+    /// only data to consider, what has left by then can be told without bringing it up to date.
+    #[inline(never)]
+    pub(crate) fn sample_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
+        self.now = now;
+        let port = &self.ports[p];
+        let only_data = !(port.special | port.mixed);
+        if !only_data {
+            self.touch(p, now, wires);
+        }
+        let port = &self.ports[p];
+        let gone = if only_data { port.gone_by(now) } else { 0 };
+        let apart = Apart { behind, ahead: port.last_bytes(behind), gone };
+        let all = port.data.entries();
+        let Some(e) = all.len().checked_sub(behind + 1).and_then(|i| all.get(i)) else { return };
+        let (frame, before) = (e.frame, (port.ramp, port.stamp));
+        self.sample(p, frame, false, apart, net);
+        let port = &mut self.ports[p];
+        let after = (port.ramp, port.stamp);
+        if only_data && after != before {
+            // What has left by now did so under the old ones.
+            (port.ramp, port.stamp) = before;
+            self.touch(p, now, wires);
+            let port = &mut self.ports[p];
+            (port.ramp, port.stamp) = after;
+            port.special = true;
+        }
     }
 }

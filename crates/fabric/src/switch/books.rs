@@ -13,7 +13,7 @@ impl Switch {
         self.drops_at.push(self.drops.frames as f64);
         for ((port, values), sent) in self.recorded.iter_mut().zip(&mut self.sent_at) {
             let port = &self.ports[usize::from(*port)];
-            values.push((port.queued - port.ahead(self.now + 1).1) as f64);
+            values.push((port.queued - port.later(self.now + 1).ahead) as f64);
             sent.push(port.sent_bits());
         }
     }

@@ -4,10 +4,8 @@ use super::*;
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    /// `behind` frames of its queue arrive after it.
-    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, behind: usize, net: &Net) {
+    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, apart: Apart, net: &Net) {
         let port = &mut self.ports[out];
-        let ahead = port.last_bytes(behind);
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
             return;
@@ -21,17 +19,14 @@ impl Switch {
         port.countdown = match point.state.gate {
             Gate::AfterBytes | Gate::Never => i64::MAX / 2,
             _ => 0,
-        } - ahead as i64;
+        } - apart.ahead as i64;
         if point.state.gate == Gate::AfterBytes {
             point.state.gate = Gate::Never;
         }
         if !fire {
-            if behind > 0 {
-                self.look_for_sample(out, behind);
-            }
-            return;
+            return self.look_for_sample(out, apart.behind);
         }
-        self.samples.add(self.now ^ (out as u64) << 48, port.queued - ahead);
+        self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead - apart.gone);
         let hosts = net.hosts;
         let mut view = FrameView {
             flow: FlowId(frame.flow),
@@ -43,45 +38,50 @@ impl Switch {
             dropped,
         };
         let before = (view.marked, view.tag);
-        self.with_point(out, net, None, behind, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
+        self.with_point(out, net, None, apart, |point, queue, ctl| {
+            point.on_sample(&mut view, queue, ctl);
+        });
         if !dropped && (view.marked, view.tag) != before {
             frame.marked = view.marked;
             frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.last_but_mut(behind) {
+            if let Some(e) = self.ports[out].data.last_but_mut(apart.behind) {
                 e.frame = frame;
             }
         }
     }
 
-    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. The last
-    /// `behind` frames of its queue are stored but have not arrived.
+    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `apart`:
+    /// what of its queue does not count now.
     pub(super) fn with_point(
         &mut self,
         p: usize,
         net: &Net,
-        flow: Option<FlowId>,
-        behind: usize,
+        probe: Option<&Frame>,
+        apart: Apart,
         call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
     ) -> bool {
         let port = &mut self.ports[p];
-        let ahead = port.last_bytes(behind);
-        let view = port.view(ahead);
+        if port.point.is_none() {
+            return false;
+        }
+        let until = probe.map_or((self.now + 1, 0), |f| (self.now, f.input));
+        let view = port.view(apart, until);
         let Some(point) = &mut port.point else { return false };
-        point.state.countdown = port.countdown + ahead as i64;
+        point.state.countdown = port.countdown + apart.ahead as i64;
         let mut actions = std::mem::take(&mut self.actions);
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
-        port.countdown = point.state.countdown - ahead as i64;
-        if port.ramp != point.state.ramp || port.stamp != point.state.stamp {
+        port.countdown = point.state.countdown - apart.ahead as i64;
+        port.stamp = point.state.stamp;
+        port.mixed |= port.stamp.is_some();
+        if port.ramp != point.state.ramp {
             port.ramp = point.state.ramp;
-            port.stamp = point.state.stamp;
             port.special = true;
             port.calm = 0;
         }
-        if behind > 0 {
-            self.look_for_sample(p, behind);
-        }
+        self.look_for_sample(p, apart.behind);
         let mut answer = false;
+        let none = actions.is_empty();
         for action in actions.drain(..) {
             match action {
                 PointAction::Notify(flow, feedback) => {
@@ -103,7 +103,7 @@ impl Switch {
                     self.timers.start(p as u32, slot.0, self.now.saturating_add(after.as_ps()));
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
-                PointAction::Answer => answer = flow.is_some(),
+                PointAction::Answer => answer = probe.is_some(),
                 PointAction::Count(i) => {
                     if let Some(c) = self.counters.get_mut(usize::from(i)) {
                         *c += 1;
@@ -119,7 +119,9 @@ impl Switch {
             }
         }
         self.actions = actions;
-        self.note_rare();
+        if !none {
+            self.note_rare();
+        }
         answer
     }
 
@@ -137,7 +139,7 @@ impl Switch {
     }
 
     /// The frame of an own message.
-    pub(crate) fn own_frame(&self, dst: u32, body: Body, net: &Net, wires: &mut Wires) -> Frame {
+    fn own_frame(&self, dst: u32, body: Body, net: &Net, wires: &mut Wires) -> Frame {
         let flow = match body {
             Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
         };
@@ -177,7 +179,7 @@ impl Switch {
         } else {
             usize::from(net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn))
         };
-        if matches!(wires.bodies.get(frame.ext), Some(Body::Probe(..))) {
+        if frame.tag == PROBE {
             self.touch(out, self.now, wires);
             if self.probed(out, &frame, net, wires) {
                 return wires.bodies.release(frame.ext);
@@ -190,9 +192,9 @@ impl Switch {
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
         let addressed = frame.dst & TO_POINT != 0;
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
-        let behind = if self.may_be_ahead { self.ports[out].ahead(self.now).0 } else { 0 };
+        let apart = if self.may_be_ahead { self.ports[out].later(self.now) } else { Apart::default() };
         let answered = self
-            .with_point(out, net, Some(flow), behind, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+            .with_point(out, net, Some(frame), apart, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
         if answered {
             let feedback =
                 Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
@@ -206,8 +208,8 @@ impl Switch {
     }
 
     pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, wires: &mut Wires) {
-        self.touch(out, self.now, wires);
         if frame.kind == Kind::InBand {
+            self.touch(out, self.now, wires);
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
                 return wires.bodies.release(frame.ext);
@@ -215,11 +217,51 @@ impl Switch {
             self.enqueue(out, &mut frame, wires);
             return;
         }
-        let port = &mut self.ports[out];
-        port.special = true;
-        port.control.push_back(Entry { ready: self.now, frame });
-        if port.sending.is_none() {
+        self.place_control(out, self.now, &frame);
+        if self.ports[out].sending.is_none() {
             self.kick(out);
         }
+    }
+
+    /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
+    /// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
+    #[inline]
+    fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
+        let port = &mut self.ports[out];
+        port.control.place_control(ready, frame, frame.input);
+        port.mixed = true;
+        self.control_waits += 1;
+    }
+
+    /// Takes control that arrives at `ready` to the queues of its outputs, where nothing looks at it; false where something
+    /// does.
+    pub(crate) fn store_control(
+        &mut self,
+        ready: u64,
+        frame: &Frame,
+        input: u16,
+        net: &Net,
+        bodies: &mut Bodies,
+    ) -> bool {
+        let frame = Frame { input, ..*frame };
+        if frame.dst == BROADCAST {
+            for p in 0..self.linked {
+                if p != usize::from(input) && self.ports[p].link.is_some_and(|l| l.tree) {
+                    bodies.share(frame.ext);
+                    self.place_control(p, ready, &frame);
+                }
+            }
+            bodies.release(frame.ext);
+            return true;
+        }
+        if frame.dst & TO_POINT != 0 {
+            return false;
+        }
+        let out = usize::from(net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn));
+        if frame.tag == PROBE && self.ports[out].point.is_some() {
+            return false;
+        }
+        self.place_control(out, ready, &frame);
+        true
     }
 }

@@ -29,10 +29,12 @@ pub(crate) struct Port {
     pub(crate) peer: u32,
     /// The frame in transmission (the head of its queue).
     pub(crate) sending: Option<Kind>,
-    /// The transmitter has more to consider than the next data frame.
+    /// The transmitter has more to consider than what waits.
     pub(crate) special: bool,
     /// The data frame in transmission stands on its wire already.
     pub(crate) launched: bool,
+    /// Control waits as well, or tags are stamped.
+    pub(crate) mixed: bool,
     /// A departure may be marked where more than this is queued.
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
@@ -47,11 +49,12 @@ pub(crate) struct Port {
     pub(crate) link: Option<Link>,
     pub(crate) service_rate: Rate,
     pub(crate) pause_out: VecDeque<Entry>,
-    pub(crate) control: VecDeque<Entry>,
+    /// Control that has arrived, or will within this window: by (time, input).
+    pub(crate) control: Ring,
     /// In XOFF from the far end since.
     pub(crate) paused_since: u64,
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
-    pub(super) marks: Stream,
+    pub(crate) marks: Stream,
     pub(crate) ramp: Option<Ramp>,
     pub(crate) stamp: Option<Rate>,
     pub(crate) point: Option<Box<Point>>,
@@ -62,16 +65,18 @@ impl Port {
     pub(crate) fn paused(&self) -> bool {
         self.paused_since != NEVER
     }
-    /// As a congestion point sees it, without the bytes that are stored but have not arrived.
-    pub(crate) fn view(&self, ahead: u64) -> Queue {
+    /// As a congestion point sees it, at its moment. Control of time and input
+    /// from `until` on has not either.
+    pub(crate) fn view(&self, apart: Apart, until: (u64, u16)) -> Queue {
+        let control = self.control.entries().iter().filter(|e| (e.ready, e.frame.input) < until);
         Queue {
-            len: Bytes::new(self.queued - ahead),
+            len: Bytes::new(self.queued - apart.ahead - apart.gone),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
             // All that was stored has left or waits.
-            arrived: self.left + self.queued - ahead
-                + self.control.iter().map(|e| u64::from(e.frame.len)).sum::<u64>(),
-            sent: self.left,
+            arrived: self.left + self.queued - apart.ahead
+                + control.map(|e| u64::from(e.frame.len)).sum::<u64>(),
+            sent: self.left + apart.gone,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
@@ -79,15 +84,14 @@ impl Port {
     pub(crate) fn sent_bits(&self) -> u64 {
         (self.left - self.left_control) * 8
     }
-    /// Notes anew whether the transmitter has more to consider than data; `busy`: a transmission in progress is noted.
+    /// Notes anew what the transmitter has to consider; `busy`: a transmission in progress is noted.
     pub(crate) fn settle_special(&mut self, busy: bool) {
         self.special = busy
             || self.paused()
             || self.service.stopped()
-            || self.stamp.is_some()
             || self.link.is_none()
-            || !self.control.is_empty()
             || !self.pause_out.is_empty();
+        self.mixed = self.stamp.is_some() || !self.control.is_empty();
         let low = |r: Ramp| if r.at == RampAt::Departure { r.low.get() } else { NEVER };
         self.mark_from = self.ramp.map_or(NEVER, low);
     }

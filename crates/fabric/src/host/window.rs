@@ -1,0 +1,249 @@
+//! A window of a host: the fast engine's way to run [`Host`].
+//!
+//! Receiving data touches nothing of the sending side unless a reflector answers, so the two are replayed separately and
+//! meet only where they must.
+//!
+//! Mostly nothing but the source and the link says what the sending side does: no XOFF, no limiter, no timer, no message. Then
+//! a frame's fate is known as soon as its transmission starts, as nothing interrupts one, and it is put on the wire at that
+//! moment with the time of its end ([`Host::send_calmly`]). `end` alone then keeps the transmitter busy, and what waits in
+//! the FIFO has not started.
+
+use super::*;
+
+impl Host {
+    /// Runs the host up to `end` (exclusive).
+    #[inline(always)]
+    pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
+            && let Some(first) = inbox.ring.places().first()
+            && first.ready < end
+        {
+            let mut taken = 0;
+            if self.deaf {
+                for e in inbox.ring.places() {
+                    if e.ready >= end || e.frame.kind != Kind::Data {
+                        break;
+                    }
+                    self.receive(e.ready, &e.frame);
+                    taken += 1;
+                }
+                inbox.ring.skip_many(taken);
+            }
+            if inbox.ring.places().first().is_some_and(|e| e.ready < end) {
+                self.take(end, net, wires);
+            }
+        }
+        if self.due < end {
+            self.send_until((end, 0, 0), net, wires);
+        }
+    }
+
+    /// Takes what arrives before `end`, one by one.
+    #[inline(never)]
+    fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        while let Some(e) = wires.first(self.inbox) {
+            if e.ready >= end {
+                break;
+            }
+            let (ready, kind) = (e.ready, e.frame.kind);
+            let Some(entry) = wires.pop(self.inbox) else { break };
+            if kind == Kind::Data {
+                self.receive(ready, &entry.frame);
+                if !self.fires(&entry.frame) {
+                    self.unanswered(&entry.frame);
+                    continue;
+                }
+            }
+            self.send_until((ready, arrival_kind(kind), 0), net, wires);
+            self.now = ready;
+            if kind == Kind::Data {
+                self.answer(&entry.frame, net);
+            } else {
+                self.arrive(entry.frame, net, wires);
+            }
+            (self.due, self.calm) = (0, false);
+        }
+    }
+
+    /// The sending side's events before `limit`.
+    #[inline(always)]
+    fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+        if !(self.calm && self.next_tick > limit.0 && self.send_calmly(limit, net, wires)) {
+            self.send_any(limit, net, wires);
+        }
+    }
+
+    /// The same, whatever there is.
+    #[inline(never)]
+    fn send_any(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+        self.due = 0;
+        self.calm = self.is_calm();
+        let simple = self.sources.len() == 1
+            && self.voqs.is_none()
+            && !self.sources[0].greedy
+            && self.next_tick > limit.0;
+        loop {
+            if self.calm && self.next_tick > limit.0 && self.send_calmly(limit, net, wires) {
+                return;
+            }
+            if simple && self.is_quiet() && self.send_fast(limit, net, wires) {
+                return;
+            }
+            let key = self.next_own();
+            if key >= limit {
+                return;
+            }
+            self.execute(key, net, wires);
+            self.calm = self.is_calm();
+        }
+    }
+
+    /// Nothing but the one source and the link says what the sending side does.
+    fn is_calm(&self) -> bool {
+        self.sources.len() == 1
+            && !self.sources[0].greedy
+            && self.voqs.is_none()
+            && self.limiters.count == 0
+            && self.built == Built::OnFeedback
+            && self.paused_since == NEVER
+            && self.deferred.is_empty()
+            && self.control.is_empty()
+            && self.probes.is_empty()
+            && self.timers.next() == NEVER
+    }
+
+    /// The sending side of a calm host before `limit`; false, and nothing done, where a transmission may last longer than the
+    /// run: that is not sent.
+    #[inline(always)]
+    fn send_calmly(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        let Some(source) = self.sources.first_mut() else { return false };
+        let (len, before) = (source.len, limit.0);
+        let time = self.tx.time(len);
+        if before + time > net.duration {
+            return false;
+        }
+        // An idle transmitter could have started what waits before now, or may now.
+        let mut free = if self.end == NEVER { self.now } else { self.end };
+        let mut slot = source.next;
+        if self.sending.is_some() || !self.fifo.is_empty() {
+            if let Some(frame) = self.sending.take() {
+                self.send(frame, free, wires);
+            }
+            free = self.drain(free, slot.min(before), wires);
+        }
+        while slot < before {
+            let Some(source) = self.sources.first_mut() else { break };
+            let dst = source.frame();
+            let next = source.next;
+            let flow = self.id * self.hosts + dst;
+            let frame = Frame { flow, dst, seq: self.seq, len, born: slot, ..Frame::default() };
+            self.seq = self.seq.wrapping_add(1);
+            if free <= slot && self.fifo.is_empty() {
+                self.made.add(&frame);
+                free = slot + time;
+                self.sent += 1;
+                wires.push_frame(self.peer, free + self.delay, &frame);
+            } else if self.fifo.len() >= self.fifo_limit {
+                self.out.source_discards += 1;
+            } else {
+                self.made.add(&frame);
+                self.fifo.push_back(frame);
+            }
+            if !self.fifo.is_empty() {
+                free = self.drain(free, next.min(before), wires);
+            }
+            slot = next;
+        }
+        // What waits starts when the transmission in progress ends: also at the limit's own moment.
+        self.end = if free >= before { free } else { NEVER };
+        self.kick = false;
+        self.due = if self.fifo.is_empty() { slot } else { slot.min(free) }.min(self.next_tick);
+        true
+    }
+
+    /// Sends what waits in the FIFO of a calm host and starts before `before`; the transmitter is free from `free` on. Its next
+    /// time.
+    #[inline(never)]
+    fn drain(&mut self, mut free: u64, before: u64, wires: &mut Wires) -> u64 {
+        while let Some(head) = self.fifo.front() {
+            let start = free.max(head.born);
+            if start >= before {
+                break;
+            }
+            free = start + self.tx.time(head.len);
+            if let Some(frame) = self.fifo.pop_front() {
+                self.send(frame, free, wires);
+            }
+        }
+        free
+    }
+
+    /// No XOFF, no start pending, no feedback deferred. Control and probes that wait, wait for the transmitter.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.deferred.is_empty() && self.paused_since == NEVER && !self.kick
+    }
+
+    /// The transmitter starts now, unless something else of this moment comes first. False to leave the fast path.
+    #[inline]
+    fn start_fast(&mut self, limit: Key, net: &Net) -> bool {
+        if (self.now, order::START, 0) >= limit
+            || self.sources[0].next == self.now
+            || self.timers.next() == self.now
+        {
+            self.kick = true;
+            return false;
+        }
+        self.kick = false;
+        self.start(net);
+        self.is_quiet()
+    }
+
+    /// The same where there is one source and nothing rare is pending: slots, timers and transmissions merged by hand.
+    /// True at the limit, false as soon as the general way must take over.
+    fn send_fast(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        loop {
+            let (slot, timer) = (self.sources[0].next, self.timers.next());
+            if self.end <= slot && self.end <= timer {
+                if (self.end, order::END, 0) >= limit || self.end == NEVER {
+                    self.due = self.end.min(self.next_tick);
+                    return true;
+                }
+                self.now = self.end;
+                self.end(wires);
+                if self.fifo.is_empty()
+                    && self.limiters.count == 0
+                    && self.control.is_empty()
+                    && self.probes.is_empty()
+                {
+                    self.kick = false;
+                } else if !self.start_fast(limit, net) {
+                    return false;
+                }
+                continue;
+            }
+            if timer <= slot {
+                if (timer, order::TIMER, 0) >= limit {
+                    self.due = timer.min(self.next_tick);
+                    return true;
+                }
+                self.now = timer;
+                self.timer(net);
+                if self.kick && !self.start_fast(limit, net) || !self.is_quiet() {
+                    return false;
+                }
+                continue;
+            }
+            if (slot, order::SLOT, 0) >= limit {
+                self.due = slot.min(self.next_tick);
+                return true;
+            }
+            let dst = self.sources[0].frame();
+            self.now = slot;
+            self.generate(dst, self.sources[0].len, false, net);
+            if self.kick && !self.start_fast(limit, net) {
+                return false;
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Hosts with one source and little else, which the fast engine runs a window at a time: the oracle must agree on each frame,
+//! with full FIFOs, XOFF at the very moments at which frames start or end, feedback, timers, messages and the run's end.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{
+    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl,
+    PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Rate, ReactionPoint, ReflectGate, Reflector,
+    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+};
+use std::sync::Arc;
+
+/// Feedback now and then; limiters that count, tag, probe, hold back, and let go again.
+#[derive(Debug, Clone)]
+struct Nudge {
+    dial: u64,
+}
+
+#[derive(Debug)]
+struct Point;
+
+impl CongestionPoint for Point {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.sample_with(0.02);
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        if queue.len > Bytes::from_kb(4) {
+            ctl.notify(frame.flow, Feedback::Reflection);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Reaction {
+    dial: u64,
+    n: u32,
+}
+
+impl Reaction {
+    fn on(&self, bit: u64) -> bool {
+        self.dial & bit > 0
+    }
+}
+
+impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        let bytes = if self.on(1) { 1 } else { 12_000 + (limiter.uniform() * 3e4) as u64 };
+        limiter.wake_after(Bytes::new(bytes));
+        if self.on(2) {
+            limiter.stamp_with(Tag::Regulated(PointId(7)), if self.on(4) { 1.0 } else { 0.3 });
+        }
+        if self.on(8) {
+            limiter.start_timer(Slot(0), Time::from_us(6));
+        }
+        if self.on(16) {
+            limiter.engage();
+        }
+    }
+    fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
+        limiter.engage();
+        if self.n.is_multiple_of(2) {
+            limiter.set_rate(limiter.rate() * 0.3);
+        }
+        self.n += 1;
+    }
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        limiter.count(0);
+        limiter.set_rate(limiter.rate() * 2.0);
+        limiter.wake_after(Bytes::new(9_000));
+        if self.on(32) {
+            let class = if self.on(64) { Class::Data } else { Class::Control };
+            limiter.send_probe(Probe::new(self.n, ProbeTarget::Destination, class));
+        }
+        if limiter.rate() == limiter.line_rate() {
+            limiter.release_when_empty();
+        }
+        if self.on(128) {
+            limiter.stamp(Tag::None);
+        }
+    }
+    fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
+        limiter.start_timer(slot, Time::from_ns(7_200));
+        self.n += 1;
+        if limiter.is_engaged() {
+            limiter.set_rate(limiter.rate() * 1.5);
+        } else if self.on(256) && self.n.is_multiple_of(5) {
+            limiter.engage();
+            limiter.set_rate(limiter.line_rate() * 0.5);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Echo;
+
+impl Reflector for Echo {
+    fn on_frame(&mut self, _: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        ctl.reply(Feedback::Cnp);
+        ctl.ignore_for(Time::from_us(9));
+    }
+    fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
+        let at = ctl.now();
+        ctl.reply(Feedback::ProbeReply { probe: *probe, at, rx_rate: Rate::ZERO });
+    }
+}
+
+impl Scheme for Nudge {
+    fn name(&self) -> &str {
+        "nudge"
+    }
+    fn plan(&self) -> Plan {
+        let scope = |bit: u64| if self.dial & bit > 0 { Scope::Host } else { Scope::Flow };
+        Plan {
+            limiter_scope: scope(512),
+            built: if self.dial & 1024 > 0 { Built::OnFeedback } else { Built::FirstFrame },
+            reflect: if self.dial & 2048 > 0 { ReflectGate::Tagged } else { ReflectGate::Never },
+            reflector_scope: scope(4096),
+        }
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(Point))
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Reaction { dial: self.dial, n: 0 }))
+    }
+    fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
+        Some(Box::new(Echo))
+    }
+    fn counters(&self) -> &'static [&'static str] {
+        &["bytes"]
+    }
+}
+
+/// Hosts at one switch. Half of the networks are in step: all slots, delays and rates equal, so that XOFF and XON come at the
+/// moments at which frames start and end.
+fn scenario(seed: u64) -> RunSpec {
+    let mut r = Stream::new(seed, 1, Purpose::Test);
+    let mut pick = |n: u64| r.below(n);
+    let hosts = 2 + pick(6) as usize;
+    let duration = Time::from_us(100 + pick(200)) + Time::from_ps(pick(3));
+    let mut spec = common::single_switch(hosts, 0.5, pick(3) > 0, duration, seed);
+    let in_step = pick(2) == 0;
+    for h in &mut spec.hosts {
+        h.fifo_frames = [1, 2, 5, 100][pick(4) as usize];
+        h.limiter_frames = 1 + pick(4) as u32;
+        h.limiter_position =
+            if pick(4) == 0 { LimiterPosition::AtSource } else { LimiterPosition::BelowQueue };
+        let s = &mut h.sources[0];
+        s.arrivals = match pick(5) {
+            0 => Arrivals::Bursts { load: 0.5, frames: 7 },
+            n => Arrivals::Bernoulli { load: [0.03, 0.6, 0.95, 1.0][n as usize - 1] },
+        };
+        s.frame = Bytes::new(if in_step { 1500 } else { [64, 300, 1500, 9216][pick(4) as usize] });
+        s.phase = if in_step { Phase::Aligned } else { Phase::Random };
+        if pick(2) == 0 {
+            s.destinations = Destinations::Among(vec![NodeId(0), NodeId(1)]);
+        }
+        if pick(4) == 0 {
+            s.stop = duration.scale(0.7);
+        }
+    }
+    // In step, delays are multiples of a frame's time, or of a message's.
+    let frame = 1_200_000;
+    for l in &mut spec.links {
+        if in_step {
+            l.delay = Time::from_ps([frame, frame - 51_200][pick(2) as usize]);
+        } else {
+            l.rate = Rate::from_gbps([1.0, 10.0, 10.0, 40.0][pick(4) as usize]);
+            l.delay = Time::from_ns(50 + pick(20) * 60);
+        }
+    }
+    let s = &mut spec.switches[0];
+    if in_step {
+        s.processing = Time::ZERO;
+        spec.hosts.iter_mut().for_each(|h| h.processing = Time::ZERO);
+    }
+    if let Some(p) = &mut s.buffer.pause {
+        s.buffer.share = Bytes::from_mb(3);
+        (p.high, p.low) = (Bytes::from_kb(6 + pick(6)), Bytes::from_kb(3));
+        p.transport = if pick(2) == 0 { PauseTransport::Wire } else { PauseTransport::Frame };
+    }
+    spec.control = if pick(3) == 0 { ControlTransport::InBand } else { ControlTransport::Priority };
+    if pick(4) > 0 {
+        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(1 << 13) }));
+    }
+    if pick(3) == 0 {
+        common::hotspot(&mut spec, Rate::from_gbps(1.0));
+    }
+    if pick(3) == 0 {
+        spec.record = Record { bin: Time::from_us(9), latency: true, ..Record::default() };
+        spec.record.rates = vec![(NodeId(0), NodeId(1))];
+    }
+    spec
+}
+
+#[test]
+fn hosts_agree_with_the_oracle_frame_by_frame() {
+    for seed in 0..1200 {
+        let spec = scenario(seed);
+        let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() });
+        assert!(!matches!(&oracle, Err(RunError::Spec(_))), "seed {seed}: {oracle:?}");
+        let oracle = format!("{oracle:#?}");
+        let fast = format!("{:#?}", run(&spec, &Options { threads: 1, ..Options::default() }));
+        if let Some(at) = oracle.lines().zip(fast.lines()).position(|(a, b)| a != b) {
+            let around =
+                |s: &str| s.lines().skip(at.saturating_sub(8)).take(10).collect::<Vec<_>>().join("\n");
+            panic!(
+                "seed {seed}, line {at}: {spec:#?}\noracle:\n{}\nfast:\n{}",
+                around(&oracle),
+                around(&fast)
+            );
+        }
+        assert_eq!(oracle.len(), fast.len(), "seed {seed}");
+    }
+}
