@@ -22,12 +22,12 @@ mod frame;
 #[path = "../../fabric/src/net.rs"]
 #[allow(dead_code, unused_imports)]
 mod net;
-#[path = "../../fabric/src/wheel.rs"]
-#[allow(dead_code, unused_imports)]
-mod wheel;
 #[path = "../../fabric/src/source.rs"]
 #[allow(dead_code, unused_imports)]
 mod source;
+#[path = "../../fabric/src/wheel.rs"]
+#[allow(dead_code, unused_imports)]
+mod wheel;
 
 use cnsim_fabric as spec;
 use cnsim_fabric::{Organisation, RunError, RunSpec};

@@ -348,7 +348,11 @@ impl Wires {
     /// Sends a frame where windows hold few.
     #[inline(always)]
     pub(crate) fn push_early(&mut self, port: u32, ready: u64, frame: &Frame) {
-        if port & FOREIGN == 0 { self.push_watched(port, ready, frame) } else { self.push_away(port, ready, frame) }
+        if port & FOREIGN == 0 {
+            self.push_watched(port, ready, frame)
+        } else {
+            self.push_away(port, ready, frame)
+        }
     }
     /// Sends a frame to a receiving port of this worker and enters its node in the wheel.
     #[inline(always)]
@@ -367,7 +371,7 @@ impl Wires {
             return;
         }
         if let Some(arrived) = self.wheel.arrived.get_mut(station.node as usize) {
-            *arrived |= station.bit;
+            *arrived |= 1 << (station.bit & 63);
         }
         self.wheel.enter(station.node, window);
     }

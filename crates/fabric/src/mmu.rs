@@ -155,6 +155,12 @@ impl Mmu {
         true
     }
 
+    /// Longest frame that has no consequence where its output holds no other: cells of one output and input each.
+    pub(crate) fn flies(&self) -> u16 {
+        let apart = self.so > 0 && self.si > 0 && !self.cramped && self.pool_guard > u64::MAX / 2;
+        if apart { self.calm.min(u16::MAX.into()) as u16 } else { 0 }
+    }
+
     /// Undoes [`Mmu::store_calmly`].
     pub(crate) fn unstore_calmly(&mut self, output: usize, input: usize, len: u16) {
         let cell = self.cell(output, input);

@@ -53,6 +53,8 @@ pub(crate) struct Switch {
     pub(crate) lazy: bool,
     /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
     pub(crate) waiting: u64,
+    /// Longest frame whose memory need not be counted while nothing waits behind it.
+    pub(crate) flies: u16,
     /// Ports to be brought to the window's end the exact way.
     pub(crate) exact: Vec<u16>,
     /// Frames to a destination take turns between ports, so that their order matters.
@@ -121,6 +123,7 @@ impl Switch {
             bits: 0,
             lazy: false,
             waiting: 0,
+            flies: 0,
             exact: Vec::new(),
             in_turn: net.in_turn(index),
             ranked_for: 0,
@@ -154,6 +157,7 @@ impl Switch {
             drops_at: Vec::new(),
             next_tick: NEVER,
         };
+        sw.flies = sw.mmu.flies();
         let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
         sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
@@ -201,6 +205,8 @@ impl Switch {
                 sent: 0,
                 last: 0,
                 left_control: 0,
+                flown: 0,
+                flown_from: 0,
                 queue_max: 0,
                 link,
                 service_rate: rate,

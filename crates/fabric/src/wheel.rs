@@ -17,8 +17,8 @@ pub(crate) struct Station {
     pub(crate) node: u32,
     /// Data may be left waiting here.
     pub(crate) patient: bool,
-    /// Its bit among the node's ports.
-    pub(crate) bit: u64,
+    /// Its number among the node's ports, modulo 64.
+    pub(crate) bit: u8,
 }
 
 #[derive(Debug, Default)]

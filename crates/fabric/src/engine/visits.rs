@@ -44,13 +44,19 @@ impl Turn {
             part.wires.wheel.go_to(self.window);
         }
         // In the last window, which may be short, all comes to its end.
-        if self.thin && end < net.duration {
+        if self.thin && end == net.duration {
+            self.thin = false;
+            unwatch(net, part, self.window);
+        }
+        if self.thin {
             step_due(net, part, end);
         } else {
             step_all(net, part, end);
         }
         self.window += 1;
-        self.choose(net, part);
+        if end < net.duration {
+            self.choose(net, part);
+        }
     }
 
     /// The next window in which there may be something to do here, but for what others send.
@@ -78,7 +84,8 @@ impl Turn {
                 if self.window < self.last.0 + LOOK {
                     return;
                 }
-                let linked = part.local.iter().zip(&net.links).filter(|&(&l, n)| l != u32::MAX && n.is_some());
+                let linked =
+                    part.local.iter().zip(&net.links).filter(|&(&l, n)| l != u32::MAX && n.is_some());
                 let ports = (self.window - self.last.0) as f64 * linked.count() as f64;
                 let hops = part.hops();
                 let held = (hops - self.last.1) as f64 / ports;
@@ -124,7 +131,8 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
 /// Enters every node in the wheel; window `over` is the last one that has been run.
 fn watch(net: &Net, part: &mut Part, over: u64) {
     if part.wires.wheel.stations.is_empty() {
-        part.wires.wheel = Wheel::new(net.window, net.duration, part.hosts.len() + part.switches.len(), stations(part));
+        part.wires.wheel =
+            Wheel::new(net.window, net.duration, part.hosts.len() + part.switches.len(), stations(part));
     }
     mark(part, |peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
     part.wires.wheel.restart(over);
@@ -172,12 +180,12 @@ fn stations(part: &Part) -> Vec<Station> {
     let none = Station { node: 0, patient: false, bit: 0 };
     let mut stations = vec![none; part.wires.inboxes.len()];
     for (n, h) in part.hosts.iter().enumerate() {
-        stations[h.inbox as usize] = Station { node: n as u32, patient: h.is_patient(), bit: 1 };
+        stations[h.inbox as usize] = Station { node: n as u32, patient: h.is_patient(), bit: 0 };
     }
     for (s, sw) in part.switches.iter().enumerate() {
         for p in 0..sw.ports.len() {
             let node = (hosts + s) as u32;
-            stations[sw.inbox as usize + p] = Station { node, patient: false, bit: 1 << (p % 64) };
+            stations[sw.inbox as usize + p] = Station { node, patient: false, bit: (p % 64) as u8 };
         }
     }
     stations

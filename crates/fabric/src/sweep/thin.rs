@@ -79,7 +79,29 @@ impl Switch {
         let Some(&entry) = wires.first(at) else { return Stored::Not };
         let f = &entry.frame;
         let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+        let Some(port) = self.ports.get_mut(out) else { return Stored::Not };
+        let end = ready + port.service.time(f.len);
+        let flies = alone
+            && f.len <= self.flies
+            && port.free <= ready
+            && port.data.is_empty()
+            && u64::from(f.len) <= port.calm
+            && port.countdown > i64::from(f.len)
+            && port.may_launch(end, net);
+        if flies {
+            (port.flown, port.flown_from) = (f.len, input as u16);
+            port.free = end;
+            port.countdown -= i64::from(f.len);
+            port.left += u64::from(f.len);
+            port.sent += 1;
+            wires.push_early(port.peer, end + port.delay, f);
+            if let Some(inbox) = wires.inboxes.get_mut(at as usize) {
+                inbox.ring.skip();
+            }
+            return Stored::Calmly;
+        }
         self.chosen = Some(out as u16);
+        self.land(out, ready);
         if !self.bring(out, ready, ready, net, wires) {
             return Stored::Not;
         }
@@ -95,15 +117,31 @@ impl Switch {
         }
         self.chosen = None;
         self.waiting |= bit(out);
-        if alone && let (Some(port), Some(ends)) = (self.ports.get_mut(out), self.ends.get_mut(out)) {
-            let end = ready.max(port.free) + port.service.time(f.len);
-            let first = port.queued == u64::from(f.len);
-            if first && port.free <= ready && port.may_launch(end, net) {
-                port.launch(ends, end, f, wires);
-                self.waiting &= !bit(out);
-            }
-        }
         how
+    }
+
+    /// Puts a frame that counts as sent, but is not at `now`, back to where it is counted.
+    #[inline(always)]
+    fn land(&mut self, p: usize, now: u64) {
+        let Some(port) = self.ports.get_mut(p) else { return };
+        let (len, input) = (std::mem::take(&mut port.flown), port.flown_from);
+        if len == 0 || port.free <= now {
+            return;
+        }
+        let start = port.free - port.service.time(len);
+        let frame = Frame { len, input, ..Frame::default() };
+        port.data.push_back(Entry { ready: start, frame });
+        port.queued += u64::from(len);
+        port.left -= u64::from(len);
+        port.sent -= 1;
+        port.sending = Some(Kind::Data);
+        port.special = true;
+        port.launched = true;
+        if let Some(end) = self.ends.get_mut(p) {
+            *end = std::mem::replace(&mut port.free, start);
+        }
+        let stored = self.mmu.store_calmly(p, usize::from(input), len);
+        debug_assert!(stored, "it is alone in its cell");
     }
 
     /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`, whose frames
@@ -156,10 +194,8 @@ impl Switch {
     fn due_of(&self, p: usize) -> u64 {
         let (port, end) = (&self.ports[p], self.ends[p]);
         if end != NEVER {
-            let alone = port.launched
-                && !port.mixed
-                && port.data.entries().len() == 1
-                && port.pause_out.is_empty();
+            let alone =
+                port.launched && !port.mixed && port.data.entries().len() == 1 && port.pause_out.is_empty();
             return if alone { NEVER } else { end };
         }
         if port.special | port.mixed {
@@ -173,6 +209,7 @@ impl Switch {
     pub(crate) fn free_launched(&mut self, base: u64, wires: &mut Wires) {
         let lazy = std::mem::replace(&mut self.lazy, true);
         for p in 0..self.linked {
+            self.land(p, base);
             if self.ports[p].launched && self.ends[p] < base {
                 self.drain_exactly(p, base, wires);
             }
@@ -182,14 +219,7 @@ impl Switch {
 
     /// The window the usual way.
     #[inline(never)]
-    fn sweep_all(
-        &mut self,
-        base: u64,
-        end: u64,
-        net: &Net,
-        wires: &mut Wires,
-        scratch: &mut Scratch,
-    ) -> u64 {
+    fn sweep_all(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) -> u64 {
         self.free_launched(base, wires);
         self.sweep(end, net, wires, scratch);
         self.look_around(end, wires)
@@ -210,7 +240,7 @@ impl Switch {
             if let Some(e) = wires.inboxes[i].ring.front() {
                 due = due.min(e.ready);
                 let station = wires.wheel.stations[i];
-                wires.wheel.arrived[station.node as usize] |= station.bit;
+                wires.wheel.arrived[station.node as usize] |= 1 << station.bit;
             }
         }
         self.waiting = 0;

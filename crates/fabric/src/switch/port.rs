@@ -45,6 +45,10 @@ pub(crate) struct Port {
     pub(crate) last: u64,
     /// Of `left`, what was not data: control, on either way.
     pub(crate) left_control: u64,
+    /// Length and input of the frame that is on its wire until `free` and counts as sent, while nothing waits behind it; 0:
+    /// none (`sweep/thin.rs`).
+    pub(crate) flown: u16,
+    pub(crate) flown_from: u16,
     pub(crate) queue_max: u64,
     pub(crate) link: Option<Link>,
     pub(crate) service_rate: Rate,
