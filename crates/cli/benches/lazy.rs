@@ -300,7 +300,7 @@ impl Lazy {
             }
             self.settle(l);
             let (base, turn) = &mut self.switches[s];
-            let out = self.net.pick(s, e.dst, e.flow, e.seq, turn);
+            let out = self.net.choose(s, e.dst, e.flow, e.seq, turn);
             let o = self.outputs[*base + usize::from(out)] as usize;
             let link = &mut self.links[o];
             if LIMITED {

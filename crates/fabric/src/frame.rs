@@ -2,18 +2,18 @@
 
 use crate::bodies::{Bodies, Body};
 use crate::wheel::{PATIENCE, Wheel};
-use cnsim_scheme_api::Tag;
+use cnsim_scheme_api::{FlowId, Tag};
 
 /// A time that never comes, in ps.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Destination of a broadcast control frame.
+/// Where a broadcast control frame goes.
 pub(crate) const BROADCAST: u32 = u32::MAX;
-/// Destination bit of a control frame addressed to a congestion point; the rest is its `PointId`.
+/// Bit of a control frame addressed to a congestion point; the rest is its `PointId`.
 pub(crate) const TO_POINT: u32 = 1 << 31;
 
-/// `tag` of a control frame that is a probe.
-pub(crate) const PROBE: u8 = 1;
+/// Times of a run are below this (20 hours in ps), so that what a frame is fits beside its generation time.
+pub(crate) const LONGEST: u64 = 1 << 56;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -32,14 +32,15 @@ pub(crate) enum Kind {
     Xon,
 }
 
-/// A frame: 32 bytes; it never grows with a scheme (bodies of control frames are kept in [`Bodies`]).
+/// A frame: 24 bytes; it never grows with a scheme (bodies of control frames are kept in [`Bodies`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
-    /// `src * hosts + dst`, of the data flow also for control frames.
-    pub(crate) flow: u32,
-    /// Destination host, [`BROADCAST`], or [`TO_POINT`] with a point.
-    pub(crate) dst: u32,
-    /// Running number at the source host.
+    /// Generation time (ps, below [`LONGEST`]); above it three bits of [`Kind`], marked, counted, three bits of the tag's kind.
+    word: u64,
+    /// Hosts of the data flow, also of a control frame.
+    pub(crate) src: u16,
+    pub(crate) dst: u16,
+    /// Running number at the source host. Of a control frame: destination host, [`BROADCAST`], or [`TO_POINT`] with a point.
     pub(crate) seq: u32,
     /// Packed tag of a data frame; place of the body of a control frame.
     pub(crate) ext: u32,
@@ -47,37 +48,115 @@ pub(crate) struct Frame {
     pub(crate) len: u16,
     /// Input port at the present switch.
     pub(crate) input: u16,
-    /// What it is.
-    pub(crate) kind: Kind,
-    /// Kind of the packed tag of a data frame; of a control frame, [`PROBE`] or 0.
-    pub(crate) tag: u8,
-    /// Marked by a ramp.
-    pub(crate) marked: bool,
-    /// Its bytes are already counted by its limiter.
-    pub(crate) counted: bool,
-    /// Generation time, ps.
-    pub(crate) born: u64,
 }
 
+/// Bits of [`Frame::word`].
+const KIND: u32 = 56;
+const MARKED: u64 = 1 << 59;
+const COUNTED: u64 = 1 << 60;
+const TAG: u32 = 61;
+
 impl Frame {
+    /// A data frame made now.
+    #[inline]
+    pub(crate) fn data(src: u32, dst: u32, seq: u32, len: u16, now: u64) -> Self {
+        Self { word: now, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
+    }
+    /// A control frame of 64 bytes about a data flow, made now; `to` as in [`Frame::to`].
+    pub(crate) fn control(kind: Kind, flow: FlowId, hosts: u32, to: u32, now: u64) -> Self {
+        let (src, dst) = ((flow.0 / hosts) as u16, (flow.0 % hosts) as u16);
+        Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: 64, ..Self::default() }
+    }
+    /// XOFF or XON.
+    pub(crate) fn pause(kind: Kind) -> Self {
+        Self { word: (kind as u64) << KIND, len: 64, ..Self::default() }
+    }
+    #[inline(always)]
+    pub(crate) fn kind(&self) -> Kind {
+        match (self.word >> KIND) & 7 {
+            0 => Kind::Data,
+            1 => Kind::Control,
+            2 => Kind::InBand,
+            3 => Kind::Xoff,
+            _ => Kind::Xon,
+        }
+    }
+    #[inline(always)]
+    pub(crate) fn is_data(&self) -> bool {
+        self.word & (7 << KIND) == 0
+    }
+    /// Generation time, ps.
+    #[inline]
+    pub(crate) fn born(&self) -> u64 {
+        self.word & (LONGEST - 1)
+    }
+    /// Number of its flow, or of the flow that a control frame is about.
+    #[inline(always)]
+    pub(crate) fn flow(&self, hosts: u32) -> u32 {
+        u32::from(self.src) * hosts + u32::from(self.dst)
+    }
+    /// Where a control frame goes: a host, [`BROADCAST`], or [`TO_POINT`] with a point.
+    pub(crate) fn to(&self) -> u32 {
+        self.seq
+    }
+    /// Marked by a ramp.
+    pub(crate) fn marked(&self) -> bool {
+        self.word & MARKED != 0
+    }
+    pub(crate) fn set_marked(&mut self, marked: bool) {
+        self.word = self.word & !MARKED | if marked { MARKED } else { 0 };
+    }
+    /// Its bytes are already counted by its limiter.
+    pub(crate) fn counted(&self) -> bool {
+        self.word & COUNTED != 0
+    }
+    pub(crate) fn set_counted(&mut self) {
+        self.word |= COUNTED;
+    }
+    #[inline]
+    pub(crate) fn tagged(&self) -> bool {
+        self.word >> TAG != 0
+    }
     pub(crate) fn tag(&self) -> Tag {
-        Tag::unpack(self.tag, self.ext)
+        Tag::unpack((self.word >> TAG) as u8, self.ext)
+    }
+    /// Is this control frame a probe? Noted where the tag's kind stands in a data frame.
+    #[inline]
+    pub(crate) fn is_probe(&self) -> bool {
+        self.tagged()
+    }
+    fn set_probe(&mut self, probe: bool) {
+        self.word = self.word & !(7 << TAG) | u64::from(probe) << TAG;
     }
     /// Is it a message or probe?
     pub(crate) fn has_body(&self) -> bool {
-        matches!(self.kind, Kind::Control | Kind::InBand)
+        matches!(self.kind(), Kind::Control | Kind::InBand)
     }
     pub(crate) fn set_tag(&mut self, tag: Tag) {
-        (self.tag, self.ext) = tag.pack();
+        let (kind, ext) = tag.pack();
+        self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
+        self.ext = ext;
     }
-    /// Order-insensitive identity for the conservation sums.
+    /// Lowers the tag of a data frame to a stamp of its kind. Packed rates are in the order of the rates.
+    #[inline]
+    pub(crate) fn stamp(&mut self, stamp: Option<(u8, u32)>) {
+        if let Some((tag, rate)) = stamp
+            && u64::from(tag) == self.word >> TAG
+            && self.is_data()
+        {
+            self.ext = self.ext.min(rate);
+        }
+    }
+    /// Identity of a data frame for the conservation sums, which do not depend on order.
+    #[inline]
     pub(crate) fn identity(&self) -> u64 {
-        mix((u64::from(self.flow) << 32) | u64::from(self.seq))
+        mix(u64::from(self.src) | u64::from(self.dst) << 16 | u64::from(self.seq) << 32)
     }
 }
 
-/// A frame with the time from which it counts at the node that holds it.
+/// A frame with the time from which it counts at the node that holds it: half a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
 pub(crate) struct Entry {
     /// ps.
     pub(crate) ready: u64,
@@ -99,22 +178,8 @@ pub(crate) struct Ring {
 }
 
 /// What stands after the last entry.
-const BEYOND: Entry = Entry {
-    ready: AFTER,
-    frame: Frame {
-        flow: 0,
-        dst: 0,
-        seq: 0,
-        ext: 0,
-        len: 0,
-        input: 0,
-        kind: Kind::Data,
-        tag: 0,
-        marked: false,
-        counted: false,
-        born: 0,
-    },
-};
+const BEYOND: Entry =
+    Entry { ready: AFTER, frame: Frame { word: 0, src: 0, dst: 0, seq: 0, ext: 0, len: 0, input: 0 } };
 
 impl Ring {
     /// Places of a new ring that is used.
@@ -130,6 +195,12 @@ impl Ring {
     #[inline]
     pub(crate) fn places(&self) -> &[Entry] {
         self.buf.get(self.head as usize..).unwrap_or_default()
+    }
+
+    /// The entry `n` places after the first, or what stands beyond the last and is never due.
+    #[inline(always)]
+    pub(crate) fn place_at(&self, n: u32) -> Option<&Entry> {
+        self.buf.get(self.head as usize + n as usize)
     }
 
     #[inline]
@@ -172,12 +243,13 @@ impl Ring {
     /// Forgets the first `n` entries, which there are. Without branches, as whether another follows cannot be predicted.
     #[inline(always)]
     pub(crate) fn skip_many(&mut self, n: u32) {
-        let more = u32::from(self.head + n < self.tail);
-        self.head = (self.head + n) * more;
-        self.tail *= more;
+        // All bits where another follows, else none.
+        let more = ((self.head + n).wrapping_sub(self.tail) as i32) >> 31;
+        self.head = (self.head + n) & more as u32;
+        self.tail &= more as u32;
         if let Some(first) = self.buf.get_mut(self.head as usize) {
             // AFTER has all bits but the first set.
-            first.ready |= u64::from(more).wrapping_sub(1) & AFTER;
+            first.ready |= !i64::from(more) as u64 >> 1;
         }
     }
     /// Takes the last entry if its time is not before `base`.
@@ -195,24 +267,27 @@ impl Ring {
         }
         Some(last)
     }
-    /// Appends a frame like [`Ring::append`], or puts it before those of later times. `last` is the latest time of them, or
-    /// one that has gone by; it is kept apart, as the last place may not be in the cache.
+    /// Appends an entry, or puts it before those of later times. `last` is the latest time of them, or one that has gone
+    /// by; it is kept apart, as the last place may not be in the cache.
     #[inline(always)]
-    pub(crate) fn place(&mut self, last: &mut u64, ready: u64, frame: &Frame, input: u16) {
-        if *last > ready {
-            return self.place_before(ready, frame, input);
+    pub(crate) fn place(&mut self, last: &mut u64, entry: &Entry) {
+        if *last > entry.ready {
+            return self.place_before(entry);
         }
-        *last = ready;
-        self.append(ready, frame, input);
+        *last = entry.ready;
+        self.push_back(entry);
     }
     #[inline(never)]
-    fn place_before(&mut self, ready: u64, frame: &Frame, input: u16) {
-        self.append(ready, frame, input);
-        let mut at = self.tail as usize - 1;
-        while at > self.head as usize && self.buf[at - 1].ready > ready {
-            self.buf.swap(at - 1, at);
+    fn place_before(&mut self, entry: &Entry) {
+        self.push_back(entry);
+        let (head, tail) = (self.head as usize, self.tail as usize);
+        let Some(live) = self.buf.get_mut(head..tail) else { return };
+        let mut at = live.len() - 1;
+        while at > 0 && live[at - 1].ready > entry.ready {
+            live[at] = live[at - 1];
             at -= 1;
         }
+        live[at] = *entry;
     }
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<Entry> {
@@ -220,21 +295,23 @@ impl Ring {
         self.skip();
         Some(entry)
     }
-    #[inline]
-    pub(crate) fn push_back(&mut self, entry: Entry) {
+    /// Appends an entry.
+    #[inline(always)]
+    pub(crate) fn push_back(&mut self, entry: &Entry) {
         self.append(entry.ready, &entry.frame, entry.frame.input);
     }
     /// Appends a frame that stands elsewhere, with its time and input here.
     #[inline(always)]
-    pub(crate) fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
+    fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
         let at = self.tail as usize;
-        if at + 1 >= self.buf.len() {
+        let Some(after) = self.buf.get_mut(at + 1) else {
             return self.append_more(ready, frame, input);
-        }
-        self.buf[at].ready = ready;
-        self.buf[at].frame = *frame;
-        self.buf[at].frame.input = input;
-        self.buf[at + 1].ready = AFTER;
+        };
+        after.ready = AFTER;
+        let place = &mut self.buf[at];
+        place.ready = ready;
+        place.frame = *frame;
+        place.frame.input = input;
         self.tail += 1;
     }
     #[cold]
@@ -264,7 +341,7 @@ impl Ring {
     /// Inserts before the first entry for which `after` is true.
     #[inline(never)]
     fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
-        self.push_back(entry);
+        self.push_back(&entry);
         let (head, tail) = (self.head as usize, self.tail as usize);
         let at = head + self.buf[head..tail - 1].partition_point(|e| !after(e));
         self.buf[at..tail].rotate_right(1);
@@ -275,26 +352,31 @@ impl Ring {
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     pub(crate) ring: Ring,
+    /// Number of the port at its node: frames learn it here, so that the node can copy them as they are.
+    input: u16,
+    /// A PAUSE has been sent to it, so that frames may not come in order.
+    overtaken: bool,
 }
 
 impl Inbox {
-    pub(crate) fn with_places(places: usize) -> Self {
-        Self { ring: Ring::with_places(places) }
+    pub(crate) fn new(places: usize, input: u16) -> Self {
+        Self { ring: Ring::with_places(places), input, overtaken: false }
     }
-    /// Appends; a PAUSE sent over the `wire` may overtake what has not been replayed yet, so order is by (ready, kind).
+    /// Appends a frame. What one sender sends comes in order, but for a PAUSE over the `wire`, which may overtake.
     #[inline(always)]
     pub(crate) fn put(&mut self, ready: u64, frame: &Frame) {
-        // An empty ring's tail is 0, and there is nothing before that.
-        let last = self.ring.tail.wrapping_sub(1) as usize;
-        if self.ring.buf.get(last).is_some_and(|b| b.ready >= ready) {
-            return self.put_between(Entry { ready, frame: *frame });
+        if self.overtaken {
+            return self.put_between(ready, frame);
         }
-        self.ring.append(ready, frame, frame.input);
+        debug_assert!(self.ring.entries().last().is_none_or(|last| last.ready < ready));
+        self.ring.append(ready, frame, self.input);
     }
+    /// Puts a frame in its place by (ready, kind).
     #[cold]
     #[inline(never)]
-    fn put_between(&mut self, entry: Entry) {
-        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind));
+    pub(crate) fn put_between(&mut self, ready: u64, frame: &Frame) {
+        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind()));
+        let entry = Entry { ready, frame: Frame { input: self.input, ..*frame } };
         self.ring.insert(entry, |e| key(e) > key(&entry));
     }
 }
@@ -327,6 +409,10 @@ pub(crate) struct Wires {
 }
 
 impl Wires {
+    /// One more receiving port, with places to begin with and its number at its node.
+    pub(crate) fn add(&mut self, places: usize, input: u16) {
+        self.inboxes.push(Inbox::new(places, input));
+    }
     /// Sends a frame to a receiving port. The body of a control frame stays where it is.
     #[inline(always)]
     pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {
@@ -364,7 +450,7 @@ impl Wires {
         let first = inbox.ring.is_empty();
         inbox.put(ready, frame);
         let window = self.wheel.window(ready);
-        if station.patient && frame.kind == Kind::Data {
+        if station.patient && frame.is_data() {
             if first {
                 self.wheel.enter(station.node, window + PATIENCE);
             }
@@ -375,11 +461,14 @@ impl Wires {
         }
         self.wheel.enter(station.node, window);
     }
-    /// Sends a frame whose body, if it has one, is not kept here yet.
+    /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
         if let Some(body) = body {
-            entry.frame.tag = if matches!(body, Body::Probe(..)) { PROBE } else { 0 };
+            entry.frame.set_probe(matches!(body, Body::Probe(..)));
             entry.frame.ext = self.bodies.put(body);
+        }
+        if let Some(inbox) = self.inboxes.get_mut((port & !WATCHED) as usize) {
+            inbox.overtaken |= matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon);
         }
         self.push_frame(port, entry.ready, &entry.frame);
     }
@@ -396,7 +485,7 @@ impl Wires {
     /// The first entry of a receiving port, or what stands in its place and is never due.
     #[inline]
     pub(crate) fn first(&self, port: u32) -> Option<&Entry> {
-        self.inboxes.get(port as usize)?.ring.places().first()
+        self.inboxes.get(port as usize)?.ring.place_at(0)
     }
     /// Takes the first entry.
     #[inline]

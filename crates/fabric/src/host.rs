@@ -35,6 +35,17 @@ struct ReflectorSlot {
     state: ReflectorState,
 }
 
+/// What says what the sending side does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calm {
+    /// The source and the link alone.
+    Free,
+    /// Limiters as well, none of which holds a frame back.
+    Limited,
+    /// More, or it is not known.
+    Not,
+}
+
 /// Index of the event of deferred feedback, after an arrival of the same moment.
 const DEFERRED: u32 = 1;
 
@@ -58,8 +69,7 @@ pub(crate) struct Host {
     /// The sending side has nothing to do before this time; 0 where that is not known.
     due: u64,
     pub(crate) next_tick: u64,
-    /// Only the source and the link say what the sending side does (see [`Host::is_calm`]), as far as is known.
-    calm: bool,
+    calm: Calm,
     /// Data that arrives wakes nothing here.
     deaf: bool,
     /// Received frames are recorded one by one.
@@ -175,7 +185,7 @@ impl Host {
             delay: link.delay,
             tx: link.tx,
             rate: link.rate,
-            calm: false,
+            calm: Calm::Not,
             deaf: plan.reflect == ReflectGate::Never,
             delivered_bits: 0,
             latency_sum: 0,
@@ -258,7 +268,7 @@ impl Host {
     pub(crate) fn next(&self, wires: &Wires) -> Key {
         let mut best = self.next_own();
         if let Some(e) = wires.head(self.inbox) {
-            best = best.min((e.ready, arrival_kind(e.frame.kind), 0));
+            best = best.min((e.ready, arrival_kind(e.frame.kind()), 0));
         }
         best
     }
@@ -271,7 +281,7 @@ impl Host {
         if let Some(&(at, ..)) = self.deferred.front() {
             best = best.min((at, order::CONTROL, DEFERRED));
         }
-        let t = self.timers.next();
+        let t = self.timers.next;
         if t != NEVER {
             best = best.min((t, order::TIMER, 0));
         }

@@ -10,6 +10,7 @@ mod limiter;
 mod mmu;
 mod net;
 mod outcome;
+mod paged;
 mod per_bin;
 #[cfg(test)]
 mod sizes;

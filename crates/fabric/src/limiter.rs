@@ -1,8 +1,11 @@
-//! A host's rate limiters, found by flow without a hash: a table of pages, made as they are needed.
+//! A host's rate limiters, found by flow without a hash.
 
 use crate::frame::{Frame, NEVER};
-use cnsim_scheme_api::{LimiterState, ReactionPoint};
+use crate::paged::Paged;
+use cnsim_scheme_api::{LimiterState, ReactionPoint, Tag};
 use std::collections::VecDeque;
+
+pub(crate) use crate::paged::WHOLE_HOST;
 
 /// Timer slot of the pacer, beside the scheme's own.
 pub(crate) const PACE: u8 = 8;
@@ -25,9 +28,6 @@ pub(crate) struct LimiterSlot {
     pub(crate) was_engaged: bool,
 }
 
-/// Key of a limiter that serves all flows of the host.
-pub(crate) const WHOLE_HOST: u32 = u32::MAX;
-
 impl LimiterSlot {
     /// Must a new frame be queued here?
     pub(crate) fn holds(&self) -> bool {
@@ -46,15 +46,30 @@ impl LimiterSlot {
     }
 }
 
-const PAGE: usize = 64;
+/// What a frame needs to know of its limiter, mostly.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// Index of the limiter and one; 0 for none.
+    at: u32,
+    /// Of a limiter that does nothing but count: bytes that may go before it must be looked at. Else 0.
+    room: u32,
+    /// Bytes that have gone since it was looked at; its state does not have them yet.
+    used: u32,
+}
+
+/// Most bytes between two looks at a limiter.
+const ROOM: i64 = 1 << 31;
 
 /// All limiters of a host.
 #[derive(Debug, Default)]
 pub(crate) struct Limiters {
     pub(crate) slots: Vec<Option<LimiterSlot>>,
     free: Vec<u32>,
-    pages: Vec<Option<Box<[u32; PAGE]>>>,
-    whole: u32,
+    places: Paged<Place>,
+    /// Bit for each slot: its queue holds a frame.
+    waiting: Vec<u64>,
+    /// Frames in all queues.
+    pub(crate) held: usize,
     pub(crate) count: usize,
 }
 
@@ -62,15 +77,87 @@ impl Limiters {
     /// Place of the limiter for this key.
     #[inline]
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
-        let at = if key == WHOLE_HOST {
-            self.whole
-        } else {
-            match self.pages.get(key as usize / PAGE) {
-                Some(Some(page)) => page[key as usize % PAGE],
-                _ => 0,
+        (self.places.get(key).at as usize).checked_sub(1)
+    }
+    /// A frame of `len` bytes passes a limiter that does nothing but count. False where there is more to do, or no limiter.
+    #[inline]
+    pub(crate) fn pass(&mut self, key: u32, len: u16) -> bool {
+        let Some(place) = self.places.get_mut(key) else { return false };
+        let used = place.used + u32::from(len);
+        let passes = used < place.room;
+        if passes {
+            place.used = used;
+        }
+        passes
+    }
+    /// Would frames pass a limiter that does nothing but count?
+    #[inline]
+    pub(crate) fn passes(&self, key: u32) -> bool {
+        self.places.get(key).room > 0
+    }
+    /// The limiter is to be looked at: its state gets what has passed.
+    pub(crate) fn settle(&mut self, at: usize) {
+        let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return };
+        let Some(place) = self.places.get_mut(slot.key) else { return };
+        slot.state.sent += u64::from(place.used);
+        slot.state.countdown -= i64::from(place.used);
+        (place.used, place.room) = (0, 0);
+    }
+    /// The limiter has been looked at: what may pass it from now on.
+    pub(crate) fn watch(&mut self, at: usize) {
+        self.settle(at);
+        let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return };
+        let counts_only = !slot.holds() && slot.state.tag == Tag::None;
+        if let Some(place) = self.places.get_mut(slot.key) {
+            place.room = if counts_only { slot.state.countdown.clamp(0, ROOM) as u32 } else { 0 };
+        }
+    }
+    /// Queues a frame at a limiter; false where it has as many as it may.
+    pub(crate) fn push(&mut self, at: usize, frame: Frame, most: usize) -> bool {
+        let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return false };
+        if slot.queue.len() >= most {
+            return false;
+        }
+        slot.state.backlog += u64::from(frame.len);
+        slot.queue.push_back(frame);
+        self.held += 1;
+        if let Some(word) = self.waiting.get_mut(at / 64) {
+            *word |= 1 << (at % 64);
+        }
+        true
+    }
+    /// Takes the first frame of a limiter's queue to send it now.
+    pub(crate) fn pop(&mut self, at: usize, now: u64) -> Option<Frame> {
+        let slot = self.slots.get_mut(at).and_then(Option::as_mut)?;
+        let frame = slot.queue.pop_front()?;
+        slot.state.backlog -= u64::from(frame.len);
+        slot.pace(now, frame.len);
+        self.held -= 1;
+        if slot.queue.is_empty()
+            && let Some(word) = self.waiting.get_mut(at / 64)
+        {
+            *word &= !(1 << (at % 64));
+        }
+        Some(frame)
+    }
+    /// The first slot from `from` on, before `to`, whose queue holds a frame that may go now.
+    pub(crate) fn ready(&self, from: usize, to: usize, now: u64) -> Option<usize> {
+        let (mut word, mut bits) = (from / 64, u64::MAX << (from % 64));
+        while word * 64 < to {
+            bits &= self.waiting.get(word)?;
+            while bits > 0 {
+                let at = word * 64 + bits.trailing_zeros() as usize;
+                if at >= to {
+                    return None;
+                }
+                if self.slots[at].as_ref().is_some_and(|s| s.eligible <= now) {
+                    return Some(at);
+                }
+                bits &= bits - 1;
             }
-        };
-        (at > 0).then(|| at as usize - 1)
+            (word, bits) = (word + 1, u64::MAX);
+        }
+        None
     }
     pub(crate) fn insert(&mut self, slot: LimiterSlot) -> usize {
         let key = slot.key;
@@ -78,30 +165,20 @@ impl Limiters {
             Some(at) => at as usize,
             None => {
                 self.slots.push(None);
+                self.waiting.resize(self.slots.len().div_ceil(64), 0);
                 self.slots.len() - 1
             }
         };
         self.slots[at] = Some(slot);
         self.count += 1;
-        self.set(key, at as u32 + 1);
+        *self.places.at(key) = Place { at: at as u32 + 1, room: 0, used: 0 };
         at
     }
     pub(crate) fn remove(&mut self, at: usize) -> Option<LimiterSlot> {
         let slot = self.slots[at].take()?;
-        self.set(slot.key, 0);
+        *self.places.at(slot.key) = Place::default();
         self.free.push(at as u32);
         self.count -= 1;
         Some(slot)
-    }
-    fn set(&mut self, key: u32, value: u32) {
-        if key == WHOLE_HOST {
-            self.whole = value;
-            return;
-        }
-        let page = key as usize / PAGE;
-        if self.pages.len() <= page {
-            self.pages.resize_with(page + 1, || None);
-        }
-        self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[key as usize % PAGE] = value;
     }
 }

@@ -1,7 +1,7 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
 
 use crate::RunError;
-use crate::frame::{TxRate, mix};
+use crate::frame::{Frame, LONGEST, TxRate, mix};
 use crate::spec::{ControlTransport, Record, Routing, RunSpec};
 use cnsim_scheme_api::{NodeId, Plan, Scheme, Time};
 use std::collections::BTreeMap;
@@ -81,6 +81,9 @@ impl Net {
         let hosts = spec.hosts.len() as u32;
         if hosts == 0 || hosts > 65_535 {
             return bad(format!("{hosts} hosts; 1 to 65535 are possible"));
+        }
+        if spec.duration.as_ps() >= LONGEST {
+            return bad(format!("a run of {}; less than 20 hours are possible", spec.duration));
         }
         let nodes = spec.hosts.len() + spec.switches.len();
         let mut ports = Vec::with_capacity(nodes + 1);
@@ -334,9 +337,15 @@ impl Net {
         self.route(s, dst, flow, seq, turn)
     }
 
-    /// The same without branches where the choices are a power of two, as nearly always.
+    /// The same for a data frame.
     #[inline(always)]
-    pub(crate) fn pick(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+    pub(crate) fn pick(&self, s: usize, frame: &Frame, turn: &mut [u8]) -> u16 {
+        self.choose(s, u32::from(frame.dst), frame.flow(self.hosts), frame.seq, turn)
+    }
+
+    /// [`Net::route`] without branches where the choices are a power of two, as nearly always.
+    #[inline(always)]
+    pub(crate) fn choose(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
         let (to, port) = self.attach[dst as usize];
         let way = &self.ways[self.table[s * self.total_switches + to as usize] as usize];
         if way.odd {

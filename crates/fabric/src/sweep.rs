@@ -16,11 +16,10 @@ mod thin;
 pub(crate) use ranks::Scratch;
 
 use crate::bodies::Bodies;
-use crate::frame::{AFTER, Entry, Frame, Kind, NEVER, NO_EVENT, Wires, order};
+use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Wires, order};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch};
-use cnsim_scheme_api::Tag;
 
 impl Switch {
     /// Runs the switch up to `end` (exclusive).
@@ -98,16 +97,15 @@ impl Switch {
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
-            let mut places = inbox.ring.places().iter();
-            let Some(mut entry) = places.next().filter(|e| e.ready < end) else { continue };
+            let Some(mut entry) = inbox.ring.place_at(0).filter(|e| e.ready < end) else { continue };
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
                 let (mut how, mut out) = (Stored::Not, 0);
-                if f.kind == Kind::Data {
-                    out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+                if f.is_data() {
+                    out = usize::from(net.pick(self.index, f, &mut self.turn));
                     how = self.store_calmly(out, input, entry);
-                } else if self.store_other(input, entry, net, bodies) {
+                } else if self.store_other(entry, net, bodies) {
                     how = Stored::Calmly;
                 }
                 taken += u32::from(how != Stored::Not);
@@ -119,7 +117,7 @@ impl Switch {
                     }
                     self.note_ran_out(out);
                 }
-                match places.next() {
+                match inbox.ring.place_at(taken) {
                     Some(next) if next.ready < end => entry = next,
                     _ => break,
                 }
@@ -133,9 +131,9 @@ impl Switch {
 
     #[cold]
     #[inline(never)]
-    fn store_other(&mut self, input: usize, entry: &Entry, net: &Net, bodies: &mut Bodies) -> bool {
+    fn store_other(&mut self, entry: &Entry, net: &Net, bodies: &mut Bodies) -> bool {
         let Entry { ready, ref frame } = *entry;
-        frame.kind == Kind::Control && self.store_control(ready, frame, input as u16, net, bodies)
+        frame.kind() == Kind::Control && self.store_control(ready, frame, net, bodies)
     }
 
     /// Puts the data that arrived since `base` back on its wires.
@@ -151,7 +149,7 @@ impl Switch {
                 port.countdown += i64::from(e.frame.len);
                 self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
                 if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input)) {
-                    inbox.put(e.ready, &e.frame);
+                    inbox.put_between(e.ready, &e.frame);
                 }
             }
         }
@@ -236,12 +234,12 @@ impl Switch {
     #[inline(always)]
     fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
         let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return Stored::Not };
-        let Some(entry) = inbox.ring.places().first() else { return Stored::Not };
+        let Some(entry) = inbox.ring.place_at(0) else { return Stored::Not };
         let f = &entry.frame;
-        if f.kind != Kind::Data {
+        if !f.is_data() {
             return Stored::Not;
         }
-        let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+        let out = usize::from(net.pick(self.index, f, &mut self.turn));
         let how = self.store_calmly(out, input, entry);
         if how != Stored::Calmly {
             self.chosen = Some(out as u16);
@@ -263,8 +261,7 @@ impl Switch {
         let Some(entry) = wires.pop(self.inbox + input as u32) else { return };
         match chosen {
             Some(out) => {
-                let frame = Frame { input: input as u16, ..entry.frame };
-                self.data(usize::from(out), frame, net, wires);
+                self.data(usize::from(out), entry.frame, net, wires);
             }
             None => self.arrive(entry, input, net, wires),
         }
@@ -337,13 +334,12 @@ impl Switch {
                 continue;
             }
             let row = self.mmu.row(p);
-            while let Some(&Entry { ready, ref frame }) = port.data.places().first() {
+            while let Some(&Entry { ready, ref frame }) = port.data.place_at(0) {
                 let done = ready.max(port.free) + port.service.time(frame.len);
                 if done >= end {
                     break;
                 }
-                if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len)
-                {
+                if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                     self.exact.push(p as u16);
                     break;
                 }

@@ -14,7 +14,7 @@ pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, PROBE, Ring, TO_POINT, TxRate, Wires,
+    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
     arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
@@ -26,7 +26,7 @@ use crate::timers::Timers;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
     PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream,
-    Time,
+    Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -233,7 +233,7 @@ impl Switch {
         let mut best = self.next_own();
         for p in 0..self.ports.len() as u32 {
             if let Some(e) = wires.head(self.inbox + p) {
-                best = best.min((e.ready, arrival_kind(e.frame.kind), p));
+                best = best.min((e.ready, arrival_kind(e.frame.kind()), p));
             }
         }
         best
@@ -263,7 +263,7 @@ impl Switch {
         if let Some(&(at, _, _)) = self.own.front() {
             best = best.min((at, order::CONTROL, self.ports.len() as u32));
         }
-        best.min((self.timers.next(), order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
+        best.min((self.timers.next, order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
     }
 
     /// Notes the earliest event that is neither an arrival nor the end of a transmission.
@@ -313,10 +313,12 @@ impl Switch {
             order::END => self.end(port as usize, wires),
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
-                    self.touch(port as usize, time, wires);
-                    let apart = self.ports[port as usize].later(time + 1);
-                    self.with_point(port as usize, net, None, apart, |point, queue, ctl| {
-                        point.on_timer(Slot(slot), queue, ctl);
+                    let port = port as usize;
+                    let apart = self.ports[port].later(time + 1);
+                    self.look(port, apart, wires, |s, apart| {
+                        s.with_point(port, net, None, apart, |point, queue, ctl| {
+                            point.on_timer(Slot(slot), queue, ctl);
+                        });
                     });
                 }
                 self.note_rare();
@@ -346,12 +348,11 @@ impl Switch {
 
     /// A frame arrived at input `input`.
     pub(crate) fn arrive(&mut self, entry: Entry, input: usize, net: &Net, wires: &mut Wires) {
-        let mut frame = entry.frame;
-        frame.input = input as u16;
-        match frame.kind {
-            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind == Kind::Xoff, wires),
+        let frame = entry.frame;
+        match frame.kind() {
+            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
             Kind::Data => {
-                let out = net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn);
+                let out = net.pick(self.index, &frame, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
             Kind::Control | Kind::InBand => self.message(frame, net, wires),
@@ -405,7 +406,7 @@ impl Switch {
                     Refusal::Partition => port.out.dropped += 1,
                 }
                 self.drops.add(&frame);
-                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow) << 20));
+                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow(net.hosts)) << 20));
                 if let Some(point) = &port.point
                     && point.state.sample_dropped
                 {
@@ -426,14 +427,14 @@ impl Switch {
         port.queue_max = port.queue_max.max(port.queued);
         if let Some(ramp) = port.ramp
             && ramp.at == RampAt::Arrival
-            && frame.kind == Kind::Data
+            && frame.is_data()
         {
             let p = ramp.probability(port.queued);
             if p >= 1.0 || (p > 0.0 && port.marks.chance(p)) {
-                frame.marked = true;
+                frame.set_marked(true);
             }
         }
-        port.data.push_back(Entry { ready: self.now, frame: *frame });
+        port.data.push_back(&Entry { ready: self.now, frame: *frame });
         if port.sending.is_none() {
             self.kick(out);
         }
@@ -462,7 +463,7 @@ impl Switch {
         }
         port.queued = queued;
         port.countdown -= len as i64;
-        port.data.place(&mut port.last, entry.ready, &entry.frame, input as u16);
+        port.data.place(&mut port.last, entry);
         if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
     }
 
@@ -490,10 +491,10 @@ impl Switch {
         for t in targets {
             let Some(link) = self.ports[t].link else { continue };
             self.ports[t].out.xoffs += u64::from(kind == Kind::Xoff);
-            let frame = Frame { len: 64, kind, ..Frame::default() };
+            let frame = Frame::pause(kind);
             match self.pause_transport {
                 PauseTransport::Wire => {
-                    wires.push_frame(link.peer, self.now + link.delay, &frame);
+                    wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
                 }
                 PauseTransport::Frame => {
                     self.ports[t].special = true;
@@ -514,7 +515,7 @@ impl Switch {
         }
         let Some(link) = port.link else { return };
         let end = if let Some(e) = port.pause_out.front() {
-            port.sending = Some(e.frame.kind);
+            port.sending = Some(e.frame.kind());
             self.now + link.tx.time(e.frame.len)
         } else if let Some(e) = port.control.front() {
             port.sending = Some(Kind::Control);
@@ -523,13 +524,8 @@ impl Switch {
             && port.paused_since == NEVER
             && !port.service.stopped()
         {
-            port.sending = Some(e.frame.kind);
-            if let Some(stamp) = port.stamp
-                && let cnsim_scheme_api::Tag::RateDiscovery(rate) = e.frame.tag()
-                && e.frame.kind == Kind::Data
-            {
-                e.frame.set_tag(cnsim_scheme_api::Tag::RateDiscovery(rate.min(stamp)));
-            }
+            port.sending = Some(e.frame.kind());
+            e.frame.stamp(port.stamp);
             self.now + port.service.time(e.frame.len)
         } else {
             return;
@@ -573,7 +569,7 @@ impl Switch {
                     {
                         let q = ramp.probability(port.queued - port.later(self.now).ahead);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
-                            frame.marked = true;
+                            frame.set_marked(true);
                         }
                     }
                 } else {

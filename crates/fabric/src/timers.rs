@@ -3,14 +3,21 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Timers {
+    /// Time of the next expiry, `u64::MAX` if none.
+    pub(crate) next: u64,
     heap: BinaryHeap<Reverse<(u64, u32, u8, u32)>>,
-    /// Present generation of (object, slot); an expiry of an older one is stale. Sorted by (object, slot).
-    live: Vec<((u32, u8), u32)>,
+    /// Present generation of (object, slot), and its time; an expiry of an older one is stale. Sorted by (object, slot).
+    live: Vec<((u32, u8), u32, u64)>,
     generation: u32,
-    next: u64,
-    started: bool,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self { next: u64::MAX, heap: BinaryHeap::new(), live: Vec::new(), generation: 0 }
+    }
 }
 
 impl Timers {
@@ -18,8 +25,10 @@ impl Timers {
     pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64) {
         self.generation = self.generation.wrapping_add(1);
         match self.live.binary_search_by_key(&(object, slot), |l| l.0) {
-            Ok(i) => self.live[i].1 = self.generation,
-            Err(i) => self.live.insert(i, ((object, slot), self.generation)),
+            // As a pacer does with each message: the order of expiries does not depend on when they were planned.
+            Ok(i) if self.live[i].2 == at => return,
+            Ok(i) => self.live[i] = ((object, slot), self.generation, at),
+            Err(i) => self.live.insert(i, ((object, slot), self.generation, at)),
         }
         self.heap.push(Reverse((at, object, slot, self.generation)));
         self.settle();
@@ -39,12 +48,6 @@ impl Timers {
         self.settle();
     }
 
-    /// Time of the next expiry, `u64::MAX` if none.
-    #[inline]
-    pub(crate) fn next(&self) -> u64 {
-        if self.started { self.next } else { u64::MAX }
-    }
-
     /// Takes the next expiry: (object, slot).
     pub(crate) fn pop(&mut self) -> Option<(u32, u8)> {
         let Reverse((_, object, slot, _)) = self.heap.pop()?;
@@ -57,7 +60,6 @@ impl Timers {
 
     /// Drops stale expiries and notes the next.
     fn settle(&mut self) {
-        self.started = true;
         while let Some(&Reverse((_, object, slot, generation))) = self.heap.peek() {
             match self.live.binary_search_by_key(&(object, slot), |l| l.0) {
                 Ok(i) if self.live[i].1 == generation => break,

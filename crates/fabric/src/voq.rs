@@ -1,7 +1,7 @@
 //! Virtual output queues of a host: one per destination, served in turn.
 
 use crate::frame::Frame;
-use crate::limiter::WHOLE_HOST;
+use crate::paged::WHOLE_HOST;
 use std::collections::VecDeque;
 
 /// The queues, and the order in which those that hold a frame are served.
@@ -36,9 +36,10 @@ impl Voqs {
         self.active.len()
     }
     pub(crate) fn push(&mut self, frame: Frame) {
-        let Some((queue, bytes)) = self.queues.get_mut(frame.dst as usize) else { return };
+        let dst = u32::from(frame.dst);
+        let Some((queue, bytes)) = self.queues.get_mut(dst as usize) else { return };
         if queue.is_empty() {
-            self.active.push_back(frame.dst);
+            self.active.push_back(dst);
         }
         *bytes += u64::from(frame.len);
         self.bytes += u64::from(frame.len);

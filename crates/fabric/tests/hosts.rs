@@ -69,6 +69,9 @@ impl ReactionPoint for Reaction {
         limiter.count(0);
         limiter.set_rate(limiter.rate() * 2.0);
         limiter.wake_after(Bytes::new(9_000));
+        if self.on(8) {
+            limiter.start_timer(Slot(1), Time::from_ns(300));
+        }
         if self.on(32) {
             let class = if self.on(64) { Class::Data } else { Class::Control };
             limiter.send_probe(Probe::new(self.n, ProbeTarget::Destination, class));
@@ -81,8 +84,10 @@ impl ReactionPoint for Reaction {
         }
     }
     fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
-        limiter.start_timer(slot, Time::from_ns(7_200));
         self.n += 1;
+        if slot == Slot(0) {
+            limiter.start_timer(slot, Time::from_ns(7_200));
+        }
         if limiter.is_engaged() {
             limiter.set_rate(limiter.rate() * 1.5);
         } else if self.on(256) && self.n.is_multiple_of(5) {

@@ -5,7 +5,7 @@ mod visits;
 mod windowed;
 mod workers;
 
-use crate::frame::{FOREIGN, Hash, Inbox, Kind, Wires};
+use crate::frame::{FOREIGN, Hash, Wires};
 use crate::host::Host;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
@@ -83,7 +83,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
         let inbox = part.wires.inboxes.len() as u32;
         for p in net.ports[n]..net.ports[n + 1] {
             part.local[p as usize] = part.wires.inboxes.len() as u32;
-            part.wires.inboxes.push(Inbox::with_places(net.flight(p)));
+            part.wires.add(net.flight(p), (p - net.ports[n]) as u16);
         }
         if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n])
@@ -129,9 +129,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     let mut waiting = 0u64;
     let mut received: Vec<u64> = Vec::new();
     for part in &mut parts {
-        for e in
-            part.wires.inboxes.iter().flat_map(|i| i.ring.entries()).filter(|e| e.frame.kind == Kind::Data)
-        {
+        for e in part.wires.inboxes.iter().flat_map(|i| i.ring.entries()).filter(|e| e.frame.is_data()) {
             gone.add(&e.frame);
         }
         hosts.extend(part.hosts.iter_mut());

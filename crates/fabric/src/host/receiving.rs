@@ -4,9 +4,9 @@ use super::*;
 
 impl Host {
     pub(crate) fn arrive(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        match frame.kind {
+        match frame.kind() {
             Kind::Xoff | Kind::Xon if self.faults.ignores_pause => {}
-            Kind::Xoff | Kind::Xon => self.pause(frame.kind == Kind::Xoff),
+            Kind::Xoff | Kind::Xon => self.pause(frame.kind() == Kind::Xoff),
             Kind::Data => self.deliver(&frame, net),
             Kind::Control | Kind::InBand => {
                 match wires.bodies.get(frame.ext) {
@@ -54,25 +54,26 @@ impl Host {
     pub(super) fn fires(&mut self, frame: &Frame) -> bool {
         match self.gate {
             ReflectGate::Never => false,
-            ReflectGate::Marked => frame.marked,
-            ReflectGate::Unmarked(p) => !frame.marked && self.gate_stream.chance(p),
-            ReflectGate::Tagged => frame.tag != 0,
+            ReflectGate::Marked => frame.marked(),
+            ReflectGate::Unmarked(p) => !frame.marked() && self.gate_stream.chance(p),
+            ReflectGate::Tagged => frame.tagged(),
             ReflectGate::Always => true,
         }
     }
 
     /// Wakes the reflector with a data frame.
     pub(super) fn answer(&mut self, frame: &Frame, net: &Net) {
+        let flow = FlowId(frame.flow(self.hosts));
         let view = FrameView {
-            flow: FlowId(frame.flow),
-            src: NodeId(frame.flow / self.hosts),
+            flow,
+            src: NodeId(u32::from(frame.src)),
             dst: NodeId(self.id),
             len: Bytes::new(u64::from(frame.len)),
-            marked: frame.marked,
+            marked: frame.marked(),
             tag: frame.tag(),
             dropped: false,
         };
-        self.reflect(FlowId(frame.flow), Some(view), None, net);
+        self.reflect(flow, Some(view), None, net);
     }
 
     /// Counts a data frame that does not wake its reflector.
@@ -80,7 +81,7 @@ impl Host {
         if self.reflectors.is_empty() {
             return;
         }
-        let key = self.reflector_key(FlowId(frame.flow));
+        let key = self.reflector_key(FlowId(frame.flow(self.hosts)));
         if let Some(r) = self.reflectors.get_mut(&key) {
             r.state.received += u64::from(frame.len);
         }
@@ -90,11 +91,11 @@ impl Host {
     #[inline(always)]
     pub(crate) fn receive(&mut self, now: u64, frame: &Frame) {
         self.delivered_bits += u64::from(frame.len) * 8;
-        let latency = now - frame.born;
+        let latency = now - frame.born();
         self.latency_sum += latency;
         self.latency_max = self.latency_max.max(latency);
         self.got.add(frame);
-        self.frames.add(now, (u64::from(frame.flow) << 32) | u64::from(frame.seq));
+        self.frames.add(now, (u64::from(frame.flow(self.hosts)) << 32) | u64::from(frame.seq));
         self.last_delivery = now;
         if self.watched {
             self.record(now, frame);
@@ -103,10 +104,10 @@ impl Host {
 
     #[inline(never)]
     pub(super) fn record(&mut self, now: u64, frame: &Frame) {
-        if let Some(n) = self.out.latency.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
+        if let Some(n) = self.out.latency.get_mut(latency_bucket(Time::from_ps(now - frame.born()))) {
             *n += 1;
         }
-        let src = frame.flow / self.hosts;
+        let src = u32::from(frame.src);
         let bits = u64::from(frame.len) * 8;
         if let Some(m) = self.matrix.get_mut(src as usize) {
             *m += bits / 8;
@@ -192,8 +193,8 @@ impl Host {
                     let ext = self.bodies.put(Body::Feedback(flow, feedback));
                     let kind = if self.in_band { Kind::InBand } else { Kind::Control };
                     let dst = flow.0 / self.hosts;
-                    let frame =
-                        Frame { flow: flow.0, dst, len: 64, kind, ext, born: self.now, ..Frame::default() };
+                    let mut frame = Frame::control(kind, flow, self.hosts, dst, self.now);
+                    frame.ext = ext;
                     if self.in_band {
                         self.fifo.push_back(frame);
                     } else {
@@ -300,13 +301,8 @@ impl Host {
     pub(crate) fn inside(&self, ledger: &mut Ledger) {
         let queued = self.limiters.slots.iter().flatten().flat_map(|s| &s.queue);
         let virtual_queues = self.voqs.iter().flat_map(|v| v.iter());
-        for f in self
-            .fifo
-            .iter()
-            .chain(queued)
-            .chain(virtual_queues)
-            .chain(&self.sending)
-            .filter(|f| f.kind == Kind::Data)
+        for f in
+            self.fifo.iter().chain(queued).chain(virtual_queues).chain(&self.sending).filter(|f| f.is_data())
         {
             ledger.add(f);
         }

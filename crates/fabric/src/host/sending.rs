@@ -18,14 +18,7 @@ impl Host {
                 return false;
             }
         }
-        let frame = Frame {
-            flow: self.id * self.hosts + dst,
-            dst,
-            seq: self.seq,
-            len,
-            born: self.now,
-            ..Frame::default()
-        };
+        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
         self.seq = self.seq.wrapping_add(1);
         if let Some(voqs) = &mut self.voqs {
             if voqs.frames >= self.fifo_limit {
@@ -42,14 +35,10 @@ impl Host {
         }
         match engaged {
             Some(l) => {
-                let limit = self.limiter_limit;
-                let Some(slot) = self.slot_mut(l) else { return true };
-                if slot.queue.len() >= limit {
+                if !self.limiters.push(l, frame, self.limiter_limit) {
                     self.out.source_discards += 1;
                     return true;
                 }
-                slot.queue.push_back(frame);
-                slot.state.backlog += u64::from(len);
                 self.made.add(&frame);
                 self.pacer(l, net);
             }
@@ -131,6 +120,7 @@ impl Host {
         let now = self.now;
         let mut actions = std::mem::take(&mut self.limiter_actions);
         let waiting = self.voqs.as_ref().and_then(|v| Some(v.bytes(self.slot(at)?.key)));
+        self.limiters.settle(at);
         let Some(slot) = self.slot_mut(at) else { return };
         if let Some(bytes) = waiting {
             slot.state.backlog = bytes;
@@ -181,22 +171,22 @@ impl Host {
         if holds && !held_before && self.position == LimiterPosition::BelowQueue && self.voqs.is_none() {
             self.recall(at, key);
         }
+        self.limiters.watch(at);
         self.pacer(at, net);
         self.release(at);
     }
 
     /// Frames of a flow held back from now on leave the FIFO for the limiter's queue, in order.
     pub(super) fn recall(&mut self, at: usize, key: u32) {
-        let mine = |f: &Frame| f.kind == Kind::Data && (key == WHOLE_HOST || f.dst == key);
+        let mine = |f: &Frame| f.is_data() && (key == WHOLE_HOST || u32::from(f.dst) == key);
         if !self.fifo.iter().any(mine) {
             return;
         }
         let (moved, kept): (VecDeque<Frame>, VecDeque<Frame>) =
             std::mem::take(&mut self.fifo).into_iter().partition(mine);
         self.fifo = kept;
-        if let Some(slot) = self.slot_mut(at) {
-            slot.state.backlog += moved.iter().map(|f| u64::from(f.len)).sum::<u64>();
-            slot.queue.extend(moved);
+        for frame in moved {
+            self.limiters.push(at, frame, usize::MAX);
         }
     }
 
@@ -216,6 +206,7 @@ impl Host {
             self.timers.stop_all(key);
             self.blocked.retain(|&b| b != at);
         }
+        self.limiters.watch(at);
     }
 
     pub(super) fn probe(&mut self, mut probe: Probe, key: u32, sent: u64) {
@@ -231,7 +222,8 @@ impl Host {
         self.made_control(Bytes::new(64));
         let kind = if in_band { Kind::InBand } else { Kind::Control };
         let ext = self.bodies.put(Body::Probe(flow, probe));
-        let frame = Frame { flow: flow.0, dst: to, len: 64, kind, ext, born: self.now, ..Frame::default() };
+        let mut frame = Frame::control(kind, flow, self.hosts, to, self.now);
+        frame.ext = ext;
         if in_band {
             self.probes.push_back(frame);
         } else {
@@ -279,10 +271,8 @@ impl Host {
             }
             return;
         }
-        let Some(mut frame) = slot.queue.pop_front() else { return };
-        slot.state.backlog -= u64::from(frame.len);
-        slot.pace(now, frame.len);
-        frame.counted = true;
+        let Some(mut frame) = self.limiters.pop(at, now) else { return };
+        frame.set_counted();
         self.fifo.push_back(frame);
         if self.end == NEVER {
             self.kick = true;
@@ -294,12 +284,15 @@ impl Host {
 
     /// Counts bytes of a limited flow as sent.
     pub(super) fn count(&mut self, at: usize, len: u16, net: &Net) {
+        self.limiters.settle(at);
         let Some(slot) = self.slot_mut(at) else { return };
         slot.state.sent += u64::from(len);
         slot.state.countdown -= i64::from(len);
         if slot.state.countdown <= 0 {
             slot.state.countdown = i64::MAX / 2;
             self.call(at, net, |object, limiter| object.on_bytes(limiter));
+        } else {
+            self.limiters.watch(at);
         }
     }
 
@@ -333,7 +326,7 @@ impl Host {
             _ => self.take_fifo(net),
         };
         let Some(mut frame) = frame else { return };
-        if frame.kind == Kind::Data && (self.limiters.count > 0) {
+        if frame.is_data() && (self.limiters.count > 0) {
             self.leave(&mut frame, net);
         }
         self.transmit(frame);
@@ -358,30 +351,26 @@ impl Host {
 
     /// Round robin over the FIFO and the limiters whose next frame may go.
     pub(super) fn pick(&mut self, net: &Net) -> Option<Frame> {
-        let n = self.limiters.slots.len() + 1;
-        for step in 0..n {
-            let i = (self.turn + step) % n;
-            if i == 0 {
-                if let Some(frame) = self.fifo.pop_front() {
-                    self.turn = 1 % n;
-                    return Some(frame);
-                }
-                continue;
-            }
-            let now = self.now;
-            let Some(slot) = self.slot_mut(i - 1) else { continue };
-            if slot.queue.is_empty() || slot.eligible > now {
-                continue;
-            }
-            if let Some(frame) = slot.queue.pop_front() {
-                slot.state.backlog -= u64::from(frame.len);
-                slot.pace(now, frame.len);
-                self.turn = (i + 1) % n;
-                self.pacer(i - 1, net);
+        let (n, turn, now) = (self.limiters.slots.len(), self.turn, self.now);
+        if turn == 0
+            && let Some(frame) = self.fifo.pop_front()
+        {
+            self.turn = 1 % (n + 1);
+            return Some(frame);
+        }
+        let mut ready = self.limiters.ready(turn.saturating_sub(1), n, now);
+        if ready.is_none() && turn > 0 {
+            if let Some(frame) = self.fifo.pop_front() {
+                self.turn = 1 % (n + 1);
                 return Some(frame);
             }
+            ready = self.limiters.ready(0, turn - 1, now);
         }
-        None
+        let at = ready?;
+        let frame = self.limiters.pop(at, now)?;
+        self.turn = (at + 2) % (n + 1);
+        self.pacer(at, net);
+        Some(frame)
     }
 
     /// Round robin over the virtual output queues whose limiter lets a frame go; in-band answers first.
@@ -412,7 +401,7 @@ impl Host {
 
     /// A data frame goes on the link: its limiter tags and counts it.
     pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
-        let Some(at) = self.limiters.find(self.key_of(frame.dst)) else { return };
+        let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
         let Some(slot) = self.slot_mut(at) else { return };
         let tag = slot.state.tag;
         if tag != Tag::None
@@ -420,7 +409,7 @@ impl Host {
         {
             frame.set_tag(tag);
         }
-        if !frame.counted {
+        if !frame.counted() {
             self.count(at, frame.len, net);
         }
         self.release(at);
@@ -435,16 +424,20 @@ impl Host {
     }
 
     /// A frame whose last bit leaves at `end` goes on the wire.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
-        let ready = end + self.delay;
-        if frame.kind == Kind::Data {
+        if frame.is_data() {
             self.sent += 1;
-            wires.push_frame(self.peer, ready, &frame);
+            wires.push_frame(self.peer, end + self.delay, &frame);
         } else {
-            self.control_hops += 1;
-            let body = self.bodies.take(frame.ext);
-            wires.push(self.peer, Entry { ready, frame }, body);
+            self.send_control(frame, end, wires);
         }
+    }
+
+    #[inline(never)]
+    fn send_control(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
+        self.control_hops += 1;
+        let body = self.bodies.take(frame.ext);
+        wires.push(self.peer, Entry { ready: end + self.delay, frame }, body);
     }
 }

@@ -16,7 +16,7 @@ impl Host {
         let mut due = if self.due > 0 { self.due } else { self.next_own().0 };
         let patience = if self.is_patient() { PATIENCE * net.window } else { 0 };
         for e in wires.waiting(self.inbox) {
-            due = due.min(e.ready + if e.frame.kind == Kind::Data { patience } else { 0 });
+            due = due.min(e.ready + if e.frame.is_data() { patience } else { 0 });
         }
         due
     }

@@ -15,13 +15,13 @@ impl Host {
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
-            && let Some(first) = inbox.ring.places().first()
+            && let Some(first) = inbox.ring.place_at(0)
             && first.ready < end
         {
             let mut taken = 0;
             if self.deaf {
-                for e in inbox.ring.places() {
-                    if e.ready >= end || e.frame.kind != Kind::Data {
+                while let Some(e) = inbox.ring.place_at(taken) {
+                    if e.ready >= end || !e.frame.is_data() {
                         break;
                     }
                     self.receive(e.ready, &e.frame);
@@ -29,7 +29,7 @@ impl Host {
                 }
                 inbox.ring.skip_many(taken);
             }
-            if inbox.ring.places().first().is_some_and(|e| e.ready < end) {
+            if inbox.ring.place_at(0).is_some_and(|e| e.ready < end) {
                 self.take(end, net, wires);
             }
         }
@@ -45,7 +45,7 @@ impl Host {
             if e.ready >= end {
                 break;
             }
-            let (ready, kind) = (e.ready, e.frame.kind);
+            let (ready, kind) = (e.ready, e.frame.kind());
             let Some(entry) = wires.pop(self.inbox) else { break };
             if kind == Kind::Data {
                 self.receive(ready, &entry.frame);
@@ -54,21 +54,25 @@ impl Host {
                     continue;
                 }
             }
-            self.send_until((ready, arrival_kind(kind), 0), net, wires);
+            // After an arrival that was not data, what is due next is known.
+            if self.calm != Calm::Not || self.due <= ready {
+                self.send_until((ready, arrival_kind(kind), 0), net, wires);
+            }
             self.now = ready;
             if kind == Kind::Data {
                 self.answer(&entry.frame, net);
             } else {
                 self.arrive(entry.frame, net, wires);
             }
-            (self.due, self.calm) = (0, false);
+            (self.due, self.calm) = (self.next_own().0, Calm::Not);
         }
     }
 
     /// The sending side's events before `limit`.
     #[inline(always)]
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        if !(self.calm && self.next_tick > limit.0 && self.send_calmly(limit, net, wires)) {
+        let calm = self.calm == Calm::Free && self.next_tick > limit.0;
+        if !(calm && self.send_calmly::<false>(limit, net, wires)) {
             self.send_any(limit, net, wires);
         }
     }
@@ -77,13 +81,18 @@ impl Host {
     #[inline(never)]
     fn send_any(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         self.due = 0;
-        self.calm = self.is_calm();
         let simple = self.sources.len() == 1
             && self.voqs.is_none()
             && !self.sources[0].greedy
             && self.next_tick > limit.0;
         loop {
-            if self.calm && self.next_tick > limit.0 && self.send_calmly(limit, net, wires) {
+            self.calm = if simple { self.how_calm() } else { Calm::Not };
+            let done = match self.calm {
+                Calm::Free => self.send_calmly::<false>(limit, net, wires),
+                Calm::Limited => self.send_calmly::<true>(limit, net, wires),
+                Calm::Not => false,
+            };
+            if done {
                 return;
             }
             if simple && self.is_quiet() && self.send_fast(limit, net, wires) {
@@ -94,34 +103,34 @@ impl Host {
                 return;
             }
             self.execute(key, net, wires);
-            self.calm = self.is_calm();
         }
     }
 
-    /// Nothing but the one source and the link says what the sending side does.
-    fn is_calm(&self) -> bool {
-        self.sources.len() == 1
-            && !self.sources[0].greedy
-            && self.voqs.is_none()
-            && self.limiters.count == 0
-            && self.built == Built::OnFeedback
-            && self.paused_since == NEVER
+    /// How much besides the source and the link says what the sending side of a host with one source does.
+    fn how_calm(&self) -> Calm {
+        let calm = self.paused_since == NEVER
+            && self.limiters.held == 0
             && self.deferred.is_empty()
             && self.control.is_empty()
-            && self.probes.is_empty()
-            && self.timers.next() == NEVER
+            && self.probes.is_empty();
+        match calm {
+            true if self.limiters.count == 0 && self.built == Built::OnFeedback => Calm::Free,
+            true => Calm::Limited,
+            false => Calm::Not,
+        }
     }
 
-    /// The sending side of a calm host before `limit`; false, and nothing done, where a transmission may last longer than the
-    /// run: that is not sent.
+    /// The sending side of a calm host before `limit`. False where something else must be looked at before that, up to which all
+    /// is done: a timer, a limiter, or a transmission that may last longer than the run and is not sent then.
     #[inline(always)]
-    fn send_calmly(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+    fn send_calmly<const LIMITED: bool>(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
         let Some(source) = self.sources.first_mut() else { return false };
-        let (len, before) = (source.len, limit.0);
+        let len = source.len;
         let time = self.tx.time(len);
-        if before + time > net.duration {
+        if limit.0 + time > net.duration {
             return false;
         }
+        let before = if LIMITED { limit.0.min(self.timers.next) } else { limit.0 };
         // An idle transmitter could have started what waits before now, or may now.
         let mut free = if self.end == NEVER { self.now } else { self.end };
         let mut slot = source.next;
@@ -129,20 +138,32 @@ impl Host {
             if let Some(frame) = self.sending.take() {
                 self.send(frame, free, wires);
             }
-            free = self.drain(free, slot.min(before), wires);
+            let calm;
+            (free, calm) = self.drain::<LIMITED>(free, slot.min(before), net, wires);
+            if LIMITED && !(calm && self.timers.next >= before) {
+                self.end = free;
+                return false;
+            }
         }
         while slot < before {
             let Some(source) = self.sources.first_mut() else { break };
             let dst = source.frame();
             let next = source.next;
-            let flow = self.id * self.hosts + dst;
-            let frame = Frame { flow, dst, seq: self.seq, len, born: slot, ..Frame::default() };
+            if LIMITED && !self.passes(dst) {
+                (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
+                self.generate(dst, len, false, net);
+                return false;
+            }
+            let frame = Frame::data(self.id, dst, self.seq, len, slot);
             self.seq = self.seq.wrapping_add(1);
             if free <= slot && self.fifo.is_empty() {
                 self.made.add(&frame);
                 free = slot + time;
-                self.sent += 1;
-                wires.push_frame(self.peer, free + self.delay, &frame);
+                let calm = self.launch::<LIMITED>(frame, slot, free, net, wires);
+                if LIMITED && !(calm && self.timers.next >= before) {
+                    self.end = free;
+                    return false;
+                }
             } else if self.fifo.len() >= self.fifo_limit {
                 self.out.source_discards += 1;
             } else {
@@ -150,7 +171,12 @@ impl Host {
                 self.fifo.push_back(frame);
             }
             if !self.fifo.is_empty() {
-                free = self.drain(free, next.min(before), wires);
+                let calm;
+                (free, calm) = self.drain::<LIMITED>(free, next.min(before), net, wires);
+                if LIMITED && !(calm && self.timers.next >= before) {
+                    self.end = free;
+                    return false;
+                }
             }
             slot = next;
         }
@@ -158,24 +184,74 @@ impl Host {
         self.end = if free >= before { free } else { NEVER };
         self.kick = false;
         self.due = if self.fifo.is_empty() { slot } else { slot.min(free) }.min(self.next_tick);
-        true
+        if LIMITED {
+            self.due = self.due.min(self.timers.next);
+        }
+        before == limit.0
+    }
+    /// Does a new frame for this destination go to the FIFO, with no limiter to be built or to hold it back?
+    #[inline(always)]
+    fn passes(&self, dst: u32) -> bool {
+        let key = self.key_of(dst);
+        self.limiters.passes(key)
+            || match self.limiters.find(key) {
+                Some(at) => self.slot(at).is_some_and(|s| !s.holds()),
+                None => self.built == Built::OnFeedback,
+            }
+    }
+
+    /// The transmission of a calm host's frame, from `start` to `end`. False where its limiter had to be looked at and the host is
+    /// not calm any more.
+    #[inline(always)]
+    fn launch<const LIMITED: bool>(
+        &mut self,
+        mut frame: Frame,
+        start: u64,
+        end: u64,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> bool {
+        let mut calm = true;
+        if LIMITED && self.limiters.count > 0 {
+            if self.position == LimiterPosition::BelowQueue {
+                // As after a frame of the FIFO in [`Host::pick`].
+                self.turn = 1;
+            }
+            if frame.is_data()
+                && (frame.counted() || !self.limiters.pass(self.key_of(u32::from(frame.dst)), frame.len))
+            {
+                (self.now, self.end) = (start, NEVER);
+                self.leave(&mut frame, net);
+                calm = self.how_calm() != Calm::Not;
+                self.end = end;
+            }
+        }
+        self.send(frame, end, wires);
+        calm
     }
 
     /// Sends what waits in the FIFO of a calm host and starts before `before`; the transmitter is free from `free` on. Its next
-    /// time.
+    /// time, and whether the host is still calm.
     #[inline(never)]
-    fn drain(&mut self, mut free: u64, before: u64, wires: &mut Wires) -> u64 {
+    fn drain<const LIMITED: bool>(
+        &mut self,
+        mut free: u64,
+        before: u64,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> (u64, bool) {
+        let mut calm = true;
         while let Some(head) = self.fifo.front() {
-            let start = free.max(head.born);
-            if start >= before {
+            let start = free.max(head.born());
+            if start >= before || (LIMITED && (!calm || start >= self.timers.next)) {
                 break;
             }
             free = start + self.tx.time(head.len);
             if let Some(frame) = self.fifo.pop_front() {
-                self.send(frame, free, wires);
+                calm = self.launch::<LIMITED>(frame, start, free, net, wires);
             }
         }
-        free
+        (free, calm)
     }
 
     /// No XOFF, no start pending, no feedback deferred. Control and probes that wait, wait for the transmitter.
@@ -189,7 +265,7 @@ impl Host {
     fn start_fast(&mut self, limit: Key, net: &Net) -> bool {
         if (self.now, order::START, 0) >= limit
             || self.sources[0].next == self.now
-            || self.timers.next() == self.now
+            || self.timers.next == self.now
         {
             self.kick = true;
             return false;
@@ -203,7 +279,7 @@ impl Host {
     /// True at the limit, false as soon as the general way must take over.
     fn send_fast(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
         loop {
-            let (slot, timer) = (self.sources[0].next, self.timers.next());
+            let (slot, timer) = (self.sources[0].next, self.timers.next);
             if self.end <= slot && self.end <= timer {
                 if (self.end, order::END, 0) >= limit || self.end == NEVER {
                     self.due = self.end.min(self.next_tick);

@@ -34,7 +34,7 @@ impl Scratch {
                 if e.ready >= end {
                     break;
                 }
-                kinds |= e.frame.kind as u8;
+                kinds |= e.frame.kind() as u8;
                 self.short_found.push((((e.ready - base) as i32) << s.bits) | p as i32);
             }
         }
@@ -96,7 +96,7 @@ impl Scratch {
                 if e.ready >= end {
                     break;
                 }
-                self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind), p as u64));
+                self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind()), p as u64));
             }
         }
         self.keys.sort_unstable();

@@ -3,26 +3,29 @@
 use super::*;
 
 impl Switch {
-    /// [`Switch::drain`] of a port where control waits as well or tags are stamped: control first, whenever the transmitter
-    /// becomes free. False if the rest needs the exact way.
+    /// [`Switch::drain`] of a port where control waits as well, tags are stamped, or a transmission in progress is noted:
+    /// control first, whenever the transmitter becomes free. False if the rest needs the exact way.
     #[inline]
     pub(super) fn drain_mixed(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        if self.ports[p].special && !self.drain_noted(p, end, wires) {
+            return self.ends[p] >= end && self.ends[p] != NEVER;
+        }
         let row = self.mmu.row(p);
         let Some(port) = self.ports.get_mut(p) else { return false };
-        if port.special || port.queued > port.mark_from {
+        if port.queued > port.mark_from {
             return false;
         }
         let Some(link) = &port.link else { return false };
         let tx = link.tx;
         loop {
-            let control = port.control.places().first().map_or(AFTER, |e| e.ready);
-            let data = port.data.places().first().map_or(AFTER, |e| e.ready);
+            let control = port.control.place_at(0).map_or(AFTER, |e| e.ready);
+            let data = port.data.place_at(0).map_or(AFTER, |e| e.ready);
             let start = control.min(data).max(port.free);
             if start >= end {
                 break;
             }
             if control <= start {
-                let Some(Entry { frame, .. }) = port.control.places().first() else { break };
+                let Some(Entry { frame, .. }) = port.control.place_at(0) else { break };
                 let done = start + tx.time(frame.len);
                 if done >= end {
                     break;
@@ -42,14 +45,10 @@ impl Switch {
             if done >= end {
                 break;
             }
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+            if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                 return false;
             }
-            if let Some(stamp) = port.stamp
-                && let Tag::RateDiscovery(rate) = frame.tag()
-            {
-                frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-            }
+            frame.stamp(port.stamp);
             let len = u64::from(frame.len);
             wires.push_frame(port.peer, done + port.delay, frame);
             port.data.skip();
@@ -59,6 +58,21 @@ impl Switch {
             port.free = done;
         }
         port.mixed = port.stamp.is_some() || !port.control.is_empty();
+        true
+    }
+
+    /// Ends the transmission noted at a port, if it ends before `end` and nothing stops what waits. True if nothing is noted now.
+    fn drain_noted(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        if self.ports[p].is_stopped() {
+            return false;
+        }
+        if self.ends[p] != NEVER {
+            if self.ends[p] >= end {
+                return false;
+            }
+            self.complete(p, wires);
+        }
+        self.ports[p].special = false;
         true
     }
 
@@ -83,7 +97,7 @@ impl Switch {
             if done >= end {
                 break;
             }
-            calm = e.frame.kind == Kind::Data && self.mmu.free_calmly(row, usize::from(e.frame.input), len);
+            calm = e.frame.is_data() && self.mmu.free_calmly(row, usize::from(e.frame.input), len);
             if !calm {
                 break;
             }
@@ -101,7 +115,9 @@ impl Switch {
             queued -= u64::from(len);
             let mut frame = e.frame;
             let chance = ramp.probability(queued);
-            frame.marked |= chance >= 1.0 || (chance > 0.0 && port.marks.chance(chance));
+            if chance >= 1.0 || (chance > 0.0 && port.marks.chance(chance)) {
+                frame.set_marked(true);
+            }
             wires.push_frame(port.peer, done + port.delay, &frame);
             gone += 1;
             port.queued -= u64::from(len);
@@ -158,9 +174,9 @@ impl Switch {
             if end > last {
                 break;
             }
-            if frame.kind != Kind::Data || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+            if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
                 self.ends[p] = end;
-                port.sending = Some(frame.kind);
+                port.sending = Some(frame.kind());
                 port.special = true;
                 return self.advance_special(p, last, before, wires);
             }
@@ -175,7 +191,7 @@ impl Switch {
         if end != NEVER {
             self.ends[p] = end;
             port.special = true;
-            port.sending = port.data.front().map(|e| e.frame.kind);
+            port.sending = port.data.front().map(|e| e.frame.kind());
         }
     }
 
@@ -208,13 +224,8 @@ impl Switch {
             Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
         };
         let Some(head) = head else { return };
-        if let Some(stamp) = port.stamp
-            && head.frame.kind == Kind::Data
-            && let Tag::RateDiscovery(rate) = head.frame.tag()
-        {
-            head.frame.set_tag(Tag::RateDiscovery(rate.min(stamp)));
-        }
-        port.sending = Some(head.frame.kind);
+        head.frame.stamp(port.stamp);
+        port.sending = Some(head.frame.kind());
         port.special = true;
         self.ends[p] = start + tx.time(head.frame.len);
     }
@@ -261,6 +272,6 @@ impl Port {
             (Kind::Control, Some(link)) => (link.tx, self.control.front()),
             _ => (self.service, self.data.front()),
         };
-        head.filter(|e| e.frame.kind != Kind::InBand).map_or(NEVER, |e| start + tx.time(e.frame.len))
+        head.filter(|e| e.frame.kind() != Kind::InBand).map_or(NEVER, |e| start + tx.time(e.frame.len))
     }
 }

@@ -7,6 +7,7 @@
 
 use super::ranks::key;
 use super::*;
+use crate::frame::Frame;
 
 /// Bit of a port in a set of ports modulo 64.
 #[inline(always)]
@@ -78,7 +79,7 @@ impl Switch {
         let at = self.inbox + input as u32;
         let Some(&entry) = wires.first(at) else { return Stored::Not };
         let f = &entry.frame;
-        let out = usize::from(net.pick(self.index, f.dst, f.flow, f.seq, &mut self.turn));
+        let out = usize::from(net.pick(self.index, f, &mut self.turn));
         let Some(port) = self.ports.get_mut(out) else { return Stored::Not };
         let end = ready + port.service.time(f.len);
         let flies = alone
@@ -129,8 +130,10 @@ impl Switch {
             return;
         }
         let start = port.free - port.service.time(len);
-        let frame = Frame { len, input, ..Frame::default() };
-        port.data.push_back(Entry { ready: start, frame });
+        // Nobody looks at what it carries any more.
+        let mut frame = Frame::data(0, 0, 0, len, 0);
+        frame.input = input;
+        port.data.push_back(&Entry { ready: start, frame });
         port.queued += u64::from(len);
         port.left -= u64::from(len);
         port.sent -= 1;
@@ -181,7 +184,7 @@ impl Switch {
                 return true;
             }
             let end = start + port.service.time(frame.len);
-            if frame.kind != Kind::Data || !port.may_launch(end, net) {
+            if !frame.is_data() || !port.may_launch(end, net) {
                 return end > last;
             }
             let frame = *frame;
@@ -298,7 +301,7 @@ impl Scratch {
                         later = later.min(e.ready);
                         break;
                     }
-                    if e.frame.kind != Kind::Data {
+                    if !e.frame.is_data() {
                         return None;
                     }
                     self.keys.push(key(e.ready - base, order::DATA, p as u64));

@@ -34,8 +34,9 @@ pub(crate) struct Apart {
     /// Frames at its end that arrive later, and their bytes.
     pub(super) behind: usize,
     pub(crate) ahead: u64,
-    /// Bytes at its beginning that have left.
+    /// Bytes at its beginning that have left, and these with the control that has.
     pub(super) gone: u64,
+    pub(super) left: u64,
 }
 
 impl Port {
@@ -57,17 +58,28 @@ impl Port {
         last.iter().map(|e| u64::from(e.frame.len)).sum()
     }
 
-    /// Bytes that have left by `now` of a port that has only data to consider.
-    fn gone_by(&self, now: u64) -> u64 {
-        let (mut gone, mut free) = (0, self.free);
-        for e in self.data.entries() {
-            free = e.ready.max(free) + self.service.time(e.frame.len);
+    /// Bytes that have left by `now`, of data and in all, where nothing stops what waits.
+    fn gone_by(&self, now: u64) -> (u64, u64) {
+        let (mut data, mut all, mut free) = (0, 0, self.free);
+        let mut waiting = self.data.entries().iter().peekable();
+        let mut control = self.control.entries().iter().peekable();
+        let ready = |e: Option<&&Entry>| e.map_or(AFTER, |e| e.ready);
+        loop {
+            let (first, start) = (ready(control.peek()), ready(waiting.peek()));
+            let start = first.min(start).max(free);
+            let (head, tx) = match &self.link {
+                Some(link) if first <= start => (control.next(), link.tx),
+                _ => (waiting.next(), self.service),
+            };
+            let Some(head) = head else { return (data, all) };
+            free = start + tx.time(head.frame.len);
             if free > now {
-                break;
+                return (data, all);
             }
-            gone += u64::from(e.frame.len);
+            let len = u64::from(head.frame.len);
+            all += len;
+            data += if first <= start { 0 } else { len };
         }
-        gone
     }
 }
 
@@ -125,32 +137,49 @@ impl Switch {
         }
     }
 
-    /// The gate of a port fired on a frame that it has stored, before `behind` others that arrive later. Where the port has
-    /// only data to consider, what has left by then can be told without bringing it up to date.
+    /// The gate of a port fired on a frame that it has stored, before `behind` others that arrive later.
     #[inline(never)]
     pub(crate) fn sample_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;
+        let apart = Apart { behind, ahead: self.ports[p].last_bytes(behind), ..Apart::default() };
+        self.look(p, apart, wires, |s, apart| {
+            let all = s.ports[p].data.entries();
+            if let Some(e) = all.len().checked_sub(behind + 1).and_then(|i| all.get(i)) {
+                s.sample(p, e.frame, false, apart, net);
+            }
+        });
+    }
+
+    /// Looks at a port's queue now. Where nothing stops what waits, what has left can be told without bringing the port up to
+    /// date.
+    #[inline]
+    pub(super) fn look(
+        &mut self,
+        p: usize,
+        mut apart: Apart,
+        wires: &mut Wires,
+        look: impl FnOnce(&mut Self, Apart),
+    ) {
         let port = &self.ports[p];
-        let only_data = !(port.special | port.mixed);
-        if !only_data {
-            self.touch(p, now, wires);
+        let told = self.lazy && !port.special;
+        let before = (port.ramp, port.stamp);
+        if told {
+            (apart.gone, apart.left) = port.gone_by(self.now);
+        } else {
+            self.touch(p, self.now, wires);
         }
-        let port = &self.ports[p];
-        let gone = if only_data { port.gone_by(now) } else { 0 };
-        let apart = Apart { behind, ahead: port.last_bytes(behind), gone };
-        let all = port.data.entries();
-        let Some(e) = all.len().checked_sub(behind + 1).and_then(|i| all.get(i)) else { return };
-        let (frame, before) = (e.frame, (port.ramp, port.stamp));
-        self.sample(p, frame, false, apart, net);
+        look(self, apart);
         let port = &mut self.ports[p];
         let after = (port.ramp, port.stamp);
-        if only_data && after != before {
+        if told && after != before {
             // What has left by now did so under the old ones.
-            (port.ramp, port.stamp) = before;
-            self.touch(p, now, wires);
+            port.set_ramp(before.0);
+            port.stamp = before.1;
+            self.touch(p, self.now, wires);
             let port = &mut self.ports[p];
-            (port.ramp, port.stamp) = after;
-            port.special = true;
+            port.set_ramp(after.0);
+            port.stamp = after.1;
+            port.mixed |= after.1.is_some();
         }
     }
 }

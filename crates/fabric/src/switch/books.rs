@@ -74,7 +74,7 @@ impl Switch {
 
     /// Data frames still inside.
     pub(crate) fn inside(&self, ledger: &mut Ledger) {
-        for e in self.ports.iter().flat_map(|p| p.data.entries()).filter(|e| e.frame.kind == Kind::Data) {
+        for e in self.ports.iter().flat_map(|p| p.data.entries()).filter(|e| e.frame.is_data()) {
             ledger.add(&e.frame);
         }
     }

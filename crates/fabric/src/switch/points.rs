@@ -14,7 +14,7 @@ impl Switch {
             Gate::Never => false,
             Gate::AfterBytes | Gate::Always => true,
             Gate::Probability(p) => point.state.stream.chance(p),
-            Gate::Tagged => frame.tag != 0,
+            Gate::Tagged => frame.tagged(),
         };
         port.countdown = match point.state.gate {
             Gate::AfterBytes | Gate::Never => i64::MAX / 2,
@@ -27,13 +27,12 @@ impl Switch {
             return self.look_for_sample(out, apart.behind);
         }
         self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead - apart.gone);
-        let hosts = net.hosts;
         let mut view = FrameView {
-            flow: FlowId(frame.flow),
-            src: NodeId(frame.flow / hosts),
-            dst: NodeId(frame.flow % hosts),
+            flow: FlowId(frame.flow(net.hosts)),
+            src: NodeId(u32::from(frame.src)),
+            dst: NodeId(u32::from(frame.dst)),
             len: Bytes::new(u64::from(frame.len)),
-            marked: frame.marked,
+            marked: frame.marked(),
             tag: frame.tag(),
             dropped,
         };
@@ -42,7 +41,7 @@ impl Switch {
             point.on_sample(&mut view, queue, ctl);
         });
         if !dropped && (view.marked, view.tag) != before {
-            frame.marked = view.marked;
+            frame.set_marked(view.marked);
             frame.set_tag(view.tag);
             if let Some(e) = self.ports[out].data.last_but_mut(apart.behind) {
                 e.frame = frame;
@@ -72,11 +71,11 @@ impl Switch {
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
         port.countdown = point.state.countdown - apart.ahead as i64;
-        port.stamp = point.state.stamp;
+        port.stamp = point.state.stamp.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
         if port.ramp != point.state.ramp {
-            port.ramp = point.state.ramp;
-            port.special = true;
+            let ramp = point.state.ramp;
+            port.set_ramp(ramp);
             port.calm = 0;
         }
         self.look_for_sample(p, apart.behind);
@@ -141,24 +140,17 @@ impl Switch {
     /// The frame of an own message.
     fn own_frame(&self, dst: u32, body: Body, net: &Net, wires: &mut Wires) -> Frame {
         let flow = match body {
-            Body::Feedback(f, _) | Body::Probe(f, _) => f.0,
+            Body::Feedback(f, _) | Body::Probe(f, _) => f,
         };
         let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
-        Frame {
-            flow,
-            dst,
-            ext: wires.bodies.put(body),
-            len: 64,
-            kind,
-            input: self.ports.len() as u16,
-            born: self.now,
-            ..Frame::default()
-        }
+        let mut frame = Frame::control(kind, flow, net.hosts, dst, self.now);
+        (frame.input, frame.ext) = (self.ports.len() as u16, wires.bodies.put(body));
+        frame
     }
 
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        if frame.dst == BROADCAST {
+        if frame.to() == BROADCAST {
             for p in 0..self.ports.len() {
                 if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
                     wires.bodies.share(frame.ext);
@@ -167,19 +159,20 @@ impl Switch {
             }
             return wires.bodies.release(frame.ext);
         }
-        let out = if frame.dst & TO_POINT != 0 {
-            match net.point(frame.dst & !TO_POINT) {
+        let flow = frame.flow(net.hosts);
+        let out = if frame.to() & TO_POINT != 0 {
+            match net.point(frame.to() & !TO_POINT) {
                 Some((s, port)) if s == self.index => usize::from(port),
                 Some((s, _)) => {
-                    let out = net.towards(self.index, s, 0, frame.flow, frame.seq, &mut self.turn);
+                    let out = net.towards(self.index, s, 0, flow, 0, &mut self.turn);
                     return self.queue_message(usize::from(out), frame, wires);
                 }
                 None => return wires.bodies.release(frame.ext),
             }
         } else {
-            usize::from(net.route(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn))
+            usize::from(net.route(self.index, frame.to(), flow, 0, &mut self.turn))
         };
-        if frame.tag == PROBE {
+        if frame.is_probe() {
             self.touch(out, self.now, wires);
             if self.probed(out, &frame, net, wires) {
                 return wires.bodies.release(frame.ext);
@@ -190,7 +183,7 @@ impl Switch {
 
     /// A probe passes the congestion point of an output port; true if it ends here.
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
-        let addressed = frame.dst & TO_POINT != 0;
+        let addressed = frame.to() & TO_POINT != 0;
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
         let apart = if self.may_be_ahead { self.ports[out].later(self.now) } else { Apart::default() };
         let answered = self
@@ -208,7 +201,7 @@ impl Switch {
     }
 
     pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, wires: &mut Wires) {
-        if frame.kind == Kind::InBand {
+        if frame.kind() == Kind::InBand {
             self.touch(out, self.now, wires);
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
@@ -239,29 +232,27 @@ impl Switch {
         &mut self,
         ready: u64,
         frame: &Frame,
-        input: u16,
         net: &Net,
         bodies: &mut Bodies,
     ) -> bool {
-        let frame = Frame { input, ..*frame };
-        if frame.dst == BROADCAST {
+        if frame.to() == BROADCAST {
             for p in 0..self.linked {
-                if p != usize::from(input) && self.ports[p].link.is_some_and(|l| l.tree) {
+                if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
                     bodies.share(frame.ext);
-                    self.place_control(p, ready, &frame);
+                    self.place_control(p, ready, frame);
                 }
             }
             bodies.release(frame.ext);
             return true;
         }
-        if frame.dst & TO_POINT != 0 {
+        if frame.to() & TO_POINT != 0 {
             return false;
         }
-        let out = usize::from(net.pick(self.index, frame.dst, frame.flow, frame.seq, &mut self.turn));
-        if frame.tag == PROBE && self.ports[out].point.is_some() {
+        let out = usize::from(net.choose(self.index, frame.to(), frame.flow(net.hosts), 0, &mut self.turn));
+        if frame.is_probe() && self.ports[out].point.is_some() {
             return false;
         }
-        self.place_control(out, ready, &frame);
+        self.place_control(out, ready, frame);
         true
     }
 }

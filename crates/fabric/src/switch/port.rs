@@ -60,7 +60,8 @@ pub(crate) struct Port {
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
     pub(crate) marks: Stream,
     pub(crate) ramp: Option<Ramp>,
-    pub(crate) stamp: Option<Rate>,
+    /// Smallest-rate stamp, packed.
+    pub(crate) stamp: Option<(u8, u32)>,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
 }
@@ -80,7 +81,7 @@ impl Port {
             // All that was stored has left or waits.
             arrived: self.left + self.queued - apart.ahead
                 + control.map(|e| u64::from(e.frame.len)).sum::<u64>(),
-            sent: self.left + apart.gone,
+            sent: self.left + apart.left,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
@@ -88,16 +89,19 @@ impl Port {
     pub(crate) fn sent_bits(&self) -> u64 {
         (self.left - self.left_control) * 8
     }
+    /// Must the transmitter consider more than what waits and what it is about?
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.paused() || self.service.stopped() || self.link.is_none() || !self.pause_out.is_empty()
+    }
     /// Notes anew what the transmitter has to consider; `busy`: a transmission in progress is noted.
     pub(crate) fn settle_special(&mut self, busy: bool) {
-        self.special = busy
-            || self.paused()
-            || self.service.stopped()
-            || self.link.is_none()
-            || !self.pause_out.is_empty();
+        self.special = busy || self.is_stopped();
         self.mixed = self.stamp.is_some() || !self.control.is_empty();
+    }
+    pub(super) fn set_ramp(&mut self, ramp: Option<Ramp>) {
+        self.ramp = ramp;
         let low = |r: Ramp| if r.at == RampAt::Departure { r.low.get() } else { NEVER };
-        self.mark_from = self.ramp.map_or(NEVER, low);
+        self.mark_from = ramp.map_or(NEVER, low);
     }
 }
 
