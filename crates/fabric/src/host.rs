@@ -16,6 +16,7 @@ use crate::frame::{
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
+use crate::paged::Paged;
 use crate::per_bin::PerBin;
 use crate::source::Source;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
@@ -33,6 +34,26 @@ use std::collections::{BTreeMap, VecDeque};
 struct ReflectorSlot {
     object: Box<dyn Reflector>,
     state: ReflectorState,
+}
+
+/// The reflectors of a host, found by source.
+#[derive(Debug, Default)]
+struct Reflectors {
+    slots: Vec<ReflectorSlot>,
+    /// A place in `slots` and one more, or 0.
+    places: Paged<u32>,
+}
+
+impl Reflectors {
+    #[inline]
+    fn find(&self, key: u32) -> Option<usize> {
+        (self.places.get(key) as usize).checked_sub(1)
+    }
+    fn add(&mut self, key: u32, slot: ReflectorSlot) -> usize {
+        self.slots.push(slot);
+        *self.places.at(key) = self.slots.len() as u32;
+        self.slots.len() - 1
+    }
 }
 
 /// What says what the sending side does.
@@ -129,7 +150,7 @@ pub(crate) struct Host {
     scope: Scope,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
-    reflectors: BTreeMap<u32, ReflectorSlot>,
+    reflectors: Box<Reflectors>,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
@@ -225,7 +246,7 @@ impl Host {
             scope: plan.limiter_scope,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
-            reflectors: BTreeMap::new(),
+            reflectors: Box::default(),
             reflector_scope: plan.reflector_scope,
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),

@@ -62,6 +62,9 @@ pub(crate) struct Mmu {
     watch: u32,
     /// The same for a frame to be stored, the cell's limit included.
     calm: u32,
+    /// Where an output's cells are its own, one for each input: largest queue for which they need not be kept, as none of them
+    /// is larger than the queue, and nothing follows from them.
+    pub(crate) small: Option<u64>,
 }
 
 impl Mmu {
@@ -97,6 +100,8 @@ impl Mmu {
             pool_guard: pool_limit.saturating_sub(margin.saturating_mul(ports as u64)),
             watch: low.min(guard),
             calm: low.min(guard).min(cell_limit),
+            small: (spec.organisation == Organisation::Crosspoint)
+                .then(|| low.min(guard).min(cell_limit).into()),
             so,
             si,
             occupied: vec![0; cells],
@@ -157,8 +162,13 @@ impl Mmu {
 
     /// Longest frame that has no consequence where its output holds no other: cells of one output and input each.
     pub(crate) fn flies(&self) -> u16 {
-        let apart = self.so > 0 && self.si > 0 && !self.cramped && self.pool_guard > u64::MAX / 2;
-        if apart { self.calm.min(u16::MAX.into()) as u16 } else { 0 }
+        self.small.map_or(0, |small| small.min(u16::MAX.into()) as u16)
+    }
+
+    /// Takes a frame that is stored uncounted into its cell.
+    pub(crate) fn count(&mut self, output: usize, input: usize, len: u16) {
+        let cell = self.cell(output, input);
+        self.occupied[cell] += u32::from(len);
     }
 
     /// Undoes [`Mmu::store_calmly`].
@@ -182,6 +192,16 @@ impl Mmu {
             return false;
         }
         *occupied -= u32::from(len);
+        self.pool -= u64::from(len);
+        true
+    }
+
+    /// [`Mmu::free_calmly`], of a frame that is `counted` in its cell or not.
+    #[inline(always)]
+    pub(crate) fn leave_calmly(&mut self, counted: bool, row: usize, input: usize, len: u16) -> bool {
+        if counted {
+            return self.free_calmly(row, input, len);
+        }
         self.pool -= u64::from(len);
         true
     }

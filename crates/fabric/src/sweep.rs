@@ -147,7 +147,11 @@ impl Switch {
             while let Some(e) = port.data.pop_back_since(base) {
                 port.queued -= u64::from(e.frame.len);
                 port.countdown += i64::from(e.frame.len);
-                self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
+                if port.counted {
+                    self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
+                } else {
+                    self.mmu.pool -= u64::from(e.frame.len);
+                }
                 if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input)) {
                     inbox.put_between(e.ready, &e.frame);
                 }
@@ -333,13 +337,15 @@ impl Switch {
                 self.exact.push(p as u16);
                 continue;
             }
-            let row = self.mmu.row(p);
+            let (counted, row) = (port.counted, self.mmu.row(p));
             while let Some(&Entry { ready, ref frame }) = port.data.place_at(0) {
                 let done = ready.max(port.free) + port.service.time(frame.len);
                 if done >= end {
                     break;
                 }
-                if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+                if !frame.is_data()
+                    || !self.mmu.leave_calmly(counted, row, usize::from(frame.input), frame.len)
+                {
                     self.exact.push(p as u16);
                     break;
                 }

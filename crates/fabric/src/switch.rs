@@ -2,12 +2,14 @@
 //!
 //! Handlers of single events, in the order of [`crate::frame::order`]. `next` names the earliest event, `execute`
 //! carries it out; both engines use them. [`crate::sweep`] brings ports up to date only when they are touched. Ports are
-//! in `port`, congestion points and messages in `points`, recording and the end of a run in `books`.
+//! in `port`, what storing a frame does in `storing`, congestion points and messages in `points`, recording and the end of a
+//! run in `books`.
 
 mod ahead;
 mod books;
 mod points;
 mod port;
+mod storing;
 
 pub(crate) use ahead::{Apart, Due, Stored};
 pub(crate) use port::{Ledger, Point, Port};
@@ -200,6 +202,7 @@ impl Switch {
                 special: true,
                 launched: false,
                 mixed: false,
+                counted: sw.mmu.small.is_none(),
                 mark_from: NEVER,
                 left: 0,
                 sent: 0,
@@ -389,6 +392,7 @@ impl Switch {
     /// A data frame for output `out`.
     pub(crate) fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
         self.touch(out, self.now, wires);
+        self.count_cells(out, frame.len);
         let port = &self.ports[out];
         match self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued) {
             Ok(()) => {
@@ -413,94 +417,6 @@ impl Switch {
                     port.countdown -= i64::from(frame.len);
                     if port.countdown <= 0 {
                         self.sample(out, frame, true, Apart::default(), net);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Puts an admitted frame of the data class into its queue.
-    fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
-        let signal = self.mmu.store(out, usize::from(frame.input), frame.len);
-        let port = &mut self.ports[out];
-        port.queued += u64::from(frame.len);
-        port.queue_max = port.queue_max.max(port.queued);
-        if let Some(ramp) = port.ramp
-            && ramp.at == RampAt::Arrival
-            && frame.is_data()
-        {
-            let p = ramp.probability(port.queued);
-            if p >= 1.0 || (p > 0.0 && port.marks.chance(p)) {
-                frame.set_marked(true);
-            }
-        }
-        port.data.push_back(&Entry { ready: self.now, frame: *frame });
-        if port.sending.is_none() {
-            self.kick(out);
-        }
-        self.note_calm(out);
-        self.signal(signal, wires);
-    }
-
-    /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp at
-    /// arrival.
-    fn note_calm(&mut self, out: usize) {
-        let port = &mut self.ports[out];
-        let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
-        let ramp = port.ramp.map_or(NEVER, low);
-        port.calm = port.queue_max.min(self.mmu.output_limit).min(ramp);
-    }
-
-    /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
-    /// that: the occupancies known are upper bounds, and as such below all thresholds.
-    #[inline(always)]
-    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Stored {
-        let len = u64::from(entry.frame.len);
-        let port = &mut self.ports[out];
-        let queued = port.queued + len;
-        if queued > port.calm || !self.mmu.store_calmly(out, input, entry.frame.len) {
-            return Stored::Not;
-        }
-        port.queued = queued;
-        port.countdown -= len as i64;
-        port.data.place(&mut port.last, entry);
-        if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
-    }
-
-    /// Sends XOFF or XON where the memory says so.
-    #[inline]
-    fn signal(&mut self, signal: Signal, wires: &mut Wires) {
-        if signal != Signal::None {
-            self.signalled(signal, wires);
-        }
-    }
-
-    #[cold]
-    fn signalled(&mut self, signal: Signal, wires: &mut Wires) {
-        let domain = match signal {
-            Signal::None => return,
-            Signal::Watch => return self.find_critical(),
-            Signal::Change(domain) => domain,
-        };
-        if self.lazy {
-            self.find_critical();
-        }
-        let kind = if self.mmu.off[domain] { Kind::Xoff } else { Kind::Xon };
-        let all = self.mmu.is_global();
-        let targets = if all { 0..self.ports.len() } else { domain..(domain + 1).min(self.ports.len()) };
-        for t in targets {
-            let Some(link) = self.ports[t].link else { continue };
-            self.ports[t].out.xoffs += u64::from(kind == Kind::Xoff);
-            let frame = Frame::pause(kind);
-            match self.pause_transport {
-                PauseTransport::Wire => {
-                    wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
-                }
-                PauseTransport::Frame => {
-                    self.ports[t].special = true;
-                    self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
-                    if self.ports[t].sending.is_none() {
-                        self.kick(t);
                     }
                 }
             }
@@ -577,7 +493,12 @@ impl Switch {
                     port.left_control += u64::from(frame.len);
                 }
                 let launched = std::mem::take(&mut port.launched);
-                let signal = self.mmu.free(p, usize::from(frame.input), frame.len);
+                let signal = if port.counted {
+                    self.mmu.free(p, usize::from(frame.input), frame.len)
+                } else {
+                    self.mmu.pool -= u64::from(frame.len);
+                    Signal::None
+                };
                 if !launched {
                     wires.push_frame(link.peer, ready, &frame);
                 }

@@ -328,11 +328,12 @@ fn engines_agree_bit_for_bit_on_random_networks() {
         }
         assert!(!matches!(&oracle, Err(RunError::Spec(_))), "seed {seed}: {oracle:?}");
         let oracle = digest(&oracle);
-        // Many threads on few cores cost time in barriers: every other network runs on 2 and 4 as well.
-        let ways: &[(usize, Visits)] = if seed % 2 == 0 {
-            &[(1, Visits::All), (1, Visits::Due), (2, Visits::Adaptive), (3, Visits::Turns), (4, Visits::Due)]
-        } else {
-            &[(1, Visits::All), (1, Visits::Due), (1, Visits::Turns)]
+        // Many threads on few cores cost time in barriers, so not every network runs in every way.
+        let ways: &[(usize, Visits)] = match seed % 4 {
+            0 => &[(1, Visits::Due), (2, Visits::Adaptive), (4, Visits::Turns)],
+            1 => &[(1, Visits::All), (1, Visits::Due)],
+            2 => &[(1, Visits::Adaptive), (2, Visits::Turns), (3, Visits::Due)],
+            _ => &[(1, Visits::All), (1, Visits::Turns)],
         };
         for &(threads, visits) in ways {
             let fast = digest(&run(&spec, &Options { threads, visits, ..Options::default() }));

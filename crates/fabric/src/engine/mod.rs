@@ -107,6 +107,8 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
             h.peer = place(h.peer);
         }
         for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
+            // The oracle keeps every cell.
+            p.counted |= engine == Engine::EventList;
             if let Some(l) = &mut p.link {
                 l.peer = place(l.peer);
                 p.peer = l.peer;

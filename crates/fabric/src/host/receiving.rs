@@ -15,8 +15,12 @@ impl Host {
                         self.deferred.push_back((self.now + self.feedback_delay, flow, feedback));
                     }
                     Some(Body::Feedback(flow, feedback)) => self.feedback(*flow, feedback, net),
-                    Some(Body::Probe(flow, probe)) => self.reflect(*flow, None, Some(*probe), net),
-                    None => {}
+                    Some(&Body::Probe(flow, probe))
+                        if self.reflects(self.now, flow, None, Some(probe), net) =>
+                    {
+                        self.reply(flow);
+                    }
+                    Some(Body::Probe(..)) | None => {}
                 }
                 wires.bodies.release(frame.ext);
             }
@@ -47,7 +51,11 @@ impl Host {
     #[inline]
     pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net) {
         self.receive(self.now, frame);
-        if self.fires(frame) { self.answer(frame, net) } else { self.unanswered(frame) }
+        if !self.fires(frame) {
+            self.unanswered(frame);
+        } else if self.answers(self.now, frame, net) {
+            self.reply(FlowId(frame.flow(self.hosts)));
+        }
     }
 
     /// Does the gate of the reflection select this frame?
@@ -61,8 +69,8 @@ impl Host {
         }
     }
 
-    /// Wakes the reflector with a data frame.
-    pub(super) fn answer(&mut self, frame: &Frame, net: &Net) {
+    /// Wakes the reflector with a data frame that arrives at `now`; true if it has something to do.
+    pub(super) fn answers(&mut self, now: u64, frame: &Frame, net: &Net) -> bool {
         let flow = FlowId(frame.flow(self.hosts));
         let view = FrameView {
             flow,
@@ -73,16 +81,18 @@ impl Host {
             tag: frame.tag(),
             dropped: false,
         };
-        self.reflect(flow, Some(view), None, net);
+        self.reflects(now, flow, Some(view), None, net)
     }
 
     /// Counts a data frame that does not wake its reflector.
     pub(super) fn unanswered(&mut self, frame: &Frame) {
-        if self.reflectors.is_empty() {
+        if self.reflectors.slots.is_empty() {
             return;
         }
         let key = self.reflector_key(FlowId(frame.flow(self.hosts)));
-        if let Some(r) = self.reflectors.get_mut(&key) {
+        if let Some(at) = self.reflectors.find(key)
+            && let Some(r) = self.reflectors.slots.get_mut(at)
+        {
             r.state.received += u64::from(frame.len);
         }
     }
@@ -147,33 +157,36 @@ impl Host {
         if self.reflector_scope == Scope::Host { 0 } else { flow.0 / self.hosts }
     }
 
-    /// Wakes the reflector with a frame or a probe.
-    pub(super) fn reflect(
+    /// Wakes the reflector with a frame or a probe; true if it has something to do, which is [`Host::reply`]. It sees nothing
+    /// of the sending side.
+    fn reflects(
         &mut self,
+        now: u64,
         flow: FlowId,
         frame: Option<FrameView>,
         probe: Option<Probe>,
         net: &Net,
-    ) {
+    ) -> bool {
         let key = self.reflector_key(flow);
-        let now = Time::from_ps(self.now);
+        let now = Time::from_ps(now);
         let mut actions = std::mem::take(&mut self.reflector_actions);
-        if !self.reflectors.contains_key(&key) {
+        let mut at = self.reflectors.find(key);
+        if at.is_none() {
             let src = NodeId(flow.0 / self.hosts);
             let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
             let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
             let Some(object) = made else {
                 self.reflector_actions = actions;
-                return;
+                return false;
             };
             let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
             let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
-            self.reflectors.insert(key, ReflectorSlot { object, state });
+            at = Some(self.reflectors.add(key, ReflectorSlot { object, state }));
             self.deaf = false;
         }
-        if let Some(slot) = self.reflectors.get_mut(&key) {
+        if let Some(slot) = at.and_then(|at| self.reflectors.slots.get_mut(at)) {
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
                 if slot.state.deaf_until <= now {
@@ -186,6 +199,13 @@ impl Host {
                 slot.object.on_probe(&probe, flow, &mut ctl);
             }
         }
+        self.reflector_actions = actions;
+        !self.reflector_actions.is_empty()
+    }
+
+    /// Carries out what a reflector asked for when it was woken for this flow.
+    pub(super) fn reply(&mut self, flow: FlowId) {
+        let mut actions = std::mem::take(&mut self.reflector_actions);
         for action in actions.drain(..) {
             match action {
                 ReflectorAction::Reply(feedback) => {
@@ -208,6 +228,7 @@ impl Host {
                     }
                 }
                 ReflectorAction::Fail(cause) => {
+                    let now = Time::from_ps(self.now);
                     self.failure.get_or_insert(format!("reflector at host {}, {now}: {cause}", self.id));
                 }
             }

@@ -53,6 +53,10 @@ impl Host {
                     self.unanswered(&entry.frame);
                     continue;
                 }
+                // The sending side matters only to what the reflector asks for.
+                if !self.answers(ready, &entry.frame, net) {
+                    continue;
+                }
             }
             // After an arrival that was not data, what is due next is known.
             if self.calm != Calm::Not || self.due <= ready {
@@ -60,7 +64,7 @@ impl Host {
             }
             self.now = ready;
             if kind == Kind::Data {
-                self.answer(&entry.frame, net);
+                self.reply(FlowId(entry.frame.flow(self.hosts)));
             } else {
                 self.arrive(entry.frame, net, wires);
             }

@@ -45,7 +45,9 @@ impl Switch {
             if done >= end {
                 break;
             }
-            if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+            if !frame.is_data()
+                || !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len)
+            {
                 return false;
             }
             frame.stamp(port.stamp);
@@ -97,7 +99,8 @@ impl Switch {
             if done >= end {
                 break;
             }
-            calm = e.frame.is_data() && self.mmu.free_calmly(row, usize::from(e.frame.input), len);
+            calm = e.frame.is_data()
+                && self.mmu.leave_calmly(port.counted, row, usize::from(e.frame.input), len);
             if !calm {
                 break;
             }
@@ -174,7 +177,9 @@ impl Switch {
             if end > last {
                 break;
             }
-            if !frame.is_data() || !self.mmu.free_calmly(row, usize::from(frame.input), frame.len) {
+            if !frame.is_data()
+                || !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len)
+            {
                 self.ends[p] = end;
                 port.sending = Some(frame.kind());
                 port.special = true;

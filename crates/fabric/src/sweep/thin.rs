@@ -143,8 +143,10 @@ impl Switch {
         if let Some(end) = self.ends.get_mut(p) {
             *end = std::mem::replace(&mut port.free, start);
         }
-        let stored = self.mmu.store_calmly(p, usize::from(input), len);
-        debug_assert!(stored, "it is alone in its cell");
+        if port.counted {
+            self.mmu.count(p, usize::from(input), len);
+        }
+        self.mmu.pool += u64::from(len);
     }
 
     /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`, whose frames
@@ -162,7 +164,7 @@ impl Switch {
                 }
                 let Some(Entry { frame, .. }) = port.data.front() else { return false };
                 let (input, len) = (usize::from(frame.input), frame.len);
-                if !self.mmu.free_calmly(self.mmu.row(p), input, len) {
+                if !self.mmu.leave_calmly(port.counted, self.mmu.row(p), input, len) {
                     return false;
                 }
                 port.data.skip();

@@ -203,6 +203,7 @@ impl Switch {
     pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, wires: &mut Wires) {
         if frame.kind() == Kind::InBand {
             self.touch(out, self.now, wires);
+            self.count_cells(out, frame.len);
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
                 return wires.bodies.release(frame.ext);

@@ -35,6 +35,8 @@ pub(crate) struct Port {
     pub(crate) launched: bool,
     /// Control waits as well, or tags are stamped.
     pub(crate) mixed: bool,
+    /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
+    pub(crate) counted: bool,
     /// A departure may be marked where more than this is queued.
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
