@@ -125,8 +125,8 @@ impl Frame {
     pub(crate) fn is_probe(&self) -> bool {
         self.tagged()
     }
-    fn set_probe(&mut self, probe: bool) {
-        self.word = self.word & !(7 << TAG) | u64::from(probe) << TAG;
+    pub(crate) fn set_probe(&mut self) {
+        self.word |= 1 << TAG;
     }
     /// Is it a message or probe?
     pub(crate) fn has_body(&self) -> bool {
@@ -222,11 +222,11 @@ impl Ring {
     }
     /// Puts a control frame in its place: by time, then by input.
     #[inline]
-    pub(crate) fn place_control(&mut self, ready: u64, frame: &Frame, input: u16) {
-        let last = self.tail.wrapping_sub(1) as usize;
+    pub(crate) fn place_control(&mut self, ready: u64, frame: &Frame) {
+        let (last, input) = (self.tail.wrapping_sub(1) as usize, frame.input);
         if self.buf.get(last).is_some_and(|b| (b.ready, b.frame.input) > (ready, input)) {
-            let frame = Frame { input, ..*frame };
-            return self.insert(Entry { ready, frame }, |e| (e.ready, e.frame.input) > (ready, input));
+            let entry = Entry { ready, frame: *frame };
+            return self.insert(entry, |e| (e.ready, e.frame.input) > (ready, input));
         }
         self.append(ready, frame, input);
     }
@@ -341,10 +341,11 @@ impl Ring {
     /// Inserts before the first entry for which `after` is true.
     #[inline(never)]
     fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
-        self.push_back(&entry);
-        let (head, tail) = (self.head as usize, self.tail as usize);
-        let at = head + self.buf[head..tail - 1].partition_point(|e| !after(e));
-        self.buf[at..tail].rotate_right(1);
+        let at = self.entries().partition_point(|e| !after(e));
+        self.push_back(&BEYOND);
+        let (at, tail) = (self.head as usize + at, self.tail as usize);
+        self.buf.copy_within(at..tail - 1, at + 1);
+        self.buf[at] = entry;
     }
 }
 
@@ -404,7 +405,7 @@ pub(crate) struct Wires {
     pub(crate) wheel: Wheel,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
-    /// Of the control frames on the wires and at the worker's switches.
+    /// Of the control frames on the wires and at the nodes, but for probes that have not left their host.
     pub(crate) bodies: Bodies,
 }
 
@@ -420,6 +421,24 @@ impl Wires {
             inbox.put(ready, frame);
         } else {
             self.push_away(port, ready, frame);
+        }
+    }
+    /// The same with the tag lowered to a stamp: where it is put, as a frame can be read in one piece only a while after a part
+    /// of it was written.
+    #[inline(always)]
+    pub(crate) fn push_stamped(&mut self, port: u32, ready: u64, frame: &Frame, stamp: Option<(u8, u32)>) {
+        match self.inboxes.get_mut(port as usize) {
+            Some(inbox) if !inbox.overtaken => {
+                inbox.put(ready, frame);
+                if let Some(e) = inbox.ring.last_but_mut(0) {
+                    e.frame.stamp(stamp);
+                }
+            }
+            _ => {
+                let mut frame = *frame;
+                frame.stamp(stamp);
+                self.push_frame(port, ready, &frame);
+            }
         }
     }
     #[inline(never)]
@@ -464,7 +483,6 @@ impl Wires {
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
         if let Some(body) = body {
-            entry.frame.set_probe(matches!(body, Body::Probe(..)));
             entry.frame.ext = self.bodies.put(body);
         }
         if let Some(inbox) = self.inboxes.get_mut((port & !WATCHED) as usize) {

@@ -137,7 +137,7 @@ pub(crate) struct Host {
     pub(crate) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
     pub(crate) probes: VecDeque<Frame>,
-    /// Of the control frames that wait here.
+    /// Of the probes that wait here.
     pub(crate) bodies: Bodies,
     pub(crate) limiters: Limiters,
     /// Round-robin pointer over FIFO (0) and limiters.

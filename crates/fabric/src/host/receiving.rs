@@ -7,7 +7,7 @@ impl Host {
         match frame.kind() {
             Kind::Xoff | Kind::Xon if self.faults.ignores_pause => {}
             Kind::Xoff | Kind::Xon => self.pause(frame.kind() == Kind::Xoff),
-            Kind::Data => self.deliver(&frame, net),
+            Kind::Data => self.deliver(&frame, net, wires),
             Kind::Control | Kind::InBand => {
                 match wires.bodies.get(frame.ext) {
                     Some(Body::Feedback(..)) if self.loses() => self.lost += 1,
@@ -18,7 +18,7 @@ impl Host {
                     Some(&Body::Probe(flow, probe))
                         if self.reflects(self.now, flow, None, Some(probe), net) =>
                     {
-                        self.reply(flow);
+                        self.reply(flow, wires);
                     }
                     Some(Body::Probe(..)) | None => {}
                 }
@@ -49,12 +49,12 @@ impl Host {
 
     /// A data frame has arrived.
     #[inline]
-    pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net) {
+    pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         self.receive(self.now, frame);
         if !self.fires(frame) {
             self.unanswered(frame);
         } else if self.answers(self.now, frame, net) {
-            self.reply(FlowId(frame.flow(self.hosts)));
+            self.reply(FlowId(frame.flow(self.hosts)), wires);
         }
     }
 
@@ -204,13 +204,13 @@ impl Host {
     }
 
     /// Carries out what a reflector asked for when it was woken for this flow.
-    pub(super) fn reply(&mut self, flow: FlowId) {
+    pub(super) fn reply(&mut self, flow: FlowId, wires: &mut Wires) {
         let mut actions = std::mem::take(&mut self.reflector_actions);
         for action in actions.drain(..) {
             match action {
                 ReflectorAction::Reply(feedback) => {
                     self.made_control(feedback.wire_length());
-                    let ext = self.bodies.put(Body::Feedback(flow, feedback));
+                    let ext = wires.bodies.put(Body::Feedback(flow, feedback));
                     let kind = if self.in_band { Kind::InBand } else { Kind::Control };
                     let dst = flow.0 / self.hosts;
                     let mut frame = Frame::control(kind, flow, self.hosts, dst, self.now);

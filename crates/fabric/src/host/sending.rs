@@ -224,6 +224,7 @@ impl Host {
         let ext = self.bodies.put(Body::Probe(flow, probe));
         let mut frame = Frame::control(kind, flow, self.hosts, to, self.now);
         frame.ext = ext;
+        frame.set_probe();
         if in_band {
             self.probes.push_back(frame);
         } else {
@@ -437,7 +438,12 @@ impl Host {
     #[inline(never)]
     fn send_control(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
         self.control_hops += 1;
-        let body = self.bodies.take(frame.ext);
-        wires.push(self.peer, Entry { ready: end + self.delay, frame }, body);
+        let ready = end + self.delay;
+        if frame.is_probe() {
+            let body = self.bodies.take(frame.ext);
+            wires.push(self.peer, Entry { ready, frame }, body);
+        } else {
+            wires.push_frame(self.peer, ready, &frame);
+        }
     }
 }

@@ -64,12 +64,23 @@ impl Host {
             }
             self.now = ready;
             if kind == Kind::Data {
-                self.reply(FlowId(entry.frame.flow(self.hosts)));
+                self.reply(FlowId(entry.frame.flow(self.hosts)), wires);
             } else {
                 self.arrive(entry.frame, net, wires);
             }
-            (self.due, self.calm) = (self.next_own().0, Calm::Not);
+            (self.due, self.calm) = (self.next_own_time(), Calm::Not);
         }
+    }
+
+    /// The time of [`Host::next_own`].
+    #[inline]
+    fn next_own_time(&self) -> u64 {
+        if self.kick {
+            return self.now;
+        }
+        let deferred = self.deferred.front().map_or(NEVER, |d| d.0);
+        let slot = self.sources.iter().fold(NEVER, |t, s| t.min(s.next));
+        self.end.min(self.timers.next).min(slot).min(deferred).min(self.next_tick)
     }
 
     /// The sending side's events before `limit`.

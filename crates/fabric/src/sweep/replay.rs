@@ -40,7 +40,7 @@ impl Switch {
                 self.control_waits -= 1;
                 continue;
             }
-            let Some(Entry { frame, .. }) = port.data.front_mut() else { break };
+            let Some(Entry { frame, .. }) = port.data.place_at(0) else { break };
             let done = start + port.service.time(frame.len);
             if done >= end {
                 break;
@@ -50,9 +50,8 @@ impl Switch {
             {
                 return false;
             }
-            frame.stamp(port.stamp);
             let len = u64::from(frame.len);
-            wires.push_frame(port.peer, done + port.delay, frame);
+            wires.push_stamped(port.peer, done + port.delay, frame, port.stamp);
             port.data.skip();
             port.queued -= len;
             port.left += len;

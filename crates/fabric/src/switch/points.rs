@@ -222,7 +222,7 @@ impl Switch {
     #[inline]
     fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
-        port.control.place_control(ready, frame, frame.input);
+        port.control.place_control(ready, frame);
         port.mixed = true;
         self.control_waits += 1;
     }
