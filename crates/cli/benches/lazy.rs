@@ -19,6 +19,9 @@ mod bodies;
 #[path = "../../fabric/src/frame.rs"]
 #[allow(dead_code, unused_imports)]
 mod frame;
+#[path = "../../fabric/src/inbox.rs"]
+#[allow(dead_code, unused_imports)]
+mod inbox;
 #[path = "../../fabric/src/net.rs"]
 #[allow(dead_code, unused_imports)]
 mod net;

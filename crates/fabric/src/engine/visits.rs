@@ -140,7 +140,7 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
     let (hosts, wires) = (part.hosts.len(), &mut part.wires);
     for (port, inbox) in wires.inboxes.iter().enumerate() {
         let node = wires.wheel.stations[port].node;
-        for e in inbox.ring.entries() {
+        for e in inbox.entries() {
             wires.wheel.enter_at(node, e.ready);
         }
     }

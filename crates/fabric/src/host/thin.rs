@@ -14,9 +14,13 @@ impl Host {
     #[inline(always)]
     pub(crate) fn look_around(&self, net: &Net, wires: &Wires) -> u64 {
         let mut due = if self.due > 0 { self.due } else { self.next_own().0 };
-        let patience = if self.is_patient() { PATIENCE * net.window } else { 0 };
-        for e in wires.waiting(self.inbox) {
-            due = due.min(e.ready + if e.frame.is_data() { patience } else { 0 });
+        if let Some(inbox) = wires.inboxes.get(self.inbox as usize)
+            && inbox.front().is_some()
+        {
+            let patience = if self.is_patient() { PATIENCE * net.window } else { 0 };
+            for e in inbox.entries() {
+                due = due.min(e.ready + if e.frame.is_data() { patience } else { 0 });
+            }
         }
         due
     }

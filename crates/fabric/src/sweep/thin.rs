@@ -77,7 +77,7 @@ impl Switch {
     #[inline(always)]
     fn take_thinly(&mut self, ready: u64, input: usize, alone: bool, net: &Net, wires: &mut Wires) -> Stored {
         let at = self.inbox + input as u32;
-        let Some(&entry) = wires.first(at) else { return Stored::Not };
+        let Some(&entry) = wires.head(at) else { return Stored::Not };
         let f = &entry.frame;
         let out = usize::from(net.pick(self.index, f, &mut self.turn));
         let Some(port) = self.ports.get_mut(out) else { return Stored::Not };
@@ -97,7 +97,7 @@ impl Switch {
             port.sent += 1;
             wires.push_early(port.peer, end + port.delay, f);
             if let Some(inbox) = wires.inboxes.get_mut(at as usize) {
-                inbox.ring.skip();
+                inbox.skip_many(1);
             }
             return Stored::Calmly;
         }
@@ -111,7 +111,7 @@ impl Switch {
             return how;
         }
         if let Some(inbox) = wires.inboxes.get_mut(at as usize) {
-            inbox.ring.skip();
+            inbox.skip_many(1);
         }
         if how == Stored::AndDue {
             return how;
@@ -242,7 +242,7 @@ impl Switch {
     pub(crate) fn look_around(&mut self, end: u64, wires: &mut Wires) -> u64 {
         let mut due = self.rare;
         for i in self.inbox as usize..self.inbox as usize + self.linked {
-            if let Some(e) = wires.inboxes[i].ring.front() {
+            if let Some(e) = wires.inboxes[i].front() {
                 due = due.min(e.ready);
                 let station = wires.wheel.stations[i];
                 wires.wheel.arrived[station.node as usize] |= 1 << station.bit;
@@ -297,7 +297,10 @@ impl Scratch {
             let first = left.trailing_zeros() as usize;
             left &= left - 1;
             for p in (first..s.linked).step_by(64) {
-                for e in wires.inboxes.get(s.inbox as usize + p)?.ring.entries() {
+                let inbox = wires.inboxes.get(s.inbox as usize + p)?;
+                let mut n = 0;
+                while let Some(e) = inbox.due(n, NEVER >> 1) {
+                    n += 1;
                     if e.ready >= end {
                         kept |= bit(p);
                         later = later.min(e.ready);
