@@ -403,6 +403,14 @@ impl Wires {
             }
         }
     }
+    /// The same, marked on its way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn push_marked(&mut self, port: u32, ready: u64, frame: &Frame) {
+        let mut frame = *frame;
+        frame.set_marked(true);
+        self.push_frame(port, ready, &frame);
+    }
     #[inline(never)]
     fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
         if port & FOREIGN == 0 {

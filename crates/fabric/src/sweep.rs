@@ -19,7 +19,7 @@ use crate::bodies::Bodies;
 use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Wires, order};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
-use crate::switch::{Port, Stored, Switch};
+use crate::switch::{Port, Stored, Switch, leaves_marked};
 
 impl Switch {
     /// Runs the switch up to `end` (exclusive).
@@ -333,7 +333,7 @@ impl Switch {
         self.exact.clear();
         let linked = self.ports.get_mut(..self.linked).unwrap_or_default();
         for (p, port) in linked.iter_mut().enumerate() {
-            if port.special | port.mixed || port.queued > port.mark_from {
+            if port.special | port.mixed {
                 self.exact.push(p as u16);
                 continue;
             }
@@ -350,9 +350,16 @@ impl Switch {
                     break;
                 }
                 let len = u64::from(frame.len);
-                wires.push_frame(port.peer, done + port.delay, frame);
-                port.data.skip();
                 port.queued -= len;
+                let ready = done + port.delay;
+                if port.queued > port.mark_from
+                    && leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, done)
+                {
+                    wires.push_marked(port.peer, ready, frame);
+                } else {
+                    wires.push_frame(port.peer, ready, frame);
+                }
+                port.data.skip();
                 port.left += len;
                 port.sent += 1;
                 port.free = done;
@@ -360,7 +367,7 @@ impl Switch {
         }
         for i in 0..self.exact.len() {
             let p = usize::from(self.exact[i]);
-            if !self.drain_marking(p, end, wires) && !self.drain_mixed(p, end, wires) {
+            if !self.drain_mixed(p, end, wires) {
                 self.drain_exactly(p, end, wires);
             }
         }

@@ -12,7 +12,7 @@ mod port;
 mod storing;
 
 pub(crate) use ahead::{Apart, Due, Stored};
-pub(crate) use port::{Ledger, Point, Port};
+pub(crate) use port::{Ledger, Point, Port, leaves_marked};
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{
@@ -480,13 +480,8 @@ impl Switch {
                 port.left += u64::from(frame.len);
                 if kind == Kind::Data {
                     port.sent += 1;
-                    if let Some(ramp) = port.ramp
-                        && ramp.at == RampAt::Departure
-                    {
-                        let q = ramp.probability(port.queued - port.later(self.now).ahead);
-                        if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
-                            frame.set_marked(true);
-                        }
+                    if leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, self.now) {
+                        frame.set_marked(true);
                     }
                 } else {
                     port.out.control_sent += 1;

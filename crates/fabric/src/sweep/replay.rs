@@ -77,60 +77,6 @@ impl Switch {
         true
     }
 
-    /// [`Switch::drain`] of a port that has only data to consider, part of it within the ramp that marks at departure: the queue
-    /// left behind is what had arrived by then. False if the rest needs another way.
-    #[inline(never)]
-    pub(super) fn drain_marking(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
-        let row = self.mmu.row(p);
-        let Some(port) = self.ports.get_mut(p) else { return false };
-        if port.special | port.mixed || port.queued <= port.mark_from {
-            return false;
-        }
-        let Some(ramp) = port.ramp else { return false };
-        let all = port.data.entries();
-        // The first `arrived` of them had arrived, and make up `queued` bytes with those that have not left.
-        let (mut arrived, mut queued) = (all.len(), port.queued);
-        let mut gone = 0;
-        let mut calm = true;
-        for e in all {
-            let len = e.frame.len;
-            let done = e.ready.max(port.free) + port.service.time(len);
-            if done >= end {
-                break;
-            }
-            calm = e.frame.is_data()
-                && self.mmu.leave_calmly(port.counted, row, usize::from(e.frame.input), len);
-            if !calm {
-                break;
-            }
-            if gone == 0 {
-                while let Some(late) = all[..arrived].last().filter(|l| l.ready >= done) {
-                    queued -= u64::from(late.frame.len);
-                    arrived -= 1;
-                }
-            } else {
-                while let Some(next) = all.get(arrived).filter(|n| n.ready < done) {
-                    queued += u64::from(next.frame.len);
-                    arrived += 1;
-                }
-            }
-            queued -= u64::from(len);
-            let mut frame = e.frame;
-            let chance = ramp.probability(queued);
-            if chance >= 1.0 || (chance > 0.0 && port.marks.chance(chance)) {
-                frame.set_marked(true);
-            }
-            wires.push_frame(port.peer, done + port.delay, &frame);
-            gone += 1;
-            port.queued -= u64::from(len);
-            port.left += u64::from(len);
-            port.free = done;
-        }
-        port.sent += gone;
-        port.data.skip_many(gone as u32);
-        calm
-    }
-
     #[inline(never)]
     pub(super) fn drain_exactly(&mut self, p: usize, end: u64, wires: &mut Wires) {
         self.advance(p, end - 1, end, wires);

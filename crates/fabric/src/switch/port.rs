@@ -125,3 +125,19 @@ impl Ledger {
         self.identity = self.identity.wrapping_add(o.identity);
     }
 }
+
+/// Does the ramp at departure mark a frame that leaves at `now` and leaves `queued` bytes behind, some of which may be stored
+/// ahead?
+#[inline(never)]
+pub(crate) fn leaves_marked(
+    ramp: Option<Ramp>,
+    marks: &mut Stream,
+    data: &Ring,
+    queued: u64,
+    now: u64,
+) -> bool {
+    let Some(ramp) = ramp.filter(|r| r.at == RampAt::Departure) else { return false };
+    let ahead = data.entries().iter().rev().take_while(|e| e.ready >= now);
+    let chance = ramp.probability(queued - ahead.map(|e| u64::from(e.frame.len)).sum::<u64>());
+    chance >= 1.0 || (chance > 0.0 && marks.chance(chance))
+}
