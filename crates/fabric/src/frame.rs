@@ -1,6 +1,7 @@
 //! Frames, and the wires between nodes.
 
 use crate::bodies::{Bodies, Body};
+use crate::inbox::Inbox;
 use cnsim_scheme_api::{FlowId, Tag};
 
 /// A time that never comes, in ps.
@@ -190,12 +191,6 @@ impl Ring {
         Self { buf: vec![BEYOND; places.max(Self::FIRST)].into_boxed_slice(), head: 0, tail: 0 }
     }
 
-    /// From the first entry to the end of the memory: read up to one that is not due, as what stands after the last never is.
-    #[inline]
-    pub(crate) fn places(&self) -> &[Entry] {
-        self.buf.get(self.head as usize..).unwrap_or_default()
-    }
-
     /// The entry `n` places after the first, or what stands beyond the last and is never due.
     #[inline(always)]
     pub(crate) fn place_at(&self, n: u32) -> Option<&Entry> {
@@ -301,7 +296,7 @@ impl Ring {
     }
     /// Appends a frame that stands elsewhere, with its time and input here.
     #[inline(always)]
-    fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
+    pub(crate) fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
         let at = self.tail as usize;
         let Some(after) = self.buf.get_mut(at + 1) else {
             return self.append_more(ready, frame, input);
@@ -339,45 +334,12 @@ impl Ring {
     }
     /// Inserts before the first entry for which `after` is true.
     #[inline(never)]
-    fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
+    pub(crate) fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
         let at = self.entries().partition_point(|e| !after(e));
         self.push_back(&BEYOND);
         let (at, tail) = (self.head as usize + at, self.tail as usize);
         self.buf.copy_within(at..tail - 1, at + 1);
         self.buf[at] = entry;
-    }
-}
-
-/// What has been sent to one receiving port and has not been taken yet, in order of `ready`.
-#[derive(Debug, Default)]
-pub(crate) struct Inbox {
-    pub(crate) ring: Ring,
-    /// Number of the port at its node: frames learn it here, so that the node can copy them as they are.
-    input: u16,
-    /// A PAUSE has been sent to it, so that frames may not come in order.
-    overtaken: bool,
-}
-
-impl Inbox {
-    pub(crate) fn new(places: usize, input: u16) -> Self {
-        Self { ring: Ring::with_places(places), input, overtaken: false }
-    }
-    /// Appends a frame. What one sender sends comes in order, but for a PAUSE over the `wire`, which may overtake.
-    #[inline(always)]
-    pub(crate) fn put(&mut self, ready: u64, frame: &Frame) {
-        if self.overtaken {
-            return self.put_between(ready, frame);
-        }
-        debug_assert!(self.ring.entries().last().is_none_or(|last| last.ready < ready));
-        self.ring.append(ready, frame, self.input);
-    }
-    /// Puts a frame in its place by (ready, kind).
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn put_between(&mut self, ready: u64, frame: &Frame) {
-        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind()));
-        let entry = Entry { ready, frame: Frame { input: self.input, ..*frame } };
-        self.ring.insert(entry, |e| key(e) > key(&entry));
     }
 }
 
@@ -424,7 +386,7 @@ impl Wires {
         match self.inboxes.get_mut(port as usize) {
             Some(inbox) if !inbox.overtaken => {
                 inbox.put(ready, frame);
-                if let Some(e) = inbox.ring.last_but_mut(0) {
+                if let Some(e) = inbox.last_mut() {
                     e.frame.stamp(stamp);
                 }
             }
@@ -454,17 +416,12 @@ impl Wires {
     /// First entry of a receiving port.
     #[inline]
     pub(crate) fn head(&self, port: u32) -> Option<&Entry> {
-        self.inboxes[port as usize].ring.front()
-    }
-    /// The first entry of a receiving port, or what stands in its place and is never due.
-    #[inline]
-    pub(crate) fn first(&self, port: u32) -> Option<&Entry> {
-        self.inboxes.get(port as usize)?.ring.place_at(0)
+        self.inboxes[port as usize].front()
     }
     /// Takes the first entry.
     #[inline]
     pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {
-        self.inboxes[port as usize].ring.pop_front()
+        self.inboxes[port as usize].pop_front()
     }
 }
 

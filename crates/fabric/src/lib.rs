@@ -6,6 +6,7 @@ mod bodies;
 mod engine;
 mod frame;
 mod host;
+mod inbox;
 mod limiter;
 mod mmu;
 mod net;

@@ -1,7 +1,8 @@
 //! Sizes that memory and caches depend on (docs/performance.md has them in a table): a test, so that growth is noticed.
 
-use crate::frame::{Entry, Frame, Inbox};
+use crate::frame::{Entry, Frame};
 use crate::host::Host;
+use crate::inbox::Inbox;
 use crate::switch::{Port, Switch};
 use std::mem::size_of;
 
@@ -9,7 +10,7 @@ use std::mem::size_of;
 fn hot_objects_keep_their_sizes() {
     assert_eq!(size_of::<Frame>(), 24, "a frame");
     assert_eq!(size_of::<Entry>(), 32, "a frame that waits");
-    assert_eq!(size_of::<Inbox>(), 32, "the receiving side of a port");
+    assert_eq!(size_of::<Inbox>(), 192, "the receiving side of a port, a few frames included");
     assert!(size_of::<Port>() <= 448, "a switch's port: {}", size_of::<Port>());
     assert!(size_of::<Host>() <= 1280, "a host: {}", size_of::<Host>());
     assert!(size_of::<Switch>() <= 896, "a switch: {}", size_of::<Switch>());

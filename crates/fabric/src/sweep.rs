@@ -96,7 +96,7 @@ impl Switch {
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
-            let Some(mut entry) = inbox.ring.place_at(0).filter(|e| e.ready < end) else { continue };
+            let Some(mut entry) = inbox.due(0, end) else { continue };
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
@@ -110,18 +110,18 @@ impl Switch {
                 taken += u32::from(how != Stored::Not);
                 if how != Stored::Calmly {
                     if how == Stored::Not || !self.may_be_ahead {
-                        inbox.ring.skip_many(taken);
+                        inbox.skip_many(taken);
                         self.unstore(base, wires);
                         return None;
                     }
                     self.note_ran_out(out);
                 }
-                match inbox.ring.place_at(taken) {
-                    Some(next) if next.ready < end => entry = next,
-                    _ => break,
+                match inbox.due(taken, end) {
+                    Some(next) => entry = next,
+                    None => break,
                 }
             }
-            inbox.ring.skip_many(taken);
+            inbox.skip_many(taken);
             stored += taken;
         }
         self.penalty /= 2;
@@ -237,7 +237,7 @@ impl Switch {
     #[inline(always)]
     fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
         let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return Stored::Not };
-        let Some(entry) = inbox.ring.place_at(0) else { return Stored::Not };
+        let Some(entry) = inbox.front() else { return Stored::Not };
         let f = &entry.frame;
         if !f.is_data() {
             return Stored::Not;
@@ -248,7 +248,7 @@ impl Switch {
             self.chosen = Some(out as u16);
         }
         if how != Stored::Not {
-            inbox.ring.skip();
+            inbox.skip_many(1);
         }
         how
     }

@@ -130,7 +130,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     let mut waiting = 0u64;
     let mut received: Vec<u64> = Vec::new();
     for part in &mut parts {
-        for e in part.wires.inboxes.iter().flat_map(|i| i.ring.entries()).filter(|e| e.frame.is_data()) {
+        for e in part.wires.inboxes.iter().flat_map(|i| i.entries()).filter(|e| e.frame.is_data()) {
             gone.add(&e.frame);
         }
         hosts.extend(part.hosts.iter_mut());

@@ -15,21 +15,17 @@ impl Host {
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
-            && let Some(first) = inbox.ring.place_at(0)
-            && first.ready < end
+            && inbox.due(0, end).is_some()
         {
             let mut taken = 0;
             if self.deaf {
-                while let Some(e) = inbox.ring.place_at(taken) {
-                    if e.ready >= end || !e.frame.is_data() {
-                        break;
-                    }
+                while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_data()) {
                     self.receive(e.ready, &e.frame);
                     taken += 1;
                 }
-                inbox.ring.skip_many(taken);
+                inbox.skip_many(taken);
             }
-            if inbox.ring.place_at(0).is_some_and(|e| e.ready < end) {
+            if inbox.due(0, end).is_some() {
                 self.take(end, net, wires);
             }
         }
@@ -41,7 +37,7 @@ impl Host {
     /// Takes what arrives before `end`, one by one.
     #[inline(never)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        while let Some(e) = wires.first(self.inbox) {
+        while let Some(e) = wires.head(self.inbox) {
             if e.ready >= end {
                 break;
             }

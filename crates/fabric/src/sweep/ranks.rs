@@ -30,10 +30,9 @@ impl Scratch {
         self.short_found.clear();
         let mut kinds = 0;
         for (p, inbox) in wires.inboxes.get(s.inbox as usize..)?.iter().take(s.linked).enumerate() {
-            for e in inbox.ring.places() {
-                if e.ready >= end {
-                    break;
-                }
+            let mut n = 0;
+            while let Some(e) = inbox.due(n, end) {
+                n += 1;
                 kinds |= e.frame.kind() as u8;
                 self.short_found.push((((e.ready - base) as i32) << s.bits) | p as i32);
             }
@@ -92,10 +91,7 @@ impl Scratch {
     pub(super) fn gather(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) {
         self.keys.clear();
         for (p, inbox) in wires.inboxes[s.inbox as usize..][..s.linked].iter().enumerate() {
-            for e in inbox.ring.entries() {
-                if e.ready >= end {
-                    break;
-                }
+            for e in inbox.entries().take_while(|e| e.ready < end) {
                 self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind()), p as u64));
             }
         }
