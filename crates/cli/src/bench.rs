@@ -142,15 +142,17 @@ fn usage() -> (f64, u64) {
     (ticks / 100.0, peak.unwrap_or(0) * 1024)
 }
 
-/// Runs a row in this process; `duration` overrides its own.
-fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> Result<Value, Failure> {
+/// The network of a row, with these settings over the row's own.
+pub(crate) fn spec(name: &str, scheme: &str, more: &[(&str, &str)]) -> Result<RunSpec, Failure> {
     // Any scheme runs on the network of a row; the standard set has some of them.
     let Some(Row(_, _, sets, shape)) = ROWS.iter().find(|r| r.0 == name) else {
         return Err(Failure::input(format!("there is no row {name}")));
     };
     let text = include_str!("../../../scenarios/B07/single-hop.toml");
-    let mut flat: Vec<(String, String)> =
-        sets.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string())).collect();
+    let mut flat: Vec<(String, String)> = (sets.iter().filter(|s| more.iter().all(|m| m.0 != s.0)))
+        .chain(more)
+        .map(|(k, v)| ((*k).to_string(), (*v).to_string()))
+        .collect();
     let quiet = sets.iter().any(|s| s.0 == "hotspot.host");
     let tree = sets.iter().any(|s| s.1 == "k-ary-n-tree");
     // The study's text with the lines that a row replaces left out.
@@ -166,10 +168,6 @@ fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> 
         .filter(|l| !(tree && (l.starts_with("hosts = ") || l.starts_with("ports = "))))
         .map(|l| format!("{l}\n"))
         .collect();
-    if let Some(duration) = duration {
-        flat.retain(|f| f.0 != "run.duration");
-        flat.push(("run.duration".into(), duration.into()));
-    }
     flat.push(("matrix.schemes".into(), format!("[{scheme}]")));
     let scenario = Scenario::parse(name, &text, &flat)?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
@@ -182,7 +180,13 @@ fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> 
         Shape::FatTree => fat_tree(&mut spec, 16),
         Shape::Mixed => mixed(&mut spec),
     }
-    drop((ready, case, scenario, text));
+    Ok(spec)
+}
+
+/// Runs a row in this process; `duration` overrides its own.
+fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> Result<Value, Failure> {
+    let duration = duration.map(|d| ("run.duration", d));
+    let spec = spec(name, scheme, duration.as_slice())?;
     let (before, wall) = (usage().0, std::time::Instant::now());
     let out = cnsim_fabric::run(&spec, &cnsim_fabric::Options { threads, ..Default::default() })
         .map_err(|e| Failure::Run(e.to_string()))?;

@@ -52,6 +52,15 @@ impl From<Vec<cnsim_studies::text::Problem>> for Failure {
 
 pub(crate) type Done = Result<(), Failure>;
 
+/// The network of a row of `cnsim bench`, with these settings over the row's own: for `benches/lazy.rs`.
+///
+/// # Errors
+/// No such row, or settings that a scenario refuses.
+#[doc(hidden)]
+pub fn bench_row(name: &str, more: &[(&str, &str)]) -> Result<cnsim_fabric::RunSpec, String> {
+    bench::spec(name, "none", more).map_err(|e| format!("{e:?}"))
+}
+
 /// The laboratory for congestion management in data-centre Ethernet. Without a verb: `reproduce quick`.
 #[derive(Parser, Debug)]
 #[command(name = "cnsim", version, about, arg_required_else_help = false)]

@@ -2,6 +2,7 @@
 
 use crate::bodies::{Bodies, Body};
 use crate::inbox::Inbox;
+use crate::wheel::{PATIENCE, Wheel};
 use cnsim_scheme_api::{FlowId, Tag};
 
 /// A time that never comes, in ps.
@@ -354,11 +355,16 @@ pub(crate) struct Foreign {
 /// Bit of a link's `peer` that says: owned by another worker; the rest is the port's number in the network.
 pub(crate) const FOREIGN: u32 = 1 << 31;
 
+/// Bit of a link's `peer` that says: owned by this worker, and who receives is to be entered in its wheel.
+pub(crate) const WATCHED: u32 = 1 << 30;
+
 /// The receiving ports that a worker owns, and what it sends elsewhere. Ports are numbered within the worker.
 #[derive(Debug, Default)]
 pub(crate) struct Wires {
     /// The owned ones.
     pub(crate) inboxes: Vec<Inbox>,
+    /// Who is to be visited when, where windows hold few frames.
+    pub(crate) wheel: Wheel,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
     /// Of the control frames on the wires and at the nodes, but for probes that have not left their host.
@@ -399,16 +405,49 @@ impl Wires {
     }
     #[inline(never)]
     fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if port & FOREIGN == 0 {
+            return self.push_watched(port, ready, frame);
+        }
         let entry = Entry { ready, frame: *frame };
         let body = if frame.has_body() { self.bodies.take(frame.ext) } else { None };
         self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
+    }
+    /// Sends a frame where windows hold few.
+    #[inline(always)]
+    pub(crate) fn push_early(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if port & FOREIGN == 0 {
+            self.push_watched(port, ready, frame)
+        } else {
+            self.push_away(port, ready, frame)
+        }
+    }
+    /// Sends a frame to a receiving port of this worker and enters its node in the wheel.
+    #[inline(always)]
+    pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {
+        let at = (port & !WATCHED) as usize;
+        let (Some(inbox), Some(&station)) = (self.inboxes.get_mut(at), self.wheel.stations.get(at)) else {
+            return;
+        };
+        let first = inbox.front().is_none();
+        inbox.put(ready, frame);
+        let window = self.wheel.window(ready);
+        if station.patient && frame.is_data() {
+            if first {
+                self.wheel.enter(station.node, window + PATIENCE);
+            }
+            return;
+        }
+        if let Some(arrived) = self.wheel.arrived.get_mut(station.node as usize) {
+            *arrived |= 1 << (station.bit & 63);
+        }
+        self.wheel.enter(station.node, window);
     }
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
         if let Some(body) = body {
             entry.frame.ext = self.bodies.put(body);
         }
-        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
+        if let Some(inbox) = self.inboxes.get_mut((port & !WATCHED) as usize) {
             inbox.overtaken |= matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon);
         }
         self.push_frame(port, entry.ready, &entry.frame);

@@ -6,6 +6,7 @@
 
 mod receiving;
 mod sending;
+mod thin;
 mod window;
 
 use crate::bodies::{Bodies, Body};

@@ -21,6 +21,7 @@ mod sweep;
 mod switch;
 mod timers;
 mod voq;
+mod wheel;
 
 pub use engine::run;
 
@@ -44,6 +45,20 @@ pub enum Engine {
     EventList,
 }
 
+/// How the windowed engine visits the nodes; results do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Visits {
+    /// By what a port's window holds on average, looked at again and again.
+    #[default]
+    Adaptive,
+    /// Every node in every window.
+    All,
+    /// Only nodes with something to do.
+    Due,
+    /// By turns, some windows each: for tests.
+    Turns,
+}
+
 /// How a run is carried out; results do not depend on it.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
@@ -51,6 +66,8 @@ pub struct Options<'a> {
     pub engine: Engine,
     /// Threads for one run (windowed engine); 0 = by the work of a window and the cores that are free.
     pub threads: usize,
+    /// How nodes are visited (windowed engine).
+    pub visits: Visits,
     /// Called now and then with (simulated time, packet-hops so far); returning false stops the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,
 }
@@ -60,6 +77,7 @@ impl std::fmt::Debug for Options<'_> {
         f.debug_struct("Options")
             .field("engine", &self.engine)
             .field("threads", &self.threads)
+            .field("visits", &self.visits)
             .finish_non_exhaustive()
     }
 }

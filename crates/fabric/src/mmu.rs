@@ -160,6 +160,11 @@ impl Mmu {
         true
     }
 
+    /// Longest frame that has no consequence where its output holds no other: cells of one output and input each.
+    pub(crate) fn flies(&self) -> u16 {
+        self.small.map_or(0, |small| small.min(u16::MAX.into()) as u16)
+    }
+
     /// Takes a frame that is stored uncounted into its cell.
     pub(crate) fn count(&mut self, output: usize, input: usize, len: u16) {
         let cell = self.cell(output, input);

@@ -11,6 +11,7 @@
 
 mod ranks;
 mod replay;
+mod thin;
 
 pub(crate) use ranks::Scratch;
 

@@ -53,6 +53,10 @@ pub(crate) struct Switch {
     pub(crate) bits: u32,
     /// Ports are brought up to date when touched ([`crate::sweep`]), not event by event.
     pub(crate) lazy: bool,
+    /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
+    pub(crate) waiting: u64,
+    /// Longest frame whose memory need not be counted while nothing waits behind it.
+    pub(crate) flies: u16,
     /// Ports to be brought to the window's end the exact way.
     pub(crate) exact: Vec<u16>,
     /// Frames to a destination take turns between ports, so that their order matters.
@@ -120,6 +124,8 @@ impl Switch {
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             bits: 0,
             lazy: false,
+            waiting: 0,
+            flies: 0,
             exact: Vec::new(),
             in_turn: net.in_turn(index),
             ranked_for: 0,
@@ -153,6 +159,7 @@ impl Switch {
             drops_at: Vec::new(),
             next_tick: NEVER,
         };
+        sw.flies = sw.mmu.flies();
         let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
         sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
@@ -193,6 +200,7 @@ impl Switch {
                 peer: 0,
                 sending: None,
                 special: true,
+                launched: false,
                 mixed: false,
                 counted: sw.mmu.small.is_none(),
                 mark_from: NEVER,
@@ -200,6 +208,8 @@ impl Switch {
                 sent: 0,
                 last: 0,
                 left_control: 0,
+                flown: 0,
+                flown_from: 0,
                 queue_max: 0,
                 link,
                 service_rate: rate,
@@ -482,13 +492,16 @@ impl Switch {
                     port.out.control_sent += 1;
                     port.left_control += u64::from(frame.len);
                 }
+                let launched = std::mem::take(&mut port.launched);
                 let signal = if port.counted {
                     self.mmu.free(p, usize::from(frame.input), frame.len)
                 } else {
                     self.mmu.pool -= u64::from(frame.len);
                     Signal::None
                 };
-                wires.push_frame(link.peer, ready, &frame);
+                if !launched {
+                    wires.push_frame(link.peer, ready, &frame);
+                }
                 self.signal(signal, wires);
             }
         }

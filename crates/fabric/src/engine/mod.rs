@@ -1,6 +1,7 @@
 //! Building the nodes, running them, and closing the books.
 
 mod event_list;
+mod visits;
 mod windowed;
 mod workers;
 

@@ -15,7 +15,7 @@ pub(crate) struct Scratch {
 
 /// An arrival as a number that sorts by (time, kind, port).
 #[inline]
-fn key(offset: u64, kind: u8, port: u64) -> u64 {
+pub(super) fn key(offset: u64, kind: u8, port: u64) -> u64 {
     offset << 20 | u64::from(kind) << 16 | port
 }
 

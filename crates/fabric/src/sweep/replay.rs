@@ -138,6 +138,10 @@ impl Switch {
             return;
         }
         let port = &mut self.ports[p];
+        // What stands on its wire already is never found again.
+        if port.launched {
+            return;
+        }
         port.settle_special(false);
         // A transmission that began as its queues alone say need not be kept. A stamped frame must not be stamped again.
         if !port.special && port.stamp.is_none() && self.ends[p] == port.end_time() {

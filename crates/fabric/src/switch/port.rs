@@ -31,6 +31,8 @@ pub(crate) struct Port {
     pub(crate) sending: Option<Kind>,
     /// The transmitter has more to consider than what waits.
     pub(crate) special: bool,
+    /// The data frame in transmission stands on its wire already.
+    pub(crate) launched: bool,
     /// Control waits as well, or tags are stamped.
     pub(crate) mixed: bool,
     /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
@@ -45,6 +47,10 @@ pub(crate) struct Port {
     pub(crate) last: u64,
     /// Of `left`, what was not data: control, on either way.
     pub(crate) left_control: u64,
+    /// Length and input of the frame that is on its wire until `free` and counts as sent, while nothing waits behind it; 0:
+    /// none (`sweep/thin.rs`).
+    pub(crate) flown: u16,
+    pub(crate) flown_from: u16,
     pub(crate) queue_max: u64,
     pub(crate) link: Option<Link>,
     pub(crate) service_rate: Rate,

@@ -1,0 +1,192 @@
+//! Which nodes are visited in a window: all of them, or, where windows hold few frames, those that have something to do.
+//!
+//! Results do not depend on it: a node's state after a window is a function of what reached it, whenever it is looked at.
+
+use super::Part;
+use crate::Visits;
+use crate::frame::{FOREIGN, WATCHED};
+use crate::net::Net;
+use crate::wheel::{Station, Wheel};
+
+/// Windows between two looks at how much they hold.
+const LOOK: u64 = 256;
+
+/// Frames that a port ends in a window, below which only some nodes are visited, and above which all are: between the
+/// two it stays as it is.
+const FEW: f64 = 0.06;
+const MANY: f64 = 0.08;
+
+/// The course of a worker's windows.
+pub(super) struct Turn {
+    visits: Visits,
+    /// Only nodes in the wheel are visited.
+    thin: bool,
+    /// The next window.
+    window: u64,
+    /// Window and packet-hops at the last look.
+    last: (u64, u64),
+}
+
+impl Turn {
+    pub(super) fn new(visits: Visits) -> Self {
+        Self { visits, thin: false, window: 0, last: (0, 0) }
+    }
+
+    /// End of the next window; none after the last.
+    pub(super) fn end(&self, net: &Net) -> Option<u64> {
+        let begin = self.window.saturating_mul(net.window);
+        (begin < net.duration).then(|| (begin + net.window).min(net.duration))
+    }
+
+    /// The nodes of a part, up to `end`.
+    pub(super) fn step(&mut self, net: &Net, part: &mut Part, end: u64) {
+        if self.thin {
+            part.wires.wheel.go_to(self.window);
+        }
+        // In the last window, which may be short, all comes to its end.
+        if self.thin && end == net.duration {
+            self.thin = false;
+            unwatch(net, part, self.window);
+        }
+        if self.thin {
+            step_due(net, part, end);
+        } else {
+            step_all(net, part, end);
+        }
+        self.window += 1;
+        if end < net.duration {
+            self.choose(net, part);
+        }
+    }
+
+    /// The next window in which there may be something to do here, but for what others send.
+    pub(super) fn wish(&self, part: &Part) -> u64 {
+        if self.thin { part.wires.wheel.next() } else { self.window }
+    }
+
+    /// Passes over windows in which nobody has anything to do. The last window of a run is never passed over.
+    pub(super) fn go_on(&mut self, net: &Net, wish: u64) {
+        let last = net.duration.saturating_sub(1) / net.window;
+        self.window = self.window.max(wish.min(last));
+    }
+
+    /// What is sent to this worker from now on has this bit in its receiving port's number.
+    pub(super) fn watched(&self) -> u32 {
+        if self.thin { WATCHED } else { 0 }
+    }
+
+    fn choose(&mut self, net: &Net, part: &mut Part) {
+        let thin = match self.visits {
+            Visits::All => return,
+            Visits::Due => true,
+            Visits::Turns => self.window / 5 % 2 == 1,
+            Visits::Adaptive => {
+                if self.window < self.last.0 + LOOK {
+                    return;
+                }
+                let linked =
+                    part.local.iter().zip(&net.links).filter(|&(&l, n)| l != u32::MAX && n.is_some());
+                let ports = (self.window - self.last.0) as f64 * linked.count() as f64;
+                let hops = part.hops();
+                let held = (hops - self.last.1) as f64 / ports;
+                self.last = (self.window, hops);
+                held < if self.thin { MANY } else { FEW }
+            }
+        };
+        if thin != self.thin {
+            self.thin = thin;
+            if thin { watch(net, part, self.window - 1) } else { unwatch(net, part, self.window) }
+        }
+    }
+}
+
+/// Visits all nodes.
+fn step_all(net: &Net, part: &mut Part, end: u64) {
+    for h in &mut part.hosts {
+        h.sweep(end, net, &mut part.wires);
+    }
+    for s in &mut part.switches {
+        s.sweep(end, net, &mut part.wires, &mut part.scratch);
+    }
+}
+
+/// Visits the nodes that the wheel has for the window in hand.
+fn step_due(net: &Net, part: &mut Part, end: u64) {
+    let hosts = part.hosts.len();
+    for word in 0..part.wires.wheel.words() {
+        let mut nodes = part.wires.wheel.take(word);
+        while nodes != 0 {
+            let node = word * 64 + nodes.trailing_zeros() as usize;
+            nodes &= nodes - 1;
+            let wires = &mut part.wires;
+            let due = match node.checked_sub(hosts) {
+                None => part.hosts[node].sweep_thin(end, net, wires),
+                Some(s) => part.switches[s].sweep_thin(node as u32, end, net, wires, &mut part.scratch),
+            };
+            wires.wheel.enter_at(node as u32, due);
+        }
+    }
+}
+
+/// Enters every node in the wheel; window `over` is the last one that has been run.
+fn watch(net: &Net, part: &mut Part, over: u64) {
+    if part.wires.wheel.stations.is_empty() {
+        part.wires.wheel =
+            Wheel::new(net.window, net.duration, part.hosts.len() + part.switches.len(), stations(part));
+    }
+    mark(part, |peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
+    part.wires.wheel.restart(over);
+    let end = (over + 1) * net.window;
+    let (hosts, wires) = (part.hosts.len(), &mut part.wires);
+    for (port, inbox) in wires.inboxes.iter().enumerate() {
+        let node = wires.wheel.stations[port].node;
+        for e in inbox.entries() {
+            wires.wheel.enter_at(node, e.ready);
+        }
+    }
+    for (n, h) in part.hosts.iter_mut().enumerate() {
+        let due = h.look_around(net, wires);
+        wires.wheel.enter_at(n as u32, due);
+    }
+    for (s, sw) in part.switches.iter_mut().enumerate() {
+        let due = sw.look_around(end, wires);
+        wires.wheel.enter_at((hosts + s) as u32, due);
+    }
+}
+
+/// All nodes are visited from window `next` on.
+fn unwatch(net: &Net, part: &mut Part, next: u64) {
+    mark(part, |peer| peer & !WATCHED);
+    for s in &mut part.switches {
+        s.free_launched(next * net.window, &mut part.wires);
+    }
+}
+
+/// Rewrites the receiving ports of all links of this worker's nodes.
+fn mark(part: &mut Part, new: impl Fn(u32) -> u32) {
+    for h in &mut part.hosts {
+        h.peer = new(h.peer);
+    }
+    for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
+        if let Some(l) = &mut p.link {
+            l.peer = new(l.peer);
+            p.peer = l.peer;
+        }
+    }
+}
+
+fn stations(part: &Part) -> Vec<Station> {
+    let hosts = part.hosts.len();
+    let none = Station { node: 0, patient: false, bit: 0 };
+    let mut stations = vec![none; part.wires.inboxes.len()];
+    for (n, h) in part.hosts.iter().enumerate() {
+        stations[h.inbox as usize] = Station { node: n as u32, patient: h.is_patient(), bit: 0 };
+    }
+    for (s, sw) in part.switches.iter().enumerate() {
+        for p in 0..sw.ports.len() {
+            let node = (hosts + s) as u32;
+            stations[sw.inbox as usize + p] = Station { node, patient: false, bit: (p % 64) as u8 };
+        }
+    }
+    stations
+}

@@ -1,0 +1,318 @@
+//! A switch's window where few frames arrive: only the inputs and outputs that have something are looked at.
+//!
+//! A frame that starts on an idle line cannot be stopped any more, so it is put on the wire at once, ahead of the end
+//! of its transmission ([`Port::launched`]): the switch need not be visited again for it. Its memory is freed when the
+//! port is next touched. So occupancies are upper bounds here too, but may be older than a window; before anything is
+//! decided by them they are brought to what they were at the window's beginning ([`Switch::free_launched`]).
+
+use super::ranks::key;
+use super::*;
+use crate::frame::Frame;
+
+/// Bit of a port in a set of ports modulo 64.
+#[inline(always)]
+fn bit(port: usize) -> u64 {
+    1 << (port % 64)
+}
+
+impl Switch {
+    /// Runs the switch up to `end`, which is not that of the run. Returns when it must be visited next if nothing arrives.
+    pub(crate) fn sweep_thin(
+        &mut self,
+        node: u32,
+        end: u64,
+        net: &Net,
+        wires: &mut Wires,
+        scratch: &mut Scratch,
+    ) -> u64 {
+        let base = end - net.window;
+        if self.rare < end || !self.critical.is_empty() || self.mmu.unsettled() {
+            return self.sweep_all(base, end, net, wires, scratch);
+        }
+        let arrived = wires.wheel.arrived.get_mut(node as usize).map_or(0, std::mem::take);
+        let Some((kept, later)) = scratch.gather_some(self, arrived, base, end, wires) else {
+            return self.sweep_all(base, end, net, wires, scratch);
+        };
+        if let Some(a) = wires.wheel.arrived.get_mut(node as usize) {
+            *a |= kept;
+        }
+        self.lazy = true;
+        if scratch.keys.len() > 1 {
+            scratch.keys.sort_unstable();
+        }
+        for (i, &k) in scratch.keys.iter().enumerate() {
+            let (ready, input) = (base + (k >> 20), (k & 0xFFFF) as usize);
+            // A frame that is alone at its moment starts at that moment if it can.
+            let alone = scratch.keys.get(i + 1).is_none_or(|next| next >> 20 > k >> 20);
+            let how = self.take_thinly(ready, input, alone, net, wires);
+            if how != Stored::Calmly {
+                self.free_launched(base, wires);
+                self.take(how, ready, input, net, wires);
+                self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
+                return self.end_all(base, end, wires);
+            }
+        }
+        let mut due = self.rare.min(later);
+        let mut left = std::mem::take(&mut self.waiting);
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            left &= left - 1;
+            for p in (first..self.linked).step_by(64) {
+                if !self.bring(p, end - 1, end, net, wires) {
+                    return self.end_all(base, end, wires);
+                }
+                let at = self.due_of(p);
+                if at != NEVER {
+                    due = due.min(at);
+                    self.waiting |= bit(p);
+                }
+            }
+        }
+        self.lazy = false;
+        due
+    }
+
+    /// Takes a data frame off its wire in order of time and stores it where nothing depends on the moment. On an idle line
+    /// it starts at once, if it is `alone`.
+    #[inline(always)]
+    fn take_thinly(&mut self, ready: u64, input: usize, alone: bool, net: &Net, wires: &mut Wires) -> Stored {
+        let at = self.inbox + input as u32;
+        let Some(&entry) = wires.head(at) else { return Stored::Not };
+        let f = &entry.frame;
+        let out = usize::from(net.pick(self.index, f, &mut self.turn));
+        let Some(port) = self.ports.get_mut(out) else { return Stored::Not };
+        let end = ready + port.service.time(f.len);
+        let flies = alone
+            && f.len <= self.flies
+            && port.free <= ready
+            && port.data.is_empty()
+            && u64::from(f.len) <= port.calm
+            && port.countdown > i64::from(f.len)
+            && port.may_launch(end, net);
+        if flies {
+            (port.flown, port.flown_from) = (f.len, input as u16);
+            port.free = end;
+            port.countdown -= i64::from(f.len);
+            port.left += u64::from(f.len);
+            port.sent += 1;
+            wires.push_early(port.peer, end + port.delay, f);
+            if let Some(inbox) = wires.inboxes.get_mut(at as usize) {
+                inbox.skip_many(1);
+            }
+            return Stored::Calmly;
+        }
+        self.chosen = Some(out as u16);
+        self.land(out, ready);
+        if !self.bring(out, ready, ready, net, wires) {
+            return Stored::Not;
+        }
+        let how = self.store_calmly(out, input, &entry);
+        if how == Stored::Not {
+            return how;
+        }
+        if let Some(inbox) = wires.inboxes.get_mut(at as usize) {
+            inbox.skip_many(1);
+        }
+        if how == Stored::AndDue {
+            return how;
+        }
+        self.chosen = None;
+        self.waiting |= bit(out);
+        how
+    }
+
+    /// Puts a frame that counts as sent, but is not at `now`, back to where it is counted.
+    #[inline(always)]
+    fn land(&mut self, p: usize, now: u64) {
+        let Some(port) = self.ports.get_mut(p) else { return };
+        let (len, input) = (std::mem::take(&mut port.flown), port.flown_from);
+        if len == 0 || port.free <= now {
+            return;
+        }
+        let start = port.free - port.service.time(len);
+        // Nobody looks at what it carries any more.
+        let mut frame = Frame::data(0, 0, 0, len, 0);
+        frame.input = input;
+        port.data.push_back(&Entry { ready: start, frame });
+        port.queued += u64::from(len);
+        port.left -= u64::from(len);
+        port.sent -= 1;
+        port.sending = Some(Kind::Data);
+        port.special = true;
+        port.launched = true;
+        if let Some(end) = self.ends.get_mut(p) {
+            *end = std::mem::replace(&mut port.free, start);
+        }
+        if port.counted {
+            self.mmu.count(p, usize::from(input), len);
+        }
+        self.mmu.pool += u64::from(len);
+    }
+
+    /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`, whose frames
+    /// go on their wires. False if there is more to consider.
+    #[inline(always)]
+    fn bring(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) -> bool {
+        let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
+        loop {
+            if port.special {
+                if !port.launched {
+                    return false;
+                }
+                if *ends > last {
+                    return true;
+                }
+                let Some(Entry { frame, .. }) = port.data.front() else { return false };
+                let (input, len) = (usize::from(frame.input), frame.len);
+                if !self.mmu.leave_calmly(port.counted, self.mmu.row(p), input, len) {
+                    return false;
+                }
+                port.data.skip();
+                port.queued -= u64::from(len);
+                port.left += u64::from(len);
+                port.sent += 1;
+                port.free = std::mem::replace(ends, NEVER);
+                port.sending = None;
+                port.launched = false;
+                port.settle_special(false);
+                continue;
+            }
+            if port.mixed {
+                return false;
+            }
+            let Some(&Entry { ready, ref frame }) = port.data.front() else { return true };
+            let start = ready.max(port.free);
+            if start >= before {
+                return true;
+            }
+            let end = start + port.service.time(frame.len);
+            if !frame.is_data() || !port.may_launch(end, net) {
+                return end > last;
+            }
+            let frame = *frame;
+            port.launch(ends, end, &frame, wires);
+        }
+    }
+
+    /// When a port needs a visit if nothing arrives.
+    #[inline(always)]
+    fn due_of(&self, p: usize) -> u64 {
+        let (port, end) = (&self.ports[p], self.ends[p]);
+        if end != NEVER {
+            let alone =
+                port.launched && !port.mixed && port.data.entries().len() == 1 && port.pause_out.is_empty();
+            return if alone { NEVER } else { end };
+        }
+        if port.special | port.mixed {
+            return port.start_time().0;
+        }
+        port.data.front().map_or(NEVER, |e| e.ready.max(port.free) + port.service.time(e.frame.len))
+    }
+
+    /// Frees the memory of frames that have left before `base` and whose ports have not been touched since.
+    #[inline(never)]
+    pub(crate) fn free_launched(&mut self, base: u64, wires: &mut Wires) {
+        let lazy = std::mem::replace(&mut self.lazy, true);
+        for p in 0..self.linked {
+            self.land(p, base);
+            if self.ports[p].launched && self.ends[p] < base {
+                self.drain_exactly(p, base, wires);
+            }
+        }
+        self.lazy = lazy;
+    }
+
+    /// The window the usual way.
+    #[inline(never)]
+    fn sweep_all(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) -> u64 {
+        self.free_launched(base, wires);
+        self.sweep(end, net, wires, scratch);
+        self.look_around(end, wires)
+    }
+
+    #[inline(never)]
+    fn end_all(&mut self, base: u64, end: u64, wires: &mut Wires) -> u64 {
+        self.free_launched(base, wires);
+        self.drain(end, wires);
+        self.lazy = false;
+        self.look_around(end, wires)
+    }
+
+    /// Finds out anew what waits, and when it must be visited next if nothing arrives.
+    pub(crate) fn look_around(&mut self, end: u64, wires: &mut Wires) -> u64 {
+        let mut due = self.rare;
+        for i in self.inbox as usize..self.inbox as usize + self.linked {
+            if let Some(e) = wires.inboxes[i].front() {
+                due = due.min(e.ready);
+                let station = wires.wheel.stations[i];
+                wires.wheel.arrived[station.node as usize] |= 1 << station.bit;
+            }
+        }
+        self.waiting = 0;
+        for p in 0..self.linked {
+            let at = self.due_of(p);
+            if at != NEVER {
+                due = due.min(at);
+                self.waiting |= bit(p);
+            }
+        }
+        if self.mmu.unsettled() || !self.critical.is_empty() { end } else { due }
+    }
+}
+
+impl Port {
+    /// May its next data frame, whose transmission ends at `end`, go on its wire at once? Marks at departure and the books
+    /// at the run's end need the moment itself.
+    #[inline(always)]
+    fn may_launch(&self, end: u64, net: &Net) -> bool {
+        !(self.special | self.mixed) && self.mark_from == NEVER && end < net.duration
+    }
+
+    /// Puts the first data frame on its wire.
+    #[inline(always)]
+    fn launch(&mut self, ends: &mut u64, end: u64, frame: &Frame, wires: &mut Wires) {
+        wires.push_early(self.peer, end + self.delay, frame);
+        *ends = end;
+        self.sending = Some(Kind::Data);
+        self.special = true;
+        self.launched = true;
+    }
+}
+
+impl Scratch {
+    /// Finds the data that arrives before `end` at some inputs, and at which of these something is left, and for when;
+    /// none if there is something else than data.
+    #[inline(always)]
+    fn gather_some(
+        &mut self,
+        s: &Switch,
+        inputs: u64,
+        base: u64,
+        end: u64,
+        wires: &Wires,
+    ) -> Option<(u64, u64)> {
+        self.keys.clear();
+        let (mut left, mut kept, mut later) = (inputs, 0, NEVER);
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            left &= left - 1;
+            for p in (first..s.linked).step_by(64) {
+                let inbox = wires.inboxes.get(s.inbox as usize + p)?;
+                let mut n = 0;
+                while let Some(e) = inbox.due(n, NEVER >> 1) {
+                    n += 1;
+                    if e.ready >= end {
+                        kept |= bit(p);
+                        later = later.min(e.ready);
+                        break;
+                    }
+                    if !e.frame.is_data() {
+                        return None;
+                    }
+                    self.keys.push(key(e.ready - base, order::DATA, p as u64));
+                }
+            }
+        }
+        Some((kept, later))
+    }
+}

@@ -1,0 +1,195 @@
+//! Which nodes have something to do in which window. Where windows hold few frames, only those are visited, and windows
+//! in which nobody has anything to do are passed over.
+//!
+//! A wheel of bit sets: one for each of the next 64 windows, and one for each of the 63 groups of 64 windows after
+//! them. Order within a window is free, so nothing is sorted, and a node is entered in constant time. A node entered too
+//! early is visited in vain and enters itself anew; too late it is never.
+
+/// Windows of the fine wheel, and groups of the coarse one.
+const SLOTS: u64 = 64;
+
+/// Windows for which a host may leave what it received: the books of a delivery can be done at any later time.
+pub(crate) const PATIENCE: u64 = 32;
+
+/// The node of a receiving port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Station {
+    pub(crate) node: u32,
+    /// Data may be left waiting here.
+    pub(crate) patient: bool,
+    /// Its number among the node's ports, modulo 64.
+    pub(crate) bit: u8,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Wheel {
+    /// Of a window, ps.
+    length: u64,
+    /// 2^64 / length, rounded down.
+    reciprocal: u64,
+    /// No window begins at or after this time.
+    duration: u64,
+    /// The window in hand.
+    now: u64,
+    /// Words of a bit set.
+    words: usize,
+    fine: Vec<u64>,
+    coarse: Vec<u64>,
+    /// Which sets are not empty.
+    fine_full: u64,
+    coarse_full: u64,
+    /// Per receiving port.
+    pub(crate) stations: Vec<Station>,
+    /// Per node: receiving ports (their numbers modulo 64) to which something has been sent.
+    pub(crate) arrived: Vec<u64>,
+}
+
+impl Wheel {
+    pub(crate) fn new(window: u64, duration: u64, nodes: usize, stations: Vec<Station>) -> Self {
+        let words = nodes.div_ceil(64);
+        let set = vec![0; words * SLOTS as usize];
+        Self {
+            length: window.max(1),
+            reciprocal: u64::MAX / window.max(1),
+            duration,
+            now: 0,
+            words,
+            coarse: set.clone(),
+            fine: set,
+            fine_full: 0,
+            coarse_full: 0,
+            stations,
+            arrived: vec![0; nodes],
+        }
+    }
+
+    /// Forgets all; window `now` is the last one that is over.
+    pub(crate) fn restart(&mut self, now: u64) {
+        self.now = now;
+        self.fine.fill(0);
+        self.coarse.fill(0);
+        self.arrived.fill(0);
+        (self.fine_full, self.coarse_full) = (0, 0);
+    }
+
+    /// The window of a time.
+    #[inline(always)]
+    pub(crate) fn window(&self, time: u64) -> u64 {
+        // The product is at most one too low.
+        let low = ((u128::from(time) * u128::from(self.reciprocal)) >> 64) as u64;
+        low + u64::from(time - low * self.length >= self.length)
+    }
+
+    /// Enters a node for a window after the one in hand.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, node: u32, window: u64) {
+        let window = window.max(self.now + 1);
+        let (place, bit) = (node as usize / 64, 1 << (node % 64));
+        if window - self.now < SLOTS {
+            let slot = (window % SLOTS) as usize;
+            self.fine_full |= 1 << slot;
+            if let Some(word) = self.fine.get_mut(slot * self.words + place) {
+                *word |= bit;
+            }
+        } else {
+            let group = (window / SLOTS).min(self.now / SLOTS + SLOTS - 1);
+            let slot = (group % SLOTS) as usize;
+            self.coarse_full |= 1 << slot;
+            if let Some(word) = self.coarse.get_mut(slot * self.words + place) {
+                *word |= bit;
+            }
+        }
+    }
+
+    /// Enters a node for the window of a time, unless that is after the run's end.
+    #[inline(always)]
+    pub(crate) fn enter_at(&mut self, node: u32, time: u64) {
+        if time < self.duration {
+            self.enter(node, self.window(time));
+        }
+    }
+
+    /// The next window for which a node is entered; `u64::MAX` if there is none.
+    pub(crate) fn next(&self) -> u64 {
+        let next = |full: u64, from: u64| match full.rotate_right((from % SLOTS) as u32).trailing_zeros() {
+            64 => u64::MAX,
+            ahead => from + u64::from(ahead),
+        };
+        let fine = next(self.fine_full, self.now + 1);
+        let group = next(self.coarse_full, self.now / SLOTS + 1);
+        fine.min(group.saturating_mul(SLOTS))
+    }
+
+    /// Goes on to a window, which is at most the next one for which a node is entered.
+    pub(crate) fn go_to(&mut self, window: u64) {
+        self.now = window;
+        let group = (window / SLOTS % SLOTS) as usize;
+        if window.is_multiple_of(SLOTS) && self.coarse_full & (1 << group) != 0 {
+            // The nodes of a group have their turn at its beginning, and enter themselves anew.
+            self.coarse_full &= !(1 << group);
+            let slot = (window % SLOTS) as usize * self.words;
+            for word in 0..self.words {
+                self.fine[slot + word] |= std::mem::take(&mut self.coarse[group * self.words + word]);
+            }
+        }
+        self.fine_full &= !(1 << (window % SLOTS));
+    }
+
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Takes 64 nodes' bits of the window in hand.
+    #[inline]
+    pub(crate) fn take(&mut self, word: usize) -> u64 {
+        let place = (self.now % SLOTS) as usize * self.words + word;
+        self.fine.get_mut(place).map_or(0, std::mem::take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use cnsim_scheme_api::{Purpose, Stream};
+
+    /// Every node has its turn in its window or, if that is far, earlier, when it enters itself anew; none is late.
+    #[test]
+    fn nobody_is_late() {
+        for seed in 0..20 {
+            let mut r = Stream::new(seed, 0, Purpose::Test);
+            let (window, nodes) = ([100_000, 1_500_000, 77_777][seed as usize % 3], 150);
+            let mut wheel = Wheel::new(window, u64::MAX >> 2, nodes, Vec::new());
+            wheel.restart(r.below(1000));
+            let now = wheel.now;
+            let mut later = |after: u64| {
+                let far = 1 << r.below(16);
+                (after + 1 + r.below(far)) * window + r.below(window)
+            };
+            let mut due: Vec<u64> = (0..nodes).map(|_| later(now)).collect();
+            (0..nodes).for_each(|n| wheel.enter_at(n as u32, due[n]));
+            let (mut in_time, mut vain) = (0, 0);
+            for _ in 0..5000 {
+                let next = wheel.next();
+                assert!(due.iter().all(|&d| next <= d / window), "a window was passed over");
+                wheel.go_to(next);
+                for word in 0..wheel.words() {
+                    let mut bits = wheel.take(word);
+                    while bits != 0 {
+                        let n = word * 64 + bits.trailing_zeros() as usize;
+                        bits &= bits - 1;
+                        if due[n] / window == next {
+                            in_time += 1;
+                            due[n] = later(next);
+                        } else {
+                            vain += 1;
+                        }
+                        wheel.enter_at(n as u32, due[n]);
+                    }
+                }
+                assert!(due.iter().all(|&d| d / window > next), "a node was passed over");
+            }
+            assert!(in_time > 3000 && vain < 3 * in_time, "{in_time} visits, {vain} in vain");
+        }
+    }
+}
