@@ -57,6 +57,8 @@ pub(crate) struct Port {
     pub(crate) pause_out: VecDeque<Entry>,
     /// Control that has arrived, or will within this window: by (time, input).
     pub(crate) control: Ring,
+    /// Start of the transmission in progress: the mark that its frame carries was decided then.
+    pub(crate) began: u64,
     /// In XOFF from the far end since.
     pub(crate) paused_since: u64,
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
