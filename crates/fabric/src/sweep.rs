@@ -16,7 +16,7 @@ mod thin;
 pub(crate) use ranks::Scratch;
 
 use crate::bodies::Bodies;
-use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Wires, order};
+use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Ring, Wires, order};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch};
