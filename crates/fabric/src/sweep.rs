@@ -340,7 +340,8 @@ impl Switch {
             let (counted, row) = (port.counted, self.mmu.row(p));
             let mut gone = 0;
             while let Some((&Entry { ready, ref frame }, none)) = port.data.peek(gone) {
-                let done = ready.max(port.free) + port.service.time(frame.len);
+                let start = ready.max(port.free);
+                let done = start + port.service.time(frame.len);
                 if done | none >= end {
                     break;
                 }
@@ -355,7 +356,7 @@ impl Switch {
                 port.queued -= len;
                 let ready = done + port.delay;
                 if port.queued > port.mark_from
-                    && leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, done)
+                    && leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, start)
                 {
                     wires.push_marked(port.peer, ready, frame);
                 } else {

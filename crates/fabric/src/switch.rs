@@ -204,6 +204,7 @@ impl Switch {
                 mixed: false,
                 counted: sw.mmu.small.is_none(),
                 mark_from: NEVER,
+                began: 0,
                 left: 0,
                 sent: 0,
                 last: 0,
@@ -446,6 +447,7 @@ impl Switch {
         } else {
             return;
         };
+        port.began = self.now;
         self.ends[p] = end;
     }
 
@@ -480,7 +482,7 @@ impl Switch {
                 port.left += u64::from(frame.len);
                 if kind == Kind::Data {
                     port.sent += 1;
-                    if leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, self.now) {
+                    if leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, port.began) {
                         frame.set_marked(true);
                     }
                 } else {

@@ -120,6 +120,7 @@ impl Switch {
                 end = NEVER;
                 break;
             }
+            port.began = start;
             end = start + port.service.time(frame.len);
             if end > last {
                 break;
@@ -179,6 +180,7 @@ impl Switch {
         head.frame.stamp(port.stamp);
         port.sending = Some(head.frame.kind());
         port.special = true;
+        port.began = start;
         self.ends[p] = start + tx.time(head.frame.len);
     }
 

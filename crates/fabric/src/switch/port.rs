@@ -59,6 +59,8 @@ pub(crate) struct Port {
     pub(crate) link: Option<Link>,
     pub(crate) service_rate: Rate,
     pub(crate) pause_out: VecDeque<Entry>,
+    /// Start of the transmission in progress: the mark that its frame carries was decided then.
+    pub(crate) began: u64,
     /// In XOFF from the far end since.
     pub(crate) paused_since: u64,
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
@@ -126,18 +128,18 @@ impl Ledger {
     }
 }
 
-/// Does the ramp at departure mark a frame that leaves at `now` and leaves `queued` bytes behind, some of which may be stored
-/// ahead?
+/// Does the ramp at departure mark a frame whose transmission began at `began`? What had arrived behind it by then counts, of
+/// the `queued` bytes that are stored behind it.
 #[inline(never)]
 pub(crate) fn leaves_marked(
     ramp: Option<Ramp>,
     marks: &mut Stream,
     data: &Ring,
     queued: u64,
-    now: u64,
+    began: u64,
 ) -> bool {
     let Some(ramp) = ramp.filter(|r| r.at == RampAt::Departure) else { return false };
-    let ahead = data.entries().iter().rev().take_while(|e| e.ready >= now);
+    let ahead = data.entries().iter().rev().take_while(|e| e.ready > began);
     let chance = ramp.probability(queued - ahead.map(|e| u64::from(e.frame.len)).sum::<u64>());
     chance >= 1.0 || (chance > 0.0 && marks.chance(chance))
 }
