@@ -36,24 +36,28 @@ struct ReflectorSlot {
     state: ReflectorState,
 }
 
-/// The reflectors of a host, found by source.
-#[derive(Debug, Default)]
-struct Reflectors {
-    slots: Vec<ReflectorSlot>,
-    /// A place in `slots` and one more, or 0.
-    places: Paged<u32>,
+/// What is recorded of single frames.
+#[derive(Debug)]
+pub(crate) struct Records {
+    /// Transfers expected from each source: (bytes so far, those to complete, in order).
+    expected: BTreeMap<u32, Expected>,
+    pub(crate) matrix: Vec<u64>,
+    bins: Option<Vec<u64>>,
+    flow_bins: Vec<(u32, Vec<u64>)>,
+    rates: Vec<(u32, Vec<f64>)>,
 }
 
-impl Reflectors {
-    #[inline]
-    fn find(&self, key: u32) -> Option<usize> {
-        (self.places.get(key) as usize).checked_sub(1)
-    }
-    fn add(&mut self, key: u32, slot: ReflectorSlot) -> usize {
-        self.slots.push(slot);
-        *self.places.at(key) = self.slots.len() as u32;
-        self.slots.len() - 1
-    }
+/// What a received frame needs to know of its reflector, mostly.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ear {
+    /// Index of the reflector and one; 0 for none.
+    at: u32,
+    /// Bytes received since it was woken; its state does not have them yet.
+    heard: u64,
+    /// Frames before this time do not wake it.
+    deaf_until: u64,
+    /// Only marked ones do.
+    marked_only: bool,
 }
 
 /// What says what the sending side does.
@@ -132,8 +136,6 @@ pub(crate) struct Host {
     /// Feedback messages that arrived, and those lost of them.
     messages: u64,
     pub(crate) lost: u64,
-    /// Transfers expected from each source: (bytes so far, those to complete, in order).
-    expected: BTreeMap<u32, Expected>,
     pub(crate) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
     pub(crate) probes: VecDeque<Frame>,
@@ -150,14 +152,14 @@ pub(crate) struct Host {
     scope: Scope,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
-    reflectors: Box<Reflectors>,
+    reflectors: Vec<ReflectorSlot>,
+    ears: Paged<Ear>,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
     reflector_actions: Vec<ReflectorAction>,
     pub(crate) counters: Vec<u64>,
     pub(crate) out: HostOutcome,
-    pub(crate) matrix: Vec<u64>,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
     pub(crate) control_at: PerBin,
@@ -166,9 +168,7 @@ pub(crate) struct Host {
     pub(crate) events: Hash,
     pub(crate) failure: Option<String>,
     pub(crate) bin: u64,
-    bins: Option<Vec<u64>>,
-    flow_bins: Vec<(u32, Vec<u64>)>,
-    rates: Vec<(u32, Vec<f64>)>,
+    pub(crate) records: Box<Records>,
 }
 
 impl Host {
@@ -197,7 +197,17 @@ impl Host {
             .enumerate()
             .map(|(i, s)| Source::new(s, id, i, net.hosts, link.tx, net.seed, net.duration))
             .collect();
-        let expected_empty = expected.is_empty();
+        let records = Records {
+            expected,
+            matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
+            bins: (bin > 0 && net.record.delivered.contains(&NodeId(id))).then(|| vec![0; length]),
+            flow_bins: if bin > 0 {
+                mine(&net.record.flows, true).into_iter().map(|s| (s, vec![0; length])).collect()
+            } else {
+                Vec::new()
+            },
+            rates,
+        };
         Some(Self {
             id,
             inbox: base,
@@ -227,7 +237,6 @@ impl Host {
             faults: spec.faults,
             messages: 0,
             lost: 0,
-            expected,
             control: VecDeque::new(),
             probes: VecDeque::new(),
             bodies: Bodies::default(),
@@ -246,7 +255,8 @@ impl Host {
             scope: plan.limiter_scope,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
-            reflectors: Box::default(),
+            reflectors: Vec::new(),
+            ears: Paged::default(),
             reflector_scope: plan.reflector_scope,
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),
@@ -256,8 +266,7 @@ impl Host {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()
             },
-            watched: bin > 0 || net.record.matrix || net.record.latency || !expected_empty,
-            matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
+            watched: bin > 0 || net.record.matrix || net.record.latency || !records.expected.is_empty(),
             control_messages: 0,
             control_bits: 0,
             control_at: PerBin::new(net.control_bin(), net.duration),
@@ -270,14 +279,8 @@ impl Host {
             last_delivery: 0,
             failure: None,
             bin,
-            bins: (bin > 0 && net.record.delivered.contains(&NodeId(id))).then(|| vec![0; length]),
-            flow_bins: if bin > 0 {
-                mine(&net.record.flows, true).into_iter().map(|s| (s, vec![0; length])).collect()
-            } else {
-                Vec::new()
-            },
-            next_tick: if rates.is_empty() || bin == 0 { NEVER } else { bin },
-            rates,
+            next_tick: if records.rates.is_empty() || bin == 0 { NEVER } else { bin },
+            records: Box::new(records),
         })
     }
 

@@ -5,7 +5,8 @@ use crate::paged::Paged;
 use cnsim_scheme_api::{LimiterState, ReactionPoint, Tag};
 use std::collections::VecDeque;
 
-pub(crate) use crate::paged::WHOLE_HOST;
+/// Key of a limiter that serves all flows of the host.
+pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 
 /// Timer slot of the pacer, beside the scheme's own.
 pub(crate) const PACE: u8 = 8;
@@ -42,8 +43,15 @@ impl LimiterSlot {
     /// End of the gap after the last frame at the present rate.
     pub(crate) fn gap_end(&self) -> u64 {
         let bps = self.state.rate.bps();
-        if bps <= 0.0 { NEVER } else { self.last.0.saturating_add((self.last.1 / bps * 1e12).round() as u64) }
+        if bps <= 0.0 { NEVER } else { self.last.0.saturating_add(nearest(self.last.1 / bps * 1e12)) }
     }
+}
+
+/// `x.round() as u64` of what is not negative, without a call.
+fn nearest(x: f64) -> u64 {
+    let whole = x as u64;
+    // The difference, the fraction of `x`, is exact.
+    whole.saturating_add(u64::from(x - whole as f64 >= 0.5))
 }
 
 /// What a frame needs to know of its limiter, mostly.
@@ -65,7 +73,9 @@ const ROOM: i64 = 1 << 31;
 pub(crate) struct Limiters {
     pub(crate) slots: Vec<Option<LimiterSlot>>,
     free: Vec<u32>,
+    /// By destination; of the limiter that serves all of them.
     places: Paged<Place>,
+    whole: Place,
     /// Bit for each slot: its queue holds a frame.
     waiting: Vec<u64>,
     /// Frames in all queues.
@@ -74,15 +84,23 @@ pub(crate) struct Limiters {
 }
 
 impl Limiters {
+    #[inline]
+    fn place(&self, key: u32) -> Place {
+        if key == WHOLE_HOST { self.whole } else { self.places.get(key) }
+    }
+    #[inline]
+    fn place_mut(&mut self, key: u32) -> Option<&mut Place> {
+        if key == WHOLE_HOST { Some(&mut self.whole) } else { self.places.get_mut(key) }
+    }
     /// Place of the limiter for this key.
     #[inline]
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
-        (self.places.get(key).at as usize).checked_sub(1)
+        (self.place(key).at as usize).checked_sub(1)
     }
     /// A frame of `len` bytes passes a limiter that does nothing but count. False where there is more to do, or no limiter.
     #[inline]
     pub(crate) fn pass(&mut self, key: u32, len: u16) -> bool {
-        let Some(place) = self.places.get_mut(key) else { return false };
+        let Some(place) = self.place_mut(key) else { return false };
         let used = place.used + u32::from(len);
         let passes = used < place.room;
         if passes {
@@ -93,12 +111,18 @@ impl Limiters {
     /// Would frames pass a limiter that does nothing but count?
     #[inline]
     pub(crate) fn passes(&self, key: u32) -> bool {
-        self.places.get(key).room > 0
+        self.place(key).room > 0
+    }
+    fn set(&mut self, key: u32, place: Place) {
+        *(if key == WHOLE_HOST { &mut self.whole } else { self.places.at(key) }) = place;
     }
     /// The limiter is to be looked at: its state gets what has passed.
     pub(crate) fn settle(&mut self, at: usize) {
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return };
-        let Some(place) = self.places.get_mut(slot.key) else { return };
+        let place = match slot.key {
+            WHOLE_HOST => &mut self.whole,
+            key => self.places.at(key),
+        };
         slot.state.sent += u64::from(place.used);
         slot.state.countdown -= i64::from(place.used);
         (place.used, place.room) = (0, 0);
@@ -108,8 +132,10 @@ impl Limiters {
         self.settle(at);
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return };
         let counts_only = !slot.holds() && slot.state.tag == Tag::None;
-        if let Some(place) = self.places.get_mut(slot.key) {
-            place.room = if counts_only { slot.state.countdown.clamp(0, ROOM) as u32 } else { 0 };
+        let room = if counts_only { slot.state.countdown.clamp(0, ROOM) as u32 } else { 0 };
+        let key = slot.key;
+        if let Some(place) = self.place_mut(key) {
+            place.room = room;
         }
     }
     /// Queues a frame at a limiter; false where it has as many as it may.
@@ -171,14 +197,31 @@ impl Limiters {
         };
         self.slots[at] = Some(slot);
         self.count += 1;
-        *self.places.at(key) = Place { at: at as u32 + 1, room: 0, used: 0 };
+        self.set(key, Place { at: at as u32 + 1, room: 0, used: 0 });
         at
     }
     pub(crate) fn remove(&mut self, at: usize) -> Option<LimiterSlot> {
         let slot = self.slots[at].take()?;
-        *self.places.at(slot.key) = Place::default();
+        self.set(slot.key, Place::default());
         self.free.push(at as u32);
         self.count -= 1;
         Some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::{Purpose, Stream};
+
+    #[test]
+    fn nearest_is_round() {
+        let mut r = Stream::new(1, 0, Purpose::Test);
+        let odd = [0.0, 0.49999999999999994, 0.5, 1.5, 2.5, 4503599627370495.5, 9007199254740993.0, 1e300];
+        let drawn =
+            (0..100_000u64).map(|i| (r.bits() >> (i % 64)) as f64 * if i % 2 == 0 { 0.5 } else { 0.001 });
+        for x in odd.into_iter().chain([f64::INFINITY, f64::NAN]).chain(drawn) {
+            assert_eq!(nearest(x), x.round() as u64, "{x}");
+        }
     }
 }

@@ -1,40 +1,27 @@
 //! A table by host, in pages that are made as they are needed.
 
-/// Key of what stands for all hosts at once.
-pub(crate) const WHOLE_HOST: u32 = u32::MAX;
-
 const PAGE: usize = 64;
 
-/// One `T` for each host, and one for [`WHOLE_HOST`]; the default where nothing was written.
+/// One `T` for each host; the default where nothing was written.
 #[derive(Debug, Default)]
 pub(crate) struct Paged<T> {
     pages: Vec<Option<Box<[T; PAGE]>>>,
-    whole: T,
 }
 
 impl<T: Copy + Default> Paged<T> {
-    /// What stands there, if its page exists.
-    #[inline]
-    pub(crate) fn get_mut(&mut self, key: u32) -> Option<&mut T> {
-        if key == WHOLE_HOST {
-            return Some(&mut self.whole);
-        }
-        let page = self.pages.get_mut(key as usize / PAGE)?.as_deref_mut()?;
-        page.get_mut(key as usize % PAGE)
-    }
     #[inline]
     pub(crate) fn get(&self, key: u32) -> T {
-        if key == WHOLE_HOST {
-            return self.whole;
-        }
         let page = self.pages.get(key as usize / PAGE).and_then(Option::as_ref);
         page.map_or_else(T::default, |p| p[key as usize % PAGE])
     }
+    /// What stands there, if its page exists.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, key: u32) -> Option<&mut T> {
+        let page = self.pages.get_mut(key as usize / PAGE)?.as_deref_mut()?;
+        page.get_mut(key as usize % PAGE)
+    }
     /// The same, made if need be.
     pub(crate) fn at(&mut self, key: u32) -> &mut T {
-        if key == WHOLE_HOST {
-            return &mut self.whole;
-        }
         let page = key as usize / PAGE;
         if self.pages.len() <= page {
             self.pages.resize_with(page + 1, || None);

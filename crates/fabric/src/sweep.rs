@@ -16,7 +16,7 @@ mod thin;
 pub(crate) use ranks::Scratch;
 
 use crate::bodies::Bodies;
-use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Wires, order};
+use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Ring, Wires, order};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch};
@@ -338,9 +338,10 @@ impl Switch {
                 continue;
             }
             let (counted, row) = (port.counted, self.mmu.row(p));
-            while let Some(&Entry { ready, ref frame }) = port.data.place_at(0) {
+            let mut gone = 0;
+            while let Some((&Entry { ready, ref frame }, none)) = port.data.peek(gone) {
                 let done = ready.max(port.free) + port.service.time(frame.len);
-                if done >= end {
+                if done | none >= end {
                     break;
                 }
                 if !frame.is_data()
@@ -351,12 +352,13 @@ impl Switch {
                 }
                 let len = u64::from(frame.len);
                 wires.push_frame(port.peer, done + port.delay, frame);
-                port.data.skip();
+                gone += 1;
                 port.queued -= len;
                 port.left += len;
-                port.sent += 1;
                 port.free = done;
             }
+            port.sent += u64::from(gone);
+            port.data.skip_many(gone);
         }
         for i in 0..self.exact.len() {
             let p = usize::from(self.exact[i]);

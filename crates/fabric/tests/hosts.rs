@@ -7,8 +7,8 @@ mod common;
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
     Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl,
-    PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Rate, ReactionPoint, ReflectGate, Reflector,
-    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, Rate, ReactionPoint, ReflectGate,
+    Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -24,6 +24,7 @@ struct Point;
 impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
         ctl.sample_with(0.02);
+        ctl.mark(Ramp::step(Bytes::from_kb(4)));
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         if queue.len > Bytes::from_kb(4) {
@@ -101,9 +102,12 @@ impl ReactionPoint for Reaction {
 struct Echo;
 
 impl Reflector for Echo {
-    fn on_frame(&mut self, _: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        ctl.reply(Feedback::Cnp);
-        ctl.ignore_for(Time::from_us(9));
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        ctl.marked_only(!frame.marked);
+        if ctl.received() % 2048 < 1024 {
+            ctl.reply(Feedback::Cnp);
+            ctl.ignore_for(Time::from_us(9));
+        }
     }
     fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
         let at = ctl.now();
@@ -120,7 +124,12 @@ impl Scheme for Nudge {
         Plan {
             limiter_scope: scope(512),
             built: if self.dial & 1024 > 0 { Built::OnFeedback } else { Built::FirstFrame },
-            reflect: if self.dial & 2048 > 0 { ReflectGate::Tagged } else { ReflectGate::Never },
+            reflect: match self.dial >> 13 {
+                0 => ReflectGate::Never,
+                1 => ReflectGate::Tagged,
+                2 => ReflectGate::Unmarked(0.1),
+                _ => ReflectGate::Always,
+            },
             reflector_scope: scope(4096),
         }
     }
@@ -188,7 +197,7 @@ fn scenario(seed: u64) -> RunSpec {
     }
     spec.control = if pick(3) == 0 { ControlTransport::InBand } else { ControlTransport::Priority };
     if pick(4) > 0 {
-        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(1 << 13) }));
+        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(1 << 15) }));
     }
     if pick(3) == 0 {
         common::hotspot(&mut spec, Rate::from_gbps(1.0));

@@ -433,10 +433,23 @@ pub enum ReflectGate {
 pub struct ReflectorState {
     /// Frames that arrive before this time do not wake it.
     pub deaf_until: Time,
+    /// Of the frames that the plan's gate selects, only marked ones wake it.
+    pub marked_only: bool,
     /// Data bytes received for the flow (or station) since it was built.
     pub received: u64,
     /// Random stream of the site.
     pub stream: Stream,
+}
+
+impl ReflectorState {
+    /// Hears all that the plan's gate selects.
+    pub fn new(stream: Stream) -> Self {
+        Self { deaf_until: Time::ZERO, marked_only: false, received: 0, stream }
+    }
+    /// Does a frame that the plan's gate selects wake it?
+    pub fn wakes(&self, now: Time, marked: bool) -> bool {
+        self.deaf_until <= now && (marked || !self.marked_only)
+    }
 }
 
 /// What a reflector asked for.
@@ -478,6 +491,10 @@ impl<'a> ReflectorControl<'a> {
     /// Stay deaf to data frames for this long.
     pub fn ignore_for(&mut self, time: Time) {
         self.state.deaf_until = self.now + time;
+    }
+    /// From now on only marked frames wake it (true), or all that the plan's gate selects.
+    pub fn marked_only(&mut self, on: bool) {
+        self.state.marked_only = on;
     }
     /// Data bytes received since it was built, the frame in hand included.
     pub fn received(&self) -> u64 {

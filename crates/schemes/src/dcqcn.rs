@@ -371,18 +371,29 @@ impl Reflector for Notifier {
         if self.spacing == CnpSpacing::Windows {
             self.phase = self.interval.scale(ctl.uniform());
         }
+        // Until a mark came too soon, nothing but marks matters.
+        ctl.marked_only(true);
     }
 
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
         let now = ctl.now();
-        if self.last.is_some_and(|last| now < last + self.interval) && self.spacing == CnpSpacing::Deferred {
-            self.owed |= frame.marked;
+        if let Some(last) = self.last
+            && now < last + self.interval
+            && self.spacing == CnpSpacing::Deferred
+        {
+            if frame.marked {
+                // What is owed goes with the first frame after the interval, whatever that is.
+                self.owed = true;
+                ctl.ignore_for(last + self.interval - now);
+                ctl.marked_only(false);
+            }
             return;
         }
         if !(frame.marked || self.owed) {
             return;
         }
         self.owed = false;
+        ctl.marked_only(true);
         self.last = Some(now);
         ctl.count(CNPS);
         ctl.reply(Feedback::Cnp);

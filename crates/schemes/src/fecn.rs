@@ -278,11 +278,7 @@ mod tests {
                     line_rate: Rate::from_gbps(10.0),
                 })
                 .unwrap();
-            let mut state = ReflectorState {
-                deaf_until: Time::ZERO,
-                received: 0,
-                stream: Stream::new(1, 1, Purpose::Reflector),
-            };
+            let mut state = ReflectorState::new(Stream::new(1, 1, Purpose::Reflector));
             let mut said = Vec::new();
             let rate = Rate::from_gbps(2.0);
             let frame = FrameView {

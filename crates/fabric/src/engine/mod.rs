@@ -164,7 +164,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         let (host, series) = h.finish(net);
         out.hosts.push(host);
         out.series.extend(series);
-        received.append(&mut h.matrix);
+        received.append(&mut h.records.matrix);
     }
     // Each destination has counted by source; the outcome is by source, then destination.
     let n = out.hosts.len();

@@ -52,7 +52,7 @@ impl Host {
     pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         self.receive(self.now, frame);
         if !self.fires(frame) {
-            self.unanswered(frame);
+            self.hear(frame);
         } else if self.answers(self.now, frame, net) {
             self.reply(FlowId(frame.flow(self.hosts)), wires);
         }
@@ -85,16 +85,19 @@ impl Host {
     }
 
     /// Counts a data frame that does not wake its reflector.
-    pub(super) fn unanswered(&mut self, frame: &Frame) {
-        if self.reflectors.slots.is_empty() {
-            return;
+    #[inline]
+    pub(super) fn hear(&mut self, frame: &Frame) {
+        let key = self.reflector_key(u32::from(frame.src));
+        if let Some(ear) = self.ears.get_mut(key) {
+            ear.heard += u64::from(frame.len);
         }
-        let key = self.reflector_key(FlowId(frame.flow(self.hosts)));
-        if let Some(at) = self.reflectors.find(key)
-            && let Some(r) = self.reflectors.slots.get_mut(at)
-        {
-            r.state.received += u64::from(frame.len);
-        }
+    }
+
+    /// Does a frame that the gate selects wake its reflector?
+    #[inline]
+    pub(super) fn wakes(&self, now: u64, frame: &Frame) -> bool {
+        let ear = self.ears.get(self.reflector_key(u32::from(frame.src)));
+        ear.deaf_until <= now && (frame.marked() || !ear.marked_only)
     }
 
     /// Accounts for a received data frame.
@@ -119,20 +122,20 @@ impl Host {
         }
         let src = u32::from(frame.src);
         let bits = u64::from(frame.len) * 8;
-        if let Some(m) = self.matrix.get_mut(src as usize) {
+        if let Some(m) = self.records.matrix.get_mut(src as usize) {
             *m += bits / 8;
         }
-        if !self.expected.is_empty() {
+        if !self.records.expected.is_empty() {
             self.complete(now, src, u64::from(frame.len));
         }
         if self.bin == 0 {
             return;
         }
         let bin = (now / self.bin) as usize;
-        if let Some(b) = self.bins.as_mut().and_then(|b| b.get_mut(bin)) {
+        if let Some(b) = self.records.bins.as_mut().and_then(|b| b.get_mut(bin)) {
             *b += bits;
         }
-        if let Some((_, bins)) = self.flow_bins.iter_mut().find(|f| f.0 == src)
+        if let Some((_, bins)) = self.records.flow_bins.iter_mut().find(|f| f.0 == src)
             && let Some(b) = bins.get_mut(bin)
         {
             *b += bits;
@@ -141,7 +144,7 @@ impl Host {
 
     /// Counts bytes of finite transfers.
     pub(super) fn complete(&mut self, now: u64, src: u32, len: u64) {
-        let Some(e) = self.expected.get_mut(&src) else { return };
+        let Some(e) = self.records.expected.get_mut(&src) else { return };
         e.received += len;
         while let Some(&(at, bytes, start)) = e.list.front() {
             if e.received < at {
@@ -153,8 +156,9 @@ impl Host {
         }
     }
 
-    pub(super) fn reflector_key(&self, flow: FlowId) -> u32 {
-        if self.reflector_scope == Scope::Host { 0 } else { flow.0 / self.hosts }
+    #[inline]
+    pub(super) fn reflector_key(&self, src: u32) -> u32 {
+        if self.reflector_scope == Scope::Host { 0 } else { src }
     }
 
     /// Wakes the reflector with a frame or a probe; true if it has something to do, which is [`Host::reply`]. It sees nothing
@@ -167,11 +171,12 @@ impl Host {
         probe: Option<Probe>,
         net: &Net,
     ) -> bool {
-        let key = self.reflector_key(flow);
+        let key = self.reflector_key(flow.0 / self.hosts);
         let now = Time::from_ps(now);
         let mut actions = std::mem::take(&mut self.reflector_actions);
-        let mut at = self.reflectors.find(key);
-        if at.is_none() {
+        let ear = self.ears.get(key);
+        let mut at = ear.at as usize;
+        if at == 0 {
             let src = NodeId(flow.0 / self.hosts);
             let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
             let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
@@ -180,16 +185,20 @@ impl Host {
                 return false;
             };
             let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
-            let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
+            let mut state = ReflectorState::new(stream);
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
-            at = Some(self.reflectors.add(key, ReflectorSlot { object, state }));
+            self.reflectors.push(ReflectorSlot { object, state });
             self.deaf = false;
+            at = self.reflectors.len();
         }
-        if let Some(slot) = at.and_then(|at| self.reflectors.slots.get_mut(at)) {
+        if let Some(slot) = self.reflectors.get_mut(at - 1) {
+            if ear.at > 0 {
+                slot.state.received += ear.heard;
+            }
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
-                if slot.state.deaf_until <= now {
+                if slot.state.wakes(now, view.marked) {
                     let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                     slot.object.on_frame(&view, &mut ctl);
                 }
@@ -198,6 +207,9 @@ impl Host {
                 let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                 slot.object.on_probe(&probe, flow, &mut ctl);
             }
+            let deaf_until = slot.state.deaf_until.as_ps();
+            let marked_only = slot.state.marked_only;
+            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, marked_only };
         }
         self.reflector_actions = actions;
         !self.reflector_actions.is_empty()
@@ -265,15 +277,15 @@ impl Host {
 
     pub(super) fn sample_rates(&mut self) {
         let line = self.rate.bps();
-        for i in 0..self.rates.len() {
-            let key = self.key_of(self.rates[i].0);
+        for i in 0..self.records.rates.len() {
+            let key = self.key_of(self.records.rates[i].0);
             let rate = self
                 .limiters
                 .find(key)
                 .and_then(|at| self.slot(at))
                 .filter(|s| s.state.engaged)
                 .map_or(line, |s| s.state.rate.bps());
-            self.rates[i].1.push(rate);
+            self.records.rates[i].1.push(rate);
         }
     }
 
@@ -288,27 +300,27 @@ impl Host {
         (out.sent, out.delivered, out.delivered_bits) = (self.sent, self.got.frames, self.delivered_bits);
         out.latency_sum = Time::from_ps(self.latency_sum);
         out.latency_max = Time::from_ps(self.latency_max);
-        self.out.incomplete = self.expected.values().map(|e| e.list.len() as u64).sum();
+        self.out.incomplete = self.records.expected.values().map(|e| e.list.len() as u64).sum();
         let bin = net.record.bin;
         let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
-        if self.rates.iter().any(|r| r.1.len() < bins) {
+        if self.records.rates.iter().any(|r| r.1.len() < bins) {
             self.sample_rates();
         }
         let host = NodeId(self.id);
         let per_second =
             |bits: Vec<u64>| bits.into_iter().map(|b| b as f64 / bin.as_secs_f64()).collect::<Vec<f64>>();
         let mut series = Vec::new();
-        if let Some(b) = self.bins.take() {
+        if let Some(b) = self.records.bins.take() {
             series.push(Series { kind: SeriesKind::Delivered { host }, bin, values: per_second(b) });
         }
-        for (src, b) in std::mem::take(&mut self.flow_bins) {
+        for (src, b) in std::mem::take(&mut self.records.flow_bins) {
             series.push(Series {
                 kind: SeriesKind::Flow { src: NodeId(src), dst: host },
                 bin,
                 values: per_second(b),
             });
         }
-        for (dst, values) in std::mem::take(&mut self.rates) {
+        for (dst, values) in std::mem::take(&mut self.records.rates) {
             series.push(Series {
                 kind: SeriesKind::LimiterRate { src: host, dst: NodeId(dst) },
                 bin,

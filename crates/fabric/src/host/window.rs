@@ -17,8 +17,8 @@ impl Host {
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
             && inbox.due(0, end).is_some()
         {
-            let mut taken = 0;
             if self.deaf {
+                let mut taken = 0;
                 while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_data()) {
                     self.receive(e.ready, &e.frame);
                     taken += 1;
@@ -34,35 +34,43 @@ impl Host {
         }
     }
 
-    /// Takes what arrives before `end`, one by one.
+    /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
+    /// date for.
     #[inline(never)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        while let Some(e) = wires.head(self.inbox) {
-            if e.ready >= end {
-                break;
-            }
-            let (ready, kind) = (e.ready, e.frame.kind());
-            let Some(entry) = wires.pop(self.inbox) else { break };
-            if kind == Kind::Data {
-                self.receive(ready, &entry.frame);
-                if !self.fires(&entry.frame) {
-                    self.unanswered(&entry.frame);
-                    continue;
+        loop {
+            let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize) else { return };
+            let (mut taken, mut due) = (0, false);
+            while let Some(e) = inbox.due(taken, end) {
+                due = !e.frame.is_data() || (self.fires(&e.frame) && self.wakes(e.ready, &e.frame));
+                if due {
+                    break;
                 }
+                self.receive(e.ready, &e.frame);
+                self.hear(&e.frame);
+                taken += 1;
+            }
+            inbox.skip_many(taken);
+            if !due {
+                return;
+            }
+            let Some(Entry { ready, frame }) = wires.pop(self.inbox) else { return };
+            if frame.is_data() {
+                self.receive(ready, &frame);
                 // The sending side matters only to what the reflector asks for.
-                if !self.answers(ready, &entry.frame, net) {
+                if !self.answers(ready, &frame, net) {
                     continue;
                 }
             }
             // After an arrival that was not data, what is due next is known.
             if self.calm != Calm::Not || self.due <= ready {
-                self.send_until((ready, arrival_kind(kind), 0), net, wires);
+                self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
             }
             self.now = ready;
-            if kind == Kind::Data {
-                self.reply(FlowId(entry.frame.flow(self.hosts)), wires);
+            if frame.is_data() {
+                self.reply(FlowId(frame.flow(self.hosts)), wires);
             } else {
-                self.arrive(entry.frame, net, wires);
+                self.arrive(frame, net, wires);
             }
             (self.due, self.calm) = (self.next_own_time(), Calm::Not);
         }

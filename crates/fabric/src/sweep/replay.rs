@@ -17,9 +17,9 @@ impl Switch {
         }
         let Some(link) = &port.link else { return false };
         let tx = link.tx;
+        let first = |ring: &Ring| ring.place_at(0).map_or(AFTER, |e| e.ready);
+        let (mut control, mut data) = (first(&port.control), first(&port.data));
         loop {
-            let control = port.control.place_at(0).map_or(AFTER, |e| e.ready);
-            let data = port.data.place_at(0).map_or(AFTER, |e| e.ready);
             let start = control.min(data).max(port.free);
             if start >= end {
                 break;
@@ -33,6 +33,7 @@ impl Switch {
                 let len = u64::from(frame.len);
                 wires.push_frame(port.peer, done + port.delay, frame);
                 port.control.skip();
+                control = first(&port.control);
                 port.left += len;
                 port.left_control += len;
                 port.out.control_sent += 1;
@@ -53,6 +54,7 @@ impl Switch {
             let len = u64::from(frame.len);
             wires.push_stamped(port.peer, done + port.delay, frame, port.stamp);
             port.data.skip();
+            data = first(&port.data);
             port.queued -= len;
             port.left += len;
             port.sent += 1;

@@ -52,18 +52,18 @@ pub(crate) struct Port {
     pub(crate) flown: u16,
     pub(crate) flown_from: u16,
     pub(crate) queue_max: u64,
+    /// Control that has arrived, or will within this window: by (time, input).
+    pub(crate) control: Ring,
+    /// Smallest-rate stamp, packed.
+    pub(crate) stamp: Option<(u8, u32)>,
     pub(crate) link: Option<Link>,
     pub(crate) service_rate: Rate,
     pub(crate) pause_out: VecDeque<Entry>,
-    /// Control that has arrived, or will within this window: by (time, input).
-    pub(crate) control: Ring,
     /// In XOFF from the far end since.
     pub(crate) paused_since: u64,
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
     pub(crate) marks: Stream,
     pub(crate) ramp: Option<Ramp>,
-    /// Smallest-rate stamp, packed.
-    pub(crate) stamp: Option<(u8, u32)>,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
 }

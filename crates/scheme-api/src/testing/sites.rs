@@ -191,7 +191,7 @@ impl ReflectorRig {
             gate: scheme.plan().reflect,
             draws: Stream::new(seed, 5, Purpose::Node),
             started: false,
-            state: ReflectorState { deaf_until: Time::ZERO, received: 0, stream },
+            state: ReflectorState::new(stream),
             now: Time::ZERO,
             actions: Vec::new(),
             failure: None,
@@ -231,7 +231,7 @@ impl ReflectorRig {
         if self.started || fires {
             self.state.received += frame.len.get();
         }
-        if fires && self.state.deaf_until <= self.now {
+        if fires && self.state.wakes(self.now, frame.marked) {
             return self.call(|object, ctl| object.on_frame(frame, ctl));
         }
         Vec::new()

@@ -184,14 +184,14 @@ fn cnps(spacing: CnpSpacing, frames: &[(u64, bool)]) -> Vec<u64> {
     let scheme = Dcqcn(p);
     let mut object = scheme.reflector(&site).unwrap();
     let stream = Stream::new(1, 1, Purpose::Reflector);
-    let mut state = ReflectorState { deaf_until: Time::ZERO, received: 0, stream };
+    let mut state = ReflectorState::new(stream);
     let mut said = Vec::new();
     object.start(&mut ReflectorControl::new(Time::ZERO, &mut state, &mut said));
     let mut times = Vec::new();
     for &(at, marked) in frames {
         let now = Time::from_us(at);
         let wakes = marked || scheme.plan().reflect == ReflectGate::Always;
-        if !wakes || state.deaf_until > now {
+        if !wakes || !state.wakes(now, marked) {
             continue;
         }
         let (len, tag) = (Bytes::new(1500), Tag::None);
