@@ -204,6 +204,7 @@ impl Switch {
                 mixed: false,
                 counted: sw.mmu.small.is_none(),
                 mark_from: NEVER,
+                began: 0,
                 left: 0,
                 sent: 0,
                 last: 0,
@@ -446,6 +447,7 @@ impl Switch {
         } else {
             return;
         };
+        port.began = self.now;
         self.ends[p] = end;
     }
 
@@ -483,7 +485,7 @@ impl Switch {
                     if let Some(ramp) = port.ramp
                         && ramp.at == RampAt::Departure
                     {
-                        let q = ramp.probability(port.queued - port.later(self.now).ahead);
+                        let q = ramp.probability(port.queued - port.later(port.began + 1).ahead);
                         if q >= 1.0 || (q > 0.0 && port.marks.chance(q)) {
                             frame.set_marked(true);
                         }

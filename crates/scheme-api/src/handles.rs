@@ -45,7 +45,7 @@ pub enum RampAt {
     /// When the frame arrives, the frame included.
     #[default]
     Arrival,
-    /// When the frame's last bit has left, the frame excluded.
+    /// When the frame's transmission begins, the frame excluded: its header carries the mark.
     Departure,
 }
 

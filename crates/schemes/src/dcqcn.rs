@@ -37,7 +37,8 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `mark_at = departure`: the ramp looks at what stays queued when a frame has left; `arrival` looks at what it joins.
+//! * `mark_at = departure`: the ramp looks at what a frame leaves behind when its transmission begins, as its header must carry
+//!   the mark; `arrival` looks at what it joins.
 //! * `cnp_spacing = deferred`: marks within the interval after a CNP make another one when it is over, at the next frame; so
 //!   the paper of 2015 words it (its section on the notification point). `since-last`: they are forgotten, as shorter accounts
 //!   have it. `windows`: at most one in each interval of a clock that runs by itself, which is what the fluid model counts.
@@ -54,12 +55,15 @@
 //!
 //! | senders | fluid model | `since-last` | `deferred` | `windows` |
 //! |---|---|---|---|---|
-//! | 2 | 20.5 | 25.0 (+22 %) | 18.1 (-12 %) | 21.4 (+4 %) |
-//! | 10 | 125 | 167 (+33 %) | 125 (0 %) | 142 (+14 %) |
-//! | 64 | 1183 | 1533 (+30 %) | 1149 (-3 %) | 1375 (+16 %) |
+//! | 2 | 20.5 | 25.6 (+25 %) | 18.6 (-9 %) | 21.9 (+7 %) |
+//! | 10 | 125 | 169 (+35 %) | 125 (0 %) | 144 (+15 %) |
+//! | 64, 100 to 200 ms | 1183 | 1578 (+33 %) | 1282 (+8 %) | 1363 (+15 %) |
+//! | 64, 400 to 800 ms | 1183 | 1519 (+28 %) | 1023 (-14 %) | 1360 (+15 %) |
 //!
 //! The fluid model multiplies means: it lets a flow recover while it is being cut. The same rules taken event by event have
-//! a higher fixed point, and a mark forgotten is a cut that does not come. A loop of 85 us makes 10 senders swing and leaves 2
+//! a higher fixed point, and a mark forgotten is a cut that does not come. With `deferred`, 64 senders slowly begin to swing
+//! between an empty queue and the end of the ramp: their marks come with the frames of a queueing delay (240 us) before, and
+//! up to 50 us later still, where the model's margin is 256 us. A loop of 85 us makes 10 senders swing and leaves 2
 //! calm, as it says; 64 swing too, which it does not say: marked frames left their senders a queueing delay (240 us) before,
 //! which the model leaves out. The tests hold a model of single events, made apart, against the network: they agree within 8 %.
 //!
@@ -77,7 +81,7 @@ use cnsim_scheme_api::{
 choice! {
     /// When the ramp looks at the queue.
     pub enum MarkAt {
-        /// When the frame has left, without it.
+        /// When the frame's transmission begins, without it.
         Departure = "departure",
         /// When the frame arrives, with it.
         Arrival = "arrival",

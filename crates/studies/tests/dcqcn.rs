@@ -232,11 +232,13 @@ fn sixty_four_senders() {
     compare(64, 4, 160, 0.08, (0.20, 0.40));
 }
 
-/// With the paper's wording of the CNP interval (late marks are not lost) the mean is that of the fluid model but for a
-/// few frames, which is much for two senders.
+/// With the paper's wording of the CNP interval (late marks are not lost) the mean is that of the fluid model within 10 %,
+/// until 64 senders swing.
 #[test]
 fn deferred_messages_meet_the_fluid_model() {
-    for (n, ms, low, high) in [(2, 1000, -0.15, -0.08), (10, 600, -0.05, 0.05), (64, 200, -0.1, 0.1)] {
+    for (n, ms, low, high) in
+        [(2, 1000, -0.1, 0.1), (10, 600, -0.05, 0.05), (64, 200, -0.1, 0.1), (64, 800, -0.2, -0.05)]
+    {
         let seen = look(&star(n, Time::from_us(4), Time::from_ms(ms), 1, &[("cnp_spacing", "deferred")]));
         let (mean, expected) = (spread(&seen.queue).0, queue_at(fluid(n as f64)));
         let off = mean / expected - 1.0;
@@ -245,10 +247,16 @@ fn deferred_messages_meet_the_fluid_model() {
     }
 }
 
-/// Each flow has C/N; among 64 over 100 ms, cuts differ by chance.
+/// Each flow has C/N; among many over a short time, cuts differ by chance.
 fn fair(n: usize, seen: &Seen) {
     let (low, high) = seen.shares;
-    let tolerance = if n < 64 { 0.05 } else { 0.2 };
+    let tolerance = if n < 10 {
+        0.05
+    } else if n < 64 {
+        0.1
+    } else {
+        0.2
+    };
     assert!(low > 1.0 - tolerance && high < 1.0 + tolerance, "N = {n}: {low:.3} to {high:.3} of C/N");
 }
 

@@ -80,7 +80,7 @@ impl Switch {
     }
 
     /// [`Switch::drain`] of a port that has only data to consider, part of it within the ramp that marks at departure: the queue
-    /// left behind is what had arrived by then. False if the rest needs another way.
+    /// behind a frame is what had arrived when its transmission began. False if the rest needs another way.
     #[inline(never)]
     pub(super) fn drain_marking(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
         let row = self.mmu.row(p);
@@ -96,7 +96,8 @@ impl Switch {
         let mut calm = true;
         for e in all {
             let len = e.frame.len;
-            let done = e.ready.max(port.free) + port.service.time(len);
+            let start = e.ready.max(port.free);
+            let done = start + port.service.time(len);
             if done >= end {
                 break;
             }
@@ -106,12 +107,12 @@ impl Switch {
                 break;
             }
             if gone == 0 {
-                while let Some(late) = all[..arrived].last().filter(|l| l.ready >= done) {
+                while let Some(late) = all[..arrived].last().filter(|l| l.ready > start) {
                     queued -= u64::from(late.frame.len);
                     arrived -= 1;
                 }
             } else {
-                while let Some(next) = all.get(arrived).filter(|n| n.ready < done) {
+                while let Some(next) = all.get(arrived).filter(|n| n.ready <= start) {
                     queued += u64::from(next.frame.len);
                     arrived += 1;
                 }
@@ -174,6 +175,7 @@ impl Switch {
                 end = NEVER;
                 break;
             }
+            port.began = start;
             end = start + port.service.time(frame.len);
             if end > last {
                 break;
@@ -233,6 +235,7 @@ impl Switch {
         head.frame.stamp(port.stamp);
         port.sending = Some(head.frame.kind());
         port.special = true;
+        port.began = start;
         self.ends[p] = start + tx.time(head.frame.len);
     }
 

@@ -59,6 +59,8 @@ pub(crate) struct Port {
     pub(crate) link: Option<Link>,
     pub(crate) service_rate: Rate,
     pub(crate) pause_out: VecDeque<Entry>,
+    /// Start of the transmission in progress: the mark that its frame carries was decided then.
+    pub(crate) began: u64,
     /// In XOFF from the far end since.
     pub(crate) paused_since: u64,
     /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
