@@ -119,21 +119,29 @@ impl Source {
     /// Draws slot by slot from `next` on, until one has a frame: what others do has no part in that.
     #[inline]
     fn seek(&mut self) {
-        let stop = self.stop;
-        while self.next < stop {
-            let bits = self.stream.bits();
-            if self.left > 0 {
-                self.left -= 1;
-                return;
+        // Most slots are empty where the load is small: all that a draw needs stays in registers meanwhile.
+        let (mut stream, mut next) = (self.stream.clone(), self.next);
+        let (stop, slot, threshold) = (self.stop, self.slot, self.threshold);
+        let mut bits = 0;
+        while next < stop {
+            bits = stream.bits();
+            if self.left > 0 || (bits & 0xFFFF_FFFF) < threshold {
+                break;
             }
-            if (bits & 0xFFFF_FFFF) < self.threshold {
-                self.to = self.choose(bits);
-                self.left = self.burst - 1;
-                return;
-            }
-            self.next += self.slot;
+            next += slot;
         }
-        self.next = NEVER;
+        self.stream = stream;
+        if next >= stop {
+            self.next = NEVER;
+            return;
+        }
+        self.next = next;
+        if self.left > 0 {
+            self.left -= 1;
+        } else {
+            self.to = self.choose(bits);
+            self.left = self.burst - 1;
+        }
     }
 
     /// Destination by the upper bits of a draw.

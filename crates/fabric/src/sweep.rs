@@ -338,11 +338,10 @@ impl Switch {
                 continue;
             }
             let (counted, row) = (port.counted, self.mmu.row(p));
-            let mut gone = 0;
-            while let Some((&Entry { ready, ref frame }, none)) = port.data.peek(gone) {
+            while let Some(&Entry { ready, ref frame }) = port.data.place_at(0) {
                 let start = ready.max(port.free);
                 let done = start + port.service.time(frame.len);
-                if done | none >= end {
+                if done >= end {
                     break;
                 }
                 if !frame.is_data()
@@ -352,7 +351,6 @@ impl Switch {
                     break;
                 }
                 let len = u64::from(frame.len);
-                gone += 1;
                 port.queued -= len;
                 let ready = done + port.delay;
                 if port.queued > port.mark_from
@@ -362,11 +360,11 @@ impl Switch {
                 } else {
                     wires.push_frame(port.peer, ready, frame);
                 }
+                port.data.skip();
                 port.left += len;
+                port.sent += 1;
                 port.free = done;
             }
-            port.sent += u64::from(gone);
-            port.data.skip_many(gone);
         }
         for i in 0..self.exact.len() {
             let p = usize::from(self.exact[i]);

@@ -70,11 +70,6 @@ impl Turn {
         self.window = self.window.max(wish.min(last));
     }
 
-    /// What is sent to this worker from now on has this bit in its receiving port's number.
-    pub(super) fn watched(&self) -> u32 {
-        if self.thin { WATCHED } else { 0 }
-    }
-
     fn choose(&mut self, net: &Net, part: &mut Part) {
         let thin = match self.visits {
             Visits::All => return,

@@ -48,8 +48,6 @@ struct Shared {
     /// From worker, to worker, parity.
     mail: Vec<Mutex<Vec<Foreign>>>,
     workers: usize,
-    /// By worker and parity: the next window in which it has something to do, or has sent something to do.
-    wishes: Vec<AtomicU64>,
     /// Window before which all workers stop together.
     stop: AtomicU64,
     hops: AtomicU64,
@@ -61,7 +59,6 @@ fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<()
         barrier: Barrier::new(workers),
         mail: (0..workers * workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
         workers,
-        wishes: (0..workers * 2).map(|_| AtomicU64::new(0)).collect(),
         stop: AtomicU64::new(u64::MAX),
         hops: AtomicU64::new(0),
     };
@@ -77,7 +74,7 @@ fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<()
             .enumerate()
             .map(|(i, part)| {
                 let progress = if i == 0 { options.progress } else { None };
-                scope.spawn(move || work(net, part, i, shared, owner, options.visits, progress))
+                scope.spawn(move || work(net, part, i, shared, owner, progress))
             })
             .collect();
         let done = workers.into_iter().map(|w| w.join().unwrap_or_else(|e| std::panic::resume_unwind(e)));
@@ -94,7 +91,6 @@ fn work(
     me: usize,
     shared: &Shared,
     owner: &[u16],
-    visits: Visits,
     progress: Option<&(dyn Fn(Time, u64) -> bool + Sync)>,
 ) -> bool {
     let slot =
@@ -102,20 +98,18 @@ fn work(
     let mut out: Vec<Vec<Foreign>> = (0..shared.workers).map(|_| Vec::new()).collect();
     let (mut window, mut stopped) = (0u64, false);
     let mut counted = 0;
-    let mut turn = Turn::new(visits);
+    // Several workers visit all nodes: what holds few frames is not worth a second one.
+    let mut turn = Turn::new(Visits::All);
     while let Some(end) = turn.end(net) {
         let parity = (window & 1) as usize;
         turn.step(net, part, end);
-        let mut wish = turn.wish(part);
         for f in part.wires.foreign.drain(..) {
-            wish = wish.min(f.entry.ready / net.window);
             out[usize::from(owner[f.port as usize])].push(f);
         }
         for (to, list) in out.iter_mut().enumerate().filter(|(_, l)| !l.is_empty()) {
             let mut mail = slot(me, to, parity).lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::swap(&mut *mail, list);
         }
-        shared.wishes[me * 2 + parity].store(wish, Ordering::Relaxed);
         window += 1;
         if window.is_multiple_of(LOOK) {
             let hops = part.hops();
@@ -135,12 +129,9 @@ fn work(
         for from in 0..shared.workers {
             let mut mail = slot(from, me, parity).lock().unwrap_or_else(PoisonError::into_inner);
             for f in mail.drain(..) {
-                part.wires.push(part.local[f.port as usize] | turn.watched(), f.entry, f.body);
+                part.wires.push(part.local[f.port as usize], f.entry, f.body);
             }
         }
-        // Published before the barrier, and not written again before the next one.
-        let wishes = shared.wishes.iter().skip(parity).step_by(2);
-        turn.go_on(net, wishes.map(|w| w.load(Ordering::Relaxed)).min().unwrap_or(0));
         // A stop asked for before this barrier is seen by all after it, and takes effect one window later.
         if window > shared.stop.load(Ordering::Relaxed) {
             break;

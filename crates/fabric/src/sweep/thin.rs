@@ -57,7 +57,8 @@ impl Switch {
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             left &= left - 1;
-            for p in (first..self.linked).step_by(64) {
+            let mut p = first;
+            while p < self.linked {
                 if !self.bring(p, end - 1, end, net, wires) {
                     return self.end_all(base, end, wires);
                 }
@@ -66,6 +67,7 @@ impl Switch {
                     due = due.min(at);
                     self.waiting |= bit(p);
                 }
+                p += 64;
             }
         }
         self.lazy = false;
@@ -296,7 +298,8 @@ impl Scratch {
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             left &= left - 1;
-            for p in (first..s.linked).step_by(64) {
+            let mut p = first;
+            while p < s.linked {
                 let inbox = wires.inboxes.get(s.inbox as usize + p)?;
                 let mut n = 0;
                 while let Some(e) = inbox.due(n, NEVER >> 1) {
@@ -311,6 +314,7 @@ impl Scratch {
                     }
                     self.keys.push(key(e.ready - base, order::DATA, p as u64));
                 }
+                p += 64;
             }
         }
         Some((kept, later))

@@ -1,0 +1,106 @@
+//! Windows that hold few frames: the engine may visit some nodes only, and chooses by itself. Nobody must see it.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
+
+/// Two levels of switches, two spines, `per` hosts a leaf.
+fn leaves(per: usize, load: f64, duration: Time, seed: u64) -> RunSpec {
+    let (leaves, spines) = (4, 2);
+    let hosts = leaves * per;
+    let mut spec = common::single_switch(2, load, true, duration, seed);
+    spec.hosts = (0..hosts).map(|i| common::host(i, vec![common::bernoulli(load)])).collect();
+    let mut switch = spec.switches[0].clone();
+    switch.ports = (per + spines).max(leaves) as u16;
+    spec.switches = vec![switch; leaves + spines];
+    spec.links = (0..hosts).map(|h| common::link((h, 0), (hosts + h / per, h % per))).collect();
+    for l in 0..leaves {
+        for s in 0..spines {
+            spec.links.push(common::link((hosts + l, per + s), (hosts + leaves + s, l)));
+        }
+    }
+    spec.routing = Routing::FrameHash;
+    spec
+}
+
+fn digest(spec: &RunSpec, engine: Engine, threads: usize, visits: Visits) -> String {
+    format!("{:#?}", run(spec, &Options { engine, threads, visits, ..Options::default() }))
+}
+
+fn agree(spec: &RunSpec, what: &str) {
+    let oracle = digest(spec, Engine::EventList, 1, Visits::All);
+    for (threads, visits) in
+        [(1, Visits::All), (1, Visits::Due), (1, Visits::Turns), (1, Visits::Adaptive), (2, Visits::Due)]
+    {
+        let fast = digest(spec, Engine::Windowed, threads, visits);
+        assert!(fast == oracle, "{what}, {threads} threads, {visits:?}");
+    }
+}
+
+/// Loads of 0.1 to 30 %, delays of 60 ns to 20 us beside each other, frames of 64 to 9216 B, phases all alike (everything a
+/// tie), PAUSE on memory for a few frames.
+#[test]
+fn thin_loads_agree_with_the_oracle() {
+    for seed in 0..40 {
+        let mut r = Stream::new(seed, 1, Purpose::Test);
+        let mut pick = |n: u64| r.below(n) as usize;
+        let load = [0.001, 0.01, 0.05, 0.1, 0.3][pick(5)];
+        let mut spec = leaves(1 + pick(4), load, Time::from_us(200 + pick(3) as u64 * 133), seed);
+        let (tight, tie) = (pick(2) == 0, pick(3) == 0);
+        for h in &mut spec.hosts {
+            for s in &mut h.sources {
+                s.frame = Bytes::new(if tie { 1500 } else { [64, 300, 1500, 1500, 9216][pick(5)] });
+                s.phase = if tie { Phase::Aligned } else { Phase::Random };
+            }
+        }
+        for l in &mut spec.links {
+            let delay = if tie { 100 } else { [60, 100, 100, 500, 3_000, 20_000][pick(6)] };
+            l.delay = Time::from_ns(delay);
+            l.rate = Rate::from_gbps(if tie { 10.0 } else { [1.0, 10.0, 40.0][pick(3)] });
+        }
+        for s in &mut spec.switches {
+            s.processing = Time::ZERO;
+            s.buffer.organisation =
+                [Organisation::Crosspoint, Organisation::Input, Organisation::SharedOutput][pick(3)];
+            let high = if tight { 3 } else { 40 };
+            s.buffer.share = Bytes::from_mb(2);
+            s.buffer.pause = Some(PauseSpec {
+                high: Bytes::from_kb(high),
+                low: Bytes::from_kb(high / 2),
+                global: pick(4) == 0,
+                pool: pick(2) == 0,
+                transport: if pick(2) == 0 { PauseTransport::Frame } else { PauseTransport::Wire },
+            });
+        }
+        for h in &mut spec.hosts {
+            h.processing = Time::ZERO;
+        }
+        if pick(3) == 0 {
+            common::hotspot(&mut spec, Rate::from_gbps([0.0, 0.2][pick(2)]));
+        }
+        spec.record = Record {
+            bin: Time::from_us(70),
+            queues: vec![(NodeId(spec.hosts.len() as u32), 0)],
+            matrix: true,
+            ..Record::default()
+        };
+        agree(&spec, &format!("seed {seed}"));
+    }
+}
+
+/// The load comes and goes, so that the choice is made anew again and again.
+#[test]
+fn the_choice_changes_with_the_load() {
+    for seed in 0..4 {
+        let mut spec = leaves(3, 0.02, Time::from_ms(3), seed);
+        for h in &mut spec.hosts {
+            let mut burst = common::bernoulli(0.9);
+            burst.arrivals =
+                Arrivals::OnOff { on: Time::from_us(700), off: Time::from_us(700), shift: Time::ZERO };
+            h.sources.push(burst);
+        }
+        agree(&spec, &format!("seed {seed}"));
+    }
+}
