@@ -165,17 +165,22 @@ pub(crate) struct Entry {
     pub(crate) frame: Frame,
 }
 
-/// Later than all, and a duration more does not overflow: the time of what does not wait.
+/// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
 pub(crate) const AFTER: u64 = u64::MAX >> 1;
 
-/// A queue of entries, flat in memory. The head returns to the beginning when the queue empties, so that short queues stay in
-/// the same few lines of the cache.
+/// A queue of entries, flat in memory. The place after the last entry always reads [`AFTER`], so that looking at the first
+/// needs no test for emptiness; the head returns to the beginning when the queue empties, so that short queues stay in the
+/// same few lines of the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Ring {
     buf: Box<[Entry]>,
     head: u32,
     tail: u32,
 }
+
+/// What stands after the last entry.
+const BEYOND: Entry =
+    Entry { ready: AFTER, frame: Frame { word: 0, src: 0, dst: 0, seq: 0, ext: 0, len: 0, input: 0 } };
 
 impl Ring {
     /// Places of a new ring that is used.
@@ -184,22 +189,13 @@ impl Ring {
     /// A ring with `places` to begin with. Rings made one after the other lie side by side in memory, which helps the
     /// prefetcher as nodes are visited in order.
     pub(crate) fn with_places(places: usize) -> Self {
-        Self { buf: vec![Entry::default(); places.max(Self::FIRST)].into_boxed_slice(), head: 0, tail: 0 }
+        Self { buf: vec![BEYOND; places.max(Self::FIRST)].into_boxed_slice(), head: 0, tail: 0 }
     }
 
-    /// The entry `n` places after the first.
+    /// The entry `n` places after the first, or what stands beyond the last and is never due.
     #[inline(always)]
     pub(crate) fn place_at(&self, n: u32) -> Option<&Entry> {
-        let at = self.head + n;
-        if at < self.tail { self.buf.get(at as usize) } else { None }
-    }
-    /// What stands `n` places after the first, and no bits if it is in the queue, else all: put to a time, they make it one that never
-    /// comes. So one branch looks at both, as neither can be predicted.
-    #[inline(always)]
-    pub(crate) fn peek(&self, n: u32) -> Option<(&Entry, u64)> {
-        let at = self.head + n;
-        let waits = i64::from(at.wrapping_sub(self.tail) as i32) >> 63;
-        Some((self.buf.get(at as usize)?, !waits as u64))
+        self.buf.get(self.head as usize + n as usize)
     }
 
     #[inline]
@@ -246,6 +242,10 @@ impl Ring {
         let more = ((self.head + n).wrapping_sub(self.tail) as i32) >> 31;
         self.head = (self.head + n) & more as u32;
         self.tail &= more as u32;
+        if let Some(first) = self.buf.get_mut(self.head as usize) {
+            // AFTER has all bits but the first set.
+            first.ready |= !i64::from(more) as u64 >> 1;
+        }
     }
     /// Takes the last entry if its time is not before `base`.
     pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
@@ -256,6 +256,9 @@ impl Ring {
         self.tail -= 1;
         if self.tail == self.head {
             (self.head, self.tail) = (0, 0);
+        }
+        if let Some(after) = self.buf.get_mut(self.tail as usize) {
+            after.ready = AFTER;
         }
         Some(last)
     }
@@ -290,18 +293,17 @@ impl Ring {
     /// Appends an entry.
     #[inline(always)]
     pub(crate) fn push_back(&mut self, entry: &Entry) {
-        let Some(place) = self.buf.get_mut(self.tail as usize) else {
-            return self.append_more(entry.ready, &entry.frame, entry.frame.input);
-        };
-        *place = *entry;
-        self.tail += 1;
+        self.append(entry.ready, &entry.frame, entry.frame.input);
     }
     /// Appends a frame that stands elsewhere, with its time and input here.
     #[inline(always)]
     pub(crate) fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
-        let Some(place) = self.buf.get_mut(self.tail as usize) else {
+        let at = self.tail as usize;
+        let Some(after) = self.buf.get_mut(at + 1) else {
             return self.append_more(ready, frame, input);
         };
+        after.ready = AFTER;
+        let place = &mut self.buf[at];
         place.ready = ready;
         place.frame = *frame;
         place.frame.input = input;
@@ -319,13 +321,13 @@ impl Ring {
     fn make_room(&mut self) {
         let (head, tail) = (self.head as usize, self.tail as usize);
         if head > 0 && head >= tail - head {
-            self.buf.copy_within(head..tail, 0);
+            self.buf.copy_within(head..=tail, 0);
             self.head = 0;
             self.tail = (tail - head) as u32;
         } else {
             let mut more = Vec::with_capacity(self.buf.len() + (self.buf.len() / 4).max(Self::FIRST));
             more.extend_from_slice(&self.buf[head..tail]);
-            more.resize(more.capacity(), Entry::default());
+            more.resize(more.capacity(), BEYOND);
             self.buf = more.into_boxed_slice();
             self.head = 0;
             self.tail = (tail - head) as u32;
@@ -335,7 +337,7 @@ impl Ring {
     #[inline(never)]
     pub(crate) fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
         let at = self.entries().partition_point(|e| !after(e));
-        self.push_back(&entry);
+        self.push_back(&BEYOND);
         let (at, tail) = (self.head as usize + at, self.tail as usize);
         self.buf.copy_within(at..tail - 1, at + 1);
         self.buf[at] = entry;

@@ -338,10 +338,9 @@ impl Switch {
                 continue;
             }
             let (counted, row) = (port.counted, self.mmu.row(p));
-            let mut gone = 0;
-            while let Some((&Entry { ready, ref frame }, none)) = port.data.peek(gone) {
+            while let Some(&Entry { ready, ref frame }) = port.data.place_at(0) {
                 let done = ready.max(port.free) + port.service.time(frame.len);
-                if done | none >= end {
+                if done >= end {
                     break;
                 }
                 if !frame.is_data()
@@ -352,13 +351,12 @@ impl Switch {
                 }
                 let len = u64::from(frame.len);
                 wires.push_frame(port.peer, done + port.delay, frame);
-                gone += 1;
+                port.data.skip();
                 port.queued -= len;
                 port.left += len;
+                port.sent += 1;
                 port.free = done;
             }
-            port.sent += u64::from(gone);
-            port.data.skip_many(gone);
         }
         for i in 0..self.exact.len() {
             let p = usize::from(self.exact[i]);
