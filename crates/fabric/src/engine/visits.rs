@@ -13,8 +13,8 @@ const LOOK: u64 = 256;
 
 /// Frames that a port ends in a window, below which only some nodes are visited, and above which all are: between the
 /// two it stays as it is.
-const FEW: f64 = 0.06;
-const MANY: f64 = 0.08;
+const FEW: f64 = 0.12;
+const MANY: f64 = 0.16;
 
 /// The course of a worker's windows.
 pub(super) struct Turn {
