@@ -224,15 +224,20 @@ impl Net {
         let widest = (0..s).map(|x| (self.ports[h + x + 1] - self.ports[h + x]) as u16).max().unwrap_or(0);
         self.ways.push(Way { first: 0, mask: 0, local: u16::MAX, shift: 0, odd: false });
         self.way_ports.extend(0..widest);
+        let mut lately = vec![u16::MAX; s];
         for to in 0..s {
             let dist = breadth(&[to]);
             self.table[to * s + to] = 0;
+            let mut group: Vec<u16> = Vec::new();
             for from in (0..s).filter(|&f| f != to && dist[f] != u32::MAX) {
-                let group: Vec<u16> = neighbours[from]
-                    .iter()
-                    .filter(|&&(_, n)| dist[n] + 1 == dist[from])
-                    .map(|&(p, _)| p)
-                    .collect();
+                let nearer = neighbours[from].iter().filter(|&&(_, n)| dist[n] + 1 == dist[from]);
+                group.clear();
+                group.extend(nearer.map(|&(p, _)| p));
+                // Mostly that of the destination before.
+                if group == self.ports_of(lately[from]) {
+                    self.table[from * s + to] = lately[from];
+                    continue;
+                }
                 let level = if self.routing == Routing::Destination { self.level[from] } else { 0 };
                 let next = self.ways.len();
                 if next >= usize::from(u16::MAX) {
@@ -251,7 +256,7 @@ impl Net {
                     self.way_ports.extend(&group);
                     next as u16
                 });
-                self.table[from * s + to] = id;
+                (self.table[from * s + to], lately[from]) = (id, id);
             }
         }
         // One host speaks for all of its switch.
@@ -373,7 +378,12 @@ impl Net {
     /// Ports of switch `s` that lead to another switch; none where no path does.
     #[inline]
     fn group(&self, s: usize, to: usize) -> &[u16] {
-        let way = self.ways.get(usize::from(self.table[s * self.switches() + to]));
+        self.ports_of(self.table[s * self.switches() + to])
+    }
+
+    #[inline]
+    fn ports_of(&self, way: u16) -> &[u16] {
+        let way = self.ways.get(usize::from(way));
         way.and_then(|w| self.way_ports[w.first as usize..].get(..=usize::from(w.mask))).unwrap_or_default()
     }
 

@@ -21,6 +21,9 @@ use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch, leaves_marked};
 
+/// Frames for each port in a window from which on ranking them is cheaper than finding the place of each.
+const MANY: usize = 4;
+
 impl Switch {
     /// Runs the switch up to `end` (exclusive).
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
@@ -40,6 +43,9 @@ impl Switch {
             && let Some(n) = self.store_unranked(base, end, may_be_ahead, net, wires)
         {
             if n > 0 || !self.idle_until(end) {
+                if !self.higher.is_empty() {
+                    self.find_peaks(base);
+                }
                 if self.rare < end || !self.ran_out.is_empty() {
                     self.catch_up(base, end, net, wires);
                 }
@@ -126,6 +132,10 @@ impl Switch {
             stored += taken;
         }
         self.penalty /= 2;
+        // Where a queue takes in many frames at once, finding each one's place costs more than ranking all.
+        if stored as usize > MANY * self.linked {
+            self.ranked_for = 31;
+        }
         Some(stored as usize)
     }
 
@@ -142,6 +152,7 @@ impl Switch {
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
         self.may_be_ahead = false;
         self.ran_out.clear();
+        self.higher.clear();
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {

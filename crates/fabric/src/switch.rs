@@ -68,6 +68,8 @@ pub(crate) struct Switch {
     pub(crate) may_be_ahead: bool,
     /// Ports whose countdown ran out among these, and the frames on which.
     pub(crate) ran_out: Vec<u16>,
+    /// Ports whose queue may have outgrown its largest with these.
+    pub(crate) higher: Vec<u16>,
     due: Vec<Due>,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
@@ -132,6 +134,7 @@ impl Switch {
             penalty: 0,
             may_be_ahead: false,
             ran_out: Vec::new(),
+            higher: Vec::new(),
             due: Vec::new(),
             chosen: None,
             critical: Vec::new(),

@@ -107,6 +107,24 @@ impl Switch {
         }
     }
 
+    /// Finds how long the queues were at most that may have outgrown their largest with the frames stored since `base`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn find_peaks(&mut self, base: u64) {
+        while let Some(p) = self.higher.pop().map(usize::from) {
+            let port = &self.ports[p];
+            let Apart { behind, ahead, .. } = port.later(base);
+            let (mut queued, mut peak) = (port.queued - ahead, port.queue_max);
+            let all = port.data.entries();
+            for e in &all[all.len() - behind..] {
+                queued += u64::from(e.frame.len);
+                peak = peak.max(queued - port.gone_by(e.ready).0);
+            }
+            self.ports[p].queue_max = peak;
+            self.note_calm(p);
+        }
+    }
+
     /// Notes that a port's countdown has run out on a frame that was stored ahead.
     #[cold]
     #[inline(never)]

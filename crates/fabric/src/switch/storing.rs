@@ -51,14 +51,35 @@ impl Switch {
         self.note_calm(out);
     }
 
-    /// Notes anew how long a queue may grow before a frame needs the exact way: up to its largest, its limit, its ramp at
-    /// arrival, the need to count its cells.
-    fn note_calm(&mut self, out: usize) {
+    /// Notes anew how long a queue may grow before a frame needs a closer look: up to its largest, as long as nothing
+    /// follows from it.
+    pub(super) fn note_calm(&mut self, out: usize) {
+        let most = self.most(out);
         let port = &mut self.ports[out];
+        port.calm = port.queue_max.min(most);
+    }
+
+    /// How long a queue may grow before something follows from it: its limit, its ramp at arrival, the need to count its cells.
+    fn most(&self, out: usize) -> u64 {
+        let port = &self.ports[out];
         let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
         let ramp = port.ramp.map_or(NEVER, low);
         let small = self.mmu.small.filter(|_| !port.counted).unwrap_or(NEVER);
-        port.calm = port.queue_max.min(self.mmu.output_limit).min(ramp).min(small);
+        self.mmu.output_limit.min(ramp).min(small)
+    }
+
+    /// May a queue have grown beyond its largest, so that only the new largest follows from it? That is found out later
+    /// ([`Switch::find_peaks`]), where frames are stored ahead of what precedes them.
+    #[cold]
+    #[inline(never)]
+    fn only_peaks(&mut self, out: usize, queued: u64) -> bool {
+        if !self.may_be_ahead || self.ports[out].special || queued > self.most(out) {
+            return false;
+        }
+        if !self.higher.contains(&(out as u16)) {
+            self.higher.push(out as u16);
+        }
+        true
     }
 
     /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
@@ -68,9 +89,10 @@ impl Switch {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
         let queued = port.queued + len;
-        if queued > port.calm {
+        if queued > port.calm && !self.only_peaks(out, queued) {
             return Stored::Not;
         }
+        let port = &mut self.ports[out];
         if !port.counted {
             self.mmu.pool += len;
         } else if !self.mmu.store_calmly(out, input, entry.frame.len) {
