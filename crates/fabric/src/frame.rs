@@ -225,6 +225,11 @@ impl Ring {
         }
         self.append(ready, frame, input);
     }
+    /// The entry before the last `n`.
+    pub(crate) fn nth_back_mut(&mut self, n: usize) -> Option<&mut Entry> {
+        let at = (self.tail as usize).checked_sub(n + 1).filter(|&at| at >= self.head as usize)?;
+        self.buf.get_mut(at)
+    }
     /// All, first to last.
     #[inline]
     pub(crate) fn entries(&self) -> &[Entry] {

@@ -43,10 +43,7 @@ impl Switch {
             && let Some(n) = self.store_unranked(base, end, may_be_ahead, net, wires)
         {
             if n > 0 || !self.idle_until(end) {
-                if !self.higher.is_empty() {
-                    self.find_peaks(base);
-                }
-                if self.rare < end || !self.ran_out.is_empty() {
+                if self.rare < end || !self.ran_out.is_empty() || !self.higher.is_empty() {
                     self.catch_up(base, end, net, wires);
                 }
                 self.drain(end, wires);

@@ -7,7 +7,8 @@
 
 use super::*;
 
-/// A port whose countdown runs out among the frames stored ahead, and the frame on which it does.
+/// A frame stored ahead at whose moment its queue must be looked at: the port's countdown runs out on it, or the queue may be
+/// longer with it than ever.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     port: u16,
@@ -15,6 +16,8 @@ pub(crate) struct Due {
     at: Key,
     /// Frames stored behind it.
     behind: usize,
+    /// It is to be sampled; else the queue is only measured.
+    sampled: bool,
 }
 
 /// How a frame was stored.
@@ -94,12 +97,20 @@ impl Switch {
             self.look_for_sample(p, self.ports[p].later(base).behind);
         }
         self.ran_out.clear();
+        while let Some(p) = self.higher.pop() {
+            let frames = self.ports[usize::from(p)].later(base).behind;
+            self.look_for_peaks(usize::from(p), frames);
+        }
         loop {
             let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
-            match self.due.iter().enumerate().min_by_key(|(_, d)| d.at) {
+            match self.due.iter().enumerate().min_by_key(|(_, d)| (d.at, d.sampled)) {
                 Some((i, &due)) if due.at < rare => {
                     self.due.swap_remove(i);
-                    self.sample_stored(usize::from(due.port), due.at.0, due.behind, net, wires);
+                    if due.sampled {
+                        self.sample_stored(usize::from(due.port), due.at.0, due.behind, net, wires);
+                    } else {
+                        self.measure(usize::from(due.port), due.at.0, due.behind, wires);
+                    }
                 }
                 _ if rare.0 < end => self.execute(rare, net, wires),
                 _ => return,
@@ -107,22 +118,33 @@ impl Switch {
         }
     }
 
-    /// Finds how long the queues were at most that may have outgrown their largest with the frames stored since `base`.
+    /// The queue is to be measured when each of the last `frames` frames of it arrives.
     #[cold]
     #[inline(never)]
-    pub(crate) fn find_peaks(&mut self, base: u64) {
-        while let Some(p) = self.higher.pop().map(usize::from) {
-            let port = &self.ports[p];
-            let Apart { behind, ahead, .. } = port.later(base);
-            let (mut queued, mut peak) = (port.queued - ahead, port.queue_max);
-            let all = port.data.entries();
-            for e in &all[all.len() - behind..] {
-                queued += u64::from(e.frame.len);
-                peak = peak.max(queued - port.gone_by(e.ready).0);
-            }
-            self.ports[p].queue_max = peak;
-            self.note_calm(p);
+    pub(super) fn look_for_peaks(&mut self, p: usize, frames: usize) {
+        self.due.retain(|d| usize::from(d.port) != p || d.sampled);
+        let all = self.ports[p].data.entries();
+        for (behind, e) in all.iter().rev().take(frames).enumerate() {
+            let at = (e.ready, order::DATA, u32::from(e.frame.input));
+            self.due.push(Due { port: p as u16, at, behind, sampled: false });
         }
+    }
+
+    /// A frame has arrived that its queue has stored, before `behind` others that arrive later: what follows from its length.
+    fn measure(&mut self, p: usize, now: u64, behind: usize, wires: &mut Wires) {
+        self.now = now;
+        let apart = Apart { behind, ahead: self.ports[p].last_bytes(behind), ..Apart::default() };
+        self.look(p, apart, wires, |s, apart| {
+            let port = &mut s.ports[p];
+            let queued = port.queued - apart.ahead - apart.gone;
+            port.queue_max = port.queue_max.max(queued);
+            if port.marks_arrival(queued)
+                && let Some(e) = port.data.nth_back_mut(behind)
+            {
+                e.frame.set_marked(true);
+            }
+            s.note_calm(p);
+        });
     }
 
     /// Notes that a port's countdown has run out on a frame that was stored ahead.
@@ -140,7 +162,7 @@ impl Switch {
             return;
         }
         if !self.due.is_empty() {
-            self.due.retain(|d| usize::from(d.port) != p);
+            self.due.retain(|d| usize::from(d.port) != p || !d.sampled);
         }
         let port = &self.ports[p];
         let mut countdown = port.countdown + port.last_bytes(frames) as i64;
@@ -149,7 +171,7 @@ impl Switch {
             countdown -= i64::from(e.frame.len);
             if countdown <= 0 {
                 let at = (e.ready, order::DATA, u32::from(e.frame.input));
-                self.due.push(Due { port: p as u16, at, behind: all.len() - 1 - i });
+                self.due.push(Due { port: p as u16, at, behind: all.len() - 1 - i, sampled: true });
                 return;
             }
         }

@@ -77,6 +77,10 @@ impl Switch {
             let ramp = point.state.ramp;
             port.set_ramp(ramp);
             port.calm = 0;
+            if apart.behind > 0 && ramp.is_some_and(|r| r.at == RampAt::Arrival) {
+                // Frames stored ahead meet a ramp that was not there.
+                self.look_for_peaks(p, apart.behind);
+            }
         }
         self.look_for_sample(p, apart.behind);
         let mut answer = false;

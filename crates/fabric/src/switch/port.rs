@@ -89,6 +89,13 @@ impl Port {
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
+    /// Does the ramp at arrival mark a frame with which the queue is so long?
+    #[inline]
+    pub(super) fn marks_arrival(&mut self, queued: u64) -> bool {
+        let Some(ramp) = self.ramp.filter(|r| r.at == RampAt::Arrival) else { return false };
+        let p = ramp.probability(queued);
+        p >= 1.0 || (p > 0.0 && self.marks.chance(p))
+    }
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {
         (self.left - self.left_control) * 8

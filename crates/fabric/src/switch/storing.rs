@@ -18,14 +18,8 @@ impl Switch {
         };
         port.queued += u64::from(frame.len);
         port.queue_max = port.queue_max.max(port.queued);
-        if let Some(ramp) = port.ramp
-            && ramp.at == RampAt::Arrival
-            && frame.is_data()
-        {
-            let p = ramp.probability(port.queued);
-            if p >= 1.0 || (p > 0.0 && port.marks.chance(p)) {
-                frame.set_marked(true);
-            }
+        if frame.is_data() && port.marks_arrival(port.queued) {
+            frame.set_marked(true);
         }
         port.data.push_back(&Entry { ready: self.now, frame: *frame });
         if port.sending.is_none() {
@@ -69,11 +63,11 @@ impl Switch {
     }
 
     /// May a queue have grown beyond its largest, so that only the new largest follows from it? That is found out later
-    /// ([`Switch::find_peaks`]), where frames are stored ahead of what precedes them.
+    /// ([`Switch::catch_up`]), where frames are stored ahead of what precedes them.
     #[cold]
     #[inline(never)]
     fn only_peaks(&mut self, out: usize, queued: u64) -> bool {
-        if !self.may_be_ahead || self.ports[out].special || queued > self.most(out) {
+        if !self.may_be_ahead || queued > self.most(out) {
             return false;
         }
         if !self.higher.contains(&(out as u16)) {
