@@ -18,6 +18,7 @@ enum Shape {
 }
 
 /// A row: name, scheme, settings over the single-hop scenario, and what they cannot say.
+/// Durations are such that a row takes about a second: CPU time comes in steps of 10 ms.
 struct Row(&'static str, &'static str, &'static [(&'static str, &'static str)], Shape);
 
 const QUIET: (&str, &str) = ("hotspot.host", "off");
@@ -26,21 +27,21 @@ const FRAME_HASH: (&str, &str) = ("topology.routing", "frame-hash");
 const SHORT: [(&str, &str); 2] = [("switch.processing", "0 us"), ("host.processing", "0 us")];
 const FIFO: (&str, &str) = ("host.fifo", "500");
 
-const W1: &[(&str, &str)] = &[QUIET, ("run.duration", "400 ms")];
-const W2: &[(&str, &str)] = &[QUIET, ("run.duration", "20 ms"), TREE, FRAME_HASH, FIFO];
+const W1: &[(&str, &str)] = &[QUIET, ("run.duration", "2 s")];
+const W2: &[(&str, &str)] = &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO];
 const B07_FAT: &[(&str, &str)] =
-    &[QUIET, ("run.duration", "20 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
+    &[QUIET, ("run.duration", "100 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
 const HOTSPOT: &[(&str, &str)] = &[("run.duration", "1 s")];
 
 const ROWS: &[Row] = &[
     Row("w1", "none", W1, Shape::AsWritten),
-    Row("w1-short", "none", &[QUIET, ("run.duration", "400 ms"), SHORT[0], SHORT[1]], Shape::AsWritten),
+    Row("w1-short", "none", &[QUIET, ("run.duration", "2 s"), SHORT[0], SHORT[1]], Shape::AsWritten),
     Row("w2", "none", W2, Shape::AsWritten),
     Row("w2", "qcn-2pt", W2, Shape::AsWritten),
     Row(
         "w2-short",
         "none",
-        &[QUIET, ("run.duration", "20 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
+        &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
         Shape::AsWritten,
     ),
     Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
@@ -55,24 +56,24 @@ const ROWS: &[Row] = &[
     Row(
         "t1024",
         "none",
-        &[QUIET, ("run.duration", "3 ms"), FIFO, ("topology.hosts", "1024")],
+        &[QUIET, ("run.duration", "6 ms"), FIFO, ("topology.hosts", "1024")],
         Shape::FatTree,
     ),
     Row(
         "t1024",
         "qcn-2pt",
-        &[QUIET, ("run.duration", "3 ms"), FIFO, ("topology.hosts", "1024")],
+        &[QUIET, ("run.duration", "6 ms"), FIFO, ("topology.hosts", "1024")],
         Shape::FatTree,
     ),
     Row(
         "t4096",
         "none",
-        &[QUIET, ("run.duration", "1 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
+        &[QUIET, ("run.duration", "2 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
         Shape::AsWritten,
     ),
-    Row("mixed", "none", &[QUIET, ("run.duration", "5 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
-    Row("small", "none", &[QUIET, ("run.duration", "20 ms"), ("workload.frame", "64 B")], Shape::AsWritten),
-    Row("sparse", "none", &[QUIET, ("run.duration", "1 s"), ("workload.load", "5 %")], Shape::AsWritten),
+    Row("mixed", "none", &[QUIET, ("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
+    Row("small", "none", &[QUIET, ("run.duration", "80 ms"), ("workload.frame", "64 B")], Shape::AsWritten),
+    Row("sparse", "none", &[QUIET, ("run.duration", "20 s"), ("workload.load", "5 %")], Shape::AsWritten),
 ];
 
 pub(crate) fn bench(rows: &[String], as_json: bool, child: bool) -> Done {

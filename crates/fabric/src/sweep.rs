@@ -96,7 +96,7 @@ impl Switch {
         wires: &mut Wires,
     ) -> Option<usize> {
         self.may_be_ahead = ahead;
-        let mut stored = 0;
+        let (mut stored, mut data_only) = (0, true);
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
@@ -109,7 +109,7 @@ impl Switch {
                     out = usize::from(net.pick(self.index, f, &mut self.turn));
                     how = self.store_calmly(out, input, entry);
                 } else if self.store_other(entry, net, bodies) {
-                    how = Stored::Calmly;
+                    (how, data_only) = (Stored::Calmly, false);
                 }
                 taken += u32::from(how != Stored::Not);
                 if how != Stored::Calmly {
@@ -129,8 +129,9 @@ impl Switch {
             stored += taken;
         }
         self.penalty /= 2;
-        // Where a queue takes in many frames at once, finding each one's place costs more than ranking all.
-        if stored as usize > MANY * self.linked {
+        // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
+        // is among them.
+        if data_only && stored as usize > MANY * self.linked {
             self.ranked_for = 31;
         }
         Some(stored as usize)
