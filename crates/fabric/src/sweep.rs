@@ -132,7 +132,7 @@ impl Switch {
         // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
         // is among them.
         if data_only && stored as usize > MANY * self.linked {
-            self.ranked_for = 31;
+            self.ranked_for = u8::MAX;
         }
         Some(stored as usize)
     }
