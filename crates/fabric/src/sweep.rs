@@ -359,8 +359,8 @@ impl Switch {
                     self.exact.push(p as u16);
                     break;
                 }
-                let len = u64::from(frame.len);
-                port.queued -= len;
+                let len = frame.len;
+                port.queued -= u64::from(len);
                 let ready = done + port.delay;
                 if port.queued > port.mark_from
                     && leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, start)
@@ -369,10 +369,7 @@ impl Switch {
                 } else {
                     wires.push_frame(port.peer, ready, frame);
                 }
-                port.data.skip();
-                port.left += len;
-                port.sent += 1;
-                port.free = done;
+                port.data_sent(len, done);
             }
         }
         for i in 0..self.exact.len() {

@@ -51,14 +51,11 @@ impl Switch {
             {
                 return false;
             }
-            let len = u64::from(frame.len);
+            let len = frame.len;
             wires.push_stamped(port.peer, done + port.delay, frame, port.stamp);
-            port.data.skip();
+            port.queued -= u64::from(len);
+            port.data_sent(len, done);
             data = first(&port.data);
-            port.queued -= len;
-            port.left += len;
-            port.sent += 1;
-            port.free = done;
         }
         port.mixed = port.stamp.is_some() || !port.control.is_empty();
         true
@@ -133,13 +130,10 @@ impl Switch {
                 port.special = true;
                 return self.advance_special(p, last, before, wires);
             }
-            let len = u64::from(frame.len);
+            let len = frame.len;
             wires.push_frame(port.peer, end + port.delay, frame);
-            port.data.skip();
-            port.queued -= len;
-            port.left += len;
-            port.sent += 1;
-            port.free = end;
+            port.queued -= u64::from(len);
+            port.data_sent(len, end);
         }
         if end != NEVER {
             self.ends[p] = end;

@@ -169,11 +169,8 @@ impl Switch {
                 if !self.mmu.leave_calmly(port.counted, self.mmu.row(p), input, len) {
                     return false;
                 }
-                port.data.skip();
                 port.queued -= u64::from(len);
-                port.left += u64::from(len);
-                port.sent += 1;
-                port.free = std::mem::replace(ends, NEVER);
+                port.data_sent(len, std::mem::replace(ends, NEVER));
                 port.sending = None;
                 port.launched = false;
                 port.settle_special(false);

@@ -96,6 +96,14 @@ impl Port {
         let p = ramp.probability(queued);
         p >= 1.0 || (p > 0.0 && self.marks.chance(p))
     }
+    /// The first data frame, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
+    #[inline(always)]
+    pub(crate) fn data_sent(&mut self, len: u16, done: u64) {
+        self.data.skip();
+        self.left += u64::from(len);
+        self.sent += 1;
+        self.free = done;
+    }
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {
         (self.left - self.left_control) * 8
