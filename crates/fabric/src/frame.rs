@@ -443,17 +443,17 @@ impl Wires {
         };
         let first = inbox.front().is_none();
         inbox.put(ready, frame);
-        let window = self.wheel.window(ready);
+        let turn = self.wheel.turn(ready);
         if station.patient && frame.is_data() {
             if first {
-                self.wheel.enter(station.node, window + PATIENCE);
+                self.wheel.enter(station.node, turn + PATIENCE);
             }
             return;
         }
         if let Some(arrived) = self.wheel.arrived.get_mut(station.node as usize) {
             *arrived |= 1 << (station.bit & 63);
         }
-        self.wheel.enter(station.node, window);
+        self.wheel.enter(station.node, turn);
     }
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {

@@ -62,8 +62,12 @@ pub(crate) struct Net {
     pub(crate) record: Record,
     pub(crate) duration: u64,
     pub(crate) seed: u64,
-    /// Least delay of all links: the window, ps.
+    /// Least delay of all links, ps: a node may be run that far ahead of its neighbours.
+    pub(crate) lead: u64,
+    /// What a node is run at a time, ps: twice the lead where nodes take turns, else the lead.
     pub(crate) window: u64,
+    /// Per node: half of them, of which no two are neighbours. Empty where there are no such halves.
+    pub(crate) halves: Vec<bool>,
     /// Longest data frame of all sources, bytes.
     pub(crate) mtu: u16,
     /// Finite transfers by destination: (source, bytes on the link, start), by start.
@@ -112,7 +116,7 @@ impl Net {
             }
             Ok(ports[i] + u32::from(p))
         };
-        let mut window = u64::MAX;
+        let mut lead = u64::MAX;
         for l in &spec.links {
             let (a, b) = (number(l.a)?, number(l.b)?);
             if a == b || links[a as usize].is_some() || links[b as usize].is_some() {
@@ -129,7 +133,7 @@ impl Net {
                         l.a.0.0, l.b.0.0
                     ));
                 }
-                window = window.min(delay);
+                lead = lead.min(delay);
                 links[from as usize] = Some(Link {
                     peer: to,
                     peer_node: far.0,
@@ -157,7 +161,9 @@ impl Net {
             duration: spec.duration.as_ps(),
             seed: spec.seed,
             // The sweep's keys have 44 bits for a time within the window.
-            window: if window == u64::MAX { 1_000_000 } else { window.min(1 << 43) },
+            lead: if lead == u64::MAX { 1_000_000 } else { lead.min(1 << 43) },
+            window: 0,
+            halves: Vec::new(),
             mtu: spec
                 .hosts
                 .iter()
@@ -176,6 +182,8 @@ impl Net {
         net.transfers.values_mut().for_each(|l| l.sort_by_key(|t| t.2));
         net.routes(spec)?;
         net.tree();
+        net.halves = net.halve();
+        net.window = if net.halves.is_empty() { net.lead } else { 2 * net.lead };
         Ok(net)
     }
 
@@ -298,6 +306,31 @@ impl Net {
         }
     }
 
+    /// Parts the nodes in two halves such that every link leads from one to the other, if that is possible: in trees, stars and
+    /// chains, not in a ring of three.
+    fn halve(&self) -> Vec<bool> {
+        let nodes = self.ports.len() - 1;
+        let mut half: Vec<Option<bool>> = vec![None; nodes];
+        for start in 0..nodes {
+            let mut queue = vec![start];
+            half[start] = half[start].or(Some(false));
+            while let Some(n) = queue.pop() {
+                let ports = self.ports[n] as usize..self.ports[n + 1] as usize;
+                for l in self.links[ports].iter().flatten() {
+                    let (mine, far) = (half[n], &mut half[l.peer_node as usize]);
+                    if *far == mine {
+                        return Vec::new();
+                    }
+                    if far.is_none() {
+                        *far = mine.map(|m| !m);
+                        queue.push(l.peer_node as usize);
+                    }
+                }
+            }
+        }
+        half.into_iter().map(|h| h == Some(true)).collect()
+    }
+
     /// Most bytes that an input of these ports can take in within a window, or its own messages.
     pub(crate) fn margin(&self, base: u32, ports: usize) -> u64 {
         let rates = self.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.rate.bps());
@@ -308,7 +341,7 @@ impl Net {
     /// Frames of the greatest length that may be on their way to a port, and one more: places to begin with.
     pub(crate) fn flight(&self, port: u32) -> usize {
         let Some(l) = self.links[port as usize] else { return 0 };
-        ((l.delay + self.window) / l.tx.time(self.mtu).max(1) + 2).clamp(4, 64) as usize
+        ((l.delay + self.lead) / l.tx.time(self.mtu).max(1) + 2).clamp(4, 64) as usize
     }
 
     /// Worker of each switch: the switches of each level are shared out equally, in order.

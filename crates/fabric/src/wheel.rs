@@ -1,14 +1,14 @@
-//! Which nodes have something to do in which window. Where windows hold few frames, only those are visited, and windows
+//! Which nodes have something to do in which turn. Where windows hold few frames, only those are visited, and turns
 //! in which nobody has anything to do are passed over.
 //!
-//! A wheel of bit sets: one for each of the next 64 windows, and one for each of the 63 groups of 64 windows after
-//! them. Order within a window is free, so nothing is sorted, and a node is entered in constant time. A node entered too
+//! A wheel of bit sets: one for each of the next 64 turns, and one for each of the 63 groups of 64 turns after
+//! them. Order within a turn is free, so nothing is sorted, and a node is entered in constant time. A node entered too
 //! early is visited in vain and enters itself anew; too late it is never.
 
-/// Windows of the fine wheel, and groups of the coarse one.
+/// Turns of the fine wheel, and groups of the coarse one.
 const SLOTS: u64 = 64;
 
-/// Windows for which a host may leave what it received: the books of a delivery can be done at any later time.
+/// Turns for which a host may leave what it received: the books of a delivery can be done at any later time.
 pub(crate) const PATIENCE: u64 = 32;
 
 /// The node of a receiving port.
@@ -23,13 +23,13 @@ pub(crate) struct Station {
 
 #[derive(Debug, Default)]
 pub(crate) struct Wheel {
-    /// Of a window, ps.
+    /// Of a turn, ps.
     length: u64,
     /// 2^64 / length, rounded down.
     reciprocal: u64,
-    /// No window begins at or after this time.
+    /// The run's end, ps.
     duration: u64,
-    /// The window in hand.
+    /// The turn in hand.
     now: u64,
     /// Words of a bit set.
     words: usize,
@@ -38,6 +38,9 @@ pub(crate) struct Wheel {
     /// Which sets are not empty.
     fine_full: u64,
     coarse_full: u64,
+    /// The nodes that have odd turns, as a bit set; the others have the even ones. If not `halves` (1, else 0), all have all.
+    odd: Vec<u64>,
+    halves: u64,
     /// Per receiving port.
     pub(crate) stations: Vec<Station>,
     /// Per node: receiving ports (their numbers modulo 64) to which something has been sent.
@@ -45,12 +48,25 @@ pub(crate) struct Wheel {
 }
 
 impl Wheel {
-    pub(crate) fn new(window: u64, duration: u64, nodes: usize, stations: Vec<Station>) -> Self {
-        let words = nodes.div_ceil(64);
+    /// For turns of a length (ps) up to a duration; per node: is it one of the odd turns, where they come in halves?
+    pub(crate) fn new(
+        turn: u64,
+        duration: u64,
+        odd: Vec<bool>,
+        halves: bool,
+        stations: Vec<Station>,
+    ) -> Self {
+        let (nodes, words) = (odd.len(), odd.len().div_ceil(64));
+        let mut bits = vec![0; words];
+        for (n, _) in odd.iter().enumerate().filter(|&(_, &odd)| odd && halves) {
+            bits[n / 64] |= 1 << (n % 64);
+        }
         let set = vec![0; words * SLOTS as usize];
         Self {
-            length: window.max(1),
-            reciprocal: u64::MAX / window.max(1),
+            odd: bits,
+            halves: u64::from(halves),
+            length: turn.max(1),
+            reciprocal: u64::MAX / turn.max(1),
             duration,
             now: 0,
             words,
@@ -63,7 +79,7 @@ impl Wheel {
         }
     }
 
-    /// Forgets all; window `now` is the last one that is over.
+    /// Forgets all; turn `now` is the last one that is over.
     pub(crate) fn restart(&mut self, now: u64) {
         self.now = now;
         self.fine.fill(0);
@@ -72,27 +88,29 @@ impl Wheel {
         (self.fine_full, self.coarse_full) = (0, 0);
     }
 
-    /// The window of a time.
+    /// The turn in which time comes to `time`.
     #[inline(always)]
-    pub(crate) fn window(&self, time: u64) -> u64 {
+    pub(crate) fn turn(&self, time: u64) -> u64 {
         // The product is at most one too low.
         let low = ((u128::from(time) * u128::from(self.reciprocal)) >> 64) as u64;
         low + u64::from(time - low * self.length >= self.length)
     }
 
-    /// Enters a node for a window after the one in hand.
+    /// Enters a node for a turn after the one in hand: its first that is not before `turn`.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, node: u32, window: u64) {
-        let window = window.max(self.now + 1);
+    pub(crate) fn enter(&mut self, node: u32, turn: u64) {
+        let turn = turn.max(self.now + 1);
         let (place, bit) = (node as usize / 64, 1 << (node % 64));
-        if window - self.now < SLOTS {
-            let slot = (window % SLOTS) as usize;
+        let odd = self.odd.get(place).map_or(0, |word| word >> (node % 64));
+        let turn = turn + ((turn ^ odd) & self.halves);
+        if turn - self.now < SLOTS {
+            let slot = (turn % SLOTS) as usize;
             self.fine_full |= 1 << slot;
             if let Some(word) = self.fine.get_mut(slot * self.words + place) {
                 *word |= bit;
             }
         } else {
-            let group = (window / SLOTS).min(self.now / SLOTS + SLOTS - 1);
+            let group = (turn / SLOTS).min(self.now / SLOTS + SLOTS - 1);
             let slot = (group % SLOTS) as usize;
             self.coarse_full |= 1 << slot;
             if let Some(word) = self.coarse.get_mut(slot * self.words + place) {
@@ -101,15 +119,15 @@ impl Wheel {
         }
     }
 
-    /// Enters a node for the window of a time, unless that is after the run's end.
+    /// Enters a node for the turn of a time, unless that is after the run's end.
     #[inline(always)]
     pub(crate) fn enter_at(&mut self, node: u32, time: u64) {
         if time < self.duration {
-            self.enter(node, self.window(time));
+            self.enter(node, self.turn(time));
         }
     }
 
-    /// The next window for which a node is entered; `u64::MAX` if there is none.
+    /// The next turn for which a node is entered; `u64::MAX` if there is none.
     pub(crate) fn next(&self) -> u64 {
         let next = |full: u64, from: u64| match full.rotate_right((from % SLOTS) as u32).trailing_zeros() {
             64 => u64::MAX,
@@ -120,26 +138,28 @@ impl Wheel {
         fine.min(group.saturating_mul(SLOTS))
     }
 
-    /// Goes on to a window, which is at most the next one for which a node is entered.
-    pub(crate) fn go_to(&mut self, window: u64) {
-        self.now = window;
-        let group = (window / SLOTS % SLOTS) as usize;
-        if window.is_multiple_of(SLOTS) && self.coarse_full & (1 << group) != 0 {
+    /// Goes on to a turn, which is at most the next one for which a node is entered.
+    pub(crate) fn go_to(&mut self, turn: u64) {
+        self.now = turn;
+        let group = (turn / SLOTS % SLOTS) as usize;
+        if turn.is_multiple_of(SLOTS) && self.coarse_full & (1 << group) != 0 {
             // The nodes of a group have their turn at its beginning, and enter themselves anew.
             self.coarse_full &= !(1 << group);
-            let slot = (window % SLOTS) as usize * self.words;
+            self.fine_full |= 2 * self.halves;
             for word in 0..self.words {
-                self.fine[slot + word] |= std::mem::take(&mut self.coarse[group * self.words + word]);
+                let nodes = std::mem::take(&mut self.coarse[group * self.words + word]);
+                self.fine[word] |= nodes & !self.odd[word];
+                self.fine[self.words + word] |= nodes & self.odd[word];
             }
         }
-        self.fine_full &= !(1 << (window % SLOTS));
+        self.fine_full &= !(1 << (turn % SLOTS));
     }
 
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// Takes 64 nodes' bits of the window in hand.
+    /// Takes 64 nodes' bits of the turn in hand.
     #[inline]
     pub(crate) fn take(&mut self, word: usize) -> u64 {
         let place = (self.now % SLOTS) as usize * self.words + word;
@@ -153,32 +173,40 @@ mod tests {
     use super::*;
     use cnsim_scheme_api::{Purpose, Stream};
 
-    /// Every node has its turn in its window or, if that is far, earlier, when it enters itself anew; none is late.
+    /// Every node has its turn in that of its time or the next of its half or, if that is far, earlier, when it enters itself
+    /// anew; none is late, and none has a turn of the other half.
     #[test]
     fn nobody_is_late() {
-        for seed in 0..20 {
+        for seed in 0..40 {
             let mut r = Stream::new(seed, 0, Purpose::Test);
-            let (window, nodes) = ([100_000, 1_500_000, 77_777][seed as usize % 3], 150);
-            let mut wheel = Wheel::new(window, u64::MAX >> 2, nodes, Vec::new());
+            let (length, nodes, halves) =
+                ([100_000, 1_500_000, 77_777][seed as usize % 3], 150, seed % 2 == 1);
+            let odd: Vec<bool> = (0..nodes).map(|_| r.below(2) == 1).collect();
+            let mut wheel = Wheel::new(length, u64::MAX >> 2, odd.clone(), halves, Vec::new());
+            let turn_of = |n: usize, time: u64| {
+                let turn = time / length;
+                turn + u64::from(halves && (turn % 2 == 1) != odd[n])
+            };
             wheel.restart(r.below(1000));
             let now = wheel.now;
             let mut later = |after: u64| {
                 let far = 1 << r.below(16);
-                (after + 1 + r.below(far)) * window + r.below(window)
+                (after + 2 + r.below(far)) * length + r.below(length)
             };
             let mut due: Vec<u64> = (0..nodes).map(|_| later(now)).collect();
             (0..nodes).for_each(|n| wheel.enter_at(n as u32, due[n]));
             let (mut in_time, mut vain) = (0, 0);
             for _ in 0..5000 {
                 let next = wheel.next();
-                assert!(due.iter().all(|&d| next <= d / window), "a window was passed over");
+                assert!((0..nodes).all(|n| next <= turn_of(n, due[n])), "a turn was passed over");
                 wheel.go_to(next);
                 for word in 0..wheel.words() {
                     let mut bits = wheel.take(word);
                     while bits != 0 {
                         let n = word * 64 + bits.trailing_zeros() as usize;
                         bits &= bits - 1;
-                        if due[n] / window == next {
+                        assert!(!halves || (next % 2 == 1) == odd[n], "a turn of the other half");
+                        if turn_of(n, due[n]) == next {
                             in_time += 1;
                             due[n] = later(next);
                         } else {
@@ -187,7 +215,7 @@ mod tests {
                         wheel.enter_at(n as u32, due[n]);
                     }
                 }
-                assert!(due.iter().all(|&d| d / window > next), "a node was passed over");
+                assert!((0..nodes).all(|n| turn_of(n, due[n]) > next), "a node was passed over");
             }
             assert!(in_time > 3000 && vain < 3 * in_time, "{in_time} visits, {vain} in vain");
         }

@@ -22,6 +22,8 @@ pub(crate) struct Part {
     pub(crate) switches: Vec<Switch>,
     pub(crate) wires: Wires,
     pub(crate) scratch: Scratch,
+    /// Hosts and switches of the first half ([`Net::halves`]), which come first.
+    pub(crate) first: (usize, usize),
     /// Port number in the network -> receiving port of this worker, `u32::MAX` if another's.
     pub(crate) local: Vec<u32>,
 }
@@ -75,11 +77,18 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
             switches: Vec::new(),
             wires: Wires::default(),
             scratch: Scratch::default(),
+            first: (0, 0),
             local: vec![u32::MAX; net.links.len()],
         })
         .collect();
-    for (n, &w) in owner.iter().enumerate() {
-        let part = &mut parts[w];
+    // Halves take turns, so each has its memory in one piece; the oracle knows nothing of them.
+    let second = |n: usize| engine == Engine::Windowed && net.halves.get(n).copied().unwrap_or(false);
+    let mut order: Vec<usize> = (0..nodes).collect();
+    order.sort_by_key(|&n| second(n));
+    for n in order {
+        let part = &mut parts[owner[n]];
+        let count = if n < hosts { &mut part.first.0 } else { &mut part.first.1 };
+        *count += usize::from(!second(n));
         let inbox = part.wires.inboxes.len() as u32;
         for p in net.ports[n]..net.ports[n + 1] {
             part.local[p as usize] = part.wires.inboxes.len() as u32;

@@ -1,4 +1,4 @@
-//! Which nodes are visited in a window: all of them, or, where windows hold few frames, those that have something to do.
+//! Which nodes are visited in a turn: all whose turn it is, or, where windows hold few frames, those that have something to do.
 //!
 //! Results do not depend on it: a node's state after a window is a function of what reached it, whenever it is looked at.
 
@@ -8,7 +8,7 @@ use crate::frame::{FOREIGN, WATCHED};
 use crate::net::Net;
 use crate::wheel::{Station, Wheel};
 
-/// Windows between two looks at how much they hold.
+/// Turns between two looks at how much windows hold.
 const LOOK: u64 = 256;
 
 /// Frames that a port ends in a window, below which only some nodes are visited, and above which all are: between the
@@ -16,96 +16,109 @@ const LOOK: u64 = 256;
 const FEW: f64 = 0.12;
 const MANY: f64 = 0.16;
 
-/// The course of a worker's windows.
+/// The course of a worker's turns. Turn `t` runs nodes up to `(t + 1) * lead`: those of half `t % 2` where the network has
+/// halves, each by two leads, as their neighbours stand at `t * lead`; else all nodes.
 pub(super) struct Turn {
     visits: Visits,
     /// Only nodes in the wheel are visited.
     thin: bool,
-    /// The next window.
-    window: u64,
-    /// Window and packet-hops at the last look.
+    /// The next turn.
+    turn: u64,
+    /// Turn and packet-hops at the last look.
     last: (u64, u64),
 }
 
 impl Turn {
     pub(super) fn new(visits: Visits) -> Self {
-        Self { visits, thin: false, window: 0, last: (0, 0) }
+        Self { visits, thin: false, turn: 0, last: (0, 0) }
     }
 
-    /// End of the next window; none after the last.
+    /// Where the nodes of the next turn are run to; none after the last, when all have come to the run's end.
     pub(super) fn end(&self, net: &Net) -> Option<u64> {
-        let begin = self.window.saturating_mul(net.window);
-        (begin < net.duration).then(|| (begin + net.window).min(net.duration))
+        let halves = u64::from(!net.halves.is_empty());
+        let reached = self.turn.saturating_sub(halves).saturating_mul(net.lead);
+        (reached < net.duration).then(|| ((self.turn + 1) * net.lead).min(net.duration))
     }
 
-    /// The nodes of a part, up to `end`.
+    /// The nodes of a part whose turn it is, up to `end`.
     pub(super) fn step(&mut self, net: &Net, part: &mut Part, end: u64) {
         if self.thin {
-            part.wires.wheel.go_to(self.window);
+            part.wires.wheel.go_to(self.turn);
         }
-        // In the last window, which may be short, all comes to its end.
+        // In the last turns, which may be short, all comes to its end.
         if self.thin && end == net.duration {
             self.thin = false;
-            unwatch(net, part, self.window);
+            unwatch(net, part, self.turn);
         }
         if self.thin {
             step_due(net, part, end);
         } else {
-            step_all(net, part, end);
+            step_all(net, part, self.turn, end);
         }
-        self.window += 1;
+        self.turn += 1;
         if end < net.duration {
             self.choose(net, part);
         }
     }
 
-    /// The next window in which there may be something to do here, but for what others send.
+    /// The next turn in which there may be something to do here, but for what others send.
     pub(super) fn wish(&self, part: &Part) -> u64 {
-        if self.thin { part.wires.wheel.next() } else { self.window }
+        if self.thin { part.wires.wheel.next() } else { self.turn }
     }
 
-    /// Passes over windows in which nobody has anything to do. The last window of a run is never passed over.
+    /// Passes over turns in which nobody has anything to do. The last ones of a run are never passed over.
     pub(super) fn go_on(&mut self, net: &Net, wish: u64) {
-        let last = net.duration.saturating_sub(1) / net.window;
-        self.window = self.window.max(wish.min(last));
+        let last = net.duration.saturating_sub(1) / net.lead;
+        self.turn = self.turn.max(wish.min(last));
     }
 
     fn choose(&mut self, net: &Net, part: &mut Part) {
         let thin = match self.visits {
             Visits::All => return,
             Visits::Due => true,
-            Visits::Turns => self.window / 5 % 2 == 1,
+            Visits::Turns => self.turn / 5 % 2 == 1,
             Visits::Adaptive => {
-                if self.window < self.last.0 + LOOK {
+                if self.turn < self.last.0 + LOOK {
                     return;
                 }
                 let linked =
                     part.local.iter().zip(&net.links).filter(|&(&l, n)| l != u32::MAX && n.is_some());
-                let ports = (self.window - self.last.0) as f64 * linked.count() as f64;
+                let ports = (self.turn - self.last.0) as f64 * linked.count() as f64;
                 let hops = part.hops();
-                let held = (hops - self.last.1) as f64 / ports;
-                self.last = (self.window, hops);
+                let held = (hops - self.last.1) as f64 / ports * net.window as f64 / net.lead as f64;
+                self.last = (self.turn, hops);
                 held < if self.thin { MANY } else { FEW }
             }
         };
         if thin != self.thin {
             self.thin = thin;
-            if thin { watch(net, part, self.window - 1) } else { unwatch(net, part, self.window) }
+            if thin { watch(net, part, self.turn - 1) } else { unwatch(net, part, self.turn) }
         }
     }
 }
 
-/// Visits all nodes.
-fn step_all(net: &Net, part: &mut Part, end: u64) {
-    for h in &mut part.hosts {
+/// Where the first or the second half of the nodes stands before turn `turn`.
+fn reached(net: &Net, second: bool, turn: u64) -> u64 {
+    let behind = !net.halves.is_empty() && second == (turn % 2 == 1);
+    turn.saturating_sub(u64::from(behind)) * net.lead
+}
+
+/// Visits all nodes whose turn it is.
+fn step_all(net: &Net, part: &mut Part, turn: u64, end: u64) {
+    let (hosts, switches) = match (net.halves.is_empty(), turn % 2) {
+        (true, _) => (0..part.hosts.len(), 0..part.switches.len()),
+        (_, 0) => (0..part.first.0, 0..part.first.1),
+        _ => (part.first.0..part.hosts.len(), part.first.1..part.switches.len()),
+    };
+    for h in &mut part.hosts[hosts] {
         h.sweep(end, net, &mut part.wires);
     }
-    for s in &mut part.switches {
+    for s in &mut part.switches[switches] {
         s.sweep(end, net, &mut part.wires, &mut part.scratch);
     }
 }
 
-/// Visits the nodes that the wheel has for the window in hand.
+/// Visits the nodes that the wheel has for the turn in hand.
 fn step_due(net: &Net, part: &mut Part, end: u64) {
     let hosts = part.hosts.len();
     for word in 0..part.wires.wheel.words() {
@@ -123,15 +136,17 @@ fn step_due(net: &Net, part: &mut Part, end: u64) {
     }
 }
 
-/// Enters every node in the wheel; window `over` is the last one that has been run.
+/// Enters every node in the wheel; turn `over` is the last one that has been run.
 fn watch(net: &Net, part: &mut Part, over: u64) {
     if part.wires.wheel.stations.is_empty() {
-        part.wires.wheel =
-            Wheel::new(net.window, net.duration, part.hosts.len() + part.switches.len(), stations(part));
+        let odd = (0..part.hosts.len()).map(|h| h >= part.first.0);
+        let odd = odd.chain((0..part.switches.len()).map(|s| s >= part.first.1));
+        let halves = !net.halves.is_empty();
+        part.wires.wheel = Wheel::new(net.lead, net.duration, odd.collect(), halves, stations(part));
     }
     mark(part, |peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
     part.wires.wheel.restart(over);
-    let end = (over + 1) * net.window;
+    let first = part.first.1;
     let (hosts, wires) = (part.hosts.len(), &mut part.wires);
     for (port, inbox) in wires.inboxes.iter().enumerate() {
         let node = wires.wheel.stations[port].node;
@@ -144,16 +159,17 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         wires.wheel.enter_at(n as u32, due);
     }
     for (s, sw) in part.switches.iter_mut().enumerate() {
-        let due = sw.look_around(end, wires);
+        let due = sw.look_around(reached(net, s >= first, over + 1), wires);
         wires.wheel.enter_at((hosts + s) as u32, due);
     }
 }
 
-/// All nodes are visited from window `next` on.
+/// All nodes are visited from turn `next` on.
 fn unwatch(net: &Net, part: &mut Part, next: u64) {
     mark(part, |peer| peer & !WATCHED);
-    for s in &mut part.switches {
-        s.free_launched(next * net.window, &mut part.wires);
+    let first = part.first.1;
+    for (s, sw) in part.switches.iter_mut().enumerate() {
+        sw.free_launched(reached(net, s >= first, next), &mut part.wires);
     }
 }
 

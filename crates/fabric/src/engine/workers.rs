@@ -20,7 +20,7 @@ pub(super) fn count(net: &Net, spec: &RunSpec, asked: usize) -> usize {
 }
 
 fn by_work(net: &Net) -> usize {
-    let frames: u64 = net.links.iter().flatten().map(|l| net.window / l.tx.time(net.mtu).max(1)).sum();
+    let frames: u64 = net.links.iter().flatten().map(|l| net.lead / l.tx.time(net.mtu).max(1)).sum();
     usize::try_from(frames / FRAMES_PER_WORKER).unwrap_or(MOST)
 }
 

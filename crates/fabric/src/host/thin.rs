@@ -17,7 +17,7 @@ impl Host {
         if let Some(inbox) = wires.inboxes.get(self.inbox as usize)
             && inbox.front().is_some()
         {
-            let patience = if self.is_patient() { PATIENCE * net.window } else { 0 };
+            let patience = if self.is_patient() { PATIENCE * net.lead } else { 0 };
             for e in inbox.entries() {
                 due = due.min(e.ready + if e.frame.is_data() { patience } else { 0 });
             }
