@@ -23,7 +23,7 @@ use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch, leaves_marked};
 
 /// Frames for each port in a window from which on ranking them is cheaper than finding the place of each.
-const MANY: usize = 4;
+const MANY: usize = 3;
 
 impl Switch {
     /// Runs the switch up to `end` (exclusive).
