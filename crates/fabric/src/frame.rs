@@ -465,6 +465,12 @@ impl Wires {
         }
         self.push_frame(port, entry.ready, &entry.frame);
     }
+    /// Takes a data frame of a time back from a receiving port of this worker, where nothing but a PAUSE can have come after it.
+    pub(crate) fn take_back(&mut self, port: u32, ready: u64) {
+        if let Some(inbox) = self.inboxes.get_mut((port & !WATCHED) as usize) {
+            inbox.take_back(ready);
+        }
+    }
     /// First entry of a receiving port.
     #[inline]
     pub(crate) fn head(&self, port: u32) -> Option<&Entry> {

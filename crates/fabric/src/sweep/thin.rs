@@ -1,9 +1,11 @@
 //! A switch's window where few frames arrive: only the inputs and outputs that have something are looked at.
 //!
 //! A frame that starts on an idle line cannot be stopped any more, so it is put on the wire at once, ahead of the end
-//! of its transmission ([`Port::launched`]): the switch need not be visited again for it. Its memory is freed when the
-//! port is next touched. So occupancies are upper bounds here too, but may be older than a window; before anything is
-//! decided by them they are brought to what they were at the window's beginning ([`Switch::free_launched`]).
+//! of its transmission: the switch need not be visited again for it. So is one that waits behind others, as long as nothing but
+//! data is about ([`Port::launched`]): its start follows from their ends. Their memory is freed when the port is next touched. So
+//! occupancies are upper bounds here too, but may be older than a window. Before anything else happens (a PAUSE, control, a
+//! sample, a change), they are brought to what they were at the window's beginning, and frames that had not started then
+//! are taken back from the wire, where nobody can have seen them yet ([`Switch::free_launched`]).
 
 use super::ranks::key;
 use super::*;
@@ -82,6 +84,9 @@ impl Switch {
         let Some(&entry) = wires.head(at) else { return Stored::Not };
         let f = &entry.frame;
         let out = usize::from(net.pick(self.index, f, &mut self.turn));
+        if self.ports.get(out).is_some_and(|port| port.launched > 0) {
+            self.retire(out, ready);
+        }
         let Some(port) = self.ports.get_mut(out) else { return Stored::Not };
         let end = ready + port.service.time(f.len);
         let flies = alone
@@ -119,7 +124,9 @@ impl Switch {
             return how;
         }
         self.chosen = None;
-        self.waiting |= bit(out);
+        if !self.launch(out, ready + u64::from(alone), net, wires) {
+            self.waiting |= bit(out);
+        }
         how
     }
 
@@ -141,7 +148,8 @@ impl Switch {
         port.sent -= 1;
         port.sending = Some(Kind::Data);
         port.special = true;
-        port.launched = true;
+        port.launched = 1;
+        port.launched_to = port.free;
         if let Some(end) = self.ends.get_mut(p) {
             *end = std::mem::replace(&mut port.free, start);
         }
@@ -151,46 +159,76 @@ impl Switch {
         self.mmu.pool += u64::from(len);
     }
 
-    /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`, whose frames
-    /// go on their wires. False if there is more to consider.
+    /// Brings a port of which data alone waits up to date: ends at or before `last`, starts before `before`. What waits goes on
+    /// its wire. False if there is more to consider.
     #[inline(always)]
     fn bring(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) -> bool {
-        let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
-        loop {
-            if port.special {
-                if !port.launched {
-                    return false;
-                }
-                if *ends > last {
-                    return true;
-                }
-                let Some(Entry { frame, .. }) = port.data.front() else { return false };
-                let (input, len) = (usize::from(frame.input), frame.len);
-                if !self.mmu.leave_calmly(port.counted, self.mmu.row(p), input, len) {
-                    return false;
-                }
-                port.queued -= u64::from(len);
-                port.data_sent(len, std::mem::replace(ends, NEVER));
-                port.sending = None;
-                port.launched = false;
-                port.settle_special(false);
-                continue;
-            }
-            if port.mixed {
+        let noted = !self.retire(p, last);
+        let port = &self.ports[p];
+        if noted || (port.mixed && port.launched == 0) {
+            return false;
+        }
+        if self.launch(p, before, net, wires) {
+            return true;
+        }
+        let port = &self.ports[p];
+        port.launched > 0 || port.data.front().is_none_or(|e| port.end_after(port.free, e) > last)
+    }
+
+    /// Forgets frames that stand on the wire and have left by `last`. False if a transmission is noted that the usual way must
+    /// end, or a departure may have a consequence.
+    #[inline(always)]
+    fn retire(&mut self, p: usize, last: u64) -> bool {
+        let (Some(port), Some(end)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
+        while port.launched > 0 && *end <= last {
+            let Some(Entry { frame, .. }) = port.data.front() else { return false };
+            let (input, len) = (usize::from(frame.input), frame.len);
+            if !self.mmu.leave_calmly(port.counted, self.mmu.row(p), input, len) {
                 return false;
             }
-            let Some(&Entry { ready, ref frame }) = port.data.front() else { return true };
-            let start = ready.max(port.free);
-            if start >= before {
-                return true;
+            port.queued -= u64::from(len);
+            port.data_sent(len, *end);
+            port.launched -= 1;
+            if port.launched == 0 {
+                *end = NEVER;
+                port.sending = None;
+                port.settle_special(false);
+            } else if let Some(next) = port.data.front() {
+                *end = port.end_after(port.free, next);
             }
-            let end = start + port.service.time(frame.len);
-            if !frame.is_data() || !port.may_launch(end, net) {
-                return end > last;
-            }
-            let frame = *frame;
-            port.launch(ends, end, &frame, wires);
         }
+        port.launched > 0 || !port.special
+    }
+
+    /// Puts data that waits on its wire, each frame with the time of its end: the first of them if it starts before `before`, as
+    /// what is in transmission cannot be taken back. True if all of it stands there.
+    #[inline(always)]
+    fn launch(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) -> bool {
+        let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
+        let mut free = if port.launched > 0 { port.launched_to } else { port.free };
+        while let Some(entry) = port.data.entries().get(port.launched as usize) {
+            if port.launched == 0 && entry.ready.max(free) >= before {
+                return false;
+            }
+            let end = port.end_after(free, entry);
+            let input = usize::from(entry.frame.input);
+            if !entry.frame.is_data()
+                || !port.may_launch(end, net)
+                || port.counted && !self.mmu.is_calm(self.mmu.row(p), input)
+            {
+                return false;
+            }
+            wires.push_early(port.peer, end + port.delay, &entry.frame);
+            if port.launched == 0 {
+                *ends = end;
+                port.sending = Some(Kind::Data);
+                port.special = true;
+            }
+            port.launched += 1;
+            port.launched_to = end;
+            free = end;
+        }
+        true
     }
 
     /// When a port needs a visit if nothing arrives.
@@ -198,27 +236,51 @@ impl Switch {
     fn due_of(&self, p: usize) -> u64 {
         let (port, end) = (&self.ports[p], self.ends[p]);
         if end != NEVER {
-            let alone =
-                port.launched && !port.mixed && port.data.entries().len() == 1 && port.pause_out.is_empty();
-            return if alone { NEVER } else { end };
+            let all = port.launched > 0
+                && !port.mixed
+                && port.data.entries().len() == port.launched as usize
+                && port.pause_out.is_empty();
+            return if all { NEVER } else { end };
         }
         if port.special | port.mixed {
             return port.start_time().0;
         }
-        port.data.front().map_or(NEVER, |e| e.ready.max(port.free) + port.service.time(e.frame.len))
+        port.data.front().map_or(NEVER, |e| port.end_after(port.free, e))
     }
 
-    /// Frees the memory of frames that have left before `base` and whose ports have not been touched since.
+    /// Frees the memory of frames that have left before `base` and whose ports have not been touched since, and takes back
+    /// from the wires those that start later.
     #[inline(never)]
     pub(crate) fn free_launched(&mut self, base: u64, wires: &mut Wires) {
         let lazy = std::mem::replace(&mut self.lazy, true);
         for p in 0..self.linked {
             self.land(p, base);
-            if self.ports[p].launched && self.ends[p] < base {
+            if self.ports[p].launched == 0 {
+                continue;
+            }
+            if base > 0 && !self.retire(p, base - 1) && self.ports[p].launched > 0 {
+                debug_assert!(self.ports[p].launched == 1, "what is launched leaves without consequence");
                 self.drain_exactly(p, base, wires);
             }
+            self.take_back(p, wires);
         }
         self.lazy = lazy;
+    }
+
+    /// Takes frames of a port that stand on the wire but have not started from there, all but the first.
+    fn take_back(&mut self, p: usize, wires: &mut Wires) {
+        let port = &mut self.ports[p];
+        while port.launched > 1 {
+            port.launched -= 1;
+            wires.take_back(port.peer, port.launched_to + port.delay);
+            // The end of the one before.
+            let entries = port.data.entries();
+            let mut end = self.ends[p];
+            for entry in entries.iter().take(port.launched as usize).skip(1) {
+                end = port.end_after(end, entry);
+            }
+            port.launched_to = end;
+        }
     }
 
     /// The window the usual way.
@@ -264,17 +326,14 @@ impl Port {
     /// at the run's end need the moment itself.
     #[inline(always)]
     fn may_launch(&self, end: u64, net: &Net) -> bool {
-        !(self.special | self.mixed) && self.mark_from == NEVER && end < net.duration
+        let stopped = self.special && (self.launched == 0 || self.is_stopped());
+        !(stopped | self.mixed) && self.mark_from == NEVER && end < net.duration
     }
 
-    /// Puts the first data frame on its wire.
+    /// End of the transmission of a waiting data frame if the one before it ends at `free`.
     #[inline(always)]
-    fn launch(&mut self, ends: &mut u64, end: u64, frame: &Frame, wires: &mut Wires) {
-        wires.push_early(self.peer, end + self.delay, frame);
-        *ends = end;
-        self.sending = Some(Kind::Data);
-        self.special = true;
-        self.launched = true;
+    fn end_after(&self, free: u64, entry: &Entry) -> u64 {
+        entry.ready.max(free) + self.service.time(entry.frame.len)
     }
 }
 
