@@ -2,7 +2,7 @@
 
 use crate::bodies::{Bodies, Body};
 use crate::inbox::Inbox;
-use crate::wheel::{PATIENCE, Wheel};
+use crate::wheel::Wheel;
 use cnsim_scheme_api::{FlowId, Tag};
 
 /// A time that never comes, in ps.
@@ -438,22 +438,10 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {
         let at = (port & !WATCHED) as usize;
-        let (Some(inbox), Some(&station)) = (self.inboxes.get_mut(at), self.wheel.stations.get(at)) else {
-            return;
-        };
-        let first = inbox.front().is_none();
+        let Some(inbox) = self.inboxes.get_mut(at) else { return };
+        let alone = inbox.front().is_none();
         inbox.put(ready, frame);
-        let turn = self.wheel.turn(ready);
-        if station.patient && frame.is_data() {
-            if first {
-                self.wheel.enter(station.node, turn + PATIENCE);
-            }
-            return;
-        }
-        if let Some(arrived) = self.wheel.arrived.get_mut(station.node as usize) {
-            *arrived |= 1 << (station.bit & 63);
-        }
-        self.wheel.enter(station.node, turn);
+        self.wheel.announce(at, ready, frame.is_data(), alone);
     }
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {

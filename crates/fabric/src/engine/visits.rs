@@ -142,16 +142,16 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         let odd = (0..part.hosts.len()).map(|h| h >= part.first.0);
         let odd = odd.chain((0..part.switches.len()).map(|s| s >= part.first.1));
         let halves = !net.halves.is_empty();
-        part.wires.wheel = Wheel::new(net.lead, net.duration, odd.collect(), halves, stations(part));
+        let odd: Vec<bool> = odd.collect();
+        part.wires.wheel = Wheel::new(net.lead, net.duration, &odd, part.hosts.len(), halves, stations(part));
     }
     mark(part, |peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
     part.wires.wheel.restart(over);
     let first = part.first.1;
     let (hosts, wires) = (part.hosts.len(), &mut part.wires);
     for (port, inbox) in wires.inboxes.iter().enumerate() {
-        let node = wires.wheel.stations[port].node;
         for e in inbox.entries() {
-            wires.wheel.enter_at(node, e.ready);
+            wires.wheel.announce(port, e.ready, e.frame.is_data(), true);
         }
     }
     for (n, h) in part.hosts.iter_mut().enumerate() {
@@ -159,7 +159,7 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         wires.wheel.enter_at(n as u32, due);
     }
     for (s, sw) in part.switches.iter_mut().enumerate() {
-        let due = sw.look_around(reached(net, s >= first, over + 1), wires);
+        let due = sw.look_around(reached(net, s >= first, over + 1));
         wires.wheel.enter_at((hosts + s) as u32, due);
     }
 }

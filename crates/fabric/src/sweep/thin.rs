@@ -27,17 +27,30 @@ impl Switch {
         wires: &mut Wires,
         scratch: &mut Scratch,
     ) -> u64 {
+        let (near, far) = wires.wheel.take_arrived(node);
+        let later = if far == 0 { NEVER } else { self.keep_far(node, far, end, wires) };
         let base = end - net.window;
-        if self.rare < end || !self.critical.is_empty() || self.mmu.unsettled() {
-            return self.sweep_all(base, end, net, wires, scratch);
-        }
-        let arrived = wires.wheel.arrived.get_mut(node as usize).map_or(0, std::mem::take);
-        let Some((kept, later)) = scratch.gather_some(self, arrived, base, end, wires) else {
-            return self.sweep_all(base, end, net, wires, scratch);
+        let calm = self.rare >= end && self.critical.is_empty() && !self.mmu.unsettled();
+        let due = if calm && scratch.gather_some(self, near | far, base, end, wires) {
+            self.take_some(base, end, net, wires, scratch)
+        } else {
+            self.free_launched(base, wires);
+            self.sweep(end, net, wires, scratch);
+            self.look_around(end)
         };
-        if let Some(a) = wires.wheel.arrived.get_mut(node as usize) {
-            *a |= kept;
-        }
+        due.min(later)
+    }
+
+    /// Takes what has been gathered. Returns as [`Switch::sweep_thin`].
+    #[inline(always)]
+    fn take_some(
+        &mut self,
+        base: u64,
+        end: u64,
+        net: &Net,
+        wires: &mut Wires,
+        scratch: &mut Scratch,
+    ) -> u64 {
         self.lazy = true;
         if scratch.keys.len() > 1 {
             scratch.keys.sort_unstable();
@@ -54,7 +67,7 @@ impl Switch {
                 return self.end_all(base, end, wires);
             }
         }
-        let mut due = self.rare.min(later);
+        let mut due = self.rare;
         let mut left = std::mem::take(&mut self.waiting);
         while left != 0 {
             let first = left.trailing_zeros() as usize;
@@ -283,32 +296,33 @@ impl Switch {
         }
     }
 
-    /// The window the usual way.
-    #[inline(never)]
-    fn sweep_all(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) -> u64 {
-        self.free_launched(base, wires);
-        self.sweep(end, net, wires, scratch);
-        self.look_around(end, wires)
-    }
-
+    /// Ends a window the usual way.
     #[inline(never)]
     fn end_all(&mut self, base: u64, end: u64, wires: &mut Wires) -> u64 {
         self.free_launched(base, wires);
         self.drain(end, wires);
         self.lazy = false;
-        self.look_around(end, wires)
+        self.look_around(end)
+    }
+
+    /// Keeps in mind at which of some inputs frames are due at `end` or later, and says when.
+    #[inline(never)]
+    fn keep_far(&self, node: u32, inputs: u64, end: u64, wires: &mut Wires) -> u64 {
+        let (mut kept, mut later) = (0, NEVER);
+        for p in (0..self.linked).filter(|&p| inputs & bit(p) != 0) {
+            let entries = wires.inboxes[self.inbox as usize + p].entries();
+            if let Some(e) = entries.filter(|e| e.ready >= end).next() {
+                kept |= bit(p);
+                later = later.min(e.ready);
+            }
+        }
+        wires.wheel.keep_arrived(node, kept);
+        later
     }
 
     /// Finds out anew what waits, and when it must be visited next if nothing arrives.
-    pub(crate) fn look_around(&mut self, end: u64, wires: &mut Wires) -> u64 {
+    pub(crate) fn look_around(&mut self, end: u64) -> u64 {
         let mut due = self.rare;
-        for i in self.inbox as usize..self.inbox as usize + self.linked {
-            if let Some(e) = wires.inboxes[i].front() {
-                due = due.min(e.ready);
-                let station = wires.wheel.stations[i];
-                wires.wheel.arrived[station.node as usize] |= 1 << station.bit;
-            }
-        }
         self.waiting = 0;
         for p in 0..self.linked {
             let at = self.due_of(p);
@@ -338,41 +352,28 @@ impl Port {
 }
 
 impl Scratch {
-    /// Finds the data that arrives before `end` at some inputs, and at which of these something is left, and for when;
-    /// none if there is something else than data.
+    /// Finds the data that arrives before `end` at some inputs. False if there is something else than data.
     #[inline(always)]
-    fn gather_some(
-        &mut self,
-        s: &Switch,
-        inputs: u64,
-        base: u64,
-        end: u64,
-        wires: &Wires,
-    ) -> Option<(u64, u64)> {
+    fn gather_some(&mut self, s: &Switch, inputs: u64, base: u64, end: u64, wires: &Wires) -> bool {
         self.keys.clear();
-        let (mut left, mut kept, mut later) = (inputs, 0, NEVER);
+        let mut left = inputs;
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             left &= left - 1;
             let mut p = first;
             while p < s.linked {
-                let inbox = wires.inboxes.get(s.inbox as usize + p)?;
+                let Some(inbox) = wires.inboxes.get(s.inbox as usize + p) else { break };
                 let mut n = 0;
-                while let Some(e) = inbox.due(n, NEVER >> 1) {
+                while let Some(e) = inbox.due(n, end) {
                     n += 1;
-                    if e.ready >= end {
-                        kept |= bit(p);
-                        later = later.min(e.ready);
-                        break;
-                    }
                     if !e.frame.is_data() {
-                        return None;
+                        return false;
                     }
                     self.keys.push(key(e.ready - base, order::DATA, p as u64));
                 }
                 p += 64;
             }
         }
-        Some((kept, later))
+        true
     }
 }
