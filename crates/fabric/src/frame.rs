@@ -485,6 +485,10 @@ impl TxRate {
     pub(crate) fn time(self, len: u16) -> u64 {
         (u64::from(len) * self.0 + (1 << 19)) >> 20
     }
+    /// ps.
+    pub(crate) fn per_byte(self) -> f64 {
+        self.0 as f64 / 1_048_576.0
+    }
     pub(crate) fn stopped(self) -> bool {
         self.0 == 0
     }

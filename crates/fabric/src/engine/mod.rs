@@ -34,6 +34,12 @@ impl Part {
         self.hosts.iter().map(Host::hops).sum::<u64>() + self.switches.iter().map(Switch::hops).sum::<u64>()
     }
 
+    /// For how long ports of switches have sent, at the rates that they have now, ps.
+    fn busy(&self) -> f64 {
+        let ports = self.switches.iter().flat_map(|s| &s.ports);
+        ports.map(|p| p.left as f64 * p.service.per_byte()).sum()
+    }
+
     /// The first failure of a scheme or law.
     fn failure(&self) -> Option<&String> {
         let hosts = self.hosts.iter().filter_map(|h| h.failure.as_ref());

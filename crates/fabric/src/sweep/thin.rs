@@ -34,7 +34,7 @@ impl Switch {
         let due = if calm && scratch.gather_some(self, near | far, base, end, wires) {
             self.take_some(base, end, net, wires, scratch)
         } else {
-            self.free_launched(base, wires);
+            self.free_launched(base, base, wires);
             self.sweep(end, net, wires, scratch);
             self.look_around(end)
         };
@@ -43,14 +43,7 @@ impl Switch {
 
     /// Takes what has been gathered. Returns as [`Switch::sweep_thin`].
     #[inline(always)]
-    fn take_some(
-        &mut self,
-        base: u64,
-        end: u64,
-        net: &Net,
-        wires: &mut Wires,
-        scratch: &mut Scratch,
-    ) -> u64 {
+    fn take_some(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) -> u64 {
         self.lazy = true;
         if scratch.keys.len() > 1 {
             scratch.keys.sort_unstable();
@@ -61,7 +54,7 @@ impl Switch {
             let alone = scratch.keys.get(i + 1).is_none_or(|next| next >> 20 > k >> 20);
             let how = self.take_thinly(ready, input, alone, net, wires);
             if how != Stored::Calmly {
-                self.free_launched(base, wires);
+                self.free_launched(base, ready, wires);
                 self.take(how, ready, input, net, wires);
                 self.in_order(&scratch.keys[i + 1..], base, end, net, wires);
                 return self.end_all(base, end, wires);
@@ -163,6 +156,7 @@ impl Switch {
         port.special = true;
         port.launched = 1;
         port.launched_to = port.free;
+        port.began = start;
         if let Some(end) = self.ends.get_mut(p) {
             *end = std::mem::replace(&mut port.free, start);
         }
@@ -176,16 +170,24 @@ impl Switch {
     /// its wire. False if there is more to consider.
     #[inline(always)]
     fn bring(&mut self, p: usize, last: u64, before: u64, net: &Net, wires: &mut Wires) -> bool {
-        let noted = !self.retire(p, last);
-        let port = &self.ports[p];
-        if noted || (port.mixed && port.launched == 0) {
-            return false;
+        loop {
+            let noted = !self.retire(p, last);
+            let port = &self.ports[p];
+            if noted || (port.mixed && port.launched == 0) {
+                return false;
+            }
+            if self.launch(p, before, net, wires) {
+                return true;
+            }
+            // What has been launched now may have left as well.
+            let port = &self.ports[p];
+            if port.launched == 0 {
+                return port.data.front().is_none_or(|e| port.end_after(port.free, e) > last);
+            }
+            if self.ends[p] > last {
+                return true;
+            }
         }
-        if self.launch(p, before, net, wires) {
-            return true;
-        }
-        let port = &self.ports[p];
-        port.launched > 0 || port.data.front().is_none_or(|e| port.end_after(port.free, e) > last)
     }
 
     /// Forgets frames that stand on the wire and have left by `last`. False if a transmission is noted that the usual way must
@@ -207,6 +209,7 @@ impl Switch {
                 port.sending = None;
                 port.settle_special(false);
             } else if let Some(next) = port.data.front() {
+                port.began = next.ready.max(port.free);
                 *end = port.end_after(port.free, next);
             }
         }
@@ -218,21 +221,25 @@ impl Switch {
     #[inline(always)]
     fn launch(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) -> bool {
         let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
+        let row = self.mmu.row(p);
+        let free_calmly =
+            |port: &Port, e: &Entry| !port.counted || self.mmu.is_calm(row, e.frame.input.into());
+        // The one in transmission may be in a cell that has grown since.
+        if port.launched == 1 && !port.data.front().is_some_and(|e| free_calmly(port, e)) {
+            return port.data.entries().len() == 1;
+        }
         let mut free = if port.launched > 0 { port.launched_to } else { port.free };
         while let Some(entry) = port.data.entries().get(port.launched as usize) {
             if port.launched == 0 && entry.ready.max(free) >= before {
                 return false;
             }
             let end = port.end_after(free, entry);
-            let input = usize::from(entry.frame.input);
-            if !entry.frame.is_data()
-                || !port.may_launch(end, net)
-                || port.counted && !self.mmu.is_calm(self.mmu.row(p), input)
-            {
+            if !entry.frame.is_data() || !port.may_launch(end, net) || !free_calmly(port, entry) {
                 return false;
             }
             wires.push_early(port.peer, end + port.delay, &entry.frame);
             if port.launched == 0 {
+                port.began = entry.ready.max(free);
                 *ends = end;
                 port.sending = Some(Kind::Data);
                 port.special = true;
@@ -262,9 +269,9 @@ impl Switch {
     }
 
     /// Frees the memory of frames that have left before `base` and whose ports have not been touched since, and takes back
-    /// from the wires those that start later.
+    /// from the wires those that have not started before `now`.
     #[inline(never)]
-    pub(crate) fn free_launched(&mut self, base: u64, wires: &mut Wires) {
+    pub(crate) fn free_launched(&mut self, base: u64, now: u64, wires: &mut Wires) {
         let lazy = std::mem::replace(&mut self.lazy, true);
         for p in 0..self.linked {
             self.land(p, base);
@@ -275,31 +282,37 @@ impl Switch {
                 debug_assert!(self.ports[p].launched == 1, "what is launched leaves without consequence");
                 self.drain_exactly(p, base, wires);
             }
-            self.take_back(p, wires);
+            self.take_back(p, now, wires);
         }
         self.lazy = lazy;
     }
 
-    /// Takes frames of a port that stand on the wire but have not started from there, all but the first.
-    fn take_back(&mut self, p: usize, wires: &mut Wires) {
-        let port = &mut self.ports[p];
-        while port.launched > 1 {
-            port.launched -= 1;
-            wires.take_back(port.peer, port.launched_to + port.delay);
-            // The end of the one before.
-            let entries = port.data.entries();
-            let mut end = self.ends[p];
-            for entry in entries.iter().take(port.launched as usize).skip(1) {
-                end = port.end_after(end, entry);
+    /// Takes frames of a port back from the wire: all but the first, and that too if it starts at `now` or later.
+    fn take_back(&mut self, p: usize, now: u64, wires: &mut Wires) {
+        let (port, end) = (&mut self.ports[p], &mut self.ends[p]);
+        while port.launched > 0 {
+            let mut ends = (0, *end);
+            for entry in port.data.entries().iter().take(port.launched as usize).skip(1) {
+                ends = (ends.1, port.end_after(ends.1, entry));
             }
-            port.launched_to = end;
+            if port.launched == 1 && port.began < now {
+                return;
+            }
+            wires.take_back(port.peer, ends.1 + port.delay);
+            port.launched -= 1;
+            port.launched_to = ends.0;
+            if port.launched == 0 {
+                *end = NEVER;
+                port.sending = None;
+                port.settle_special(false);
+            }
         }
     }
 
     /// Ends a window the usual way.
     #[inline(never)]
     fn end_all(&mut self, base: u64, end: u64, wires: &mut Wires) -> u64 {
-        self.free_launched(base, wires);
+        self.free_launched(base, end, wires);
         self.drain(end, wires);
         self.lazy = false;
         self.look_around(end)
@@ -310,8 +323,8 @@ impl Switch {
     fn keep_far(&self, node: u32, inputs: u64, end: u64, wires: &mut Wires) -> u64 {
         let (mut kept, mut later) = (0, NEVER);
         for p in (0..self.linked).filter(|&p| inputs & bit(p) != 0) {
-            let entries = wires.inboxes[self.inbox as usize + p].entries();
-            if let Some(e) = entries.filter(|e| e.ready >= end).next() {
+            let mut entries = wires.inboxes[self.inbox as usize + p].entries();
+            if let Some(e) = entries.find(|e| e.ready >= end) {
                 kept |= bit(p);
                 later = later.min(e.ready);
             }
