@@ -136,6 +136,16 @@ impl Settings {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
         }
+        let control = match r.choice("control.transport").as_str() {
+            "in-band" => ControlTransport::InBand,
+            "ideal" => {
+                let delays = wiring.links.iter().map(|l| l.delay).min().unwrap_or_default();
+                let least = (delays + switch_processing.min(host_processing)) * 2;
+                let latency = r.quantity("control.latency", least, Time::from_s(1));
+                ControlTransport::Ideal { latency }
+            }
+            _ => ControlTransport::Priority,
+        };
         let from = r.quantity("record.from", Time::ZERO, Time::from_s(1000));
         let to = match r.word("record.to").as_str() {
             "end" => duration,
@@ -161,11 +171,7 @@ impl Settings {
                 "destination" => Routing::Destination,
                 _ => Routing::FlowHash,
             },
-            control: if r.choice("control.transport") == "in-band" {
-                ControlTransport::InBand
-            } else {
-                ControlTransport::Priority
-            },
+            control,
             fifo: r.integer("host.fifo", 1, 100_000_000) as u32,
             limiter_queue: r.integer("host.limiter_queue", 1, 100_000_000) as u32,
             limiter_position,

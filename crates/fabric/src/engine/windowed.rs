@@ -8,7 +8,7 @@
 
 use super::Part;
 use super::visits::Turn;
-use crate::frame::Foreign;
+use crate::frame::{Direct, Foreign};
 use crate::net::Net;
 use crate::{Options, RunError, Visits};
 use cnsim_scheme_api::Time;
@@ -27,6 +27,10 @@ pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Resul
     let mut turns = 0u64;
     while let Some(end) = turn.end(net) {
         turn.step(net, part, end);
+        let mut direct = std::mem::take(&mut part.wires.direct);
+        turn.hand(part, &direct);
+        direct.clear();
+        part.wires.direct = direct;
         turn.go_on(net, turn.wish(part));
         turns += 1;
         if turns.is_multiple_of(LOOK) {
@@ -48,6 +52,8 @@ struct Shared {
     barrier: Barrier,
     /// From worker, to worker, parity.
     mail: Vec<Mutex<Vec<Foreign>>>,
+    /// From worker, parity: feedback that takes no link, for all to look through.
+    direct: Vec<Mutex<Vec<Direct>>>,
     workers: usize,
     /// Turn before which all workers stop together.
     stop: AtomicU64,
@@ -59,6 +65,7 @@ fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<()
     let shared = Shared {
         barrier: Barrier::new(workers),
         mail: (0..workers * workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
+        direct: (0..workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
         workers,
         stop: AtomicU64::new(u64::MAX),
         hops: AtomicU64::new(0),
@@ -111,6 +118,11 @@ fn work(
             let mut mail = slot(me, to, parity).lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::swap(&mut *mail, list);
         }
+        // Its own of two turns ago have been read by all.
+        let mut direct = shared.direct[me * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
+        direct.clear();
+        direct.append(&mut part.wires.direct);
+        drop(direct);
         turns += 1;
         if turns.is_multiple_of(LOOK) {
             let hops = part.hops();
@@ -132,6 +144,10 @@ fn work(
             for f in mail.drain(..) {
                 part.wires.push(part.local[f.port as usize], f.entry, f.body);
             }
+        }
+        for from in 0..shared.workers {
+            let direct = shared.direct[from * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
+            turn.hand(part, &direct);
         }
         // A stop asked for before this barrier is seen by all after it, and takes effect one turn later.
         if turns > shared.stop.load(Ordering::Relaxed) {
