@@ -3,7 +3,8 @@
 use crate::bodies::{Bodies, Body};
 use crate::inbox::Inbox;
 use crate::wheel::Wheel;
-use cnsim_scheme_api::{FlowId, Tag};
+use cnsim_scheme_api::{Feedback, FlowId, Tag};
+use prefetch_index::prefetch_index;
 
 /// A time that never comes, in ps.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -252,6 +253,18 @@ impl Ring {
             first.ready |= !i64::from(more) as u64 >> 1;
         }
     }
+    /// Fetches beforehand the places of the first entry and of those to come.
+    #[inline(always)]
+    pub(crate) fn expect(&self) {
+        prefetch_index(&self.buf, self.head as usize);
+        prefetch_index(&self.buf, self.tail as usize);
+        prefetch_index(&self.buf, self.tail as usize + 2);
+    }
+    /// The first three places. What stands after the last entry is later than all, and what stands after that means nothing.
+    #[inline(always)]
+    pub(crate) fn first_three(&self) -> Option<&[Entry; 3]> {
+        self.buf.get(self.head as usize..)?.first_chunk()
+    }
     /// Takes the last entry if its time is not before `base`.
     pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
         let last = *self.entries().last()?;
@@ -279,15 +292,23 @@ impl Ring {
     }
     #[inline(never)]
     fn place_before(&mut self, entry: &Entry) {
-        self.push_back(entry);
         let (head, tail) = (self.head as usize, self.tail as usize);
-        let Some(live) = self.buf.get_mut(head..tail) else { return };
-        let mut at = live.len() - 1;
-        while at > 0 && live[at - 1].ready > entry.ready {
-            live[at] = live[at - 1];
-            at -= 1;
+        let Some([waiting @ .., after]) = self.buf.get_mut(head..tail + 2) else {
+            self.make_room();
+            return self.place_before(entry);
+        };
+        after.ready = AFTER;
+        self.tail += 1;
+        let mut waiting = waiting.iter_mut().rev();
+        let Some(mut place) = waiting.next() else { return };
+        for before in waiting {
+            if before.ready <= entry.ready {
+                break;
+            }
+            *place = *before;
+            place = before;
         }
-        live[at] = *entry;
+        *place = *entry;
     }
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<Entry> {
@@ -320,12 +341,13 @@ impl Ring {
         self.make_room();
         self.append(ready, frame, input);
     }
-    /// Moves the entries to the beginning if that frees half of the memory, else adds a quarter of it: a queue's peak is seldom a power of two.
+    /// Moves the entries to the beginning if that frees a third of the memory, else adds a quarter of it: a queue's peak is seldom
+    /// a power of two.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
         let (head, tail) = (self.head as usize, self.tail as usize);
-        if head > 0 && head >= tail - head {
+        if head > 0 && 2 * head >= tail - head {
             self.buf.copy_within(head..=tail, 0);
             self.head = 0;
             self.tail = (tail - head) as u32;
@@ -357,6 +379,19 @@ pub(crate) struct Foreign {
     pub(crate) body: Option<Body>,
 }
 
+/// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Direct {
+    /// Host, or [`BROADCAST`].
+    pub(crate) to: u32,
+    /// When it reaches the host, ps.
+    pub(crate) at: u64,
+    /// The node that made it.
+    pub(crate) from: u32,
+    pub(crate) flow: FlowId,
+    pub(crate) feedback: Feedback,
+}
+
 /// Bit of a link's `peer` that says: owned by another worker; the rest is the port's number in the network.
 pub(crate) const FOREIGN: u32 = 1 << 31;
 
@@ -372,6 +407,8 @@ pub(crate) struct Wires {
     pub(crate) wheel: Wheel,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
+    /// Feedback that takes no link, of this turn.
+    pub(crate) direct: Vec<Direct>,
     /// Of the control frames on the wires and at the nodes, but for probes that have not left their host.
     pub(crate) bodies: Bodies,
 }

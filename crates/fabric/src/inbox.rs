@@ -1,6 +1,7 @@
 //! What stands at a receiving port.
 
 use crate::frame::{Entry, Frame, Ring, arrival_kind};
+use prefetch_index::prefetch_index;
 
 /// What has been sent to one receiving port and has not been taken yet, in order of `ready`.
 ///
@@ -61,6 +62,12 @@ impl Inbox {
         }
         let last = self.place(u32::from(self.count.checked_sub(1)?));
         Some(&mut self.few[last])
+    }
+    /// Fetches beforehand what two or three frames touch.
+    #[inline(always)]
+    pub(crate) fn expect(&self) {
+        prefetch_index(std::slice::from_ref(self), 0);
+        prefetch_index(self.few.as_slice(), 1);
     }
     fn entry(&self, n: usize) -> Option<&Entry> {
         (n < usize::from(self.count)).then(|| &self.few[self.place(n as u32)])
@@ -135,6 +142,22 @@ impl Inbox {
         place.frame = *frame;
         place.frame.input = self.input;
         self.count += 1;
+    }
+    /// Appends the first `n` of three frames without asking for each; false where there is no room for all of them.
+    #[inline(always)]
+    pub(crate) fn put_few(&mut self, three: &[Entry; 3], ready: [u64; 3], n: usize) -> bool {
+        if self.deep | self.overtaken | (usize::from(self.count) + three.len() > FEW) {
+            return false;
+        }
+        for i in 0..three.len() {
+            let place = self.place(u32::from(self.count) + i as u32);
+            let place = &mut self.few[place];
+            place.ready = ready[i];
+            place.frame = three[i].frame;
+            place.frame.input = self.input;
+        }
+        self.count += n as u8;
+        true
     }
     #[cold]
     #[inline(never)]

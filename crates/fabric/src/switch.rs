@@ -7,6 +7,7 @@
 
 mod ahead;
 mod books;
+mod expect;
 mod points;
 mod port;
 mod storing;
@@ -16,7 +17,7 @@ pub(crate) use port::{Ledger, Point, Port, leaves_marked};
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
+    AFTER, BROADCAST, Direct, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
     arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
@@ -193,7 +194,7 @@ impl Switch {
                 Box::new(Point { object, state: PointState::new(stream) })
             });
             sw.ports.push(Port {
-                data: if link.is_some() { Ring::with_places(8) } else { Ring::default() },
+                data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
                 queued: 0,
                 countdown: i64::MAX / 2,
                 calm: 0,
@@ -207,6 +208,7 @@ impl Switch {
                 launched_to: 0,
                 mixed: false,
                 counted: sw.mmu.small.is_none(),
+                few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
                 mark_from: NEVER,
                 began: 0,
                 left: 0,

@@ -4,7 +4,7 @@
 
 use super::Part;
 use crate::Visits;
-use crate::frame::{FOREIGN, WATCHED};
+use crate::frame::{Direct, FOREIGN, WATCHED};
 use crate::net::Net;
 use crate::wheel::{Station, Wheel};
 
@@ -17,6 +17,10 @@ const LOOK: u64 = 256;
 const FEW: f64 = 0.2;
 const MANY: f64 = 0.25;
 const BUSY: f64 = 0.7;
+
+/// Ports of a worker, of which each takes about 500 bytes in every turn, beyond which they are not near: in a cache of the core's
+/// own.
+const NEAR: usize = 2000;
 
 /// The course of a worker's turns. Turn `t` runs nodes up to `(t + 1) * lead`: those of half `t % 2` where the network has
 /// halves, each by two leads, as their neighbours stand at `t * lead`; else all nodes.
@@ -60,6 +64,17 @@ impl Turn {
         self.turn += 1;
         if end < net.duration {
             self.choose(net, part);
+        }
+    }
+
+    /// Hands feedback that takes no link, made in the turn that has just been run, to the hosts here.
+    pub(super) fn hand(&self, part: &mut Part, direct: &[Direct]) {
+        for d in direct {
+            part.hand(d, |seat, wires| {
+                if self.thin {
+                    wires.wheel.enter_at(seat as u32, d.at);
+                }
+            });
         }
     }
 
@@ -118,8 +133,14 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, end: u64) {
     for h in &mut part.hosts[hosts] {
         h.sweep(end, net, &mut part.wires);
     }
-    for s in &mut part.switches[switches] {
+    let far = part.wires.inboxes.len() > NEAR;
+    let mut left = part.switches.get_mut(switches).unwrap_or_default();
+    while let Some((s, after)) = left.split_first_mut() {
+        if let Some(next) = after.first().filter(|_| far) {
+            next.expect(net, &part.wires);
+        }
         s.sweep(end, net, &mut part.wires, &mut part.scratch);
+        left = after;
     }
 }
 

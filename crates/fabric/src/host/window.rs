@@ -68,7 +68,7 @@ impl Host {
             }
             self.now = ready;
             if frame.is_data() {
-                self.reply(FlowId(frame.flow(self.hosts)), wires);
+                self.reply(FlowId(frame.flow(self.hosts)), net, wires);
             } else {
                 self.arrive(frame, net, wires);
             }
