@@ -217,6 +217,20 @@ impl Host {
 
     /// Carries out what a reflector asked for when it was woken for this flow.
     pub(super) fn reply(&mut self, flow: FlowId, wires: &mut Wires) {
+        self.reply_by(flow, wires, |host, frame, _| {
+            host.control.push_back(frame);
+            host.look();
+        });
+    }
+
+    /// The same; `say` sends a control frame of strict priority on its way.
+    #[inline]
+    pub(super) fn reply_by(
+        &mut self,
+        flow: FlowId,
+        wires: &mut Wires,
+        say: impl Fn(&mut Self, Frame, &mut Wires),
+    ) {
         let mut actions = std::mem::take(&mut self.reflector_actions);
         for action in actions.drain(..) {
             match action {
@@ -229,10 +243,10 @@ impl Host {
                     frame.ext = ext;
                     if self.in_band {
                         self.fifo.push_back(frame);
+                        self.look();
                     } else {
-                        self.control.push_back(frame);
+                        say(self, frame, wires);
                     }
-                    self.look();
                 }
                 ReflectorAction::Count(i) => {
                     if let Some(c) = self.counters.get_mut(usize::from(i)) {

@@ -245,7 +245,8 @@ impl Host {
         let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return };
         let empty = match &self.voqs {
             Some(v) => v.bytes(slot.key) == 0,
-            None => slot.queue.is_empty(),
+            // Of the queue's bytes, as it may not be in the cache.
+            None => slot.state.backlog == 0,
         };
         if empty {
             return;

@@ -1,0 +1,158 @@
+//! The sending side of a host whose limiters hold frames back, and what a reflector answers: slots, timers and
+//! transmissions merged by hand.
+//!
+//! A frame that its limiter lets go at once, and that meets an idle transmitter and nothing that waits, is put on the wire as it is
+//! made. So is a reflector's message, behind the transmission in progress: nothing goes before it, and nothing interrupts it.
+
+use super::*;
+
+impl Host {
+    /// Does anything wait for the transmitter, or for its own end to go on the wire? If not, nothing follows from the end of a
+    /// transmission.
+    #[inline(always)]
+    pub(super) fn waits(&self) -> bool {
+        self.limiters.held > 0
+            || !self.fifo.is_empty()
+            || !self.control.is_empty()
+            || !self.probes.is_empty()
+            || self.sending.is_some()
+            || self.voqs.is_some()
+    }
+
+    /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
+    #[inline(always)]
+    pub(super) fn rest(&mut self, now: u64) {
+        if self.end <= now && !self.waits() {
+            self.end = NEVER;
+        }
+    }
+
+    /// What a reflector asked for, now.
+    pub(super) fn reply_calmly(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
+        self.reply_by(flow, wires, |host, frame, wires| host.say(frame, net, wires));
+    }
+
+    /// A message of strict priority: behind the transmission in progress.
+    #[inline]
+    fn say(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
+        let start = if self.end == NEVER { self.now } else { self.end };
+        let end = start + self.tx.time(frame.len);
+        if !self.control.is_empty() || end >= net.duration {
+            self.control.push_back(frame);
+            return self.look();
+        }
+        if let Some(before) = self.sending.take() {
+            self.send(before, start, wires);
+        }
+        self.send(frame, end, wires);
+        self.end = end;
+        self.kick = false;
+    }
+
+    /// No XOFF, no start pending, no feedback deferred. Control and probes that wait, wait for the transmitter.
+    #[inline]
+    pub(super) fn is_quiet(&self) -> bool {
+        self.deferred.is_empty() && self.paused_since == NEVER && !self.kick
+    }
+
+    /// The transmitter starts now, unless something else of this moment comes first. False to leave the fast path.
+    #[inline]
+    fn start_fast(&mut self, limit: Key, net: &Net) -> bool {
+        if (self.now, order::START, 0) >= limit
+            || self.sources[0].next == self.now
+            || self.timers.next == self.now
+        {
+            self.kick = true;
+            return false;
+        }
+        self.kick = false;
+        self.start(net);
+        self.is_quiet()
+    }
+
+    /// The events before `limit` of a host where there is one source and nothing rare is pending. True at the limit, false as
+    /// soon as the general way must take over.
+    pub(super) fn send_paced(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        loop {
+            let (slot, timer) = (self.sources[0].next, self.timers.next);
+            let waits = self.waits();
+            if waits && self.end <= slot && self.end <= timer {
+                if (self.end, order::END, 0) >= limit || self.end == NEVER {
+                    self.due = self.end.min(self.next_tick);
+                    return true;
+                }
+                self.now = self.end;
+                self.end(wires);
+                if !self.start_fast(limit, net) {
+                    return false;
+                }
+                continue;
+            }
+            if timer <= slot {
+                if (timer, order::TIMER, 0) >= limit {
+                    self.due = timer.min(self.next_tick);
+                    return true;
+                }
+                self.now = timer;
+                self.rest(timer);
+                self.timer(net);
+                if self.kick && !self.start_fast(limit, net) || !self.is_quiet() {
+                    return false;
+                }
+                continue;
+            }
+            if (slot, order::SLOT, 0) >= limit {
+                self.due = slot.min(self.next_tick);
+                return true;
+            }
+            let dst = self.sources[0].frame();
+            self.now = slot;
+            if !waits {
+                if self.end <= slot {
+                    self.end = NEVER;
+                    if self.goes_at_once(dst, net, wires) {
+                        continue;
+                    }
+                }
+            }
+            self.generate(dst, self.sources[0].len, false, net);
+            if self.kick && !self.start_fast(limit, net) {
+                return false;
+            }
+        }
+    }
+
+    /// Sends a new frame for `dst` now, if its limiter lets it; the transmitter is idle, and nothing waits. What follows is what
+    /// [`Host::generate`] and [`Host::start`] would do. False where there is more to do than that, and nothing is done.
+    #[inline(always)]
+    fn goes_at_once(&mut self, dst: u32, net: &Net, wires: &mut Wires) -> bool {
+        let (len, now) = (self.sources[0].len, self.now);
+        let end = now + self.tx.time(len);
+        let Some(at) = self.limiters.find(self.key_of(dst)) else { return false };
+        let below = self.position == LimiterPosition::BelowQueue;
+        if !below || end >= net.duration || self.limiter_limit == 0 {
+            return false;
+        }
+        let slots = self.limiters.slots.len();
+        let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return false };
+        if !slot.holds() {
+            self.holding = false;
+            return false;
+        }
+        if slot.eligible > now {
+            return false;
+        }
+        slot.pace(now, len);
+        // As after a frame of this limiter in [`Host::pick`].
+        self.turn = if at + 1 == slots { 0 } else { at + 2 };
+        let mut frame = Frame::data(self.id, dst, self.seq, len, now);
+        self.seq = self.seq.wrapping_add(1);
+        self.made.add(&frame);
+        self.leave(&mut frame, net);
+        self.send(frame, end, wires);
+        self.end = end;
+        // A probe that its limiter has made waits for the end.
+        self.kick = false;
+        true
+    }
+}
