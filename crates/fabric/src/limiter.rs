@@ -36,6 +36,17 @@ impl LimiterSlot {
         self.state.engaged && (self.state.rate < self.state.line_rate || !self.queue.is_empty())
     }
 
+    /// Puts the flow's tag into a frame that leaves.
+    #[inline]
+    pub(crate) fn tag(&mut self, frame: &mut Frame) {
+        let tag = self.state.tag;
+        if tag != Tag::None
+            && (self.state.tag_probability >= 1.0 || self.state.stream.chance(self.state.tag_probability))
+        {
+            frame.set_tag(tag);
+        }
+    }
+
     /// Notes that a frame of `len` goes at `now`; the next may go a gap later.
     pub(crate) fn pace(&mut self, now: u64, len: u16) {
         self.last = (now, f64::from(len) * 8.0);

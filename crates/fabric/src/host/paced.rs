@@ -1,8 +1,9 @@
 //! The sending side of a host whose limiters hold frames back, and what a reflector answers: slots, timers and
 //! transmissions merged by hand.
 //!
-//! A frame that its limiter lets go at once, and that meets an idle transmitter and nothing that waits, is put on the wire as it is
-//! made. So is a reflector's message, behind the transmission in progress: nothing goes before it, and nothing interrupts it.
+//! A frame that its limiter lets go at once, and that meets nothing that waits, is put on the wire as it is made: where the
+//! transmitter is busy, if nothing happens before it is idle. So is a reflector's message, behind the transmission in
+//! progress: nothing goes before it, and nothing interrupts it.
 
 use super::*;
 
@@ -57,7 +58,7 @@ impl Host {
 
     /// The transmitter starts now, unless something else of this moment comes first. False to leave the fast path.
     #[inline]
-    fn start_fast(&mut self, limit: Key, net: &Net) -> bool {
+    fn start_fast(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
         if (self.now, order::START, 0) >= limit
             || self.sources[0].next == self.now
             || self.timers.next == self.now
@@ -67,6 +68,12 @@ impl Host {
         }
         self.kick = false;
         self.start(net);
+        // Nothing interrupts it.
+        if self.end < net.duration
+            && let Some(frame) = self.sending.take()
+        {
+            self.send(frame, self.end, wires);
+        }
         self.is_quiet()
     }
 
@@ -83,7 +90,7 @@ impl Host {
                 }
                 self.now = self.end;
                 self.end(wires);
-                if !self.start_fast(limit, net) {
+                if !self.start_fast(limit, net, wires) {
                     return false;
                 }
                 continue;
@@ -96,7 +103,7 @@ impl Host {
                 self.now = timer;
                 self.rest(timer);
                 self.timer(net);
-                if self.kick && !self.start_fast(limit, net) || !self.is_quiet() {
+                if self.kick && !self.start_fast(limit, net, wires) || !self.is_quiet() {
                     return false;
                 }
                 continue;
@@ -107,52 +114,82 @@ impl Host {
             }
             let dst = self.sources[0].frame();
             self.now = slot;
-            if !waits {
-                if self.end <= slot {
-                    self.end = NEVER;
-                    if self.goes_at_once(dst, net, wires) {
-                        continue;
-                    }
-                }
+            if !waits && self.end <= slot {
+                self.end = NEVER;
             }
-            self.generate(dst, self.sources[0].len, false, net);
-            if self.kick && !self.start_fast(limit, net) {
+            if waits || !self.goes_at_once(dst, limit, net, wires) {
+                self.generate(dst, self.sources[0].len, false, net);
+            }
+            if self.kick && !self.start_fast(limit, net, wires) {
                 return false;
             }
         }
     }
 
-    /// Sends a new frame for `dst` now, if its limiter lets it; the transmitter is idle, and nothing waits. What follows is what
-    /// [`Host::generate`] and [`Host::start`] would do. False where there is more to do than that, and nothing is done.
+    /// Sends a new frame for `dst` as soon as the transmitter is idle, if its limiter lets it now and nothing happens before;
+    /// nothing else waits. What follows is what [`Host::generate`] and [`Host::start`] would do. Where something may happen
+    /// before, it waits in the FIFO, if its limiter has no more to do with that. False where there is more to do than that, and
+    /// nothing is done.
     #[inline(always)]
-    fn goes_at_once(&mut self, dst: u32, net: &Net, wires: &mut Wires) -> bool {
-        let (len, now) = (self.sources[0].len, self.now);
-        let end = now + self.tx.time(len);
-        let Some(at) = self.limiters.find(self.key_of(dst)) else { return false };
-        let below = self.position == LimiterPosition::BelowQueue;
-        if !below || end >= net.duration || self.limiter_limit == 0 {
-            return false;
-        }
-        let slots = self.limiters.slots.len();
-        let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return false };
-        if !slot.holds() {
+    fn goes_at_once(&mut self, dst: u32, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        let (source, now) = (&self.sources[0], self.now);
+        let (len, next) = (source.len, source.next.min(self.timers.next).min(limit.0));
+        let start = if self.end == NEVER { now } else { self.end };
+        let end = start + self.tx.time(len);
+        // What is due when the transmission begins comes first.
+        let starts = start < next && end < net.duration;
+        let key = self.key_of(dst);
+        let Some(at) = self.limiters.find(key) else {
             self.holding = false;
             return false;
-        }
-        if slot.eligible > now {
+        };
+        if self.limiter_limit == 0 || self.fifo_limit == 0 {
             return false;
         }
-        slot.pace(now, len);
-        // As after a frame of this limiter in [`Host::pick`].
-        self.turn = if at + 1 == slots { 0 } else { at + 2 };
+        let below = self.position == LimiterPosition::BelowQueue;
         let mut frame = Frame::data(self.id, dst, self.seq, len, now);
+        let mut turn = 1;
+        if self.limiters.passes(key) {
+            self.holding = false;
+            if starts && !self.limiters.pass(key, len) {
+                return false;
+            }
+        } else {
+            let slots = self.limiters.slots.len();
+            let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return false };
+            if slot.state.countdown <= i64::from(len) || slot.state.release {
+                return false;
+            }
+            self.holding = slot.holds();
+            if self.holding {
+                if slot.eligible > now || (below && !starts) {
+                    return false;
+                }
+                slot.pace(if below { start } else { now }, len);
+                turn = if at + 1 == slots { 0 } else { at + 2 };
+                frame.set_counted();
+            }
+            if starts || self.holding {
+                slot.state.sent += u64::from(len);
+                slot.state.countdown -= i64::from(len);
+            }
+            if starts {
+                slot.tag(&mut frame);
+            }
+        }
         self.seq = self.seq.wrapping_add(1);
         self.made.add(&frame);
-        self.leave(&mut frame, net);
+        if !starts {
+            self.fifo.push_back(frame);
+            self.look();
+            return true;
+        }
+        if below {
+            // As after this frame in [`Host::pick`].
+            self.turn = turn;
+        }
         self.send(frame, end, wires);
-        self.end = end;
-        // A probe that its limiter has made waits for the end.
-        self.kick = false;
+        (self.now, self.end) = (start, end);
         true
     }
 }

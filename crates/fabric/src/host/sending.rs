@@ -405,12 +405,7 @@ impl Host {
     pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
         let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
         let Some(slot) = self.slot_mut(at) else { return };
-        let tag = slot.state.tag;
-        if tag != Tag::None
-            && (slot.state.tag_probability >= 1.0 || slot.state.stream.chance(slot.state.tag_probability))
-        {
-            frame.set_tag(tag);
-        }
+        slot.tag(frame);
         if !frame.counted() {
             self.count(at, frame.len, net);
         }
