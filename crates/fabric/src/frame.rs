@@ -4,6 +4,7 @@ use crate::bodies::{Bodies, Body};
 use crate::inbox::Inbox;
 use crate::wheel::{PATIENCE, Wheel};
 use cnsim_scheme_api::{FlowId, Tag};
+use prefetch_index::prefetch_index;
 
 /// A time that never comes, in ps.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -252,6 +253,13 @@ impl Ring {
             first.ready |= !i64::from(more) as u64 >> 1;
         }
     }
+    /// Fetches beforehand the places of the first entry and of those to come.
+    #[inline(always)]
+    pub(crate) fn expect(&self) {
+        prefetch_index(&self.buf, self.head as usize);
+        prefetch_index(&self.buf, self.tail as usize);
+        prefetch_index(&self.buf, self.tail as usize + 2);
+    }
     /// Takes the last entry if its time is not before `base`.
     pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
         let last = *self.entries().last()?;
@@ -279,15 +287,23 @@ impl Ring {
     }
     #[inline(never)]
     fn place_before(&mut self, entry: &Entry) {
-        self.push_back(entry);
         let (head, tail) = (self.head as usize, self.tail as usize);
-        let Some(live) = self.buf.get_mut(head..tail) else { return };
-        let mut at = live.len() - 1;
-        while at > 0 && live[at - 1].ready > entry.ready {
-            live[at] = live[at - 1];
-            at -= 1;
+        let Some([waiting @ .., after]) = self.buf.get_mut(head..tail + 2) else {
+            self.make_room();
+            return self.place_before(entry);
+        };
+        after.ready = AFTER;
+        self.tail += 1;
+        let mut waiting = waiting.iter_mut().rev();
+        let Some(mut place) = waiting.next() else { return };
+        for before in waiting {
+            if before.ready <= entry.ready {
+                break;
+            }
+            *place = *before;
+            place = before;
         }
-        live[at] = *entry;
+        *place = *entry;
     }
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<Entry> {
@@ -320,12 +336,13 @@ impl Ring {
         self.make_room();
         self.append(ready, frame, input);
     }
-    /// Moves the entries to the beginning if that frees half of the memory, else adds a quarter of it: a queue's peak is seldom a power of two.
+    /// Moves the entries to the beginning if that frees a third of the memory, else adds a quarter of it: a queue's peak is seldom
+    /// a power of two.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
         let (head, tail) = (self.head as usize, self.tail as usize);
-        if head > 0 && head >= tail - head {
+        if head > 0 && 2 * head >= tail - head {
             self.buf.copy_within(head..=tail, 0);
             self.head = 0;
             self.tail = (tail - head) as u32;

@@ -17,12 +17,13 @@ pub(crate) use ranks::Scratch;
 
 use crate::bodies::Bodies;
 use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Ring, Wires, order};
+use crate::mmu::Mmu;
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch, leaves_marked};
 
 /// Frames for each port in a window from which on ranking them is cheaper than finding the place of each.
-const MANY: usize = 4;
+const MANY: usize = 3;
 
 impl Switch {
     /// Runs the switch up to `end` (exclusive).
@@ -56,6 +57,9 @@ impl Switch {
             if n == 0 && self.idle_until(end) {
                 self.lazy = false;
                 return;
+            }
+            if n > MANY * self.linked {
+                self.ranked_for = u8::MAX;
             }
             let done = self.take_ranked(&scratch.short[..n], base, end, net, wires);
             if done < n || self.rare < end || !self.critical.is_empty() {
@@ -254,13 +258,38 @@ impl Switch {
         }
         let out = usize::from(net.pick(self.index, f, &mut self.turn));
         let how = self.store_calmly(out, input, entry);
+        if how == Stored::Calmly {
+            inbox.skip_many(1);
+            return how;
+        }
+        self.take_closely(how, out, input, wires)
+    }
+
+    /// The same of a frame with which its queue seems too long: what has left by now may not have been taken off it yet.
+    #[inline(never)]
+    fn take_closely(&mut self, mut how: Stored, out: usize, input: usize, wires: &mut Wires) -> Stored {
+        let at = self.inbox + input as u32;
+        if how == Stored::Not
+            && let Some(&entry) = wires.head(at)
+            && self.let_go(out, entry.ready + 1, wires)
+        {
+            how = self.store_calmly(out, input, &entry);
+        }
         if how != Stored::Calmly {
             self.chosen = Some(out as u16);
         }
-        if how != Stored::Not {
+        if how != Stored::Not
+            && let Some(inbox) = wires.inboxes.get_mut(at as usize)
+        {
             inbox.skip_many(1);
         }
         how
+    }
+
+    /// Sends on what has left a port before `end`, if nothing stops what waits there. False if there is more to consider.
+    fn let_go(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        let Some(port) = self.ports.get_mut(p) else { return false };
+        !(port.special | port.mixed) && port.drain(p, end, &mut self.mmu, wires)
     }
 
     /// Takes an arrival off its wire, if that is not done yet, with all that follows from it.
@@ -346,30 +375,8 @@ impl Switch {
                 self.exact.push(p as u16);
                 continue;
             }
-            let (counted, row) = (port.counted, self.mmu.row(p));
-            while let Some(&Entry { ready, ref frame }) = port.data.place_at(0) {
-                let start = ready.max(port.free);
-                let done = start + port.service.time(frame.len);
-                if done >= end {
-                    break;
-                }
-                if !frame.is_data()
-                    || !self.mmu.leave_calmly(counted, row, usize::from(frame.input), frame.len)
-                {
-                    self.exact.push(p as u16);
-                    break;
-                }
-                let len = frame.len;
-                port.queued -= u64::from(len);
-                let ready = done + port.delay;
-                if port.queued > port.mark_from
-                    && leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, start)
-                {
-                    wires.push_marked(port.peer, ready, frame);
-                } else {
-                    wires.push_frame(port.peer, ready, frame);
-                }
-                port.data_sent(len, done);
+            if !port.drain(p, end, &mut self.mmu, wires) {
+                self.exact.push(p as u16);
             }
         }
         for i in 0..self.exact.len() {
@@ -378,6 +385,37 @@ impl Switch {
                 self.drain_exactly(p, end, wires);
             }
         }
+    }
+}
+
+impl Port {
+    /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
+    /// may have a consequence: the rest needs the exact way.
+    #[inline(always)]
+    fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
+        let (counted, row) = (self.counted, mmu.row(p));
+        while let Some(&Entry { ready, ref frame }) = self.data.place_at(0) {
+            let start = ready.max(self.free);
+            let done = start + self.service.time(frame.len);
+            if done >= end {
+                break;
+            }
+            if !frame.is_data() || !mmu.leave_calmly(counted, row, usize::from(frame.input), frame.len) {
+                return false;
+            }
+            let len = frame.len;
+            self.queued -= u64::from(len);
+            let ready = done + self.delay;
+            if self.queued > self.mark_from
+                && leaves_marked(self.ramp, &mut self.marks, &self.data, self.queued, start)
+            {
+                wires.push_marked(self.peer, ready, frame);
+            } else {
+                wires.push_frame(self.peer, ready, frame);
+            }
+            self.data_sent(len, done);
+        }
+        true
     }
 }
 

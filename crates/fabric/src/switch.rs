@@ -7,6 +7,7 @@
 
 mod ahead;
 mod books;
+mod expect;
 mod points;
 mod port;
 mod storing;
@@ -193,7 +194,7 @@ impl Switch {
                 Box::new(Point { object, state: PointState::new(stream) })
             });
             sw.ports.push(Port {
-                data: if link.is_some() { Ring::with_places(8) } else { Ring::default() },
+                data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
                 queued: 0,
                 countdown: i64::MAX / 2,
                 calm: 0,

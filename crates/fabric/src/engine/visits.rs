@@ -16,6 +16,10 @@ const LOOK: u64 = 256;
 const FEW: f64 = 0.12;
 const MANY: f64 = 0.16;
 
+/// Ports of a worker, of which each takes about 500 bytes in every turn, beyond which they are not near: in a cache of the core's
+/// own.
+const NEAR: usize = 2000;
+
 /// The course of a worker's turns. Turn `t` runs nodes up to `(t + 1) * lead`: those of half `t % 2` where the network has
 /// halves, each by two leads, as their neighbours stand at `t * lead`; else all nodes.
 pub(super) struct Turn {
@@ -113,8 +117,14 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, end: u64) {
     for h in &mut part.hosts[hosts] {
         h.sweep(end, net, &mut part.wires);
     }
-    for s in &mut part.switches[switches] {
+    let far = part.wires.inboxes.len() > NEAR;
+    let mut left = part.switches.get_mut(switches).unwrap_or_default();
+    while let Some((s, after)) = left.split_first_mut() {
+        if let Some(next) = after.first().filter(|_| far) {
+            next.expect(&part.wires);
+        }
         s.sweep(end, net, &mut part.wires, &mut part.scratch);
+        left = after;
     }
 }
 

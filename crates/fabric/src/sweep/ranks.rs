@@ -11,6 +11,8 @@ pub(crate) struct Scratch {
     /// The same for a window of data alone, in 31 bits: time in the window, port; in the order found, and sorted.
     short_found: Vec<i32>,
     pub(super) short: Vec<i32>,
+    /// Where the keys of each stretch of a busy window go.
+    stretches: Vec<u32>,
 }
 
 /// An arrival as a number that sorts by (time, kind, port).
@@ -41,21 +43,19 @@ impl Scratch {
             return None;
         }
         let n = self.short_found.len();
-        self.rank(n);
+        self.rank(n, (end - base) << s.bits);
         Some(n)
     }
 
     /// A window holds a handful, in disorder between ports: ranking them takes no branch that could be mispredicted. No two
     /// data frames have the same key, as each takes time on its link.
     #[inline]
-    fn rank(&mut self, n: usize) {
+    fn rank(&mut self, n: usize, range: u64) {
         if self.short.len() < n {
             self.short.resize(n, 0);
         }
-        if n > 40 {
-            self.short[..n].copy_from_slice(&self.short_found);
-            self.short[..n].sort_unstable();
-            return;
+        if n > 32 {
+            return self.rank_many(n, range);
         }
         self.short_found.extend_from_slice(&[i32::MAX; 8]);
         if n <= 8 {
@@ -75,6 +75,43 @@ impl Scratch {
                 }
             }
             place(&mut self.short, key, sum.iter().sum());
+        }
+    }
+
+    /// Many keys below `range`: spread over stretches of the window of which each holds less than one, they are nearly in order.
+    #[inline(never)]
+    fn rank_many(&mut self, n: usize, range: u64) {
+        let stretches = (2 * n).next_power_of_two();
+        let shift = (64 - range.leading_zeros()).saturating_sub(stretches.trailing_zeros());
+        self.stretches.clear();
+        self.stretches.resize(stretches + 1, 0);
+        let stretch = |key: i32| (key as u32 >> shift) as usize & (stretches - 1);
+        for &key in &self.short_found {
+            if let Some(count) = self.stretches.get_mut(stretch(key)) {
+                *count += 1;
+            }
+        }
+        let mut before = 0;
+        for count in &mut self.stretches {
+            before += std::mem::replace(count, before);
+        }
+        for &key in &self.short_found {
+            if let Some(place) = self.stretches.get_mut(stretch(key)) {
+                if let Some(to) = self.short.get_mut(*place as usize) {
+                    *to = key;
+                }
+                *place += 1;
+            }
+        }
+        let sorted = &mut self.short[..n];
+        for i in 1..n {
+            let key = sorted[i];
+            let mut at = i;
+            while at > 0 && sorted[at - 1] > key {
+                sorted[at] = sorted[at - 1];
+                at -= 1;
+            }
+            sorted[at] = key;
         }
     }
 
@@ -109,5 +146,32 @@ fn below(key: i32, eight: &[i32; 8]) -> [i32; 8] {
 fn place(sorted: &mut [i32], key: i32, rank: i32) {
     if let Some(place) = sorted.get_mut(rank as usize) {
         *place = key;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::{Purpose, Stream};
+
+    /// However many, and crowded or spread over their range.
+    #[test]
+    fn keys_come_in_order() {
+        for seed in 0..400 {
+            let mut r = Stream::new(seed, 3, Purpose::Test);
+            let range = 1 << (10 + r.below(22));
+            let n = r.below(700).min(range / 2) as usize;
+            let crowd = if r.below(3) == 0 { range } else { (range / 37).max(2 * n as u64) };
+            let mut keys: Vec<i32> = (0..n).map(|_| r.below(crowd) as i32).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            let sorted = keys.clone();
+            for i in (1..keys.len()).rev() {
+                keys.swap(i, r.below(i as u64 + 1) as usize);
+            }
+            let mut scratch = Scratch { short_found: keys, ..Scratch::default() };
+            scratch.rank(sorted.len(), range);
+            assert_eq!(scratch.short[..sorted.len()], sorted, "seed {seed}, range {range}");
+        }
     }
 }

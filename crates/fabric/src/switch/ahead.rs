@@ -61,6 +61,32 @@ impl Port {
         last.iter().map(|e| u64::from(e.frame.len)).sum()
     }
 
+    /// Does data alone say when what leaves, and is nothing but the queue's largest length to be found when a frame arrives?
+    fn is_plain(&self) -> bool {
+        !(self.special | self.mixed) && self.ramp.is_none_or(|r| r.at != RampAt::Arrival)
+    }
+
+    /// Finds the largest length of a plain port's queue when one of its last `frames` frames arrived.
+    fn rise(&mut self, frames: usize) {
+        let all = self.data.entries();
+        let (before, last) = all.split_at(all.len().saturating_sub(frames));
+        let mut queued = before.iter().map(|e| u64::from(e.frame.len)).sum::<u64>();
+        // The first that has not left, and when it does.
+        let mut first = all.iter();
+        let end = |e: &Entry, free: u64| e.ready.max(free) + self.service.time(e.frame.len);
+        let mut leaving = first.next();
+        let mut leaves = leaving.map_or(AFTER, |e| end(e, self.free));
+        for e in last {
+            while leaves <= e.ready {
+                queued -= leaving.map_or(0, |e| u64::from(e.frame.len));
+                leaving = first.next();
+                leaves = leaving.map_or(AFTER, |e| end(e, leaves));
+            }
+            queued += u64::from(e.frame.len);
+            self.queue_max = self.queue_max.max(queued);
+        }
+    }
+
     /// Bytes that have left by `now`, of data and in all, where nothing stops what waits.
     fn gone_by(&self, now: u64) -> (u64, u64) {
         let (mut data, mut all, mut free) = (0, 0, self.free);
@@ -97,9 +123,17 @@ impl Switch {
             self.look_for_sample(p, self.ports[p].later(base).behind);
         }
         self.ran_out.clear();
+        // Nothing can come between the frames of the window.
+        let alone = self.rare >= end && self.due.is_empty();
         while let Some(p) = self.higher.pop() {
-            let frames = self.ports[usize::from(p)].later(base).behind;
-            self.look_for_peaks(usize::from(p), frames);
+            let p = usize::from(p);
+            let frames = self.ports[p].later(base).behind;
+            if alone && self.ports[p].is_plain() {
+                self.ports[p].rise(frames);
+                self.note_calm(p);
+            } else {
+                self.look_for_peaks(p, frames);
+            }
         }
         loop {
             let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
