@@ -79,6 +79,27 @@ fn bad_input_names_file_line_key_reason_remedy() {
     refused(("[run]", "[assumptions]\nefrr = \"off\"\n[run]"), &["unknown assumption", "did you mean `efr`"]);
 }
 
+/// What depends on a wrong value is not complained of as well.
+#[test]
+fn one_wrong_value_is_one_complaint() {
+    let folder = Folder::new("one-complaint");
+    let file = folder.file("bad.toml");
+    for (right, wrong, key) in [
+        ("duration = \"6 ms\"", "duration = \"6 mms\"", "run.duration"),
+        ("start = \"1 ms\"", "start = \"soon\"", "hotspot.start"),
+        ("stop = \"4 ms\"", "stop = \"-4 ms\"", "hotspot.stop"),
+        ("[run]", "[pause]\nhigh = \"much\"\n[run]", "pause.high"),
+    ] {
+        assert!(SMALL.contains(right), "{right}");
+        std::fs::write(&file, SMALL.replacen(right, wrong, 1)).unwrap();
+        let out = cnsim(&["check", &file]);
+        let said = text(&out);
+        assert_eq!(out.status.code(), Some(2), "{said}");
+        assert!(said.contains(key), "{said}");
+        assert_eq!(said.matches("bad.toml:").count(), 1, "{said}");
+    }
+}
+
 #[test]
 fn usage_errors_exit_with_2() {
     for args in [

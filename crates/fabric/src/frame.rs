@@ -3,7 +3,7 @@
 use crate::bodies::{Bodies, Body};
 use crate::inbox::Inbox;
 use crate::wheel::{PATIENCE, Wheel};
-use cnsim_scheme_api::{FlowId, Tag};
+use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
 
 /// A time that never comes, in ps.
@@ -374,6 +374,19 @@ pub(crate) struct Foreign {
     pub(crate) body: Option<Body>,
 }
 
+/// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Direct {
+    /// Host, or [`BROADCAST`].
+    pub(crate) to: u32,
+    /// When it reaches the host, ps.
+    pub(crate) at: u64,
+    /// The node that made it.
+    pub(crate) from: u32,
+    pub(crate) flow: FlowId,
+    pub(crate) feedback: Feedback,
+}
+
 /// Bit of a link's `peer` that says: owned by another worker; the rest is the port's number in the network.
 pub(crate) const FOREIGN: u32 = 1 << 31;
 
@@ -389,6 +402,8 @@ pub(crate) struct Wires {
     pub(crate) wheel: Wheel,
     /// For others, in order.
     pub(crate) foreign: Vec<Foreign>,
+    /// Feedback that takes no link, of this turn.
+    pub(crate) direct: Vec<Direct>,
     /// Of the control frames on the wires and at the nodes, but for probes that have not left their host.
     pub(crate) bodies: Bodies,
 }

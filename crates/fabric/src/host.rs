@@ -12,7 +12,7 @@ mod window;
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind, order,
+    Direct, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind, order,
 };
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
@@ -71,6 +71,9 @@ enum Calm {
     /// More, or it is not known.
     Not,
 }
+
+/// In place of the node that made deferred feedback: it has arrived in a frame.
+const ARRIVED: u32 = u32::MAX;
 
 /// Index of the event of deferred feedback, after an arrival of the same moment.
 const DEFERRED: u32 = 1;
@@ -132,8 +135,8 @@ pub(crate) struct Host {
     position: LimiterPosition,
     /// Virtual output queues, where the host has them instead of the one FIFO.
     voqs: Option<Box<Voqs>>,
-    /// Feedback that has arrived and takes effect at its time.
-    deferred: VecDeque<(u64, FlowId, Feedback)>,
+    /// Feedback that takes effect at its time: by (time, node that made it, if it came without a frame).
+    deferred: VecDeque<(u64, u32, FlowId, Feedback)>,
     feedback_delay: u64,
     faults: Faults,
     /// Feedback messages that arrived, and those lost of them.
@@ -339,8 +342,12 @@ impl Host {
                 }
             }
             order::CONTROL if index == DEFERRED => {
-                if let Some((_, flow, feedback)) = self.deferred.pop_front() {
-                    self.feedback(flow, &feedback, net);
+                if let Some((_, from, flow, feedback)) = self.deferred.pop_front() {
+                    if from != ARRIVED && self.loses() {
+                        self.lost += 1;
+                    } else {
+                        self.feedback(flow, &feedback, net);
+                    }
                 }
             }
             order::START => {

@@ -75,6 +75,15 @@ pub(crate) struct Net {
 }
 
 impl Net {
+    /// When feedback that leaves a node at `now` reaches its host without a frame; none where it travels as one.
+    #[inline]
+    pub(crate) fn direct(&self, now: u64) -> Option<u64> {
+        match self.control {
+            ControlTransport::Ideal { latency } => Some(now.saturating_add(latency.as_ps())),
+            ControlTransport::Priority | ControlTransport::InBand => None,
+        }
+    }
+
     /// Width of a bin of the control messages made, ps; zero where they are not recorded.
     pub(crate) fn control_bin(&self) -> u64 {
         if self.record.control { self.record.bin.as_ps() } else { 0 }
@@ -184,6 +193,14 @@ impl Net {
         net.tree();
         net.halves = net.halve();
         net.window = if net.halves.is_empty() { net.lead } else { 2 * net.lead };
+        if let ControlTransport::Ideal { latency } = net.control
+            && latency.as_ps() < 2 * net.lead
+        {
+            let least = Time::from_ps(2 * net.lead);
+            return bad(format!(
+                "ideal feedback takes {latency}; it must take at least {least}, twice the shortest delay of a link"
+            ));
+        }
         Ok(net)
     }
 

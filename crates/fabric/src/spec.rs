@@ -247,6 +247,12 @@ pub enum ControlTransport {
     Priority,
     /// 64 B frames in the data class: FIFO with data, stopped by PAUSE (C07).
     InBand,
+    /// Feedback reaches its host a fixed time after it leaves its node, and takes no link's capacity; it counts as made. Probes
+    /// travel as with [`ControlTransport::Priority`]. At least twice the shortest delay of a link, processing included.
+    Ideal {
+        /// From the node that makes it to the host.
+        latency: Time,
+    },
 }
 
 /// A full-duplex link.

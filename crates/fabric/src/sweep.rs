@@ -36,7 +36,7 @@ impl Switch {
         // The last window may be shorter than the others, so that `base` lies before it. Messages among the data stand in
         // queues in order of time, with what came before them.
         let calm = self.critical.is_empty();
-        let may_be_ahead = net.control == ControlTransport::Priority;
+        let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
             && end < net.duration
             && (may_be_ahead || self.rare >= end)

@@ -17,7 +17,7 @@ pub(crate) use port::{Ledger, Point, Port, leaves_marked};
 
 use crate::bodies::{Bodies, Body};
 use crate::frame::{
-    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
+    AFTER, BROADCAST, Direct, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
     arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};

@@ -11,7 +11,7 @@ use cnsim_scheme_api::{
     Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
     ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Talks all the time. What is said depends on what was seen, and what is done on what was said, so that nothing seen at a
 /// wrong moment stays without consequence.
@@ -226,23 +226,118 @@ fn scenario(seed: u64) -> RunSpec {
     spec
 }
 
-#[test]
-fn control_as_frequent_as_data_agrees_with_the_oracle() {
-    let (mut control, mut all) = (0, 0);
-    for seed in 0..240 {
-        let spec = scenario(seed);
-        let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() });
-        assert!(!matches!(oracle, Err(RunError::Spec(_))), "seed {seed}: {oracle:?}");
-        if let Ok(o) = &oracle {
-            (control, all) = (control + o.control_hops, all + o.packet_hops);
-        }
-        let oracle = format!("{oracle:#?}");
-        for threads in 1..=1 + seed as usize % 4 {
-            let fast = format!("{:#?}", run(&spec, &Options { threads, ..Options::default() }));
+/// One to four threads, by the seed, must agree with the oracle: its outcome.
+fn agreed(spec: &RunSpec, seed: u64) -> Result<Outcome, RunError> {
+    let outcome = run(spec, &Options { engine: Engine::EventList, ..Options::default() });
+    assert!(!matches!(outcome, Err(RunError::Spec(_))), "seed {seed}: {outcome:?}");
+    let oracle = format!("{outcome:#?}");
+    for threads in 1..=1 + seed as usize % 4 {
+        for visits in [Visits::Adaptive, Visits::Turns] {
+            let options = Options { threads, visits, ..Options::default() };
+            let fast = format!("{:#?}", run(spec, &options));
             let at = oracle.lines().zip(fast.lines()).find(|(a, b)| a != b);
             assert_eq!(at, None, "seed {seed}, {threads} threads, {:?} {:?}", spec.routing, spec.schemes);
             assert_eq!(oracle.len(), fast.len(), "seed {seed}");
         }
     }
+    outcome
+}
+
+#[test]
+fn control_as_frequent_as_data_agrees_with_the_oracle() {
+    let (mut control, mut all) = (0, 0);
+    for seed in 0..240 {
+        if let Ok(o) = agreed(&scenario(seed), seed) {
+            (control, all) = (control + o.control_hops, all + o.packet_hops);
+        }
+    }
     assert!(control * 2 > all, "{control} of {all} hops are control");
+}
+
+/// Feedback without frames: by itself, with feedback that is lost or takes effect later, at the least time that is possible.
+#[test]
+fn ideal_feedback_agrees_with_the_oracle() {
+    let (mut messages, mut lost) = (0, 0);
+    for seed in 0..120 {
+        let mut spec = scenario(seed);
+        // Of a link, with the processing at its end.
+        let least = spec.links.iter().map(|l| l.delay).min().unwrap() + Time::from_us(1);
+        let latency = [least * 2, Time::from_us(4), Time::from_ns(17_333)][seed as usize % 3].max(least * 2);
+        spec.control = ControlTransport::Ideal { latency };
+        for (i, h) in spec.hosts.iter_mut().enumerate() {
+            h.faults.feedback_lost = [0, 0, 3][(i + seed as usize) % 3];
+            h.feedback_delay = Time::from_ns([0, 0, 0, 2_100][(i + seed as usize / 3) % 4]);
+        }
+        if let Ok(o) = agreed(&spec, seed) {
+            (messages, lost) = (messages + o.control_messages, lost + o.feedback_lost);
+        }
+        spec.control = ControlTransport::Ideal { latency: least * 2 - Time::from_ps(1) };
+        let refused = run(&spec, &Options::default());
+        assert!(matches!(&refused, Err(RunError::Spec(why)) if why.contains("at least")), "{refused:?}");
+    }
+    assert!(messages > 10_000 && lost > 1000, "{messages} messages, {lost} lost");
+}
+
+/// Tells when feedback is made and when it takes effect.
+#[derive(Debug, Default)]
+struct Clock {
+    made: Mutex<Vec<Time>>,
+    heard: Mutex<Vec<Time>>,
+}
+
+#[derive(Debug)]
+struct Clocked(Arc<Clock>);
+
+impl CongestionPoint for Clocked {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.sample_after(Bytes::from_kb(150));
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.sample_after(Bytes::from_kb(150));
+        ctl.notify(frame.flow, Feedback::User([0, 0]));
+        self.0.made.lock().unwrap().push(ctl.now());
+    }
+}
+
+impl ReactionPoint for Clocked {
+    fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
+        self.0.heard.lock().unwrap().push(limiter.now());
+    }
+}
+
+impl Scheme for Clocked {
+    fn name(&self) -> &str {
+        "clocked"
+    }
+    fn plan(&self) -> Plan {
+        Plan { built: Built::FirstFrame, ..Plan::default() }
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(Self(self.0.clone())))
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Self(self.0.clone())))
+    }
+}
+
+/// Each message takes effect the bridge's processing, the latency and the host's delay after its sample, and no link carries it.
+#[test]
+fn ideal_feedback_takes_its_time_and_no_link() {
+    let clock = Arc::new(Clock::default());
+    let mut spec = common::single_switch(6, 0.6, false, Time::from_ms(3), 5);
+    common::with_scheme(&mut spec, Arc::new(Clocked(clock.clone())));
+    spec.control = ControlTransport::Ideal { latency: Time::from_us(30) };
+    spec.hosts.iter_mut().for_each(|h| h.feedback_delay = Time::from_us(7));
+    let o = run(&spec, &Options::default()).unwrap();
+    let taken = |list: &Mutex<Vec<Time>>| {
+        let mut times = list.lock().unwrap().clone();
+        times.sort_unstable();
+        times
+    };
+    let (made, heard) = (taken(&clock.made), taken(&clock.heard));
+    let delay = Time::from_us(1 + 30 + 7);
+    let due: Vec<Time> = made.iter().map(|&t| t + delay).filter(|&t| t < spec.duration).collect();
+    assert_eq!(heard, due);
+    assert!(made.len() > 50 && o.control_messages == made.len() as u64, "{}", made.len());
+    assert_eq!(o.control_hops, 0);
 }

@@ -165,7 +165,7 @@ impl Scheme for Shaker {
     }
 }
 
-/// A random small network: one to four switches in a tree or with parallel paths, odd rates and delays, every buffer
+/// A random small network: one to four switches in a tree, with parallel paths or in a ring, odd rates and delays, every buffer
 /// organisation, PAUSE in all modes, hotspots, all kinds of sources.
 fn scenario(seed: u64) -> RunSpec {
     let mut r = Stream::new(seed, 0, Purpose::Test);
@@ -241,7 +241,7 @@ fn scenario(seed: u64) -> RunSpec {
     spec.switches = (0..switches)
         .map(|i| SwitchSpec {
             name: format!("S{i}"),
-            ports: (hosts + switches * 2 + 1) as u16,
+            ports: (hosts + switches * 2 + 3) as u16,
             processing,
             buffer: BufferSpec {
                 organisation,
@@ -273,6 +273,15 @@ fn scenario(seed: u64) -> RunSpec {
     for s in 1..switches {
         let to = pick(s as u64) as usize;
         for _ in 0..=pick(2) {
+            let (a, b) = ((NodeId((hosts + s) as u32), used[s]), (NodeId((hosts + to) as u32), used[to]));
+            one(&mut links, a, b, pick(8), pick(12));
+            used[s] += 1;
+            used[to] += 1;
+        }
+    }
+    // A ring of three switches: no two halves of which each node has its neighbours in the other.
+    if seed % 5 == 3 && switches > 2 {
+        for (s, to) in [(0, 1), (1, 2), (2, 0)] {
             let (a, b) = ((NodeId((hosts + s) as u32), used[s]), (NodeId((hosts + to) as u32), used[to]));
             one(&mut links, a, b, pick(8), pick(12));
             used[s] += 1;

@@ -130,8 +130,8 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A11",
         "control-transport",
         "control.transport",
-        "priority | in-band",
-        "feedback ahead of data, or among it",
+        "priority | in-band | ideal",
+        "feedback in frames ahead of data, among it, or without frames after control.latency",
     ),
     a(
         "A12",

@@ -179,7 +179,17 @@ pub const KEYS: &[Key] = &[
         "pause.mode",
         &["on", "global"],
     ),
-    key("control.transport", "priority|in-band", "priority", "feedback ahead of data, or among it"),
+    key(
+        "control.transport",
+        "priority|in-band|ideal",
+        "priority",
+        "feedback in frames ahead of data, in frames among it, or without frames after a fixed time (probes then travel ahead of data)",
+    ),
+    only(
+        key("control.latency", "time", "20 us", "of ideal feedback: from the node that makes it to its host"),
+        "control.transport",
+        &["ideal"],
+    ),
     key("host.processing", "time", "1 us", "processing delay of a NIC"),
     key("host.fifo", "integer", "10100", "frames that wait at a host: application queue and NIC"),
     key("host.limiter_queue", "integer", "100", "frames that a rate limiter's queue holds"),

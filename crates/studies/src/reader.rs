@@ -27,6 +27,16 @@ impl<'a> Reader<'a> {
         self.problems.push(problem);
     }
 
+    /// Values of these keys do not go together; said of the first. Not where one of them is wrong by itself, as what stands for
+    /// it then was not written by anyone.
+    pub(crate) fn clash(&mut self, keys: &[&str], reason: String, remedy: impl Into<String>) {
+        if let [first, ..] = keys
+            && !self.problems.iter().any(|p| keys.contains(&p.key.as_str()))
+        {
+            self.wrong(first, reason, remedy);
+        }
+    }
+
     /// A quantity between two bounds.
     pub(crate) fn quantity<T>(&mut self, key: &str, low: T, high: T) -> T
     where

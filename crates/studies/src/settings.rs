@@ -136,6 +136,16 @@ impl Settings {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
         }
+        let control = match r.choice("control.transport").as_str() {
+            "in-band" => ControlTransport::InBand,
+            "ideal" => {
+                let delays = wiring.links.iter().map(|l| l.delay).min().unwrap_or_default();
+                let least = (delays + switch_processing.min(host_processing)) * 2;
+                let latency = r.quantity("control.latency", least, Time::from_s(1));
+                ControlTransport::Ideal { latency }
+            }
+            _ => ControlTransport::Priority,
+        };
         let from = r.quantity("record.from", Time::ZERO, Time::from_s(1000));
         let to = match r.word("record.to").as_str() {
             "end" => duration,
@@ -143,7 +153,8 @@ impl Settings {
         };
         if from >= to || to > duration {
             let reason = format!("nothing is measured between {from} and {to} of {duration}");
-            r.wrong("record.from", reason, "make record.from < record.to <= run.duration");
+            let keys = ["record.from", "record.to", "run.duration"];
+            r.clash(&keys, reason, "make record.from < record.to <= run.duration");
         }
         let settings = Self {
             switch_processing,
@@ -160,11 +171,7 @@ impl Settings {
                 "destination" => Routing::Destination,
                 _ => Routing::FlowHash,
             },
-            control: if r.choice("control.transport") == "in-band" {
-                ControlTransport::InBand
-            } else {
-                ControlTransport::Priority
-            },
+            control,
             fifo: r.integer("host.fifo", 1, 100_000_000) as u32,
             limiter_queue: r.integer("host.limiter_queue", 1, 100_000_000) as u32,
             limiter_position,
@@ -444,10 +451,11 @@ fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot>
     };
     if stop <= start {
         let reason = format!("the hotspot stops at {stop}, not after its start at {start}");
-        r.wrong("hotspot.stop", reason, "make hotspot.stop later");
+        r.clash(&["hotspot.stop", "hotspot.start"], reason, "make hotspot.stop later");
     } else if stop > duration {
         let reason = format!("the hotspot ends at {stop}, outside the run of {duration}");
-        r.wrong("hotspot.stop", reason, "lengthen run.duration or shorten the hotspot");
+        let remedy = "lengthen run.duration or shorten the hotspot";
+        r.clash(&["hotspot.stop", "run.duration"], reason, remedy);
     }
     let mut hotspots = Vec::new();
     for name in names {
@@ -490,7 +498,8 @@ fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
         let high = r.quantity("pause.high", Bytes::new(64), Bytes::from_mb(4000));
         let low = r.quantity("pause.low", Bytes::new(0), Bytes::from_mb(4000));
         if low >= high {
-            r.wrong("pause.low", format!("the low watermark {low} is not below the high one {high}"), "lower pause.low");
+            let reason = format!("the low watermark {low} is not below the high one {high}");
+            r.clash(&["pause.low", "pause.high"], reason, "lower pause.low");
         }
         let memory = match organisation {
             Organisation::SharedOutput => {
@@ -501,8 +510,8 @@ fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
         let need = loops.iter().map(Loop::headroom).max().unwrap_or_default();
         if high + need > memory {
             let best = Bytes::new(memory.get().saturating_sub(need.get()));
-            r.wrong(
-                "pause.high",
+            r.clash(
+                &["pause.high", "switch.share", "switch.capacity"],
                 format!("watermark without headroom: {memory} - {high} leaves {} but {need} can still arrive after XOFF", Bytes::new(memory.get().saturating_sub(high.get()))),
                 format!("set pause.high to at most {best}, or enlarge switch.share; see `cnsim headroom`"),
             );

@@ -119,15 +119,45 @@ fn marking(q: f64) -> f64 {
     if q > 2e6 { 1.0 } else { 0.1 * (q - 5e3).max(0.0) / 1.995e6 }
 }
 
+/// The fluid model itself: `n` equal flows from line rate, in steps of 1 us. Marks come at the rate at which flows send, a
+/// delay ago, as it is printed; or (`fifo`) at that at which their frames leave a queue that keeps order, which is C/N as
+/// long as there is one, whatever they send. Yields the queue, bytes.
+#[allow(clippy::disallowed_methods)] // A reference value only.
+fn equations(n: usize, delay: usize, fifo: bool, steps: usize) -> Vec<f64> {
+    let (line, n, b, f, t) = (5.0, n as f64, 1e4, 5.0, 55.0); // packets of 1000 B, us
+    let (mut rate, mut target, mut alpha) = (line, line, 1.0);
+    let (mut rates, mut queue) = (Vec::new(), vec![0.0f64]);
+    for step in 0..steps {
+        rates.push(rate);
+        let then = step.saturating_sub(delay);
+        let seen = if fifo && queue[then] > 0.0 { line / n } else { rates[then] };
+        let p = marking(queue[then]).min(0.999_999);
+        let ln = (1.0 - p).ln();
+        let some = |packets: f64| 1.0 - (packets * ln).exp();
+        let every =
+            |packets: f64| if p > 0.0 { p / (-packets * ln).min(700.0).exp_m1() } else { 1.0 / packets };
+        let (cuts, byte, time) = (some(50.0 * seen) / 50.0, every(b), every(t * seen));
+        let late = byte * (f * b * ln).exp() + time * (f * t * seen * ln).exp();
+        let gap = target - rate;
+        let next = queue[step] + (n * rate - line) * 1000.0;
+        target = (target - gap * cuts + 0.005 * seen * late).min(line);
+        rate = (rate - rate * alpha / 2.0 * cuts + gap / 2.0 * seen * (byte + time)).min(line);
+        alpha += (some(t * seen) - alpha) / (256.0 * t);
+        queue.push(next.max(0.0));
+    }
+    queue
+}
+
 /// A second opinion without frames, hosts or handles: `n` flows as marked processes over a fluid queue, in steps of 1 us.
 /// Cuts, alpha and increases are events as in the rules. Marks come at `p(q(t - delay))` times the flow's rate: the rate at
 /// which it sends now, as the fluid model has it, or (`leaving`) that at which its bytes then left the queue, which they had
-/// joined a queueing delay earlier. Yields the queue, bytes.
+/// joined a queueing delay earlier. Marks too soon after a cut are forgotten, or cut when the interval is over (`owes`). Yields
+/// the queue, bytes.
 #[allow(clippy::disallowed_methods)] // A reference value only.
-fn processes(n: usize, delay: usize, leaving: bool, steps: usize, seed: u64) -> Vec<f64> {
+fn processes(n: usize, delay: usize, (leaving, owes): (bool, bool), steps: usize, seed: u64) -> Vec<f64> {
     let line = 5000.0; // bytes per us
     let mut draws = Stream::new(seed, 77, Purpose::Test);
-    let mut flows = vec![(line, line, 1.0f64, f64::NEG_INFINITY, f64::INFINITY, 0u32); n];
+    let mut flows = vec![(line, line, 1.0f64, f64::NEG_INFINITY, f64::INFINITY, 0u32, false); n];
     let mut queue = vec![0.0f64];
     // Rates of the past, bytes that had come by the end of each step, and the step in which the bytes that leave came.
     let (mut past, mut came, mut left, mut head) = (Vec::new(), vec![0.0], 0.0, 0);
@@ -137,9 +167,12 @@ fn processes(n: usize, delay: usize, leaving: bool, steps: usize, seed: u64) -> 
         let now_leaving = heads[step.saturating_sub(delay)];
         let p = marking(queue[step.saturating_sub(delay)]).min(0.999_999);
         let quiet = (1.0 - p).ln() / 1000.0;
-        for (i, (rate, target, alpha, last, due, stage)) in flows.iter_mut().enumerate() {
+        for (i, (rate, target, alpha, last, due, stage, owed)) in flows.iter_mut().enumerate() {
             let seen = if leaving && step > delay { past[now_leaving * n + i] } else { *rate };
-            if now - *last >= 50.0 && p > 0.0 && draws.chance(1.0 - (quiet * seen).exp()) {
+            let over = now - *last >= 50.0;
+            *owed |= (over || owes) && p > 0.0 && draws.chance(1.0 - (quiet * seen).exp());
+            if *owed && over {
+                *owed = false;
                 if last.is_finite() {
                     (0..((now - *last) / 55.0) as u32).for_each(|_| *alpha *= 255.0 / 256.0);
                 }
@@ -177,6 +210,20 @@ fn spread(q: &[f64]) -> (f64, f64, f64) {
     (q.iter().sum::<f64>() / q.len() as f64, q[q.len() / 20], q[q.len() * 19 / 20])
 }
 
+/// How well a queue repeats itself: the highest autocorrelation beyond the first trough, lags up to 20 ms. Series in steps of
+/// 2 us.
+fn rhythm(q: &[f64]) -> f64 {
+    let q: Vec<f64> = q.chunks(10).map(|c| c.iter().sum::<f64>() / c.len() as f64).collect();
+    let mean = q.iter().sum::<f64>() / q.len() as f64;
+    let at = |lag: usize| {
+        let products = q.iter().zip(&q[lag..]).map(|(a, b)| (a - mean) * (b - mean));
+        products.sum::<f64>() / (q.len() - lag) as f64
+    };
+    let all: Vec<f64> = (0..1000).map(|lag| at(lag) / at(0)).collect();
+    let trough = all.windows(2).position(|w| w[0] < 0.0 && w[1] > w[0]).unwrap_or(0);
+    all[trough..].iter().fold(-1.0f64, |a, b| a.max(*b))
+}
+
 /// The fixed points published for N = 1 to 64, from the two rate equations.
 #[test]
 fn fluid_fixed_points() {
@@ -192,7 +239,7 @@ const SINCE_LAST: &[(&str, &str)] = &[("cnp_spacing", "since-last")];
 /// Queue, fairness and use of the link over half a run, beside the process model and the fluid model.
 fn compare(n: usize, delay: u64, ms: u64, tolerance: f64, fluid_off: (f64, f64)) {
     let seen = look(&star(n, Time::from_us(delay), Time::from_ms(ms), 1, SINCE_LAST));
-    let other = processes(n, delay as usize, true, 400_000, 1);
+    let other = processes(n, delay as usize, (true, false), 400_000, 1);
     let (mean, low, high) = spread(&seen.queue);
     let (expected, other_low, other_high) = spread(&other[200_000..]);
     let off = mean / queue_at(fluid(n as f64)) - 1.0;
@@ -290,18 +337,97 @@ fn ten_senders_at_85_us() {
     assert!(far.1 > 1.2 * near.1, "{near:?}, {far:?}");
 }
 
-/// So do 64, against the fluid model: the frames marked left their senders a queueing delay ago (240 us here), which the
-/// fluid model leaves out. Processes that count marks by the present rates stay calm, as it does.
+/// What is published of stability (CoNEXT 2016, its figure of the fluid model): every number of flows is calm at 4 us; at
+/// 85 us 10 swing, 2 and 64 do not.
 #[test]
-fn sixty_four_senders_at_85_us() {
-    let (_, low, high) = spread(&look(&star(64, Time::from_us(85), Time::from_ms(120), 1, SINCE_LAST)).queue);
-    assert!(low < 1e5 && high > 2e6, "{low:.0} to {high:.0}");
-    let swings = |leaving| {
-        let (_, low, high) = spread(&processes(64, 85, leaving, 200_000, 1)[100_000..]);
-        high - low
-    };
-    assert!(swings(false) < 0.6e6, "{}", swings(false));
-    assert!(swings(true) > 1.8e6, "{}", swings(true));
+fn fluid_model_as_published() {
+    for (n, delay) in [(2, 4), (10, 4), (64, 4), (2, 85), (10, 85), (64, 85)] {
+        let q = equations(n, delay, false, 500_000);
+        let (mean, low, high) = spread(&q[400_000..]);
+        let off = mean / queue_at(fluid(n as f64)) - 1.0;
+        let calm = off.abs() < 0.01 && (high - low) < 0.05 * mean;
+        let swings = low == 0.0 && high > 2.0 * mean;
+        let said = format!("N = {n}, {delay} us: {mean:.0}, {low:.0} to {high:.0}");
+        assert!(if (n, delay) == (10, 85) { swings } else { calm }, "{said}");
+    }
+}
+
+/// The same equations, with one change: frames leave the queue in the order in which they came. Then 64 swing at 85 us: the
+/// margin at which they begin is 52 us, not 256.
+#[test]
+fn fluid_model_of_a_queue_that_keeps_order() {
+    for (n, delay, calm) in
+        [(2, 4, true), (10, 4, true), (64, 4, true), (64, 45, true), (64, 60, false), (64, 85, false)]
+    {
+        let (_, low, high) = spread(&equations(n, delay, true, 500_000)[400_000..]);
+        let expected = queue_at(fluid(n as f64));
+        let said = format!("N = {n}, {delay} us: {low:.0} to {high:.0}");
+        assert!(if calm { high - low < 0.05 * expected } else { low == 0.0 && high > 2e6 }, "{said}");
+    }
+}
+
+/// So it is with single events: by present rates 64 flows are calm at either delay, and their mean is the fluid model's if
+/// late marks are not lost; by frames that leave in order they swing at 85 us.
+#[test]
+fn sixty_four_flows_as_events() {
+    for delay in [4, 85] {
+        let (mean, low, high) = spread(&processes(64, delay, (false, true), 200_000, 1)[100_000..]);
+        let off = mean / queue_at(fluid(64.0)) - 1.0;
+        assert!(off.abs() < 0.03 && high - low < 0.6e6, "{delay} us: {off:+.3}, {low:.0} to {high:.0}");
+    }
+    for owes in [false, true] {
+        let (_, low, high) = spread(&processes(64, 85, (true, owes), 200_000, 1)[100_000..]);
+        assert!(low < 1e4 && high > 1.8e6, "{low:.0} to {high:.0}");
+    }
+}
+
+/// What is published for 85 us, in the network, with the defaults: 2 senders have no rhythm and 10 have one, as the fluid
+/// model says. 64 have the clearest, which it does not say: it leaves out that a queue keeps order (tests above).
+#[test]
+fn at_85_us() {
+    for (n, ms) in [(2, 1000), (10, 400), (64, 200)] {
+        let seen = look(&star(n, Time::from_us(85), Time::from_ms(ms), 1, &[]));
+        let (mean, low, high) = spread(&seen.queue);
+        let rhythm = rhythm(&seen.queue);
+        let said =
+            format!("N = {n}: {mean:.0}, {low:.0} to {high:.0}, rhythm {rhythm:.2}, {:?}", seen.shares);
+        println!("{said}");
+        assert!(seen.jain > 0.99, "{said}");
+        match n {
+            2 => assert!(rhythm < 0.3 && (mean / queue_at(fluid(2.0)) - 1.0).abs() < 0.25, "{said}"),
+            10 => assert!(rhythm > 0.7 && low < 5e3, "{said}"),
+            _ => assert!(rhythm > 0.95 && low < 1e4 && high > 2e6, "{said}"),
+        }
+    }
+    // No matter where they start from: first CNPs that set C/N change nothing.
+    let fair = star(64, Time::from_us(85), Time::from_ms(160), 1, &[("rate_on_first_cnp", "625 Mb/s")]);
+    let (_, low, high) = spread(&look(&fair).queue);
+    assert!(low < 1e4 && high > 2e6, "{low:.0} to {high:.0}");
+}
+
+/// Another packet simulator under the same conditions: HPCC's in its ns-3.39 form (inet-tub/ns3-datacenter, 6ddb4a4; it
+/// descends from the authors' own), DCQCN mode, all parameters as here but 1048-byte frames; its sources look every 50 us
+/// whether an acknowledgement echoed a mark, and update alpha periodically; their first rate is C/N. Measured there: mean and
+/// 5 to 95 %, KB, over 200 ms (64) and 400 ms.
+#[test]
+fn another_simulator() {
+    let set = [("cnp_spacing", "window-end"), ("alpha_update", "periodic"), ("hai_rate", "40 Mb/s")];
+    for (n, delay, ms, mean, low, high) in [
+        (2, 4, 800, 20.2, 0.0, 60.8),
+        (2, 85, 800, 18.8, 0.0, 68.1),
+        (10, 4, 400, 139.3, 2.1, 300.8),
+        (10, 85, 400, 141.3, 0.0, 369.9),
+        (64, 4, 160, 912.1, 0.0, 2194.5),
+        (64, 85, 160, 907.9, 0.0, 2464.9),
+    ] {
+        let seen = look(&star(n, Time::from_us(delay), Time::from_ms(ms), 1, &set));
+        let (m, l, h) = spread(&seen.queue);
+        let said = format!("N = {n}, {delay} us: {m:.0}, {l:.0} to {h:.0}; there {mean} KB, {low} to {high}");
+        println!("{said}");
+        let tolerance = if n == 2 { 0.12 } else { 0.06 };
+        assert!((m / (mean * 1e3) - 1.0).abs() < tolerance, "{said}");
+        assert!(((h - l) / ((high - low) * 1e3) - 1.0).abs() < tolerance, "{said}");
+    }
 }
 
 /// The numbers behind all this, to be read: `cargo test -p cnsim-studies --test dcqcn -- --ignored --nocapture`.
@@ -311,7 +437,7 @@ fn table() {
     for delay in [4, 85] {
         for (n, ms) in [(2, 1000), (10, 600), (64, 200)] {
             let expected = queue_at(fluid(n as f64));
-            for spacing in ["since-last", "deferred", "windows"] {
+            for spacing in ["since-last", "deferred", "windows", "window-end"] {
                 let sets = [("cnp_spacing", spacing)];
                 let seen = look(&star(n, Time::from_us(delay), Time::from_ms(ms), 1, &sets));
                 let (mean, low, high) = spread(&seen.queue);

@@ -1,7 +1,7 @@
 //! The oracle: one global event list, one event at a time, over the whole network. Slow and simple.
 
 use super::Part;
-use crate::frame::{Key, NO_EVENT};
+use crate::frame::{BROADCAST, Key, NO_EVENT};
 use crate::net::Net;
 use crate::{Options, RunError};
 use cnsim_scheme_api::Time;
@@ -46,6 +46,13 @@ pub(super) fn run(net: &Net, part: &mut Part, options: &Options<'_>) -> Result<(
             part.wires.push(f.port, f.entry, f.body);
             let to = owner[f.port as usize] as usize;
             heap.push(Reverse((next(part, to), to as u32)));
+        }
+        for d in std::mem::take(&mut part.wires.direct) {
+            part.hand(&d, |_, _| ());
+            let told = if d.to == BROADCAST { 0..hosts } else { d.to as usize..d.to as usize + 1 };
+            for n in told {
+                heap.push(Reverse((next(part, n), n as u32)));
+            }
         }
         count += 1;
         if count.is_multiple_of(1 << 16) {

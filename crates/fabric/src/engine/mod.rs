@@ -5,7 +5,7 @@ mod visits;
 mod windowed;
 mod workers;
 
-use crate::frame::{FOREIGN, Hash, Wires};
+use crate::frame::{BROADCAST, Direct, FOREIGN, Hash, Wires};
 use crate::host::Host;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
@@ -26,12 +26,25 @@ pub(crate) struct Part {
     pub(crate) first: (usize, usize),
     /// Port number in the network -> receiving port of this worker, `u32::MAX` if another's.
     pub(crate) local: Vec<u32>,
+    /// Host -> its index here, `u32::MAX` if another's.
+    pub(crate) seats: Vec<u32>,
 }
 
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
         self.hosts.iter().map(Host::hops).sum::<u64>() + self.switches.iter().map(Switch::hops).sum::<u64>()
+    }
+
+    /// Hands feedback that takes no link to its host, if that is here, or to all hosts; `told` hears of each.
+    fn hand(&mut self, d: &Direct, mut told: impl FnMut(usize, &mut Wires)) {
+        let all = d.to == BROADCAST;
+        let one = self.seats.get(d.to as usize).map_or(usize::MAX, |&seat| seat as usize);
+        let seats = if all { 0..self.hosts.len() } else { one..one.saturating_add(1) };
+        for (seat, host) in self.hosts.iter_mut().enumerate().skip(seats.start).take(seats.len()) {
+            host.defer(d);
+            told(seat, &mut self.wires);
+        }
     }
 
     /// The first failure of a scheme or law.
@@ -79,6 +92,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
             scratch: Scratch::default(),
             first: (0, 0),
             local: vec![u32::MAX; net.links.len()],
+            seats: vec![u32::MAX; hosts],
         })
         .collect();
     // Halves take turns, so each has its memory in one piece; the oracle knows nothing of them.
@@ -98,6 +112,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
             let mut host = Host::new(net, n as u32, &spec.hosts[n])
                 .ok_or_else(|| RunError::Spec(format!("host {n} has no link")))?;
             host.inbox = inbox;
+            part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
         } else {
             let mut switch = Switch::new(net, spec, n - hosts, &spec.switches[n - hosts]);

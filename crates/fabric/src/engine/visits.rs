@@ -4,7 +4,7 @@
 
 use super::Part;
 use crate::Visits;
-use crate::frame::{FOREIGN, WATCHED};
+use crate::frame::{Direct, FOREIGN, WATCHED};
 use crate::net::Net;
 use crate::wheel::{Station, Wheel};
 
@@ -62,6 +62,17 @@ impl Turn {
         self.turn += 1;
         if end < net.duration {
             self.choose(net, part);
+        }
+    }
+
+    /// Hands feedback that takes no link, made in the turn that has just been run, to the hosts here.
+    pub(super) fn hand(&self, part: &mut Part, direct: &[Direct]) {
+        for d in direct {
+            part.hand(d, |seat, wires| {
+                if self.thin {
+                    wires.wheel.enter_at(seat as u32, d.at);
+                }
+            });
         }
     }
 

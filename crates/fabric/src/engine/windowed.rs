@@ -1,20 +1,21 @@
-//! Conservative windows: links have delay, so within a window no node can influence another; they run in any order, on
-//! any number of threads, with the same bits.
+//! Conservative windows: links have delay, so within a window no node can influence another; those whose turn it is run in any
+//! order, on any number of threads, with the same bits. Where every link leads from one half of the nodes to the other, the
+//! halves take turns, and a window is two delays long.
 //!
-//! Several workers each own a share of the nodes. A window ends with one barrier; what crosses shares goes through a
-//! mailbox for each pair of workers, of two parities: written in one window, read in the next. Each link has one
+//! Several workers each own a share of the nodes. A turn ends with one barrier; what crosses shares goes through a
+//! mailbox for each pair of workers, of two parities: written in one turn, read in the next. Each link has one
 //! sender, so the order within a receiving port is the sender's.
 
 use super::Part;
 use super::visits::Turn;
-use crate::frame::Foreign;
+use crate::frame::{Direct, Foreign};
 use crate::net::Net;
 use crate::{Options, RunError, Visits};
 use cnsim_scheme_api::Time;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Windows between two looks at failures and the progress callback.
+/// Turns between two looks at failures and the progress callback.
 const LOOK: u64 = 4096;
 
 pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<(), RunError> {
@@ -23,12 +24,16 @@ pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Resul
     }
     let part = &mut parts[0];
     let mut turn = Turn::new(options.visits);
-    let mut windows = 0u64;
+    let mut turns = 0u64;
     while let Some(end) = turn.end(net) {
         turn.step(net, part, end);
+        let mut direct = std::mem::take(&mut part.wires.direct);
+        turn.hand(part, &direct);
+        direct.clear();
+        part.wires.direct = direct;
         turn.go_on(net, turn.wish(part));
-        windows += 1;
-        if windows.is_multiple_of(LOOK) {
+        turns += 1;
+        if turns.is_multiple_of(LOOK) {
             if part.failure().is_some() {
                 return Ok(());
             }
@@ -47,8 +52,10 @@ struct Shared {
     barrier: Barrier,
     /// From worker, to worker, parity.
     mail: Vec<Mutex<Vec<Foreign>>>,
+    /// From worker, parity: feedback that takes no link, for all to look through.
+    direct: Vec<Mutex<Vec<Direct>>>,
     workers: usize,
-    /// Window before which all workers stop together.
+    /// Turn before which all workers stop together.
     stop: AtomicU64,
     hops: AtomicU64,
 }
@@ -58,6 +65,7 @@ fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<()
     let shared = Shared {
         barrier: Barrier::new(workers),
         mail: (0..workers * workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
+        direct: (0..workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
         workers,
         stop: AtomicU64::new(u64::MAX),
         hops: AtomicU64::new(0),
@@ -96,12 +104,12 @@ fn work(
     let slot =
         |from: usize, to: usize, parity: usize| &shared.mail[(from * shared.workers + to) * 2 + parity];
     let mut out: Vec<Vec<Foreign>> = (0..shared.workers).map(|_| Vec::new()).collect();
-    let (mut window, mut stopped) = (0u64, false);
+    let (mut turns, mut stopped) = (0u64, false);
     let mut counted = 0;
     // Several workers visit all nodes: what holds few frames is not worth a second one.
     let mut turn = Turn::new(Visits::All);
     while let Some(end) = turn.end(net) {
-        let parity = (window & 1) as usize;
+        let parity = (turns & 1) as usize;
         turn.step(net, part, end);
         for f in part.wires.foreign.drain(..) {
             out[usize::from(owner[f.port as usize])].push(f);
@@ -110,19 +118,24 @@ fn work(
             let mut mail = slot(me, to, parity).lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::swap(&mut *mail, list);
         }
-        window += 1;
-        if window.is_multiple_of(LOOK) {
+        // Its own of two turns ago have been read by all.
+        let mut direct = shared.direct[me * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
+        direct.clear();
+        direct.append(&mut part.wires.direct);
+        drop(direct);
+        turns += 1;
+        if turns.is_multiple_of(LOOK) {
             let hops = part.hops();
             let all = shared.hops.fetch_add(hops - counted, Ordering::Relaxed) + hops - counted;
             counted = hops;
             if part.failure().is_some() {
-                shared.stop.fetch_min(window + 1, Ordering::Relaxed);
+                shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
             }
             if let Some(progress) = progress
                 && !progress(Time::from_ps(end), all)
             {
                 stopped = true;
-                shared.stop.fetch_min(window + 1, Ordering::Relaxed);
+                shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
             }
         }
         shared.barrier.wait();
@@ -132,8 +145,12 @@ fn work(
                 part.wires.push(part.local[f.port as usize], f.entry, f.body);
             }
         }
-        // A stop asked for before this barrier is seen by all after it, and takes effect one window later.
-        if window > shared.stop.load(Ordering::Relaxed) {
+        for from in 0..shared.workers {
+            let direct = shared.direct[from * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
+            turn.hand(part, &direct);
+        }
+        // A stop asked for before this barrier is seen by all after it, and takes effect one turn later.
+        if turns > shared.stop.load(Ordering::Relaxed) {
             break;
         }
     }

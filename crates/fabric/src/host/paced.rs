@@ -30,7 +30,7 @@ impl Host {
 
     /// What a reflector asked for, now.
     pub(super) fn reply_calmly(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
-        self.reply_by(flow, wires, |host, frame, wires| host.say(frame, net, wires));
+        self.reply_by(flow, net, wires, |host, frame, wires| host.say(frame, net, wires));
     }
 
     /// A message of strict priority: behind the transmission in progress.

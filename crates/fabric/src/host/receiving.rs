@@ -12,19 +12,28 @@ impl Host {
                 match wires.bodies.get(frame.ext) {
                     Some(Body::Feedback(..)) if self.loses() => self.lost += 1,
                     Some(&Body::Feedback(flow, feedback)) if self.feedback_delay > 0 => {
-                        self.deferred.push_back((self.now + self.feedback_delay, flow, feedback));
+                        self.deferred.push_back((self.now + self.feedback_delay, ARRIVED, flow, feedback));
                     }
                     Some(Body::Feedback(flow, feedback)) => self.feedback(*flow, feedback, net),
                     Some(&Body::Probe(flow, probe))
                         if self.reflects(self.now, flow, None, Some(probe), net) =>
                     {
-                        self.reply(flow, wires);
+                        self.reply(flow, net, wires);
                     }
                     Some(Body::Probe(..)) | None => {}
                 }
                 wires.bodies.release(frame.ext);
             }
         }
+    }
+
+    /// Feedback is on its way to this host without a frame. Whether it is lost is found out when it arrives, as messages come
+    /// here in any order.
+    pub(crate) fn defer(&mut self, d: &Direct) {
+        let key = (d.at + self.feedback_delay, d.from);
+        let place = self.deferred.partition_point(|e| (e.0, e.1) <= key);
+        self.deferred.insert(place, (key.0, key.1, d.flow, d.feedback));
+        (self.due, self.calm) = (self.due.min(key.0), Calm::Not);
     }
 
     /// Is the feedback that arrives now lost?
@@ -54,7 +63,7 @@ impl Host {
         if !self.fires(frame) {
             self.hear(frame);
         } else if self.answers(self.now, frame, net) {
-            self.reply(FlowId(frame.flow(self.hosts)), wires);
+            self.reply(FlowId(frame.flow(self.hosts)), net, wires);
         }
     }
 
@@ -216,8 +225,8 @@ impl Host {
     }
 
     /// Carries out what a reflector asked for when it was woken for this flow.
-    pub(super) fn reply(&mut self, flow: FlowId, wires: &mut Wires) {
-        self.reply_by(flow, wires, |host, frame, _| {
+    pub(super) fn reply(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
+        self.reply_by(flow, net, wires, |host, frame, _| {
             host.control.push_back(frame);
             host.look();
         });
@@ -228,15 +237,22 @@ impl Host {
     pub(super) fn reply_by(
         &mut self,
         flow: FlowId,
+        net: &Net,
         wires: &mut Wires,
         say: impl Fn(&mut Self, Frame, &mut Wires),
     ) {
         let mut actions = std::mem::take(&mut self.reflector_actions);
-        for action in actions.drain(..) {
-            match action {
-                ReflectorAction::Reply(feedback) => {
+        // They are copied from where they stand: moved, a message would be copied twice, the second time just after the first.
+        for action in &actions {
+            match *action {
+                ReflectorAction::Reply(ref feedback) => {
                     self.made_control(feedback.wire_length());
-                    let ext = wires.bodies.put(Body::Feedback(flow, feedback));
+                    if let Some(at) = net.direct(self.now) {
+                        let to = flow.0 / self.hosts;
+                        wires.direct.push(Direct { to, at, from: self.id, flow, feedback: *feedback });
+                        continue;
+                    }
+                    let ext = wires.bodies.put(Body::Feedback(flow, *feedback));
                     let kind = if self.in_band { Kind::InBand } else { Kind::Control };
                     let dst = flow.0 / self.hosts;
                     let mut frame = Frame::control(kind, flow, self.hosts, dst, self.now);
@@ -253,12 +269,13 @@ impl Host {
                         *c += 1;
                     }
                 }
-                ReflectorAction::Fail(cause) => {
+                ReflectorAction::Fail(ref cause) => {
                     let now = Time::from_ps(self.now);
                     self.failure.get_or_insert(format!("reflector at host {}, {now}: {cause}", self.id));
                 }
             }
         }
+        actions.clear();
         self.reflector_actions = actions;
     }
 

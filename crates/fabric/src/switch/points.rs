@@ -137,6 +137,10 @@ impl Switch {
 
     /// An own message is ready: send it on its way.
     pub(super) fn send_own(&mut self, dst: u32, body: Body, net: &Net, wires: &mut Wires) {
+        if let (Some(at), Body::Feedback(flow, feedback)) = (net.direct(self.now), &body) {
+            wires.direct.push(Direct { to: dst, at, from: self.id, flow: *flow, feedback: *feedback });
+            return;
+        }
         let frame = self.own_frame(dst, body, net, wires);
         self.message(frame, net, wires);
     }

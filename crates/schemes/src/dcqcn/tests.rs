@@ -219,6 +219,15 @@ fn cnp_spacing() {
         "{times:?}"
     );
     assert_eq!(cnps(CnpSpacing::SinceLast, &all).len(), 20);
+    // At its end: the first frame of the next one brings it, one window after the mark at the most, marked or not.
+    let ends = cnps(CnpSpacing::WindowEnd, &all);
+    assert!((18..=20).contains(&ends.len()) && ends.windows(2).all(|w| w[1] - w[0] == 50), "{ends:?}");
+    assert!(times[1..].starts_with(&ends[..5]), "{ends:?}, {times:?}");
+    let one: Vec<_> = (0..100).map(|i| (i, i == 20)).collect();
+    let late = cnps(CnpSpacing::WindowEnd, &one);
+    assert!(late.len() == 1 && late[0] > 20 && late[0] <= 70, "{late:?}");
+    let two = [(20, true), (21, true), (500, false), (501, false), (502, true), (900, true), (960, false)];
+    assert_eq!(cnps(CnpSpacing::WindowEnd, &two), [500, 900, 960]);
 }
 
 #[test]
@@ -243,6 +252,7 @@ fn every_reading_conforms() {
         ("cnp_interval", "0 s"),
         ("cnp_spacing", "since-last"),
         ("cnp_spacing", "windows"),
+        ("cnp_spacing", "window-end"),
         ("alpha_update", "periodic"),
         ("cut_order", "alpha-first"),
         ("initial_alpha", "0"),
