@@ -3,6 +3,7 @@
 use crate::frame::{Frame, NEVER};
 use crate::paged::Paged;
 use cnsim_scheme_api::{LimiterState, ReactionPoint, Tag};
+use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 
 /// Key of a limiter that serves all flows of the host.
@@ -13,7 +14,7 @@ pub(crate) const PACE: u8 = 8;
 
 /// One limiter with its reaction point. What a frame that waits nowhere touches stands first, in two lines of the cache.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub(crate) struct LimiterSlot {
     /// The next frame may go at this time, ps.
     pub(crate) eligible: u64,
@@ -108,6 +109,11 @@ impl Limiters {
     #[inline]
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
         (self.place(key).at as usize).checked_sub(1)
+    }
+    /// Fetches beforehand the limiter for this key.
+    #[inline(always)]
+    pub(crate) fn expect(&self, key: u32) {
+        prefetch_index(&self.slots, (self.place(key).at as usize).wrapping_sub(1));
     }
     /// A frame of `len` bytes passes a limiter that does nothing but count. False where there is more to do, or no limiter.
     #[inline]

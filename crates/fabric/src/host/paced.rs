@@ -6,6 +6,7 @@
 //! progress: nothing goes before it, and nothing interrupts it.
 
 use super::*;
+use prefetch_index::prefetch_index;
 
 impl Host {
     /// Does anything wait for the transmitter, or for its own end to go on the wire? If not, nothing follows from the end of a
@@ -34,7 +35,7 @@ impl Host {
     }
 
     /// A message of strict priority: behind the transmission in progress.
-    #[inline]
+    #[inline(always)]
     fn say(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         let start = if self.end == NEVER { self.now } else { self.end };
         let end = start + self.tx.time(frame.len);
@@ -45,9 +46,27 @@ impl Host {
         if let Some(before) = self.sending.take() {
             self.send(before, start, wires);
         }
-        self.send(frame, end, wires);
+        self.control_hops += 1;
+        wires.push_frame(self.peer, end + self.delay, &frame);
         self.end = end;
         self.kick = false;
+    }
+
+    /// Fetches beforehand what the frames that arrive before `end` will touch: one thing for each flow, so mostly not in a
+    /// cache of the core's own.
+    #[inline]
+    pub(super) fn expect(&self, end: u64, wires: &Wires) {
+        let Some(inbox) = wires.inboxes.get(self.inbox as usize) else { return };
+        let mut n = 0;
+        while let Some(e) = inbox.due(n, end) {
+            n += 1;
+            if e.frame.is_data() {
+                let ear = self.ears.get(self.reflector_key(u32::from(e.frame.src)));
+                prefetch_index(&self.reflectors, (ear.at as usize).wrapping_sub(1));
+            } else {
+                self.limiters.expect(self.key_of(u32::from(e.frame.dst)));
+            }
+        }
     }
 
     /// No XOFF, no start pending, no feedback deferred. Control and probes that wait, wait for the transmitter.
@@ -190,6 +209,7 @@ impl Host {
         }
         self.send(frame, end, wires);
         (self.now, self.end) = (start, end);
+        self.limiters.expect(self.key_of(self.sources[0].to));
         true
     }
 }

@@ -38,6 +38,7 @@ impl Host {
     /// date for.
     #[inline(never)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        self.expect(end, wires);
         loop {
             let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize) else { return };
             let (mut taken, mut due) = (0, false);
