@@ -41,7 +41,10 @@ impl Switch {
             && end < net.duration
             && (may_be_ahead || self.rare >= end)
             && self.may_store_unranked()
-            && let Some(n) = self.store_unranked(base, end, may_be_ahead, net, wires)
+            && let Some(n) = match self.mixes {
+                true => self.store_mixed(base, end, may_be_ahead, net, wires),
+                false => self.store_unranked::<false>(base, end, may_be_ahead, net, wires),
+            }
         {
             if n > 0 || !self.idle_until(end) {
                 if self.rare < end || !self.ran_out.is_empty() || !self.higher.is_empty() {
@@ -86,12 +89,25 @@ impl Switch {
         !waits && !self.in_turn
     }
 
+    /// Where control was among the frames of the last window.
+    #[inline(never)]
+    fn store_mixed(
+        &mut self,
+        base: u64,
+        end: u64,
+        ahead: bool,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> Option<usize> {
+        self.store_unranked::<true>(base, end, ahead, net, wires)
+    }
+
     /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue,
     /// and says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
     /// consequence. If they do not, or there is something that must be looked at: none, and data since `base` is on its wires
     /// as it was. Control stays where it was put.
     #[inline(always)]
-    fn store_unranked(
+    fn store_unranked<const MIXED: bool>(
         &mut self,
         base: u64,
         end: u64,
@@ -109,7 +125,22 @@ impl Switch {
             loop {
                 let f = &entry.frame;
                 let (mut how, mut out) = (Stored::Not, 0);
-                if f.is_data() {
+                if MIXED && f.passes() {
+                    // Which of the two it is cannot be predicted: so late, and with so little behind it, that costs least.
+                    out = usize::from(net.choose(
+                        self.index,
+                        f.towards(),
+                        f.flow(net.hosts),
+                        f.spread(),
+                        &mut self.turn,
+                    ));
+                    if f.is_data() {
+                        how = self.store_calmly(out, input, entry);
+                    } else {
+                        self.place_control(out, entry.ready, f);
+                        (how, data_only) = (Stored::Calmly, false);
+                    }
+                } else if !MIXED && f.is_data() {
                     out = usize::from(net.pick(self.index, f, &mut self.turn));
                     how = self.store_calmly(out, input, entry);
                 } else if self.store_other(entry, net, bodies) {
@@ -133,6 +164,7 @@ impl Switch {
             stored += taken;
         }
         self.penalty /= 2;
+        self.mixes = !data_only;
         // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
         // is among them.
         if data_only && stored as usize > MANY * self.linked {

@@ -98,6 +98,8 @@ pub(crate) struct Switch {
     pub(crate) drops: Ledger,
     /// Control frames in its queues.
     pub(crate) control_waits: u32,
+    /// Control was among the frames of the last window.
+    pub(crate) mixes: bool,
     pub(crate) failure: Option<String>,
     /// Ports recorded, and their queue lengths at each tick.
     recorded: Vec<(u16, Vec<f64>)>,
@@ -157,6 +159,7 @@ impl Switch {
             samples: Hash::default(),
             drops: Ledger::default(),
             control_waits: 0,
+            mixes: false,
             failure: None,
             recorded: Vec::new(),
             sent_at: Vec::new(),

@@ -228,7 +228,7 @@ impl Switch {
     /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
     /// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
     #[inline]
-    fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
+    pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
         port.control.place_control(ready, frame);
         port.mixed = true;
