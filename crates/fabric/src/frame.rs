@@ -275,6 +275,11 @@ impl Ring {
         prefetch_index(&self.buf, self.tail as usize);
         prefetch_index(&self.buf, self.tail as usize + 2);
     }
+    /// The first three places. What stands after the last entry is later than all, and what stands after that means nothing.
+    #[inline(always)]
+    pub(crate) fn first_three(&self) -> Option<&[Entry; 3]> {
+        self.buf.get(self.head as usize..)?.first_chunk()
+    }
     /// Takes the last entry if its time is not before `base`.
     pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
         let last = *self.entries().last()?;

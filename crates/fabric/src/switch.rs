@@ -210,6 +210,7 @@ impl Switch {
                 launched: false,
                 mixed: false,
                 counted: sw.mmu.small.is_none(),
+                few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
                 mark_from: NEVER,
                 began: 0,
                 left: 0,

@@ -37,6 +37,8 @@ pub(crate) struct Port {
     pub(crate) mixed: bool,
     /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) counted: bool,
+    /// In a window two or three of the longest frames leave.
+    pub(crate) few: bool,
     /// A departure may be marked where more than this is queued.
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
