@@ -121,17 +121,17 @@ impl Inbox {
     /// Appends the first `n` of three frames without asking for each; false where there is no room for all of them.
     #[inline(always)]
     pub(crate) fn put_few(&mut self, three: &[Entry; 3], ready: [u64; 3], n: usize) -> bool {
-        if self.deep | self.overtaken | (usize::from(self.count) + three.len() > FEW) {
+        if self.deep | self.overtaken | (self.count as usize + three.len() > FEW) {
             return false;
         }
         for i in 0..three.len() {
-            let place = self.place(u32::from(self.count) + i as u32);
+            let place = self.place(self.count + i as u32);
             let place = &mut self.few[place];
             place.ready = ready[i];
             place.frame = three[i].frame;
             place.frame.input = self.input;
         }
-        self.count += n as u8;
+        self.count += n as u32;
         true
     }
     #[cold]
