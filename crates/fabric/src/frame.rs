@@ -246,6 +246,18 @@ impl Ring {
         let at = (self.tail as usize).checked_sub(n + 1).filter(|&at| at >= self.head as usize)?;
         self.buf.get_mut(at)
     }
+    /// Takes away the entry before the last `n`.
+    pub(crate) fn remove_nth_back(&mut self, n: usize) {
+        let Some(at) = (self.tail as usize).checked_sub(n + 1).filter(|&at| at >= self.head as usize) else {
+            return;
+        };
+        // What stands beyond the last moves with those behind.
+        self.buf.copy_within(at + 1..=self.tail as usize, at);
+        self.tail -= 1;
+        if self.tail == self.head {
+            self.skip_many(0);
+        }
+    }
     /// All, first to last.
     #[inline]
     pub(crate) fn entries(&self) -> &[Entry] {

@@ -48,7 +48,7 @@ impl Switch {
             }
         {
             if n > 0 || !self.idle_until(end) {
-                if self.rare < end || !self.ran_out.is_empty() || !self.higher.is_empty() {
+                if self.rare < end || self.is_due() {
                     self.catch_up(base, end, net, wires);
                 }
                 self.drain(end, wires);
@@ -80,6 +80,12 @@ impl Switch {
         }
         self.drain(end, wires);
         self.lazy = false;
+    }
+
+    /// Must a queue be looked at when a frame that is stored arrives?
+    #[inline(always)]
+    fn is_due(&self) -> bool {
+        !self.ran_out.is_empty() | !self.higher.is_empty() | !self.probed.is_empty()
     }
 
     /// Is it worth trying? Not where frames take turns, and for a while not where it has just failed.
@@ -125,7 +131,8 @@ impl Switch {
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let (mut how, mut out) = (Stored::Not, 0);
+                let (how, mut out): (Stored, usize);
+                out = 0;
                 if MIXED && f.passes() {
                     // Which of the two it is cannot be predicted: so late, and with so little behind it, that costs least.
                     out = usize::from(net.choose(
@@ -144,8 +151,9 @@ impl Switch {
                 } else if !MIXED && f.is_data() {
                     out = usize::from(net.pick(self.index, f, &mut self.turn));
                     how = self.store_calmly(out, input, entry);
-                } else if self.store_other(entry, net, bodies) {
-                    (how, data_only) = (Stored::Calmly, false);
+                } else {
+                    how = self.store_other(input, entry, net, bodies);
+                    data_only &= f.kind() != Kind::Control;
                 }
                 taken += u32::from(how != Stored::Not);
                 if how != Stored::Calmly {
@@ -176,9 +184,13 @@ impl Switch {
 
     #[cold]
     #[inline(never)]
-    fn store_other(&mut self, entry: &Entry, net: &Net, bodies: &mut Bodies) -> bool {
+    fn store_other(&mut self, input: usize, entry: &Entry, net: &Net, bodies: &mut Bodies) -> Stored {
         let Entry { ready, ref frame } = *entry;
-        frame.kind() == Kind::Control && self.store_control(ready, frame, net, bodies)
+        match frame.kind() {
+            Kind::Control if self.store_control(ready, frame, net, bodies) => Stored::Calmly,
+            Kind::InBand => self.store_in_band(input, entry, net),
+            _ => Stored::Not,
+        }
     }
 
     /// Puts the data that arrived since `base` back on its wires.
@@ -188,11 +200,12 @@ impl Switch {
         self.may_be_ahead = false;
         self.ran_out.clear();
         self.higher.clear();
+        self.probed.clear();
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {
                 port.queued -= u64::from(e.frame.len);
-                port.countdown += i64::from(e.frame.len);
+                port.countdown += if e.frame.is_data() { i64::from(e.frame.len) } else { 0 };
                 if port.counted {
                     self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
                 } else {

@@ -71,6 +71,8 @@ pub(crate) struct Switch {
     pub(crate) ran_out: Vec<u16>,
     /// Ports whose queue may have outgrown its largest with these.
     pub(crate) higher: Vec<u16>,
+    /// Ports whose congestion points are to look at probes that were stored ahead.
+    pub(crate) probed: Vec<u16>,
     due: Vec<Due>,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
@@ -138,6 +140,7 @@ impl Switch {
             may_be_ahead: false,
             ran_out: Vec::new(),
             higher: Vec::new(),
+            probed: Vec::new(),
             due: Vec::new(),
             chosen: None,
             critical: Vec::new(),
