@@ -4,6 +4,7 @@ use crate::RunError;
 use crate::frame::{Frame, LONGEST, TxRate, mix};
 use crate::spec::{ControlTransport, Record, Routing, RunSpec};
 use cnsim_scheme_api::{NodeId, Plan, Scheme, Time};
+use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,6 +39,14 @@ struct Way {
     odd: bool,
 }
 
+/// Where a host is linked: its switch (index among switches), that one's port and column in the table of routes.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    switch: u32,
+    port: u16,
+    column: u16,
+}
+
 /// Everything that does not change during a run.
 #[derive(Debug)]
 pub(crate) struct Net {
@@ -46,10 +55,14 @@ pub(crate) struct Net {
     pub(crate) ports: Vec<u32>,
     /// Per port.
     pub(crate) links: Vec<Option<Link>>,
-    /// Per host: its switch (index among switches) and the switch's port.
-    attach: Vec<(u32, u16)>,
-    /// Per (switch, destination switch): group of ports.
+    /// Per host.
+    attach: Vec<Seat>,
+    /// Per (switch, column of the destination switch): group of ports.
     table: Vec<u16>,
+    /// Per switch: its column. Switches with hosts come first.
+    columns: Vec<u32>,
+    /// How many have hosts.
+    edges: usize,
     /// The groups, flat in `way_ports`, for a choice without branches.
     ways: Vec<Way>,
     way_ports: Vec<u16>,
@@ -159,6 +172,8 @@ impl Net {
             links,
             attach: Vec::new(),
             table: Vec::new(),
+            columns: Vec::new(),
+            edges: 0,
             ways: Vec::new(),
             way_ports: Vec::new(),
             total_switches: spec.switches.len(),
@@ -210,7 +225,8 @@ impl Net {
             match self.links[self.ports[host] as usize] {
                 Some(l) if l.peer_node as usize >= h => {
                     let sw = l.peer_node as usize;
-                    self.attach.push(((sw - h) as u32, (l.peer - self.ports[sw]) as u16));
+                    let (switch, port) = ((sw - h) as u32, (l.peer - self.ports[sw]) as u16);
+                    self.attach.push(Seat { switch, port, column: 0 });
                 }
                 Some(_) => return Err(RunError::Spec(format!("host {host} is not linked to a switch"))),
                 None => return Err(RunError::Spec(format!("host {host} has no link"))),
@@ -240,9 +256,19 @@ impl Net {
             }
             dist
         };
-        let mut edges: Vec<usize> = self.attach.iter().map(|a| a.0 as usize).collect();
+        let mut edges: Vec<usize> = self.attach.iter().map(|a| a.switch as usize).collect();
         edges.sort_unstable();
         edges.dedup();
+        // There are no more of them than hosts, so that their columns fit 16 bits.
+        self.edges = edges.len();
+        self.columns = vec![u32::MAX; s];
+        let others = (0..s).filter(|x| edges.binary_search(x).is_err());
+        for (column, x) in edges.iter().copied().chain(others).enumerate() {
+            self.columns[x] = column as u32;
+        }
+        for seat in &mut self.attach {
+            seat.column = self.columns[seat.switch as usize] as u16;
+        }
         self.level = breadth(&edges);
         self.table = vec![u16::MAX; s * s];
         let mut known: BTreeMap<(u32, Vec<u16>), u16> = BTreeMap::new();
@@ -252,7 +278,8 @@ impl Net {
         let mut lately = vec![u16::MAX; s];
         for to in 0..s {
             let dist = breadth(&[to]);
-            self.table[to * s + to] = 0;
+            let column = self.columns[to] as usize;
+            self.table[to * s + column] = 0;
             let mut group: Vec<u16> = Vec::new();
             for from in (0..s).filter(|&f| f != to && dist[f] != u32::MAX) {
                 let nearer = neighbours[from].iter().filter(|&&(_, n)| dist[n] + 1 == dist[from]);
@@ -260,7 +287,7 @@ impl Net {
                 group.extend(nearer.map(|&(p, _)| p));
                 // Mostly that of the destination before.
                 if group == self.ports_of(lately[from]) {
-                    self.table[from * s + to] = lately[from];
+                    self.table[from * s + column] = lately[from];
                     continue;
                 }
                 let level = if self.routing == Routing::Destination { self.level[from] } else { 0 };
@@ -281,16 +308,16 @@ impl Net {
                     self.way_ports.extend(&group);
                     next as u16
                 });
-                (self.table[from * s + to], lately[from]) = (id, id);
+                (self.table[from * s + column], lately[from]) = (id, id);
             }
         }
         // One host speaks for all of its switch.
         let mut seen = vec![false; s];
-        let one_each: Vec<(usize, usize)> = (self.attach.iter().map(|a| a.0 as usize).enumerate())
+        let one_each: Vec<(usize, usize)> = (self.attach.iter().map(|a| a.switch as usize).enumerate())
             .filter(|&(_, x)| !std::mem::replace(&mut seen[x], true))
             .collect();
         for &(a, x) in &one_each {
-            if let Some((b, _)) = one_each.iter().find(|&&(_, y)| self.table[x * s + y] == u16::MAX) {
+            if let Some((b, _)) = one_each.iter().find(|&&(_, y)| self.group(x, y).is_empty()) {
                 return Err(RunError::Spec(format!("no path from host {a} to host {b}")));
             }
         }
@@ -379,11 +406,20 @@ impl Net {
         self.ports.len() - 1 - self.hosts as usize
     }
 
+    /// Fetches beforehand the routes of switch `s` to all hosts.
+    #[inline]
+    pub(crate) fn expect(&self, s: usize) {
+        for column in (0..self.edges).step_by(32) {
+            prefetch_index(&self.table, s * self.total_switches + column);
+        }
+    }
+
     /// Output port of switch `s` towards host `dst`. `turn` is the round-robin state per destination switch.
     #[inline]
     pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
-        let (to, port) = self.attach[dst as usize];
-        if to as usize == s { port } else { self.towards(s, to as usize, dst, flow, seq, turn) }
+        let Seat { switch, port, .. } = self.attach[dst as usize];
+        let to = switch as usize;
+        if to == s { port } else { self.towards(s, to, dst, flow, seq, turn) }
     }
 
     #[cold]
@@ -401,8 +437,8 @@ impl Net {
     /// [`Net::route`] without branches where the choices are a power of two, as nearly always.
     #[inline(always)]
     pub(crate) fn choose(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
-        let (to, port) = self.attach[dst as usize];
-        let way = &self.ways[self.table[s * self.total_switches + to as usize] as usize];
+        let Seat { port, column, .. } = self.attach[dst as usize];
+        let way = &self.ways[self.table[s * self.total_switches + usize::from(column)] as usize];
         if way.odd {
             return self.route_odd(s, dst, flow, seq, turn);
         }
@@ -428,7 +464,7 @@ impl Net {
     /// Ports of switch `s` that lead to another switch; none where no path does.
     #[inline]
     fn group(&self, s: usize, to: usize) -> &[u16] {
-        self.ports_of(self.table[s * self.switches() + to])
+        self.ports_of(self.table[s * self.total_switches + self.columns[to] as usize])
     }
 
     #[inline]
@@ -473,7 +509,7 @@ impl Net {
     /// Does switch `s` send frames to some host by turns?
     pub(crate) fn in_turn(&self, s: usize) -> bool {
         let many = |to: usize| to != s && self.group(s, to).len() > 1;
-        self.routing == Routing::RoundRobin && self.attach.iter().any(|a| many(a.0 as usize))
+        self.routing == Routing::RoundRobin && self.attach.iter().any(|a| many(a.switch as usize))
     }
 
     /// Switch (index among switches) and port of a congestion point.
@@ -495,8 +531,9 @@ impl Net {
                     break;
                 }
                 let s = (l.peer_node - self.hosts) as usize;
-                let (edge, p) = self.attach[to as usize];
-                let out = if edge as usize == s { p } else { self.group(s, edge as usize)[0] };
+                let seat = self.attach[to as usize];
+                let edge = seat.switch as usize;
+                let out = if edge == s { seat.port } else { self.group(s, edge)[0] };
                 port = self.ports[l.peer_node as usize] + u32::from(out);
             }
         }

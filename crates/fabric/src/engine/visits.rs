@@ -132,7 +132,7 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, end: u64) {
     let mut left = part.switches.get_mut(switches).unwrap_or_default();
     while let Some((s, after)) = left.split_first_mut() {
         if let Some(next) = after.first().filter(|_| far) {
-            next.expect(&part.wires);
+            next.expect(net, &part.wires);
         }
         s.sweep(end, net, &mut part.wires, &mut part.scratch);
         left = after;

@@ -10,7 +10,8 @@ use std::slice::from_ref;
 impl Switch {
     /// The switch is next.
     #[inline]
-    pub(crate) fn expect(&self, wires: &Wires) {
+    pub(crate) fn expect(&self, net: &Net, wires: &Wires) {
+        net.expect(self.index);
         let ports = self.ports.get(..self.linked).unwrap_or_default();
         for port in ports {
             prefetch_index(from_ref(port), 0);
