@@ -85,7 +85,7 @@ impl Switch {
     /// Must a queue be looked at when a frame that is stored arrives?
     #[inline(always)]
     fn is_due(&self) -> bool {
-        !self.ran_out.is_empty() | !self.higher.is_empty() | !self.probed.is_empty()
+        !self.ran_out.is_empty() | !self.higher.is_empty()
     }
 
     /// Is it worth trying? Not where frames take turns, and for a while not where it has just failed.
@@ -123,7 +123,7 @@ impl Switch {
         wires: &mut Wires,
     ) -> Option<usize> {
         self.may_be_ahead = ahead;
-        let (mut stored, mut data_only) = (0, true);
+        let (mut stored, mut data_only, mut mixes) = (0, true, false);
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
@@ -131,8 +131,8 @@ impl Switch {
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let (how, mut out): (Stored, usize);
-                out = 0;
+                let how;
+                let mut out = 0;
                 if MIXED && f.passes() {
                     // Which of the two it is cannot be predicted: so late, and with so little behind it, that costs least.
                     out = usize::from(net.choose(
@@ -146,7 +146,7 @@ impl Switch {
                         how = self.store_calmly(out, input, entry);
                     } else {
                         self.place_control(out, entry.ready, f);
-                        (how, data_only) = (Stored::Calmly, false);
+                        (how, data_only, mixes) = (Stored::Calmly, false, true);
                     }
                 } else if !MIXED && f.is_data() {
                     out = usize::from(net.pick(self.index, f, &mut self.turn));
@@ -154,6 +154,7 @@ impl Switch {
                 } else {
                     how = self.store_other(input, entry, net, bodies);
                     data_only &= f.kind() != Kind::Control;
+                    mixes |= f.passes();
                 }
                 taken += u32::from(how != Stored::Not);
                 if how != Stored::Calmly {
@@ -173,7 +174,7 @@ impl Switch {
             stored += taken;
         }
         self.penalty /= 2;
-        self.mixes = !data_only;
+        self.mixes = mixes;
         // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
         // is among them.
         if data_only && stored as usize > MANY * self.linked {
@@ -200,7 +201,6 @@ impl Switch {
         self.may_be_ahead = false;
         self.ran_out.clear();
         self.higher.clear();
-        self.probed.clear();
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {

@@ -67,12 +67,10 @@ pub(crate) struct Switch {
     pub(crate) penalty: u8,
     /// Frames may be stored before what precedes them in time has been done ([`ahead`]).
     pub(crate) may_be_ahead: bool,
-    /// Ports whose countdown ran out among these, and the frames on which.
+    /// Ports whose countdown ran out among these, or whose congestion point is to look at a probe among them.
     pub(crate) ran_out: Vec<u16>,
     /// Ports whose queue may have outgrown its largest with these.
     pub(crate) higher: Vec<u16>,
-    /// Ports whose congestion points are to look at probes that were stored ahead.
-    pub(crate) probed: Vec<u16>,
     due: Vec<Due>,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
@@ -140,7 +138,6 @@ impl Switch {
             may_be_ahead: false,
             ran_out: Vec::new(),
             higher: Vec::new(),
-            probed: Vec::new(),
             due: Vec::new(),
             chosen: None,
             critical: Vec::new(),

@@ -71,34 +71,51 @@ impl BecnParams {
 /// The latest rate of each congestion point heard.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// In the order of their identities.
-    rates: Vec<(PointId, Rate)>,
+    /// Identity of the first one, and bits per second in the order of identities: these are numbers, and where all ports speak,
+    /// they have no gaps. A source hears of every port, so this is as small as it can be.
+    first: u32,
+    rates: Vec<f64>,
     smallest: Option<Rate>,
 }
+
+/// Of a point that has not been heard.
+const SILENT: f64 = f64::INFINITY;
 
 impl Heard {
     /// Notes a message.
     pub fn note(&mut self, point: PointId, rate: Rate) {
-        // Identities are numbers; where all ports speak, they have no gaps.
-        let first = self.rates.first().map_or(0, |r| r.0.0);
-        let guess = point.0.wrapping_sub(first) as usize;
-        let place = match self.rates.get(guess) {
-            Some(r) if r.0 == point => Ok(guess),
-            _ => self.rates.binary_search_by_key(&point, |r| r.0),
-        };
-        let old = match place {
-            Ok(at) => Some(std::mem::replace(&mut self.rates[at].1, rate)),
-            Err(at) => {
-                self.rates.insert(at, (point, rate));
-                None
-            }
+        let at = point.0.wrapping_sub(self.first) as usize;
+        let old = match self.rates.get_mut(at) {
+            Some(r) => std::mem::replace(r, rate.bps()),
+            None => self.add(point.0, rate.bps()),
         };
         // Looks through all ports only when the ruling one has let go.
         self.smallest = match self.smallest {
-            Some(s) if rate > s && old == Some(s) => self.rates.iter().map(|r| r.1).reduce(Rate::min),
+            Some(s) if rate > s && old == s.bps() => {
+                self.rates.iter().copied().reduce(f64::min).map(Rate::from_bps)
+            }
             Some(s) => Some(s.min(rate)),
             None => Some(rate),
         };
+    }
+
+    /// A point before the first or behind the last is heard.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, point: u32, bps: f64) -> f64 {
+        if self.rates.is_empty() {
+            self.first = point;
+        }
+        if point < self.first {
+            let gap = (self.first - point) as usize;
+            self.rates.splice(..0, std::iter::repeat_n(SILENT, gap));
+            self.first = point;
+        }
+        let at = (point - self.first) as usize;
+        if self.rates.len() <= at {
+            self.rates.resize(at + 1, SILENT);
+        }
+        self.rates.get_mut(at).map_or(SILENT, |r| std::mem::replace(r, bps))
     }
 
     /// Smallest of the latest rates; none before the first message.

@@ -56,6 +56,9 @@ impl Host {
     /// cache of the core's own.
     #[inline]
     pub(super) fn expect(&self, end: u64, wires: &Wires) {
+        if self.scope == Scope::Host {
+            return;
+        }
         let Some(inbox) = wires.inboxes.get(self.inbox as usize) else { return };
         let mut n = 0;
         while let Some(e) = inbox.due(n, end) {

@@ -137,12 +137,13 @@ impl Switch {
     pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
         for i in 0..self.ran_out.len() {
             let p = usize::from(self.ran_out[i]);
-            self.look_for_sample(p, self.ports[p].later(base).behind);
+            let since = self.ports[p].later(base);
+            self.look_for_sample(p, since.behind);
+            if since.ahead > since.ahead_data {
+                self.look_for_probes(p, since.behind);
+            }
         }
         self.ran_out.clear();
-        while let Some(p) = self.probed.pop() {
-            self.look_for_probes(usize::from(p), base);
-        }
         // Nothing can come between the frames of the window.
         let alone = self.rare >= end && self.due.is_empty();
         while let Some(p) = self.higher.pop() {
@@ -203,7 +204,7 @@ impl Switch {
         });
     }
 
-    /// Notes that a port's countdown has run out on a frame that was stored ahead.
+    /// Notes that a port's countdown has run out on a frame that was stored ahead, or that its congestion point is to look at one.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_ran_out(&mut self, p: usize) {
@@ -250,16 +251,16 @@ impl Switch {
         let port = &mut self.ports[usize::from(out)];
         // The countdown counts data.
         port.countdown += i64::from(f.len);
-        if port.point.is_some() && !self.probed.contains(&out) {
-            self.probed.push(out);
+        if port.point.is_some() {
+            self.note_ran_out(usize::from(out));
         }
         Stored::Calmly
     }
 
-    /// The congestion point of a port is to look at the probes among the frames stored since `base` when they arrive.
-    fn look_for_probes(&mut self, p: usize, base: u64) {
-        let since = self.ports[p].data.entries().iter().rev().take_while(|e| e.ready >= base);
-        for (behind, e) in since.enumerate().filter(|(_, e)| !e.frame.is_data()) {
+    /// The congestion point of a port is to look at the probes among the last `frames` frames of its queue when they arrive.
+    fn look_for_probes(&mut self, p: usize, frames: usize) {
+        let last = self.ports[p].data.entries().iter().rev().take(frames);
+        for (behind, e) in last.enumerate().filter(|(_, e)| !e.frame.is_data()) {
             let at = (e.ready, order::DATA, u32::from(e.frame.input));
             self.due.push(Due { port: p as u16, at, behind, why: Why::Probe });
         }
