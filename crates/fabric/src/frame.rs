@@ -241,22 +241,13 @@ impl Ring {
         }
         self.append(ready, frame, input);
     }
-    /// The entry before the last `n`.
-    pub(crate) fn nth_back_mut(&mut self, n: usize) -> Option<&mut Entry> {
-        let at = (self.tail as usize).checked_sub(n + 1).filter(|&at| at >= self.head as usize)?;
-        self.buf.get_mut(at)
-    }
-    /// Takes away the entry before the last `n`.
-    pub(crate) fn remove_nth_back(&mut self, n: usize) {
-        let Some(at) = (self.tail as usize).checked_sub(n + 1).filter(|&at| at >= self.head as usize) else {
-            return;
-        };
+    /// Takes away the entry before the last `behind`, which there is.
+    pub(crate) fn remove_but(&mut self, behind: usize) {
         // What stands beyond the last moves with those behind.
-        self.buf.copy_within(at + 1..=self.tail as usize, at);
+        let at = self.tail as usize - behind;
+        self.buf.copy_within(at..=self.tail as usize, at - 1);
         self.tail -= 1;
-        if self.tail == self.head {
-            self.skip_many(0);
-        }
+        self.skip_many(0);
     }
     /// All, first to last.
     #[inline]

@@ -194,9 +194,9 @@ impl Switch {
             let port = &mut s.ports[p];
             let queued = port.queued - apart.ahead - apart.gone;
             port.queue_max = port.queue_max.max(queued);
-            if port.data.nth_back_mut(behind).is_some_and(|e| e.frame.is_data())
+            if port.data.last_but_mut(behind).is_some_and(|e| e.frame.is_data())
                 && port.marks_arrival(queued)
-                && let Some(e) = port.data.nth_back_mut(behind)
+                && let Some(e) = port.data.last_but_mut(behind)
             {
                 e.frame.set_marked(true);
             }
@@ -270,7 +270,7 @@ impl Switch {
     #[inline(never)]
     fn probe_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;
-        let Some(&Entry { frame, .. }) = self.ports[p].data.nth_back_mut(behind).map(|e| &*e) else { return };
+        let Some(&Entry { frame, .. }) = self.ports[p].data.last_but_mut(behind).map(|e| &*e) else { return };
         // It is not in the queue yet.
         let apart = self.ports[p].last_of(behind + 1);
         let mut ends = false;
@@ -280,7 +280,7 @@ impl Switch {
         if ends {
             self.due.retain(|d| usize::from(d.port) != p || d.behind != behind);
             let port = &mut self.ports[p];
-            port.data.remove_nth_back(behind);
+            port.data.remove_but(behind);
             port.queued -= u64::from(frame.len);
             if port.counted {
                 self.mmu.unstore_calmly(p, usize::from(frame.input), frame.len);
