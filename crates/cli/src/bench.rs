@@ -56,19 +56,19 @@ const ROWS: &[Row] = &[
     Row(
         "t1024",
         "none",
-        &[QUIET, ("run.duration", "6 ms"), FIFO, ("topology.hosts", "1024")],
+        &[QUIET, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")],
         Shape::FatTree,
     ),
     Row(
         "t1024",
         "qcn-2pt",
-        &[QUIET, ("run.duration", "6 ms"), FIFO, ("topology.hosts", "1024")],
+        &[QUIET, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")],
         Shape::FatTree,
     ),
     Row(
         "t4096",
         "none",
-        &[QUIET, ("run.duration", "2 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
+        &[QUIET, ("run.duration", "4 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
         Shape::AsWritten,
     ),
     Row("mixed", "none", &[QUIET, ("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),

@@ -73,7 +73,7 @@ fn four_thousand_hosts_fit_in_64_megabytes() {
         return skip(name, "a release build on Linux");
     }
     let out = Command::new(env!("CARGO_BIN_EXE_cnsim"))
-        .args(["bench", "--child", "t4096", "none", "1", "500 us"])
+        .args(["bench", "--child", "t4096", "none", "1", "4 ms"])
         .output()
         .expect("cnsim starts");
     let row: serde_json::Value = serde_json::from_slice(&out.stdout).expect("the row is JSON");

@@ -106,6 +106,7 @@ fn work(
     let mut out: Vec<Vec<Foreign>> = (0..shared.workers).map(|_| Vec::new()).collect();
     let (mut turns, mut stopped) = (0u64, false);
     let mut counted = 0;
+    let ideal = net.direct(0).is_some();
     // Several workers visit all nodes: what holds few frames is not worth a second one.
     let mut turn = Turn::new(Visits::All);
     while let Some(end) = turn.end(net) {
@@ -118,11 +119,12 @@ fn work(
             let mut mail = slot(me, to, parity).lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::swap(&mut *mail, list);
         }
-        // Its own of two turns ago have been read by all.
-        let mut direct = shared.direct[me * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
-        direct.clear();
-        direct.append(&mut part.wires.direct);
-        drop(direct);
+        if ideal {
+            // Its own of two turns ago have been read by all.
+            let mut direct = shared.direct[me * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
+            direct.clear();
+            direct.append(&mut part.wires.direct);
+        }
         turns += 1;
         if turns.is_multiple_of(LOOK) {
             let hops = part.hops();
@@ -145,7 +147,7 @@ fn work(
                 part.wires.push(part.local[f.port as usize], f.entry, f.body);
             }
         }
-        for from in 0..shared.workers {
+        for from in (0..shared.workers).filter(|_| ideal) {
             let direct = shared.direct[from * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
             turn.hand(part, &direct);
         }
