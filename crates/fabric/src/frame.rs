@@ -2,7 +2,7 @@
 
 use crate::bodies::{Bodies, Body};
 use crate::inbox::Inbox;
-use crate::wheel::{PATIENCE, Wheel};
+use crate::wheel::Wheel;
 use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
 
@@ -475,22 +475,10 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {
         let at = (port & !WATCHED) as usize;
-        let (Some(inbox), Some(&station)) = (self.inboxes.get_mut(at), self.wheel.stations.get(at)) else {
-            return;
-        };
-        let first = inbox.front().is_none();
+        let Some(inbox) = self.inboxes.get_mut(at) else { return };
+        let alone = inbox.front().is_none();
         inbox.put(ready, frame);
-        let turn = self.wheel.turn(ready);
-        if station.patient && frame.is_data() {
-            if first {
-                self.wheel.enter(station.node, turn + PATIENCE);
-            }
-            return;
-        }
-        if let Some(arrived) = self.wheel.arrived.get_mut(station.node as usize) {
-            *arrived |= 1 << (station.bit & 63);
-        }
-        self.wheel.enter(station.node, turn);
+        self.wheel.announce(at, ready, frame.is_data(), alone);
     }
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
@@ -501,6 +489,12 @@ impl Wires {
             inbox.overtaken |= matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon);
         }
         self.push_frame(port, entry.ready, &entry.frame);
+    }
+    /// Takes a data frame of a time back from a receiving port of this worker, where nothing but a PAUSE can have come after it.
+    pub(crate) fn take_back(&mut self, port: u32, ready: u64) {
+        if let Some(inbox) = self.inboxes.get_mut((port & !WATCHED) as usize) {
+            inbox.take_back(ready);
+        }
     }
     /// First entry of a receiving port.
     #[inline]
@@ -527,6 +521,10 @@ impl TxRate {
     #[inline]
     pub(crate) fn time(self, len: u16) -> u64 {
         (u64::from(len) * self.0 + (1 << 19)) >> 20
+    }
+    /// ps.
+    pub(crate) fn per_byte(self) -> f64 {
+        self.0 as f64 / 1_048_576.0
     }
     pub(crate) fn stopped(self) -> bool {
         self.0 == 0

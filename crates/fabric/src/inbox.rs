@@ -98,6 +98,31 @@ impl Inbox {
         self.skip_many(1);
         Some(entry)
     }
+    /// Takes the last entry.
+    fn pop_back(&mut self) -> Option<Entry> {
+        let last = *self.last_mut()?;
+        if self.deep {
+            self.many.pop_back_since(0);
+            self.deep = self.always_deep | !self.many.is_empty();
+        } else {
+            self.count -= 1;
+            self.head = if self.count == 0 { 0 } else { self.head };
+        }
+        Some(last)
+    }
+    /// Takes the last data frame back, which has this time; a PAUSE may have come after it.
+    pub(crate) fn take_back(&mut self, ready: u64) {
+        let mut after = Vec::new();
+        while let Some(last) = self.pop_back() {
+            if last.ready == ready && last.frame.is_data() {
+                break;
+            }
+            after.push(last);
+        }
+        while let Some(entry) = after.pop() {
+            self.put_between(entry.ready, &entry.frame);
+        }
+    }
     /// Appends a frame. What one sender sends comes in order, but for a PAUSE over the `wire`, which may overtake.
     #[inline(always)]
     pub(crate) fn put(&mut self, ready: u64, frame: &Frame) {

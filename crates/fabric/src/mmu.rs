@@ -196,6 +196,12 @@ impl Mmu {
         true
     }
 
+    /// Would freeing a frame's memory have no consequence?
+    #[inline]
+    pub(crate) fn is_calm(&self, row: usize, input: usize) -> bool {
+        self.occupied.get(row + input * self.si).is_some_and(|&occupied| occupied <= self.watch)
+    }
+
     /// [`Mmu::free_calmly`], of a frame that is `counted` in its cell or not.
     #[inline(always)]
     pub(crate) fn leave_calmly(&mut self, counted: bool, row: usize, input: usize, len: u16) -> bool {

@@ -204,7 +204,8 @@ impl Switch {
                 peer: 0,
                 sending: None,
                 special: true,
-                launched: false,
+                launched: 0,
+                launched_to: 0,
                 mixed: false,
                 counted: sw.mmu.small.is_none(),
                 few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
@@ -494,7 +495,7 @@ impl Switch {
                     port.out.control_sent += 1;
                     port.left_control += u64::from(frame.len);
                 }
-                let launched = std::mem::take(&mut port.launched);
+                let launched = std::mem::take(&mut port.launched) > 0;
                 let signal = if port.counted {
                     self.mmu.free(p, usize::from(frame.input), frame.len)
                 } else {

@@ -43,16 +43,21 @@ pub(crate) struct Wheel {
     halves: u64,
     /// Per receiving port.
     pub(crate) stations: Vec<Station>,
-    /// Per node: receiving ports (their numbers modulo 64) to which something has been sent.
-    pub(crate) arrived: Vec<u64>,
+    /// Receiving ports (their numbers modulo 64) at which something is due in a turn: per turn of the fine wheel and switch, and
+    /// after these per switch, without saying in which turn.
+    arrived: Vec<u64>,
+    /// Switches, and the nodes before them.
+    switches: usize,
+    hosts: usize,
 }
 
 impl Wheel {
-    /// For turns of a length (ps) up to a duration; per node: is it one of the odd turns, where they come in halves?
+    /// For turns of a length (ps) up to a duration; per node, `hosts` first: is it one of the odd turns, where they come in halves?
     pub(crate) fn new(
         turn: u64,
         duration: u64,
-        odd: Vec<bool>,
+        odd: &[bool],
+        hosts: usize,
         halves: bool,
         stations: Vec<Station>,
     ) -> Self {
@@ -75,7 +80,9 @@ impl Wheel {
             fine_full: 0,
             coarse_full: 0,
             stations,
-            arrived: vec![0; nodes],
+            arrived: vec![0; (SLOTS as usize + 1) * (nodes - hosts)],
+            switches: nodes - hosts,
+            hosts,
         }
     }
 
@@ -96,9 +103,10 @@ impl Wheel {
         low + u64::from(time - low * self.length >= self.length)
     }
 
-    /// Enters a node for a turn after the one in hand: its first that is not before `turn`.
+    /// Enters a node for a turn after the one in hand: its first that is not before `turn`. Says which of the fine wheel's that
+    /// is, or [`SLOTS`].
     #[inline(always)]
-    pub(crate) fn enter(&mut self, node: u32, turn: u64) {
+    pub(crate) fn enter(&mut self, node: u32, turn: u64) -> usize {
         let turn = turn.max(self.now + 1);
         let (place, bit) = (node as usize / 64, 1 << (node % 64));
         let odd = self.odd.get(place).map_or(0, |word| word >> (node % 64));
@@ -109,6 +117,7 @@ impl Wheel {
             if let Some(word) = self.fine.get_mut(slot * self.words + place) {
                 *word |= bit;
             }
+            slot
         } else {
             let group = (turn / SLOTS).min(self.now / SLOTS + SLOTS - 1);
             let slot = (group % SLOTS) as usize;
@@ -116,6 +125,46 @@ impl Wheel {
             if let Some(word) = self.coarse.get_mut(slot * self.words + place) {
                 *word |= bit;
             }
+            SLOTS as usize
+        }
+    }
+
+    /// Enters the node of a receiving port for the turn in which a frame that is sent to it must be looked at; `alone`: no
+    /// other waits there.
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, port: usize, ready: u64, data: bool, alone: bool) {
+        let Some(&station) = self.stations.get(port) else { return };
+        let turn = self.turn(ready);
+        if station.patient && data {
+            if alone {
+                self.enter(station.node, turn + PATIENCE);
+            }
+            return;
+        }
+        let row = self.enter(station.node, turn);
+        if let Some(switch) = (station.node as usize).checked_sub(self.hosts)
+            && let Some(set) = self.arrived.get_mut(row * self.switches + switch)
+        {
+            *set |= 1 << (station.bit & 63);
+        }
+    }
+
+    /// Takes the receiving ports of a switch at which something is due in the turn in hand, and those at which something may be.
+    #[inline(always)]
+    pub(crate) fn take_arrived(&mut self, node: u32) -> (u64, u64) {
+        let switch = node as usize - self.hosts;
+        let now = (self.now % SLOTS) as usize * self.switches + switch;
+        let near = self.arrived.get_mut(now).map_or(0, std::mem::take);
+        let far = self.arrived.get_mut(SLOTS as usize * self.switches + switch).map_or(0, std::mem::take);
+        (near, far)
+    }
+
+    /// Something may be due at these receiving ports in any later turn.
+    #[inline(always)]
+    pub(crate) fn keep_arrived(&mut self, node: u32, far: u64) {
+        let switch = node as usize - self.hosts;
+        if let Some(set) = self.arrived.get_mut(SLOTS as usize * self.switches + switch) {
+            *set |= far;
         }
     }
 
@@ -182,7 +231,7 @@ mod tests {
             let (length, nodes, halves) =
                 ([100_000, 1_500_000, 77_777][seed as usize % 3], 150, seed % 2 == 1);
             let odd: Vec<bool> = (0..nodes).map(|_| r.below(2) == 1).collect();
-            let mut wheel = Wheel::new(length, u64::MAX >> 2, odd.clone(), halves, Vec::new());
+            let mut wheel = Wheel::new(length, u64::MAX >> 2, &odd, 0, halves, Vec::new());
             let turn_of = |n: usize, time: u64| {
                 let turn = time / length;
                 turn + u64::from(halves && (turn % 2 == 1) != odd[n])

@@ -4,7 +4,11 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
+use cnsim_scheme_api::{
+    Bytes, CongestionPoint, Feedback, FrameView, NodeId, PointControl, Purpose, Queue, QueueSite, Ramp,
+    RampAt, Rate, Scheme, Stream, Time,
+};
+use std::sync::Arc;
 
 /// Two levels of switches, two spines, `per` hosts a leaf.
 fn leaves(per: usize, load: f64, duration: Time, seed: u64) -> RunSpec {
@@ -88,6 +92,96 @@ fn thin_loads_agree_with_the_oracle() {
         };
         agree(&spec, &format!("seed {seed}"));
     }
+}
+
+/// Marks by a ramp that it changes, samples, and stops.
+#[derive(Debug, Clone, Copy)]
+struct Sampler(u64);
+
+impl CongestionPoint for Sampler {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.sample_after(Bytes::new(self.0));
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        let u = ctl.uniform();
+        ctl.sample_after(Bytes::new(self.0 / 2 + queue.len.get() % 977 + (u * 9e3) as u64));
+        if u < 0.3 {
+            ctl.notify(frame.flow, Feedback::User([queue.len.get() ^ queue.sent << 20, queue.arrived]));
+        }
+        if u > 0.8 {
+            let at = if u > 0.9 { RampAt::Departure } else { RampAt::Arrival };
+            let low = Bytes::new(2_000);
+            ctl.mark(Ramp { low, high: low * 4, p_max: 0.5, p_beyond: 1.0, at });
+        }
+    }
+}
+
+impl Scheme for Sampler {
+    fn name(&self) -> &str {
+        "sampler"
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(*self))
+    }
+}
+
+/// Short links and long frames at high load: what waits is put on its wire ahead, and taken back when a PAUSE, a message, a
+/// change or a sample comes between.
+#[test]
+fn busy_links_with_thin_windows_agree_with_the_oracle() {
+    let mut xoffs = 0;
+    for seed in 0..60 {
+        let mut r = Stream::new(seed, 4, Purpose::Test);
+        let mut pick = |n: u64| r.below(n) as usize;
+        let load = [0.3, 0.6, 0.9][pick(3)];
+        let mut spec = leaves(1 + pick(4), load, Time::from_us(250 + pick(3) as u64 * 77), seed);
+        let tie = pick(3) == 0;
+        for h in &mut spec.hosts {
+            h.processing = Time::ZERO;
+            for s in &mut h.sources {
+                s.frame = Bytes::new(if tie { 1500 } else { [300, 1500, 1500, 9000][pick(4)] });
+                s.phase = if tie { Phase::Aligned } else { Phase::Random };
+                if pick(4) == 0 {
+                    s.destinations = Destinations::Among(vec![NodeId(0), NodeId(1)]);
+                }
+            }
+        }
+        for l in &mut spec.links {
+            l.delay = Time::from_ns(if tie { 100 } else { [60, 100, 100, 300][pick(4)] });
+            l.rate = Rate::from_gbps(if tie { 10.0 } else { [10.0, 10.0, 25.0][pick(3)] });
+        }
+        let organisation = [Organisation::Crosspoint, Organisation::Input][pick(2)];
+        let high = [13, 20, 60, 500][pick(4)];
+        let wire = pick(2) == 0;
+        for s in &mut spec.switches {
+            s.processing = Time::ZERO;
+            s.buffer.organisation = organisation;
+            s.buffer.share = Bytes::from_mb(2);
+            s.buffer.output_limit = None;
+            s.buffer.pause = Some(PauseSpec {
+                high: Bytes::from_kb(high),
+                low: Bytes::from_kb(high / 2),
+                global: false,
+                pool: false,
+                transport: if wire { PauseTransport::Wire } else { PauseTransport::Frame },
+            });
+            if high == 500 && pick(2) == 0 {
+                s.buffer.pause = None;
+                s.buffer.share = Bytes::from_kb([30, 100][pick(2)]);
+            }
+        }
+        if pick(3) == 0 {
+            common::hotspot(&mut spec, Rate::from_gbps([0.0, 2.0][pick(2)]));
+        }
+        if pick(2) == 0 {
+            common::with_scheme(&mut spec, Arc::new(Sampler([30_000, 150_000][pick(2)])));
+        }
+        if let Ok(out) = run(&spec, &Options::default()) {
+            xoffs += out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs).sum::<u64>();
+        }
+        agree(&spec, &format!("seed {seed}"));
+    }
+    assert!(xoffs > 100, "{xoffs} XOFFs");
 }
 
 /// The load comes and goes, so that the choice is made anew again and again.

@@ -36,6 +36,12 @@ impl Part {
         self.hosts.iter().map(Host::hops).sum::<u64>() + self.switches.iter().map(Switch::hops).sum::<u64>()
     }
 
+    /// For how long ports of switches have sent, at the rates that they have now, ps.
+    fn busy(&self) -> f64 {
+        let ports = self.switches.iter().flat_map(|s| &s.ports);
+        ports.map(|p| p.left as f64 * p.service.per_byte()).sum()
+    }
+
     /// Hands feedback that takes no link to its host, if that is here, or to all hosts; `told` hears of each.
     fn hand(&mut self, d: &Direct, mut told: impl FnMut(usize, &mut Wires)) {
         let all = d.to == BROADCAST;

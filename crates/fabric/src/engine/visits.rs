@@ -12,9 +12,11 @@ use crate::wheel::{Station, Wheel};
 const LOOK: u64 = 256;
 
 /// Frames that a port ends in a window, below which only some nodes are visited, and above which all are: between the
-/// two it stays as it is.
-const FEW: f64 = 0.12;
-const MANY: f64 = 0.16;
+/// two it stays as it is. Where links are busy the frames of a visit wait for others, so that it costs more: at full load
+/// the numbers are less by a share of `BUSY`.
+const FEW: f64 = 0.2;
+const MANY: f64 = 0.25;
+const BUSY: f64 = 0.7;
 
 /// Ports of a worker, of which each takes about 500 bytes in every turn, beyond which they are not near: in a cache of the core's
 /// own.
@@ -28,13 +30,13 @@ pub(super) struct Turn {
     thin: bool,
     /// The next turn.
     turn: u64,
-    /// Turn and packet-hops at the last look.
-    last: (u64, u64),
+    /// Turn, packet-hops and [`Part::busy`] at the last look.
+    last: (u64, u64, f64),
 }
 
 impl Turn {
     pub(super) fn new(visits: Visits) -> Self {
-        Self { visits, thin: false, turn: 0, last: (0, 0) }
+        Self { visits, thin: false, turn: 0, last: (0, 0, 0.0) }
     }
 
     /// Where the nodes of the next turn are run to; none after the last, when all have come to the run's end.
@@ -97,12 +99,15 @@ impl Turn {
                     return;
                 }
                 let linked =
-                    part.local.iter().zip(&net.links).filter(|&(&l, n)| l != u32::MAX && n.is_some());
-                let ports = (self.turn - self.last.0) as f64 * linked.count() as f64;
-                let hops = part.hops();
-                let held = (hops - self.last.1) as f64 / ports * net.window as f64 / net.lead as f64;
-                self.last = (self.turn, hops);
-                held < if self.thin { MANY } else { FEW }
+                    part.local.iter().zip(&net.links).filter(|&(&l, n)| l != u32::MAX && n.is_some()).count();
+                let (hops, busy) = (part.hops(), part.busy());
+                let turns = (self.turn - self.last.0) as f64;
+                let held = (hops - self.last.1) as f64 / (turns * linked as f64) * net.window as f64
+                    / net.lead as f64;
+                let load =
+                    (busy - self.last.2) / (turns * net.lead as f64 * (linked - part.hosts.len()) as f64);
+                self.last = (self.turn, hops, busy);
+                held < if self.thin { MANY } else { FEW } * (1.0 - BUSY * load.clamp(0.0, 1.0))
             }
         };
         if thin != self.thin {
@@ -163,16 +168,16 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         let odd = (0..part.hosts.len()).map(|h| h >= part.first.0);
         let odd = odd.chain((0..part.switches.len()).map(|s| s >= part.first.1));
         let halves = !net.halves.is_empty();
-        part.wires.wheel = Wheel::new(net.lead, net.duration, odd.collect(), halves, stations(part));
+        let odd: Vec<bool> = odd.collect();
+        part.wires.wheel = Wheel::new(net.lead, net.duration, &odd, part.hosts.len(), halves, stations(part));
     }
     mark(part, |peer| if peer & FOREIGN == 0 { peer | WATCHED } else { peer });
     part.wires.wheel.restart(over);
     let first = part.first.1;
     let (hosts, wires) = (part.hosts.len(), &mut part.wires);
     for (port, inbox) in wires.inboxes.iter().enumerate() {
-        let node = wires.wheel.stations[port].node;
         for e in inbox.entries() {
-            wires.wheel.enter_at(node, e.ready);
+            wires.wheel.announce(port, e.ready, e.frame.is_data(), true);
         }
     }
     for (n, h) in part.hosts.iter_mut().enumerate() {
@@ -180,7 +185,7 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
         wires.wheel.enter_at(n as u32, due);
     }
     for (s, sw) in part.switches.iter_mut().enumerate() {
-        let due = sw.look_around(reached(net, s >= first, over + 1), wires);
+        let due = sw.look_around(reached(net, s >= first, over + 1));
         wires.wheel.enter_at((hosts + s) as u32, due);
     }
 }
@@ -190,7 +195,8 @@ fn unwatch(net: &Net, part: &mut Part, next: u64) {
     mark(part, |peer| peer & !WATCHED);
     let first = part.first.1;
     for (s, sw) in part.switches.iter_mut().enumerate() {
-        sw.free_launched(reached(net, s >= first, next), &mut part.wires);
+        let reached = reached(net, s >= first, next);
+        sw.free_launched(reached, reached, &mut part.wires);
     }
 }
 

@@ -84,7 +84,7 @@ impl Switch {
         }
         let port = &mut self.ports[p];
         // What stands on its wire already is never found again.
-        if port.launched {
+        if port.launched > 0 {
             return;
         }
         port.settle_special(false);

@@ -31,8 +31,6 @@ pub(crate) struct Port {
     pub(crate) sending: Option<Kind>,
     /// The transmitter has more to consider than what waits.
     pub(crate) special: bool,
-    /// The data frame in transmission stands on its wire already.
-    pub(crate) launched: bool,
     /// Control waits as well, or tags are stamped.
     pub(crate) mixed: bool,
     /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
@@ -54,6 +52,9 @@ pub(crate) struct Port {
     pub(crate) flown: u16,
     pub(crate) flown_from: u16,
     pub(crate) queue_max: u64,
+    /// The first frames of `data` that stand on their wire already, and the end of the last of them (`sweep/thin.rs`).
+    pub(crate) launched: u32,
+    pub(crate) launched_to: u64,
     /// Control that has arrived, or will within this window: by (time, input).
     pub(crate) control: Ring,
     /// Smallest-rate stamp, packed.
