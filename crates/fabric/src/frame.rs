@@ -87,6 +87,21 @@ impl Frame {
     pub(crate) fn is_data(&self) -> bool {
         self.word & (7 << KIND) == 0
     }
+    /// Is it data, or control that only passes a switch on its way to a host?
+    #[inline(always)]
+    pub(crate) fn passes(&self) -> bool {
+        let kind = (self.word >> KIND) & 7;
+        (kind == 0) | ((kind == Kind::Control as u64) & (self.word >> TAG == 0) & (self.seq & TO_POINT == 0))
+    }
+    /// Of such a frame: the host where it goes, and the number by which frames of its flow are spread over equal paths.
+    #[inline(always)]
+    pub(crate) fn towards(&self) -> u32 {
+        if self.is_data() { u32::from(self.dst) } else { self.seq }
+    }
+    #[inline(always)]
+    pub(crate) fn spread(&self) -> u32 {
+        if self.is_data() { self.seq } else { 0 }
+    }
     /// Generation time, ps.
     #[inline]
     pub(crate) fn born(&self) -> u64 {
@@ -226,10 +241,13 @@ impl Ring {
         }
         self.append(ready, frame, input);
     }
-    /// The entry before the last `n`.
-    pub(crate) fn nth_back_mut(&mut self, n: usize) -> Option<&mut Entry> {
-        let at = (self.tail as usize).checked_sub(n + 1).filter(|&at| at >= self.head as usize)?;
-        self.buf.get_mut(at)
+    /// Takes away the entry before the last `behind`, which there is.
+    pub(crate) fn remove_but(&mut self, behind: usize) {
+        // What stands beyond the last moves with those behind.
+        let at = self.tail as usize - behind;
+        self.buf.copy_within(at..=self.tail as usize, at - 1);
+        self.tail -= 1;
+        self.skip_many(0);
     }
     /// All, first to last.
     #[inline]

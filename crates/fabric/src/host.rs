@@ -4,6 +4,7 @@
 //!
 //! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
+mod paced;
 mod receiving;
 mod sending;
 mod thin;
@@ -26,7 +27,7 @@ use crate::voq::Voqs;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Probe,
     ProbeTarget, Purpose, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
-    ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Time,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -98,6 +99,8 @@ pub(crate) struct Host {
     due: u64,
     pub(crate) next_tick: u64,
     calm: Calm,
+    /// The last frame met a limiter that holds frames back: most others will.
+    holding: bool,
     /// Data that arrives wakes nothing here.
     deaf: bool,
     /// Received frames are recorded one by one.
@@ -220,6 +223,7 @@ impl Host {
             tx: link.tx,
             rate: link.rate,
             calm: Calm::Not,
+            holding: false,
             deaf: plan.reflect == ReflectGate::Never,
             delivered_bits: 0,
             latency_sum: 0,

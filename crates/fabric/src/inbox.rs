@@ -10,9 +10,9 @@ use prefetch_index::prefetch_index;
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Inbox {
-    /// First of `few`, and how many.
-    head: u8,
-    count: u8,
+    /// First of `few`, and how many. Of 32 bits, as they are read so: what was just written in part would have to be waited for.
+    head: u32,
+    count: u32,
     /// All stand in `many`: for now, or because the link is one that holds many.
     deep: bool,
     always_deep: bool,
@@ -36,7 +36,7 @@ impl Inbox {
     }
     #[inline(always)]
     fn place(&self, n: u32) -> usize {
-        (usize::from(self.head) + n as usize) % FEW
+        (self.head + n) as usize % FEW
     }
     /// The entry `n` places after the first, if there is one and it is there before `end`.
     #[inline(always)]
@@ -46,7 +46,7 @@ impl Inbox {
         }
         let entry = &self.few[self.place(n)];
         // One branch, as neither can be predicted.
-        let due = (n < u32::from(self.count)) & (entry.ready < end);
+        let due = (n < self.count) & (entry.ready < end);
         due.then_some(entry)
     }
     /// The first entry.
@@ -60,7 +60,7 @@ impl Inbox {
         if self.deep {
             return self.many.last_but_mut(0);
         }
-        let last = self.place(u32::from(self.count.checked_sub(1)?));
+        let last = self.place(self.count.checked_sub(1)?);
         Some(&mut self.few[last])
     }
     /// Fetches beforehand what two or three frames touch.
@@ -70,7 +70,7 @@ impl Inbox {
         prefetch_index(self.few.as_slice(), 1);
     }
     fn entry(&self, n: usize) -> Option<&Entry> {
-        (n < usize::from(self.count)).then(|| &self.few[self.place(n as u32)])
+        (n < self.count as usize).then(|| &self.few[self.place(n as u32)])
     }
     /// All, first to last.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
@@ -86,10 +86,10 @@ impl Inbox {
             }
             return;
         }
-        self.count -= n as u8;
+        self.count -= n;
         // Back to the first place when none is left, without a branch.
-        let more = u8::from(self.count == 0).wrapping_sub(1);
-        self.head = self.place(n) as u8 & more;
+        let more = u32::from(self.count == 0).wrapping_sub(1);
+        self.head = self.place(n) as u32 & more;
     }
     /// Takes the first entry.
     #[inline]
@@ -133,10 +133,10 @@ impl Inbox {
         if self.deep {
             return self.many.append(ready, frame, self.input);
         }
-        if usize::from(self.count) == FEW {
+        if self.count as usize == FEW {
             return self.put_deep(ready, frame);
         }
-        let place = self.place(u32::from(self.count));
+        let place = self.place(self.count);
         let place = &mut self.few[place];
         place.ready = ready;
         place.frame = *frame;
@@ -146,17 +146,17 @@ impl Inbox {
     /// Appends the first `n` of three frames without asking for each; false where there is no room for all of them.
     #[inline(always)]
     pub(crate) fn put_few(&mut self, three: &[Entry; 3], ready: [u64; 3], n: usize) -> bool {
-        if self.deep | self.overtaken | (usize::from(self.count) + three.len() > FEW) {
+        if self.deep | self.overtaken | (self.count as usize + three.len() > FEW) {
             return false;
         }
         for i in 0..three.len() {
-            let place = self.place(u32::from(self.count) + i as u32);
+            let place = self.place(self.count + i as u32);
             let place = &mut self.few[place];
             place.ready = ready[i];
             place.frame = three[i].frame;
             place.frame.input = self.input;
         }
-        self.count += n as u8;
+        self.count += n as u32;
         true
     }
     #[cold]
@@ -181,11 +181,11 @@ impl Inbox {
         let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind()));
         let mut entry = Entry { ready, frame: *frame };
         entry.frame.input = self.input;
-        if self.deep | (usize::from(self.count) == FEW) {
+        if self.deep | (self.count as usize == FEW) {
             self.deepen();
             return self.many.insert(entry, |e| key(e) > key(&entry));
         }
-        let mut at = u32::from(self.count);
+        let mut at = self.count;
         while at > 0 && key(&self.few[self.place(at - 1)]) > key(&entry) {
             self.few[self.place(at)] = self.few[self.place(at - 1)];
             at -= 1;

@@ -3,6 +3,7 @@
 use crate::frame::{Frame, NEVER};
 use crate::paged::Paged;
 use cnsim_scheme_api::{LimiterState, ReactionPoint, Tag};
+use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 
 /// Key of a limiter that serves all flows of the host.
@@ -11,28 +12,40 @@ pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 /// Timer slot of the pacer, beside the scheme's own.
 pub(crate) const PACE: u8 = 8;
 
-/// One limiter with its reaction point.
+/// One limiter with its reaction point. What a frame that waits nowhere touches stands first, in two lines of the cache.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub(crate) struct LimiterSlot {
-    /// Key: the destination host, or [`WHOLE_HOST`].
-    pub(crate) key: u32,
-    pub(crate) object: Box<dyn ReactionPoint>,
-    pub(crate) state: LimiterState,
-    pub(crate) queue: VecDeque<Frame>,
     /// The next frame may go at this time, ps.
     pub(crate) eligible: u64,
     /// Start of the last gap and its length in bits, to time it anew.
     pub(crate) last: (u64, f64),
+    pub(crate) object: Box<dyn ReactionPoint>,
+    /// Key: the destination host, or [`WHOLE_HOST`].
+    pub(crate) key: u32,
     /// Waits for room in the host's FIFO.
     pub(crate) blocked: bool,
     /// Has been engaged at some time.
     pub(crate) was_engaged: bool,
+    pub(crate) state: LimiterState,
+    pub(crate) queue: VecDeque<Frame>,
 }
 
 impl LimiterSlot {
     /// Must a new frame be queued here?
     pub(crate) fn holds(&self) -> bool {
         self.state.engaged && (self.state.rate < self.state.line_rate || !self.queue.is_empty())
+    }
+
+    /// Puts the flow's tag into a frame that leaves.
+    #[inline]
+    pub(crate) fn tag(&mut self, frame: &mut Frame) {
+        let tag = self.state.tag;
+        if tag != Tag::None
+            && (self.state.tag_probability >= 1.0 || self.state.stream.chance(self.state.tag_probability))
+        {
+            frame.set_tag(tag);
+        }
     }
 
     /// Notes that a frame of `len` goes at `now`; the next may go a gap later.
@@ -96,6 +109,11 @@ impl Limiters {
     #[inline]
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
         (self.place(key).at as usize).checked_sub(1)
+    }
+    /// Fetches beforehand the limiter for this key.
+    #[inline(always)]
+    pub(crate) fn expect(&self, key: u32) {
+        prefetch_index(&self.slots, (self.place(key).at as usize).wrapping_sub(1));
     }
     /// A frame of `len` bytes passes a limiter that does nothing but count. False where there is more to do, or no limiter.
     #[inline]

@@ -22,7 +22,7 @@ pub(crate) struct Source {
     /// Frames of a burst (1 = none), those left of the present one, and its destination.
     burst: u32,
     left: u32,
-    to: u32,
+    pub(crate) to: u32,
     /// Never more than the host can take: skips a slot when it is full.
     pub(crate) greedy: bool,
     pub(crate) len: u16,

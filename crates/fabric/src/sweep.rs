@@ -42,10 +42,13 @@ impl Switch {
             && end < net.duration
             && (may_be_ahead || self.rare >= end)
             && self.may_store_unranked()
-            && let Some(n) = self.store_unranked(base, end, may_be_ahead, net, wires)
+            && let Some(n) = match self.mixes {
+                true => self.store_mixed(base, end, may_be_ahead, net, wires),
+                false => self.store_unranked::<false>(base, end, may_be_ahead, net, wires),
+            }
         {
             if n > 0 || !self.idle_until(end) {
-                if self.rare < end || !self.ran_out.is_empty() || !self.higher.is_empty() {
+                if self.rare < end || self.is_due() {
                     self.catch_up(base, end, net, wires);
                 }
                 self.drain(end, wires);
@@ -79,6 +82,12 @@ impl Switch {
         self.lazy = false;
     }
 
+    /// Must a queue be looked at when a frame that is stored arrives?
+    #[inline(always)]
+    fn is_due(&self) -> bool {
+        !self.ran_out.is_empty() | !self.higher.is_empty()
+    }
+
     /// Is it worth trying? Not where frames take turns, and for a while not where it has just failed.
     #[inline(always)]
     fn may_store_unranked(&mut self) -> bool {
@@ -87,12 +96,25 @@ impl Switch {
         !waits && !self.in_turn
     }
 
+    /// Where control was among the frames of the last window.
+    #[inline(never)]
+    fn store_mixed(
+        &mut self,
+        base: u64,
+        end: u64,
+        ahead: bool,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> Option<usize> {
+        self.store_unranked::<true>(base, end, ahead, net, wires)
+    }
+
     /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue,
     /// and says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
     /// consequence. If they do not, or there is something that must be looked at: none, and data since `base` is on its wires
     /// as it was. Control stays where it was put.
     #[inline(always)]
-    fn store_unranked(
+    fn store_unranked<const MIXED: bool>(
         &mut self,
         base: u64,
         end: u64,
@@ -101,7 +123,7 @@ impl Switch {
         wires: &mut Wires,
     ) -> Option<usize> {
         self.may_be_ahead = ahead;
-        let (mut stored, mut data_only) = (0, true);
+        let (mut stored, mut data_only, mut mixes) = (0, true, false);
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
@@ -109,12 +131,30 @@ impl Switch {
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let (mut how, mut out) = (Stored::Not, 0);
-                if f.is_data() {
+                let how;
+                let mut out = 0;
+                if MIXED && f.passes() {
+                    // Which of the two it is cannot be predicted: so late, and with so little behind it, that costs least.
+                    out = usize::from(net.choose(
+                        self.index,
+                        f.towards(),
+                        f.flow(net.hosts),
+                        f.spread(),
+                        &mut self.turn,
+                    ));
+                    if f.is_data() {
+                        how = self.store_calmly(out, input, entry);
+                    } else {
+                        self.place_control(out, entry.ready, f);
+                        (how, data_only, mixes) = (Stored::Calmly, false, true);
+                    }
+                } else if !MIXED && f.is_data() {
                     out = usize::from(net.pick(self.index, f, &mut self.turn));
                     how = self.store_calmly(out, input, entry);
-                } else if self.store_other(entry, net, bodies) {
-                    (how, data_only) = (Stored::Calmly, false);
+                } else {
+                    how = self.store_other(input, entry, net, bodies);
+                    data_only &= f.kind() != Kind::Control;
+                    mixes |= f.passes();
                 }
                 taken += u32::from(how != Stored::Not);
                 if how != Stored::Calmly {
@@ -134,6 +174,7 @@ impl Switch {
             stored += taken;
         }
         self.penalty /= 2;
+        self.mixes = mixes;
         // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
         // is among them.
         if data_only && stored as usize > MANY * self.linked {
@@ -144,9 +185,13 @@ impl Switch {
 
     #[cold]
     #[inline(never)]
-    fn store_other(&mut self, entry: &Entry, net: &Net, bodies: &mut Bodies) -> bool {
+    fn store_other(&mut self, input: usize, entry: &Entry, net: &Net, bodies: &mut Bodies) -> Stored {
         let Entry { ready, ref frame } = *entry;
-        frame.kind() == Kind::Control && self.store_control(ready, frame, net, bodies)
+        match frame.kind() {
+            Kind::Control if self.store_control(ready, frame, net, bodies) => Stored::Calmly,
+            Kind::InBand => self.store_in_band(input, entry, net),
+            _ => Stored::Not,
+        }
     }
 
     /// Puts the data that arrived since `base` back on its wires.
@@ -160,7 +205,7 @@ impl Switch {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {
                 port.queued -= u64::from(e.frame.len);
-                port.countdown += i64::from(e.frame.len);
+                port.countdown += if e.frame.is_data() { i64::from(e.frame.len) } else { 0 };
                 if port.counted {
                     self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
                 } else {

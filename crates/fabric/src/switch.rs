@@ -67,7 +67,7 @@ pub(crate) struct Switch {
     pub(crate) penalty: u8,
     /// Frames may be stored before what precedes them in time has been done ([`ahead`]).
     pub(crate) may_be_ahead: bool,
-    /// Ports whose countdown ran out among these, and the frames on which.
+    /// Ports whose countdown ran out among these, or whose congestion point is to look at a probe among them.
     pub(crate) ran_out: Vec<u16>,
     /// Ports whose queue may have outgrown its largest with these.
     pub(crate) higher: Vec<u16>,
@@ -98,6 +98,8 @@ pub(crate) struct Switch {
     pub(crate) drops: Ledger,
     /// Control frames in its queues.
     pub(crate) control_waits: u32,
+    /// Control was among the frames of the last window.
+    pub(crate) mixes: bool,
     pub(crate) failure: Option<String>,
     /// Ports recorded, and their queue lengths at each tick.
     recorded: Vec<(u16, Vec<f64>)>,
@@ -157,6 +159,7 @@ impl Switch {
             samples: Hash::default(),
             drops: Ledger::default(),
             control_waits: 0,
+            mixes: false,
             failure: None,
             recorded: Vec::new(),
             sent_at: Vec::new(),

@@ -218,19 +218,21 @@ impl<'a> PointControl<'a> {
     }
 }
 
-/// A limiter's data on the network's hot path. The current rate lives here, not in the reaction point.
+/// A limiter's data on the network's hot path. The current rate lives here, not in the reaction point. What every frame and
+/// message touches stands first, as there may be one for each flow.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct LimiterState {
     /// Current rate.
     pub rate: Rate,
     /// Rate of the access link: the upper bound.
     pub line_rate: Rate,
-    /// A rate above it was asked for (and not given): the conformance suite looks here.
-    pub above_line: bool,
-    /// Largest data frame.
-    pub mtu: Bytes,
     /// Bytes to send until `on_bytes`; very large when not armed.
     pub countdown: i64,
+    /// Data bytes of the flow sent so far.
+    pub sent: u64,
+    /// Bytes waiting in the limiter's queue.
+    pub backlog: u64,
     /// Tag for the flow's frames.
     pub tag: Tag,
     /// Probability with which a frame is tagged.
@@ -241,14 +243,14 @@ pub struct LimiterState {
     pub release: bool,
     /// The next frame's time is to be computed anew from the present rate.
     pub retime: bool,
+    /// A rate above the line rate was asked for (and not given): the conformance suite looks here.
+    pub above_line: bool,
+    /// Largest data frame.
+    pub mtu: Bytes,
     /// Largest number of bytes in flight; unlimited by default.
     pub window: Bytes,
     /// Bytes sent and not acknowledged; stays 0 where nothing acknowledges.
     pub in_flight: Bytes,
-    /// Data bytes of the flow sent so far.
-    pub sent: u64,
-    /// Bytes waiting in the limiter's queue.
-    pub backlog: u64,
     /// Random stream of the site.
     pub stream: Stream,
 }

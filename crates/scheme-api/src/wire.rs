@@ -36,7 +36,7 @@ impl Tag {
         match self {
             Tag::None => (0, 0),
             Tag::Regulated(p) => (1, p.0),
-            Tag::RateDiscovery(r) => (2, (r.bps() / 1e3).round().min(f64::from(u32::MAX)) as u32),
+            Tag::RateDiscovery(r) => (2, nearest(r.bps() / 1e3)),
             Tag::User(v) => (3, v),
         }
     }
@@ -50,6 +50,13 @@ impl Tag {
             _ => Tag::None,
         }
     }
+}
+
+/// `x.round() as u32`, at most the largest number, without a call.
+fn nearest(x: f64) -> u32 {
+    let whole = x as u32;
+    // The difference, the fraction of `x`, is exact.
+    whole.saturating_add(u32::from(x - f64::from(whole) >= 0.5))
 }
 
 /// What a scheme sees of a data frame.

@@ -71,34 +71,63 @@ impl BecnParams {
 /// The latest rate of each congestion point heard.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// In the order of their identities.
-    rates: Vec<(PointId, Rate)>,
+    /// Identity of the first one, and bits per second in the order of identities: these are numbers, and where all ports speak,
+    /// they have no gaps. A source hears of every port, so this is as small as it can be.
+    first: u32,
+    rates: Vec<f64>,
+    /// Those too far from these, in order.
+    far: Vec<(u32, f64)>,
     smallest: Option<Rate>,
 }
+
+/// Of a point that has not been heard.
+const SILENT: f64 = f64::INFINITY;
+
+/// Most identities from the first to the last in one table.
+const SPAN: usize = 1 << 18;
 
 impl Heard {
     /// Notes a message.
     pub fn note(&mut self, point: PointId, rate: Rate) {
-        // Identities are numbers; where all ports speak, they have no gaps.
-        let first = self.rates.first().map_or(0, |r| r.0.0);
-        let guess = point.0.wrapping_sub(first) as usize;
-        let place = match self.rates.get(guess) {
-            Some(r) if r.0 == point => Ok(guess),
-            _ => self.rates.binary_search_by_key(&point, |r| r.0),
-        };
-        let old = match place {
-            Ok(at) => Some(std::mem::replace(&mut self.rates[at].1, rate)),
-            Err(at) => {
-                self.rates.insert(at, (point, rate));
-                None
-            }
+        let at = point.0.wrapping_sub(self.first) as usize;
+        let old = match self.rates.get_mut(at) {
+            Some(r) => std::mem::replace(r, rate.bps()),
+            None => self.note_outside(point.0, rate.bps()),
         };
         // Looks through all ports only when the ruling one has let go.
         self.smallest = match self.smallest {
-            Some(s) if rate > s && old == Some(s) => self.rates.iter().map(|r| r.1).reduce(Rate::min),
+            Some(s) if rate > s && old == s.bps() => {
+                let all = self.rates.iter().copied().chain(self.far.iter().map(|f| f.1));
+                all.reduce(f64::min).map(Rate::from_bps)
+            }
             Some(s) => Some(s.min(rate)),
             None => Some(rate),
         };
+    }
+
+    /// A point outside the table; its rate before.
+    #[cold]
+    #[inline(never)]
+    fn note_outside(&mut self, point: u32, bps: f64) -> f64 {
+        if self.rates.is_empty() {
+            self.first = point;
+        }
+        let first = self.first.min(point);
+        let gap = (self.first - first) as usize;
+        let span = (gap + self.rates.len()).max((point - first) as usize + 1);
+        if span > SPAN {
+            return match self.far.binary_search_by_key(&point, |f| f.0) {
+                Ok(i) => std::mem::replace(&mut self.far[i].1, bps),
+                Err(i) => {
+                    self.far.insert(i, (point, bps));
+                    SILENT
+                }
+            };
+        }
+        self.rates.splice(..0, std::iter::repeat_n(SILENT, gap));
+        self.rates.resize(span, SILENT);
+        self.first = first;
+        self.rates.get_mut((point - first) as usize).map_or(SILENT, |r| std::mem::replace(r, bps))
     }
 
     /// Smallest of the latest rates; none before the first message.
@@ -224,17 +253,20 @@ mod tests {
         }
     }
 
-    /// Against a plain minimum over a table, with ties.
+    /// Against a plain minimum over a table, with ties: identities side by side, and far apart.
     #[test]
     fn heard_is_a_minimum() {
-        let (mut heard, mut table) = (Heard::default(), std::collections::BTreeMap::new());
-        let mut draws = Stream::new(1, 2, Purpose::Test);
-        assert_eq!(heard.smallest(), None);
-        for _ in 0..5000 {
-            let (point, rate) = (PointId(draws.below(12) as u32), Rate::from_gbps(draws.below(20) as f64));
-            heard.note(point, rate);
-            table.insert(point, rate);
-            assert_eq!(heard.smallest(), table.values().copied().reduce(Rate::min));
+        for far in [0, 1, 12_345, 100_000_000] {
+            let (mut heard, mut table) = (Heard::default(), std::collections::BTreeMap::new());
+            let mut draws = Stream::new(1, 2, Purpose::Test);
+            assert_eq!(heard.smallest(), None);
+            for _ in 0..5000 {
+                let point = PointId(draws.below(12) as u32 + far * draws.below(40) as u32);
+                let rate = Rate::from_gbps(draws.below(20) as f64);
+                heard.note(point, rate);
+                table.insert(point, rate);
+                assert_eq!(heard.smallest(), table.values().copied().reduce(Rate::min));
+            }
         }
     }
 

@@ -104,8 +104,13 @@ impl ExplicitRateParams {
 
     /// `C / N0`: the first rate of a port or a source.
     pub fn first_rate(&self, capacity: Rate) -> Rate {
-        (capacity / f64::from(self.n0)).max(self.r_min).min(capacity)
+        first_rate(capacity, self.n0, self.r_min)
     }
+}
+
+/// `C / N0`, not below the smallest rate nor above the capacity.
+pub(crate) fn first_rate(capacity: Rate, n0: u32, r_min: Rate) -> Rate {
+    (capacity / f64::from(n0)).max(r_min).min(capacity)
 }
 
 /// `f(q)`: `a Q_eq / ((a - 1) q + Q_eq)` up to the set point, `b Q_eq / ((b - 1) q + Q_eq)` above it, not below c.

@@ -29,7 +29,7 @@
 //!
 //! The tag's bytes on the link. E-FECN's stop message on severe congestion (2008).
 
-use crate::explicit_rate::{ExplicitRateParams, Meter, WithOwn};
+use crate::explicit_rate::{ExplicitRateParams, Meter, WithOwn, first_rate};
 use cnsim_scheme_api::{
     Built, CongestionPoint, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite, Rate,
     ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag,
@@ -122,7 +122,12 @@ impl Scheme for Fecn {
         })
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        Some(Box::new(Reaction(self.0.clone())))
+        Some(Box::new(Reaction {
+            r_min: self.0.port.r_min,
+            n0: self.0.port.n0,
+            tag_rate: self.0.own.tag_rate,
+            tagging: self.0.own.tagging,
+        }))
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         let once = self.0.own.return_rule == ReturnRule::OncePerInterval;
@@ -187,28 +192,34 @@ impl Reflector for Return {
     }
 }
 
+/// Made for every flow and woken with every frame of it, so no more than it needs of the parameters.
 #[derive(Debug)]
-struct Reaction(FecnParams);
+struct Reaction {
+    r_min: Rate,
+    tagging: f64,
+    n0: u32,
+    tag_rate: TagRate,
+}
 
 impl Reaction {
     fn obey(&self, rate: Rate, limiter: &mut Limiter<'_>) {
         limiter.set_rate(rate);
-        let rate = match self.0.own.tag_rate {
+        let rate = match self.tag_rate {
             TagRate::Line => limiter.line_rate(),
             TagRate::Current => limiter.rate(),
         };
-        limiter.stamp_with(Tag::RateDiscovery(rate), self.0.own.tagging);
+        limiter.stamp_with(Tag::RateDiscovery(rate), self.tagging);
     }
 }
 
 impl ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
         limiter.engage();
-        self.obey(self.0.port.first_rate(limiter.line_rate()), limiter);
+        self.obey(first_rate(limiter.line_rate(), self.n0, self.r_min), limiter);
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         if let Feedback::ReturnedRate { rate } = *feedback {
-            self.obey(rate.max(self.0.port.r_min), limiter);
+            self.obey(rate.max(self.r_min), limiter);
         }
     }
 }
@@ -218,7 +229,7 @@ mod tests {
     use super::*;
     use cnsim_scheme_api::testing::{PointRig, ReactionRig};
     use cnsim_scheme_api::{
-        Bytes, FlowId, LimiterState, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream,
+        Bytes, Class, FlowId, LimiterState, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream,
     };
 
     fn with(key: &str, text: &str) -> FecnParams {
@@ -246,7 +257,18 @@ mod tests {
             params.set("tagging", "0.05").unwrap();
             let line = Rate::from_gbps(10.0);
             let mut state = LimiterState::new(line, Bytes::new(1500), Stream::new(1, 1, Purpose::Reaction));
-            Reaction(params).start(&mut Limiter::new(Time::ZERO, &mut state, &mut Vec::new()));
+            let site = SourceSite {
+                flow: FlowId(1),
+                src: NodeId(0),
+                dst: NodeId(1),
+                class: Class::Data,
+                line_rate: line,
+                base_rtt: Time::from_us(10),
+                mtu: Bytes::new(1500),
+                size: None,
+            };
+            let mut object = Fecn(params).reaction_point(&site).unwrap();
+            object.start(&mut Limiter::new(Time::ZERO, &mut state, &mut Vec::new()));
             assert!(state.engaged);
             assert_eq!((state.rate.gbps(), state.tag_probability), (1.0, 0.05));
             assert_eq!(state.tag, Tag::RateDiscovery(Rate::from_gbps(gbps)));

@@ -226,39 +226,56 @@ impl Host {
 
     /// Carries out what a reflector asked for when it was woken for this flow.
     pub(super) fn reply(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
+        self.reply_by(flow, net, wires, |host, frame, _| {
+            host.control.push_back(frame);
+            host.look();
+        });
+    }
+
+    /// The same; `say` sends a control frame of strict priority on its way.
+    #[inline]
+    pub(super) fn reply_by(
+        &mut self,
+        flow: FlowId,
+        net: &Net,
+        wires: &mut Wires,
+        say: impl Fn(&mut Self, Frame, &mut Wires),
+    ) {
         let mut actions = std::mem::take(&mut self.reflector_actions);
-        for action in actions.drain(..) {
-            match action {
-                ReflectorAction::Reply(feedback) => {
+        // They are copied from where they stand: moved, a message would be copied twice, the second time just after the first.
+        for action in &actions {
+            match *action {
+                ReflectorAction::Reply(ref feedback) => {
                     self.made_control(feedback.wire_length());
                     if let Some(at) = net.direct(self.now) {
                         let to = flow.0 / self.hosts;
-                        wires.direct.push(Direct { to, at, from: self.id, flow, feedback });
+                        wires.direct.push(Direct { to, at, from: self.id, flow, feedback: *feedback });
                         continue;
                     }
-                    let ext = wires.bodies.put(Body::Feedback(flow, feedback));
+                    let ext = wires.bodies.put(Body::Feedback(flow, *feedback));
                     let kind = if self.in_band { Kind::InBand } else { Kind::Control };
                     let dst = flow.0 / self.hosts;
                     let mut frame = Frame::control(kind, flow, self.hosts, dst, self.now);
                     frame.ext = ext;
                     if self.in_band {
                         self.fifo.push_back(frame);
+                        self.look();
                     } else {
-                        self.control.push_back(frame);
+                        say(self, frame, wires);
                     }
-                    self.look();
                 }
                 ReflectorAction::Count(i) => {
                     if let Some(c) = self.counters.get_mut(usize::from(i)) {
                         *c += 1;
                     }
                 }
-                ReflectorAction::Fail(cause) => {
+                ReflectorAction::Fail(ref cause) => {
                     let now = Time::from_ps(self.now);
                     self.failure.get_or_insert(format!("reflector at host {}, {now}: {cause}", self.id));
                 }
             }
         }
+        actions.clear();
         self.reflector_actions = actions;
     }
 

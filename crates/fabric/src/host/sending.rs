@@ -245,7 +245,8 @@ impl Host {
         let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return };
         let empty = match &self.voqs {
             Some(v) => v.bytes(slot.key) == 0,
-            None => slot.queue.is_empty(),
+            // Of the queue's bytes, as it may not be in the cache.
+            None => slot.state.backlog == 0,
         };
         if empty {
             return;
@@ -404,12 +405,7 @@ impl Host {
     pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
         let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
         let Some(slot) = self.slot_mut(at) else { return };
-        let tag = slot.state.tag;
-        if tag != Tag::None
-            && (slot.state.tag_probability >= 1.0 || slot.state.stream.chance(slot.state.tag_probability))
-        {
-            frame.set_tag(tag);
-        }
+        slot.tag(frame);
         if !frame.counted() {
             self.count(at, frame.len, net);
         }

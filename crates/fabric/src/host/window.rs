@@ -38,6 +38,7 @@ impl Host {
     /// date for.
     #[inline(never)]
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        self.expect(end, wires);
         loop {
             let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize) else { return };
             let (mut taken, mut due) = (0, false);
@@ -62,13 +63,13 @@ impl Host {
                     continue;
                 }
             }
-            // After an arrival that was not data, what is due next is known.
-            if self.calm != Calm::Not || self.due <= ready {
+            if self.due <= ready {
                 self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
             }
+            self.rest(ready);
             self.now = ready;
             if frame.is_data() {
-                self.reply(FlowId(frame.flow(self.hosts)), net, wires);
+                self.reply_calmly(FlowId(frame.flow(self.hosts)), net, wires);
             } else {
                 self.arrive(frame, net, wires);
             }
@@ -76,15 +77,16 @@ impl Host {
         }
     }
 
-    /// The time of [`Host::next_own`].
+    /// The time of [`Host::next_own`], but for the end of a transmission behind which nothing waits.
     #[inline]
     fn next_own_time(&self) -> u64 {
         if self.kick {
             return self.now;
         }
+        let end = if self.waits() { self.end } else { NEVER };
         let deferred = self.deferred.front().map_or(NEVER, |d| d.0);
         let slot = self.sources.iter().fold(NEVER, |t, s| t.min(s.next));
-        self.end.min(self.timers.next).min(slot).min(deferred).min(self.next_tick)
+        end.min(self.timers.next).min(slot).min(deferred).min(self.next_tick)
     }
 
     /// The sending side's events before `limit`.
@@ -108,13 +110,13 @@ impl Host {
             self.calm = if simple { self.how_calm() } else { Calm::Not };
             let done = match self.calm {
                 Calm::Free => self.send_calmly::<false>(limit, net, wires),
-                Calm::Limited => self.send_calmly::<true>(limit, net, wires),
-                Calm::Not => false,
+                Calm::Limited if !self.holding => self.send_calmly::<true>(limit, net, wires),
+                Calm::Limited | Calm::Not => false,
             };
             if done {
                 return;
             }
-            if simple && self.is_quiet() && self.send_fast(limit, net, wires) {
+            if simple && self.is_quiet() && self.send_paced(limit, net, wires) {
                 return;
             }
             let key = self.next_own();
@@ -169,6 +171,7 @@ impl Host {
             let dst = source.frame();
             let next = source.next;
             if LIMITED && !self.passes(dst) {
+                self.holding = true;
                 (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
                 self.generate(dst, len, false, net);
                 return false;
@@ -271,74 +274,5 @@ impl Host {
             }
         }
         (free, calm)
-    }
-
-    /// No XOFF, no start pending, no feedback deferred. Control and probes that wait, wait for the transmitter.
-    #[inline]
-    fn is_quiet(&self) -> bool {
-        self.deferred.is_empty() && self.paused_since == NEVER && !self.kick
-    }
-
-    /// The transmitter starts now, unless something else of this moment comes first. False to leave the fast path.
-    #[inline]
-    fn start_fast(&mut self, limit: Key, net: &Net) -> bool {
-        if (self.now, order::START, 0) >= limit
-            || self.sources[0].next == self.now
-            || self.timers.next == self.now
-        {
-            self.kick = true;
-            return false;
-        }
-        self.kick = false;
-        self.start(net);
-        self.is_quiet()
-    }
-
-    /// The same where there is one source and nothing rare is pending: slots, timers and transmissions merged by hand.
-    /// True at the limit, false as soon as the general way must take over.
-    fn send_fast(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        loop {
-            let (slot, timer) = (self.sources[0].next, self.timers.next);
-            if self.end <= slot && self.end <= timer {
-                if (self.end, order::END, 0) >= limit || self.end == NEVER {
-                    self.due = self.end.min(self.next_tick);
-                    return true;
-                }
-                self.now = self.end;
-                self.end(wires);
-                if self.fifo.is_empty()
-                    && self.limiters.count == 0
-                    && self.control.is_empty()
-                    && self.probes.is_empty()
-                {
-                    self.kick = false;
-                } else if !self.start_fast(limit, net) {
-                    return false;
-                }
-                continue;
-            }
-            if timer <= slot {
-                if (timer, order::TIMER, 0) >= limit {
-                    self.due = timer.min(self.next_tick);
-                    return true;
-                }
-                self.now = timer;
-                self.timer(net);
-                if self.kick && !self.start_fast(limit, net) || !self.is_quiet() {
-                    return false;
-                }
-                continue;
-            }
-            if (slot, order::SLOT, 0) >= limit {
-                self.due = slot.min(self.next_tick);
-                return true;
-            }
-            let dst = self.sources[0].frame();
-            self.now = slot;
-            self.generate(dst, self.sources[0].len, false, net);
-            if self.kick && !self.start_fast(limit, net) {
-                return false;
-            }
-        }
     }
 }

@@ -7,8 +7,18 @@
 
 use super::*;
 
-/// A frame stored ahead at whose moment its queue must be looked at: the port's countdown runs out on it, or the queue may be
-/// longer with it than ever.
+/// Why a queue must be looked at when a frame that is stored ahead arrives. In this order, if for several reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// It is a probe among the data, which passes a congestion point.
+    Probe,
+    /// The queue may be longer with it than ever.
+    Peak,
+    /// The port's countdown runs out on it.
+    Sample,
+}
+
+/// A frame stored ahead at whose moment its queue must be looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     port: u16,
@@ -16,8 +26,7 @@ pub(crate) struct Due {
     at: Key,
     /// Frames stored behind it.
     behind: usize,
-    /// It is to be sampled; else the queue is only measured.
-    sampled: bool,
+    why: Why,
 }
 
 /// How a frame was stored.
@@ -37,28 +46,36 @@ pub(crate) struct Apart {
     /// Frames at its end that arrive later, and their bytes.
     pub(super) behind: usize,
     pub(crate) ahead: u64,
+    /// Of these, data, which the countdown counts.
+    pub(super) ahead_data: u64,
     /// Bytes at its beginning that have left, and these with the control that has.
     pub(super) gone: u64,
     pub(super) left: u64,
+}
+
+impl Apart {
+    /// One more frame at the queue's end.
+    #[inline(always)]
+    fn and(mut self, e: &Entry) -> Self {
+        let len = u64::from(e.frame.len);
+        self.behind += 1;
+        self.ahead += len;
+        self.ahead_data += if e.frame.is_data() { len } else { 0 };
+        self
+    }
 }
 
 impl Port {
     /// What is stored already though it arrives at `from` or later.
     #[inline]
     pub(crate) fn later(&self, from: u64) -> Apart {
-        let mut apart = Apart::default();
-        for e in self.data.entries().iter().rev().take_while(|e| e.ready >= from) {
-            apart.behind += 1;
-            apart.ahead += u64::from(e.frame.len);
-        }
-        apart
+        let later = self.data.entries().iter().rev().take_while(|e| e.ready >= from);
+        later.fold(Apart::default(), Apart::and)
     }
 
-    /// Bytes of the last frames of the queue.
-    fn last_bytes(&self, frames: usize) -> u64 {
-        let all = self.data.entries();
-        let last = all.get(all.len().saturating_sub(frames)..).unwrap_or_default();
-        last.iter().map(|e| u64::from(e.frame.len)).sum()
+    /// The last frames of the queue.
+    fn last_of(&self, frames: usize) -> Apart {
+        self.data.entries().iter().rev().take(frames).fold(Apart::default(), Apart::and)
     }
 
     /// Does data alone say when what leaves, and is nothing but the queue's largest length to be found when a frame arrives?
@@ -120,7 +137,11 @@ impl Switch {
     pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
         for i in 0..self.ran_out.len() {
             let p = usize::from(self.ran_out[i]);
-            self.look_for_sample(p, self.ports[p].later(base).behind);
+            let since = self.ports[p].later(base);
+            self.look_for_sample(p, since.behind);
+            if since.ahead > since.ahead_data {
+                self.look_for_probes(p, since.behind);
+            }
         }
         self.ran_out.clear();
         // Nothing can come between the frames of the window.
@@ -137,13 +158,14 @@ impl Switch {
         }
         loop {
             let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
-            match self.due.iter().enumerate().min_by_key(|(_, d)| (d.at, d.sampled)) {
+            match self.due.iter().enumerate().min_by_key(|(_, d)| (d.at, d.why)) {
                 Some((i, &due)) if due.at < rare => {
                     self.due.swap_remove(i);
-                    if due.sampled {
-                        self.sample_stored(usize::from(due.port), due.at.0, due.behind, net, wires);
-                    } else {
-                        self.measure(usize::from(due.port), due.at.0, due.behind, wires);
+                    let (p, now, behind) = (usize::from(due.port), due.at.0, due.behind);
+                    match due.why {
+                        Why::Probe => self.probe_stored(p, now, behind, net, wires),
+                        Why::Peak => self.measure(p, now, behind, wires),
+                        Why::Sample => self.sample_stored(p, now, behind, net, wires),
                     }
                 }
                 _ if rare.0 < end => self.execute(rare, net, wires),
@@ -156,24 +178,25 @@ impl Switch {
     #[cold]
     #[inline(never)]
     pub(super) fn look_for_peaks(&mut self, p: usize, frames: usize) {
-        self.due.retain(|d| usize::from(d.port) != p || d.sampled);
+        self.due.retain(|d| usize::from(d.port) != p || d.why != Why::Peak);
         let all = self.ports[p].data.entries();
         for (behind, e) in all.iter().rev().take(frames).enumerate() {
             let at = (e.ready, order::DATA, u32::from(e.frame.input));
-            self.due.push(Due { port: p as u16, at, behind, sampled: false });
+            self.due.push(Due { port: p as u16, at, behind, why: Why::Peak });
         }
     }
 
     /// A frame has arrived that its queue has stored, before `behind` others that arrive later: what follows from its length.
     fn measure(&mut self, p: usize, now: u64, behind: usize, wires: &mut Wires) {
         self.now = now;
-        let apart = Apart { behind, ahead: self.ports[p].last_bytes(behind), ..Apart::default() };
+        let apart = self.ports[p].last_of(behind);
         self.look(p, apart, wires, |s, apart| {
             let port = &mut s.ports[p];
             let queued = port.queued - apart.ahead - apart.gone;
             port.queue_max = port.queue_max.max(queued);
-            if port.marks_arrival(queued)
-                && let Some(e) = port.data.nth_back_mut(behind)
+            if port.data.last_but_mut(behind).is_some_and(|e| e.frame.is_data())
+                && port.marks_arrival(queued)
+                && let Some(e) = port.data.last_but_mut(behind)
             {
                 e.frame.set_marked(true);
             }
@@ -181,7 +204,7 @@ impl Switch {
         });
     }
 
-    /// Notes that a port's countdown has run out on a frame that was stored ahead.
+    /// Notes that a port's countdown has run out on a frame that was stored ahead, or that its congestion point is to look at one.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_ran_out(&mut self, p: usize) {
@@ -196,18 +219,75 @@ impl Switch {
             return;
         }
         if !self.due.is_empty() {
-            self.due.retain(|d| usize::from(d.port) != p || !d.sampled);
+            self.due.retain(|d| usize::from(d.port) != p || d.why != Why::Sample);
         }
         let port = &self.ports[p];
-        let mut countdown = port.countdown + port.last_bytes(frames) as i64;
+        let mut countdown = port.countdown + port.last_of(frames).ahead_data as i64;
         let all = port.data.entries();
         for (i, e) in all.iter().enumerate().skip(all.len().saturating_sub(frames)) {
+            if !e.frame.is_data() {
+                continue;
+            }
             countdown -= i64::from(e.frame.len);
             if countdown <= 0 {
                 let at = (e.ready, order::DATA, u32::from(e.frame.input));
-                self.due.push(Due { port: p as u16, at, behind: all.len() - 1 - i, sampled: true });
+                self.due.push(Due { port: p as u16, at, behind: all.len() - 1 - i, why: Why::Sample });
                 return;
             }
+        }
+    }
+
+    /// Stores a probe that comes among the data, where its queue's length has no consequence. What a congestion point makes of
+    /// it is found out later ([`Switch::catch_up`]).
+    pub(crate) fn store_in_band(&mut self, input: usize, entry: &Entry, net: &Net) -> Stored {
+        let f = &entry.frame;
+        if !self.may_be_ahead || !f.is_probe() || f.to() & TO_POINT != 0 {
+            return Stored::Not;
+        }
+        let out = net.choose(self.index, f.to(), f.flow(net.hosts), 0, &mut self.turn);
+        if self.store_calmly(usize::from(out), input, entry) == Stored::Not {
+            return Stored::Not;
+        }
+        let port = &mut self.ports[usize::from(out)];
+        // The countdown counts data.
+        port.countdown += i64::from(f.len);
+        if port.point.is_some() {
+            self.note_ran_out(usize::from(out));
+        }
+        Stored::Calmly
+    }
+
+    /// The congestion point of a port is to look at the probes among the last `frames` frames of its queue when they arrive.
+    fn look_for_probes(&mut self, p: usize, frames: usize) {
+        let last = self.ports[p].data.entries().iter().rev().take(frames);
+        for (behind, e) in last.enumerate().filter(|(_, e)| !e.frame.is_data()) {
+            let at = (e.ready, order::DATA, u32::from(e.frame.input));
+            self.due.push(Due { port: p as u16, at, behind, why: Why::Probe });
+        }
+    }
+
+    /// A probe passes a congestion point whose queue has stored it, before `behind` others that arrive later.
+    #[inline(never)]
+    fn probe_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
+        self.now = now;
+        let Some(&Entry { frame, .. }) = self.ports[p].data.last_but_mut(behind).map(|e| &*e) else { return };
+        // It is not in the queue yet.
+        let apart = self.ports[p].last_of(behind + 1);
+        let mut ends = false;
+        self.look_with(p, apart, wires, |s, apart, wires| {
+            ends = s.probed_apart(p, &frame, apart, net, wires)
+        });
+        if ends {
+            self.due.retain(|d| usize::from(d.port) != p || d.behind != behind);
+            let port = &mut self.ports[p];
+            port.data.remove_but(behind);
+            port.queued -= u64::from(frame.len);
+            if port.counted {
+                self.mmu.unstore_calmly(p, usize::from(frame.input), frame.len);
+            } else {
+                self.mmu.pool -= u64::from(frame.len);
+            }
+            wires.bodies.release(frame.ext);
         }
     }
 
@@ -215,7 +295,7 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn sample_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;
-        let apart = Apart { behind, ahead: self.ports[p].last_bytes(behind), ..Apart::default() };
+        let apart = self.ports[p].last_of(behind);
         self.look(p, apart, wires, |s, apart| {
             let all = s.ports[p].data.entries();
             if let Some(e) = all.len().checked_sub(behind + 1).and_then(|i| all.get(i)) {
@@ -230,9 +310,20 @@ impl Switch {
     pub(super) fn look(
         &mut self,
         p: usize,
-        mut apart: Apart,
+        apart: Apart,
         wires: &mut Wires,
         look: impl FnOnce(&mut Self, Apart),
+    ) {
+        self.look_with(p, apart, wires, |s, apart, _| look(s, apart));
+    }
+
+    #[inline]
+    fn look_with(
+        &mut self,
+        p: usize,
+        mut apart: Apart,
+        wires: &mut Wires,
+        look: impl FnOnce(&mut Self, Apart, &mut Wires),
     ) {
         let port = &self.ports[p];
         let told = self.lazy && !port.special;
@@ -242,7 +333,7 @@ impl Switch {
         } else {
             self.touch(p, self.now, wires);
         }
-        look(self, apart);
+        look(self, apart, wires);
         let port = &mut self.ports[p];
         let after = (port.ramp, port.stamp);
         if told && after != before {

@@ -19,7 +19,7 @@ impl Switch {
         port.countdown = match point.state.gate {
             Gate::AfterBytes | Gate::Never => i64::MAX / 2,
             _ => 0,
-        } - apart.ahead as i64;
+        } - apart.ahead_data as i64;
         if point.state.gate == Gate::AfterBytes {
             point.state.gate = Gate::Never;
         }
@@ -66,11 +66,11 @@ impl Switch {
         let until = probe.map_or((self.now + 1, 0), |f| (self.now, f.input));
         let view = port.view(apart, until);
         let Some(point) = &mut port.point else { return false };
-        point.state.countdown = port.countdown + apart.ahead as i64;
+        point.state.countdown = port.countdown + apart.ahead_data as i64;
         let mut actions = std::mem::take(&mut self.actions);
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
         call(point.object.as_mut(), &view, &mut ctl);
-        port.countdown = point.state.countdown - apart.ahead as i64;
+        port.countdown = point.state.countdown - apart.ahead_data as i64;
         port.stamp = point.state.stamp.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
         if port.ramp != point.state.ramp {
@@ -191,9 +191,21 @@ impl Switch {
 
     /// A probe passes the congestion point of an output port; true if it ends here.
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
+        let apart = if self.may_be_ahead { self.ports[out].later(self.now) } else { Apart::default() };
+        self.probed_apart(out, frame, apart, net, wires)
+    }
+
+    /// The same, where something in the queue does not count now.
+    pub(super) fn probed_apart(
+        &mut self,
+        out: usize,
+        frame: &Frame,
+        apart: Apart,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> bool {
         let addressed = frame.to() & TO_POINT != 0;
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
-        let apart = if self.may_be_ahead { self.ports[out].later(self.now) } else { Apart::default() };
         let answered = self
             .with_point(out, net, Some(frame), apart, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
         if answered {
@@ -228,7 +240,7 @@ impl Switch {
     /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is
     /// replayed from the times of what waits: it may be done before its time, and the port need not be touched for it.
     #[inline]
-    fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
+    pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
         port.control.place_control(ready, frame);
         port.mixed = true;
