@@ -27,10 +27,12 @@ pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Resul
     let mut turns = 0u64;
     while let Some(end) = turn.end(net) {
         turn.step(net, part, end);
-        let mut direct = std::mem::take(&mut part.wires.direct);
-        turn.hand(part, &direct);
-        direct.clear();
-        part.wires.direct = direct;
+        if !part.wires.direct.is_empty() {
+            let mut direct = std::mem::take(&mut part.wires.direct);
+            turn.hand(part, &direct);
+            direct.clear();
+            part.wires.direct = direct;
+        }
         turn.go_on(net, turn.wish(part));
         turns += 1;
         if turns.is_multiple_of(LOOK) {

@@ -117,12 +117,29 @@ impl Switch {
             }
             return Stored::Calmly;
         }
+        self.store_thinly(ready, input, out, alone, &entry, net, wires)
+    }
+
+    /// The same where the line is not idle.
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "what its only caller has found")]
+    fn store_thinly(
+        &mut self,
+        ready: u64,
+        input: usize,
+        out: usize,
+        alone: bool,
+        entry: &Entry,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> Stored {
+        let at = self.inbox + input as u32;
         self.chosen = Some(out as u16);
         self.land(out, ready);
         if !self.bring(out, ready, ready, net, wires) {
             return Stored::Not;
         }
-        let how = self.store_calmly(out, input, &entry);
+        let how = self.store_calmly(out, input, entry);
         if how == Stored::Not {
             return how;
         }
