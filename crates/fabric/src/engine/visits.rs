@@ -14,9 +14,9 @@ const LOOK: u64 = 256;
 /// Frames that a port ends in a window, below which only some nodes are visited, and above which all are: between the
 /// two it stays as it is. Where links are busy the frames of a visit wait for others, so that it costs more: at full load
 /// the numbers are less by a share of `BUSY`.
-const FEW: f64 = 0.2;
-const MANY: f64 = 0.25;
-const BUSY: f64 = 0.7;
+const FEW: f64 = 0.38;
+const MANY: f64 = 0.44;
+const BUSY: f64 = 0.93;
 
 /// Ports of a worker, of which each takes about 500 bytes in every turn, beyond which they are not near: in a cache of the core's
 /// own.

@@ -11,6 +11,9 @@ use super::ranks::key;
 use super::*;
 use crate::frame::Frame;
 
+/// Most frames of a port that stand on its wire ahead: what must be taken back is work done in vain.
+const AHEAD: u32 = 8;
+
 /// Bit of a port in a set of ports modulo 64.
 #[inline(always)]
 fn bit(port: usize) -> u64 {
@@ -234,7 +237,8 @@ impl Switch {
                 return false;
             }
             let end = port.end_after(free, entry);
-            if !entry.frame.is_data() || !port.may_launch(end, net) || !free_calmly(port, entry) {
+            let may = entry.frame.is_data() && port.may_launch(end, net) && free_calmly(port, entry);
+            if !may || port.launched >= AHEAD {
                 return false;
             }
             wires.push_early(port.peer, end + port.delay, &entry.frame);
@@ -256,11 +260,16 @@ impl Switch {
     fn due_of(&self, p: usize) -> u64 {
         let (port, end) = (&self.ports[p], self.ends[p]);
         if end != NEVER {
-            let all = port.launched > 0
-                && !port.mixed
-                && port.data.entries().len() == port.launched as usize
-                && port.pause_out.is_empty();
-            return if all { NEVER } else { end };
+            if port.launched == 0 || port.mixed || !port.pause_out.is_empty() {
+                return end;
+            }
+            let all = port.data.entries().len() == port.launched as usize;
+            return match port.launched {
+                _ if all => NEVER,
+                // Those that wait behind follow when these have left.
+                AHEAD => port.launched_to,
+                _ => end,
+            };
         }
         if port.special | port.mixed {
             return port.start_time().0;
