@@ -6,7 +6,7 @@
 //! Mostly nothing but the source and the link says what the sending side does: no XOFF, no limiter, no timer, no message. Then
 //! a frame's fate is known as soon as its transmission starts, as nothing interrupts one, and it is put on the wire at that
 //! moment with the time of its end ([`Host::send_calmly`]). `end` alone then keeps the transmitter busy, and what waits in
-//! the FIFO has not started.
+//! the FIFO has not started. Where limiters hold frames back, much the same is done frame by frame (`paced`).
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! What depends on the moment, in a window whose frames are stored already.
 //!
 //! [`crate::sweep`] stores the frames of a calm window without order, each at its place in its queue, and *then* comes to
-//! what is rare: samples that are due, own messages, timers, ticks, changes of rate. Each looks at one port, and what it
-//! needs of the port at its moment follows from the queue: what has left by then is found by replaying the transmitter, and
-//! what is stored but arrives later stands at the queue's end.
+//! what is rare: samples that are due, probes among the data, own messages, timers, ticks, changes of rate. Each looks at
+//! one port, and what it needs of the port at its moment follows from the queue: what has left by then is found by replaying
+//! the transmitter, and what is stored but arrives later stands at the queue's end.
 
 use super::*;
 
