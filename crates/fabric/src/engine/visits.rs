@@ -57,7 +57,7 @@ impl Turn {
             let quiet =
                 |more: u64| part.switches.iter().all(|s| s.stays_quiet(more * net.lead + net.window, net));
             while more > 0 && !quiet(more) {
-                more = more / 2 & !1;
+                more = (more / 2) & !1;
             }
             if more > 0 {
                 self.behind = Some(self.turn * net.lead);
