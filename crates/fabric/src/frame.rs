@@ -157,11 +157,10 @@ impl Frame {
     /// Lowers the tag of a data frame to a stamp of its kind. Packed rates are in the order of the rates.
     #[inline]
     pub(crate) fn stamp(&mut self, stamp: Option<(u8, u32)>) {
-        if let Some((tag, rate)) = stamp
-            && u64::from(tag) == self.word >> TAG
-            && self.is_data()
-        {
-            self.ext = self.ext.min(rate);
+        if let Some((tag, rate)) = stamp {
+            // Both kinds at once, without a branch: which it is cannot be predicted.
+            let stamped = self.word & (7 << KIND | 7 << TAG) == u64::from(tag) << TAG;
+            self.ext = if stamped { self.ext.min(rate) } else { self.ext };
         }
     }
     /// Identity of a data frame for the conservation sums, which do not depend on order.
@@ -231,15 +230,14 @@ impl Ring {
         let at = (self.tail as usize).checked_sub(behind + 1)?;
         if at < self.head as usize { None } else { self.buf.get_mut(at) }
     }
-    /// Puts a control frame in its place: by time, then by input.
+    /// Puts a control frame in its place: by time, then by input. `last` as in [`Ring::place`].
     #[inline]
-    pub(crate) fn place_control(&mut self, ready: u64, frame: &Frame) {
-        let (last, input) = (self.tail.wrapping_sub(1) as usize, frame.input);
-        if self.buf.get(last).is_some_and(|b| (b.ready, b.frame.input) > (ready, input)) {
-            let entry = Entry { ready, frame: *frame };
-            return self.insert(entry, |e| (e.ready, e.frame.input) > (ready, input));
+    pub(crate) fn place_control(&mut self, last: &mut u64, ready: u64, frame: &Frame) {
+        if *last >= ready {
+            return self.place_before(&Entry { ready, frame: *frame }, frame.input);
         }
-        self.append(ready, frame, input);
+        *last = ready;
+        self.append(ready, frame, frame.input);
     }
     /// Takes away the entry before the last `behind`, which there is.
     pub(crate) fn remove_but(&mut self, behind: usize) {
@@ -303,24 +301,25 @@ impl Ring {
     #[inline(always)]
     pub(crate) fn place(&mut self, last: &mut u64, entry: &Entry) {
         if *last > entry.ready {
-            return self.place_before(entry);
+            return self.place_before(entry, u16::MAX);
         }
         *last = entry.ready;
         self.push_back(entry);
     }
+    /// Before all later ones, and those of its moment whose input is larger than `input`.
     #[inline(never)]
-    fn place_before(&mut self, entry: &Entry) {
+    fn place_before(&mut self, entry: &Entry, input: u16) {
         let (head, tail) = (self.head as usize, self.tail as usize);
         let Some([waiting @ .., after]) = self.buf.get_mut(head..tail + 2) else {
             self.make_room();
-            return self.place_before(entry);
+            return self.place_before(entry, input);
         };
         after.ready = AFTER;
         self.tail += 1;
         let mut waiting = waiting.iter_mut().rev();
         let Some(mut place) = waiting.next() else { return };
         for before in waiting {
-            if before.ready <= entry.ready {
+            if (before.ready, before.frame.input) <= (entry.ready, input) {
                 break;
             }
             *place = *before;

@@ -105,6 +105,8 @@ pub(crate) struct Host {
     deaf: bool,
     /// Received frames are recorded one by one.
     watched: bool,
+    /// Feedback takes effect as it arrives, and one reaction point heeds all of it.
+    heeds: bool,
     pub(crate) got: Ledger,
     pub(crate) frames: Hash,
     pub(crate) last_delivery: u64,
@@ -225,6 +227,9 @@ impl Host {
             calm: Calm::Not,
             holding: false,
             deaf: plan.reflect == ReflectGate::Never,
+            heeds: plan.limiter_scope == Scope::Host
+                && spec.feedback_delay == Time::ZERO
+                && spec.faults.feedback_lost == 0,
             delivered_bits: 0,
             latency_sum: 0,
             latency_max: 0,

@@ -230,6 +230,7 @@ impl Switch {
                 service_rate: rate,
                 pause_out: VecDeque::new(),
                 control: Ring::default(),
+                last_control: 0,
                 paused_since: NEVER,
                 marks: Stream::new(net.seed, (u64::from(base) + p as u64) | (1 << 33), Purpose::Node),
                 ramp: None,

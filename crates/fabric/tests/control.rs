@@ -79,6 +79,21 @@ impl CongestionPoint for Point {
 struct Reaction {
     chatter: Chatter,
     n: u32,
+    /// What was only noted: it shows in the next rate.
+    noted: u64,
+}
+
+impl Reaction {
+    /// Nothing follows from most messages for now.
+    fn only_notes(&mut self, feedback: &Feedback) -> bool {
+        match *feedback {
+            Feedback::User([a, b]) if self.chatter.on(14) && !a.is_multiple_of(4) => {
+                self.noted = self.noted.rotate_left(7) ^ b;
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 impl ReactionPoint for Reaction {
@@ -88,8 +103,11 @@ impl ReactionPoint for Reaction {
             .stamp_with(Tag::RateDiscovery(limiter.line_rate()), if self.chatter.on(8) { 1.0 } else { 0.5 });
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        if self.only_notes(feedback) {
+            return;
+        }
         let rate = match *feedback {
-            Feedback::User([a, b]) => rate_of(a ^ b),
+            Feedback::User([a, b]) => rate_of(a ^ b ^ self.noted),
             Feedback::ReturnedRate { rate } => rate.max(Rate::from_mbps(500.0)),
             Feedback::ProbeReply { probe, .. } => rate_of(u64::from(probe.fb.unsigned_abs())),
             _ => limiter.rate(),
@@ -100,6 +118,9 @@ impl ReactionPoint for Reaction {
             let class = if self.chatter.on(10) { Class::Data } else { Class::Control };
             limiter.send_probe(Probe::new(self.n, ProbeTarget::Destination, class));
         }
+    }
+    fn notes(&mut self, feedback: &Feedback) -> bool {
+        self.only_notes(feedback)
     }
 }
 
@@ -135,7 +156,7 @@ impl Scheme for Chatter {
         self.on(13).then(|| -> Box<dyn CongestionPoint> { Box::new(Point(*self)) })
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        Some(Box::new(Reaction { chatter: *self, n: 0 }))
+        Some(Box::new(Reaction { chatter: *self, n: 0, noted: 0 }))
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         Some(Box::new(Return))
@@ -220,7 +241,10 @@ fn scenario(seed: u64) -> RunSpec {
             RateChange { at: duration.scale(0.5), node, port, rate: Rate::from_gbps(10.0) },
         ];
     }
-    common::with_scheme(&mut spec, Arc::new(Chatter { dial: pick(1 << 14) | (pick(2) << 13) }));
+    common::with_scheme(
+        &mut spec,
+        Arc::new(Chatter { dial: pick(1 << 14) | (pick(2) << 13) | (seed / 3 % 2) << 14 }),
+    );
     spec.record.bin = Time::from_us(3);
     spec.record.queues = vec![(NodeId(hosts as u32), 0)];
     spec

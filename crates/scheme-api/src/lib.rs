@@ -193,6 +193,12 @@ pub trait ReactionPoint: Debug + Send {
     fn start(&mut self, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
+    /// For reaction points of a whole host. Takes note of feedback from which nothing follows for the limiter now; false, with
+    /// nothing done, where [`ReactionPoint::on_feedback`] is to be called. True only where that would have left the limiter as
+    /// it is and asked for nothing, and while no timer and no byte count runs: what the host has sent by then is not known.
+    fn notes(&mut self, _feedback: &Feedback) -> bool {
+        false
+    }
     /// The bytes armed with [`Limiter::wake_after`] have been sent.
     fn on_bytes(&mut self, _limiter: &mut Limiter<'_>) {}
     /// A timer expired.

@@ -105,6 +105,20 @@ impl Heard {
         };
     }
 
+    /// Notes a message if the smallest rate stays what it is; else does nothing.
+    #[inline]
+    fn keeps(&mut self, point: PointId, rate: Rate) -> bool {
+        let Some(smallest) = self.smallest else { return false };
+        let at = point.0.wrapping_sub(self.first) as usize;
+        let Some(known) = self.rates.get_mut(at) else { return false };
+        let (bps, least) = (rate.bps(), smallest.bps());
+        let keeps = bps == least || (bps > least && *known != least);
+        if keeps {
+            *known = bps;
+        }
+        keeps
+    }
+
     /// A point outside the table; its rate before.
     #[cold]
     #[inline(never)]
@@ -211,6 +225,13 @@ impl ReactionPoint for Reaction {
         self.heard.note(point, rate);
         if !self.waiting {
             self.obey(limiter);
+        }
+    }
+    /// A rate that does not move the smallest: so do most, as each port says its own, and the smallest is obeyed already.
+    fn notes(&mut self, feedback: &Feedback) -> bool {
+        match *feedback {
+            Feedback::AdvertisedRate { point, rate } if !self.waiting => self.heard.keeps(point, rate),
+            _ => false,
         }
     }
     fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {

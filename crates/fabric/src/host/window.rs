@@ -40,15 +40,22 @@ impl Host {
     fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         self.expect(end, wires);
         loop {
-            let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize) else { return };
+            let Wires { inboxes, bodies, .. } = &mut *wires;
+            let Some(inbox) = inboxes.get_mut(self.inbox as usize) else { return };
             let (mut taken, mut due) = (0, false);
             while let Some(e) = inbox.due(taken, end) {
-                due = !e.frame.is_data() || (self.fires(&e.frame) && self.wakes(e.ready, &e.frame));
+                if !e.frame.is_data() {
+                    due = !self.notes(e.ready, &e.frame, bodies);
+                } else {
+                    due = self.fires(&e.frame) && self.wakes(e.ready, &e.frame);
+                    if !due {
+                        self.receive(e.ready, &e.frame);
+                        self.hear(&e.frame);
+                    }
+                }
                 if due {
                     break;
                 }
-                self.receive(e.ready, &e.frame);
-                self.hear(&e.frame);
                 taken += 1;
             }
             inbox.skip_many(taken);
@@ -75,6 +82,24 @@ impl Host {
             }
             (self.due, self.calm) = (self.next_own_time(), Calm::Not);
         }
+    }
+
+    /// Takes a message from which nothing follows, as the reaction point of the whole host says; false, and nothing is done, if
+    /// there is more to it. The sending side need not be brought up to date for it: it records nothing in between.
+    #[inline]
+    fn notes(&mut self, ready: u64, frame: &Frame, bodies: &mut Bodies) -> bool {
+        if !self.heeds || frame.kind() != Kind::Control {
+            return false;
+        }
+        let Some(Body::Feedback(_, feedback)) = bodies.get(frame.ext) else { return false };
+        let Some(at) = self.limiters.find(WHOLE_HOST) else { return false };
+        let Some(slot) = self.slot_mut(at) else { return false };
+        if slot.state.release || !slot.object.notes(feedback) {
+            return false;
+        }
+        self.events.add(ready, 0x4000 | u64::from(WHOLE_HOST) << 20);
+        bodies.release(frame.ext);
+        true
     }
 
     /// The time of [`Host::next_own`], but for the end of a transmission behind which nothing waits.

@@ -242,7 +242,7 @@ impl Switch {
     #[inline]
     pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
-        port.control.place_control(ready, frame);
+        port.control.place_control(&mut port.last_control, ready, frame);
         port.mixed = true;
         self.control_waits += 1;
     }

@@ -57,6 +57,8 @@ pub(crate) struct Port {
     pub(crate) launched_to: u64,
     /// Control that has arrived, or will within this window: by (time, input).
     pub(crate) control: Ring,
+    /// Latest time of that, or one that has gone by.
+    pub(crate) last_control: u64,
     /// Smallest-rate stamp, packed.
     pub(crate) stamp: Option<(u8, u32)>,
     pub(crate) link: Option<Link>,
