@@ -283,6 +283,16 @@ impl Mmu {
         self.cramped || self.off_count > 0 || self.guarded > 0 || self.pool > self.pool_guard
     }
 
+    /// Does no PAUSE begin or end, and no departure at one port matter at another, while each input takes in so many bytes, and all
+    /// together so many?
+    pub(crate) fn stays_quiet(&self, an_input: u64, all: u64) -> bool {
+        // Where inputs have cells of their own, one takes in what its input does. In XOFF a cell is above the low watermark.
+        let cell = self.pool + if self.si > 0 { an_input } else { all };
+        (self.low == u32::MAX || cell <= u64::from(self.low))
+            && (self.private || cell <= u64::from(self.cell_limit))
+            && self.pool + all <= self.pool_limit
+    }
+
     /// Can the departures of this output?
     pub(crate) fn is_critical(&self, output: usize) -> bool {
         if self.cramped || !self.private || self.pool > self.pool_guard {

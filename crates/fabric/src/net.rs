@@ -3,10 +3,13 @@
 use crate::RunError;
 use crate::frame::{Frame, LONGEST, TxRate, mix};
 use crate::spec::{ControlTransport, Record, Routing, RunSpec};
-use cnsim_scheme_api::{NodeId, Plan, Scheme, Time};
+use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Leads of a window at most, where nothing else bounds it.
+const LONGEST_WINDOW: u64 = 256;
 
 /// The far end of an output port.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +82,9 @@ pub(crate) struct Net {
     pub(crate) lead: u64,
     /// What a node is run at a time, ps: twice the lead where nodes take turns, else the lead.
     pub(crate) window: u64,
+    /// Leads that a window may have where nothing that is not data can come from a switch: in a star whose switch is not about to
+    /// ask for a PAUSE. Elsewhere no more than a window has.
+    pub(crate) longest: u64,
     /// Per node: half of them, of which no two are neighbours. Empty where there are no such halves.
     pub(crate) halves: Vec<bool>,
     /// Longest data frame of all sources, bytes.
@@ -187,6 +193,7 @@ impl Net {
             // The sweep's keys have 44 bits for a time within the window.
             lead: if lead == u64::MAX { 1_000_000 } else { lead.min(1 << 43) },
             window: 0,
+            longest: 0,
             halves: Vec::new(),
             mtu: spec
                 .hosts
@@ -208,6 +215,7 @@ impl Net {
         net.tree();
         net.halves = net.halve();
         net.window = if net.halves.is_empty() { net.lead } else { 2 * net.lead };
+        net.longest = net.longest_window(spec);
         if let ControlTransport::Ideal { latency } = net.control
             && latency.as_ps() < 2 * net.lead
         {
@@ -373,6 +381,26 @@ impl Net {
             }
         }
         half.into_iter().map(|h| h == Some(true)).collect()
+    }
+
+    /// Leads of the longest window: more than two in stars whose hosts answer nothing and send nothing by themselves but data, so
+    /// that only what a switch makes comes back to one. A window's times and a port still fit the keys by which arrivals are
+    /// ranked.
+    fn longest_window(&self, spec: &RunSpec) -> u64 {
+        let hosts = self.hosts as usize;
+        let own = self.window / self.lead;
+        let star = !self.halves.is_empty()
+            && self.halves.iter().enumerate().all(|(n, &second)| second == (n >= hosts))
+            && spec.hosts.iter().all(|h| {
+                let plan = h.scheme.map(|s| self.schemes[s].1).unwrap_or_default();
+                plan.reflect == ReflectGate::Never && plan.built == Built::OnFeedback
+            });
+        if !star {
+            return own;
+        }
+        let ports = spec.switches.iter().map(|s| u64::from(s.ports)).max().unwrap_or(1);
+        let fits = (1 << 30) / ports.next_power_of_two() / self.lead;
+        fits.clamp(own, LONGEST_WINDOW)
     }
 
     /// Most bytes that an input of these ports can take in within a window, or its own messages.

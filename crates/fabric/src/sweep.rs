@@ -27,9 +27,8 @@ use crate::switch::{Port, Stored, Switch, leaves_marked};
 const MANY: usize = 3;
 
 impl Switch {
-    /// Runs the switch up to `end` (exclusive).
-    pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
-        let base = end.saturating_sub(net.window);
+    /// Runs the switch from `base`, where it stands, up to `end` (exclusive).
+    pub(crate) fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
         self.lazy = true;
         if self.mmu.unsettled() || !self.critical.is_empty() {
             self.find_critical();

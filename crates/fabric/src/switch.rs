@@ -60,6 +60,8 @@ pub(crate) struct Switch {
     pub(crate) flies: u16,
     /// Ports to be brought to the window's end the exact way.
     pub(crate) exact: Vec<u16>,
+    /// Rate of its fastest link.
+    fastest: TxRate,
     /// Frames to a destination take turns between ports, so that their order matters.
     pub(crate) in_turn: bool,
     /// Windows still to be stored in order of time, and how many after the next failure to do without.
@@ -132,6 +134,7 @@ impl Switch {
             waiting: 0,
             flies: 0,
             exact: Vec::new(),
+            fastest: TxRate::default(),
             in_turn: net.in_turn(index),
             ranked_for: 0,
             penalty: 0,
@@ -169,6 +172,8 @@ impl Switch {
         sw.flies = sw.mmu.flies();
         let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
         sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
+        let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
+        sw.fastest = rates().min_by_key(|tx| tx.0).unwrap_or_default();
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
         changes.sort_by_key(|c| (c.at, c.port));
         sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
@@ -240,6 +245,13 @@ impl Switch {
         }
         sw.note_rare();
         sw
+    }
+
+    /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
+    pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
+        let bytes = (within << 20) / self.fastest.0.max(1) + u64::from(net.mtu);
+        self.mmu.stays_quiet(bytes, bytes * self.linked as u64)
+            && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.pause_out.is_empty())
     }
 
     /// The earliest event, among what has arrived and what is planned.

@@ -18,6 +18,10 @@ const FEW: f64 = 0.38;
 const MANY: f64 = 0.44;
 const BUSY: f64 = 0.93;
 
+/// Frames that a port ends in a window which is as long as is worth while, and those that a long window must hold at least.
+const ENOUGH: f64 = 2.0;
+const LITTLE: f64 = 0.2;
+
 /// Ports of a worker, of which each takes about 500 bytes in every turn, beyond which they are not near: in a cache of the core's
 /// own.
 const NEAR: usize = 2000;
@@ -30,13 +34,37 @@ pub(super) struct Turn {
     thin: bool,
     /// The next turn.
     turn: u64,
+    /// Leads to be added to a window, where a switch can promise that much (an even number).
+    reach: u64,
+    /// Where the switches stand while the hosts are that far ahead.
+    behind: Option<u64>,
     /// Turn, packet-hops and [`Part::busy`] at the last look.
     last: (u64, u64, f64),
 }
 
 impl Turn {
     pub(super) fn new(visits: Visits) -> Self {
-        Self { visits, thin: false, turn: 0, last: (0, 0, 0.0) }
+        Self { visits, thin: false, turn: 0, reach: 0, behind: None, last: (0, 0, 0.0) }
+    }
+
+    /// The same on one thread, where several turns are taken in one if that is worth while and nothing but data can come back
+    /// from a switch before the hosts have got there: its promise from where it stands, as what it does later reaches them
+    /// later.
+    pub(super) fn stretched_end(&mut self, net: &Net, part: &Part) -> Option<u64> {
+        if self.reach > 0 && !self.thin && self.turn.is_multiple_of(2) {
+            let last = net.duration.saturating_sub(1) / net.lead;
+            let mut more = self.reach.min(last.saturating_sub(self.turn + 4)) & !1;
+            let quiet =
+                |more: u64| part.switches.iter().all(|s| s.stays_quiet(more * net.lead + net.window, net));
+            while more > 0 && !quiet(more) {
+                more = (more / 2) & !1;
+            }
+            if more > 0 {
+                self.behind = Some(self.turn * net.lead);
+                self.turn += more;
+            }
+        }
+        self.end(net)
     }
 
     /// Where the nodes of the next turn are run to; none after the last, when all have come to the run's end.
@@ -59,7 +87,11 @@ impl Turn {
         if self.thin {
             step_due(net, part, end);
         } else {
-            step_all(net, part, self.turn, end);
+            let base = self.behind.filter(|_| self.turn % 2 == 1);
+            step_all(net, part, self.turn, base.unwrap_or(end.saturating_sub(net.window)), end);
+            if base.is_some() {
+                self.behind = None;
+            }
         }
         self.turn += 1;
         if end < net.duration {
@@ -90,26 +122,37 @@ impl Turn {
     }
 
     fn choose(&mut self, net: &Net, part: &mut Part) {
-        let thin = match self.visits {
+        if self.behind.is_some() {
+            return;
+        }
+        let own = net.window / net.lead;
+        let most = (net.longest - own) & !1;
+        let (reach, thin) = match self.visits {
             Visits::All => return,
-            Visits::Due => true,
-            Visits::Turns => self.turn / 5 % 2 == 1,
+            Visits::Due => (0, true),
+            Visits::Turns => [(0, false), (0, true), (most, false)][(self.turn / 5 % 3) as usize],
             Visits::Adaptive => {
-                if self.turn < self.last.0 + LOOK {
+                if self.turn < self.last.0 + LOOK + 16 * self.reach {
                     return;
                 }
                 let linked =
                     part.local.iter().zip(&net.links).filter(|&(&l, n)| l != u32::MAX && n.is_some()).count();
                 let (hops, busy) = (part.hops(), part.busy());
                 let turns = (self.turn - self.last.0) as f64;
-                let held = (hops - self.last.1) as f64 / (turns * linked as f64) * net.window as f64
-                    / net.lead as f64;
+                let a_lead = (hops - self.last.1) as f64 / (turns * linked as f64);
                 let load =
                     (busy - self.last.2) / (turns * net.lead as f64 * (linked - part.hosts.len()) as f64);
                 self.last = (self.turn, hops, busy);
-                held < if self.thin { MANY } else { FEW } * (1.0 - BUSY * load.clamp(0.0, 1.0))
+                let more = (ENOUGH / a_lead).min((own + most) as f64) - own as f64;
+                if more >= 2.0 && (more + own as f64) * a_lead > LITTLE {
+                    (more as u64 & !1, false)
+                } else {
+                    let few = if self.thin { MANY } else { FEW } * (1.0 - BUSY * load.clamp(0.0, 1.0));
+                    (0, a_lead * (own as f64) < few)
+                }
             }
         };
+        self.reach = reach;
         if thin != self.thin {
             self.thin = thin;
             if thin { watch(net, part, self.turn - 1) } else { unwatch(net, part, self.turn) }
@@ -124,7 +167,7 @@ fn reached(net: &Net, second: bool, turn: u64) -> u64 {
 }
 
 /// Visits all nodes whose turn it is.
-fn step_all(net: &Net, part: &mut Part, turn: u64, end: u64) {
+fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
     let (hosts, switches) = match (net.halves.is_empty(), turn % 2) {
         (true, _) => (0..part.hosts.len(), 0..part.switches.len()),
         (_, 0) => (0..part.first.0, 0..part.first.1),
@@ -139,7 +182,7 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, end: u64) {
         if let Some(next) = after.first().filter(|_| far) {
             next.expect(net, &part.wires);
         }
-        s.sweep(end, net, &mut part.wires, &mut part.scratch);
+        s.sweep(base, end, net, &mut part.wires, &mut part.scratch);
         left = after;
     }
 }

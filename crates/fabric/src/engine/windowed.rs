@@ -25,7 +25,7 @@ pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Resul
     let part = &mut parts[0];
     let mut turn = Turn::new(options.visits);
     let mut turns = 0u64;
-    while let Some(end) = turn.end(net) {
+    while let Some(end) = turn.stretched_end(net, part) {
         turn.step(net, part, end);
         if !part.wires.direct.is_empty() {
             let mut direct = std::mem::take(&mut part.wires.direct);

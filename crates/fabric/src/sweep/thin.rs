@@ -38,7 +38,7 @@ impl Switch {
             self.take_some(base, end, net, wires, scratch)
         } else {
             self.free_launched(base, base, wires);
-            self.sweep(end, net, wires, scratch);
+            self.sweep(base, end, net, wires, scratch);
             self.look_around(end)
         };
         due.min(later)
