@@ -130,8 +130,10 @@ impl Scheme for Fecn {
         }))
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
-        let once = self.0.own.return_rule == ReturnRule::OncePerInterval;
-        Some(Box::new(Return { silence: once.then_some(self.0.port.interval) }))
+        Some(match self.0.own.return_rule {
+            ReturnRule::EveryTag => Box::new(ReturnEach),
+            ReturnRule::OncePerInterval => Box::new(ReturnOnce { silence: self.0.port.interval }),
+        })
     }
     fn engages(&self, feedback: &Feedback) -> bool {
         matches!(feedback, Feedback::ReturnedRate { .. })
@@ -174,20 +176,34 @@ impl CongestionPoint for Point {
     }
 }
 
-#[derive(Debug)]
-struct Return {
-    /// Stays deaf for this long after a message.
-    silence: Option<Time>,
+/// Returns the tag of a frame.
+fn give_back(frame: &FrameView, ctl: &mut ReflectorControl<'_>) -> bool {
+    let Tag::RateDiscovery(rate) = frame.tag else { return false };
+    ctl.count(0);
+    ctl.reply(Feedback::ReturnedRate { rate });
+    true
 }
 
-impl Reflector for Return {
+/// Every one. Made for every flow and woken with every frame of it, so it takes no memory.
+#[derive(Debug)]
+struct ReturnEach;
+
+impl Reflector for ReturnEach {
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        if let Tag::RateDiscovery(rate) = frame.tag {
-            ctl.count(0);
-            ctl.reply(Feedback::ReturnedRate { rate });
-            if let Some(time) = self.silence {
-                ctl.ignore_for(time);
-            }
+        give_back(frame, ctl);
+    }
+}
+
+#[derive(Debug)]
+struct ReturnOnce {
+    /// Stays deaf for this long after a message.
+    silence: Time,
+}
+
+impl Reflector for ReturnOnce {
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        if give_back(frame, ctl) {
+            ctl.ignore_for(self.silence);
         }
     }
 }

@@ -6,7 +6,7 @@ impl Switch {
     /// [`Switch::drain`] of a port where control waits as well, tags are stamped, or a transmission in progress is noted:
     /// control first, whenever the transmitter becomes free. False if the rest needs the exact way.
     #[inline]
-    pub(super) fn drain_mixed(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+    pub(crate) fn drain_mixed(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
         if self.ports[p].special && !self.drain_noted(p, end, wires) {
             return self.ends[p] >= end && self.ends[p] != NEVER;
         }
@@ -158,7 +158,7 @@ impl Switch {
 
     /// If the transmitter is idle, starts what could have started first, if that was before `before`.
     #[inline]
-    pub(super) fn begin(&mut self, p: usize, before: u64) {
+    pub(crate) fn begin(&mut self, p: usize, before: u64) {
         let port = &mut self.ports[p];
         let (start, kind) = port.start_time();
         if start >= before {

@@ -340,7 +340,12 @@ impl Switch {
             // What has left by now did so under the old ones.
             port.set_ramp(before.0);
             port.stamp = before.1;
-            self.touch(p, self.now, wires);
+            // So did what is on its way; it is noted for that.
+            if port.launched == 0 && self.drain_mixed(p, self.now + 1, wires) {
+                self.begin(p, self.now);
+            } else {
+                self.touch(p, self.now, wires);
+            }
             let port = &mut self.ports[p];
             port.set_ramp(after.0);
             port.stamp = after.1;
