@@ -390,10 +390,12 @@ impl Ring {
 
 /// A frame on its way to a node of another partition.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Foreign {
     pub(crate) port: u32,
     pub(crate) entry: Entry,
-    pub(crate) body: Option<Body>,
+    /// Of a control frame; on the heap, so that a data frame takes one line of the cache.
+    pub(crate) body: Option<Box<Body>>,
 }
 
 /// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
@@ -422,8 +424,10 @@ pub(crate) struct Wires {
     pub(crate) inboxes: Vec<Inbox>,
     /// Who is to be visited when, where windows hold few frames.
     pub(crate) wheel: Wheel,
-    /// For others, in order.
-    pub(crate) foreign: Vec<Foreign>,
+    /// Worker of each port of the network; empty where there is but one.
+    pub(crate) owner: Vec<u16>,
+    /// For each worker, in order.
+    pub(crate) foreign: Vec<Vec<Foreign>>,
     /// Feedback that takes no link, of this turn.
     pub(crate) direct: Vec<Direct>,
     /// Of the control frames on the wires and at the nodes, but for probes that have not left their host.
@@ -476,8 +480,12 @@ impl Wires {
             return self.push_watched(port, ready, frame);
         }
         let entry = Entry { ready, frame: *frame };
-        let body = if frame.has_body() { self.bodies.take(frame.ext) } else { None };
-        self.foreign.push(Foreign { port: port & !FOREIGN, entry, body });
+        let body = if frame.has_body() { self.bodies.take(frame.ext).map(Box::new) } else { None };
+        let port = port & !FOREIGN;
+        let to = self.owner.get(port as usize).copied().unwrap_or_default();
+        if let Some(list) = self.foreign.get_mut(usize::from(to)) {
+            list.push(Foreign { port, entry, body });
+        }
     }
     /// Sends a frame where windows hold few.
     #[inline(always)]

@@ -42,8 +42,8 @@ pub(super) fn run(net: &Net, part: &mut Part, options: &Options<'_>) -> Result<(
             Some(s) => part.switches[s].execute(key, net, &mut part.wires),
         }
         heap.push(Reverse((next(part, n), n as u32)));
-        for f in std::mem::take(&mut part.wires.foreign) {
-            part.wires.push(f.port, f.entry, f.body);
+        for f in part.wires.foreign.first_mut().map(std::mem::take).unwrap_or_default() {
+            part.wires.push(f.port, f.entry, f.body.map(|body| *body));
             let to = owner[f.port as usize] as usize;
             heap.push(Reverse((next(part, to), to as u32)));
         }

@@ -126,7 +126,14 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
             part.switches.push(switch);
         }
     }
+    let of_port: Vec<u16> = (0..net.links.len())
+        .map(|p| parts.iter().position(|part| part.local[p] != u32::MAX).unwrap_or(0) as u16)
+        .collect();
     for part in &mut parts {
+        part.wires.foreign.resize_with(workers, Vec::new);
+        if workers > 1 {
+            part.wires.owner.clone_from(&of_port);
+        }
         let local = &part.local;
         let place = |peer: u32| match local[peer as usize] {
             u32::MAX => peer | FOREIGN,
