@@ -1,9 +1,9 @@
 //! Frames, and the wires between nodes.
 
-use crate::bodies::{Bodies, Body};
+use crate::bodies::{Bodies, Body, Direct};
 use crate::inbox::Inbox;
 use crate::wheel::Wheel;
-use cnsim_scheme_api::{Feedback, FlowId, Tag};
+use cnsim_scheme_api::{FlowId, Tag};
 use prefetch_index::prefetch_index;
 
 /// A time that never comes, in ps.
@@ -396,19 +396,6 @@ pub(crate) struct Foreign {
     pub(crate) entry: Entry,
     /// Of a control frame; on the heap, so that a data frame takes one line of the cache.
     pub(crate) body: Option<Box<Body>>,
-}
-
-/// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Direct {
-    /// Host, or [`BROADCAST`].
-    pub(crate) to: u32,
-    /// When it reaches the host, ps.
-    pub(crate) at: u64,
-    /// The node that made it.
-    pub(crate) from: u32,
-    pub(crate) flow: FlowId,
-    pub(crate) feedback: Feedback,
 }
 
 /// Bit of a link's `peer` that says: owned by another worker; the rest is the port's number in the network.

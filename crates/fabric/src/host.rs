@@ -10,9 +10,9 @@ mod sending;
 mod thin;
 mod window;
 
-use crate::bodies::{Bodies, Body};
+use crate::bodies::{Bodies, Body, Direct};
 use crate::frame::{
-    Direct, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind, order,
+    Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind, order,
 };
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;

@@ -15,9 +15,9 @@ mod storing;
 pub(crate) use ahead::{Apart, Due, Stored};
 pub(crate) use port::{Ledger, Point, Port, leaves_marked};
 
-use crate::bodies::{Bodies, Body};
+use crate::bodies::{Bodies, Body, Direct};
 use crate::frame::{
-    AFTER, BROADCAST, Direct, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
+    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
     arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};

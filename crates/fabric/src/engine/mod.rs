@@ -5,7 +5,8 @@ mod visits;
 mod windowed;
 mod workers;
 
-use crate::frame::{BROADCAST, Direct, FOREIGN, Hash, Wires};
+use crate::bodies::Direct;
+use crate::frame::{BROADCAST, FOREIGN, Hash, Wires};
 use crate::host::Host;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};

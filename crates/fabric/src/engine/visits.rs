@@ -4,7 +4,8 @@
 
 use super::Part;
 use crate::Visits;
-use crate::frame::{Direct, FOREIGN, WATCHED};
+use crate::bodies::Direct;
+use crate::frame::{FOREIGN, WATCHED};
 use crate::net::Net;
 use crate::wheel::{Station, Wheel};
 

@@ -8,7 +8,8 @@
 
 use super::Part;
 use super::visits::Turn;
-use crate::frame::{Direct, Foreign};
+use crate::bodies::Direct;
+use crate::frame::Foreign;
 use crate::net::Net;
 use crate::{Options, RunError, Visits};
 use cnsim_scheme_api::Time;
