@@ -29,6 +29,9 @@ const FIFO: (&str, &str) = ("host.fifo", "500");
 
 const W1: &[(&str, &str)] = &[QUIET, ("run.duration", "2 s")];
 const W2: &[(&str, &str)] = &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO];
+/// `w2` without congestion: what schemes cost when they have nothing to do.
+const W2_60: &[(&str, &str)] =
+    &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "60 %")];
 const B07_FAT: &[(&str, &str)] =
     &[QUIET, ("run.duration", "100 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
 const HOTSPOT: &[(&str, &str)] = &[("run.duration", "1 s")];
@@ -44,6 +47,7 @@ const ROWS: &[Row] = &[
         &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
         Shape::AsWritten,
     ),
+    Row("w2-60", "none", W2_60, Shape::AsWritten),
     Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
     Row("b07-single", "qcn-3pt", W1, Shape::AsWritten),
     Row("b07-single", "ecm", W1, Shape::AsWritten),
