@@ -325,10 +325,7 @@ impl Reaction {
     /// A congestion point's message.
     fn message(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         let fresh = !limiter.is_engaged();
-        if lowers(feedback) && fresh {
-            self.ecm = ecm::Reaction::new(self.p.ecm.clone());
-            limiter.set_rate(limiter.line_rate());
-        } else if !lowers(feedback) && (fresh || self.p.flow.positive == Positive::Ignored) {
+        if !lowers(feedback) && (fresh || self.p.flow.positive == Positive::Ignored) {
             return;
         }
         self.ecm.on_feedback(feedback, limiter);
@@ -417,6 +414,7 @@ impl Reaction {
 
 impl ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
+        self.ecm.start(limiter);
         if self.p.flow.l0 == L0::ProbeAlways {
             self.wind(limiter);
         }
