@@ -206,7 +206,7 @@ struct Reaction {
 impl Reaction {
     fn obey(&self, limiter: &mut Limiter<'_>) {
         if let Some(rate) = self.heard.smallest() {
-            limiter.set_rate(rate.max(self.p.port.r_min));
+            limiter.set_rate(rate.max(self.p.port.r_min).min(limiter.line_rate()));
         }
     }
 }

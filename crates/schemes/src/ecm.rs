@@ -485,7 +485,7 @@ impl ReactionPoint for Reaction {
         if fb < 0.0 {
             self.own(point, fb, limiter);
             if limiter.rate() > Rate::ZERO {
-                limiter.set_rate(decreased(&self.p, limiter.rate(), fb));
+                limiter.set_rate(decreased(&self.p, limiter.rate(), fb).min(limiter.line_rate()));
             }
         } else if fb > 0.0 {
             if !limiter.is_engaged() || self.owner.is_none_or(|o| o.0 != point) {

@@ -68,7 +68,7 @@ params! {
         /// Sources expected at the start: first rates are C / N0 (recalled; FECN's sensitivity runs had 20 to 100).
         n0: u32 = 10, symbol "N_0", from 1, to 1_000_000;
         /// Smallest advertised rate, and smallest rate of a limiter (assumed).
-        r_min: Rate = Rate::from_mbps(10.0), symbol "r_min", from Rate::from_bps(1e4);
+        r_min: Rate = Rate::from_mbps(10.0), symbol "r_min", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
         /// Smallest load factor that a rate is divided by (assumed).
         eps: f64 = 1.0 / 64.0, symbol "eps", from 1e-9, to 1.0;
         /// What is averaged exponentially (assumed).
@@ -78,7 +78,7 @@ params! {
         /// Largest factor of an increase per interval (an option of the authors), off for none.
         max_increase_factor: Option<f64> = None, symbol "", from Some(1.001), to Some(1e9);
         /// Largest increase per interval (an option of FECN's authors), off for none.
-        max_increase: Option<Rate> = None, symbol "Delta r", from Some(Rate::from_bps(1.0));
+        max_increase: Option<Rate> = None, symbol "Delta r", from Some(Rate::from_bps(1.0)), to Some(Rate::from_gbps(10_000.0));
         /// Which capacity is divided (service: an option of FECN's authors).
         capacity: Capacity = Capacity::Nominal, symbol "C";
     }

@@ -25,7 +25,7 @@
 //! * A probe is no sample: it leaves the average as it is.
 
 use crate::join::Join;
-use crate::qcn_2pt::{Point, QcnParams, Rates, Transform, feedback, signed_feedback};
+use crate::qcn_2pt::{Mark, Point, QcnParams, Rates, Transform, feedback, signed_feedback};
 use cnsim_scheme_api::{
     CongestionPoint, Feedback, Limiter, QueueSite, ReactionPoint, Scheme, Slot, SourceSite, choice, params,
 };
@@ -190,7 +190,7 @@ impl Scheme for QcnH {
         "qcn-h"
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        let point = Point::new(self.0.first.clone(), site.point, None);
+        let point = Point::new(self.0.first.clone(), site.point, Mark::Never);
         Some(Box::new(point.transformed(Hat::build(&self.0.second, HatAnswer::Raw))))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {

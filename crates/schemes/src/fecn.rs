@@ -235,7 +235,7 @@ impl ReactionPoint for Reaction {
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         if let Feedback::ReturnedRate { rate } = *feedback {
-            self.obey(rate.max(self.r_min), limiter);
+            self.obey(rate.max(self.r_min).min(limiter.line_rate()), limiter);
         }
     }
 }
