@@ -302,6 +302,24 @@ mod tests {
         assert_eq!(rig.rate().gbps(), 5.0);
     }
 
+    /// Phases spread over T, or all ports end their first interval together.
+    #[test]
+    fn phases() {
+        for (phase, same) in [("random", false), ("common", true)] {
+            let mut params = BecnParams::default();
+            params.set("phase", phase).unwrap();
+            let first = |seed| {
+                let rig = PointRig::new(&Becn(params.clone()), Rate::from_gbps(10.0), seed).unwrap();
+                rig.actions.iter().find_map(|a| match a {
+                    PointAction::StartTimer(INTERVAL, t) => Some(*t),
+                    _ => None,
+                })
+            };
+            let all: Vec<Option<Time>> = (0..20).map(first).collect();
+            assert_eq!(all.iter().all(|t| *t == Some(Time::from_us(30))), same, "{phase}: {all:?}");
+        }
+    }
+
     /// An idle port of 1 Gb/s: 100 Mb/s x 64, held to C; the phase is within T.
     #[test]
     fn a_port_broadcasts_every_interval() {

@@ -22,7 +22,10 @@
 //! * `fbhat_g`: weight of the newest value in an average.
 //! * `fbhat_answer`: what a probe reads at such a point (`qcn-hp`, `qcn-hsp`). An average that never holds a positive
 //!   value cannot answer one; the default mixes the present signed value into it, so an idle queue answers g x 11.
-//! * A probe is no sample: it leaves the average as it is.
+//!
+//! ## Fixed here
+//!
+//! A probe is no sample: it leaves the average as it is.
 
 use crate::join::Join;
 use crate::qcn_2pt::{Mark, Point, QcnParams, Rates, Transform, feedback, signed_feedback};

@@ -26,7 +26,7 @@
 //! * `tr_over_8`, `byte_restart`, `release_share`, `sample_dropped` as in [`crate::qcn_serial_hai`].
 //!
 //! Not modelled: defence modes and LLDP, the CN-TAG's bytes, `cpMinHeaderOctets` (a CNM is a 64 B frame), the rounding of
-//! `cnmQOffset` to 64 octets.
+//! `cnmQOffset` to 64 octets, the CNM's own priority (`control.transport` says how messages travel).
 
 use crate::qcn_serial_hai::{
     ByteRestart, COUNTERS, MarkInterval, Point, PointRules, Quantiser, RateRules, Rates, starts,

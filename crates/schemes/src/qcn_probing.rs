@@ -28,8 +28,11 @@
 //!   (`probe_step` + `probe_gain` x Fb). It is read as replacing the cycle's own step; `probe_step = 2` adds it.
 //! * `path_start` (PP): the first congestion point writes its Fb whatever it is, so a free path answers a positive
 //!   value; or the field starts at 0 and never gets above it.
-//! * Negative answers need no `q > Q_eq`: `gate_qoff` is a gate of messages.
-//! * A congestion point reads its queue as the probe arrives, not as it departs: the network wakes it only then.
+//!
+//! ## Fixed here
+//!
+//! Negative answers need no `q > Q_eq`: `gate_qoff` is a gate of messages. A congestion point reads its queue as the probe
+//! arrives; the other reading, as it departs, is not there: the network wakes a point only on arrival.
 
 use crate::fb_hat::{AnswerParams, Hat, HatAnswer, HatParams, Steer};
 use crate::join::Join;

@@ -23,7 +23,7 @@
 //! ## Assumptions, each a parameter
 //!
 //! * "30 %" jitter is a factor from U(0.85, 1.15) on interval, bytes and timer (`jitter`, `rp_jitter` = 0.3, full width);
-//!   0.6 is U(0.7, 1.3). What a message restarts is not jittered.
+//!   0.6 is U(0.7, 1.3). What a message restarts is not jittered, as written.
 //! * `tr_over_8`: at the first stage of either counter a target above ten times the rate is divided by eight, in place of
 //!   the step. Only with it are M08's delay results met.
 //! * `mark_interval = last-sample`: the interval is fixed at the last sample from its Fb; `current` compares the bytes
