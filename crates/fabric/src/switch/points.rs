@@ -24,7 +24,7 @@ impl Switch {
             point.state.gate = Gate::Never;
         }
         if !fire {
-            return self.look_for_sample(out, apart.behind);
+            return self.look_for_sample(out, apart.behind, 0);
         }
         self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead - apart.gone);
         let mut view = FrameView {
@@ -82,7 +82,7 @@ impl Switch {
                 self.look_for_peaks(p, apart.behind);
             }
         }
-        self.look_for_sample(p, apart.behind);
+        self.look_for_sample(p, apart.behind, 0);
         let mut answer = false;
         let none = actions.is_empty();
         for action in actions.drain(..) {
