@@ -34,9 +34,10 @@ mod net;
 #[allow(dead_code, unused_imports)]
 mod source;
 #[path = "../../fabric/src/tx_rate.rs"]
+#[allow(dead_code)]
 mod tx_rate;
 #[path = "../../fabric/src/wheel.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 mod wheel;
 
 use cnsim_fabric as spec;
