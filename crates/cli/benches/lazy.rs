@@ -14,8 +14,7 @@
 //! A second variant, `model`, keeps the books that the model asks of every run, as the engine does: occupancy of each cell of a
 //! switch's memory with its departures, its limit and the watermark of PAUSE, queue lengths and the longest, bytes to the
 //! next sample, frames and bits sent, the limit of a host's queue, latency (sum and largest), and the sums of
-//! conservation. They must be equal to the engine's. What the cases never do (PAUSE, control, schemes) it has no code for,
-//! only the tests that it is not needed.
+//! conservation. They must be equal to the engine's. What the cases never do (PAUSE, control, schemes) it only tests for.
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../fabric/src/bodies.rs"]
