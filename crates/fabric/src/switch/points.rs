@@ -152,7 +152,10 @@ impl Switch {
         };
         let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
         let mut frame = Frame::control(kind, flow, net.hosts, dst, self.now);
-        (frame.input, frame.ext) = (self.ports.len() as u16, wires.bodies.put(body));
+        frame.input = self.ports.len() as u16;
+        if !matches!(&body, Body::Feedback(_, said) if frame.say(flow, net.hosts, said)) {
+            frame.ext = wires.bodies.put(body);
+        }
         frame
     }
 
@@ -226,7 +229,9 @@ impl Switch {
             self.count_cells(out, frame.len);
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
-                return wires.bodies.release(frame.ext);
+                return if frame.has_body() {
+                    wires.bodies.release(frame.ext)
+                };
             }
             self.enqueue(out, &mut frame, wires);
             return;
