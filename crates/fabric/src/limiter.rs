@@ -27,6 +27,8 @@ pub(crate) struct LimiterSlot {
     pub(crate) blocked: bool,
     /// Has been engaged at some time.
     pub(crate) was_engaged: bool,
+    /// Bytes that could pass when it was last looked at ([`Limiters::pass`]).
+    pub(crate) room: u32,
     pub(crate) state: LimiterState,
     pub(crate) queue: VecDeque<Frame>,
 }
@@ -67,17 +69,6 @@ fn nearest(x: f64) -> u64 {
     whole.saturating_add(u64::from(x - whole as f64 >= 0.5))
 }
 
-/// What a frame needs to know of its limiter, mostly.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    /// Index of the limiter and one; 0 for none.
-    at: u32,
-    /// Of a limiter that does nothing but count: bytes that may go before it must be looked at. Else 0.
-    room: u32,
-    /// Bytes that have gone since it was looked at; its state does not have them yet.
-    used: u32,
-}
-
 /// Most bytes between two looks at a limiter.
 const ROOM: i64 = 1 << 31;
 
@@ -86,9 +77,13 @@ const ROOM: i64 = 1 << 31;
 pub(crate) struct Limiters {
     pub(crate) slots: Vec<Option<LimiterSlot>>,
     free: Vec<u32>,
-    /// By destination; of the limiter that serves all of them.
-    places: Paged<Place>,
-    whole: Place,
+    /// What a frame needs to know of its limiter, mostly: if that does nothing but count, how many bytes may go before it must
+    /// be looked at, and one; else 0. By destination, and of the limiter that serves all of them.
+    left: Paged<u32>,
+    whole_left: u32,
+    /// Index of the limiter and one; 0 for none.
+    places: Paged<u32>,
+    whole: u32,
     /// Bit for each slot: its queue holds a frame.
     waiting: Vec<u64>,
     /// Frames in all queues.
@@ -97,53 +92,59 @@ pub(crate) struct Limiters {
 }
 
 impl Limiters {
-    #[inline]
-    fn place(&self, key: u32) -> Place {
-        if key == WHOLE_HOST { self.whole } else { self.places.get(key) }
-    }
-    #[inline]
-    fn place_mut(&mut self, key: u32) -> Option<&mut Place> {
-        if key == WHOLE_HOST { Some(&mut self.whole) } else { self.places.get_mut(key) }
-    }
     /// Place of the limiter for this key.
     #[inline]
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
-        (self.place(key).at as usize).checked_sub(1)
+        let place = if key == WHOLE_HOST { self.whole } else { self.places.get(key) };
+        (place as usize).checked_sub(1)
     }
     /// Fetches beforehand the limiter for this key.
     #[inline(always)]
     pub(crate) fn expect(&self, key: u32) {
-        prefetch_index(&self.slots, (self.place(key).at as usize).wrapping_sub(1));
+        prefetch_index(&self.slots, self.find(key).unwrap_or(usize::MAX));
+    }
+    /// Fetches beforehand what [`Limiters::pass`] touches.
+    #[inline(always)]
+    pub(crate) fn expect_left(&self, key: u32) {
+        self.left.expect(key);
+    }
+    #[inline(always)]
+    fn left_mut(&mut self, key: u32) -> Option<&mut u32> {
+        if key == WHOLE_HOST { Some(&mut self.whole_left) } else { self.left.get_mut(key) }
     }
     /// A frame of `len` bytes passes a limiter that does nothing but count. False where there is more to do, or no limiter.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass(&mut self, key: u32, len: u16) -> bool {
-        let Some(place) = self.place_mut(key) else { return false };
-        let used = place.used + u32::from(len);
-        let passes = used < place.room;
+        let Some(left) = self.left_mut(key) else { return false };
+        let passes = *left > u32::from(len);
         if passes {
-            place.used = used;
+            *left -= u32::from(len);
         }
         passes
     }
     /// Would frames pass a limiter that does nothing but count?
-    #[inline]
+    #[inline(always)]
     pub(crate) fn passes(&self, key: u32) -> bool {
-        self.place(key).room > 0
+        (if key == WHOLE_HOST { self.whole_left } else { self.left.get(key) }) > 0
     }
-    fn set(&mut self, key: u32, place: Place) {
-        *(if key == WHOLE_HOST { &mut self.whole } else { self.places.at(key) }) = place;
+    fn set(&mut self, key: u32, place: u32, left: u32) {
+        if key == WHOLE_HOST {
+            (self.whole, self.whole_left) = (place, left);
+        } else {
+            *self.places.at(key) = place;
+            *self.left.at(key) = left;
+        }
     }
     /// The limiter is to be looked at: its state gets what has passed.
     pub(crate) fn settle(&mut self, at: usize) {
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return };
-        let place = match slot.key {
-            WHOLE_HOST => &mut self.whole,
-            key => self.places.at(key),
+        let left = match slot.key {
+            WHOLE_HOST => Some(&mut self.whole_left),
+            key => self.left.get_mut(key),
         };
-        slot.state.sent += u64::from(place.used);
-        slot.state.countdown -= i64::from(place.used);
-        (place.used, place.room) = (0, 0);
+        let passed = std::mem::take(&mut slot.room) - left.map_or(0, std::mem::take);
+        slot.state.sent += u64::from(passed);
+        slot.state.countdown -= i64::from(passed);
     }
     /// The limiter has been looked at: what may pass it from now on.
     pub(crate) fn watch(&mut self, at: usize) {
@@ -151,9 +152,10 @@ impl Limiters {
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return };
         let counts_only = !slot.holds() && slot.state.tag == Tag::None;
         let room = if counts_only { slot.state.countdown.clamp(0, ROOM) as u32 } else { 0 };
+        slot.room = room;
         let key = slot.key;
-        if let Some(place) = self.place_mut(key) {
-            place.room = room;
+        if let Some(left) = self.left_mut(key) {
+            *left = room;
         }
     }
     /// Queues a frame at a limiter; false where it has as many as it may.
@@ -215,12 +217,12 @@ impl Limiters {
         };
         self.slots[at] = Some(slot);
         self.count += 1;
-        self.set(key, Place { at: at as u32 + 1, room: 0, used: 0 });
+        self.set(key, at as u32 + 1, 0);
         at
     }
     pub(crate) fn remove(&mut self, at: usize) -> Option<LimiterSlot> {
         let slot = self.slots[at].take()?;
-        self.set(slot.key, Place::default());
+        self.set(slot.key, 0, 0);
         self.free.push(at as u32);
         self.count -= 1;
         Some(slot)

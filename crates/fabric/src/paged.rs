@@ -1,5 +1,7 @@
 //! A table by host, in pages that are made as they are needed.
 
+use prefetch_index::prefetch_index;
+
 const PAGE: usize = 64;
 
 /// One `T` for each host; the default where nothing was written.
@@ -13,6 +15,13 @@ impl<T: Copy + Default> Paged<T> {
     pub(crate) fn get(&self, key: u32) -> T {
         let page = self.pages.get(key as usize / PAGE).and_then(Option::as_ref);
         page.map_or_else(T::default, |p| p[key as usize % PAGE])
+    }
+    /// Fetches it beforehand.
+    #[inline(always)]
+    pub(crate) fn expect(&self, key: u32) {
+        if let Some(page) = self.pages.get(key as usize / PAGE).and_then(Option::as_ref) {
+            prefetch_index(page.as_slice(), key as usize % PAGE);
+        }
     }
     /// What stands there, if its page exists.
     #[inline]

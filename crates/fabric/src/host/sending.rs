@@ -105,6 +105,7 @@ impl Host {
             last: (0, 0.0),
             blocked: false,
             was_engaged: false,
+            room: 0,
         });
         self.call(at, net, |object, limiter| object.start(limiter));
         Some(at)

@@ -76,7 +76,7 @@ impl Host {
             self.rest(ready);
             self.now = ready;
             if frame.is_data() {
-                self.reply_calmly(FlowId(frame.flow(self.hosts)), net, wires);
+                self.reply_calmly(&frame, net, wires);
             } else {
                 self.arrive(frame, net, wires);
             }
@@ -91,14 +91,20 @@ impl Host {
         if !self.heeds || frame.kind() != Kind::Control {
             return false;
         }
-        let Some(Body::Feedback(_, feedback)) = bodies.get(frame.ext) else { return false };
+        let said = frame.said();
+        let feedback = match (&said, bodies.get(frame.ext)) {
+            (Some(said), _) | (None, Some(Body::Feedback(_, said))) => said,
+            _ => return false,
+        };
         let Some(at) = self.limiters.find(WHOLE_HOST) else { return false };
         let Some(slot) = self.slot_mut(at) else { return false };
         if slot.state.release || !slot.object.notes(feedback) {
             return false;
         }
         self.events.add(ready, 0x4000 | u64::from(WHOLE_HOST) << 20);
-        bodies.release(frame.ext);
+        if said.is_none() {
+            bodies.release(frame.ext);
+        }
         true
     }
 
@@ -117,10 +123,21 @@ impl Host {
     /// The sending side's events before `limit`.
     #[inline(always)]
     fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        let calm = self.calm == Calm::Free && self.next_tick > limit.0;
-        if !(calm && self.send_calmly::<false>(limit, net, wires)) {
+        let done = self.next_tick > limit.0
+            && match self.calm {
+                Calm::Free => self.send_calmly::<false>(limit, net, wires),
+                Calm::Limited if !self.holding => self.send_limited(limit, net, wires),
+                Calm::Limited | Calm::Not => false,
+            };
+        if !done {
             self.send_any(limit, net, wires);
         }
+    }
+
+    /// [`Host::send_calmly`] where there are limiters.
+    #[inline(never)]
+    fn send_limited(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        self.send_calmly::<true>(limit, net, wires)
     }
 
     /// The same, whatever there is.
@@ -135,12 +152,14 @@ impl Host {
             self.calm = if simple { self.how_calm() } else { Calm::Not };
             let done = match self.calm {
                 Calm::Free => self.send_calmly::<false>(limit, net, wires),
-                Calm::Limited if !self.holding => self.send_calmly::<true>(limit, net, wires),
+                Calm::Limited if !self.holding => self.send_limited(limit, net, wires),
                 Calm::Limited | Calm::Not => false,
             };
             if done {
                 return;
             }
+            // It may not be calm any more when it has come to the limit.
+            self.calm = Calm::Not;
             if simple && self.is_quiet() && self.send_paced(limit, net, wires) {
                 return;
             }
@@ -157,10 +176,10 @@ impl Host {
         let calm = self.paused_since == NEVER
             && self.limiters.held == 0
             && self.deferred.is_empty()
-            && self.control.is_empty()
-            && self.probes.is_empty();
+            && self.control.is_empty();
+        let alone = self.limiters.count == 0 && self.probes.is_empty() && self.built == Built::OnFeedback;
         match calm {
-            true if self.limiters.count == 0 && self.built == Built::OnFeedback => Calm::Free,
+            true if alone => Calm::Free,
             true => Calm::Limited,
             false => Calm::Not,
         }
@@ -180,7 +199,7 @@ impl Host {
         // An idle transmitter could have started what waits before now, or may now.
         let mut free = if self.end == NEVER { self.now } else { self.end };
         let mut slot = source.next;
-        if self.sending.is_some() || !self.fifo.is_empty() {
+        if self.sending.is_some() || self.is_next::<LIMITED>() {
             if let Some(frame) = self.sending.take() {
                 self.send(frame, free, wires);
             }
@@ -194,8 +213,14 @@ impl Host {
         while slot < before {
             let Some(source) = self.sources.first_mut() else { break };
             let dst = source.frame();
-            let next = source.next;
-            if LIMITED && !self.passes(dst) {
+            let (next, to) = (source.next, source.to);
+            let idle = free <= slot && !self.is_next::<LIMITED>();
+            let mut passed = !LIMITED;
+            if LIMITED {
+                self.limiters.expect_left(self.key_of(to));
+                passed = idle && self.limiters.pass(self.key_of(dst), len);
+            }
+            if !(passed || self.passes(dst)) {
                 self.holding = true;
                 (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
                 self.generate(dst, len, false, net);
@@ -203,10 +228,10 @@ impl Host {
             }
             let frame = Frame::data(self.id, dst, self.seq, len, slot);
             self.seq = self.seq.wrapping_add(1);
-            if free <= slot && self.fifo.is_empty() {
+            if idle {
                 self.made.add(&frame);
                 free = slot + time;
-                let calm = self.launch::<LIMITED>(frame, slot, free, net, wires);
+                let calm = self.launch::<LIMITED>(frame, passed, slot, free, net, wires);
                 if LIMITED && !(calm && self.timers.next >= before) {
                     self.end = free;
                     return false;
@@ -217,7 +242,7 @@ impl Host {
                 self.made.add(&frame);
                 self.fifo.push_back(frame);
             }
-            if !self.fifo.is_empty() {
+            if self.is_next::<LIMITED>() {
                 let calm;
                 (free, calm) = self.drain::<LIMITED>(free, next.min(before), net, wires);
                 if LIMITED && !(calm && self.timers.next >= before) {
@@ -230,7 +255,7 @@ impl Host {
         // What waits starts when the transmission in progress ends: also at the limit's own moment.
         self.end = if free >= before { free } else { NEVER };
         self.kick = false;
-        self.due = if self.fifo.is_empty() { slot } else { slot.min(free) }.min(self.next_tick);
+        self.due = if self.is_next::<LIMITED>() { slot.min(free) } else { slot }.min(self.next_tick);
         if LIMITED {
             self.due = self.due.min(self.timers.next);
         }
@@ -247,37 +272,59 @@ impl Host {
             }
     }
 
-    /// The transmission of a calm host's frame, from `start` to `end`. False where its limiter had to be looked at and the host is
-    /// not calm any more.
+    /// Does something wait that a calm host sends as soon as it may? Only where there are limiters, or were, there are probes.
+    #[inline(always)]
+    fn is_next<const LIMITED: bool>(&self) -> bool {
+        !self.fifo.is_empty() || (LIMITED && !self.probes.is_empty())
+    }
+
+    /// The transmission of a calm host's frame, from `start` to `end`; `passed`: its limiter has counted it. False where that had to
+    /// be looked at and the host is not calm any more.
     #[inline(always)]
     fn launch<const LIMITED: bool>(
         &mut self,
-        mut frame: Frame,
+        frame: Frame,
+        passed: bool,
         start: u64,
         end: u64,
         net: &Net,
         wires: &mut Wires,
     ) -> bool {
-        let mut calm = true;
         if LIMITED && self.limiters.count > 0 {
             if self.position == LimiterPosition::BelowQueue {
                 // As after a frame of the FIFO in [`Host::pick`].
                 self.turn = 1;
             }
-            if frame.is_data()
-                && (frame.counted() || !self.limiters.pass(self.key_of(u32::from(frame.dst)), frame.len))
-            {
-                (self.now, self.end) = (start, NEVER);
-                self.leave(&mut frame, net);
-                calm = self.how_calm() != Calm::Not;
-                self.end = end;
+            let key = self.key_of(u32::from(frame.dst));
+            if !passed && frame.is_data() && (frame.counted() || !self.limiters.pass(key, frame.len)) {
+                // A copy, so that other frames need not stand in memory: what has been written in parts cannot be read in one piece
+                // at once.
+                let mut closely = frame;
+                return self.launch_closely(&mut closely, start, end, net, wires);
             }
         }
         self.send(frame, end, wires);
-        calm
+        true
     }
 
-    /// Sends what waits in the FIFO of a calm host and starts before `before`; the transmitter is free from `free` on. Its next
+    /// The same of a frame whose limiter must be looked at.
+    #[inline(never)]
+    fn launch_closely(
+        &mut self,
+        frame: &mut Frame,
+        start: u64,
+        end: u64,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> bool {
+        (self.now, self.end) = (start, NEVER);
+        self.leave(frame, net);
+        self.end = end;
+        self.send(*frame, end, wires);
+        self.how_calm() != Calm::Not
+    }
+
+    /// Sends what waits at a calm host and starts before `before`, probes first; the transmitter is free from `free` on. Its next
     /// time, and whether the host is still calm.
     #[inline(never)]
     fn drain<const LIMITED: bool>(
@@ -288,14 +335,20 @@ impl Host {
         wires: &mut Wires,
     ) -> (u64, bool) {
         let mut calm = true;
-        while let Some(head) = self.fifo.front() {
+        loop {
+            let probe = if LIMITED { self.probes.front() } else { None };
+            let Some(head) = probe.or(self.fifo.front()) else { break };
             let start = free.max(head.born());
             if start >= before || (LIMITED && (!calm || start >= self.timers.next)) {
                 break;
             }
             free = start + self.tx.time(head.len);
-            if let Some(frame) = self.fifo.pop_front() {
-                calm = self.launch::<LIMITED>(frame, start, free, net, wires);
+            if probe.is_some() {
+                if let Some(frame) = self.probes.pop_front() {
+                    self.send(frame, free, wires);
+                }
+            } else if let Some(frame) = self.fifo.pop_front() {
+                calm = self.launch::<LIMITED>(frame, false, start, free, net, wires);
             }
         }
         (free, calm)
