@@ -48,6 +48,7 @@ const ROWS: &[Row] = &[
         Shape::AsWritten,
     ),
     Row("w2-60", "none", W2_60, Shape::AsWritten),
+    Row("w1-60", "none", &[QUIET, ("run.duration", "500 ms"), ("workload.load", "60 %")], Shape::AsWritten),
     Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
     Row("b07-single", "qcn-3pt", W1, Shape::AsWritten),
     Row("b07-single", "ecm", W1, Shape::AsWritten),
