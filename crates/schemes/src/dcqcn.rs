@@ -87,6 +87,7 @@ use cnsim_scheme_api::{
     Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite, Slot, SourceSite, Time,
     choice, params,
 };
+use std::sync::Arc;
 
 choice! {
     /// When the ramp looks at the queue.
@@ -320,7 +321,14 @@ pub fn target_step(p: &DcqcnParams, stage: Stage) -> Rate {
 
 /// DCQCN.
 #[derive(Debug)]
-pub struct Dcqcn(pub DcqcnParams);
+pub struct Dcqcn(Arc<DcqcnParams>);
+
+impl Dcqcn {
+    /// With these parameters.
+    pub fn new(p: DcqcnParams) -> Self {
+        Self(Arc::new(p))
+    }
+}
 
 /// Indices of [`Scheme::counters`].
 const CNPS: u8 = 0;
@@ -445,10 +453,10 @@ impl Reflector for Notifier {
 /// Increase timer `T`.
 const INCREASE: Slot = Slot(0);
 
-/// The reaction point.
+/// The reaction point: one for each limited flow, so it is small.
 #[derive(Debug)]
 struct Reaction {
-    p: DcqcnParams,
+    p: Arc<DcqcnParams>,
     alpha: f64,
     /// Up to when alpha is up to date.
     updated: Time,
@@ -462,7 +470,7 @@ struct Reaction {
 }
 
 impl Reaction {
-    fn new(p: DcqcnParams) -> Self {
+    fn new(p: Arc<DcqcnParams>) -> Self {
         Self {
             alpha: p.initial_alpha,
             p,
@@ -499,6 +507,11 @@ impl Reaction {
         if full {
             limiter.release_when_empty();
         }
+    }
+
+    /// Nothing is left to increase: until the next cut neither counter moves anything, and that one starts both anew.
+    fn recovered(&self, limiter: &Limiter<'_>) -> bool {
+        self.target == limiter.line_rate() && limiter.rate() == self.target
     }
 
     fn stage(&self) -> Stage {
@@ -565,9 +578,13 @@ impl ReactionPoint for Reaction {
     fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {
         let before = self.stage();
         self.time_stage = self.time_stage.saturating_add(1);
-        limiter.start_timer(INCREASE, self.p.time_reset);
         let stage = if self.p.stage_test == StageTest::Before { before } else { self.stage() };
         self.increase(stage, limiter);
+        if self.recovered(limiter) {
+            limiter.wake_never();
+        } else {
+            limiter.start_timer(INCREASE, self.p.time_reset);
+        }
     }
 
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {

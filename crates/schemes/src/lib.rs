@@ -121,7 +121,7 @@ static CATALOGUE: &[Entry] = catalogue! {
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
-    "dcqcn", [], "data centre QCN for RoCEv2 (2015)", "dcqcn.rs", DcqcnParams, DcqcnParams::default(), DcqcnParams::idle, Dcqcn;
+    "dcqcn", [], "data centre QCN for RoCEv2 (2015)", "dcqcn.rs", DcqcnParams, DcqcnParams::default(), DcqcnParams::idle, Dcqcn::new;
     "qcn-serial-hai", [], "QCN with byte counter and timer, serial hyperactive increase (2008)", "qcn_serial_hai.rs",
         SerialHaiParams, SerialHaiParams::default(), SerialHaiParams::idle, SerialHai;
     "qcn-802.1Qau", ["qcn-8021qau"], "QCN as standardised, IEEE 802.1Qau-2010", "qcn_8021qau.rs", QauParams,
