@@ -78,7 +78,8 @@ pub(crate) struct Limiters {
     pub(crate) slots: Vec<Option<LimiterSlot>>,
     free: Vec<u32>,
     /// What a frame needs to know of its limiter, mostly: if that does nothing but count, how many bytes may go before it must
-    /// be looked at, and one; else 0. By destination, and of the limiter that serves all of them.
+    /// be looked at, and one; else 0. By destination, and of the limiter that serves all of them. Where there is none and none
+    /// is built, any number that has been found out to be right.
     left: Paged<u32>,
     whole_left: u32,
     /// Index of the limiter and one; 0 for none.
@@ -126,6 +127,12 @@ impl Limiters {
     #[inline(always)]
     pub(crate) fn passes(&self, key: u32) -> bool {
         (if key == WHOLE_HOST { self.whole_left } else { self.left.get(key) }) > 0
+    }
+    /// A frame has left: if without a limiter, those after it need not look for one until there is one.
+    pub(crate) fn pass_freely(&mut self, key: u32) {
+        if self.find(key).is_none() {
+            self.set(key, 0, ROOM as u32);
+        }
     }
     fn set(&mut self, key: u32, place: u32, left: u32) {
         if key == WHOLE_HOST {

@@ -319,6 +319,7 @@ impl Host {
     ) -> bool {
         (self.now, self.end) = (start, NEVER);
         self.leave(frame, net);
+        self.limiters.pass_freely(self.key_of(u32::from(frame.dst)));
         self.end = end;
         self.send(*frame, end, wires);
         self.how_calm() != Calm::Not
