@@ -8,15 +8,13 @@
 //! frame is stored (`end = max(now, free) + tx`); a tournament tree with a leaf for each link, 64-bit keys of (time,
 //! receiving port), the frame left in the link's ring; no allocation on the way. Sources, random draws, routes and
 //! transmission times are the product's own files, so that both do the same work, and the order-sensitive checksum of all
-//! deliveries must be the same in both: a case in which it is not fails. What it leaves out favours it: no PAUSE, no
-//! control frames, no schemes, no limit or occupancy of memory (but in `mixed`, where frames are dropped), no limit
-//! of a host's queue, no latency, no sums of conservation, no recording, one source a host.
+//! deliveries must be the same in both, or the case fails. What it leaves out favours it: PAUSE, control, schemes, limit and
+//! occupancy of memory (but in `mixed`, where frames are dropped), limit of a host's queue, latency, conservation, recording.
 //!
 //! A second variant, `model`, keeps the books that the model asks of every run, as the engine does: occupancy of each cell of a
 //! switch's memory with its departures, its limit and the watermark of PAUSE, queue lengths and the longest, bytes to the
 //! next sample, frames and bits sent, the limit of a host's queue, latency (sum and largest), and the sums of
-//! conservation. They must be equal to the engine's. What the cases never do (PAUSE, control, schemes) it has no code for,
-//! only the tests that it is not needed.
+//! conservation. They must be equal to the engine's. What the cases never do (PAUSE, control, schemes) it only tests for.
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../fabric/src/bodies.rs"]
@@ -34,6 +32,9 @@ mod net;
 #[path = "../../fabric/src/source.rs"]
 #[allow(dead_code, unused_imports)]
 mod source;
+#[path = "../../fabric/src/tx_rate.rs"]
+#[allow(dead_code)]
+mod tx_rate;
 #[path = "../../fabric/src/wheel.rs"]
 #[allow(dead_code, unused_imports)]
 mod wheel;

@@ -1,9 +1,11 @@
 //! Frames, and the wires between nodes.
 
+pub(crate) use crate::tx_rate::TxRate;
+
 use crate::bodies::{Bodies, Body, Direct};
 use crate::inbox::Inbox;
 use crate::wheel::Wheel;
-use cnsim_scheme_api::{FlowId, Tag};
+use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
 
 /// A time that never comes, in ps.
@@ -44,7 +46,7 @@ pub(crate) struct Frame {
     pub(crate) dst: u16,
     /// Running number at the source host. Of a control frame: destination host, [`BROADCAST`], or [`TO_POINT`] with a point.
     pub(crate) seq: u32,
-    /// Packed tag of a data frame; place of the body of a control frame.
+    /// Packed tag of a data frame; place of the body of a control frame, or what it says where it takes none.
     pub(crate) ext: u32,
     /// Length in bytes.
     pub(crate) len: u16,
@@ -57,6 +59,10 @@ const KIND: u32 = 56;
 const MARKED: u64 = 1 << 59;
 const COUNTED: u64 = 1 << 60;
 const TAG: u32 = 61;
+/// Of a control frame, two bits: what it says without a body.
+const SAID: u32 = 59;
+/// Kind of a rate-discovery tag.
+const DISCOVERY: u8 = 2;
 
 impl Frame {
     /// A data frame made now.
@@ -137,6 +143,26 @@ impl Frame {
     pub(crate) fn tag(&self) -> Tag {
         Tag::unpack((self.word >> TAG) as u8, self.ext)
     }
+    /// Of a data frame: its rate-discovery tag.
+    #[inline]
+    pub(crate) fn discovered(&self) -> Option<u32> {
+        (self.word & (7 << KIND | 7 << TAG) == u64::from(DISCOVERY) << TAG).then_some(self.ext)
+    }
+    /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
+    #[inline]
+    pub(crate) fn say(&mut self, flow: FlowId, hosts: u32, feedback: &Feedback) -> bool {
+        let Some((kind, value)) = feedback.pack().filter(|_| self.flow(hosts) == flow.0) else {
+            return false;
+        };
+        self.word |= u64::from(kind) << SAID;
+        self.ext = value;
+        true
+    }
+    /// What a control frame without a body says.
+    #[inline]
+    pub(crate) fn said(&self) -> Option<Feedback> {
+        Feedback::unpack((self.word >> SAID) as u8 & 3, self.ext)
+    }
     /// Is this control frame a probe? Noted where the tag's kind stands in a data frame.
     #[inline]
     pub(crate) fn is_probe(&self) -> bool {
@@ -145,9 +171,9 @@ impl Frame {
     pub(crate) fn set_probe(&mut self) {
         self.word |= 1 << TAG;
     }
-    /// Is it a message or probe?
+    /// Is it a message or probe whose body is kept beside it?
     pub(crate) fn has_body(&self) -> bool {
-        matches!(self.kind(), Kind::Control | Kind::InBand)
+        matches!(self.kind(), Kind::Control | Kind::InBand) && self.word & (3 << SAID) == 0
     }
     pub(crate) fn set_tag(&mut self, tag: Tag) {
         let (kind, ext) = tag.pack();
@@ -517,29 +543,6 @@ impl Wires {
     #[inline]
     pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {
         self.inboxes[port as usize].pop_front()
-    }
-}
-
-/// Transmission times of a rate: picoseconds per byte in fixed point (20 fraction bits); 0 = stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct TxRate(pub(crate) u64);
-
-impl TxRate {
-    pub(crate) fn new(rate: cnsim_scheme_api::Rate) -> Self {
-        let bps = rate.bps();
-        if bps <= 0.0 { Self(0) } else { Self((8e12 * 1_048_576.0 / bps).round() as u64) }
-    }
-    /// Time to send `len` bytes, ps, rounded to nearest.
-    #[inline]
-    pub(crate) fn time(self, len: u16) -> u64 {
-        (u64::from(len) * self.0 + (1 << 19)) >> 20
-    }
-    /// ps.
-    pub(crate) fn per_byte(self) -> f64 {
-        self.0 as f64 / 1_048_576.0
-    }
-    pub(crate) fn stopped(self) -> bool {
-        self.0 == 0
     }
 }
 

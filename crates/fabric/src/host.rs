@@ -27,7 +27,7 @@ use crate::voq::Voqs;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Probe,
     ProbeTarget, Purpose, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
-    ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Time,
+    ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::collections::{BTreeMap, VecDeque};
 

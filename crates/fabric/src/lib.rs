@@ -20,6 +20,7 @@ mod spec;
 mod sweep;
 mod switch;
 mod timers;
+mod tx_rate;
 mod voq;
 mod wheel;
 

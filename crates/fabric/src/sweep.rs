@@ -199,6 +199,7 @@ impl Switch {
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
         self.may_be_ahead = false;
         self.ran_out.clear();
+        self.probes_stored = false;
         self.higher.clear();
         for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
             port.last = 0;

@@ -74,6 +74,8 @@ pub(crate) struct Switch {
     /// Ports whose queue may have outgrown its largest with these.
     pub(crate) higher: Vec<u16>,
     due: Vec<Due>,
+    /// Probes among the data are stored ahead, whose congestion points are to look at them.
+    pub(crate) probes_stored: bool,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
     /// Ports whose departures may matter elsewhere.
@@ -142,6 +144,7 @@ impl Switch {
             ran_out: Vec::new(),
             higher: Vec::new(),
             due: Vec::new(),
+            probes_stored: false,
             chosen: None,
             critical: Vec::new(),
             rare: 0,

@@ -12,6 +12,9 @@ use cnsim_scheme_api::{
 };
 use std::sync::Arc;
 
+/// Tags are returned.
+const RETURNS: u64 = 1 << 15;
+
 /// Feedback now and then; limiters that count, tag, probe, hold back, and let go again.
 #[derive(Debug, Clone)]
 struct Nudge {
@@ -50,7 +53,9 @@ impl ReactionPoint for Reaction {
         let bytes = if self.on(1) { 1 } else { 12_000 + (limiter.uniform() * 3e4) as u64 };
         limiter.wake_after(Bytes::new(bytes));
         if self.on(2) {
-            limiter.stamp_with(Tag::Regulated(PointId(7)), if self.on(4) { 1.0 } else { 0.3 });
+            let rate = limiter.line_rate() * 0.4;
+            let tag = if self.on(RETURNS) { Tag::RateDiscovery(rate) } else { Tag::Regulated(PointId(7)) };
+            limiter.stamp_with(tag, if self.on(4) { 1.0 } else { 0.3 });
         }
         if self.on(8) {
             limiter.start_timer(Slot(0), Time::from_us(6));
@@ -59,9 +64,14 @@ impl ReactionPoint for Reaction {
             limiter.engage();
         }
     }
-    fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         limiter.engage();
-        if self.n.is_multiple_of(2) {
+        if let Feedback::ReturnedRate { rate } = *feedback {
+            let more = [0.5, 1.0, 2.5][self.n as usize % 3];
+            limiter.set_rate((rate * more).min(limiter.line_rate()));
+            let share = 0.1 + 0.9 * limiter.uniform();
+            limiter.stamp(Tag::RateDiscovery(limiter.line_rate() * share));
+        } else if self.n.is_multiple_of(2) {
             limiter.set_rate(limiter.rate() * 0.3);
         }
         self.n += 1;
@@ -128,6 +138,7 @@ impl Scheme for Nudge {
                 0 => ReflectGate::Never,
                 1 => ReflectGate::Tagged,
                 2 => ReflectGate::Unmarked(0.1),
+                4.. => ReflectGate::ReturnTags(0),
                 _ => ReflectGate::Always,
             },
             reflector_scope: scope(4096),
@@ -197,7 +208,7 @@ fn scenario(seed: u64) -> RunSpec {
     }
     spec.control = if pick(3) == 0 { ControlTransport::InBand } else { ControlTransport::Priority };
     if pick(4) > 0 {
-        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(1 << 15) }));
+        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(3 << 14) }));
     }
     if pick(3) == 0 {
         common::hotspot(&mut spec, Rate::from_gbps(1.0));

@@ -424,8 +424,11 @@ pub enum ReflectGate {
     Marked,
     /// Unmarked frames, each with this probability (QCN-3pt).
     Unmarked(f64),
-    /// Frames with a rate-discovery tag (FECN).
+    /// Frames with a tag.
     Tagged,
+    /// None. The host itself returns each rate-discovery tag as it is, in [`Feedback::ReturnedRate`], and adds one to the
+    /// scheme's counter of this index: copying a tag needs no algorithm (FECN).
+    ReturnTags(u8),
     /// Every frame.
     Always,
 }

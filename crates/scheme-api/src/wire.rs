@@ -136,6 +136,29 @@ pub enum Feedback {
 }
 
 impl Feedback {
+    /// Packs into (kind, 32 bits) what says no more than that: such a message takes no memory beside its frame. Kinds are 1 to 3.
+    pub fn pack(&self) -> Option<(u8, u32)> {
+        match *self {
+            Feedback::Reflection => Some((1, 0)),
+            Feedback::Cnp => Some((2, 0)),
+            Feedback::ReturnedRate { rate } => {
+                let (kind, value) = Tag::RateDiscovery(rate).pack();
+                (Tag::unpack(kind, value) == Tag::RateDiscovery(rate)).then_some((3, value))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads back what [`Feedback::pack`] wrote; none for an unknown kind.
+    pub fn unpack(kind: u8, value: u32) -> Option<Feedback> {
+        match kind {
+            1 => Some(Feedback::Reflection),
+            2 => Some(Feedback::Cnp),
+            3 => Some(Feedback::ReturnedRate { rate: Rate::from_bps(f64::from(value) * 1e3) }),
+            _ => None,
+        }
+    }
+
     /// Length on the link: every published format here fits the minimum Ethernet frame of 64 B.
     pub fn wire_length(&self) -> Bytes {
         Bytes::new(64)

@@ -201,6 +201,7 @@ pub(crate) fn pages(bytes: Bytes) -> f64 {
 }
 
 /// `Fb = Q_off - W Q_delta`, clipped; pages. MAX applies above `Q_mc`.
+#[inline]
 pub fn feedback(p: &EcmParams, q: f64, q_old: f64) -> (f64, f64, f64) {
     let q_eq = pages(p.q_eq);
     let (mut off, mut delta) = (q_eq - q, q - q_old);

@@ -96,6 +96,9 @@ impl FecnParams {
     }
 }
 
+/// Counter of the tags returned.
+const RETURNED: u8 = 0;
+
 /// FECN.
 #[derive(Debug)]
 pub struct Fecn(pub FecnParams);
@@ -108,7 +111,10 @@ impl Scheme for Fecn {
         Plan {
             limiter_scope: Scope::Flow,
             built: Built::FirstFrame,
-            reflect: ReflectGate::Tagged,
+            reflect: match self.0.own.return_rule {
+                ReturnRule::EveryTag => ReflectGate::ReturnTags(RETURNED),
+                ReturnRule::OncePerInterval => ReflectGate::Tagged,
+            },
             reflector_scope: Scope::Flow,
         }
     }
@@ -130,10 +136,8 @@ impl Scheme for Fecn {
         }))
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
-        Some(match self.0.own.return_rule {
-            ReturnRule::EveryTag => Box::new(ReturnEach),
-            ReturnRule::OncePerInterval => Box::new(ReturnOnce { silence: self.0.port.interval }),
-        })
+        (self.0.own.return_rule == ReturnRule::OncePerInterval)
+            .then(|| -> Box<dyn Reflector> { Box::new(ReturnOnce { silence: self.0.port.interval }) })
     }
     fn engages(&self, feedback: &Feedback) -> bool {
         matches!(feedback, Feedback::ReturnedRate { .. })
@@ -176,24 +180,7 @@ impl CongestionPoint for Point {
     }
 }
 
-/// Returns the tag of a frame.
-fn give_back(frame: &FrameView, ctl: &mut ReflectorControl<'_>) -> bool {
-    let Tag::RateDiscovery(rate) = frame.tag else { return false };
-    ctl.count(0);
-    ctl.reply(Feedback::ReturnedRate { rate });
-    true
-}
-
-/// Every one. Made for every flow and woken with every frame of it, so it takes no memory.
-#[derive(Debug)]
-struct ReturnEach;
-
-impl Reflector for ReturnEach {
-    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        give_back(frame, ctl);
-    }
-}
-
+/// Returns a tag, then none for a while. Where each is returned, the hosts do it ([`ReflectGate::ReturnTags`]).
 #[derive(Debug)]
 struct ReturnOnce {
     /// Stays deaf for this long after a message.
@@ -202,9 +189,10 @@ struct ReturnOnce {
 
 impl Reflector for ReturnOnce {
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        if give_back(frame, ctl) {
-            ctl.ignore_for(self.silence);
-        }
+        let Tag::RateDiscovery(rate) = frame.tag else { return };
+        ctl.count(RETURNED);
+        ctl.reply(Feedback::ReturnedRate { rate });
+        ctl.ignore_for(self.silence);
     }
 }
 
@@ -243,9 +231,9 @@ impl ReactionPoint for Reaction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::testing::{PointRig, ReactionRig};
+    use cnsim_scheme_api::testing::{PointRig, ReactionRig, ReflectorRig};
     use cnsim_scheme_api::{
-        Bytes, Class, FlowId, LimiterState, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream,
+        Bytes, Class, FlowId, LimiterState, NodeId, Params, Purpose, ReflectorAction, Stream,
     };
 
     fn with(key: &str, text: &str) -> FecnParams {
@@ -305,33 +293,33 @@ mod tests {
         assert_eq!(rig.frame(1, 1500, tag(0.5)).tag, tag(0.5));
     }
 
+    /// Each tag is returned; or none for an interval after one. Another scheme's tag never is.
     #[test]
     fn a_destination_returns_the_tag() {
-        for (rule, deaf) in [("every-tag", Time::ZERO), ("once-per-interval", Time::from_us(37))] {
-            let mut object = Fecn(with("return_rule", rule))
-                .reflector(&SinkSite {
-                    flow: FlowId(1),
-                    src: NodeId(0),
-                    dst: NodeId(1),
-                    line_rate: Rate::from_gbps(10.0),
-                })
-                .unwrap();
-            let mut state = ReflectorState::new(Stream::new(1, 1, Purpose::Reflector));
-            let mut said = Vec::new();
-            let rate = Rate::from_gbps(2.0);
-            let frame = FrameView {
-                flow: FlowId(1),
-                src: NodeId(0),
-                dst: NodeId(1),
-                len: Bytes::new(1500),
-                marked: false,
-                tag: Tag::RateDiscovery(rate),
-                dropped: false,
-            };
-            object.on_frame(&frame, &mut ReflectorControl::new(Time::from_us(7), &mut state, &mut said));
-            let returned = |a: &ReflectorAction| matches!(a, ReflectorAction::Reply(Feedback::ReturnedRate { rate: r }) if *r == rate);
-            assert_eq!(said.iter().filter(|a| returned(a)).count(), 1);
-            assert_eq!(state.deaf_until, deaf);
+        let rate = Rate::from_gbps(2.0);
+        let frame = FrameView {
+            flow: FlowId(1),
+            src: NodeId(0),
+            dst: NodeId(1),
+            len: Bytes::new(1500),
+            marked: false,
+            tag: Tag::RateDiscovery(rate),
+            dropped: false,
+        };
+        for (rule, of_ten) in [("every-tag", 10), ("once-per-interval", 4)] {
+            let scheme = Fecn(with("return_rule", rule));
+            let mut rig = ReflectorRig::new(&scheme, Rate::from_gbps(10.0), 1).unwrap();
+            assert!(rig.frame(&FrameView { tag: Tag::User(1), ..frame }).is_empty());
+            let mut returned = 0;
+            for _ in 0..10 {
+                let said = rig.frame(&frame);
+                assert!(said.iter().all(|f| *f == Feedback::ReturnedRate { rate }));
+                returned += said.len();
+                rig.wait(Time::from_us(10));
+            }
+            assert_eq!(returned, of_ten, "{rule}");
+            let counted = |a: &&ReflectorAction| matches!(a, ReflectorAction::Count(RETURNED));
+            assert_eq!(rig.actions.iter().filter(counted).count(), of_ten);
         }
     }
 }

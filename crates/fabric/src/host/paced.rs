@@ -29,9 +29,9 @@ impl Host {
         }
     }
 
-    /// What a reflector asked for, now.
-    pub(super) fn reply_calmly(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
-        self.reply_by(flow, net, wires, |host, frame, wires| host.say(frame, net, wires));
+    /// Answers a data frame that wants it, now.
+    pub(super) fn reply_calmly(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
+        self.reply_to(frame, net, wires, |host, frame, wires| host.say(frame, net, wires));
     }
 
     /// A message of strict priority: behind the transmission in progress.

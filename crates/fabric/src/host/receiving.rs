@@ -9,12 +9,11 @@ impl Host {
             Kind::Xoff | Kind::Xon => self.pause(frame.kind() == Kind::Xoff),
             Kind::Data => self.deliver(&frame, net, wires),
             Kind::Control | Kind::InBand => {
+                if let Some(feedback) = frame.said() {
+                    return self.told(FlowId(frame.flow(self.hosts)), &feedback, net);
+                }
                 match wires.bodies.get(frame.ext) {
-                    Some(Body::Feedback(..)) if self.loses() => self.lost += 1,
-                    Some(&Body::Feedback(flow, feedback)) if self.feedback_delay > 0 => {
-                        self.deferred.push_back((self.now + self.feedback_delay, ARRIVED, flow, feedback));
-                    }
-                    Some(Body::Feedback(flow, feedback)) => self.feedback(*flow, feedback, net),
+                    Some(Body::Feedback(flow, feedback)) => self.told(*flow, feedback, net),
                     Some(&Body::Probe(flow, probe))
                         if self.reflects(self.now, flow, None, Some(probe), net) =>
                     {
@@ -24,6 +23,18 @@ impl Host {
                 }
                 wires.bodies.release(frame.ext);
             }
+        }
+    }
+
+    /// A message has arrived in a frame.
+    #[inline]
+    fn told(&mut self, flow: FlowId, feedback: &Feedback, net: &Net) {
+        if self.loses() {
+            self.lost += 1;
+        } else if self.feedback_delay > 0 {
+            self.deferred.push_back((self.now + self.feedback_delay, ARRIVED, flow, *feedback));
+        } else {
+            self.feedback(flow, feedback, net);
         }
     }
 
@@ -63,7 +74,7 @@ impl Host {
         if !self.fires(frame) {
             self.hear(frame);
         } else if self.answers(self.now, frame, net) {
-            self.reply(FlowId(frame.flow(self.hosts)), net, wires);
+            self.reply_to(frame, net, wires, |host, frame, _| host.queue_control(frame));
         }
     }
 
@@ -75,11 +86,17 @@ impl Host {
             ReflectGate::Unmarked(p) => !frame.marked() && self.gate_stream.chance(p),
             ReflectGate::Tagged => frame.tagged(),
             ReflectGate::Always => true,
+            ReflectGate::ReturnTags(_) => frame.discovered().is_some(),
         }
     }
 
     /// Wakes the reflector with a data frame that arrives at `now`; true if it has something to do.
+    #[inline]
     pub(super) fn answers(&mut self, now: u64, frame: &Frame, net: &Net) -> bool {
+        matches!(self.gate, ReflectGate::ReturnTags(_)) || self.wakes_up(now, frame, net)
+    }
+
+    fn wakes_up(&mut self, now: u64, frame: &Frame, net: &Net) -> bool {
         let flow = FlowId(frame.flow(self.hosts));
         let view = FrameView {
             flow,
@@ -224,17 +241,69 @@ impl Host {
         !self.reflector_actions.is_empty()
     }
 
-    /// Carries out what a reflector asked for when it was woken for this flow.
+    /// Carries out what a reflector asked for when it was woken with a probe of this flow.
     pub(super) fn reply(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
-        self.reply_by(flow, net, wires, |host, frame, _| {
-            host.control.push_back(frame);
-            host.look();
-        });
+        self.reply_by(flow, net, wires, |host, frame, _| host.queue_control(frame));
     }
 
-    /// The same; `say` sends a control frame of strict priority on its way.
+    fn queue_control(&mut self, frame: Frame) {
+        self.control.push_back(frame);
+        self.look();
+    }
+
+    /// Answers a data frame that wants it ([`Host::answers`]). `say` sends a control frame of strict priority on its way.
     #[inline]
-    pub(super) fn reply_by(
+    pub(super) fn reply_to(
+        &mut self,
+        frame: &Frame,
+        net: &Net,
+        wires: &mut Wires,
+        say: impl Fn(&mut Self, Frame, &mut Wires),
+    ) {
+        let flow = FlowId(frame.flow(self.hosts));
+        let ReflectGate::ReturnTags(counter) = self.gate else { return self.reply_by(flow, net, wires, say) };
+        let Tag::RateDiscovery(rate) = frame.tag() else { return };
+        self.add_one(counter);
+        self.answer(flow, &Feedback::ReturnedRate { rate }, net, wires, say);
+    }
+
+    /// Sends a message about a flow to its source.
+    #[inline]
+    fn answer(
+        &mut self,
+        flow: FlowId,
+        feedback: &Feedback,
+        net: &Net,
+        wires: &mut Wires,
+        say: impl Fn(&mut Self, Frame, &mut Wires),
+    ) {
+        self.made_control(feedback.wire_length());
+        let to = flow.0 / self.hosts;
+        if let Some(at) = net.direct(self.now) {
+            return wires.direct.push(Direct { to, at, from: self.id, flow, feedback: *feedback });
+        }
+        let kind = if self.in_band { Kind::InBand } else { Kind::Control };
+        let mut frame = Frame::control(kind, flow, self.hosts, to, self.now);
+        if !frame.say(flow, self.hosts, feedback) {
+            frame.ext = wires.bodies.put(Body::Feedback(flow, *feedback));
+        }
+        if self.in_band {
+            self.fifo.push_back(frame);
+            self.look();
+        } else {
+            say(self, frame, wires);
+        }
+    }
+
+    fn add_one(&mut self, counter: u8) {
+        if let Some(c) = self.counters.get_mut(usize::from(counter)) {
+            *c += 1;
+        }
+    }
+
+    /// Carries out what a reflector asked for.
+    #[inline]
+    fn reply_by(
         &mut self,
         flow: FlowId,
         net: &Net,
@@ -245,30 +314,8 @@ impl Host {
         // They are copied from where they stand: moved, a message would be copied twice, the second time just after the first.
         for action in &actions {
             match *action {
-                ReflectorAction::Reply(ref feedback) => {
-                    self.made_control(feedback.wire_length());
-                    if let Some(at) = net.direct(self.now) {
-                        let to = flow.0 / self.hosts;
-                        wires.direct.push(Direct { to, at, from: self.id, flow, feedback: *feedback });
-                        continue;
-                    }
-                    let ext = wires.bodies.put(Body::Feedback(flow, *feedback));
-                    let kind = if self.in_band { Kind::InBand } else { Kind::Control };
-                    let dst = flow.0 / self.hosts;
-                    let mut frame = Frame::control(kind, flow, self.hosts, dst, self.now);
-                    frame.ext = ext;
-                    if self.in_band {
-                        self.fifo.push_back(frame);
-                        self.look();
-                    } else {
-                        say(self, frame, wires);
-                    }
-                }
-                ReflectorAction::Count(i) => {
-                    if let Some(c) = self.counters.get_mut(usize::from(i)) {
-                        *c += 1;
-                    }
-                }
+                ReflectorAction::Reply(ref feedback) => self.answer(flow, feedback, net, wires, &say),
+                ReflectorAction::Count(i) => self.add_one(i),
                 ReflectorAction::Fail(ref cause) => {
                     let now = Time::from_ps(self.now);
                     self.failure.get_or_insert(format!("reflector at host {}, {now}: {cause}", self.id));

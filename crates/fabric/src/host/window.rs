@@ -76,7 +76,7 @@ impl Host {
             self.rest(ready);
             self.now = ready;
             if frame.is_data() {
-                self.reply_calmly(FlowId(frame.flow(self.hosts)), net, wires);
+                self.reply_calmly(&frame, net, wires);
             } else {
                 self.arrive(frame, net, wires);
             }
@@ -91,14 +91,20 @@ impl Host {
         if !self.heeds || frame.kind() != Kind::Control {
             return false;
         }
-        let Some(Body::Feedback(_, feedback)) = bodies.get(frame.ext) else { return false };
+        let said = frame.said();
+        let feedback = match (&said, bodies.get(frame.ext)) {
+            (Some(said), _) | (None, Some(Body::Feedback(_, said))) => said,
+            _ => return false,
+        };
         let Some(at) = self.limiters.find(WHOLE_HOST) else { return false };
         let Some(slot) = self.slot_mut(at) else { return false };
         if slot.state.release || !slot.object.notes(feedback) {
             return false;
         }
         self.events.add(ready, 0x4000 | u64::from(WHOLE_HOST) << 20);
-        bodies.release(frame.ext);
+        if said.is_none() {
+            bodies.release(frame.ext);
+        }
         true
     }
 

@@ -21,12 +21,28 @@ enum Why {
 /// A frame stored ahead at whose moment its queue must be looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
+    /// When it arrives, ps.
+    at: u64,
+    /// Its input and the reason: the order of what is due at one moment.
+    rank: u32,
     port: u16,
-    /// When it arrives, and where: the order of samples.
-    at: Key,
-    /// Frames stored behind it.
-    behind: usize,
     why: Why,
+    /// Frames stored behind it.
+    behind: u32,
+}
+
+impl Due {
+    #[inline(always)]
+    fn new(e: &Entry, why: Why, port: usize, behind: usize) -> Self {
+        let rank = u32::from(e.frame.input) << 2 | why as u32;
+        Self { at: e.ready, rank, port: port as u16, why, behind: behind as u32 }
+    }
+    fn is(&self, port: usize, why: Why) -> bool {
+        usize::from(self.port) == port && self.why == why
+    }
+    fn key(&self) -> Key {
+        (self.at, order::DATA, self.rank >> 2)
+    }
 }
 
 /// How a frame was stored.
@@ -107,6 +123,16 @@ impl Port {
     /// Bytes that have left by `now`, of data and in all, where nothing stops what waits.
     fn gone_by(&self, now: u64) -> (u64, u64) {
         let (mut data, mut all, mut free) = (0, 0, self.free);
+        if self.control.is_empty() {
+            for e in self.data.entries() {
+                free = e.ready.max(free) + self.service.time(e.frame.len);
+                if free > now {
+                    break;
+                }
+                data += u64::from(e.frame.len);
+            }
+            return (data, data);
+        }
         let mut waiting = self.data.entries().iter().peekable();
         let mut control = self.control.entries().iter().peekable();
         let ready = |e: Option<&&Entry>| e.map_or(AFTER, |e| e.ready);
@@ -137,13 +163,13 @@ impl Switch {
     pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
         for i in 0..self.ran_out.len() {
             let p = usize::from(self.ran_out[i]);
-            let since = self.ports[p].later(base);
-            self.look_for_sample(p, since.behind);
-            if since.ahead > since.ahead_data {
-                self.look_for_probes(p, since.behind);
+            self.look_for_sample(p, usize::MAX, base);
+            if self.probes_stored {
+                self.look_for_probes(p, base);
             }
         }
         self.ran_out.clear();
+        self.probes_stored = false;
         // Nothing can come between the frames of the window.
         let alone = self.rare >= end && self.due.is_empty();
         while let Some(p) = self.higher.pop() {
@@ -158,10 +184,10 @@ impl Switch {
         }
         loop {
             let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
-            match self.due.iter().enumerate().min_by_key(|(_, d)| (d.at, d.why)) {
-                Some((i, &due)) if due.at < rare => {
+            match self.due.iter().enumerate().min_by_key(|(_, d)| (d.at, d.rank)) {
+                Some((i, &due)) if due.key() < rare => {
                     self.due.swap_remove(i);
-                    let (p, now, behind) = (usize::from(due.port), due.at.0, due.behind);
+                    let (p, now, behind) = (usize::from(due.port), due.at, due.behind as usize);
                     match due.why {
                         Why::Probe => self.probe_stored(p, now, behind, net, wires),
                         Why::Peak => self.measure(p, now, behind, wires),
@@ -178,11 +204,10 @@ impl Switch {
     #[cold]
     #[inline(never)]
     pub(super) fn look_for_peaks(&mut self, p: usize, frames: usize) {
-        self.due.retain(|d| usize::from(d.port) != p || d.why != Why::Peak);
+        self.due.retain(|d| !d.is(p, Why::Peak));
         let all = self.ports[p].data.entries();
         for (behind, e) in all.iter().rev().take(frames).enumerate() {
-            let at = (e.ready, order::DATA, u32::from(e.frame.input));
-            self.due.push(Due { port: p as u16, at, behind, why: Why::Peak });
+            self.due.push(Due::new(e, Why::Peak, p, behind));
         }
     }
 
@@ -213,28 +238,30 @@ impl Switch {
         }
     }
 
-    /// On which of the last `frames` frames of its queue does a port's countdown run out, if on one?
-    pub(super) fn look_for_sample(&mut self, p: usize, frames: usize) {
+    /// On which of the last `frames` frames of its queue, of those that arrive at `from` or later, does a port's countdown run
+    /// out, if on one?
+    #[inline]
+    pub(super) fn look_for_sample(&mut self, p: usize, frames: usize, from: u64) {
         if frames == 0 {
             return;
         }
         if !self.due.is_empty() {
-            self.due.retain(|d| usize::from(d.port) != p || d.why != Why::Sample);
+            self.due.retain(|d| !d.is(p, Why::Sample));
         }
         let port = &self.ports[p];
-        let mut countdown = port.countdown + port.last_of(frames).ahead_data as i64;
-        let all = port.data.entries();
-        for (i, e) in all.iter().enumerate().skip(all.len().saturating_sub(frames)) {
-            if !e.frame.is_data() {
-                continue;
+        let (mut countdown, mut due) = (port.countdown, None);
+        // From the last on, as it has run out mostly on one of the last two.
+        let last = port.data.entries().iter().rev().take(frames);
+        for (behind, e) in last.take_while(|e| e.ready >= from).enumerate() {
+            if countdown > 0 {
+                break;
             }
-            countdown -= i64::from(e.frame.len);
-            if countdown <= 0 {
-                let at = (e.ready, order::DATA, u32::from(e.frame.input));
-                self.due.push(Due { port: p as u16, at, behind: all.len() - 1 - i, why: Why::Sample });
-                return;
+            if e.frame.is_data() {
+                countdown += i64::from(e.frame.len);
+                due = Some(Due::new(e, Why::Sample, p, behind));
             }
         }
+        self.due.extend(due);
     }
 
     /// Stores a probe that comes among the data, where its queue's length has no consequence. What a congestion point makes of
@@ -253,16 +280,16 @@ impl Switch {
         port.countdown += i64::from(f.len);
         if port.point.is_some() {
             self.note_ran_out(usize::from(out));
+            self.probes_stored = true;
         }
         Stored::Calmly
     }
 
-    /// The congestion point of a port is to look at the probes among the last `frames` frames of its queue when they arrive.
-    fn look_for_probes(&mut self, p: usize, frames: usize) {
-        let last = self.ports[p].data.entries().iter().rev().take(frames);
-        for (behind, e) in last.enumerate().filter(|(_, e)| !e.frame.is_data()) {
-            let at = (e.ready, order::DATA, u32::from(e.frame.input));
-            self.due.push(Due { port: p as u16, at, behind, why: Why::Probe });
+    /// The congestion point of a port is to look at the probes of its queue that arrive at `from` or later.
+    fn look_for_probes(&mut self, p: usize, from: u64) {
+        let later = self.ports[p].data.entries().iter().rev().take_while(|e| e.ready >= from);
+        for (behind, e) in later.enumerate().filter(|(_, e)| !e.frame.is_data()) {
+            self.due.push(Due::new(e, Why::Probe, p, behind));
         }
     }
 
@@ -278,7 +305,7 @@ impl Switch {
             ends = s.probed_apart(p, &frame, apart, net, wires)
         });
         if ends {
-            self.due.retain(|d| usize::from(d.port) != p || d.behind != behind);
+            self.due.retain(|d| usize::from(d.port) != p || d.behind as usize != behind);
             let port = &mut self.ports[p];
             port.data.remove_but(behind);
             port.queued -= u64::from(frame.len);

@@ -24,7 +24,7 @@ impl Switch {
             point.state.gate = Gate::Never;
         }
         if !fire {
-            return self.look_for_sample(out, apart.behind);
+            return self.look_for_sample(out, apart.behind, 0);
         }
         self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead - apart.gone);
         let mut view = FrameView {
@@ -82,7 +82,7 @@ impl Switch {
                 self.look_for_peaks(p, apart.behind);
             }
         }
-        self.look_for_sample(p, apart.behind);
+        self.look_for_sample(p, apart.behind, 0);
         let mut answer = false;
         let none = actions.is_empty();
         for action in actions.drain(..) {
@@ -152,7 +152,10 @@ impl Switch {
         };
         let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
         let mut frame = Frame::control(kind, flow, net.hosts, dst, self.now);
-        (frame.input, frame.ext) = (self.ports.len() as u16, wires.bodies.put(body));
+        frame.input = self.ports.len() as u16;
+        if !matches!(&body, Body::Feedback(_, said) if frame.say(flow, net.hosts, said)) {
+            frame.ext = wires.bodies.put(body);
+        }
         frame
     }
 
@@ -226,7 +229,9 @@ impl Switch {
             self.count_cells(out, frame.len);
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
                 self.control_discarded += 1;
-                return wires.bodies.release(frame.ext);
+                return if frame.has_body() {
+                    wires.bodies.release(frame.ext)
+                };
             }
             self.enqueue(out, &mut frame, wires);
             return;

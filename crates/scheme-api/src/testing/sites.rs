@@ -168,7 +168,8 @@ impl PointRig {
 /// One reflector of flow 1, built with the first frame or probe that wakes it.
 #[derive(Debug)]
 pub struct ReflectorRig {
-    object: Box<dyn Reflector>,
+    /// None where tags are returned without one.
+    object: Option<Box<dyn Reflector>>,
     gate: ReflectGate,
     draws: Stream,
     started: bool,
@@ -186,9 +187,14 @@ impl ReflectorRig {
     pub fn new(scheme: &dyn Scheme, line: Rate, seed: u64) -> Option<Self> {
         let site = SinkSite { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), line_rate: line };
         let stream = Stream::new(seed, 5, Purpose::Reflector);
+        let gate = scheme.plan().reflect;
+        let object = scheme.reflector(&site);
+        if object.is_none() && !matches!(gate, ReflectGate::ReturnTags(_)) {
+            return None;
+        }
         Some(Self {
-            object: scheme.reflector(&site)?,
-            gate: scheme.plan().reflect,
+            object,
+            gate,
             draws: Stream::new(seed, 5, Purpose::Node),
             started: false,
             state: ReflectorState::new(stream),
@@ -201,11 +207,12 @@ impl ReflectorRig {
     /// Calls the object; yields its messages.
     fn call(&mut self, call: impl FnOnce(&mut dyn Reflector, &mut ReflectorControl<'_>)) -> Vec<Feedback> {
         let from = self.actions.len();
+        let Some(object) = &mut self.object else { return Vec::new() };
         let mut ctl = ReflectorControl::new(self.now, &mut self.state, &mut self.actions);
         if !std::mem::replace(&mut self.started, true) {
-            self.object.start(&mut ctl);
+            object.start(&mut ctl);
         }
-        call(self.object.as_mut(), &mut ctl);
+        call(object.as_mut(), &mut ctl);
         let mut replies = Vec::new();
         for action in &self.actions[from..] {
             match action {
@@ -227,6 +234,12 @@ impl ReflectorRig {
             ReflectGate::Unmarked(p) => !frame.marked && self.draws.chance(p),
             ReflectGate::Tagged => frame.tag != Tag::None,
             ReflectGate::Always => true,
+            ReflectGate::ReturnTags(counter) => {
+                let Tag::RateDiscovery(rate) = frame.tag else { return Vec::new() };
+                let said = Feedback::ReturnedRate { rate };
+                self.actions.extend([ReflectorAction::Count(counter), ReflectorAction::Reply(said)]);
+                return vec![said];
+            }
         };
         if self.started || fires {
             self.state.received += frame.len.get();
