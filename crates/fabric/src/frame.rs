@@ -176,7 +176,10 @@ impl Frame {
         matches!(self.kind(), Kind::Control | Kind::InBand) && self.word & (3 << SAID) == 0
     }
     pub(crate) fn set_tag(&mut self, tag: Tag) {
-        let (kind, ext) = tag.pack();
+        self.set_packed_tag(tag.pack());
+    }
+    #[inline]
+    pub(crate) fn set_packed_tag(&mut self, (kind, ext): (u8, u32)) {
         self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
         self.ext = ext;
     }

@@ -158,6 +158,8 @@ pub(crate) struct Host {
     pub(crate) scheme: Option<usize>,
     pub(crate) built: Built,
     scope: Scope,
+    /// A returned rate, but at least this, becomes that of its limiter.
+    obeys: Option<Rate>,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
     reflectors: Vec<ReflectorSlot>,
@@ -265,6 +267,7 @@ impl Host {
             scheme: spec.scheme,
             built: plan.built,
             scope: plan.limiter_scope,
+            obeys: plan.obeys,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             reflectors: Vec::new(),

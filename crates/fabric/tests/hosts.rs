@@ -142,6 +142,7 @@ impl Scheme for Nudge {
                 _ => ReflectGate::Always,
             },
             reflector_scope: scope(4096),
+            obeys: (self.dial >> 13 == 5).then(|| Rate::from_mbps(700.0)),
         }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
@@ -208,7 +209,7 @@ fn scenario(seed: u64) -> RunSpec {
     }
     spec.control = if pick(3) == 0 { ControlTransport::InBand } else { ControlTransport::Priority };
     if pick(4) > 0 {
-        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(3 << 14) }));
+        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(6 << 13) }));
     }
     if pick(3) == 0 {
         common::hotspot(&mut spec, Rate::from_gbps(1.0));

@@ -342,10 +342,43 @@ impl Host {
         match at {
             Some(at) => {
                 self.events.add(self.now, 0x4000 | u64::from(key) << 20);
+                if let (Some(least), Feedback::ReturnedRate { rate }) = (self.obeys, *feedback) {
+                    return self.obey(at, rate.max(least), net);
+                }
                 self.call(at, net, |object, limiter| object.on_feedback(feedback, limiter));
             }
             None => self.ignored += 1,
         }
+    }
+
+    /// A rate that has come back becomes that of a limiter.
+    #[inline]
+    pub(super) fn obey(&mut self, at: usize, rate: Rate, net: &Net) {
+        if !self.adopts(at, rate) {
+            self.call(at, net, |_, limiter| limiter.set_rate(rate));
+        }
+    }
+
+    /// The same where nothing else follows from it: no frame waits for it, and its frames do not just pass. False, with nothing
+    /// done, where more may follow.
+    #[inline(always)]
+    pub(super) fn adopts(&mut self, at: usize, rate: Rate) -> bool {
+        if self.voqs.is_some() || !self.fifo.is_empty() {
+            return false;
+        }
+        let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return false };
+        if slot.waits() || slot.state.release || slot.state.packed_tag().0 == 0 {
+            return false;
+        }
+        let before = slot.state.rate;
+        slot.state.set_rate(rate);
+        if std::mem::take(&mut slot.state.retime) {
+            slot.eligible = slot.gap_end().max(self.now);
+        }
+        if slot.state.rate != before {
+            self.events.add(self.now ^ u64::from(slot.key) << 40, slot.state.rate.bps().to_bits());
+        }
+        true
     }
 
     pub(super) fn tick(&mut self) {
@@ -410,7 +443,7 @@ impl Host {
 
     /// Data frames still inside.
     pub(crate) fn inside(&self, ledger: &mut Ledger) {
-        let queued = self.limiters.slots.iter().flatten().flat_map(|s| &s.queue);
+        let queued = self.limiters.all_queued();
         let virtual_queues = self.voqs.iter().flat_map(|v| v.iter());
         for f in
             self.fifo.iter().chain(queued).chain(virtual_queues).chain(&self.sending).filter(|f| f.is_data())
