@@ -4,6 +4,7 @@
 //!
 //! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
+mod merged;
 mod paced;
 mod receiving;
 mod sending;
@@ -107,6 +108,8 @@ pub(crate) struct Host {
     watched: bool,
     /// Feedback takes effect as it arrives, and one reaction point heeds all of it.
     heeds: bool,
+    /// Its windows are run by [`Host::sweep_merged`].
+    merged: bool,
     pub(crate) got: Ledger,
     pub(crate) frames: Hash,
     pub(crate) last_delivery: u64,
@@ -232,6 +235,14 @@ impl Host {
             heeds: plan.limiter_scope == Scope::Host
                 && spec.feedback_delay == Time::ZERO
                 && spec.faults.feedback_lost == 0,
+            merged: matches!(plan.reflect, ReflectGate::ReturnTags(_))
+                && plan.obeys.is_some()
+                && spec.feedback_delay == Time::ZERO
+                && spec.faults.feedback_lost == 0
+                && spec.queues == HostQueues::Fifo
+                && (spec.fifo_frames > 0 && spec.limiter_frames > 0)
+                && net.control == ControlTransport::Priority
+                && matches!(&sources[..], [only] if !only.greedy),
             delivered_bits: 0,
             latency_sum: 0,
             latency_max: 0,

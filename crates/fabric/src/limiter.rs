@@ -65,12 +65,19 @@ impl LimiterSlot {
     /// Puts the flow's tag into a frame that leaves.
     #[inline]
     pub(crate) fn tag(&mut self, frame: &mut Frame) {
-        let tag = self.state.packed_tag();
-        if tag.0 != 0
-            && (self.state.tag_probability >= 1.0 || self.state.stream.chance(self.state.tag_probability))
-        {
+        let tag = self.next_tag();
+        if tag.0 != 0 {
             frame.set_packed_tag(tag);
         }
+    }
+
+    /// The tag of the frame that leaves now, packed.
+    #[inline]
+    pub(crate) fn next_tag(&mut self) -> (u8, u32) {
+        let tag = self.state.packed_tag();
+        let tagged = tag.0 != 0
+            && (self.state.tag_probability >= 1.0 || self.state.stream.chance(self.state.tag_probability));
+        if tagged { tag } else { (0, 0) }
     }
 
     /// Notes that a frame of `len` goes at `now`; the next may go a gap later.
