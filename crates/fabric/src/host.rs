@@ -12,9 +12,7 @@ mod thin;
 mod window;
 
 use crate::bodies::{Bodies, Body, Direct};
-use crate::frame::{
-    Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind, order,
-};
+use crate::frame::{Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, arrival_kind, order};
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
@@ -25,6 +23,7 @@ use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPositio
 use crate::switch::Ledger;
 use crate::timers::Timers;
 use crate::voq::Voqs;
+use crate::wires::Wires;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Probe,
     ProbeTarget, Purpose, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
