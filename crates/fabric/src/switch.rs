@@ -82,6 +82,8 @@ pub(crate) struct Switch {
     pub(crate) critical: Vec<u16>,
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: u64,
+    /// The event itself.
+    pub(crate) next_rare: Key,
     /// Ports whose transmitter must look for work at `now`.
     kicks: u64,
     many_kicks: Vec<u32>,
@@ -148,6 +150,7 @@ impl Switch {
             chosen: None,
             critical: Vec::new(),
             rare: 0,
+            next_rare: NO_EVENT,
             kicks: 0,
             many_kicks: Vec::new(),
             own: VecDeque::new(),
@@ -279,25 +282,24 @@ impl Switch {
                 best = (end, order::END, p as u32);
             }
         }
-        best = best.min(self.next_rare_key());
+        best = best.min(self.next_rare);
         if best.0 == NEVER { NO_EVENT } else { best }
     }
 
-    /// The next of the rare events: changes, own messages, timers, ticks.
-    pub(crate) fn next_rare_key(&self) -> Key {
-        let mut best = NO_EVENT;
-        if let Some(&(at, port, _)) = self.changes.front() {
-            best = best.min((at, order::CHANGE, u32::from(port)));
-        }
-        if let Some(&(at, _, _)) = self.own.front() {
-            best = best.min((at, order::CONTROL, self.ports.len() as u32));
-        }
-        best.min((self.timers.next, order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
-    }
-
-    /// Notes the earliest event that is neither an arrival nor the end of a transmission.
+    /// Notes the next of the rare events, which are neither arrivals nor ends of transmissions: changes, own messages, timers,
+    /// ticks. In their order at one moment, and without a branch: which it is cannot be predicted.
     pub(crate) fn note_rare(&mut self) {
-        self.rare = self.next_rare_key().0;
+        let change = self.changes.front().map_or((NEVER, 0), |c| (c.0, u32::from(c.1)));
+        let own = self.own.front().map_or(NEVER, |o| o.0);
+        let mut next = (change.0, order::CHANGE, change.1);
+        for later in [
+            (own, order::CONTROL, self.ports.len() as u32),
+            (self.timers.next, order::TIMER, 0),
+            (self.next_tick, order::TICK, 0),
+        ] {
+            next = if later.0 < next.0 { later } else { next };
+        }
+        (self.rare, self.next_rare) = (next.0, next);
     }
 
     fn kick(&mut self, port: usize) {
