@@ -382,6 +382,36 @@ fn figures_name_what_is_recorded() {
     refused(("[topology]", "[[figure]]\ntitle = \"x\"\n[topology]"), &["shows nothing"]);
 }
 
+/// Drift is a factor to QCN and a rate to ECM: whoever runs one of them says what that one reads, and what nobody reads that
+/// runs is refused.
+#[test]
+fn parameters_concern_the_schemes_that_run() {
+    let folder = Folder::new("parameters");
+    let file = folder.file("mine.toml");
+    std::fs::write(&file, SMALL.replace("\"none\", \"ecm\"", "\"none\", \"ecm\", \"qcn-2pt\"")).unwrap();
+    let out = folder.file("out");
+    let run = |scheme: &[&str], set: &str| {
+        let all = [&["run", &file, "--set", set, "--out", &out, "--series", "none"], scheme].concat();
+        let found = cnsim(&all);
+        (found.status.code(), text(&found))
+    };
+    for (scheme, drift) in [("qcn-2pt", "1.005"), ("ecm", "1 Mb/s")] {
+        let (code, said) = run(&["--scheme", scheme], &format!("scheme.params.drift={drift}"));
+        assert_eq!(code, Some(0), "{said}");
+    }
+    let (code, said) = run(&["--scheme", "ecm"], "scheme.params.drift=1.005");
+    assert!(code == Some(2) && said.contains("has no unit (as ecm reads it)"), "{said}");
+    let (code, said) = run(&["--scheme", "qcn-2pt"], "scheme.params.tagging=0.1");
+    assert!(code == Some(2) && said.contains("qcn-2pt has no such parameter"), "{said}");
+    let (code, said) = run(&["--scheme", "fecn"], "scheme.params.tagging=0.1");
+    assert_eq!(code, Some(0), "beside the matrix: {said}");
+    let (code, said) = run(&[], "scheme.params.tagging=0.1");
+    assert!(code == Some(2) && said.contains("none, ecm, qcn-2pt has no such parameter"), "{said}");
+    let sweep = ["sweep", &file, "--over", "hotspot.rate=1 Gb/s,2 Gb/s", "--seeds", "1", "--out", &out];
+    let found = cnsim(&[&sweep[..], &["--scheme", "qcn-2pt", "--set", "scheme.params.drift=1.005"]].concat());
+    assert_eq!(found.status.code(), Some(0), "{}", text(&found));
+}
+
 #[test]
 fn bench_compares_every_scheme_with_none() {
     let o = cnsim(&["bench", "--schemes", "w1", "--rounds", "1", "--duration", "0.2 ms", "--json"]);

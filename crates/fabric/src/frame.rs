@@ -307,6 +307,11 @@ impl Ring {
     pub(crate) fn first_three(&self) -> Option<&[Entry; 3]> {
         self.buf.get(self.head as usize..)?.first_chunk()
     }
+    /// The first `n` places, if there are so many from the first entry on. Of those after the last entry as above.
+    #[inline(always)]
+    pub(crate) fn first(&self, n: usize) -> Option<&[Entry]> {
+        self.buf.get(self.head as usize..)?.get(..n)
+    }
     /// Takes the last entry if its time is not before `base`.
     pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
         let last = *self.entries().last()?;
