@@ -84,8 +84,8 @@ pub(crate) struct Switch {
     pub(crate) critical: Vec<u16>,
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: u64,
-    /// The event itself.
-    pub(crate) next_rare: Key,
+    /// Its kind and port.
+    rare_kind: (u8, u32),
     /// Ports whose transmitter must look for work at `now`.
     kicks: u64,
     many_kicks: Vec<u32>,
@@ -152,7 +152,7 @@ impl Switch {
             chosen: None,
             critical: Vec::new(),
             rare: 0,
-            next_rare: NO_EVENT,
+            rare_kind: (0, 0),
             kicks: 0,
             many_kicks: Vec::new(),
             own: VecDeque::new(),
@@ -290,7 +290,7 @@ impl Switch {
                 best = (end, order::END, p as u32);
             }
         }
-        best = best.min(self.next_rare);
+        best = best.min(self.next_rare());
         if best.0 == NEVER { NO_EVENT } else { best }
     }
 
@@ -307,7 +307,14 @@ impl Switch {
         ] {
             next = if later.0 < next.0 { later } else { next };
         }
-        (self.rare, self.next_rare) = (next.0, next);
+        self.rare = next.0;
+        self.rare_kind = (next.1, next.2);
+    }
+
+    /// That event.
+    #[inline]
+    pub(crate) fn next_rare(&self) -> Key {
+        (self.rare, self.rare_kind.0, self.rare_kind.1)
     }
 
     fn kick(&mut self, port: usize) {
