@@ -227,3 +227,41 @@ fn the_probe_clock() {
     rig.wait(Time::from_ms(100));
     assert_eq!(probes(&rig) - n, 10);
 }
+
+/// `unloaded` starts from the topology: the round trip, or half of it for the way out. 600 Mb/s with 400 us beyond that are 30
+/// KB; a trip as short as that is an empty path.
+#[test]
+fn the_topology_knows_the_shortest_latency() {
+    let site = |basis| Reaction::new(basis, with(&[("l0", "unloaded")]), Time::from_us(80)).shortest;
+    assert_eq!(site(Basis::Source), Some(Time::from_us(80)));
+    assert_eq!(site(Basis::Destination), Some(Time::from_us(40)));
+    assert_eq!(Reaction::new(Basis::Source, with(&[]), Time::from_us(80)).shortest, None);
+}
+
+fn with(sets: &[(&str, &str)]) -> E2cmParams {
+    let mut params = E2cmParams::default();
+    sets.iter().for_each(|(key, text)| params.set(key, text).unwrap());
+    params
+}
+
+/// From its first frame on a flow probes, limited or not; with the other readings only while it is limited. Probes and
+/// answers are counted.
+#[test]
+fn who_probes() {
+    for (l0, free, limited) in [("probe-always", 13, 13), ("unloaded", 0, 13), ("first-sample", 0, 13)] {
+        let params = with(&[("l0", l0), ("probe_jitter", "0"), ("first_probe", "full-interval")]);
+        let mut rig = ReactionRig::new(E2cm { basis: Basis::Source, params }, Rate::from_gbps(10.0));
+        let counted = |rig: &ReactionRig, index: u8| {
+            rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
+        };
+        rig.send(1_000_000);
+        assert_eq!(rig.probes.len(), free, "{l0}");
+        rig.feedback(&ecm(-1000.0));
+        rig.send(1_000_000);
+        assert_eq!(rig.probes.len() - free, limited, "{l0}");
+        assert_eq!(counted(&rig, PROBES), rig.probes.len(), "{l0}");
+        let probe = rig.probes.pop_front().unwrap();
+        rig.feedback(&Feedback::ProbeReply { probe, at: rig.now(), rx_rate: Rate::ZERO });
+        assert_eq!(counted(&rig, ANSWERS), 1);
+    }
+}
