@@ -56,6 +56,7 @@ impl Reflector for Listener {
         if self.0 {
             ctl.reply(Feedback::Cnp);
             ctl.ignore_for(Time::from_us(20));
+            ctl.hear_all(ctl.now().as_ps() % 3 == 0);
         }
     }
 }
