@@ -35,6 +35,8 @@ pub(crate) struct Port {
     pub(crate) mixed: bool,
     /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) counted: bool,
+    /// Its congestion point looks at probes.
+    pub(crate) reads_probes: bool,
     /// In a window two or three of the longest frames leave.
     pub(crate) few: bool,
     /// A departure may be marked where more than this is queued.
@@ -94,6 +96,10 @@ impl Port {
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
+    /// Does anything follow from it that a probe gets here?
+    pub(super) fn looks_at(&self, probe: &Frame) -> bool {
+        self.reads_probes || probe.is_for_point()
+    }
     /// Does the ramp at arrival mark a frame with which the queue is so long?
     #[inline]
     pub(super) fn marks_arrival(&mut self, queued: u64) -> bool {
@@ -101,13 +107,18 @@ impl Port {
         let p = ramp.probability(queued);
         p >= 1.0 || (p > 0.0 && self.marks.chance(p))
     }
-    /// The first data frame, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
+    /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
-    pub(crate) fn data_sent(&mut self, len: u16, done: u64) {
+    pub(crate) fn first_sent(&mut self, is_data: bool, len: u16, done: u64) {
         self.data.skip();
         self.left += u64::from(len);
-        self.sent += 1;
         self.free = done;
+        if is_data {
+            self.sent += 1;
+        } else {
+            self.left_control += u64::from(len);
+            self.out.control_sent += 1;
+        }
     }
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {
