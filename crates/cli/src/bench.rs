@@ -18,7 +18,7 @@ enum Shape {
 }
 
 /// A row: name, scheme, settings over the single-hop scenario, and what they cannot say.
-/// Durations are such that a row takes about a second: CPU time comes in steps of 10 ms.
+/// Durations are such that a row takes about a second.
 struct Row(&'static str, &'static str, &'static [(&'static str, &'static str)], Shape);
 
 const QUIET: (&str, &str) = ("hotspot.host", "off");
@@ -48,6 +48,7 @@ const ROWS: &[Row] = &[
         Shape::AsWritten,
     ),
     Row("w2-60", "none", W2_60, Shape::AsWritten),
+    Row("w1-60", "none", &[QUIET, ("run.duration", "500 ms"), ("workload.load", "60 %")], Shape::AsWritten),
     Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
     Row("b07-single", "qcn-3pt", W1, Shape::AsWritten),
     Row("b07-single", "ecm", W1, Shape::AsWritten),
@@ -80,7 +81,7 @@ const ROWS: &[Row] = &[
     Row("sparse", "none", &[QUIET, ("run.duration", "20 s"), ("workload.load", "5 %")], Shape::AsWritten),
 ];
 
-pub(crate) fn bench(rows: &[String], as_json: bool, child: bool) -> Done {
+pub(crate) fn bench(rows: &[String], duration: Option<&str>, as_json: bool, child: bool) -> Done {
     if child {
         let (name, scheme) =
             (rows.first().map_or("", String::as_str), rows.get(1).map_or("", String::as_str));
@@ -89,28 +90,15 @@ pub(crate) fn bench(rows: &[String], as_json: bool, child: bool) -> Done {
         println!("{}", measure(name, scheme, threads, duration)?);
         return Ok(());
     }
-    let known = |r: &String| ROWS.iter().any(|x| x.0 == r);
-    if let Some(r) = rows.iter().find(|r| !known(r)) {
-        let mut names: Vec<&str> = ROWS.iter().map(|r| r.0).collect();
-        names.dedup();
-        return Err(Failure::input(format!("there is no row `{r}`\n  help: rows are {}", names.join(", "))));
-    }
-    let program = std::env::current_exe().map_err(|e| Failure::Run(e.to_string()))?;
-    let mut results: Vec<Value> = Vec::new();
-    for Row(name, scheme, ..) in ROWS.iter().filter(|r| rows.is_empty() || rows.iter().any(|x| x == r.0)) {
-        let out = std::process::Command::new(&program).args(["bench", "--child", name, scheme]).output();
-        let out = out.map_err(|e| Failure::Run(e.to_string()))?;
-        let row = serde_json::from_slice(&out.stdout).map_err(|e| {
-            Failure::Run(format!("{name} {scheme}: {e}: {}", String::from_utf8_lossy(&out.stderr)))
-        })?;
-        results.push(row);
-    }
+    check(rows, duration)?;
+    let results: Vec<Value> = (ROWS.iter())
+        .filter(|r| rows.is_empty() || rows.iter().any(|x| x == r.0))
+        .map(|Row(name, scheme, ..)| in_child(name, scheme, duration))
+        .collect::<Result<_, _>>()?;
     if as_json {
-        let host = json!({"cores": std::thread::available_parallelism().map_or(1, usize::from), "arch": std::env::consts::ARCH, "os": std::env::consts::OS});
-        println!("{}", json!({"schema": 1, "host": host, "rows": results}));
+        print_json(&results);
         return Ok(());
     }
-    let number = |v: &Value, k: &str| v[k].as_f64().unwrap_or(0.0);
     let table: Vec<Vec<String>> = results
         .iter()
         .map(|r| {
@@ -136,15 +124,98 @@ pub(crate) fn bench(rows: &[String], as_json: bool, child: bool) -> Done {
     Ok(())
 }
 
-/// Seconds of CPU of this process, and its peak memory, from the system.
-fn usage() -> (f64, u64) {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks: f64 = [11, 12].iter().filter_map(|&i| after.get(i)?.parse::<f64>().ok()).sum();
+/// Are these rows of the standard set, and is this a duration for them?
+fn check(rows: &[String], duration: Option<&str>) -> Done {
+    let known = |r: &String| ROWS.iter().any(|x| x.0 == r);
+    if let Some(r) = rows.iter().find(|r| !known(r)) {
+        let mut names: Vec<&str> = ROWS.iter().map(|r| r.0).collect();
+        names.dedup();
+        return Err(Failure::input(format!("there is no row `{r}`\n  help: rows are {}", names.join(", "))));
+    }
+    let duration = duration.map(|d| ("run.duration", d));
+    for Row(name, scheme, ..) in ROWS.iter().filter(|x| rows.is_empty() || rows.iter().any(|r| x.0 == r)) {
+        spec(name, scheme, duration.as_slice())?;
+    }
+    Ok(())
+}
+
+fn number(v: &Value, key: &str) -> f64 {
+    v[key].as_f64().unwrap_or(0.0)
+}
+
+fn print_json(rows: &[Value]) {
+    let host = json!({"cores": std::thread::available_parallelism().map_or(1, usize::from), "arch": std::env::consts::ARCH, "os": std::env::consts::OS});
+    println!("{}", json!({"schema": 1, "host": host, "rows": rows}));
+}
+
+/// Measures a row in a process of its own.
+fn in_child(name: &str, scheme: &str, duration: Option<&str>) -> Result<Value, Failure> {
+    let program = std::env::current_exe().map_err(|e| Failure::Run(e.to_string()))?;
+    let mut child = std::process::Command::new(program);
+    child.args(["bench", "--child", name, scheme, "1"]).args(duration);
+    let out = child.output().map_err(|e| Failure::Run(e.to_string()))?;
+    serde_json::from_slice(&out.stdout)
+        .map_err(|e| Failure::Run(format!("{name} {scheme}: {e}: {}", String::from_utf8_lossy(&out.stderr))))
+}
+
+/// `cnsim bench --schemes`: packet-hops per CPU-second of every scheme beside those of `none`, on the same network. In each
+/// round the schemes take turns, so that what else the machine does meets all of them; the median counts.
+pub(crate) fn compare_schemes(rows: &[String], rounds: u16, duration: Option<&str>, as_json: bool) -> Done {
+    let default = ["w2-60".to_string()];
+    let rows = if rows.is_empty() { &default[..] } else { rows };
+    check(rows, duration)?;
+    let names = || cnsim_schemes::catalogue().iter().map(|s| s.name);
+    let bar = indicatif::ProgressBar::new((rows.len() * names().count()) as u64 * u64::from(rounds));
+    let mut results = Vec::new();
+    for row in rows {
+        let mut seen: Vec<Vec<Value>> = names().map(|_| Vec::new()).collect();
+        for _ in 0..rounds {
+            for (scheme, seen) in names().zip(&mut seen) {
+                seen.push(in_child(row, scheme, duration)?);
+                bar.inc(1);
+            }
+        }
+        let mut medians: Vec<Value> = Vec::new();
+        for mut seen in seen {
+            seen.sort_by(|a, b| number(a, "mhops_per_cpu_s").total_cmp(&number(b, "mhops_per_cpu_s")));
+            medians.extend(seen.drain(..).nth(usize::from(rounds / 2)));
+        }
+        let none =
+            medians.iter().find(|r| r["scheme"] == "none").map_or(0.0, |r| number(r, "mhops_per_cpu_s"));
+        for mut r in medians {
+            r["share_of_none"] = json!(number(&r, "mhops_per_cpu_s") / none);
+            results.push(r);
+        }
+    }
+    bar.finish_and_clear();
+    if as_json {
+        print_json(&results);
+        return Ok(());
+    }
+    let table: Vec<Vec<String>> = results
+        .iter()
+        .map(|r| {
+            vec![
+                r["name"].as_str().unwrap_or("").into(),
+                r["scheme"].as_str().unwrap_or("").into(),
+                format!("{:.2e}", number(r, "packet_hops")),
+                format!("{:.0} %", 100.0 * number(r, "control_hops") / number(r, "packet_hops")),
+                format!("{:.1}", number(r, "mhops_per_cpu_s")),
+                format!("{:.0} %", 100.0 * number(r, "share_of_none")),
+            ]
+        })
+        .collect();
+    let heads = ["row", "scheme", "packet-hops", "of them control", "M hops/CPU s", "share of none"];
+    println!("{}", look::table(&heads, &table, true));
+    Ok(())
+}
+
+/// Peak memory of this process so far, bytes, from the system; 0 where it does not say.
+fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak =
         status.lines().find_map(|l| l.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse::<u64>().ok());
-    (ticks / 100.0, peak.unwrap_or(0) * 1024)
+    peak.unwrap_or(0) * 1024
 }
 
 /// The network of a row, with these settings over the row's own.
@@ -192,16 +263,17 @@ pub(crate) fn spec(name: &str, scheme: &str, more: &[(&str, &str)]) -> Result<Ru
 fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> Result<Value, Failure> {
     let duration = duration.map(|d| ("run.duration", d));
     let spec = spec(name, scheme, duration.as_slice())?;
-    let (before, wall) = (usage().0, std::time::Instant::now());
+    let unknown = |e| Failure::Run(format!("the system does not say how long this process has run: {e}"));
+    let before = cpu_time::ProcessTime::try_now().map_err(unknown)?;
+    let wall = std::time::Instant::now();
     let out = cnsim_fabric::run(&spec, &cnsim_fabric::Options { threads, ..Default::default() })
         .map_err(|e| Failure::Run(e.to_string()))?;
     let wall = wall.elapsed().as_secs_f64();
-    let (after, peak) = usage();
-    let cpu = if after > before { after - before } else { wall };
+    let cpu = before.try_elapsed().map_err(unknown)?.as_secs_f64();
     let f = out.fingerprint;
     Ok(json!({
         "name": name, "scheme": scheme, "packet_hops": out.packet_hops, "control_hops": out.control_hops, "cpu_s": cpu, "wall_s": wall,
-        "mhops_per_cpu_s": out.packet_hops as f64 / cpu / 1e6, "peak_rss_bytes": peak, "threads": threads,
+        "mhops_per_cpu_s": out.packet_hops as f64 / cpu / 1e6, "peak_rss_bytes": peak_memory(), "threads": threads,
         "fingerprint": format!("{:016x}", f.events ^ f.frames.rotate_left(21) ^ f.samples.rotate_left(42)),
     }))
 }

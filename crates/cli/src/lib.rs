@@ -153,6 +153,15 @@ enum Verb {
     Bench {
         /// Rows; all by default.
         rows: Vec<String>,
+        /// What every scheme costs beside `none`, on these rows; on `w2-60`, where nothing is congested, by default.
+        #[arg(long)]
+        schemes: bool,
+        /// With --schemes: how often each is measured, in turn with the others; the median counts.
+        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+        rounds: u16,
+        /// Simulated time of a row, instead of its own, such as `5 ms`.
+        #[arg(long, value_name = "TIME")]
+        duration: Option<String>,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -316,7 +325,12 @@ pub fn main() -> ExitCode {
         Verb::Headroom { rate, length, mtu, processing, json } => {
             tell::headroom(&rate, length, &mtu, &processing, json)
         }
-        Verb::Bench { rows, json, child } => bench::bench(&rows, json, child),
+        Verb::Bench { rows, schemes: true, rounds, duration, json, .. } => {
+            bench::compare_schemes(&rows, rounds, duration.as_deref(), json)
+        }
+        Verb::Bench { rows, duration, json, child, .. } => {
+            bench::bench(&rows, duration.as_deref(), json, child)
+        }
         Verb::Verify { file, threads } => run::verify(&file, threads, common),
         Verb::Compare { a, b } => run::compare(&a, &b),
         Verb::Sweep(args) => sweep::sweep(&args, common),

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let sets = pairs(&args.sets)?;
-    let scenario = Scenario::load(&args.scenario, &sets)?;
     let asked = match &args.scheme {
         None => None,
         Some(s) => Some(cnsim_schemes::find(s).ok_or_else(|| unknown_scheme(s))?.name),
     };
+    let scenario = Scenario::load_for(&args.scenario, &sets, asked.as_slice())?;
     let cases = scenario.cases();
     let first = first_case(&cases, asked)?;
     let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.as_str());

@@ -105,13 +105,16 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
     names.iter().map(one).collect()
 }
 
+/// Schemes by their registered names.
+fn schemes(asked: &[String]) -> Result<Vec<&'static str>, Failure> {
+    let one = |s: &String| cnsim_schemes::find(s.trim()).map(|e| e.name).ok_or_else(|| unknown_scheme(s));
+    asked.iter().map(one).collect()
+}
+
 /// The sweep that the arguments ask for; nothing has run yet.
 fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
     let axes = grid::axes(&args.over).map_err(Failure::Input)?;
-    let mut schemes = Vec::new();
-    for s in &args.scheme {
-        schemes.push(cnsim_schemes::find(s.trim()).ok_or_else(|| unknown_scheme(s))?.name.to_string());
-    }
+    let mut schemes: Vec<String> = schemes(&args.scheme)?.into_iter().map(String::from).collect();
     let cases = scenario.cases();
     let first = first_case(&cases, schemes.first().map(String::as_str))?;
     let mut base = match &args.condition {
@@ -137,7 +140,8 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
 
 pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let asked = wanted(&args.metric)?;
-    let scenario = Scenario::load(&args.scenario, &pairs(&args.sets)?)?;
+    let schemes = schemes(&args.scheme)?;
+    let scenario = Scenario::load_for(&args.scenario, &pairs(&args.sets)?, &schemes)?;
     let sweep = plan(args, &scenario)?;
     refuse_many(&sweep.jobs, args.batch.force)?;
     if !common.quiet {

@@ -114,6 +114,9 @@ fn usage_errors_exit_with_2() {
         &["explain", "aggregat_throughput"],
         &["frobnicate"],
         &["bench", "w9"],
+        &["bench", "--schemes", "w9"],
+        &["bench", "w1", "--duration", "soon"],
+        &["bench", "--schemes", "--rounds", "0"],
         &["headroom", "--rate", "10"],
         &["verify", "/no/such.json"],
         &["new", "a b"],
@@ -377,4 +380,55 @@ fn figures_name_what_is_recorded() {
     refused(("[topology]", &figure("hot_queu")), &["figure.0.series", "did you mean `hot_queue`"]);
     refused(("[topology]", &figure("flow H0>H1")), &["`H0>H1` is not recorded", "record.flows"]);
     refused(("[topology]", "[[figure]]\ntitle = \"x\"\n[topology]"), &["shows nothing"]);
+}
+
+/// Drift is a factor to QCN and a rate to ECM: whoever runs one of them says what that one reads, and what nobody reads that
+/// runs is refused.
+#[test]
+fn parameters_concern_the_schemes_that_run() {
+    let folder = Folder::new("parameters");
+    let file = folder.file("mine.toml");
+    std::fs::write(&file, SMALL.replace("\"none\", \"ecm\"", "\"none\", \"ecm\", \"qcn-2pt\"")).unwrap();
+    let out = folder.file("out");
+    let run = |scheme: &[&str], set: &str| {
+        let all = [&["run", &file, "--set", set, "--out", &out, "--series", "none"], scheme].concat();
+        let found = cnsim(&all);
+        (found.status.code(), text(&found))
+    };
+    for (scheme, drift) in [("qcn-2pt", "1.005"), ("ecm", "1 Mb/s")] {
+        let (code, said) = run(&["--scheme", scheme], &format!("scheme.params.drift={drift}"));
+        assert_eq!(code, Some(0), "{said}");
+    }
+    let (code, said) = run(&["--scheme", "ecm"], "scheme.params.drift=1.005");
+    assert!(code == Some(2) && said.contains("has no unit (as ecm reads it)"), "{said}");
+    let (code, said) = run(&["--scheme", "qcn-2pt"], "scheme.params.tagging=0.1");
+    assert!(code == Some(2) && said.contains("qcn-2pt has no such parameter"), "{said}");
+    let (code, said) = run(&["--scheme", "fecn"], "scheme.params.tagging=0.1");
+    assert_eq!(code, Some(0), "beside the matrix: {said}");
+    let (code, said) = run(&[], "scheme.params.tagging=0.1");
+    assert!(code == Some(2) && said.contains("none, ecm, qcn-2pt has no such parameter"), "{said}");
+    let sweep = ["sweep", &file, "--over", "hotspot.rate=1 Gb/s,2 Gb/s", "--seeds", "1", "--out", &out];
+    let found = cnsim(&[&sweep[..], &["--scheme", "qcn-2pt", "--set", "scheme.params.drift=1.005"]].concat());
+    assert_eq!(found.status.code(), Some(0), "{}", text(&found));
+}
+
+#[test]
+fn bench_compares_every_scheme_with_none() {
+    let o = cnsim(&["bench", "--schemes", "w1", "--rounds", "1", "--duration", "0.2 ms", "--json"]);
+    assert!(o.status.success(), "{}", text(&o));
+    let said: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+    let rows = said["rows"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|r| r["scheme"].as_str().unwrap()).collect();
+    let known: Vec<&str> = cnsim_schemes::catalogue().iter().map(|s| s.name).collect();
+    assert_eq!(names, known);
+    let speed = |r: &serde_json::Value| r["mhops_per_cpu_s"].as_f64().unwrap();
+    for r in rows {
+        assert!(r["name"] == "w1" && r["cpu_s"].as_f64().unwrap() > 0.0, "{r}");
+        let share = r["share_of_none"].as_f64().unwrap();
+        assert!((share - speed(r) / speed(&rows[0])).abs() < 1e-9, "{r}");
+    }
+    // Ten hosts at 85 % of 10 Gb/s send 1417 frames of 1500 B in 0.2 ms, over two links each.
+    let hops = rows[0]["packet_hops"].as_u64().unwrap();
+    assert!((2600..2900).contains(&hops), "{hops}");
+    assert_eq!(rows[0]["scheme"], "none");
 }

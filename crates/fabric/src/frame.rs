@@ -1,5 +1,6 @@
 //! Frames, and the wires between nodes.
 
+pub(crate) use crate::hash::{Hash, mix};
 pub(crate) use crate::tx_rate::TxRate;
 
 use crate::bodies::{Bodies, Body, Direct};
@@ -313,6 +314,11 @@ impl Ring {
     pub(crate) fn first_three(&self) -> Option<&[Entry; 3]> {
         self.buf.get(self.head as usize..)?.first_chunk()
     }
+    /// The first `n` places, if there are so many from the first entry on. Of those after the last entry as above.
+    #[inline(always)]
+    pub(crate) fn first(&self, n: usize) -> Option<&[Entry]> {
+        self.buf.get(self.head as usize..)?.get(..n)
+    }
     /// Takes the last entry if its time is not before `base`.
     pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
         let last = *self.entries().last()?;
@@ -549,25 +555,6 @@ impl Wires {
     #[inline]
     pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {
         self.inboxes[port as usize].pop_front()
-    }
-}
-
-/// A well-spread hash of 64 bits (finaliser of splitmix64).
-#[inline]
-pub(crate) fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
-}
-
-/// An order-sensitive running hash.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Hash(pub(crate) u64);
-
-impl Hash {
-    #[inline]
-    pub(crate) fn add(&mut self, a: u64, b: u64) {
-        self.0 = (self.0 ^ a).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ b;
     }
 }
 

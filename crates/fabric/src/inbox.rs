@@ -159,6 +159,11 @@ impl Inbox {
         self.count += n as u32;
         true
     }
+    /// Marks the frame before the last `behind` of those that [`Inbox::put_few`] has just put.
+    pub(crate) fn mark(&mut self, behind: usize) {
+        let place = self.place(self.count.wrapping_sub(behind as u32 + 1));
+        self.few[place].frame.set_marked(true);
+    }
     #[cold]
     #[inline(never)]
     fn put_deep(&mut self, ready: u64, frame: &Frame) {

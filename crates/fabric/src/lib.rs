@@ -5,6 +5,7 @@
 mod bodies;
 mod engine;
 mod frame;
+mod hash;
 mod host;
 mod inbox;
 mod limiter;

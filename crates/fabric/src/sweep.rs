@@ -441,21 +441,29 @@ impl Port {
     #[inline(always)]
     fn send_few(&mut self, end: u64, inbox: &mut Inbox) -> Option<(usize, u64)> {
         let three = self.data.first_three()?;
-        if self.queued > self.mark_from || three.iter().any(|e| !e.frame.is_data()) {
+        if three.iter().any(|e| !e.frame.is_data()) {
             return None;
         }
         let [a, b, c] = three;
         let [x, y, z] = three.each_ref().map(|e| self.service.time(e.frame.len));
-        let first = a.ready.max(self.free) + x;
-        let second = b.ready.max(first) + y;
-        let third = c.ready.max(second) + z;
+        let start = a.ready.max(self.free);
+        let first = start + x;
+        let next = b.ready.max(first);
+        let second = next + y;
+        let last = c.ready.max(second);
+        let third = last + z;
         let [x, y, z] = [first, second, third].map(|done| u64::from(done < end));
         let n = (x + y + z) as usize;
         if !inbox.put_few(three, [first, second, third].map(|done| done + self.delay), n) {
             return None;
         }
         let bytes = u64::from(a.frame.len) * x + u64::from(b.frame.len) * y + u64::from(c.frame.len) * z;
-        self.free = [self.free, first, second, third][n];
+        let free = [self.free, first, second, third][n];
+        // If one of them is marked, enough had arrived behind the first before the last had left.
+        if self.queued > self.mark_from && self.may_mark(free) {
+            self.mark_few(n, [start, next, last], inbox);
+        }
+        self.free = free;
         self.queued -= bytes;
         self.left += bytes;
         self.sent += n as u64;
@@ -492,7 +500,15 @@ impl Port {
             let ready = done + self.delay;
             if self.queued > self.mark_from
                 && is_data
-                && leaves_marked(self.ramp, &mut self.marks, &self.data, self.queued, start)
+                && self.may_mark(start)
+                && leaves_marked(
+                    &self.ramp,
+                    &mut self.draws,
+                    &mut self.idle_draws,
+                    &self.data,
+                    self.queued,
+                    start,
+                )
             {
                 wires.push_marked(self.peer, ready, frame);
             } else {

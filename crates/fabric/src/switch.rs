@@ -8,12 +8,14 @@
 mod ahead;
 mod books;
 mod expect;
+mod marking;
 mod points;
 mod port;
 mod storing;
 
 pub(crate) use ahead::{Apart, Due, Stored};
-pub(crate) use port::{Ledger, Point, Port, leaves_marked};
+pub(crate) use marking::{Draws, leaves_marked};
+pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body, Direct};
 use crate::frame::{
@@ -222,6 +224,8 @@ impl Switch {
                 reads_probes,
                 counted: sw.mmu.small.is_none(),
                 few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
+                mark_behind: u16::MAX,
+                idle_draws: 0,
                 mark_from: NEVER,
                 began: 0,
                 left: 0,
@@ -230,6 +234,7 @@ impl Switch {
                 left_control: 0,
                 flown: 0,
                 flown_from: 0,
+                longest: net.mtu.max(64),
                 queue_max: 0,
                 link,
                 service_rate: rate,
@@ -237,8 +242,11 @@ impl Switch {
                 control: Ring::default(),
                 last_control: 0,
                 paused_since: NEVER,
-                marks: Stream::new(net.seed, (u64::from(base) + p as u64) | (1 << 33), Purpose::Node),
                 ramp: None,
+                draws: point.is_some().then(|| {
+                    let site = (u64::from(base) + p as u64) | (1 << 33);
+                    Box::new(Draws::new(Stream::new(net.seed, site, Purpose::Node)))
+                }),
                 stamp: None,
                 point,
                 out: PortOutcome::default(),
@@ -509,7 +517,8 @@ impl Switch {
                 port.left += u64::from(frame.len);
                 if kind == Kind::Data {
                     port.sent += 1;
-                    if leaves_marked(port.ramp, &mut port.marks, &port.data, port.queued, port.began) {
+                    let (draws, idle) = (&mut port.draws, &mut port.idle_draws);
+                    if leaves_marked(&port.ramp, draws, idle, &port.data, port.queued, port.began) {
                         frame.set_marked(true);
                     }
                 } else {

@@ -50,7 +50,7 @@ impl CongestionPoint for Point {
     }
     /// Some do, some do not.
     fn reads_probes(&self) -> bool {
-        self.0.on(1) && self.1 % 3 > 0
+        self.0.on(1) && !self.1.is_multiple_of(3)
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.wrapping_mul(31) ^ (queue.arrived ^ queue.sent ^ queue.len.get() << 9) as i32;
@@ -156,7 +156,7 @@ impl Scheme for Dial {
         }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        (!self.on(16) || site.port % 2 > 0)
+        (!self.on(16) || !site.port.is_multiple_of(2))
             .then(|| -> Box<dyn CongestionPoint> { Box::new(Point(*self, site.point.0)) })
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
@@ -246,7 +246,7 @@ fn scenario(seed: u64) -> RunSpec {
     }
     let dial = Dial {
         bytes: [64, 1500, 6000, 20_000][pick(4) as usize],
-        period: Time::from_ps([1_200_000, 7_777_777, 30_000_000][pick(3) as usize]),
+        period: Time::from_ps([150_000, 1_200_000, 7_777_777, 30_000_000][pick(4) as usize]),
         points: (hosts + 16 * switches) as u32,
         bits: pick(1 << 17),
     };

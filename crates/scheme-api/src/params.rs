@@ -59,6 +59,8 @@ pub trait Params {
 pub trait ParamValue: Sized + Clone {
     /// Kind, for [`ParamInfo::kind`].
     const KIND: &'static str;
+    /// May it be `off` besides its values?
+    const OPTIONAL: bool = false;
     /// Reads the text of a value.
     ///
     /// # Errors
@@ -113,7 +115,8 @@ impl ParamValue for f64 {
         })
     }
     fn show(&self) -> String {
-        format!("{self}")
+        let size = self.abs();
+        if size >= 1e15 || (size < 1e-6 && size > 0.0) { format!("{self:e}") } else { format!("{self}") }
     }
     fn magnitude(&self) -> f64 {
         *self
@@ -158,6 +161,7 @@ impl ParamValue for bool {
 /// An optional value: `off` is none.
 impl<T: ParamValue> ParamValue for Option<T> {
     const KIND: &'static str = T::KIND;
+    const OPTIONAL: bool = true;
     fn parse(text: &str) -> Result<Self, (String, String)> {
         if text.trim() == "off" { Ok(None) } else { T::parse(text).map(Some) }
     }
@@ -197,10 +201,11 @@ pub fn check_range<T: ParamValue>(
 
 /// A range in words.
 pub fn range_text<T: ParamValue>(low: Option<&T>, high: Option<&T>) -> String {
+    let off = if T::OPTIONAL { "off, or " } else { "" };
     match (low, high) {
-        (Some(l), Some(h)) => format!("{} to {}", l.show(), h.show()),
-        (Some(l), None) => format!("at least {}", l.show()),
-        (None, Some(h)) => format!("at most {}", h.show()),
+        (Some(l), Some(h)) => format!("{off}{} to {}", l.show(), h.show()),
+        (Some(l), None) => format!("{off}at least {}", l.show()),
+        (None, Some(h)) => format!("{off}at most {}", h.show()),
         (None, None) => T::choices().unwrap_or_else(|| "any".into()),
     }
 }
@@ -364,6 +369,10 @@ mod tests {
     fn numbers_may_be_fractions_or_percent() {
         for (text, value) in [("0.1", 0.1), ("1/8", 0.125), ("10%", 0.1), ("1 %", 0.01), ("-5e-1", -0.5)] {
             assert_eq!(f64::parse(text), Ok(value), "{text}");
+        }
+        for value in [1e300, -1e15, 1e-9, 0.0, 2.666_666_667e-4, 123_456.789] {
+            assert_eq!(f64::parse(&value.show()), Ok(value), "{}", value.show());
+            assert!(value.show().len() < 20, "{}", value.show());
         }
         assert!(["", "%", "1/0", "1/2%", "inf", "nan%"].iter().all(|t| f64::parse(t).is_err()));
     }

@@ -206,7 +206,7 @@ struct Reaction {
 impl Reaction {
     fn obey(&self, limiter: &mut Limiter<'_>) {
         if let Some(rate) = self.heard.smallest() {
-            limiter.set_rate(rate.max(self.p.port.r_min));
+            limiter.set_rate(rate.max(self.p.port.r_min).min(limiter.line_rate()));
         }
     }
 }
@@ -300,6 +300,24 @@ mod tests {
         assert_eq!(rig.rate().gbps(), 1.0);
         rig.wait(Time::from_us(31));
         assert_eq!(rig.rate().gbps(), 5.0);
+    }
+
+    /// Phases spread over T, or all ports end their first interval together.
+    #[test]
+    fn phases() {
+        for (phase, same) in [("random", false), ("common", true)] {
+            let mut params = BecnParams::default();
+            params.set("phase", phase).unwrap();
+            let first = |seed| {
+                let rig = PointRig::new(&Becn(params.clone()), Rate::from_gbps(10.0), seed).unwrap();
+                rig.actions.iter().find_map(|a| match a {
+                    PointAction::StartTimer(INTERVAL, t) => Some(*t),
+                    _ => None,
+                })
+            };
+            let all: Vec<Option<Time>> = (0..20).map(first).collect();
+            assert_eq!(all.iter().all(|t| *t == Some(Time::from_us(30))), same, "{phase}: {all:?}");
+        }
     }
 
     /// An idle port of 1 Gb/s: 100 Mb/s x 64, held to C; the phase is within T.

@@ -87,6 +87,7 @@ use cnsim_scheme_api::{
     Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite, Slot, SourceSite, Time,
     choice, params,
 };
+use std::sync::Arc;
 
 choice! {
     /// When the ramp looks at the queue.
@@ -174,11 +175,11 @@ params! {
         /// When the ramp looks at the queue.
         mark_at: MarkAt = MarkAt::Departure, symbol "";
         /// Least time between CNPs of a flow.
-        cnp_interval: Time = Time::from_us(50), symbol "N, tau", from Time::ZERO;
+        cnp_interval: Time = Time::from_us(50), symbol "N, tau", from Time::ZERO, to Time::from_s(100);
         /// What that means.
         cnp_spacing: CnpSpacing = CnpSpacing::Deferred, symbol "";
         /// Period of alpha.
-        alpha_period: Time = Time::from_us(55), symbol "tau'", from Time::from_ns(1);
+        alpha_period: Time = Time::from_us(55), symbol "tau'", from Time::from_ns(1), to Time::from_s(100);
         /// When alpha is updated.
         alpha_update: AlphaUpdate = AlphaUpdate::OnCnp, symbol "";
         /// Which alpha a cut uses.
@@ -192,29 +193,29 @@ params! {
         /// Smallest part of the rate that a cut leaves.
         min_dec_fac: f64 = 0.0, symbol "", from 0.0, to 1.0;
         /// Least time between cuts: earlier CNPs move only alpha. Off for none.
-        cut_period: Option<Time> = None, symbol "";
+        cut_period: Option<Time> = None, symbol "", from Some(Time::from_ns(1)), to Some(Time::from_s(100));
         /// Rate set by the first CNP before its cut; off for the present rate.
-        rate_on_first_cnp: Option<Rate> = None, symbol "";
+        rate_on_first_cnp: Option<Rate> = None, symbol "", from Some(Rate::from_bps(1e4)), to Some(Rate::from_gbps(10_000.0));
         /// Every cut lowers the target to the rate before it.
         clamp_tgt_rate: bool = true, symbol "";
         /// Without the former: a cut lowers it also if only timer stages, no byte stages, lie before it.
         clamp_tgt_rate_after_time_inc: bool = true, symbol "";
         /// Increase timer.
-        time_reset: Time = Time::from_us(55), symbol "T", from Time::from_ns(100);
+        time_reset: Time = Time::from_us(55), symbol "T", from Time::from_ns(100), to Time::from_s(100);
         /// Increase byte counter, off for none.
-        byte_reset: Option<Bytes> = Some(Bytes::from_mb(10)), symbol "B";
+        byte_reset: Option<Bytes> = Some(Bytes::from_mb(10)), symbol "B", from Some(Bytes::new(64)), to Some(Bytes::from_mb(100_000));
         /// Stages of fast recovery.
         threshold: u32 = 5, symbol "F", from 0, to 1_000_000;
         /// Whether an expiry counts itself.
         stage_test: StageTest = StageTest::After, symbol "";
         /// Additive step of the target.
-        ai_rate: Rate = Rate::from_mbps(40.0), symbol "R_AI", from Rate::from_bps(0.0);
+        ai_rate: Rate = Rate::from_mbps(40.0), symbol "R_AI", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
         /// Hyper step of the target.
-        hai_rate: Rate = Rate::from_mbps(400.0), symbol "R_HAI", from Rate::from_bps(0.0);
+        hai_rate: Rate = Rate::from_mbps(400.0), symbol "R_HAI", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
         /// How the hyper step grows.
         hai_step: HaiStep = HaiStep::Stage, symbol "";
         /// Smallest rate of a limiter.
-        min_rate: Rate = Rate::from_mbps(40.0), symbol "R_min", from Rate::from_bps(1e4);
+        min_rate: Rate = Rate::from_mbps(40.0), symbol "R_min", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
         /// When a limiter is given back.
         release: Release = Release::Never, symbol "";
     }
@@ -234,6 +235,9 @@ impl DcqcnParams {
             "min_dec_fac",
             "no cut is that large: alpha is at most 1, so at least 1 - gd is left",
         );
+        for key in ["k_min", "k_max"] {
+            note(self.k_min > self.k_max, key, "k_max is below k_min: the ramp is a step at k_max");
+        }
         note(self.clamp_tgt_rate, "clamp_tgt_rate_after_time_inc", "clamp_tgt_rate is on");
         note(
             self.cnp_interval == Time::ZERO,
@@ -317,7 +321,14 @@ pub fn target_step(p: &DcqcnParams, stage: Stage) -> Rate {
 
 /// DCQCN.
 #[derive(Debug)]
-pub struct Dcqcn(pub DcqcnParams);
+pub struct Dcqcn(Arc<DcqcnParams>);
+
+impl Dcqcn {
+    /// With these parameters.
+    pub fn new(p: DcqcnParams) -> Self {
+        Self(Arc::new(p))
+    }
+}
 
 /// Indices of [`Scheme::counters`].
 const CNPS: u8 = 0;
@@ -442,10 +453,10 @@ impl Reflector for Notifier {
 /// Increase timer `T`.
 const INCREASE: Slot = Slot(0);
 
-/// The reaction point.
+/// The reaction point: one for each limited flow, so it is small.
 #[derive(Debug)]
 struct Reaction {
-    p: DcqcnParams,
+    p: Arc<DcqcnParams>,
     alpha: f64,
     /// Up to when alpha is up to date.
     updated: Time,
@@ -459,7 +470,7 @@ struct Reaction {
 }
 
 impl Reaction {
-    fn new(p: DcqcnParams) -> Self {
+    fn new(p: Arc<DcqcnParams>) -> Self {
         Self {
             alpha: p.initial_alpha,
             p,
@@ -498,6 +509,11 @@ impl Reaction {
         }
     }
 
+    /// Nothing is left to increase: until the next cut neither counter moves anything, and that one starts both anew.
+    fn recovered(&self, limiter: &Limiter<'_>) -> bool {
+        self.target == limiter.line_rate() && limiter.rate() == self.target
+    }
+
     fn stage(&self) -> Stage {
         stage(self.p.threshold, self.time_stage, self.byte_stage)
     }
@@ -522,7 +538,7 @@ impl ReactionPoint for Reaction {
             limiter.engage();
             self.updated = now;
             if let Some(rate) = self.p.rate_on_first_cnp {
-                limiter.set_rate(rate.max(self.p.min_rate));
+                limiter.set_rate(rate.max(self.p.min_rate).min(limiter.line_rate()));
             }
             self.target = limiter.rate();
         } else {
@@ -541,7 +557,7 @@ impl ReactionPoint for Reaction {
                 self.target = before;
             }
             limiter.count(CUTS);
-            limiter.set_rate(cut(&self.p, before, self.alpha));
+            limiter.set_rate(cut(&self.p, before, self.alpha).min(limiter.line_rate()));
             self.last_cut = Some(now);
             (self.time_stage, self.byte_stage) = (0, 0);
             self.arm(limiter);
@@ -562,9 +578,13 @@ impl ReactionPoint for Reaction {
     fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {
         let before = self.stage();
         self.time_stage = self.time_stage.saturating_add(1);
-        limiter.start_timer(INCREASE, self.p.time_reset);
         let stage = if self.p.stage_test == StageTest::Before { before } else { self.stage() };
         self.increase(stage, limiter);
+        if self.recovered(limiter) {
+            limiter.wake_never();
+        } else {
+            limiter.start_timer(INCREASE, self.p.time_reset);
+        }
     }
 
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {

@@ -97,7 +97,7 @@ params! {
         /// Decrease gain, per page: 2.5 / ((2W + 1) Q_eq,f).
         gd_f: f64 = 2.5 / (5.0 * 234.375), symbol "G_d,f", from 0.0, to 10.0;
         /// Occupancy above which feedback has full strength.
-        max_f: Option<Bytes> = Some(Bytes::from_kb(56)), symbol "MAX_f";
+        max_f: Option<Bytes> = Some(Bytes::from_kb(56)), symbol "MAX_f", from Some(Bytes::new(64)), to Some(Bytes::from_mb(1000));
         /// Largest share of the rate that one probe takes.
         max_cut: f64 = 0.5, symbol "", from 0.0, to 1.0;
         /// Mean number of the flow's bytes between probes.
@@ -105,7 +105,7 @@ params! {
         /// Half width of the uniform jitter on it, as a share.
         probe_jitter: f64 = 0.1, symbol "", from 0.0, to 1.0;
         /// Longest time between probes.
-        probe_period: Time = Time::from_ms(10), symbol "", from Time::from_us(1);
+        probe_period: Time = Time::from_ms(10), symbol "", from Time::from_us(1), to Time::from_s(100);
         /// Where the shortest latency comes from.
         l0: L0 = L0::ProbeAlways, symbol "L_0";
         /// When a new limiter sends its first probe.
@@ -325,10 +325,7 @@ impl Reaction {
     /// A congestion point's message.
     fn message(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         let fresh = !limiter.is_engaged();
-        if lowers(feedback) && fresh {
-            self.ecm = ecm::Reaction::new(self.p.ecm.clone());
-            limiter.set_rate(limiter.line_rate());
-        } else if !lowers(feedback) && (fresh || self.p.flow.positive == Positive::Ignored) {
+        if !lowers(feedback) && (fresh || self.p.flow.positive == Positive::Ignored) {
             return;
         }
         self.ecm.on_feedback(feedback, limiter);
@@ -407,7 +404,7 @@ impl Reaction {
 
     fn steer(&mut self, fb: f64, limiter: &mut Limiter<'_>) {
         if fb < 0.0 {
-            limiter.set_rate(flow_decreased(&self.p, limiter.rate(), fb));
+            limiter.set_rate(flow_decreased(&self.p, limiter.rate(), fb).min(limiter.line_rate()));
         } else if fb > 0.0 {
             limiter.set_rate(flow_increased(&self.p, limiter.rate(), limiter.line_rate(), fb));
         }
@@ -417,6 +414,7 @@ impl Reaction {
 
 impl ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
+        self.ecm.start(limiter);
         if self.p.flow.l0 == L0::ProbeAlways {
             self.wind(limiter);
         }

@@ -23,17 +23,22 @@
 //! * Negative messages for untagged frames need `q > Q_eq` (`gate_qoff`): without it the loaded innocent ports send six
 //!   times the published overhead.
 //! * The oversampling rule is not printed; `oversampling = proportional` is closest to the tables.
+//! * `sampling = bytes`: the interval is a number of bytes; `packet-last` draws for each frame instead, with the share that
+//!   this number stands for (a frame of 1500 B in so many bytes), fixed at the last sample.
 //! * One owner per limiter (`assoc`): the last congestion point that sent a negative message.
 //! * `tag_match`: whether the congestion point (`cp`) or the reaction point (`rp`) filters positive feedback by tag.
-//! * ECM(0,0) stops a flow for U(0, 100 us), doubling on repeats, and restarts it at `restart_rate`.
+//! * `initial_rate`: a new limiter starts from the line rate, or from what its flow has sent (`own`), which loses almost
+//!   nothing where Z07 lost tens of thousands of frames.
+//! * ECM(0,0) stops a flow for U(0, `stop_time`), longer by `stop_growth` on each repeat that no increase parts from the last
+//!   (up to a thousand times), and restarts it at `restart_rate`.
 //!
 //! ## Not modelled
 //!
 //! The tag's bytes on the link and its timestamp.
 
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, ParamValue, PointControl, PointId, Queue,
-    QueueSite, Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
+    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, ParamValue, Plan, PointControl, PointId,
+    Queue, QueueSite, Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
 };
 
 choice! {
@@ -53,13 +58,33 @@ choice! {
 }
 
 choice! {
+    /// How frames are sampled.
+    pub enum Sampling {
+        /// After a number of bytes.
+        Bytes = "bytes",
+        /// Each frame with a probability fixed at the last sample.
+        PacketLast = "packet-last",
+    }
+}
+
+choice! {
+    /// Rate of a new limiter, before its first cut.
+    pub enum InitialRate {
+        /// The line rate.
+        Line = "line",
+        /// The mean rate at which the flow has sent since its first frame.
+        Own = "own",
+    }
+}
+
+choice! {
     /// Which congestion point owns a limiter.
     pub enum Assoc {
         /// The last one that sent a negative message.
         LastNegative = "last-negative",
-        /// The one whose negative message was the strongest since the last change.
+        /// Another one takes it with a negative message at least as strong as the owner's last.
         MostNegative = "most-negative",
-        /// The first, until it has been silent for 10 ms.
+        /// The first, until it has been silent for `assoc_timeout`.
         FirstUntilTimeout = "first-until-timeout",
     }
 }
@@ -110,12 +135,14 @@ params! {
         /// Decrease gain, per page.
         gd: f64 = 2.666_666_667e-4, symbol "G_d", from 0.0, to 1.0;
         /// Rate quantum of an increase.
-        r_unit: Rate = Rate::from_mbps(1.0), symbol "R_u", from Rate::from_bps(1.0);
+        r_unit: Rate = Rate::from_mbps(1.0), symbol "R_u", from Rate::from_bps(1.0), to Rate::from_gbps(10_000.0);
         /// Smallest rate of a limiter.
-        r_min: Rate = Rate::from_mbps(10.0), symbol "R_min", from Rate::from_bps(1e4);
+        r_min: Rate = Rate::from_mbps(10.0), symbol "R_min", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
         /// Mean number of bytes between samples; 1% means one frame of 1500 B in a hundred, 150 KB.
         sample: Spacing = Spacing(Bytes::from_kb(75)), symbol "", from Spacing(Bytes::new(64)), to Spacing(Bytes::from_mb(1000));
-        /// Half width of the uniform jitter on it.
+        /// How frames are sampled.
+        sampling: Sampling = Sampling::Bytes, symbol "";
+        /// Half width of the uniform jitter on the bytes between samples.
         jitter: Bytes = Bytes::from_kb(5), symbol "", from Bytes::new(0), to Bytes::from_mb(1000);
         /// Count and sample frames that are being dropped.
         sample_dropped: bool = true, symbol "";
@@ -124,9 +151,9 @@ params! {
         /// Largest oversampling factor.
         k: f64 = 10.0, symbol "K", from 1.0, to 1000.0;
         /// Queue length above which feedback has full strength (1300 pages).
-        q_mc: Option<Bytes> = Some(Bytes::new(83_200)), symbol "Q_mc";
+        q_mc: Option<Bytes> = Some(Bytes::new(83_200)), symbol "Q_mc", from Some(Bytes::new(64)), to Some(Bytes::from_mb(1000));
         /// Queue length above which a stop message is sent.
-        q_sc: Option<Bytes> = None, symbol "Q_sc";
+        q_sc: Option<Bytes> = None, symbol "Q_sc", from Some(Bytes::new(64)), to Some(Bytes::from_mb(1000));
         /// Negative messages for untagged frames need q > Q_eq.
         gate_qoff: bool = true, symbol "";
         /// Clip Q_off and Q_delta before they are weighed, as the fields of the message do.
@@ -135,12 +162,20 @@ params! {
         tag_match: TagMatch = TagMatch::Cp, symbol "";
         /// Which congestion point owns a limiter.
         assoc: Assoc = Assoc::LastNegative, symbol "";
+        /// Silence after which another congestion point may take a limiter from its first owner.
+        assoc_timeout: Time = Time::from_ms(10), symbol "", from Time::from_us(1), to Time::from_s(100);
+        /// Rate of a new limiter, before its first cut.
+        initial_rate: InitialRate = InitialRate::Line, symbol "";
         /// Rate added every drift period, off for none.
-        drift: Option<Rate> = None, symbol "R_d";
+        drift: Option<Rate> = None, symbol "R_d", from Some(Rate::from_bps(1.0)), to Some(Rate::from_gbps(10_000.0));
         /// Drift period.
-        drift_period: Time = Time::from_us(100), symbol "T_d", from Time::from_ns(100);
+        drift_period: Time = Time::from_us(100), symbol "T_d", from Time::from_ns(100), to Time::from_s(100);
+        /// Longest stop of a flow, drawn from 0 on.
+        stop_time: Time = Time::from_us(100), symbol "T_max", from Time::from_ns(100), to Time::from_s(1);
+        /// Factor on it for each further stop.
+        stop_growth: f64 = 2.0, symbol "", from 1.0, to 1000.0;
         /// Rate at which a stopped flow starts again.
-        restart_rate: Rate = Rate::from_mbps(100.0), symbol "";
+        restart_rate: Rate = Rate::from_mbps(100.0), symbol "", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
     }
 }
 
@@ -185,7 +220,11 @@ impl EcmParams {
         let uses_k = !matches!(self.oversampling, Oversampling::Off | Oversampling::NextFrame);
         note(!uses_k, "k", "the oversampling rule has no factor");
         note(self.drift.is_none(), "drift_period", "drift is off");
-        note(self.q_sc.is_none(), "restart_rate", "q_sc is off");
+        for key in ["restart_rate", "stop_time", "stop_growth"] {
+            note(self.q_sc.is_none(), key, "q_sc is off");
+        }
+        note(self.sampling != Sampling::Bytes, "jitter", "sampling is not by bytes");
+        note(self.assoc != Assoc::FirstUntilTimeout, "assoc_timeout", "assoc is not first-until-timeout");
         idle
     }
 
@@ -251,6 +290,14 @@ impl Scheme for Ecm {
     fn name(&self) -> &str {
         self.name
     }
+    /// What a flow has sent is known only if it was looked at from the start.
+    fn plan(&self) -> Plan {
+        let built = match self.params.initial_rate {
+            InitialRate::Line => Built::OnFeedback,
+            InitialRate::Own => Built::FirstFrame,
+        };
+        Plan { built, ..Plan::default() }
+    }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(Point::new(self.params.clone(), site.point)))
     }
@@ -279,7 +326,8 @@ impl Point {
         Self { p, id, q_old: 0.0 }
     }
 
-    fn interval(&self, fb: f64, q: f64, silent: bool, u: f64) -> Bytes {
+    /// Bytes between samples after one with this feedback, `u` of the way through the jitter.
+    fn interval(&self, fb: f64, q: f64, silent: bool, u: f64) -> f64 {
         let p = &self.p;
         let mean = p.sample.0.as_f64() + p.jitter.as_f64() * (2.0 * u - 1.0);
         let strength = 1.0 + (p.k - 1.0) * fb.abs() / p.fb_max();
@@ -291,15 +339,25 @@ impl Point {
             Oversampling::NextFrame if silent => 1.0,
             Oversampling::Negative | Oversampling::AboveQmc | Oversampling::NextFrame => mean,
         };
-        Bytes::new(interval.max(1.0) as u64)
+        interval.max(1.0)
+    }
+
+    /// Arms the next sample.
+    fn arm(&self, fb: f64, q: f64, silent: bool, ctl: &mut PointControl<'_>) {
+        match self.p.sampling {
+            Sampling::Bytes => {
+                let u = ctl.uniform();
+                ctl.sample_after(Bytes::new(self.interval(fb, q, silent, u) as u64));
+            }
+            Sampling::PacketLast => ctl.sample_with((1500.0 / self.interval(fb, q, silent, 0.5)).min(1.0)),
+        }
     }
 }
 
 impl CongestionPoint for Point {
     fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>) {
         ctl.sample_dropped(self.p.sample_dropped);
-        let u = ctl.uniform();
-        ctl.sample_after(self.interval(0.0, pages(queue.len), false, u));
+        self.arm(0.0, pages(queue.len), false, ctl);
     }
 
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
@@ -315,11 +373,10 @@ impl CongestionPoint for Point {
         let send = stop
             || if tagged { fb != 0.0 } else { fb < 0.0 && (!self.p.gate_qoff || q > pages(self.p.q_eq)) };
         if send {
-            ctl.count(if fb > 0.0 { POSITIVE } else { NEGATIVE });
+            ctl.count(if fb > 0.0 && !stop { POSITIVE } else { NEGATIVE });
             ctl.notify(frame.flow, Feedback::Ecm { point: self.id, q_off, q_delta, fb, stop });
         }
-        let u = ctl.uniform();
-        ctl.sample_after(self.interval(fb, q, !send, u));
+        self.arm(fb, q, !send, ctl);
     }
 }
 
@@ -335,11 +392,32 @@ pub(crate) struct Reaction {
     owner: Option<(PointId, Time, f64)>,
     /// Longest next stop.
     stop: Time,
+    /// When the reaction point was built, and what the flow had sent by then.
+    since: (Time, u64),
 }
 
 impl Reaction {
     pub(crate) fn new(p: EcmParams) -> Self {
-        Self { p, owner: None, stop: Time::from_us(100) }
+        Self { stop: p.stop_time, p, owner: None, since: (Time::ZERO, 0) }
+    }
+
+    /// A new limiter: nobody's yet, at its first rate.
+    fn begin(&mut self, limiter: &mut Limiter<'_>) {
+        (self.owner, self.stop) = (None, self.p.stop_time);
+        let line = limiter.line_rate();
+        let first = match self.p.initial_rate {
+            InitialRate::Line => line,
+            InitialRate::Own => {
+                let (time, sent) =
+                    (limiter.now().saturating_sub(self.since.0), limiter.sent() - self.since.1);
+                let own = if time > Time::ZERO { sent as f64 * 8.0 / time.as_secs_f64() } else { line.bps() };
+                Rate::from_bps(own).max(self.p.r_min).min(line)
+            }
+        };
+        limiter.set_rate(first);
+        if self.p.drift.is_some() {
+            limiter.start_timer(DRIFT, self.p.drift_period);
+        }
     }
 
     /// The congestion point that owns the limiter.
@@ -353,7 +431,7 @@ impl Reaction {
             (None, _) | (_, Assoc::LastNegative) => true,
             (Some((owner, _, strongest)), Assoc::MostNegative) => owner == point || fb <= strongest,
             (Some((owner, heard, _)), Assoc::FirstUntilTimeout) => {
-                owner == point || now.saturating_sub(heard) > Time::from_ms(10)
+                owner == point || now.saturating_sub(heard) > self.p.assoc_timeout
             }
         };
         if takes {
@@ -365,40 +443,50 @@ impl Reaction {
         }
     }
 
-    /// At line rate there is nothing left to limit.
+    /// At line rate there is nothing left to limit. A reaction point that outlives its limiter takes its tag back, too.
     pub(crate) fn settle(&self, limiter: &mut Limiter<'_>) {
+        let stays = self.p.initial_rate == InitialRate::Own;
         if limiter.rate() >= limiter.line_rate() {
             limiter.release_when_empty();
+            if stays {
+                limiter.stamp(Tag::None);
+            }
+        } else if let Some(owner) = self.owner().filter(|_| stays) {
+            limiter.stamp(Tag::Regulated(owner));
         }
     }
 }
 
 impl ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        self.since = (limiter.now(), limiter.sent());
+    }
+
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         let Feedback::Ecm { point, fb, stop, .. } = *feedback else { return };
         if !fb.is_finite() {
             return;
         }
-        if stop {
+        if stop || fb < 0.0 {
+            if !limiter.is_engaged() {
+                self.begin(limiter);
+            }
+            // Also takes back a release that waits for the queue to empty.
             limiter.engage();
+        }
+        if stop {
             self.own(point, fb, limiter);
             limiter.set_rate(Rate::ZERO);
             limiter.retime();
             let pause = self.stop.scale(limiter.uniform());
-            self.stop = (self.stop * 2).min(Time::from_ms(100));
+            self.stop = self.stop.scale(self.p.stop_growth).min(self.p.stop_time * 1000);
             limiter.start_timer(RESTART, pause);
             return;
         }
         if fb < 0.0 {
-            let fresh = !limiter.is_engaged();
-            // Also takes back a release that waits for the queue to empty.
-            limiter.engage();
-            if fresh && self.p.drift.is_some() {
-                limiter.start_timer(DRIFT, self.p.drift_period);
-            }
             self.own(point, fb, limiter);
             if limiter.rate() > Rate::ZERO {
-                limiter.set_rate(decreased(&self.p, limiter.rate(), fb));
+                limiter.set_rate(decreased(&self.p, limiter.rate(), fb).min(limiter.line_rate()));
             }
         } else if fb > 0.0 {
             if !limiter.is_engaged() || self.owner.is_none_or(|o| o.0 != point) {
@@ -406,7 +494,7 @@ impl ReactionPoint for Reaction {
                 return;
             }
             if limiter.rate() > Rate::ZERO {
-                self.stop = Time::from_us(100);
+                self.stop = self.p.stop_time;
                 limiter.set_rate(increased(&self.p, limiter.rate(), limiter.line_rate(), fb));
             }
         }
@@ -414,12 +502,16 @@ impl ReactionPoint for Reaction {
     }
 
     fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
+        if !limiter.is_engaged() {
+            return;
+        }
         if slot == RESTART {
-            limiter.set_rate(self.p.restart_rate.max(self.p.r_min));
-        } else if let Some(step) = self.p.drift
-            && limiter.rate() > Rate::ZERO
-        {
-            limiter.set_rate((limiter.rate() + step).min(limiter.line_rate()));
+            limiter.set_rate(self.p.restart_rate.max(self.p.r_min).min(limiter.line_rate()));
+        } else if let Some(step) = self.p.drift {
+            // A stopped flow does not drift, but does again once it sends.
+            if limiter.rate() > Rate::ZERO {
+                limiter.set_rate((limiter.rate() + step).min(limiter.line_rate()));
+            }
             limiter.start_timer(DRIFT, self.p.drift_period);
         }
         self.settle(limiter);
@@ -427,54 +519,4 @@ impl ReactionPoint for Reaction {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 375 pages, W = 2: Fb_max = 5 x 375 = 1875 pages.
-    #[test]
-    fn feedback_by_hand() {
-        let p = EcmParams::default();
-        assert_eq!(feedback(&p, 375.0, 375.0).0, 0.0);
-        assert_eq!(feedback(&p, 0.0, 0.0).0, 375.0);
-        assert_eq!(feedback(&p, 475.0, 425.0), (-200.0, -100.0, 50.0));
-        assert_eq!(feedback(&p, 1250.0, 0.0).0, -1875.0);
-        assert_eq!(feedback(&p, 1301.0, 1301.0).0, -1875.0, "MAX above 1300 pages");
-    }
-
-    /// G_d Fb_max = 0.5; G_i Fb_max R_unit = 1 Gb/s = 10 % of the line; the largest reachable step is 200 Mb/s.
-    #[test]
-    fn rates_by_hand() {
-        let (p, line) = (EcmParams::default(), Rate::from_gbps(10.0));
-        assert!((decreased(&p, line, -1875.0).gbps() - 5.0).abs() < 1e-6);
-        assert!((decreased(&p, line, -375.0).gbps() - 9.0).abs() < 1e-6);
-        assert_eq!(decreased(&p, Rate::from_mbps(12.0), -1875.0).mbps(), 10.0);
-        let up = |fb| increased(&p, Rate::from_gbps(1.0), line, fb).mbps();
-        assert!((up(1875.0) - 2000.0).abs() < 1e-3);
-        assert!((up(375.0) - 1200.0).abs() < 1e-3);
-        assert_eq!(increased(&p, line, line, 375.0), line);
-    }
-
-    #[test]
-    fn a_share_of_frames_is_a_spacing() {
-        for (text, bytes) in [("1%", 150_000), ("2 %", 75_000), ("150 KB", 150_000), ("100%", 1500)] {
-            assert_eq!(Spacing::parse(text), Ok(Spacing(Bytes::new(bytes))), "{text}");
-        }
-        assert!(["0%", "101%", "-1%", "x%", "1"].iter().all(|t| Spacing::parse(t).is_err()));
-    }
-
-    #[test]
-    fn oversampling_rules() {
-        let point = |o| Point {
-            p: EcmParams { oversampling: o, ..EcmParams::default() },
-            id: PointId(0),
-            q_old: 0.0,
-        };
-        let at = |o, fb, q| point(o).interval(fb, q, false, 0.5).get();
-        assert_eq!(at(Oversampling::Off, -1875.0, 2000.0), 75_000);
-        assert_eq!(at(Oversampling::Proportional, -1875.0, 2000.0), 7_500);
-        assert_eq!(at(Oversampling::Proportional, 1875.0, 0.0), 7_500);
-        assert_eq!(at(Oversampling::Negative, 1875.0, 0.0), 75_000);
-        assert_eq!(at(Oversampling::AboveQmc, -10.0, 1301.0), 7_500);
-        assert_eq!(point(Oversampling::NextFrame).interval(1.0, 0.0, true, 0.5).get(), 1);
-    }
-}
+mod tests;

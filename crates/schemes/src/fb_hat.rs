@@ -22,10 +22,13 @@
 //! * `fbhat_g`: weight of the newest value in an average.
 //! * `fbhat_answer`: what a probe reads at such a point (`qcn-hp`, `qcn-hsp`). An average that never holds a positive
 //!   value cannot answer one; the default mixes the present signed value into it, so an idle queue answers g x 11.
-//! * A probe is no sample: it leaves the average as it is.
+//!
+//! ## Fixed here
+//!
+//! A probe is no sample: it leaves the average as it is.
 
 use crate::join::Join;
-use crate::qcn_2pt::{Point, QcnParams, Rates, Transform, feedback, signed_feedback};
+use crate::qcn_2pt::{Mark, Point, QcnParams, Rates, Transform, feedback, signed_feedback};
 use cnsim_scheme_api::{
     CongestionPoint, Feedback, Limiter, QueueSite, ReactionPoint, Scheme, Slot, SourceSite, choice, params,
 };
@@ -190,7 +193,7 @@ impl Scheme for QcnH {
         "qcn-h"
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        let point = Point::new(self.0.first.clone(), site.point, None);
+        let point = Point::new(self.0.first.clone(), site.point, Mark::Never);
         Some(Box::new(point.transformed(Hat::build(&self.0.second, HatAnswer::Raw))))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {

@@ -21,6 +21,8 @@
 //! * `stamp_at`: tags are lowered as the frame starts transmission; on its arrival (`enqueue`) the stamp ages in the queue
 //!   and the loop is unstable.
 //! * `return_rule`: every tag is returned; or at most one per flow and interval.
+//! * `tag_by`: each frame is tagged with probability p; or, time-based as the authors proposed, one frame in T of the source's
+//!   own clock.
 //! * `tag_rate`: tags start at the rate of the access link; or at the source's own rate, which then can only fall.
 //! * `rate_averaging = rate`, `alpha` = 0.5: without it (alpha = 1) a parking lot settles away from its fair rates.
 //! * Those of the advertised rate: see [`crate::explicit_rate`].
@@ -31,7 +33,7 @@
 
 use crate::explicit_rate::{ExplicitRateParams, Meter, WithOwn, first_rate};
 use cnsim_scheme_api::{
-    Built, CongestionPoint, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite, Rate,
+    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite, Rate,
     ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag,
     Time, choice, params,
 };
@@ -57,6 +59,16 @@ choice! {
 }
 
 choice! {
+    /// Which frames a source tags.
+    pub enum TagBy {
+        /// Each with probability p.
+        Frames = "frames",
+        /// The first frame after each interval since the last one.
+        Time = "time",
+    }
+}
+
+choice! {
     /// Rate that a source writes into its tags.
     pub enum TagRate {
         /// That of the access link, C.
@@ -71,6 +83,8 @@ params! {
     pub struct FecnOwn {
         /// Probability with which a frame is tagged (C07: 1, 0.1, 0.05, 0.01).
         tagging: f64 = 1.0, symbol "p", from 1e-6, to 1.0;
+        /// Which frames are tagged (time: an option of the authors).
+        tag_by: TagBy = TagBy::Frames, symbol "";
         /// When a port lowers a tag (assumed).
         stamp_at: StampAt = StampAt::Transmission, symbol "";
         /// Which tags are returned (assumed).
@@ -92,7 +106,11 @@ impl Default for FecnParams {
 impl FecnParams {
     /// Keys that were set but have no effect under these settings, with the reason.
     pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
-        self.port.idle()
+        let mut idle = self.port.idle();
+        if self.own.tag_by == TagBy::Time {
+            idle.push(("tagging", "tag_by is time"));
+        }
+        idle
     }
 }
 
@@ -133,6 +151,8 @@ impl Scheme for Fecn {
             n0: self.0.port.n0,
             tag_rate: self.0.own.tag_rate,
             tagging: self.0.own.tagging,
+            every: if self.0.own.tag_by == TagBy::Time { self.0.port.interval } else { Time::ZERO },
+            resting: false,
         }))
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
@@ -203,7 +223,14 @@ struct Reaction {
     tagging: f64,
     n0: u32,
     tag_rate: TagRate,
+    /// Time between tags, where they go by time; else 0.
+    every: Time,
+    /// The next frame is not to be tagged.
+    resting: bool,
 }
+
+/// Timer of the tags.
+const NEXT_TAG: Slot = Slot(0);
 
 impl Reaction {
     fn obey(&self, rate: Rate, limiter: &mut Limiter<'_>) {
@@ -212,7 +239,18 @@ impl Reaction {
             TagRate::Line => limiter.line_rate(),
             TagRate::Current => limiter.rate(),
         };
-        limiter.stamp_with(Tag::RateDiscovery(rate), self.tagging);
+        if !self.resting {
+            limiter.stamp_with(Tag::RateDiscovery(rate), self.tagging);
+        }
+    }
+
+    /// Tags the next frame, where tags go by time.
+    fn tag_next(&mut self, limiter: &mut Limiter<'_>) {
+        if self.every > Time::ZERO {
+            (self.resting, self.tagging) = (false, 1.0);
+            self.obey(limiter.rate(), limiter);
+            limiter.wake_after(Bytes::new(1));
+        }
     }
 }
 
@@ -220,10 +258,21 @@ impl ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
         limiter.engage();
         self.obey(first_rate(limiter.line_rate(), self.n0, self.r_min), limiter);
+        self.tag_next(limiter);
+    }
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        if self.every > Time::ZERO {
+            self.resting = true;
+            limiter.stamp(Tag::None);
+            limiter.start_timer(NEXT_TAG, self.every);
+        }
+    }
+    fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {
+        self.tag_next(limiter);
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         if let Feedback::ReturnedRate { rate } = *feedback {
-            self.obey(rate.max(self.r_min), limiter);
+            self.obey(rate.max(self.r_min).min(limiter.line_rate()), limiter);
         }
     }
 }
@@ -232,9 +281,7 @@ impl ReactionPoint for Reaction {
 mod tests {
     use super::*;
     use cnsim_scheme_api::testing::{PointRig, ReactionRig, ReflectorRig};
-    use cnsim_scheme_api::{
-        Bytes, Class, FlowId, LimiterState, NodeId, Params, Purpose, ReflectorAction, Stream,
-    };
+    use cnsim_scheme_api::{Class, FlowId, LimiterState, NodeId, Params, Purpose, ReflectorAction, Stream};
 
     fn with(key: &str, text: &str) -> FecnParams {
         let mut params = FecnParams::default();
@@ -277,6 +324,23 @@ mod tests {
             assert_eq!((state.rate.gbps(), state.tag_probability), (1.0, 0.05));
             assert_eq!(state.tag, Tag::RateDiscovery(Rate::from_gbps(gbps)));
         }
+    }
+
+    /// The first frame, and then the first after each 30 us; the rate is obeyed all the while.
+    #[test]
+    fn tags_by_time() {
+        let mut rig = ReactionRig::new(Fecn(with("tag_by", "time")), Rate::from_gbps(10.0));
+        let mut tagged = Vec::new();
+        for us in 0..70 {
+            if rig.frame(1500) != Tag::None {
+                tagged.push(us);
+            }
+            rig.feedback(&Feedback::ReturnedRate { rate: Rate::from_gbps(2.0) });
+            assert_eq!(rig.rate().gbps(), 2.0);
+            rig.wait(Time::from_us(1));
+        }
+        assert_eq!(tagged, [0, 30, 60]);
+        assert!(with("tag_by", "time").idle().iter().any(|i| i.0 == "tagging"));
     }
 
     /// A port starts at C / 10: at transmission the network stamps that, at enqueue the port does, to the smaller rate.

@@ -121,7 +121,7 @@ static CATALOGUE: &[Entry] = catalogue! {
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
         Qcn3ptParams::idle, Qcn3pt;
-    "dcqcn", [], "data centre QCN for RoCEv2 (2015)", "dcqcn.rs", DcqcnParams, DcqcnParams::default(), DcqcnParams::idle, Dcqcn;
+    "dcqcn", [], "data centre QCN for RoCEv2 (2015)", "dcqcn.rs", DcqcnParams, DcqcnParams::default(), DcqcnParams::idle, Dcqcn::new;
     "qcn-serial-hai", [], "QCN with byte counter and timer, serial hyperactive increase (2008)", "qcn_serial_hai.rs",
         SerialHaiParams, SerialHaiParams::default(), SerialHaiParams::idle, SerialHai;
     "qcn-802.1Qau", ["qcn-8021qau"], "QCN as standardised, IEEE 802.1Qau-2010", "qcn_8021qau.rs", QauParams,
@@ -163,7 +163,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::testing::{Faults, Loopback, Promise, conformance};
+    use cnsim_scheme_api::testing::{CHECKS, Faults, Loopback, Promise, conformance};
     use cnsim_scheme_api::{Bytes, Feedback, Time};
     use std::collections::BTreeSet;
 
@@ -284,6 +284,62 @@ mod tests {
         }
         assert_eq!(find("qcn-802.1qau").map(|e| e.name), Some("qcn-802.1Qau"));
         assert!(find("qcn-802").is_none());
+    }
+
+    /// Bounds of a range as texts, `off` left away.
+    fn bounds(range: &str) -> Option<(String, String)> {
+        let plain = range.trim_start_matches("off, or ");
+        plain.split_once(" to ").map(|(low, high)| (low.to_string(), high.to_string()))
+    }
+
+    #[test]
+    fn every_number_has_a_range() {
+        for entry in catalogue() {
+            for i in (entry.info)() {
+                let numeric = !matches!(i.kind, "choice" | "on/off");
+                assert_eq!(bounds(&i.range).is_some(), numeric, "{}.{}: {}", entry.name, i.key, i.range);
+                assert!(numeric || i.range.contains(" | "), "{}.{}: {}", entry.name, i.key, i.range);
+            }
+        }
+    }
+
+    /// Whatever a parameter may be, alone: nothing panics, and rates stay where they may.
+    #[test]
+    fn every_value_keeps_within_bounds() {
+        let mut broken = Vec::new();
+        for entry in catalogue() {
+            for i in (entry.info)() {
+                let mut values: Vec<String> = match bounds(&i.range) {
+                    Some((low, high)) => vec![low, high],
+                    None => i.range.split(" | ").map(String::from).collect(),
+                };
+                if i.range.starts_with("off, or ") {
+                    values.push("off".into());
+                }
+                for value in values {
+                    let pairs = [(i.key.to_string(), value.clone())];
+                    let build = || (entry.build)(&pairs);
+                    if let Err(e) = build() {
+                        broken.push(format!("{}.{}: {e}", entry.name, i.key));
+                        continue;
+                    }
+                    let make = || -> Box<dyn Scheme> { Box::new(Shared(build().unwrap().scheme)) };
+                    // A parameter may lower the floor, or keep a scheme from reacting; what it may not is below.
+                    let promise = Promise {
+                        floor: Rate::from_bps(1e4),
+                        stops: true,
+                        warms_up: Time::MAX,
+                        ..Promise::default()
+                    };
+                    for check in CHECKS.iter().filter(|c| matches!(c.name, "bounds" | "hostile-messages")) {
+                        if let Err(b) = check.run(&make, &promise) {
+                            broken.push(format!("{}.{} = {value}: {b}", entry.name, i.key));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(broken.is_empty(), "\n{}", broken.join("\n"));
     }
 
     #[test]

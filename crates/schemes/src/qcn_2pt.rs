@@ -28,6 +28,7 @@
 //!   rate after it. `efr_max_count` lowers the target after all when so many messages followed each other.
 //! * The hyperactive increase of 2007 is not defined in the decks: `hai` has the readings.
 //! * Drift multiplies target and current rate, or one of them (`drift_of`).
+//! * `release_share`: a rate within 2 % of the line rate, on its way there, becomes the line rate.
 
 use cnsim_scheme_api::{
     Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Ramp,
@@ -52,7 +53,7 @@ choice! {
     pub enum Quantiser {
         /// The top six bits of the smallest power of two that holds Fb_max.
         Shift = "shift",
-        /// Rounded to 63 steps of Fb_max (the rule of 2010).
+        /// Rounded to 63 steps of Fb_max (the standard of 2010 truncates).
         Scale63 = "scale63",
         /// As shift, rounded up: never 0 for a negative Fb.
         Ceil = "ceil",
@@ -107,7 +108,7 @@ params! {
         /// Decrease gain per step of the quantised feedback.
         gd: f64 = 1.0 / 128.0, symbol "G_d", from 0.0, to 1.0;
         /// Active-increase step.
-        ri: Rate = Rate::from_mbps(12.0), symbol "R_i", from Rate::from_bps(0.0);
+        ri: Rate = Rate::from_mbps(12.0), symbol "R_i", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
         /// Smallest sampling probability, per 1500 B frame.
         p_min: f64 = 0.01, symbol "P_min", from 1e-6, to 1.0;
         /// Largest sampling probability.
@@ -133,19 +134,21 @@ params! {
         /// What the first message of a burst does to the target.
         efr_target: EfrTarget = EfrTarget::BeforeCut, symbol "";
         /// Number of messages in a row after which the target is lowered after all.
-        efr_max_count: Option<u32> = None, symbol "EFR_MAX";
+        efr_max_count: Option<u32> = None, symbol "EFR_MAX", from Some(1), to Some(1_000_000);
         /// Hyperactive increase.
         hai: Hai = Hai::Off, symbol "HAI";
         /// Quiet periods before the timer form of HAI begins.
         hai_quiet: u32 = 40, symbol "", from 1, to 100_000;
         /// Factor on target and rate per drift period; off for none.
-        drift: Option<f64> = None, symbol "";
+        drift: Option<f64> = None, symbol "", from Some(1.0), to Some(10.0);
         /// What drift multiplies.
         drift_of: DriftOf = DriftOf::Both, symbol "";
         /// Period of drift and of the timer form of HAI.
-        drift_period: Time = Time::from_us(500), symbol "T_d", from Time::from_us(1);
+        drift_period: Time = Time::from_us(500), symbol "T_d", from Time::from_us(1), to Time::from_s(100);
+        /// Share of the line rate that counts as recovered, once the target is the line rate.
+        release_share: f64 = 0.98, symbol "", from 0.5, to 1.0;
         /// Smallest rate of a limiter.
-        r_min: Rate = Rate::from_mbps(10.0), symbol "R_min", from Rate::from_bps(1e4);
+        r_min: Rate = Rate::from_mbps(10.0), symbol "R_min", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
     }
 }
 
@@ -174,6 +177,9 @@ impl QcnParams {
         note(self.drift.is_none(), "drift_of", "drift is off");
         note(!timed, "drift_period", "drift is off and hai is not timer");
         note(self.sampling != Sampling::Bytes, "jitter", "sampling is not by bytes");
+        for key in ["p_min", "p_max"] {
+            note(self.p_max < self.p_min, key, "p_max is below p_min: the probability is always p_min");
+        }
         idle
     }
 }
@@ -221,7 +227,7 @@ impl Scheme for Qcn2pt {
         "qcn-2pt"
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        Some(Box::new(Point::new(self.0.clone(), site.point, None)))
+        Some(Box::new(Point::new(self.0.clone(), site.point, Mark::Never)))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         Some(Box::new(Reaction { rates: Rates::new(self.0.clone()) }))
@@ -250,12 +256,28 @@ pub(crate) struct Point {
     p: QcnParams,
     id: PointId,
     q_old: f64,
-    mark: Option<Ramp>,
+    mark: Mark,
     transform: Option<Box<dyn Transform>>,
 }
 
+/// Which frames a congestion point marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// None.
+    Never,
+    /// Those that meet q > Q_eq.
+    Queue,
+    /// Those at which Fb < 0.
+    Feedback,
+}
+
+/// Longest queue at which Fb is not negative: `(Q_eq + W q_old) / (1 + W)`. It moves with each sample.
+pub(crate) fn neutral_queue(p: &QcnParams, q_old: f64) -> Bytes {
+    Bytes::new(((p.q_eq.as_f64() + p.w * q_old) / (1.0 + p.w)) as u64)
+}
+
 impl Point {
-    pub(crate) fn new(p: QcnParams, id: PointId, mark: Option<Ramp>) -> Self {
+    pub(crate) fn new(p: QcnParams, id: PointId, mark: Mark) -> Self {
         Self { p, id, q_old: 0.0, mark, transform: None }
     }
 
@@ -292,8 +314,10 @@ impl Point {
 impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
         ctl.sample_dropped(self.p.sample_dropped);
-        if let Some(ramp) = self.mark {
-            ctl.mark(ramp);
+        match self.mark {
+            Mark::Never => {}
+            Mark::Queue => ctl.mark(Ramp::step(self.p.q_eq)),
+            Mark::Feedback => ctl.mark(Ramp::step(neutral_queue(&self.p, self.q_old))),
         }
         self.arm(0, ctl);
     }
@@ -321,6 +345,9 @@ impl CongestionPoint for Point {
             t.sampled(fb);
         }
         self.q_old = q;
+        if self.mark == Mark::Feedback {
+            ctl.mark(Ramp::step(neutral_queue(&self.p, q)));
+        }
         self.arm(qfb, ctl);
     }
 }
@@ -363,6 +390,7 @@ impl Rates {
         }
         let before = limiter.rate();
         let after = (before * (1.0 - self.p.gd * f64::from(qfb)).max(0.5)).max(self.p.r_min);
+        let after = after.min(limiter.line_rate());
         limiter.set_rate(after);
         self.burst += 1;
         let exhausted = self.p.efr_max_count.is_some_and(|n| self.burst > n);
@@ -411,7 +439,7 @@ impl Rates {
         let line = limiter.line_rate();
         self.target = self.target.min(line);
         let mut rate = (limiter.rate() + self.target) * 0.5;
-        if self.target == line && rate >= line * 0.98 {
+        if self.target == line && rate >= line * self.p.release_share {
             rate = line;
         }
         limiter.set_rate(rate);
@@ -474,105 +502,4 @@ impl ReactionPoint for Reaction {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use cnsim_scheme_api::testing::ReactionRig;
-
-    /// 409 pages: Fb_max = 2045 pages < 2^11, so the quantiser drops five bits and reaches 63.
-    #[test]
-    fn quantiser_by_hand() {
-        let p = QcnParams::default();
-        assert_eq!(quantise(&p, -2045.0 * 64.0), 63);
-        assert_eq!(quantise(&p, -32.0 * 64.0), 1);
-        assert_eq!(quantise(&p, -31.9 * 64.0), 0);
-        let ceil = QcnParams { quantiser: Quantiser::Ceil, ..p.clone() };
-        assert_eq!(quantise(&ceil, -1.0), 1);
-        let scale = QcnParams { quantiser: Quantiser::Scale63, ..p };
-        assert_eq!(quantise(&scale, -2045.0 * 64.0), 63);
-        // R07's 24 KB: Fb_max = 1875 pages of 2048, so the shift quantiser stops at 58.
-        let r07 = QcnParams { q_eq: Bytes::from_kb(24), ..QcnParams::default() };
-        assert_eq!(quantise(&r07, -1875.0 * 64.0), 58);
-    }
-
-    #[test]
-    fn feedback_by_hand() {
-        let p = QcnParams::default();
-        assert_eq!(feedback(&p, 26_176.0, 26_176.0), 0.0);
-        assert_eq!(feedback(&p, 0.0, 0.0), 0.0, "positive values are not sent");
-        assert_eq!(feedback(&p, 30_176.0, 29_176.0), -6_000.0);
-        assert_eq!(feedback(&p, 1e9, 0.0), -5.0 * 26_176.0);
-    }
-
-    /// 63 leaves 1 - 63/128 of the rate; five cycles go half-way each; EFR keeps the target through a burst.
-    #[test]
-    fn recovery_by_hand() {
-        let line = Rate::from_gbps(10.0);
-        let mut rig = ReactionRig::new(Qcn2pt(QcnParams::default()), line);
-        rig.cnm(63);
-        assert_eq!(rig.rate(), line * (1.0 - 63.0 / 128.0));
-        rig.cnm(63);
-        let low = rig.rate();
-        assert_eq!(low, line * (1.0 - 63.0 / 128.0) * (1.0 - 63.0 / 128.0));
-        rig.send(150_000);
-        assert_eq!(rig.rate(), (low + line) * 0.5, "the target is still the line rate");
-        rig.cnm(64 - 1);
-        let target = (low + line) * 0.5;
-        let cut = rig.rate();
-        rig.send(150_000);
-        assert_eq!(rig.rate(), (cut + target) * 0.5, "the first message after a cycle sets the target");
-    }
-
-    /// After five cycles of 150 KB, cycles of 37.5 KB raise the target by 12 Mb/s each.
-    #[test]
-    fn active_increase_by_hand() {
-        let mut rig =
-            ReactionRig::new(Qcn2pt(QcnParams { efr: false, ..QcnParams::default() }), Rate::from_gbps(10.0));
-        rig.cnm(63);
-        rig.cnm(63);
-        let target = 10e9 * (1.0 - 63.0 / 128.0);
-        for _ in 0..5 {
-            rig.send(150_000);
-        }
-        let rate = rig.rate().bps();
-        rig.send(37_500);
-        assert!((rig.rate().bps() - (rate + target + 12e6) / 2.0).abs() < 1.0);
-    }
-
-    /// Drift of 1.005 each 500 us multiplies what it says; the target shows after the next cycle.
-    #[test]
-    fn drift_by_hand() {
-        let line = Rate::from_gbps(10.0);
-        let after = |drift_of| {
-            let p = QcnParams { drift: Some(1.005), drift_of, ..QcnParams::default() };
-            let mut rig = ReactionRig::new(Qcn2pt(p), line);
-            rig.cnm(63);
-            rig.send(150_000);
-            // The first message after a cycle: the target is the rate before it.
-            rig.cnm(63);
-            let (target, low) = (7.5390625e9, rig.rate().bps());
-            rig.wait(Time::from_us(1_001));
-            let now = rig.rate().bps();
-            rig.send(150_000);
-            (now / low, (2.0 * rig.rate().bps() - now) / target)
-        };
-        let close = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < 1e-6 && (a.1 - b.1).abs() < 1e-6;
-        let twice = 1.005 * 1.005;
-        assert!(close(after(DriftOf::Both), (twice, twice)));
-        assert!(close(after(DriftOf::Current), (twice, 1.0)));
-        assert!(close(after(DriftOf::Target), (1.0, twice)));
-    }
-
-    /// Gd = 0 never lowers the rate; the floor holds.
-    #[test]
-    fn bounds() {
-        let line = Rate::from_gbps(10.0);
-        let mut rig = ReactionRig::new(Qcn2pt(QcnParams { gd: 0.0, ..QcnParams::default() }), line);
-        rig.cnm(63);
-        assert_eq!(rig.rate(), line);
-        let mut rig = ReactionRig::new(Qcn2pt(QcnParams::default()), line);
-        for _ in 0..100 {
-            rig.cnm(63);
-        }
-        assert_eq!(rig.rate(), Rate::from_mbps(10.0));
-    }
-}
+mod tests;

@@ -11,13 +11,13 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `de`: marks where q > Q_eq on arrival, a step (`queue`), or never (`never`).
+//! * `de`: marks where q > Q_eq on arrival, a step (`queue`), where Fb < 0 (`feedback`), or never (`never`).
 //! * `fr_every_n_messages`: how many messages make a fast-recovery cycle (1; or 4, the mean spacing of 150 KB).
 //! * `byte_counter`: the byte cycles of QCN-2pt besides the messages (off).
 
-use crate::qcn_2pt::{Point, QcnParams, Rates};
+use crate::qcn_2pt::{Mark, Point, QcnParams, Rates};
 use cnsim_scheme_api::{
-    CongestionPoint, Feedback, FrameView, Limiter, ParamError, ParamInfo, Params, Plan, QueueSite, Ramp,
+    CongestionPoint, Feedback, FrameView, Limiter, ParamError, ParamInfo, Params, Plan, QueueSite,
     ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite,
     choice, params,
 };
@@ -27,6 +27,8 @@ choice! {
     pub enum De {
         /// When the frame meets q > Q_eq.
         Queue = "queue",
+        /// When Fb < 0 at its arrival.
+        Feedback = "feedback",
         /// Never.
         Never = "never",
     }
@@ -100,7 +102,11 @@ impl Scheme for Qcn3pt {
         Plan { reflect, reflector_scope: Scope::Host, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        let mark = (self.0.reflection.de == De::Queue).then(|| Ramp::step(self.0.qcn.q_eq));
+        let mark = match self.0.reflection.de {
+            De::Queue => Mark::Queue,
+            De::Feedback => Mark::Feedback,
+            De::Never => Mark::Never,
+        };
         Some(Box::new(Point::new(self.0.qcn.clone(), site.point, mark)))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {

@@ -26,7 +26,7 @@
 //! * `tr_over_8`, `byte_restart`, `release_share`, `sample_dropped` as in [`crate::qcn_serial_hai`].
 //!
 //! Not modelled: defence modes and LLDP, the CN-TAG's bytes, `cpMinHeaderOctets` (a CNM is a 64 B frame), the rounding of
-//! `cnmQOffset` to 64 octets.
+//! `cnmQOffset` to 64 octets, the CNM's own priority (`control.transport` says how messages travel).
 
 use crate::qcn_serial_hai::{
     ByteRestart, COUNTERS, MarkInterval, Point, PointRules, Quantiser, RateRules, Rates, starts,
@@ -72,17 +72,17 @@ params! {
         /// Stages of fast recovery.
         rpg_threshold: u32 = 5, symbol "rpgThreshold", from 0, to 1_000_000;
         /// Rate at which a limited flow is free again; off for the port's speed.
-        rpg_max_rate: Option<Rate> = None, symbol "rpgMaxRate", from Some(Rate::from_mbps(1.0));
+        rpg_max_rate: Option<Rate> = None, symbol "rpgMaxRate", from Some(Rate::from_mbps(1.0)), to Some(Rate::from_gbps(10_000.0));
         /// Step of active increase.
-        rpg_ai_rate: Rate = Rate::from_mbps(5.0), symbol "rpgAiRate", from Rate::from_bps(0.0);
+        rpg_ai_rate: Rate = Rate::from_mbps(5.0), symbol "rpgAiRate", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
         /// Step of hyperactive increase, per stage past the threshold.
-        rpg_hai_rate: Rate = Rate::from_mbps(50.0), symbol "rpgHaiRate", from Rate::from_bps(0.0);
+        rpg_hai_rate: Rate = Rate::from_mbps(50.0), symbol "rpgHaiRate", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
         /// Decrease gain per step of the quantised feedback (the MIB holds minus its logarithm to base 2, 7).
         rpg_gd: f64 = 1.0 / 128.0, symbol "rpgGd", from 0.0, to 1.0;
         /// Smallest factor of one cut, per cent.
         rpg_min_dec_fac: u32 = 50, symbol "rpgMinDecFac", from 1, to 100;
         /// Smallest rate of a limiter (the drafts had 10 Mb/s).
-        rpg_min_rate: Rate = Rate::from_mbps(5.0), symbol "rpgMinRate", from Rate::from_bps(1e4);
+        rpg_min_rate: Rate = Rate::from_mbps(5.0), symbol "rpgMinRate", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
         /// Full width of the uniform jitter on the byte and time stages (drafts of 2008: 0.3).
         rp_jitter: f64 = 0.0, symbol "", from 0.0, to 1.9;
         /// At the first stage a target above 10 x rate is divided by 8.

@@ -28,12 +28,15 @@
 //!   (`probe_step` + `probe_gain` x Fb). It is read as replacing the cycle's own step; `probe_step = 2` adds it.
 //! * `path_start` (PP): the first congestion point writes its Fb whatever it is, so a free path answers a positive
 //!   value; or the field starts at 0 and never gets above it.
-//! * Negative answers need no `q > Q_eq`: `gate_qoff` is a gate of messages.
-//! * A congestion point reads its queue as the probe arrives, not as it departs: the network wakes it only then.
+//!
+//! ## Fixed here
+//!
+//! Negative answers need no `q > Q_eq`: `gate_qoff` is a gate of messages. A congestion point reads its queue as the probe
+//! arrives; the other reading, as it departs, is not there: the network wakes a point only on arrival.
 
 use crate::fb_hat::{AnswerParams, Hat, HatAnswer, HatParams, Steer};
 use crate::join::Join;
-use crate::qcn_2pt::{PERIOD, Point, QcnParams};
+use crate::qcn_2pt::{Mark, PERIOD, Point, QcnParams};
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, PointControl, PointId, Probe,
     ProbeTarget, Queue, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl, Scheme, SinkSite, Slot,
@@ -56,11 +59,11 @@ params! {
         /// Bytes of the flow between probes (TO_THRESH).
         probe_bytes: Bytes = Bytes::from_kb(150), symbol "TO_THRESH", from Bytes::new(64), to Bytes::from_mb(1000);
         /// Time between probes, if that is sooner.
-        probe_interval: Time = Time::from_us(500), symbol "", from Time::from_us(1);
+        probe_interval: Time = Time::from_us(500), symbol "", from Time::from_us(1), to Time::from_s(100);
         /// Largest number of probes of a limiter under way.
         probe_outstanding: u32 = 1, symbol "", from 1, to 1000;
         /// A probe is given up after this time.
-        probe_lost: Time = Time::from_ms(100), symbol "", from Time::from_us(1);
+        probe_lost: Time = Time::from_ms(100), symbol "", from Time::from_us(1), to Time::from_s(100);
         /// Active-increase steps for an answer of 0.
         probe_step: f64 = 1.0, symbol "", from 0.0, to 100.0;
         /// Further steps per unit of a positive answer.
@@ -164,7 +167,7 @@ impl Scheme for QcnProbing {
         self.name
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        let point = Point::new(self.qcn.clone(), site.point, None);
+        let point = Point::new(self.qcn.clone(), site.point, Mark::Never);
         let point = point.transformed(self.hat.as_ref().and_then(|(hat, answer)| Hat::build(hat, *answer)));
         Some(Box::new(ProbedPoint { point, id: site.point, start: self.start }))
     }

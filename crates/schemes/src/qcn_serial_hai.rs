@@ -23,7 +23,7 @@
 //! ## Assumptions, each a parameter
 //!
 //! * "30 %" jitter is a factor from U(0.85, 1.15) on interval, bytes and timer (`jitter`, `rp_jitter` = 0.3, full width);
-//!   0.6 is U(0.7, 1.3). What a message restarts is not jittered.
+//!   0.6 is U(0.7, 1.3). What a message restarts is not jittered, as written.
 //! * `tr_over_8`: at the first stage of either counter a target above ten times the rate is divided by eight, in place of
 //!   the step. Only with it are M08's delay results met.
 //! * `mark_interval = last-sample`: the interval is fixed at the last sample from its Fb; `current` compares the bytes
@@ -92,15 +92,15 @@ params! {
         /// Only a message with Qoff < 0 starts a limiter.
         gate_qoff: bool = true, symbol "";
         /// Smallest rate of a limiter.
-        r_min: Rate = Rate::from_mbps(10.0), symbol "MIN_RATE", from Rate::from_bps(1e4);
+        r_min: Rate = Rate::from_mbps(10.0), symbol "MIN_RATE", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
         /// Bytes of a stage up to the threshold; half of it beyond.
         bc_limit: Bytes = Bytes::from_kb(150), symbol "BC_LIMIT", from Bytes::new(64), to Bytes::from_mb(1000);
         /// Time of a stage up to the threshold; half of it beyond.
         timer_period: Time = Time::from_ms(15), symbol "TIMER_PERIOD", from Time::from_us(1), to Time::from_s(100);
         /// Step of active increase.
-        r_ai: Rate = Rate::from_mbps(5.0), symbol "R_AI", from Rate::from_bps(0.0);
+        r_ai: Rate = Rate::from_mbps(5.0), symbol "R_AI", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
         /// Step of hyperactive increase, per stage past the threshold.
-        r_hai: Rate = Rate::from_mbps(50.0), symbol "R_HAI", from Rate::from_bps(0.0);
+        r_hai: Rate = Rate::from_mbps(50.0), symbol "R_HAI", from Rate::from_bps(0.0), to Rate::from_gbps(10_000.0);
         /// Stages of fast recovery.
         fr_threshold: u32 = 5, symbol "FAST_RECOVERY_TH", from 0, to 1000;
         /// Full width of the uniform jitter on the byte and time stages.
@@ -377,7 +377,7 @@ impl Rates {
         self.byte_stage = 0;
         self.time_stage = 0;
         let factor = (1.0 - self.rules.gd * f64::from(qfb)).max(self.rules.min_dec_factor);
-        limiter.set_rate((limiter.rate() * factor).max(self.rules.min_rate));
+        limiter.set_rate((limiter.rate() * factor).max(self.rules.min_rate).min(limiter.line_rate()));
         limiter.start_timer(TIMER, self.rules.period);
     }
 

@@ -3,7 +3,7 @@
 
 use crate::assumptions::{self, ASSUMPTIONS};
 use crate::keys::{KEYS, find};
-use crate::text::{Flat, Leaf, Problem, nearest};
+use crate::text::{Flat, Leaf, Place, Problem, nearest};
 
 /// Replaces `assumptions.NAME` by the keys that they stand for.
 pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
@@ -89,6 +89,42 @@ pub(crate) fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
             }
         }
     }
+}
+
+/// Refuses parameters that no scheme reads which runs here: on the command line, none of those `asked` for; elsewhere, none
+/// of these nor of the `matrix`.
+pub(crate) fn unread_params(flat: &Flat, matrix: &[&str], asked: &[&str], problems: &mut Vec<Problem>) {
+    for (path, leaf) in &flat.leaves {
+        let row = path.strip_prefix("rows.").and_then(|p| p.split_once('.')).map(|(_, key)| key);
+        let key = path.strip_prefix("matrix.").or(row).unwrap_or(path);
+        let Some(param) = key.strip_prefix("scheme.params.") else { continue };
+        let typed = leaf.place == Place::Set && !asked.is_empty();
+        let names: Vec<&str> = asked.iter().chain(matrix.iter().filter(|_| !typed)).copied().collect();
+        let params = |names: &[&str]| {
+            let entries = names.iter().filter_map(|n| cnsim_schemes::find(n));
+            entries.flat_map(|e| (e.info)()).map(|i| i.key).collect::<Vec<_>>()
+        };
+        let known = params(&names);
+        if known.contains(&param) || !params(&all_names()).contains(&param) {
+            continue;
+        }
+        let mut unique = names.clone();
+        unique.dedup();
+        let hint = nearest(param, known.into_iter()).map_or_else(
+            || "remove it, or run a scheme that has it: `cnsim describe SCHEME` shows them".into(),
+            |n| format!("did you mean `{n}`?"),
+        );
+        problems.push(flat.at(
+            path,
+            format!("has no effect: {} has no such parameter", unique.join(", ")),
+            hint,
+        ));
+    }
+}
+
+/// Names of all schemes.
+fn all_names() -> Vec<&'static str> {
+    cnsim_schemes::catalogue().iter().map(|e| e.name).collect()
 }
 
 /// Has this key no effect here? Then the other key that says so, and its value.

@@ -1,6 +1,6 @@
 //! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
 
-use crate::checks::{expand_assumptions, idle, inline_files, known_keys};
+use crate::checks::{expand_assumptions, idle, inline_files, known_keys, unread_params};
 use crate::condition::Template;
 use crate::figures::{self, FigureSpec};
 use crate::keys::{KEYS, TABLES, find};
@@ -112,12 +112,21 @@ impl Scenario {
     /// # Errors
     /// Everything wrong with it.
     pub fn load(what: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        Self::load_for(what, sets, &[])
+    }
+
+    /// The same for a command that runs these schemes only (all of the matrix where none is named): what the matrix's other
+    /// schemes make of the keys is not its business.
+    ///
+    /// # Errors
+    /// Everything wrong with it.
+    pub fn load_for(what: &str, sets: &[(String, String)], schemes: &[&str]) -> Result<Self, Vec<Problem>> {
         let known = EMBEDDED.iter().find(|(id, _)| {
             id.eq_ignore_ascii_case(what)
                 || id.rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(what))
         });
         if let Some((id, text)) = known {
-            return Self::parse(id, text, sets);
+            return Self::parse_for(id, text, sets, schemes);
         }
         let lost = |reason: String, remedy: String| {
             vec![Problem {
@@ -140,7 +149,7 @@ impl Scenario {
         }
         let text = std::fs::read_to_string(what)
             .map_err(|e| lost(format!("cannot be read: {e}"), "give the path of a scenario file".into()))?;
-        Self::parse(what, &text, sets)
+        Self::parse_for(what, &text, sets, schemes)
     }
 
     /// Reads a scenario's text and checks every case of its matrix.
@@ -148,6 +157,16 @@ impl Scenario {
     /// # Errors
     /// Everything wrong with it.
     pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
+        Self::parse_for(file, text, sets, &[])
+    }
+
+    /// As [`Scenario::load_for`].
+    fn parse_for(
+        file: &str,
+        text: &str,
+        sets: &[(String, String)],
+        schemes: &[&str],
+    ) -> Result<Self, Vec<Problem>> {
         let mut flat = Flat::parse(file, text).map_err(|p| vec![p])?;
         for (key, value) in sets {
             flat.set(key, value, Place::Set);
@@ -167,6 +186,8 @@ impl Scenario {
         }
         let groups = groups(&flat, &word, &mut problems);
         let figures = figures::read(&flat, &mut problems);
+        let matrix: Vec<&str> = groups.iter().flat_map(|g| g.schemes.iter().map(String::as_str)).collect();
+        unread_params(&flat, &matrix, schemes, &mut problems);
         let scenario = Self {
             study: word("study"),
             name: word("name"),
@@ -181,8 +202,11 @@ impl Scenario {
         if problems.is_empty() {
             // The values in the file themselves, too: the matrix may hide them.
             let first = scenario.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
-            let written = first.map(|(pause, scheme)| scenario.case(0, Vec::new(), pause, scheme));
-            for case in written.into_iter().chain(scenario.cases()) {
+            let written = first.map(|(pause, scheme)| {
+                scenario.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
+            });
+            let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.scheme.as_str());
+            for case in written.into_iter().chain(scenario.cases()).filter(runs) {
                 if let Err(mut more) = scenario.ready(&case) {
                     more.retain(|p| !problems.contains(p));
                     problems.append(&mut more);
@@ -375,7 +399,12 @@ impl Scenario {
                     .iter()
                     .find(|p| p.rsplit('.').next() == Some(e.key.as_str()))
                     .map_or_else(String::new, |p| (*p).clone());
-                problems.push(flat.at(&path, e.reason, e.remedy));
+                // What one scheme reads as a factor another reads as a rate.
+                let reason = match path.starts_with("scheme.params.") {
+                    true => format!("{} (as {name} reads it)", e.reason),
+                    false => e.reason,
+                };
+                problems.push(flat.at(&path, reason, e.remedy));
                 None
             }
         }

@@ -39,6 +39,10 @@ pub(crate) struct Port {
     pub(crate) reads_probes: bool,
     /// In a window two or three of the longest frames leave.
     pub(crate) few: bool,
+    /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
+    pub(crate) mark_behind: u16,
+    /// Draws of the ramp that are known to mark nothing (`marking`).
+    pub(crate) idle_draws: u32,
     /// A departure may be marked where more than this is queued.
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
@@ -53,6 +57,8 @@ pub(crate) struct Port {
     /// none (`sweep/thin.rs`).
     pub(crate) flown: u16,
     pub(crate) flown_from: u16,
+    /// Longest frame of the network.
+    pub(crate) longest: u16,
     pub(crate) queue_max: u64,
     /// The first frames of `data` that stand on their wire already, and the end of the last of them (`sweep/thin.rs`).
     pub(crate) launched: u32,
@@ -70,9 +76,9 @@ pub(crate) struct Port {
     pub(crate) began: u64,
     /// In XOFF from the far end since.
     pub(crate) paused_since: u64,
-    /// Draws of the marking ramp: the port's own, as ports are not replayed in step.
-    pub(crate) marks: Stream,
     pub(crate) ramp: Option<Ramp>,
+    /// There are some where there is a congestion point.
+    pub(crate) draws: Option<Box<Draws>>,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
 }
@@ -100,13 +106,6 @@ impl Port {
     pub(super) fn looks_at(&self, probe: &Frame) -> bool {
         self.reads_probes || probe.is_for_point()
     }
-    /// Does the ramp at arrival mark a frame with which the queue is so long?
-    #[inline]
-    pub(super) fn marks_arrival(&mut self, queued: u64) -> bool {
-        let Some(ramp) = self.ramp.filter(|r| r.at == RampAt::Arrival) else { return false };
-        let p = ramp.probability(queued);
-        p >= 1.0 || (p > 0.0 && self.marks.chance(p))
-    }
     /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
     pub(crate) fn first_sent(&mut self, is_data: bool, len: u16, done: u64) {
@@ -133,11 +132,6 @@ impl Port {
         self.special = busy || self.is_stopped();
         self.mixed = self.stamp.is_some() || !self.control.is_empty();
     }
-    pub(super) fn set_ramp(&mut self, ramp: Option<Ramp>) {
-        self.ramp = ramp;
-        let low = |r: Ramp| if r.at == RampAt::Departure { r.low.get() } else { NEVER };
-        self.mark_from = ramp.map_or(NEVER, low);
-    }
 }
 
 /// Sums for the conservation law: frames and their identities.
@@ -157,20 +151,4 @@ impl Ledger {
         self.frames += o.frames;
         self.identity = self.identity.wrapping_add(o.identity);
     }
-}
-
-/// Does the ramp at departure mark a frame whose transmission began at `began`? What had arrived behind it by then counts, of
-/// the `queued` bytes that are stored behind it.
-#[inline(never)]
-pub(crate) fn leaves_marked(
-    ramp: Option<Ramp>,
-    marks: &mut Stream,
-    data: &Ring,
-    queued: u64,
-    began: u64,
-) -> bool {
-    let Some(ramp) = ramp.filter(|r| r.at == RampAt::Departure) else { return false };
-    let ahead = data.entries().iter().rev().take_while(|e| e.ready > began);
-    let chance = ramp.probability(queued - ahead.map(|e| u64::from(e.frame.len)).sum::<u64>());
-    chance >= 1.0 || (chance > 0.0 && marks.chance(chance))
 }

@@ -2,12 +2,15 @@
 
 use super::*;
 use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
-use cnsim_scheme_api::{FlowId, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream, Tag};
+use cnsim_scheme_api::{
+    FlowId, LimiterAction, LimiterState, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream,
+    Tag,
+};
 
 const LINE: Rate = Rate::from_gbps(40.0);
 
 fn rig(p: DcqcnParams) -> ReactionRig {
-    ReactionRig::new(Dcqcn(p), LINE)
+    ReactionRig::new(Dcqcn::new(p), LINE)
 }
 
 fn close(rate: Rate, gbps: f64) -> bool {
@@ -181,7 +184,7 @@ fn release() {
 fn cnps(spacing: CnpSpacing, frames: &[(u64, bool)]) -> Vec<u64> {
     let p = DcqcnParams { cnp_spacing: spacing, ..DcqcnParams::default() };
     let site = SinkSite { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), line_rate: LINE };
-    let scheme = Dcqcn(p);
+    let scheme = Dcqcn::new(p);
     let mut object = scheme.reflector(&site).unwrap();
     let stream = Stream::new(1, 1, Purpose::Reflector);
     let mut state = ReflectorState::new(stream);
@@ -269,7 +272,83 @@ fn every_reading_conforms() {
         p.set(key, value).unwrap();
         let recovers = Some((Bytes::from_mb(100), Time::from_ms(200)));
         let promise = Promise { floor: Rate::from_mbps(40.0), reacts: true, recovers, ..Promise::default() };
-        let broken = conformance(&|| Box::new(Dcqcn(p.clone())), promise).err().unwrap_or_default();
+        let broken = conformance(&|| Box::new(Dcqcn::new(p.clone())), promise).err().unwrap_or_default();
         assert!(broken.is_empty(), "{key} = {value}: {broken:#?}");
+    }
+}
+
+/// Rates after each CNP and each change, over random CNPs and bytes sent, and how often the timer expired. `restless`: a timer and
+/// a byte counter that were not started again go on all the same.
+fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) {
+    let mut r = Stream::new(seed, 5, Purpose::Test);
+    let mut state = LimiterState::new(LINE, Bytes::new(1500), Stream::new(seed, 1, Purpose::Reaction));
+    let mut object = Reaction::new(Arc::new(p.clone()));
+    let (mut timer, mut rates, mut expiries) = (None, Vec::new(), 0);
+    for us in 0..60_000 {
+        let now = Time::from_us(us);
+        let mut actions = Vec::new();
+        let (before, mut cnp) = (state.rate, false);
+        let sent = r.below(50_000) as i64;
+        state.countdown -= sent;
+        if state.countdown <= 0 {
+            state.countdown = i64::MAX / 2;
+            object.on_bytes(&mut Limiter::new(now, &mut state, &mut actions));
+        }
+        if timer.is_some_and(|at| at <= now) {
+            timer = restless.then(|| now + p.time_reset);
+            expiries += 1;
+            object.on_timer(INCREASE, &mut Limiter::new(now, &mut state, &mut actions));
+            if restless && state.countdown > 1 << 40 {
+                state.countdown = p.byte_reset.map_or(i64::MAX / 2, |b| b.get() as i64);
+            }
+        }
+        // Now and then a few in a row, and long silences.
+        if us % 16_384 < 300 && r.below(60) == 0 {
+            cnp = true;
+            object.on_feedback(&Feedback::Cnp, &mut Limiter::new(now, &mut state, &mut actions));
+        }
+        for action in actions {
+            if let LimiterAction::StartTimer(_, after) = action {
+                timer = Some(now + after);
+            }
+        }
+        if cnp || state.rate != before {
+            rates.push((us, state.rate.bps().to_bits()));
+        }
+    }
+    (rates, expiries)
+}
+
+/// Timer and byte counter rest where the flow is back at its line rate, and nothing shows it.
+#[test]
+fn rest_at_line_rate() {
+    let p = DcqcnParams { g: 0.5, byte_reset: Some(Bytes::from_kb(800)), ..DcqcnParams::default() };
+    let off = DcqcnParams { clamp_tgt_rate: false, ..p.clone() };
+    for p in [
+        DcqcnParams { clamp_tgt_rate_after_time_inc: false, ..off.clone() },
+        DcqcnParams {
+            alpha_update: AlphaUpdate::Periodic,
+            cut_period: Some(Time::from_us(200)),
+            ..off.clone()
+        },
+        DcqcnParams { byte_reset: None, initial_alpha: 0.0, cut_order: CutOrder::AlphaFirst, ..p.clone() },
+        DcqcnParams {
+            release: Release::AtLineRate,
+            stage_test: StageTest::Before,
+            threshold: 0,
+            ..p.clone()
+        },
+        off,
+        p,
+    ] {
+        let (mut rests, mut changes) = (0, 0);
+        for seed in 0..4 {
+            let (rates, expiries) = course(&p, seed, false);
+            let (all, more) = course(&p, seed, true);
+            assert!(rates == all, "{p:?}, {seed}");
+            rests += more - expiries;
+            changes += rates.len();
+        }
+        assert!(changes > 200 && rests > 50, "{p:?}: {changes}, {rests}");
     }
 }
