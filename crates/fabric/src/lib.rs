@@ -5,7 +5,6 @@
 mod bodies;
 mod engine;
 mod frame;
-mod hash;
 mod host;
 mod inbox;
 mod limiter;
@@ -24,6 +23,7 @@ mod timers;
 mod tx_rate;
 mod voq;
 mod wheel;
+mod wires;
 
 pub use engine::run;
 

@@ -235,9 +235,7 @@ impl DcqcnParams {
             "min_dec_fac",
             "no cut is that large: alpha is at most 1, so at least 1 - gd is left",
         );
-        for key in ["k_min", "k_max"] {
-            note(self.k_min > self.k_max, key, "k_max is below k_min: the ramp is a step at k_max");
-        }
+        note(self.k_min > self.k_max, "k_min", "k_max is below it: the ramp is a step there");
         note(self.clamp_tgt_rate, "clamp_tgt_rate_after_time_inc", "clamp_tgt_rate is on");
         note(
             self.cnp_interval == Time::ZERO,

@@ -317,6 +317,34 @@ mod tests {
         assert!((rig.rate().bps() - (rate + target + step) / 2.0).abs() < 1.0);
     }
 
+    /// `sampled` answers what a sample would send: never a positive value, unless Fb-hat keeps its sign.
+    #[test]
+    fn answers_as_sampled() {
+        let p = r07();
+        let mut h = hat(FbHatMode::Ewma, HatAnswer::Sampled);
+        h.sampled(-7_500.0);
+        assert_eq!(h.at_probe(&p, 34_000.0, 34_000.0), -8_750.0, "half of -7500 and half of -10 000");
+        assert_eq!(h.at_probe(&p, 0.0, 0.0), -3_750.0);
+        assert_eq!(hat(FbHatMode::Predictive, HatAnswer::Sampled).at_probe(&p, 20_000.0, 20_000.0), 0.0);
+        assert_eq!(hat(FbHatMode::EwmaSigned, HatAnswer::Sampled).at_probe(&p, 0.0, 0.0), 12_000.0);
+        assert_eq!(hat(FbHatMode::EwmaSigned, HatAnswer::Raw).at_probe(&p, 0.0, 0.0), 24_000.0);
+    }
+
+    /// Drift of 1.005 each 500 us, as in QCN-2pt.
+    #[test]
+    fn drift_comes_with_it() {
+        let qcn = QcnParams { drift: Some(1.005), ..r07() };
+        let scheme = QcnH(Join { first: qcn, second: HatParams::default() });
+        let mut rig = ReactionRig::new(scheme, Rate::from_gbps(10.0));
+        rig.cnm(63);
+        let low = rig.rate();
+        rig.wait(Time::from_us(1_001));
+        assert!((rig.rate().bps() / low.bps() - 1.005 * 1.005).abs() < 1e-9);
+        rig.cnm(0);
+        rig.feedback(&Feedback::Reflection);
+        assert!((rig.rate().bps() / low.bps() - 1.005 * 1.005).abs() < 1e-9, "a message of 0 is nothing");
+    }
+
     #[test]
     fn every_mode_conforms() {
         use FbHatMode::{Ewma, EwmaSigned, Gated, Predictive, RpSide};

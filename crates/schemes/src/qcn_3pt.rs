@@ -176,8 +176,8 @@ impl ReactionPoint for Reaction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::Rate;
-    use cnsim_scheme_api::testing::ReactionRig;
+    use cnsim_scheme_api::testing::{PointRig, ReactionRig};
+    use cnsim_scheme_api::{Rate, Tag};
 
     #[test]
     fn a_reflection_is_a_finished_cycle() {
@@ -191,6 +191,46 @@ mod tests {
         assert_eq!(rig.rate(), low, "no byte counter by default");
         rig.feedback(&Feedback::Reflection);
         assert_eq!(rig.rate(), (low + line) * 0.5);
+    }
+
+    fn set(key: &str, text: &str) -> Qcn3pt {
+        let mut params = Qcn3ptParams::default();
+        params.set(key, text).unwrap();
+        Qcn3pt(params)
+    }
+
+    /// The first sample sees 0 B; later ones the queue as it stands: above Q_eq = 26 176 B both rules mark. Before the
+    /// first, W = 2 puts Fb = 0 at 8725 B.
+    #[test]
+    fn marks_by_queue_or_feedback() {
+        for (de, early, late) in
+            [("queue", 26_176, 26_176), ("feedback", 8_725, 26_176), ("never", u64::MAX, u64::MAX)]
+        {
+            let mut rig = PointRig::new(&set("de", de), Rate::from_gbps(10.0), 1).unwrap();
+            let marks = |rig: &PointRig, above: u64| {
+                let at = |q| rig.state.ramp.is_some_and(|r| r.probability(q) > 0.0);
+                above == u64::MAX && rig.state.ramp.is_none() || (!at(above) && at(above.saturating_add(1)))
+            };
+            assert!(marks(&rig, early), "{de}: {:?}", rig.state.ramp);
+            (0..500).for_each(|_| {
+                rig.frame(1, 26_176, Tag::None);
+            });
+            assert!(marks(&rig, late), "{de}: {:?}", rig.state.ramp);
+        }
+    }
+
+    /// 4 % of what is not marked.
+    #[test]
+    fn reflects_a_share_of_unmarked_frames() {
+        assert_eq!(set("ref_p", "0.04").plan().reflect, ReflectGate::Unmarked(0.04));
+        let mut rig = ReactionRig::new(Qcn3pt(Qcn3ptParams::default()), Rate::from_gbps(10.0));
+        rig.cnm(0);
+        assert!(!rig.built(), "a message of 0 is nothing");
+        let mut rig = ReactionRig::new(set("byte_counter", "on"), Rate::from_gbps(10.0));
+        rig.cnm(63);
+        let low = rig.rate();
+        rig.send(150_000);
+        assert!(rig.rate() > low, "byte cycles beside the messages");
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn a_limiters_life() {
         assert!(!b.state.engaged);
         b.at(200, |o, l| o.on_feedback(&ecm(-kb(375.0)), l));
         assert!(b.state.engaged && (b.mbps() - 5000.0).abs() < 1e-6);
-        assert_eq!(b.state.tag, Tag::Regulated(PointId(7)));
+        assert_eq!(b.state.tag(), Tag::Regulated(PointId(7)));
         b.trip((1000, 1404, 1408), 150_000, 900.0);
         assert!((b.mbps() - 5000.0).abs() < 1e-6, "no throughput yet");
         b.trip((2000, 2404, 2408), 225_000, 600.0);
@@ -207,9 +207,9 @@ fn given_back_and_taken_back() {
         l.set_rate(l.line_rate());
         o.settle(l);
     });
-    assert!(b.state.release && b.state.tag == Tag::None);
+    assert!(b.state.release && b.state.tag() == Tag::None);
     b.at(30, |o, l| o.on_feedback(&ecm(-1.0), l));
-    assert!(!b.state.release && b.state.engaged && b.state.tag != Tag::None);
+    assert!(!b.state.release && b.state.engaged && b.state.tag() != Tag::None);
 }
 
 /// 75 KB x U(0.9, 1.1), or 10 ms: 50 MB make 667 probes, 100 ms of silence ten.
@@ -226,4 +226,42 @@ fn the_probe_clock() {
     assert!((645..=680).contains(&n), "{n}");
     rig.wait(Time::from_ms(100));
     assert_eq!(probes(&rig) - n, 10);
+}
+
+/// `unloaded` starts from the topology: the round trip, or half of it for the way out. 600 Mb/s with 400 us beyond that are 30
+/// KB; a trip as short as that is an empty path.
+#[test]
+fn the_topology_knows_the_shortest_latency() {
+    let site = |basis| Reaction::new(basis, with(&[("l0", "unloaded")]), Time::from_us(80)).shortest;
+    assert_eq!(site(Basis::Source), Some(Time::from_us(80)));
+    assert_eq!(site(Basis::Destination), Some(Time::from_us(40)));
+    assert_eq!(Reaction::new(Basis::Source, with(&[]), Time::from_us(80)).shortest, None);
+}
+
+fn with(sets: &[(&str, &str)]) -> E2cmParams {
+    let mut params = E2cmParams::default();
+    sets.iter().for_each(|(key, text)| params.set(key, text).unwrap());
+    params
+}
+
+/// From its first frame on a flow probes, limited or not; with the other readings only while it is limited. Probes and
+/// answers are counted.
+#[test]
+fn who_probes() {
+    for (l0, free, limited) in [("probe-always", 13, 13), ("unloaded", 0, 13), ("first-sample", 0, 13)] {
+        let params = with(&[("l0", l0), ("probe_jitter", "0"), ("first_probe", "full-interval")]);
+        let mut rig = ReactionRig::new(E2cm { basis: Basis::Source, params }, Rate::from_gbps(10.0));
+        let counted = |rig: &ReactionRig, index: u8| {
+            rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
+        };
+        rig.send(1_000_000);
+        assert_eq!(rig.probes.len(), free, "{l0}");
+        rig.feedback(&ecm(-1000.0));
+        rig.send(1_000_000);
+        assert_eq!(rig.probes.len() - free, limited, "{l0}");
+        assert_eq!(counted(&rig, PROBES), rig.probes.len(), "{l0}");
+        let probe = rig.probes.pop_front().unwrap();
+        rig.feedback(&Feedback::ProbeReply { probe, at: rig.now(), rx_rate: Rate::ZERO });
+        assert_eq!(counted(&rig, ANSWERS), 1);
+    }
 }

@@ -255,3 +255,45 @@ fn a_bound_that_no_cut_reaches_is_idle() {
     assert_eq!(params(&[]).idle().len(), 1);
     assert!(params(&[("gd", "1/64")]).idle().is_empty());
 }
+
+/// Dropped frames are sampled unless that is off; each message is counted; the interval by the present frame starts anew.
+#[test]
+fn what_a_point_counts() {
+    for (setting, on) in [("on", true), ("off", false)] {
+        let rig = PointRig::new(&SerialHai(params(&[("sample_dropped", setting)])), LINE, 1).unwrap();
+        assert_eq!(rig.state.sample_dropped, on);
+    }
+    let mut rig = PointRig::new(&SerialHai(params(&[("mark_interval", "current")])), LINE, 1).unwrap();
+    // 13 frames of 1500 B pass 18.5 KB at 63. Then the queue stands at 150 KB: Fb = -124 KB, 1937.5 pages / 32: 60, the
+    // same interval.
+    (0..130).for_each(|_| {
+        rig.frame(1, 150_000, Tag::None);
+    });
+    assert_eq!(rig.messages().len(), 10);
+    let counts = rig.actions.iter().filter(|a| matches!(a, cnsim_scheme_api::PointAction::Count(MESSAGES)));
+    assert_eq!(counts.count(), 10);
+}
+
+/// A message of 0 is nothing. A step is hyperactive, and counted, only when both counts have passed five.
+#[test]
+fn what_a_source_counts() {
+    use cnsim_scheme_api::LimiterAction;
+    let mut rig = reaction(&[]);
+    rig.cnm(0);
+    assert!(!rig.built());
+    let counted = |rig: &ReactionRig, index: u8| {
+        rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
+    };
+    (0..20).for_each(|_| rig.cnm(63));
+    rig.wait(Time::from_ms(200));
+    assert_eq!((counted(&rig, DIVIDED), counted(&rig, HYPERACTIVE)), (1, 0), "time alone");
+    let low = rig.rate();
+    rig.cnm(0);
+    assert_eq!(rig.rate(), low);
+    // The byte count passes five at its sixth stage, within this many bytes; time has passed long ago.
+    rig.send(5 * 151_500);
+    assert_eq!(counted(&rig, HYPERACTIVE), 0);
+    rig.send(75_000);
+    rig.send(1500);
+    assert_eq!(counted(&rig, HYPERACTIVE), 1);
+}
