@@ -232,7 +232,8 @@ fn the_probe_clock() {
 /// KB; a trip as short as that is an empty path.
 #[test]
 fn the_topology_knows_the_shortest_latency() {
-    let site = |basis| Reaction::new(basis, Arc::new(with(&[("l0", "unloaded")])), Time::from_us(80)).shortest;
+    let site =
+        |basis| Reaction::new(basis, Arc::new(with(&[("l0", "unloaded")])), Time::from_us(80)).shortest;
     assert_eq!(site(Basis::Source), Some(Time::from_us(80)));
     assert_eq!(site(Basis::Destination), Some(Time::from_us(40)));
     assert_eq!(Reaction::new(Basis::Source, Arc::new(with(&[])), Time::from_us(80)).shortest, None);
@@ -250,7 +251,8 @@ fn with(sets: &[(&str, &str)]) -> E2cmParams {
 fn who_probes() {
     for (l0, free, limited) in [("probe-always", 13, 13), ("unloaded", 0, 13), ("first-sample", 0, 13)] {
         let params = with(&[("l0", l0), ("probe_jitter", "0"), ("first_probe", "full-interval")]);
-        let mut rig = ReactionRig::new(E2cm { basis: Basis::Source, params: Arc::new(params) }, Rate::from_gbps(10.0));
+        let mut rig =
+            ReactionRig::new(E2cm { basis: Basis::Source, params: Arc::new(params) }, Rate::from_gbps(10.0));
         let counted = |rig: &ReactionRig, index: u8| {
             rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
         };
