@@ -24,6 +24,13 @@ impl Assumption {
     }
 }
 
+/// The alternatives of an assumption that a scheme can read: two schemes may mean two things by one key.
+pub fn readable(a: &Assumption, scheme: &cnsim_schemes::Entry) -> Vec<&'static str> {
+    let Some(leaf) = a.key.strip_prefix("scheme.params.") else { return Vec::new() };
+    let reads = |v: &&str| (scheme.build)(&[(leaf.to_string(), (*v).to_string())]).is_ok();
+    a.values().into_iter().filter(reads).collect()
+}
+
 const fn a(
     id: &'static str,
     name: &'static str,
@@ -315,6 +322,18 @@ mod tests {
                 assert!(cnsim_schemes::catalogue().iter().any(|e| reads(&e)), "{param} = {value}");
             }
         }
+    }
+
+    /// ECM's jitter is bytes, QCN's a share; serial HAI has no quantiser that rounds up.
+    #[test]
+    fn alternatives_of_a_scheme() {
+        let of = |name, scheme| {
+            let known = super::find(name).unwrap();
+            readable(known, cnsim_schemes::find(scheme).unwrap())
+        };
+        assert_eq!(of("jitter", "qcn-2pt"), ["0.15", "0.3"]);
+        assert!(of("jitter", "ecm").is_empty() && of("source-queue", "ecm").is_empty());
+        assert_eq!(of("quantiser", "qcn-serial-hai"), ["shift", "scale63"]);
     }
 
     #[test]

@@ -102,14 +102,18 @@ fn chapter(page: &mut String, entry: &Entry) {
         page.push_str("\nNo parameters.\n");
         return;
     }
-    page.push_str("\n| parameter | symbol | default | range | kind | meaning |\n|---|---|---|---|---|---|\n");
+    page.push_str(
+        "\n| parameter | symbol | default | in studies | range | kind | meaning |\n|---|---|---|---|---|---|---|\n",
+    );
+    let studies = cnsim_studies::per_study::in_studies(entry.name);
     for p in parameters {
         let _ = writeln!(
             page,
-            "| `{}` | {} | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} | {} | {} |",
             p.key,
             cell(p.symbol),
             cell(&p.default),
+            cell(studies.get(p.key).map_or("", String::as_str)),
             cell(&p.range),
             cell(p.kind),
             cell(p.doc)
