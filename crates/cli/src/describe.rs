@@ -232,6 +232,12 @@ fn scheme(e: &Entry) -> Done {
             look::words(&["assumption", "parameter", "default", "alternatives", "what is assumed"], &open)
         );
     }
+    let counters: Vec<Vec<String>> =
+        e.counters().into_iter().map(|(name, meaning)| vec![name.into(), meaning.into()]).collect();
+    if !counters.is_empty() {
+        println!("\n{}", bold("What it counts"));
+        println!("{}", look::words(&["counter", "meaning"], &counters));
+    }
     picture(e.name)
 }
 
