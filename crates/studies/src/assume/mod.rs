@@ -64,6 +64,12 @@ pub fn named_switches() -> Vec<Switch> {
 pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
     let mut all: Vec<Switch> = Vec::new();
     for text in texts {
+        let key = text.split('=').next().unwrap_or_default().trim();
+        if matches!(key, "pause" | "pause.mode" | "scheme" | "schemes") {
+            return Err(format!(
+                "--over {text}: what is published says its PAUSE mode and its scheme, they are no assumption\n  help: choose cases with --only \"PAUSE on\" or --only qcn-2pt"
+            ));
+        }
         let named = |key: &str| ASSUMPTIONS.iter().find(|a| a.key == key);
         let switch = if text.contains('=') {
             let Axis { key, values, .. } = crate::grid::axis(text)?;

@@ -114,6 +114,8 @@ fn bad_switches_are_refused_before_anything_runs() {
     let mut lab = Lab::new(&s, &p, ask("efr=maybe").unwrap(), true, 2, &all).unwrap();
     let one = lab.one_at_a_time();
     assert!(lab.add(&mut Vec::new(), &one, true).unwrap_err().contains("neither on nor off"));
+    let pause = ask("pause.mode=on,off").unwrap_err();
+    assert!(pause.contains("no assumption") && pause.contains("--only"), "{pause}");
     let none = Lab::new(&s, &p, Vec::new(), true, 2, &|_| false).map(|_| ()).unwrap_err();
     assert!(none.contains("--only"), "{none}");
 }
