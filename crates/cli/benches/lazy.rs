@@ -17,15 +17,9 @@
 //! conservation. They must be equal to the engine's. What the cases never do (PAUSE, control, schemes) it only tests for.
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-#[path = "../../fabric/src/bodies.rs"]
-#[allow(dead_code, unused_imports)]
-mod bodies;
 #[path = "../../fabric/src/frame.rs"]
 #[allow(dead_code, unused_imports)]
 mod frame;
-#[path = "../../fabric/src/inbox.rs"]
-#[allow(dead_code, unused_imports)]
-mod inbox;
 #[path = "../../fabric/src/net.rs"]
 #[allow(dead_code, unused_imports)]
 mod net;
@@ -35,9 +29,6 @@ mod source;
 #[path = "../../fabric/src/tx_rate.rs"]
 #[allow(dead_code)]
 mod tx_rate;
-#[path = "../../fabric/src/wheel.rs"]
-#[allow(dead_code, unused_imports)]
-mod wheel;
 
 use cnsim_fabric as spec;
 use cnsim_fabric::{Organisation, RunError, RunSpec};

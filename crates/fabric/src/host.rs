@@ -4,6 +4,7 @@
 //!
 //! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
+mod merged;
 mod paced;
 mod receiving;
 mod sending;
@@ -11,9 +12,7 @@ mod thin;
 mod window;
 
 use crate::bodies::{Bodies, Body, Direct};
-use crate::frame::{
-    Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, Wires, arrival_kind, order,
-};
+use crate::frame::{Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, arrival_kind, order};
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
@@ -24,6 +23,7 @@ use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPositio
 use crate::switch::Ledger;
 use crate::timers::Timers;
 use crate::voq::Voqs;
+use crate::wires::Wires;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Probe,
     ProbeTarget, Purpose, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
@@ -107,6 +107,8 @@ pub(crate) struct Host {
     watched: bool,
     /// Feedback takes effect as it arrives, and one reaction point heeds all of it.
     heeds: bool,
+    /// Its windows are run by [`Host::sweep_merged`].
+    merged: bool,
     pub(crate) got: Ledger,
     pub(crate) frames: Hash,
     pub(crate) last_delivery: u64,
@@ -158,6 +160,8 @@ pub(crate) struct Host {
     pub(crate) scheme: Option<usize>,
     pub(crate) built: Built,
     scope: Scope,
+    /// A returned rate, but at least this, becomes that of its limiter.
+    obeys: Option<Rate>,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
     reflectors: Vec<ReflectorSlot>,
@@ -230,6 +234,14 @@ impl Host {
             heeds: plan.limiter_scope == Scope::Host
                 && spec.feedback_delay == Time::ZERO
                 && spec.faults.feedback_lost == 0,
+            merged: matches!(plan.reflect, ReflectGate::ReturnTags(_))
+                && plan.obeys.is_some()
+                && spec.feedback_delay == Time::ZERO
+                && spec.faults.feedback_lost == 0
+                && spec.queues == HostQueues::Fifo
+                && (spec.fifo_frames > 0 && spec.limiter_frames > 0)
+                && net.control == ControlTransport::Priority
+                && matches!(&sources[..], [only] if !only.greedy),
             delivered_bits: 0,
             latency_sum: 0,
             latency_max: 0,
@@ -265,6 +277,7 @@ impl Host {
             scheme: spec.scheme,
             built: plan.built,
             scope: plan.limiter_scope,
+            obeys: plan.obeys,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             reflectors: Vec::new(),

@@ -23,6 +23,7 @@ mod timers;
 mod tx_rate;
 mod voq;
 mod wheel;
+mod wires;
 
 pub use engine::run;
 

@@ -2,7 +2,7 @@
 
 use crate::frame::{Frame, NEVER};
 use crate::paged::Paged;
-use cnsim_scheme_api::{LimiterState, ReactionPoint, Tag};
+use cnsim_scheme_api::{LimiterState, ReactionPoint};
 use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 
@@ -12,53 +12,83 @@ pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 /// Timer slot of the pacer, beside the scheme's own.
 pub(crate) const PACE: u8 = 8;
 
-/// One limiter with its reaction point. What a frame that waits nowhere touches stands first, in two lines of the cache.
+/// One limiter with its reaction point. What a frame that waits nowhere touches stands first, in one line of the cache, and so
+/// does what a returned rate touches.
 #[derive(Debug)]
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 pub(crate) struct LimiterSlot {
     /// The next frame may go at this time, ps.
     pub(crate) eligible: u64,
-    /// Start of the last gap and its length in bits, to time it anew.
-    pub(crate) last: (u64, f64),
-    pub(crate) object: Box<dyn ReactionPoint>,
+    /// Start of the last gap and the bytes that made it, to time it anew.
+    last: u64,
     /// Key: the destination host, or [`WHOLE_HOST`].
     pub(crate) key: u32,
+    last_len: u16,
+    /// Its queue holds a frame.
+    waits: bool,
     /// Waits for room in the host's FIFO.
     pub(crate) blocked: bool,
+    pub(crate) state: LimiterState,
+    pub(crate) object: Box<dyn ReactionPoint>,
+    /// Bytes that could pass when it was last looked at ([`Limiters::pass`]).
+    room: u32,
     /// Has been engaged at some time.
     pub(crate) was_engaged: bool,
-    /// Bytes that could pass when it was last looked at ([`Limiters::pass`]).
-    pub(crate) room: u32,
-    pub(crate) state: LimiterState,
-    pub(crate) queue: VecDeque<Frame>,
 }
 
 impl LimiterSlot {
+    pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState) -> Self {
+        Self {
+            eligible: 0,
+            last: 0,
+            key,
+            last_len: 0,
+            waits: false,
+            blocked: false,
+            state,
+            object,
+            room: 0,
+            was_engaged: false,
+        }
+    }
+
     /// Must a new frame be queued here?
     pub(crate) fn holds(&self) -> bool {
-        self.state.engaged && (self.state.rate < self.state.line_rate || !self.queue.is_empty())
+        self.state.engaged && (self.state.rate < self.state.line_rate || self.waits)
+    }
+
+    /// Does a frame wait here?
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
     }
 
     /// Puts the flow's tag into a frame that leaves.
     #[inline]
     pub(crate) fn tag(&mut self, frame: &mut Frame) {
-        let tag = self.state.tag;
-        if tag != Tag::None
-            && (self.state.tag_probability >= 1.0 || self.state.stream.chance(self.state.tag_probability))
-        {
-            frame.set_tag(tag);
+        let tag = self.next_tag();
+        if tag.0 != 0 {
+            frame.set_packed_tag(tag);
         }
+    }
+
+    /// The tag of the frame that leaves now, packed.
+    #[inline]
+    pub(crate) fn next_tag(&mut self) -> (u8, u32) {
+        let tag = self.state.packed_tag();
+        let tagged = tag.0 != 0
+            && (self.state.tag_probability >= 1.0 || self.state.stream.chance(self.state.tag_probability));
+        if tagged { tag } else { (0, 0) }
     }
 
     /// Notes that a frame of `len` goes at `now`; the next may go a gap later.
     pub(crate) fn pace(&mut self, now: u64, len: u16) {
-        self.last = (now, f64::from(len) * 8.0);
+        (self.last, self.last_len) = (now, len);
         self.eligible = self.gap_end();
     }
     /// End of the gap after the last frame at the present rate.
     pub(crate) fn gap_end(&self) -> u64 {
-        let bps = self.state.rate.bps();
-        if bps <= 0.0 { NEVER } else { self.last.0.saturating_add(nearest(self.last.1 / bps * 1e12)) }
+        let (bps, bits) = (self.state.rate.bps(), f64::from(self.last_len) * 8.0);
+        if bps <= 0.0 { NEVER } else { self.last.saturating_add(nearest(bits / bps * 1e12)) }
     }
 }
 
@@ -76,9 +106,12 @@ const ROOM: i64 = 1 << 31;
 #[derive(Debug, Default)]
 pub(crate) struct Limiters {
     pub(crate) slots: Vec<Option<LimiterSlot>>,
+    /// The queue of each: apart, as most are empty.
+    queues: Vec<VecDeque<Frame>>,
     free: Vec<u32>,
     /// What a frame needs to know of its limiter, mostly: if that does nothing but count, how many bytes may go before it must
-    /// be looked at, and one; else 0. By destination, and of the limiter that serves all of them.
+    /// be looked at, and one; else 0. By destination, and of the limiter that serves all of them. Where there is none and none
+    /// is built, any number that has been found out to be right.
     left: Paged<u32>,
     whole_left: u32,
     /// Index of the limiter and one; 0 for none.
@@ -127,6 +160,12 @@ impl Limiters {
     pub(crate) fn passes(&self, key: u32) -> bool {
         (if key == WHOLE_HOST { self.whole_left } else { self.left.get(key) }) > 0
     }
+    /// A frame has left: if without a limiter, those after it need not look for one until there is one.
+    pub(crate) fn pass_freely(&mut self, key: u32) {
+        if self.find(key).is_none() {
+            self.set(key, 0, ROOM as u32);
+        }
+    }
     fn set(&mut self, key: u32, place: u32, left: u32) {
         if key == WHOLE_HOST {
             (self.whole, self.whole_left) = (place, left);
@@ -143,14 +182,13 @@ impl Limiters {
             key => self.left.get_mut(key),
         };
         let passed = std::mem::take(&mut slot.room) - left.map_or(0, std::mem::take);
-        slot.state.sent += u64::from(passed);
         slot.state.countdown -= i64::from(passed);
     }
     /// The limiter has been looked at: what may pass it from now on.
     pub(crate) fn watch(&mut self, at: usize) {
         self.settle(at);
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return };
-        let counts_only = !slot.holds() && slot.state.tag == Tag::None;
+        let counts_only = !slot.holds() && slot.state.packed_tag().0 == 0;
         let room = if counts_only { slot.state.countdown.clamp(0, ROOM) as u32 } else { 0 };
         slot.room = room;
         let key = slot.key;
@@ -161,27 +199,39 @@ impl Limiters {
     /// Queues a frame at a limiter; false where it has as many as it may.
     pub(crate) fn push(&mut self, at: usize, frame: Frame, most: usize) -> bool {
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return false };
-        if slot.queue.len() >= most {
+        let Some(queue) = self.queues.get_mut(at) else { return false };
+        if queue.len() >= most {
             return false;
         }
-        slot.state.backlog += u64::from(frame.len);
-        slot.queue.push_back(frame);
+        slot.state.backlog += u32::from(frame.len);
+        slot.waits = true;
+        queue.push_back(frame);
         self.held += 1;
         if let Some(word) = self.waiting.get_mut(at / 64) {
             *word |= 1 << (at % 64);
         }
         true
     }
+    /// Frames in a limiter's queue.
+    pub(crate) fn queued(&self, at: usize) -> usize {
+        self.queues.get(at).map_or(0, VecDeque::len)
+    }
+    /// All frames in queues.
+    pub(crate) fn all_queued(&self) -> impl Iterator<Item = &Frame> {
+        self.queues.iter().flatten()
+    }
     /// Takes the first frame of a limiter's queue to send it now.
     pub(crate) fn pop(&mut self, at: usize, now: u64) -> Option<Frame> {
         let slot = self.slots.get_mut(at).and_then(Option::as_mut)?;
-        let frame = slot.queue.pop_front()?;
-        slot.state.backlog -= u64::from(frame.len);
+        let queue = self.queues.get_mut(at)?;
+        let frame = queue.pop_front()?;
+        slot.state.backlog -= u32::from(frame.len);
         slot.pace(now, frame.len);
         self.held -= 1;
-        if slot.queue.is_empty()
+        if queue.is_empty()
             && let Some(word) = self.waiting.get_mut(at / 64)
         {
+            slot.waits = false;
             *word &= !(1 << (at % 64));
         }
         Some(frame)
@@ -211,6 +261,7 @@ impl Limiters {
             Some(at) => at as usize,
             None => {
                 self.slots.push(None);
+                self.queues.push(VecDeque::new());
                 self.waiting.resize(self.slots.len().div_ceil(64), 0);
                 self.slots.len() - 1
             }

@@ -16,12 +16,13 @@ mod thin;
 pub(crate) use ranks::Scratch;
 
 use crate::bodies::Bodies;
-use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Ring, Wires, order};
+use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Ring, order};
 use crate::inbox::Inbox;
 use crate::mmu::Mmu;
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 use crate::switch::{Port, Stored, Switch, leaves_marked};
+use crate::wires::Wires;
 
 /// Frames for each port in a window from which on ranking them is cheaper than finding the place of each.
 const MANY: usize = 3;
@@ -244,7 +245,7 @@ impl Switch {
             }
             let next = (base + (keys[done] >> self.bits) as u64, order::DATA, (keys[done] & mask) as u32);
             while self.rare <= next.0
-                && let rare = self.next_rare_key()
+                && let rare = self.next_rare()
                 && rare < next
             {
                 self.execute(rare, net, wires);
@@ -261,7 +262,7 @@ impl Switch {
         let mut i = 0;
         loop {
             let arrival = keys.get(i).copied();
-            let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
+            let rare = if self.rare < end { self.next_rare() } else { NO_EVENT };
             let event =
                 arrival.map_or(NO_EVENT, |k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
             let first = event.min(rare);

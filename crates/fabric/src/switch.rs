@@ -19,8 +19,8 @@ pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body, Direct};
 use crate::frame::{
-    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, Wires,
-    arrival_kind, order,
+    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, arrival_kind,
+    order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -28,6 +28,7 @@ use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::PerBin;
 use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
 use crate::timers::Timers;
+use crate::wires::Wires;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
     PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream,
@@ -84,6 +85,8 @@ pub(crate) struct Switch {
     pub(crate) critical: Vec<u16>,
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: u64,
+    /// Its kind and port.
+    rare_kind: (u8, u32),
     /// Ports whose transmitter must look for work at `now`.
     kicks: u64,
     many_kicks: Vec<u32>,
@@ -150,6 +153,7 @@ impl Switch {
             chosen: None,
             critical: Vec::new(),
             rare: 0,
+            rare_kind: (0, 0),
             kicks: 0,
             many_kicks: Vec::new(),
             own: VecDeque::new(),
@@ -287,25 +291,31 @@ impl Switch {
                 best = (end, order::END, p as u32);
             }
         }
-        best = best.min(self.next_rare_key());
+        best = best.min(self.next_rare());
         if best.0 == NEVER { NO_EVENT } else { best }
     }
 
-    /// The next of the rare events: changes, own messages, timers, ticks.
-    pub(crate) fn next_rare_key(&self) -> Key {
-        let mut best = NO_EVENT;
-        if let Some(&(at, port, _)) = self.changes.front() {
-            best = best.min((at, order::CHANGE, u32::from(port)));
+    /// Notes the next of the rare events, which are neither arrivals nor ends of transmissions: changes, own messages, timers,
+    /// ticks. In their order at one moment, and without a branch: which it is cannot be predicted.
+    pub(crate) fn note_rare(&mut self) {
+        let change = self.changes.front().map_or((NEVER, 0), |c| (c.0, u32::from(c.1)));
+        let own = self.own.front().map_or(NEVER, |o| o.0);
+        let mut next = (change.0, order::CHANGE, change.1);
+        for later in [
+            (own, order::CONTROL, self.ports.len() as u32),
+            (self.timers.next, order::TIMER, 0),
+            (self.next_tick, order::TICK, 0),
+        ] {
+            next = if later.0 < next.0 { later } else { next };
         }
-        if let Some(&(at, _, _)) = self.own.front() {
-            best = best.min((at, order::CONTROL, self.ports.len() as u32));
-        }
-        best.min((self.timers.next, order::TIMER, 0)).min((self.next_tick, order::TICK, 0))
+        self.rare = next.0;
+        self.rare_kind = (next.1, next.2);
     }
 
-    /// Notes the earliest event that is neither an arrival nor the end of a transmission.
-    pub(crate) fn note_rare(&mut self) {
-        self.rare = self.next_rare_key().0;
+    /// That event.
+    #[inline]
+    pub(crate) fn next_rare(&self) -> Key {
+        (self.rare, self.rare_kind.0, self.rare_kind.1)
     }
 
     fn kick(&mut self, port: usize) {

@@ -150,6 +150,7 @@ impl Scheme for Chatter {
             built: Built::FirstFrame,
             reflect: if self.on(12) { ReflectGate::Always } else { ReflectGate::Tagged },
             reflector_scope: Scope::Flow,
+            obeys: None,
         }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

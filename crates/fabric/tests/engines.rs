@@ -149,6 +149,7 @@ impl Scheme for Shaker {
                 _ => ReflectGate::Always,
             },
             reflector_scope: scope(1 << 12),
+            obeys: None,
         }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

@@ -1,6 +1,6 @@
 //! Hosts with one source and little else, which the fast engine runs a window at a time: the oracle must agree on each frame,
 //! with full FIFOs, XOFF at the very moments at which frames start or end, feedback, timers, messages and the run's end.
-#![allow(clippy::expect_used, clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod common;
 
@@ -21,16 +21,22 @@ struct Nudge {
     dial: u64,
 }
 
+/// Marks, samples, and lowers tags to ever other rates.
 #[derive(Debug)]
-struct Point;
+struct Point {
+    stamps: bool,
+}
 
 impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
-        ctl.sample_with(0.02);
+        ctl.sample_with(if self.stamps { 0.2 } else { 0.02 });
         ctl.mark(Ramp::step(Bytes::from_kb(4)));
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
-        if queue.len > Bytes::from_kb(4) {
+        if self.stamps {
+            let mbps = 300.0 + 12_000.0 * ctl.uniform();
+            ctl.stamp_rate(Rate::from_mbps(mbps));
+        } else if queue.len > Bytes::from_kb(4) {
             ctl.notify(frame.flow, Feedback::Reflection);
         }
     }
@@ -142,10 +148,11 @@ impl Scheme for Nudge {
                 _ => ReflectGate::Always,
             },
             reflector_scope: scope(4096),
+            obeys: (self.dial >> 13 == 5).then(|| Rate::from_mbps(700.0)),
         }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        Some(Box::new(Point))
+        Some(Box::new(Point { stamps: self.dial & RETURNS > 0 }))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         Some(Box::new(Reaction { dial: self.dial, n: 0 }))
@@ -208,7 +215,7 @@ fn scenario(seed: u64) -> RunSpec {
     }
     spec.control = if pick(3) == 0 { ControlTransport::InBand } else { ControlTransport::Priority };
     if pick(4) > 0 {
-        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(3 << 14) }));
+        common::with_scheme(&mut spec, Arc::new(Nudge { dial: pick(6 << 13) }));
     }
     if pick(3) == 0 {
         common::hotspot(&mut spec, Rate::from_gbps(1.0));
@@ -220,9 +227,39 @@ fn scenario(seed: u64) -> RunSpec {
     spec
 }
 
+/// A network in which all tags are returned and most rates obeyed, by hosts that do little else.
+fn tagged(seed: u64) -> RunSpec {
+    let mut spec = scenario(seed);
+    let mut r = Stream::new(seed, 2, Purpose::Test);
+    let mut pick = |n: u64| r.below(n);
+    // Every frame or a share of them; limiters that hold frames back from the start; now and then timers and probes.
+    let mut dial = 2 | 16 | [4, 4, 4, 0][pick(4) as usize];
+    dial |= if pick(6) == 0 { 8 | 32 } else { 0 };
+    dial |= if pick(8) == 0 { 1024 } else { 0 };
+    dial |= if pick(8) == 0 { 4 << 13 } else { 5 << 13 };
+    common::with_scheme(&mut spec, Arc::new(Nudge { dial }));
+    spec.control = ControlTransport::Priority;
+    for h in &mut spec.hosts {
+        h.fifo_frames = h.fifo_frames.max(2);
+        if pick(2) == 0 {
+            h.sources[0].destinations = Destinations::Uniform;
+        }
+    }
+    spec
+}
+
 #[test]
 fn hosts_agree_with_the_oracle_frame_by_frame() {
-    for seed in 0..1200 {
+    compare(1200, scenario);
+}
+
+#[test]
+fn tags_that_are_returned_agree_with_the_oracle() {
+    compare(2000, tagged);
+}
+
+fn compare(seeds: u64, scenario: fn(u64) -> RunSpec) {
+    for seed in 0..seeds {
         let spec = scenario(seed);
         let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() });
         assert!(!matches!(&oracle, Err(RunError::Spec(_))), "seed {seed}: {oracle:?}");

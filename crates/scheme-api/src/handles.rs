@@ -219,7 +219,7 @@ impl<'a> PointControl<'a> {
 }
 
 /// A limiter's data on the network's hot path. The current rate lives here, not in the reaction point. What every frame and
-/// message touches stands first, as there may be one for each flow.
+/// message touches stands first, in 40 bytes, as there may be one for each flow.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LimiterState {
@@ -227,26 +227,27 @@ pub struct LimiterState {
     pub rate: Rate,
     /// Rate of the access link: the upper bound.
     pub line_rate: Rate,
-    /// Bytes to send until `on_bytes`; very large when not armed.
+    /// Bytes to send until `on_bytes`; very large when not armed. What is sent is counted here alone.
     pub countdown: i64,
-    /// Data bytes of the flow sent so far.
-    pub sent: u64,
+    /// Tag for the flow's frames, packed.
+    tag: u32,
     /// Bytes waiting in the limiter's queue.
-    pub backlog: u64,
-    /// Tag for the flow's frames.
-    pub tag: Tag,
-    /// Probability with which a frame is tagged.
-    pub tag_probability: f64,
+    pub backlog: u32,
+    tag_kind: u8,
     /// Frames of the flow are queued and paced here (else they pass and are only counted).
     pub engaged: bool,
     /// Give the limiter back once its queue is empty.
     pub release: bool,
     /// The next frame's time is to be computed anew from the present rate.
     pub retime: bool,
+    /// Largest data frame, bytes.
+    mtu: u32,
+    /// The countdown at the beginning, had nothing but frames changed it.
+    armed: i64,
+    /// Probability with which a frame is tagged.
+    pub tag_probability: f64,
     /// A rate above the line rate was asked for (and not given): the conformance suite looks here.
     pub above_line: bool,
-    /// Largest data frame.
-    pub mtu: Bytes,
     /// Largest number of bytes in flight; unlimited by default.
     pub window: Bytes,
     /// Bytes sent and not acknowledged; stays 0 where nothing acknowledges.
@@ -262,19 +263,66 @@ impl LimiterState {
             rate: line_rate,
             line_rate,
             above_line: false,
-            mtu,
+            mtu: mtu.get() as u32,
             countdown: NEVER,
-            tag: Tag::None,
+            armed: NEVER,
+            tag: 0,
+            tag_kind: 0,
             tag_probability: 1.0,
             engaged: false,
             release: false,
             retime: false,
             window: Bytes::new(u64::MAX),
             in_flight: Bytes::new(0),
-            sent: 0,
             backlog: 0,
             stream,
         }
+    }
+    /// Largest data frame.
+    pub fn mtu(&self) -> Bytes {
+        Bytes::new(u64::from(self.mtu))
+    }
+    /// Data bytes of the flow sent so far.
+    pub fn sent(&self) -> u64 {
+        (self.armed - self.countdown) as u64
+    }
+    /// Says how many have been sent so far.
+    pub fn set_sent(&mut self, bytes: u64) {
+        self.armed = self.countdown + bytes as i64;
+    }
+    /// Tag for the flow's frames.
+    pub fn tag(&self) -> Tag {
+        Tag::unpack(self.tag_kind, self.tag)
+    }
+    /// The same, packed.
+    #[inline]
+    pub fn packed_tag(&self) -> (u8, u32) {
+        (self.tag_kind, self.tag)
+    }
+    /// Sets the current rate, as [`Limiter::set_rate`] says.
+    #[inline]
+    pub fn set_rate(&mut self, rate: Rate) {
+        if rate > self.line_rate {
+            self.above_line = true;
+        }
+        let rate = rate.min(self.line_rate);
+        if self.rate == Rate::ZERO && rate > Rate::ZERO {
+            self.retime = true;
+        }
+        self.rate = rate;
+    }
+    /// Bytes to send until `on_bytes`, from now on.
+    fn arm(&mut self, countdown: i64) {
+        self.armed += countdown - self.countdown;
+        self.countdown = countdown;
+    }
+    /// `on_bytes` is due, or was: none until it is armed again.
+    pub fn disarm(&mut self) {
+        self.arm(NEVER);
+    }
+    fn set_tag(&mut self, tag: Tag, probability: f64) {
+        (self.tag_kind, self.tag) = tag.pack();
+        self.tag_probability = probability;
     }
 }
 
@@ -324,17 +372,12 @@ impl<'a> Limiter<'a> {
     }
     /// Largest data frame of the flow.
     pub fn mtu(&self) -> Bytes {
-        self.state.mtu
+        self.state.mtu()
     }
     /// Sets the current rate, from the next frame on; at most the line rate. Zero stops the flow. A scheme that asks for more
     /// gets the line rate, and the conformance suite says so.
     pub fn set_rate(&mut self, rate: Rate) {
-        self.state.above_line |= rate > self.state.line_rate;
-        let rate = rate.min(self.state.line_rate);
-        if self.state.rate == Rate::ZERO && rate > Rate::ZERO {
-            self.state.retime = true;
-        }
-        self.state.rate = rate;
+        self.state.set_rate(rate);
     }
     /// Computes the time of the frame already scheduled anew, from the present rate.
     pub fn retime(&mut self) {
@@ -356,21 +399,19 @@ impl<'a> Limiter<'a> {
     }
     /// Wake with `on_bytes` when this many further bytes of the flow have been sent.
     pub fn wake_after(&mut self, bytes: Bytes) {
-        self.state.countdown = (bytes.get() as i64).clamp(1, NEVER);
+        self.state.arm((bytes.get() as i64).clamp(1, NEVER));
     }
     /// Take back [`Limiter::wake_after`].
     pub fn wake_never(&mut self) {
-        self.state.countdown = NEVER;
+        self.state.disarm();
     }
     /// Stamp this tag into the flow's frames.
     pub fn stamp(&mut self, tag: Tag) {
-        self.state.tag = tag;
-        self.state.tag_probability = 1.0;
+        self.state.set_tag(tag, 1.0);
     }
     /// Stamp this tag into each frame with probability `p`.
     pub fn stamp_with(&mut self, tag: Tag, p: f64) {
-        self.state.tag = tag;
-        self.state.tag_probability = p;
+        self.state.set_tag(tag, p);
     }
     /// Send a 64 B probe; `sent_at` and `sent_bytes` are filled in.
     pub fn send_probe(&mut self, probe: Probe) {
@@ -386,11 +427,11 @@ impl<'a> Limiter<'a> {
     }
     /// Bytes waiting in the limiter's queue.
     pub fn backlog(&self) -> Bytes {
-        Bytes::new(self.state.backlog)
+        Bytes::new(u64::from(self.state.backlog))
     }
     /// Data bytes of the flow sent so far.
     pub fn sent(&self) -> u64 {
-        self.state.sent
+        self.state.sent()
     }
     /// Largest number of bytes in flight.
     pub fn window(&self) -> Bytes {

@@ -134,6 +134,8 @@ impl Scheme for Fecn {
                 ReturnRule::OncePerInterval => ReflectGate::Tagged,
             },
             reflector_scope: Scope::Flow,
+            // A tag that starts at the source's own rate changes with it.
+            obeys: (self.0.own.tag_rate == TagRate::Line).then_some(self.0.port.r_min),
         }
     }
     /// Nothing passes a port without a link, so its rate would reach nobody.
@@ -322,7 +324,7 @@ mod tests {
             object.start(&mut Limiter::new(Time::ZERO, &mut state, &mut Vec::new()));
             assert!(state.engaged);
             assert_eq!((state.rate.gbps(), state.tag_probability), (1.0, 0.05));
-            assert_eq!(state.tag, Tag::RateDiscovery(Rate::from_gbps(gbps)));
+            assert_eq!(state.tag(), Tag::RateDiscovery(Rate::from_gbps(gbps)));
         }
     }
 

@@ -140,7 +140,7 @@ fn fecn_stamps_in_flight_and_returns() {
     let mut limiter = limiter_state();
     Limiter::new(Time::ZERO, &mut limiter, &mut Vec::new())
         .stamp_with(Tag::RateDiscovery(Rate::from_gbps(LINE)), 0.01);
-    assert_eq!((limiter.tag_probability, limiter.tag), (0.01, Tag::RateDiscovery(Rate::from_gbps(LINE))));
+    assert_eq!((limiter.tag_probability, limiter.tag()), (0.01, Tag::RateDiscovery(Rate::from_gbps(LINE))));
     let mut said = Vec::new();
     let mut state = reflector();
     Return.on_frame(

@@ -6,13 +6,14 @@ mod windowed;
 mod workers;
 
 use crate::bodies::Direct;
-use crate::frame::{BROADCAST, FOREIGN, Hash, Wires};
+use crate::frame::{BROADCAST, Hash};
 use crate::host::Host;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
 use crate::spec::RunSpec;
 use crate::sweep::Scratch;
 use crate::switch::{Ledger, Switch};
+use crate::wires::{FOREIGN, Wires};
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::Time;
 

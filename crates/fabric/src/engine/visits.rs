@@ -5,9 +5,9 @@
 use super::Part;
 use crate::Visits;
 use crate::bodies::Direct;
-use crate::frame::{FOREIGN, WATCHED};
 use crate::net::Net;
 use crate::wheel::{Station, Wheel};
+use crate::wires::{FOREIGN, WATCHED};
 
 /// Turns between two looks at how much windows hold.
 const LOOK: u64 = 256;

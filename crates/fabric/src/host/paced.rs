@@ -192,7 +192,6 @@ impl Host {
                 frame.set_counted();
             }
             if starts || self.holding {
-                slot.state.sent += u64::from(len);
                 slot.state.countdown -= i64::from(len);
             }
             if starts {

@@ -261,9 +261,11 @@ impl Host {
         say: impl Fn(&mut Self, Frame, &mut Wires),
     ) {
         let flow = FlowId(frame.flow(self.hosts));
-        let ReflectGate::ReturnTags(counter) = self.gate else { return self.reply_by(flow, net, wires, say) };
+        if !matches!(self.gate, ReflectGate::ReturnTags(_)) {
+            return self.reply_by(flow, net, wires, say);
+        }
         let Tag::RateDiscovery(rate) = frame.tag() else { return };
-        self.add_one(counter);
+        self.count_returned();
         self.answer(flow, &Feedback::ReturnedRate { rate }, net, wires, say);
     }
 
@@ -293,6 +295,21 @@ impl Host {
         } else {
             say(self, frame, wires);
         }
+    }
+
+    /// A tag goes back.
+    #[inline]
+    fn count_returned(&mut self) {
+        if let ReflectGate::ReturnTags(counter) = self.gate {
+            self.add_one(counter);
+        }
+    }
+
+    /// The same with the message that it makes.
+    #[inline]
+    pub(super) fn note_returned(&mut self) {
+        self.count_returned();
+        self.made_control(Bytes::new(64));
     }
 
     fn add_one(&mut self, counter: u8) {
@@ -340,12 +357,44 @@ impl Host {
             None => None,
         };
         match at {
-            Some(at) => {
-                self.events.add(self.now, 0x4000 | u64::from(key) << 20);
-                self.call(at, net, |object, limiter| object.on_feedback(feedback, limiter));
-            }
+            Some(at) => match (self.obeys, *feedback) {
+                (Some(least), Feedback::ReturnedRate { rate }) => {
+                    let rate = rate.max(least);
+                    if !self.adopts(at, rate) {
+                        self.events.add(self.now, 0x4000 | u64::from(key) << 20);
+                        self.call(at, net, |_, limiter| limiter.set_rate(rate));
+                    }
+                }
+                _ => {
+                    self.events.add(self.now, 0x4000 | u64::from(key) << 20);
+                    self.call(at, net, |object, limiter| object.on_feedback(feedback, limiter));
+                }
+            },
             None => self.ignored += 1,
         }
+    }
+
+    /// A rate that has come back becomes that of a limiter, if nothing else follows from it: no frame waits for it, and its frames
+    /// do not just pass. False, with nothing done, where more may follow.
+    #[inline(always)]
+    pub(super) fn adopts(&mut self, at: usize, rate: Rate) -> bool {
+        if self.voqs.is_some() || !self.fifo.is_empty() {
+            return false;
+        }
+        let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return false };
+        if slot.waits() || slot.state.release || slot.state.packed_tag().0 == 0 {
+            return false;
+        }
+        self.events.add(self.now, 0x4000 | u64::from(slot.key) << 20);
+        let before = slot.state.rate;
+        slot.state.set_rate(rate);
+        if std::mem::take(&mut slot.state.retime) {
+            slot.eligible = slot.gap_end().max(self.now);
+        }
+        if slot.state.rate != before {
+            self.events.add(self.now ^ u64::from(slot.key) << 40, slot.state.rate.bps().to_bits());
+        }
+        true
     }
 
     pub(super) fn tick(&mut self) {
@@ -410,7 +459,7 @@ impl Host {
 
     /// Data frames still inside.
     pub(crate) fn inside(&self, ledger: &mut Ledger) {
-        let queued = self.limiters.slots.iter().flatten().flat_map(|s| &s.queue);
+        let queued = self.limiters.all_queued();
         let virtual_queues = self.voqs.iter().flat_map(|v| v.iter());
         for f in
             self.fifo.iter().chain(queued).chain(virtual_queues).chain(&self.sending).filter(|f| f.is_data())

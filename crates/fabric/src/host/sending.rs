@@ -11,7 +11,7 @@ impl Host {
         if greedy {
             let full = match (engaged, &self.voqs) {
                 (_, Some(v)) => v.queue(dst) >= 2.min(self.fifo_limit),
-                (Some(l), _) => self.slot(l).is_some_and(|s| s.queue.len() >= self.limiter_limit),
+                (Some(l), _) => self.limiters.queued(l) >= self.limiter_limit,
                 (None, _) => self.fifo.len() >= 2.min(self.fifo_limit),
             };
             if full {
@@ -96,17 +96,8 @@ impl Host {
         let object = net.schemes[self.scheme?].0.reaction_point(&site)?;
         let key = self.key_of(dst);
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
-        let at = self.limiters.insert(LimiterSlot {
-            key,
-            object,
-            state: LimiterState::new(self.rate, site.mtu, stream),
-            queue: VecDeque::new(),
-            eligible: 0,
-            last: (0, 0.0),
-            blocked: false,
-            was_engaged: false,
-            room: 0,
-        });
+        let state = LimiterState::new(self.rate, site.mtu, stream);
+        let at = self.limiters.insert(LimiterSlot::new(key, object, state));
         self.call(at, net, |object, limiter| object.start(limiter));
         Some(at)
     }
@@ -124,7 +115,7 @@ impl Host {
         self.limiters.settle(at);
         let Some(slot) = self.slot_mut(at) else { return };
         if let Some(bytes) = waiting {
-            slot.state.backlog = bytes;
+            slot.state.backlog = bytes as u32;
         }
         let key = slot.key;
         let engaged_before = slot.state.engaged;
@@ -140,7 +131,7 @@ impl Host {
         if retime {
             slot.eligible = slot.gap_end().max(now);
         }
-        let sent = slot.state.sent;
+        let sent = slot.state.sent();
         if slot.state.rate != rate_before {
             self.events
                 .add(now ^ u64::from(key) << 40, self.slot(at).map_or(0, |s| s.state.rate.bps().to_bits()));
@@ -196,7 +187,7 @@ impl Host {
         let built = self.built;
         let waiting = self.voqs.as_ref().and_then(|v| Some(v.bytes(self.slot(at)?.key))).unwrap_or(0);
         let Some(slot) = self.slot_mut(at) else { return };
-        if !slot.state.release || !slot.queue.is_empty() || waiting > 0 {
+        if !slot.state.release || slot.waits() || waiting > 0 {
             return;
         }
         slot.state.release = false;
@@ -289,10 +280,9 @@ impl Host {
     pub(super) fn count(&mut self, at: usize, len: u16, net: &Net) {
         self.limiters.settle(at);
         let Some(slot) = self.slot_mut(at) else { return };
-        slot.state.sent += u64::from(len);
         slot.state.countdown -= i64::from(len);
         if slot.state.countdown <= 0 {
-            slot.state.countdown = i64::MAX / 2;
+            slot.state.disarm();
             self.call(at, net, |object, limiter| object.on_bytes(limiter));
         } else {
             self.limiters.watch(at);

@@ -14,6 +14,9 @@ impl Host {
     /// Runs the host up to `end` (exclusive).
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        if self.merged {
+            return self.sweep_merged(end, net, wires);
+        }
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
             && inbox.due(0, end).is_some()
         {
@@ -37,9 +40,12 @@ impl Host {
     /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
     /// date for.
     #[inline(never)]
-    fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+    pub(super) fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         self.expect(end, wires);
         loop {
+            if self.merged && self.next_tick > end && self.is_settled() && self.merge(end, net, wires) {
+                return;
+            }
             let Wires { inboxes, bodies, .. } = &mut *wires;
             let Some(inbox) = inboxes.get_mut(self.inbox as usize) else { return };
             let (mut taken, mut due) = (0, false);
@@ -122,7 +128,7 @@ impl Host {
 
     /// The sending side's events before `limit`.
     #[inline(always)]
-    fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+    pub(super) fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         let done = self.next_tick > limit.0
             && match self.calm {
                 Calm::Free => self.send_calmly::<false>(limit, net, wires),
@@ -319,6 +325,7 @@ impl Host {
     ) -> bool {
         (self.now, self.end) = (start, NEVER);
         self.leave(frame, net);
+        self.limiters.pass_freely(self.key_of(u32::from(frame.dst)));
         self.end = end;
         self.send(*frame, end, wires);
         self.how_calm() != Calm::Not

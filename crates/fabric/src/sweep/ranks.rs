@@ -1,7 +1,8 @@
 //! The arrivals of a window, found on the wires and put in order of time.
 
-use crate::frame::{Kind, Wires, arrival_kind, order};
+use crate::frame::{Kind, arrival_kind, order};
 use crate::switch::Switch;
+use crate::wires::Wires;
 
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]

@@ -183,7 +183,7 @@ impl Switch {
             }
         }
         loop {
-            let rare = if self.rare < end { self.next_rare_key() } else { NO_EVENT };
+            let rare = if self.rare < end { self.next_rare() } else { NO_EVENT };
             match self.due.iter().enumerate().min_by_key(|(_, d)| (d.at, d.rank)) {
                 Some((i, &due)) if due.key() < rare => {
                     self.due.swap_remove(i);

@@ -370,7 +370,8 @@ fn hostile_messages(make: Make<'_>, promise: &Promise, seed: u64) -> Result<Vec<
         rig.send(draws.below(40_000));
         rig.wait(Time::from_us(draws.below(300)));
         // A rate that a lie asked for may be above the link, where the network cuts it off; the suite looks at the result.
-        let state = LimiterState { above_line: false, ..rig.state().clone() };
+        let mut state = rig.state().clone();
+        state.above_line = false;
         let found = rig.failure.clone().map_or_else(|| within(&state, promise), Err);
         found.map_err(|e| format!("after message {step}, {message:?}: {e}"))?;
         trace.push(rig.rate().bps().to_bits());

@@ -45,12 +45,11 @@ impl ReactionRig {
     }
 
     fn build(&mut self) {
-        let (sent, above_line, stream) = (self.state.sent, self.state.above_line, self.state.stream.clone());
-        self.state = LimiterState {
-            sent,
-            above_line,
-            ..LimiterState::new(self.state.line_rate, self.state.mtu, stream)
-        };
+        let (sent, above_line, stream) =
+            (self.state.sent(), self.state.above_line, self.state.stream.clone());
+        self.state = LimiterState::new(self.state.line_rate, self.state.mtu(), stream);
+        self.state.above_line = above_line;
+        self.state.set_sent(sent);
         self.object = self.scheme.reaction_point(&SourceSite {
             flow: FlowId(1),
             src: NodeId(0),
@@ -58,7 +57,7 @@ impl ReactionRig {
             class: Class::Data,
             line_rate: self.state.line_rate,
             base_rtt: Time::from_us(6),
-            mtu: self.state.mtu,
+            mtu: self.state.mtu(),
             size: None,
         });
         self.call(|object, limiter| object.start(limiter));
@@ -75,7 +74,11 @@ impl ReactionRig {
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(*slot),
                 LimiterAction::Probe(probe) => {
-                    self.probes.push_back(Probe { sent_at: self.now, sent_bytes: self.state.sent, ..*probe });
+                    self.probes.push_back(Probe {
+                        sent_at: self.now,
+                        sent_bytes: self.state.sent(),
+                        ..*probe
+                    });
                 }
                 LimiterAction::Fail(cause) => {
                     self.failure.get_or_insert_with(|| format!("the scheme fails: {cause}"));
@@ -102,7 +105,10 @@ impl ReactionRig {
             }
             self.build();
         }
-        self.call(|object, limiter| object.on_feedback(feedback, limiter));
+        match (self.scheme.plan().obeys, *feedback) {
+            (Some(least), Feedback::ReturnedRate { rate }) => self.state.set_rate(rate.max(least)),
+            _ => self.call(|object, limiter| object.on_feedback(feedback, limiter)),
+        }
     }
 
     /// Delivers a QCN message with this quantised feedback.
@@ -128,12 +134,11 @@ impl ReactionRig {
             return Tag::None;
         }
         let p = self.state.tag_probability;
-        let tagged = self.state.tag != Tag::None && (p >= 1.0 || self.state.stream.chance(p));
-        let tag = if tagged { self.state.tag } else { Tag::None };
-        self.state.sent += len;
+        let tagged = self.state.tag() != Tag::None && (p >= 1.0 || self.state.stream.chance(p));
+        let tag = if tagged { self.state.tag() } else { Tag::None };
         self.state.countdown -= len as i64;
         if self.state.countdown <= 0 {
-            self.state.countdown = i64::MAX / 2;
+            self.state.disarm();
             self.call(|object, limiter| object.on_bytes(limiter));
         }
         tag

@@ -115,7 +115,7 @@ fn a_limiters_life() {
         assert!(!b.state.engaged);
         b.at(200, |o, l| o.on_feedback(&ecm(-kb(375.0)), l));
         assert!(b.state.engaged && (b.mbps() - 5000.0).abs() < 1e-6);
-        assert_eq!(b.state.tag, Tag::Regulated(PointId(7)));
+        assert_eq!(b.state.tag(), Tag::Regulated(PointId(7)));
         b.trip((1000, 1404, 1408), 150_000, 900.0);
         assert!((b.mbps() - 5000.0).abs() < 1e-6, "no throughput yet");
         b.trip((2000, 2404, 2408), 225_000, 600.0);
@@ -207,9 +207,9 @@ fn given_back_and_taken_back() {
         l.set_rate(l.line_rate());
         o.settle(l);
     });
-    assert!(b.state.release && b.state.tag == Tag::None);
+    assert!(b.state.release && b.state.tag() == Tag::None);
     b.at(30, |o, l| o.on_feedback(&ecm(-1.0), l));
-    assert!(!b.state.release && b.state.engaged && b.state.tag != Tag::None);
+    assert!(!b.state.release && b.state.engaged && b.state.tag() != Tag::None);
 }
 
 /// 75 KB x U(0.9, 1.1), or 10 ms: 50 MB make 667 probes, 100 ms of silence ten.
