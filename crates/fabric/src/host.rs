@@ -103,6 +103,8 @@ pub(crate) struct Host {
     holding: bool,
     /// Data that arrives wakes nothing here.
     deaf: bool,
+    /// It is counted for a reflector.
+    counts: bool,
     /// Received frames are recorded one by one.
     watched: bool,
     /// Feedback takes effect as it arrives, and one reaction point heeds all of it.
@@ -231,6 +233,7 @@ impl Host {
             calm: Calm::Not,
             holding: false,
             deaf: plan.reflect == ReflectGate::Never,
+            counts: false,
             heeds: plan.limiter_scope == Scope::Host
                 && spec.feedback_delay == Time::ZERO
                 && spec.faults.feedback_lost == 0,

@@ -189,7 +189,7 @@ impl Host {
 
     /// Wakes the reflector with a frame or a probe; true if it has something to do, which is [`Host::reply`]. It sees nothing
     /// of the sending side.
-    fn reflects(
+    pub(super) fn reflects(
         &mut self,
         now: u64,
         flow: FlowId,
@@ -215,7 +215,7 @@ impl Host {
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
             self.reflectors.push(ReflectorSlot { object, state });
-            self.deaf = false;
+            self.counts = true;
             at = self.reflectors.len();
         }
         if let Some(slot) = self.reflectors.get_mut(at - 1) {
@@ -320,7 +320,7 @@ impl Host {
 
     /// Carries out what a reflector asked for.
     #[inline]
-    fn reply_by(
+    pub(super) fn reply_by(
         &mut self,
         flow: FlowId,
         net: &Net,
