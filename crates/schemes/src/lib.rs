@@ -1,6 +1,7 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
 pub mod becn;
+pub mod counters;
 pub mod dcqcn;
 pub mod e2cm;
 pub mod ecm;
@@ -46,6 +47,12 @@ impl Entry {
             .map(|l| l.trim_start_matches("//!").strip_prefix(' ').unwrap_or(""))
             .collect::<Vec<_>>()
             .join("\n")
+    }
+
+    /// What it counts: (name, meaning).
+    pub fn counters(&self) -> Vec<(&'static str, &'static str)> {
+        let names = (self.build)(&[]).map(|b| b.scheme.counters()).unwrap_or_default();
+        names.iter().map(|n| (*n, counters::meaning(n).unwrap_or_default())).collect()
     }
 }
 

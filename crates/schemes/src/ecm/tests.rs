@@ -93,6 +93,8 @@ fn sampling_by_packets() {
 /// Sent 1.5 MB in 4 ms: 3 Gb/s, cut by 1 - 375 / 3750 = 0.9. On the line rate: 9 Gb/s.
 #[test]
 fn first_rate_of_a_limiter() {
+    let z07 = EcmParams::z07();
+    assert!(!z07.sample_dropped && z07.oversampling == Oversampling::Off, "as Z07's loss asks for");
     for (from, gbps) in [("line", 9.0), ("own", 2.7)] {
         let mut rig = ReactionRig::new(set(&[("initial_rate", from)]), LINE);
         rig.frame(1500);
