@@ -59,6 +59,9 @@ impl CongestionPoint for Point {
         }
         ctl.count(0);
     }
+    fn reads_probes(&self) -> bool {
+        self.dial & 64 == 0
+    }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.max(queue.len.get() as i32);
         if ctl.uniform() < 0.3 {

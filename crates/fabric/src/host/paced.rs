@@ -34,6 +34,11 @@ impl Host {
         self.reply_to(frame, net, wires, |host, frame, wires| host.say(frame, net, wires));
     }
 
+    /// Answers a probe of this flow, now.
+    pub(super) fn return_calmly(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
+        self.reply_by(flow, net, wires, |host, frame, wires| host.say(frame, net, wires));
+    }
+
     /// A message of strict priority: behind the transmission in progress.
     #[inline(always)]
     fn say(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {

@@ -198,7 +198,7 @@ impl Host {
 
     /// Wakes the reflector with a frame or a probe; true if it has something to do, which is [`Host::reply`]. It sees nothing
     /// of the sending side.
-    fn reflects(
+    pub(super) fn reflects(
         &mut self,
         now: u64,
         flow: FlowId,
@@ -330,7 +330,7 @@ impl Host {
 
     /// Carries out what a reflector asked for.
     #[inline]
-    fn reply_by(
+    pub(super) fn reply_by(
         &mut self,
         flow: FlowId,
         net: &Net,
