@@ -3,8 +3,8 @@
 //! Sources: none, this is an example.
 
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, Queue, QueueSite, Rate, ReactionPoint,
-    Scheme, Slot, SourceSite, Time, params,
+    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, Queue, QueueSite, Rate,
+    ReactionPoint, Scheme, Slot, SourceSite, Time, params,
 };
 
 params! {
