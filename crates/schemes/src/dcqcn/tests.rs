@@ -297,10 +297,11 @@ fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) 
             timer = restless.then(|| now + p.time_reset);
             expiries += 1;
             object.on_timer(INCREASE, &mut Limiter::new(now, &mut state, &mut actions));
-            if restless && state.countdown > 1 << 40 {
-                if let Some(bytes) = p.byte_reset {
-                    Limiter::new(now, &mut state, &mut actions).wake_after(bytes);
-                }
+            if restless
+                && state.countdown > 1 << 40
+                && let Some(bytes) = p.byte_reset
+            {
+                Limiter::new(now, &mut state, &mut actions).wake_after(bytes);
             }
         }
         // Now and then a few in a row, and long silences.
