@@ -40,6 +40,7 @@ use cnsim_scheme_api::{
     Probe, ProbeTarget, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl, Scheme, SinkSite, Slot,
     SourceSite, Tag, Time, choice, params,
 };
+use std::sync::Arc;
 
 choice! {
     /// Where the shortest latency comes from.
@@ -128,14 +129,14 @@ impl FlowParams {
 #[derive(Clone, Debug)]
 pub struct E2cmParams {
     /// Of ECM.
-    pub ecm: EcmParams,
+    pub ecm: Arc<EcmParams>,
     /// Of a flow's probes.
     pub flow: FlowParams,
 }
 
 impl Default for E2cmParams {
     fn default() -> Self {
-        Self { ecm: EcmParams::z07(), flow: FlowParams::default() }
+        Self { ecm: EcmParams::z07().into(), flow: FlowParams::default() }
     }
 }
 
@@ -149,7 +150,7 @@ impl Params for E2cmParams {
         if FlowParams::info().iter().any(|i| i.key == key) {
             return self.flow.set(key, text);
         }
-        self.ecm.set(key, text)
+        Arc::make_mut(&mut self.ecm).set(key, text)
     }
     fn values(&self) -> Vec<(&'static str, String)> {
         let mut all = self.ecm.values();
@@ -214,7 +215,7 @@ pub struct E2cm {
     /// Who measures.
     pub basis: Basis,
     /// Parameters.
-    pub params: E2cmParams,
+    pub params: Arc<E2cmParams>,
 }
 
 /// Indices of [`Scheme::counters`]; the first four are ECM's.
@@ -272,7 +273,7 @@ struct Last {
 #[derive(Debug)]
 struct Reaction {
     basis: Basis,
-    p: E2cmParams,
+    p: Arc<E2cmParams>,
     /// Takes the congestion points' messages.
     ecm: ecm::Reaction,
     /// Number of the next probe.
@@ -286,7 +287,7 @@ struct Reaction {
 }
 
 impl Reaction {
-    fn new(basis: Basis, p: E2cmParams, base_rtt: Time) -> Self {
+    fn new(basis: Basis, p: Arc<E2cmParams>, base_rtt: Time) -> Self {
         let unloaded = match basis {
             Basis::Source => base_rtt,
             Basis::Destination => base_rtt.scale(0.5),

@@ -38,8 +38,11 @@ fn a_share_of_frames_is_a_spacing() {
 
 #[test]
 fn oversampling_rules() {
-    let point =
-        |o| Point { p: EcmParams { oversampling: o, ..EcmParams::default() }, id: PointId(0), q_old: 0.0 };
+    let point = |o| Point {
+        p: EcmParams { oversampling: o, ..EcmParams::default() }.into(),
+        id: PointId(0),
+        q_old: 0.0,
+    };
     let at = |o, fb, q| point(o).interval(fb, q, false, 0.5);
     assert_eq!(at(Oversampling::Off, -1875.0, 2000.0), 75_000.0);
     assert_eq!(at(Oversampling::Proportional, -1875.0, 2000.0), 7_500.0);
@@ -54,7 +57,7 @@ const LINE: Rate = Rate::from_gbps(10.0);
 fn set(sets: &[(&str, &str)]) -> Ecm {
     let mut params = EcmParams::default();
     sets.iter().for_each(|(key, text)| params.set(key, text).unwrap());
-    Ecm { name: "ecm", params }
+    Ecm { name: "ecm", params: params.into() }
 }
 
 fn says(point: u32, fb: f64, stop: bool) -> Feedback {
