@@ -136,7 +136,7 @@ pub struct E2cmParams {
 
 impl Default for E2cmParams {
     fn default() -> Self {
-        Self { ecm: EcmParams::z07().into(), flow: FlowParams::default() }
+        Self { ecm: Arc::new(EcmParams::z07()), flow: FlowParams::default() }
     }
 }
 
