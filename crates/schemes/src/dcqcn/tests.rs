@@ -291,7 +291,7 @@ fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) 
         let sent = r.below(50_000) as i64;
         state.countdown -= sent;
         if state.countdown <= 0 {
-            state.countdown = i64::MAX / 2;
+            state.disarm();
             object.on_bytes(&mut Limiter::new(now, &mut state, &mut actions));
         }
         if timer.is_some_and(|at| at <= now) {
@@ -299,7 +299,9 @@ fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) 
             expiries += 1;
             object.on_timer(INCREASE, &mut Limiter::new(now, &mut state, &mut actions));
             if restless && state.countdown > 1 << 40 {
-                state.countdown = p.byte_reset.map_or(i64::MAX / 2, |b| b.get() as i64);
+                if let Some(bytes) = p.byte_reset {
+                    Limiter::new(now, &mut state, &mut actions).wake_after(bytes);
+                }
             }
         }
         // Now and then a few in a row, and long silences.
