@@ -15,33 +15,39 @@ pub(crate) struct Timers {
     /// (time, object, slot); the first is the next expiry.
     heap: BinaryHeap<Reverse<(u64, u32, u8)>>,
     /// Those that run, in order.
-    live: Vec<(u32, u8)>,
-    /// Of each, the time of the expiry in the heap that counts for it, and when it expires, which is not before that.
-    times: Vec<(u64, u64)>,
+    live: Vec<Timer>,
+}
+
+#[derive(Debug)]
+struct Timer {
+    /// Object and slot.
+    key: (u32, u8),
+    /// Time of the expiry in the heap that counts for it.
+    planned: u64,
+    /// When it expires: not before that.
+    at: u64,
 }
 
 impl Default for Timers {
     fn default() -> Self {
-        Self { next: u64::MAX, heap: BinaryHeap::new(), live: Vec::new(), times: Vec::new() }
+        Self { next: u64::MAX, heap: BinaryHeap::new(), live: Vec::new() }
     }
 }
 
 impl Timers {
     /// Starts or restarts the timer `slot` of `object`.
     pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64) {
-        match self.live.binary_search(&(object, slot)) {
-            Ok(i) if at >= self.times[i].0 => {
-                self.times[i].1 = at;
-                if self.times[i].0 == self.next {
+        let key = (object, slot);
+        match self.live.binary_search_by_key(&key, |t| t.key) {
+            Ok(i) if at >= self.live[i].planned => {
+                self.live[i].at = at;
+                if self.live[i].planned == self.next {
                     self.settle();
                 }
                 return;
             }
-            Ok(i) => self.times[i] = (at, at),
-            Err(i) => {
-                self.live.insert(i, (object, slot));
-                self.times.insert(i, (at, at));
-            }
+            Ok(i) => self.live[i] = Timer { key, planned: at, at },
+            Err(i) => self.live.insert(i, Timer { key, planned: at, at }),
         }
         self.heap.push(Reverse((at, object, slot)));
         self.next = self.next.min(at);
@@ -55,10 +61,7 @@ impl Timers {
 
     /// Stops all timers of an object.
     pub(crate) fn stop_all(&mut self, object: u32) {
-        let first = self.live.partition_point(|l| l.0 < object);
-        let after = self.live.partition_point(|l| l.0 <= object);
-        self.live.drain(first..after);
-        self.times.drain(first..after);
+        self.live.retain(|t| t.key.0 != object);
         self.settle();
     }
 
@@ -71,9 +74,8 @@ impl Timers {
     }
 
     fn forget(&mut self, object: u32, slot: u8) {
-        if let Ok(i) = self.live.binary_search(&(object, slot)) {
+        if let Ok(i) = self.live.binary_search_by_key(&(object, slot), |t| t.key) {
             self.live.remove(i);
-            self.times.remove(i);
         }
     }
 
@@ -81,15 +83,15 @@ impl Timers {
     fn settle(&mut self) {
         while let Some(mut first) = self.heap.peek_mut() {
             let Reverse((planned, object, slot)) = *first;
-            let times = self.live.binary_search(&(object, slot)).ok().and_then(|i| self.times.get_mut(i));
-            match times.filter(|t| t.0 == planned) {
-                Some(t) if t.1 == planned => {
+            let timer = self.live.binary_search_by_key(&(object, slot), |t| t.key).ok();
+            match timer.and_then(|i| self.live.get_mut(i)).filter(|t| t.planned == planned) {
+                Some(t) if t.at == planned => {
                     self.next = planned;
                     return;
                 }
                 Some(t) => {
-                    t.0 = t.1;
-                    first.0.0 = t.1;
+                    t.planned = t.at;
+                    first.0.0 = t.at;
                 }
                 None => {
                     PeekMut::pop(first);
