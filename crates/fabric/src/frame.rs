@@ -111,6 +111,11 @@ impl Frame {
     pub(crate) fn is_data(&self) -> bool {
         self.word & (7 << KIND) == 0
     }
+    /// Is it data that no ramp has marked?
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.word & (7 << KIND | MARKED) == 0
+    }
     /// Is it data, or control that only passes a switch on its way to a host?
     #[inline(always)]
     pub(crate) fn passes(&self) -> bool {

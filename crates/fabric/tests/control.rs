@@ -153,6 +153,7 @@ impl Scheme for Chatter {
             built: Built::FirstFrame,
             reflect: if self.on(12) { ReflectGate::Always } else { ReflectGate::Tagged },
             reflector_scope: Scope::Flow,
+            received: false,
             obeys: None,
         }
     }

@@ -153,6 +153,7 @@ impl Scheme for Dial {
             built: if self.on(13) && self.on(0) { Built::OnFeedback } else { Built::FirstFrame },
             reflect: if self.on(14) { ReflectGate::Tagged } else { ReflectGate::Never },
             reflector_scope: if self.on(15) { Scope::Host } else { Scope::Flow },
+            received: true,
             ..Plan::default()
         }
     }

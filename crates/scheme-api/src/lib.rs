@@ -143,6 +143,8 @@ pub struct Plan {
     pub reflect: ReflectGate,
     /// Granularity of reflectors.
     pub reflector_scope: Scope,
+    /// Reflectors ask how many bytes have been received ([`ReflectorControl::received`]), so they are counted.
+    pub received: bool,
     /// A returned rate, but at least this one, becomes the limiter's rate: where nothing else follows from it, the reaction point
     /// need not be woken (FECN). `None`: it is, as for all feedback.
     pub obeys: Option<Rate>,

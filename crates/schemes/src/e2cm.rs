@@ -233,7 +233,8 @@ impl Scheme for E2cm {
     }
     /// A flow probes from its first frame on.
     fn plan(&self) -> Plan {
-        Plan { built: Built::FirstFrame, ..Plan::default() }
+        let received = self.basis == Basis::Destination;
+        Plan { built: Built::FirstFrame, received, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(ecm::Point::new(self.params.ecm.clone(), site.point)))
@@ -450,9 +451,10 @@ struct Return {
 
 impl Reflector for Return {
     fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
-        let (now, received) = (ctl.now(), ctl.received());
+        let now = ctl.now();
         let mut rx_rate = Rate::ZERO;
         if self.basis == Basis::Destination {
+            let received = ctl.received();
             if let Some((then, before)) = self.last {
                 let measured = throughput(received.saturating_sub(before), now.saturating_sub(then));
                 rx_rate = measured.unwrap_or(Rate::ZERO);

@@ -129,7 +129,7 @@ impl Reflector for Return {
 }
 
 fn reflector() -> ReflectorState {
-    ReflectorState::new(Stream::new(1, 1, Purpose::Reflector))
+    ReflectorState::new(Stream::new(1, 1, Purpose::Reflector), false)
 }
 
 #[test]

@@ -69,10 +69,11 @@ impl Host {
         while let Some(e) = inbox.due(n, end) {
             n += 1;
             if e.frame.is_data() {
-                if !self.deaf {
-                    let ear = self.ears.get(self.reflector_key(u32::from(e.frame.src)));
-                    prefetch_index(&self.reflectors, (ear.at as usize).wrapping_sub(1));
+                if self.deaf && e.frame.is_plain() {
+                    continue;
                 }
+                let ear = self.ears.get(self.reflector_key(u32::from(e.frame.src)));
+                prefetch_index(&self.reflectors, (ear.at as usize).wrapping_sub(1));
             } else {
                 self.limiters.expect(self.key_of(u32::from(e.frame.dst)));
             }

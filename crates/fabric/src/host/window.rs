@@ -22,11 +22,9 @@ impl Host {
         {
             if self.deaf {
                 let mut taken = 0;
-                while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_data()) {
+                while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_plain()) {
                     self.receive(e.ready, &e.frame);
-                    if self.counts {
-                        self.hear(&e.frame);
-                    }
+                    self.hear(&e.frame);
                     taken += 1;
                 }
                 inbox.skip_many(taken);
@@ -56,7 +54,7 @@ impl Host {
                 if !e.frame.is_data() {
                     due = !self.notes(e.ready, &e.frame, bodies);
                 } else {
-                    due = self.fires(&e.frame) && self.wakes(e.ready, &e.frame);
+                    due = self.selects(&e.frame) && self.wakes(e.ready, &e.frame);
                     if !due {
                         self.receive(e.ready, &e.frame);
                         self.hear(&e.frame);

@@ -187,14 +187,13 @@ fn cnps(spacing: CnpSpacing, frames: &[(u64, bool)]) -> Vec<u64> {
     let scheme = Dcqcn::new(p);
     let mut object = scheme.reflector(&site).unwrap();
     let stream = Stream::new(1, 1, Purpose::Reflector);
-    let mut state = ReflectorState::new(stream);
+    let mut state = ReflectorState::new(stream, false);
     let mut said = Vec::new();
     object.start(&mut ReflectorControl::new(Time::ZERO, &mut state, &mut said));
     let mut times = Vec::new();
     for &(at, marked) in frames {
         let now = Time::from_us(at);
-        let wakes = marked || scheme.plan().reflect == ReflectGate::Always;
-        if !wakes || !state.wakes(now, marked) {
+        if !state.wakes(now, marked) {
             continue;
         }
         let (len, tag) = (Bytes::new(1500), Tag::None);
