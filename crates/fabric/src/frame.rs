@@ -16,6 +16,9 @@ pub(crate) const TO_POINT: u32 = 1 << 31;
 /// Times of a run are below this (20 hours in ps), so that what a frame is fits beside its generation time.
 pub(crate) const LONGEST: u64 = 1 << 56;
 
+/// Length of a control frame, bytes.
+pub(crate) const CONTROL: u16 = 64;
+
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
@@ -88,10 +91,10 @@ impl Frame {
         let (src, dst) = (data.src, data.dst);
         Self { word, src, dst, seq: u32::from(src), ext: tag, len: 64, input: 0 }
     }
-    /// A control frame of 64 bytes about a data flow, made now; `to` as in [`Frame::to`].
+    /// A control frame about a data flow, made now; `to` as in [`Frame::to`].
     pub(crate) fn control(kind: Kind, flow: FlowId, hosts: u32, to: u32, now: u64) -> Self {
         let (src, dst) = ((flow.0 / hosts) as u16, (flow.0 % hosts) as u16);
-        Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: 64, ..Self::default() }
+        Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: CONTROL, ..Self::default() }
     }
     /// XOFF or XON.
     pub(crate) fn pause(kind: Kind) -> Self {

@@ -206,7 +206,10 @@ impl Switch {
             port.last = 0;
             while let Some(e) = port.data.pop_back_since(base) {
                 port.queued -= u64::from(e.frame.len);
-                port.countdown += if e.frame.is_data() { i64::from(e.frame.len) } else { 0 };
+                match e.frame.is_data() {
+                    true => port.countdown += i64::from(e.frame.len),
+                    false => port.in_band -= 1,
+                }
                 if port.counted {
                     self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
                 } else {
@@ -442,9 +445,6 @@ impl Port {
     #[inline(always)]
     fn send_few(&mut self, end: u64, inbox: &mut Inbox) -> Option<(usize, u64)> {
         let three = self.data.first_three()?;
-        if three.iter().any(|e| !e.frame.is_data()) {
-            return None;
-        }
         let [a, b, c] = three;
         let [x, y, z] = three.each_ref().map(|e| self.service.time(e.frame.len));
         let start = a.ready.max(self.free);
@@ -496,11 +496,11 @@ impl Port {
             if !mmu.leave_calmly(counted, row, usize::from(frame.input), frame.len) {
                 return false;
             }
-            let (is_data, len) = (frame.is_data(), frame.len);
+            let len = frame.len;
             self.queued -= u64::from(len);
             let ready = done + self.delay;
             if self.queued > self.mark_from
-                && is_data
+                && frame.is_data()
                 && self.may_mark(start)
                 && leaves_marked(
                     &self.ramp,
@@ -515,7 +515,7 @@ impl Port {
             } else {
                 wires.push_frame(self.peer, ready, frame);
             }
-            self.first_sent(is_data, len, done);
+            self.first_sent(len, done);
         }
         true
     }

@@ -19,8 +19,8 @@ pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body, Direct};
 use crate::frame::{
-    AFTER, BROADCAST, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate, arrival_kind,
-    order,
+    AFTER, BROADCAST, CONTROL, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate,
+    arrival_kind, order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -236,6 +236,7 @@ impl Switch {
                 sent: 0,
                 last: 0,
                 left_control: 0,
+                in_band: 0,
                 flown: 0,
                 flown_from: 0,
                 longest: net.mtu.max(64),
@@ -525,15 +526,12 @@ impl Switch {
             Kind::Data | Kind::InBand => {
                 port.queued -= u64::from(frame.len);
                 port.left += u64::from(frame.len);
+                port.sent += 1;
                 if kind == Kind::Data {
-                    port.sent += 1;
                     let (draws, idle) = (&mut port.draws, &mut port.idle_draws);
                     if leaves_marked(&port.ramp, draws, idle, &port.data, port.queued, port.began) {
                         frame.set_marked(true);
                     }
-                } else {
-                    port.out.control_sent += 1;
-                    port.left_control += u64::from(frame.len);
                 }
                 let launched = std::mem::take(&mut port.launched) > 0;
                 let signal = if port.counted {

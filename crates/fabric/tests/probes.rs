@@ -8,8 +8,8 @@ mod common;
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
     Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl,
-    PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Rate, ReactionPoint, ReflectGate, Reflector,
-    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate,
+    Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -41,11 +41,21 @@ impl CongestionPoint for Point {
         if self.0.on(0) {
             ctl.sample_after(Bytes::new(self.0.bytes));
         }
+        if self.0.on(2) {
+            let (low, high) = (Bytes::new(2_000), Bytes::new(9_000));
+            ctl.mark(Ramp { low, high, p_max: 0.4, p_beyond: 1.0, at: RampAt::Departure });
+        }
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         ctl.sample_after(Bytes::new(self.0.bytes / 2 + queue.len.get() % 4000 + 1));
         if ctl.uniform() < 0.3 {
-            ctl.notify(frame.flow, Feedback::User([queue.arrived, queue.sent ^ queue.len.get() << 32]));
+            ctl.notify(
+                frame.flow,
+                Feedback::User([
+                    queue.arrived ^ u64::from(frame.marked) << 60,
+                    queue.sent ^ queue.len.get() << 32,
+                ]),
+            );
         }
     }
     /// Some do, some do not.
@@ -151,7 +161,11 @@ impl Scheme for Dial {
         Plan {
             limiter_scope: if self.on(11) && self.on(12) { Scope::Host } else { Scope::Flow },
             built: if self.on(13) && self.on(0) { Built::OnFeedback } else { Built::FirstFrame },
-            reflect: if self.on(14) { ReflectGate::Tagged } else { ReflectGate::Never },
+            reflect: match (self.on(14), self.on(2)) {
+                (false, _) => ReflectGate::Never,
+                (true, false) => ReflectGate::Tagged,
+                (true, true) => ReflectGate::Marked,
+            },
             reflector_scope: if self.on(15) { Scope::Host } else { Scope::Flow },
             received: true,
             ..Plan::default()

@@ -49,10 +49,10 @@ impl Switch {
             if !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len) {
                 return false;
             }
-            let (is_data, len) = (frame.is_data(), frame.len);
+            let len = frame.len;
             wires.push_stamped(port.peer, done + port.delay, frame, port.stamp);
             port.queued -= u64::from(len);
-            port.first_sent(is_data, len, done);
+            port.first_sent(len, done);
             data = first(&port.data);
         }
         port.mixed = port.stamp.is_some() || !port.control.is_empty();
@@ -126,10 +126,10 @@ impl Switch {
                 port.special = true;
                 return self.advance_special(p, last, before, wires);
             }
-            let (is_data, len) = (frame.is_data(), frame.len);
+            let len = frame.len;
             wires.push_frame(port.peer, end + port.delay, frame);
             port.queued -= u64::from(len);
-            port.first_sent(is_data, len, end);
+            port.first_sent(len, end);
         }
         if end != NEVER {
             self.ends[p] = end;

@@ -278,6 +278,7 @@ impl Switch {
         let port = &mut self.ports[usize::from(out)];
         // The countdown counts data.
         port.countdown += i64::from(f.len);
+        port.in_band += 1;
         if port.looks_at(f) {
             self.note_ran_out(usize::from(out));
             self.probes_stored = true;
@@ -308,6 +309,7 @@ impl Switch {
             self.due.retain(|d| usize::from(d.port) != p || d.behind as usize != behind);
             let port = &mut self.ports[p];
             port.data.remove_but(behind);
+            port.in_band -= 1;
             port.queued -= u64::from(frame.len);
             if port.counted {
                 self.mmu.unstore_calmly(p, usize::from(frame.input), frame.len);

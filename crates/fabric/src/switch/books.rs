@@ -25,11 +25,13 @@ impl Switch {
             if p.paused() {
                 p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
             }
-            (p.out.sent, p.out.sent_bits, p.out.queue_max) = (p.sent, p.sent_bits(), p.queue_max);
+            (p.out.sent, p.out.sent_bits, p.out.queue_max) =
+                (p.sent - p.sent_in_band(), p.sent_bits(), p.queue_max);
+            p.out.control_sent += p.sent_in_band();
             out.ports.push(p.out.clone());
-            // All has been counted: its memory serves for the results.
-            p.data = Ring::default();
         }
+        // All has been counted: its memory serves for the results.
+        self.ports.iter_mut().for_each(|p| p.data = Ring::default());
         let node = NodeId(self.id);
         let bins = (net.duration / net.record.bin.as_ps().max(1)) as usize;
         let mut drops_at = std::mem::take(&mut self.drops_at);
@@ -42,7 +44,7 @@ impl Switch {
             let now = &self.ports[usize::from(port)];
             if values.len() < bins {
                 values.push(now.queued as f64);
-                sent.push(now.sent_bits());
+                sent.push(now.out.sent_bits);
             }
             let before = std::iter::once(&0).chain(&sent);
             let bits = sent.iter().zip(before).map(|(to, from)| (to - from) as f64);
@@ -64,12 +66,12 @@ impl Switch {
 
     /// Data and control frames that have left.
     pub(crate) fn hops(&self) -> u64 {
-        self.ports.iter().map(|p| p.sent).sum::<u64>() + self.control_hops()
+        self.ports.iter().map(|p| p.sent + p.out.control_sent).sum()
     }
 
     /// Of these, control frames.
     pub(crate) fn control_hops(&self) -> u64 {
-        self.ports.iter().map(|p| p.out.control_sent).sum()
+        self.ports.iter().map(|p| p.out.control_sent + p.sent_in_band()).sum()
     }
 
     /// Data frames still inside.

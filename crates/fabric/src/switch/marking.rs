@@ -149,7 +149,7 @@ impl Port {
             // Of what stands beyond the last frame nothing is used.
             queued = queued.wrapping_sub(len(i));
             let arrived = all.get(i + behind).is_some_and(|e| e.ready <= start);
-            let may = (i < n) & (queued > low) & arrived;
+            let may = (i < n) & (queued > low) & arrived & all.get(i).is_some_and(|e| e.frame.is_data());
             draws += u32::from(may);
             unsure |= may & ((least <= low) | (queued > high));
             least = least.wrapping_add(len(i + 1 + behind)).wrapping_sub(len(i + 1));
@@ -163,8 +163,11 @@ impl Port {
     fn mark_each(&mut self, n: usize, starts: [u64; 3], inbox: &mut Inbox) {
         let mut queued = self.queued;
         for (i, began) in starts.into_iter().enumerate().take(n) {
-            queued -= self.data.place_at(i as u32).map_or(0, |e| u64::from(e.frame.len));
-            if leaves_marked(&self.ramp, &mut self.draws, &mut self.idle_draws, &self.data, queued, began) {
+            let Some(Entry { frame, .. }) = self.data.place_at(i as u32) else { return };
+            queued -= u64::from(frame.len);
+            if frame.is_data()
+                && leaves_marked(&self.ramp, &mut self.draws, &mut self.idle_draws, &self.data, queued, began)
+            {
                 inbox.mark(n - 1 - i);
             }
         }

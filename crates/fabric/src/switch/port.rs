@@ -47,12 +47,14 @@ pub(crate) struct Port {
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
     pub(crate) left: u64,
-    /// Data frames sent.
+    /// Frames sent that were queued as data.
     pub(crate) sent: u64,
     /// Latest time of the frames stored without looking closer.
     pub(crate) last: u64,
-    /// Of `left`, what was not data: control, on either way.
+    /// Of `left`, what went before the data.
     pub(crate) left_control: u64,
+    /// Control frames that were stored among the data.
+    pub(crate) in_band: u64,
     /// Length and input of the frame that is on its wire until `free` and counts as sent, while nothing waits behind it; 0:
     /// none (`sweep/thin.rs`).
     pub(crate) flown: u16,
@@ -108,20 +110,24 @@ impl Port {
     }
     /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
-    pub(crate) fn first_sent(&mut self, is_data: bool, len: u16, done: u64) {
+    pub(crate) fn first_sent(&mut self, len: u16, done: u64) {
         self.data.skip();
         self.left += u64::from(len);
+        self.sent += 1;
         self.free = done;
-        if is_data {
-            self.sent += 1;
+    }
+    /// Frames of `sent` that were control. They are counted as they are stored, so that nothing is asked as they leave.
+    pub(crate) fn sent_in_band(&self) -> u64 {
+        let waits = if self.in_band > 0 {
+            self.data.entries().iter().filter(|e| !e.frame.is_data()).count()
         } else {
-            self.left_control += u64::from(len);
-            self.out.control_sent += 1;
-        }
+            0
+        };
+        self.in_band - waits as u64
     }
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {
-        (self.left - self.left_control) * 8
+        (self.left - self.left_control - self.sent_in_band() * u64::from(CONTROL)) * 8
     }
     /// Must the transmitter consider more than what waits and what it is about?
     pub(crate) fn is_stopped(&self) -> bool {

@@ -18,6 +18,7 @@ impl Switch {
         };
         port.queued += u64::from(frame.len);
         port.queue_max = port.queue_max.max(port.queued);
+        port.in_band += u64::from(!frame.is_data());
         if frame.is_data() && port.marks_arrival(port.queued) {
             frame.set_marked(true);
         }
