@@ -5,7 +5,7 @@ use crate::reproduce::{
     ASSUMED_SPEED, interrupted, measured, published_in, refuse_no_seeds, run_all, threads, words_of, write,
     write_report,
 };
-use crate::sweep::{bounds, cell, column, half, quoted, refuse_many};
+use crate::sweep::{bounds, cell, column, half, interval, quoted, refuse_many};
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
@@ -35,9 +35,9 @@ pub(crate) struct AssumeArgs {
     /// Seeds of each case.
     #[arg(long, default_value_t = 3)]
     seeds: u64,
-    /// Largest number of runs, those from the store included.
-    #[arg(long, default_value_t = 2000)]
-    budget: u64,
+    /// Largest number of runs, those from the store included [default: 2000, or what one switch at a time needs].
+    #[arg(long)]
+    budget: Option<u64>,
     /// Set a key for all runs.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
@@ -50,6 +50,9 @@ pub(crate) struct AssumeArgs {
     #[command(flatten)]
     batch: Batch,
 }
+
+/// Runs of a search for which no budget was given, unless one switch at a time needs more.
+const BUDGET: u64 = 2000;
 
 pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let switches = if args.over.is_empty() {
@@ -65,7 +68,9 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         let text = words_of(c);
         only.iter().all(|t| text.contains(t))
     };
-    let mut lab = Lab::new(&scenario, &published, switches, args.seeds, &keep).map_err(Failure::Input)?;
+    let asked = !args.over.is_empty();
+    let mut lab =
+        Lab::new(&scenario, &published, switches, asked, args.seeds, &keep).map_err(Failure::Input)?;
     // What was asked for is refused where it cannot be read; a named alternative that does not fit here is noted.
     let mut setups: Vec<Setup> = Vec::new();
     let one = lab.one_at_a_time();
@@ -77,19 +82,19 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     }
     let alone = setups.len();
     let least = lab.runs_of(&setups);
-    if least > args.budget {
+    let budget = args.budget.unwrap_or_else(|| least.max(BUDGET));
+    if least > budget {
         return Err(Failure::input(format!(
-            "one switch at a time needs {least} runs, more than the budget of {}\n  help: --budget {least}, fewer --seeds, or fewer cases with --only",
-            args.budget
+            "one switch at a time needs {least} runs, more than the budget of {budget}\n  help: --budget {least}, fewer --seeds, or fewer cases with --only"
         )));
     }
     // What was asked for is run as a whole where the budget takes it.
-    let asked = if args.over.is_empty() { None } else { every(&lab.switches, args.budget) };
+    let asked = if args.over.is_empty() { None } else { every(&lab.switches, budget) };
     let mut whole = false;
     if let Some(all) = asked {
         let mut full = setups.clone();
         lab.add(&mut full, &all, false).map_err(Failure::Input)?;
-        whole = lab.runs_of(&full) <= args.budget;
+        whole = lab.runs_of(&full) <= budget;
         if whole {
             setups = full;
         }
@@ -103,7 +108,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         let then = if whole {
             "the whole grid".into()
         } else {
-            format!("then what helped is combined, up to {} runs in all", args.budget)
+            format!("then what helped is combined, up to {} runs in all", budget)
         };
         eprintln!(
             "cnsim {}: {}: {} cases, {} switches, {} values that change something; {} runs, {then}; at most {:.0} CPU-seconds, {} threads",
@@ -113,7 +118,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
             lab.switches.len(),
             alone - 1,
             jobs.len(),
-            each * if whole { jobs.len() as f64 } else { args.budget as f64 } / ASSUMED_SPEED,
+            each * if whole { jobs.len() as f64 } else { budget as f64 } / ASSUMED_SPEED,
             threads(args.batch.threads)
         );
     }
@@ -123,7 +128,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let mut left = 0;
     if !whole {
         let scored = lab.score(&setups[..alone]);
-        let (more, out) = lab.search(&setups, &scored, args.budget);
+        let (more, out) = lab.search(&setups, &scored, budget);
         left = out;
         setups.extend(more);
         let missing: Vec<_> = lab.missing(&setups).iter().map(|i| lab.jobs[*i].clone()).collect();
@@ -137,8 +142,15 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     let Some(base) = scored.iter().find(|s| s.combination.is_empty()).cloned() else {
         return Err(Failure::Run("the scenario as it is could not be scored".into()));
     };
-    let text =
-        Text { lab: &lab, scored: &scored, base: &base, args, left, idle: idle(&lab, &setups[..alone]) };
+    let text = Text {
+        lab: &lab,
+        scored: &scored,
+        base: &base,
+        args,
+        left,
+        budget,
+        idle: idle(&lab, &setups[..alone]),
+    };
     text.write_files(&scenario, &setups)?;
     if args.batch.json {
         println!("{}", text.json(&scenario));
@@ -179,12 +191,16 @@ struct Text<'a> {
     base: &'a Scored,
     args: &'a AssumeArgs,
     left: usize,
+    budget: u64,
     idle: Vec<String>,
 }
 
 /// A distance with its interval.
 fn scales(s: &Summary) -> String {
-    format!("{:.2} ± {:.2}", s.mean, half(s))
+    match s.confidence() {
+        Some(_) => format!("{:.2} ± {:.2}", s.mean, half(s)),
+        None => format!("{:.2}", s.mean),
+    }
 }
 
 impl Text<'_> {
@@ -235,7 +251,8 @@ impl Text<'_> {
             self.lab.seeds
         );
         println!(
-            "agree: of {cells} cells; better, worse: cells nearer or farther by more than 1 scale; ± is the 95 % interval over seeds."
+            "agree: of {cells} cells; better, worse: cells nearer or farther by more than 1 scale. {}",
+            interval(self.args.seeds)
         );
         self.ranking("One switch at a time", &self.alone());
         let together = self.together();
@@ -260,7 +277,7 @@ impl Text<'_> {
         if self.left > 0 {
             println!(
                 "{} values that help alone were left out of the combinations by --budget {}.",
-                self.left, self.args.budget
+                self.left, self.budget
             );
         }
         println!("{}", self.conclusion());
@@ -432,7 +449,7 @@ impl Text<'_> {
         {
             list.iter().for_each(|o| text += &format!(" {name} {}", quoted(o)));
         }
-        text + &format!(" --seeds {} --budget {}", self.args.seeds, self.args.budget)
+        text + &format!(" --seeds {} --budget {}", self.args.seeds, self.budget)
     }
 }
 

@@ -4,10 +4,11 @@ use crate::look::{self, Colour, paint};
 use crate::run::unknown_scheme;
 use crate::{Done, Failure, draw};
 use cnsim_schemes::Entry;
-use cnsim_studies::assumptions::ASSUMPTIONS;
+use cnsim_studies::assumptions::{ASSUMPTIONS, readable};
 use cnsim_studies::demo::{SECOND, demo};
 use cnsim_studies::keys;
 use cnsim_studies::papers::{self, Paper};
+use cnsim_studies::per_study::in_studies;
 use cnsim_studies::published;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 
@@ -160,7 +161,8 @@ fn bearing(s: &Scenario, config: &serde_json::Value) -> Vec<Vec<String>> {
             None => continue,
             Some(leaf) => {
                 let mut values: Vec<String> = Vec::new();
-                for scheme in s.schemes() {
+                let reads = |n: &String| cnsim_schemes::find(n).is_some_and(|e| !readable(a, e).is_empty());
+                for scheme in s.schemes().into_iter().filter(reads) {
                     let case = s.cases().into_iter().find(|c| c.scheme == scheme);
                     let built = case.and_then(|c| s.ready(&c).ok()).map(|r| r.built.values);
                     let value = built.and_then(|v| v.into_iter().find(|v| v.0 == leaf));
@@ -189,17 +191,27 @@ fn scheme(e: &Entry) -> Done {
     println!("{}\n", bold(&format!("{}: {}", e.name, e.title)));
     println!("{}\n", plain(&e.about()));
     let info = (e.info)();
+    let studies = in_studies(e.name);
     let rows: Vec<Vec<String>> = info
         .iter()
         .map(|i| {
             let text = |t: &str| t.to_string();
-            vec![text(i.key), text(i.symbol), i.default.clone(), text(i.kind), i.range.clone(), text(i.doc)]
+            let set = studies.get(i.key).cloned().unwrap_or_default();
+            vec![
+                text(i.key),
+                text(i.symbol),
+                i.default.clone(),
+                set,
+                text(i.kind),
+                i.range.clone(),
+                text(i.doc),
+            ]
         })
         .collect();
     if rows.is_empty() {
         println!("No parameters.");
     } else {
-        let header = ["parameter", "symbol", "default", "kind", "range", "meaning"];
+        let header = ["parameter", "symbol", "default", "in studies", "kind", "range", "meaning"];
         println!("{}", look::words(&header, &rows));
     }
     let open: Vec<Vec<String>> = ASSUMPTIONS
@@ -207,8 +219,10 @@ fn scheme(e: &Entry) -> Done {
         .filter_map(|a| {
             let leaf = a.key.strip_prefix("scheme.params.")?;
             let here = info.iter().find(|i| i.key == leaf)?;
+            let read = readable(a, e);
             let id = format!("{} {}", a.id, a.name);
-            Some(vec![id, leaf.into(), here.default.clone(), a.alternatives.into(), a.about.into()])
+            let row = vec![id, leaf.into(), here.default.clone(), read.join(" | "), a.about.into()];
+            (!read.is_empty()).then_some(row)
         })
         .collect();
     if !open.is_empty() {
@@ -217,6 +231,12 @@ fn scheme(e: &Entry) -> Done {
             "{}",
             look::words(&["assumption", "parameter", "default", "alternatives", "what is assumed"], &open)
         );
+    }
+    let counters: Vec<Vec<String>> =
+        e.counters().into_iter().map(|(name, meaning)| vec![name.into(), meaning.into()]).collect();
+    if !counters.is_empty() {
+        println!("\n{}", bold("What it counts"));
+        println!("{}", look::words(&["counter", "meaning"], &counters));
     }
     picture(e.name)
 }

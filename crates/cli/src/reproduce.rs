@@ -312,6 +312,9 @@ pub(crate) fn measured(mean: f64, half: f64) -> String {
     } else {
         3
     };
+    if half.is_nan() {
+        return if mean == 0.0 { "0".into() } else { format!("{mean:.decimals$}") };
+    }
     if mean == 0.0 && half == 0.0 { "0".into() } else { format!("{mean:.decimals$} ± {half:.decimals$}") }
 }
 

@@ -76,9 +76,17 @@ impl Row<'_> {
     }
 }
 
-/// Half width of the 95 % interval of the mean.
+/// Half width of the 95 % interval of the mean; NaN for one seed, which has none.
 pub(crate) fn half(s: &Summary) -> f64 {
-    s.confidence().map_or(0.0, |(l, h)| (h - l) / 2.0)
+    s.confidence().map_or(f64::NAN, |(l, h)| (h - l) / 2.0)
+}
+
+/// What stands behind `±`.
+pub(crate) fn interval(seeds: u64) -> String {
+    match seeds {
+        1 => "One seed has no interval.".into(),
+        n => format!("± is the 95 % interval of the mean over {n} seeds."),
+    }
 }
 
 /// Refuses more runs than anyone wants by mistake.
@@ -279,7 +287,7 @@ fn tell(args: &SweepArgs, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Met
         println!("{}", paint(text, tint, look::colour_on_stdout()));
     }
     let out = args.batch.out.display();
-    println!("\n± is the 95 % interval of the mean over {} seeds.", sweep.seeds);
+    println!("\n{}", interval(sweep.seeds));
     println!("Figures  {out}/sweep.html\nNumbers  {out}/sweep.csv (all metrics), results.json");
 }
 

@@ -2,11 +2,14 @@
 
 use crate::look::{self, Colour, paint};
 use crate::{Common, Done, Failure, pairs};
+use cnsim_schemes::Entry;
+use cnsim_schemes::counters::COUNTERS;
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, grounds};
 use cnsim_studies::headroom::Loop;
 use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
+use cnsim_studies::per_study::in_studies;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
@@ -74,6 +77,26 @@ fn rows_of(
     Ok(rows)
 }
 
+/// Says what a scheme's parameter is, in each scheme that has it; false if none has.
+fn parameter(what: &str) -> bool {
+    let key = what.trim_start_matches("scheme.params.");
+    let mut rows = Vec::new();
+    for e in cnsim_schemes::catalogue() {
+        if let Some(i) = (e.info)().into_iter().find(|i| i.key.eq_ignore_ascii_case(key)) {
+            let studies = in_studies(e.name).remove(i.key).unwrap_or_default();
+            rows.push(vec![e.name.into(), i.symbol.into(), i.default, studies, i.range, i.doc.into()]);
+        }
+    }
+    if !rows.is_empty() {
+        println!(
+            "{}",
+            look::words(&["scheme", "symbol", "default", "in studies", "range", "meaning"], &rows)
+        );
+        println!("\nSet it with scheme.params.{key}, or for one of them with scheme.NAME.{key}.");
+    }
+    !rows.is_empty()
+}
+
 pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, out: &Path) -> Done {
     if let Some(m) = metrics::find(what) {
         println!("{} [{}]: {}.", m.id, m.unit, m.about);
@@ -94,12 +117,23 @@ pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, 
         println!("Set it with {} = {} (or assumptions.{}).", a.key, a.alternatives, a.name);
         return Ok(());
     }
+    if let Some((name, meaning)) = COUNTERS.iter().find(|c| c.0.eq_ignore_ascii_case(what)) {
+        let counts = |e: &&Entry| (e.build)(&[]).is_ok_and(|b| b.scheme.counters().contains(name));
+        let schemes: Vec<&str> = cnsim_schemes::catalogue().iter().filter(counts).map(|e| e.name).collect();
+        println!("{name}: {meaning}.\nCounted by {}; it stands with a run's metrics.", schemes.join(", "));
+        return Ok(());
+    }
+    if parameter(what) {
+        return Ok(());
+    }
     let id: Vec<&str> = what.split('/').collect();
     if id.len() < 2 {
+        let params = cnsim_schemes::catalogue().iter().flat_map(|e| (e.info)()).map(|i| i.key);
         let names = METRICS.iter().map(|m| m.id).chain(claims().map(|c| c.id));
+        let names = names.chain(COUNTERS.iter().map(|c| c.0)).chain(params);
         let near = cnsim_studies::text::nearest(what, names.chain(ASSUMPTIONS.iter().map(|a| a.name)));
         let hint = near.map_or_else(
-            || "write a metric, a claim, an assumption, or STUDY/SCENARIO[/SCHEME[/METRIC]]".into(),
+            || "write a metric, a counter, a parameter, a claim, an assumption, or STUDY/SCENARIO[/SCHEME[/METRIC]]".into(),
             |n| format!("did you mean `{n}`?"),
         );
         return Err(Failure::input(format!("nothing is known of `{what}`\n  help: {hint}")));

@@ -432,3 +432,23 @@ fn bench_compares_every_scheme_with_none() {
     assert!((2600..2900).contains(&hops), "{hops}");
     assert_eq!(rows[0]["scheme"], "none");
 }
+
+/// What stands in a result or a scenario file can be asked for.
+#[test]
+fn counters_and_parameters_are_explained() {
+    for (what, words) in [
+        ("false_positives", ["discards", "bcn, ecm, e2cm-src, e2cm-dst"]),
+        ("CPID_changes", ["from one congestion point to another", "ecm"]),
+        ("q_eq", ["Z07: 75 KB", "Q_eq"]),
+        ("scheme.params.fbhat_g", ["qcn-hsp", "0 to 1"]),
+    ] {
+        let out = cnsim(&["explain", what]);
+        let said = text(&out);
+        assert_eq!(out.status.code(), Some(0), "{said}");
+        assert!(words.iter().all(|w| said.contains(w)), "{what}: {said}");
+    }
+    let out = cnsim(&["explain", "false_positve"]);
+    assert!(out.status.code() == Some(2) && text(&out).contains("did you mean `false_positives`"));
+    let said = text(&cnsim(&["describe", "e2cm-src"]));
+    assert!(said.contains("probes_returned") && !said.contains("width of QCN's"), "{said}");
+}

@@ -111,6 +111,11 @@ impl Frame {
     pub(crate) fn is_data(&self) -> bool {
         self.word & (7 << KIND) == 0
     }
+    /// Is it data that no ramp has marked?
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.word & (7 << KIND | MARKED) == 0
+    }
     /// Is it data, or control that only passes a switch on its way to a host?
     #[inline(always)]
     pub(crate) fn passes(&self) -> bool {
@@ -186,8 +191,14 @@ impl Frame {
     pub(crate) fn is_probe(&self) -> bool {
         self.tagged()
     }
-    pub(crate) fn set_probe(&mut self) {
-        self.word |= 1 << TAG;
+    /// `to_point`: it ends at a congestion point.
+    pub(crate) fn set_probe(&mut self, to_point: bool) {
+        self.word |= (1 | u64::from(to_point) << 1) << TAG;
+    }
+    /// Does the probe end at a congestion point?
+    #[inline]
+    pub(crate) fn is_for_point(&self) -> bool {
+        self.word >> TAG == 3
     }
     /// Is it a message or probe whose body is kept beside it?
     pub(crate) fn has_body(&self) -> bool {

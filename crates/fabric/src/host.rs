@@ -57,8 +57,8 @@ struct Ear {
     heard: u64,
     /// Frames before this time do not wake it.
     deaf_until: u64,
-    /// Only marked ones do.
-    marked_only: bool,
+    /// All others do, not only those that the gate selects.
+    hears_all: bool,
 }
 
 /// What says what the sending side does.
@@ -101,8 +101,10 @@ pub(crate) struct Host {
     calm: Calm,
     /// The last frame met a limiter that holds frames back: most others will.
     holding: bool,
-    /// Data that arrives wakes nothing here.
+    /// Unmarked data wakes nothing here.
     deaf: bool,
+    /// Reflectors want to know how many bytes have been received.
+    counts: bool,
     /// Received frames are recorded one by one.
     watched: bool,
     /// Feedback takes effect as it arrives, and one reaction point heeds all of it.
@@ -166,6 +168,8 @@ pub(crate) struct Host {
     gate_stream: Stream,
     reflectors: Vec<ReflectorSlot>,
     ears: Paged<Ear>,
+    /// How many of them hear all.
+    all_ears: u32,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
@@ -230,7 +234,9 @@ impl Host {
             rate: link.rate,
             calm: Calm::Not,
             holding: false,
-            deaf: plan.reflect == ReflectGate::Never,
+            deaf: matches!(plan.reflect, ReflectGate::Never | ReflectGate::Marked),
+            counts: plan.received,
+            all_ears: 0,
             heeds: plan.limiter_scope == Scope::Host
                 && spec.feedback_delay == Time::ZERO
                 && spec.faults.feedback_lost == 0,

@@ -493,13 +493,14 @@ impl Port {
             if done >= end {
                 break;
             }
-            if !frame.is_data() || !mmu.leave_calmly(counted, row, usize::from(frame.input), frame.len) {
+            if !mmu.leave_calmly(counted, row, usize::from(frame.input), frame.len) {
                 return false;
             }
-            let len = frame.len;
+            let (is_data, len) = (frame.is_data(), frame.len);
             self.queued -= u64::from(len);
             let ready = done + self.delay;
             if self.queued > self.mark_from
+                && is_data
                 && self.may_mark(start)
                 && leaves_marked(
                     &self.ramp,
@@ -514,7 +515,7 @@ impl Port {
             } else {
                 wires.push_frame(self.peer, ready, frame);
             }
-            self.data_sent(len, done);
+            self.first_sent(is_data, len, done);
         }
         true
     }

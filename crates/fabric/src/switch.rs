@@ -206,6 +206,7 @@ impl Switch {
                 attached: link.is_some(),
             };
             let object = s.scheme.and_then(|i| net.schemes[i].0.congestion_point(&site));
+            let reads_probes = object.as_ref().is_some_and(|o| o.reads_probes());
             let point = object.map(|object| {
                 let stream = Stream::new(net.seed, u64::from(base) + p as u64, Purpose::Point);
                 Box::new(Point { object, state: PointState::new(stream) })
@@ -224,6 +225,7 @@ impl Switch {
                 launched: 0,
                 launched_to: 0,
                 mixed: false,
+                reads_probes,
                 counted: sw.mmu.small.is_none(),
                 few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
                 mark_behind: u16::MAX,

@@ -53,6 +53,9 @@ impl CongestionPoint for Point {
         ctl.sample_after(Bytes::from_kb(9));
         ctl.notify(frame.flow, Feedback::User([queue.arrived, queue.len.get()]));
     }
+    fn reads_probes(&self) -> bool {
+        true
+    }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.wrapping_add((queue.arrived ^ queue.sent) as i32);
         if self.0.on(5) && queue.sent.is_multiple_of(3) {
@@ -150,6 +153,7 @@ impl Scheme for Chatter {
             built: Built::FirstFrame,
             reflect: if self.on(12) { ReflectGate::Always } else { ReflectGate::Tagged },
             reflector_scope: Scope::Flow,
+            received: false,
             obeys: None,
         }
     }

@@ -59,6 +59,9 @@ impl CongestionPoint for Point {
         }
         ctl.count(0);
     }
+    fn reads_probes(&self) -> bool {
+        self.dial & 64 == 0
+    }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.max(queue.len.get() as i32);
         if ctl.uniform() < 0.3 {
@@ -121,6 +124,8 @@ impl Reflector for Echo {
             ctl.reply(if frame.tag == Tag::None { Feedback::Reflection } else { Feedback::Cnp });
         }
         ctl.ignore_for(Time::from_us(2));
+        let all = ctl.uniform() < 0.1;
+        ctl.hear_all(all);
     }
     fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
         let now = ctl.now();
@@ -149,6 +154,7 @@ impl Scheme for Shaker {
                 _ => ReflectGate::Always,
             },
             reflector_scope: scope(1 << 12),
+            received: false,
             obeys: None,
         }
     }

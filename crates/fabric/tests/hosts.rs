@@ -119,7 +119,7 @@ struct Echo;
 
 impl Reflector for Echo {
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        ctl.marked_only(!frame.marked);
+        ctl.hear_all(frame.marked || ctl.now().as_ps() % 3 == 0);
         if ctl.received() % 2048 < 1024 {
             ctl.reply(Feedback::Cnp);
             ctl.ignore_for(Time::from_us(9));
@@ -145,9 +145,11 @@ impl Scheme for Nudge {
                 1 => ReflectGate::Tagged,
                 2 => ReflectGate::Unmarked(0.1),
                 4.. => ReflectGate::ReturnTags(0),
+                _ if self.dial & 2048 > 0 => ReflectGate::Marked,
                 _ => ReflectGate::Always,
             },
             reflector_scope: scope(4096),
+            received: true,
             obeys: (self.dial >> 13 == 5).then(|| Rate::from_mbps(700.0)),
         }
     }

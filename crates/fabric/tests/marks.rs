@@ -56,7 +56,54 @@ impl Reflector for Listener {
         if self.0 {
             ctl.reply(Feedback::Cnp);
             ctl.ignore_for(Time::from_us(20));
+            ctl.hear_all(ctl.now().as_ps() % 3 == 0);
         }
+    }
+}
+
+/// Wants three frames after each marked one, whatever they are.
+#[derive(Debug, Clone, Copy)]
+struct Four(u32);
+
+impl Reflector for Four {
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        ctl.count(u8::from(frame.marked));
+        self.0 = if frame.marked { 3 } else { self.0 - 1 };
+        ctl.hear_all(self.0 > 0);
+    }
+}
+
+impl Scheme for Four {
+    fn name(&self) -> &str {
+        "four"
+    }
+    fn plan(&self) -> Plan {
+        Plan { reflect: ReflectGate::Marked, ..Plan::default() }
+    }
+    fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
+        Some(Box::new(*self))
+    }
+    fn counters(&self) -> &'static [&'static str] {
+        &["unmarked", "marked"]
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        let (low, high) = (Bytes::new(0), Bytes::from_mb(1));
+        let ramp = Ramp { low, high, p_max: 0.5, p_beyond: 1.0, at: RampAt::Departure };
+        Some(Box::new(Point { marker: Marker { ramp, changes: false, answers: false }, turns: 0 }))
+    }
+}
+
+/// So three unmarked frames for each marked one, but where another mark comes first and at the end.
+#[test]
+fn a_reflector_hears_all_for_as_long_as_it_wants() {
+    for engine in [Engine::EventList, Engine::Windowed] {
+        let mut spec = common::single_switch(8, 0.8, false, Time::from_ms(20), 1);
+        common::with_scheme(&mut spec, Arc::new(Four(0)));
+        let out = run(&spec, &Options { engine, ..Options::default() }).expect("a good network");
+        let of = |name| out.counters.iter().find(|c| c.0 == name).map_or(0, |c| c.1);
+        let (unmarked, marked) = (of("unmarked"), of("marked"));
+        assert!(marked > 50, "{marked}");
+        assert!((3 * marked - 30..=3 * marked).contains(&unmarked), "{engine:?}: {unmarked}, {marked}");
     }
 }
 

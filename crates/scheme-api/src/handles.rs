@@ -461,7 +461,7 @@ pub enum ReflectGate {
     /// None.
     #[default]
     Never,
-    /// Marked frames (DCQCN).
+    /// Marked frames (DCQCN, which asks for others with [`ReflectorControl::hear_all`] while it owes a message).
     Marked,
     /// Unmarked frames, each with this probability (QCN-3pt).
     Unmarked(f64),
@@ -479,22 +479,24 @@ pub enum ReflectGate {
 pub struct ReflectorState {
     /// Frames that arrive before this time do not wake it.
     pub deaf_until: Time,
-    /// Of the frames that the plan's gate selects, only marked ones wake it.
-    pub marked_only: bool,
-    /// Data bytes received for the flow (or station) since it was built.
+    /// All frames wake it, not only those that the plan's gate selects.
+    pub hears_all: bool,
+    /// Data bytes received for the flow (or station) since it was built, where the plan says that they are asked for.
     pub received: u64,
+    /// It does.
+    pub counts: bool,
     /// Random stream of the site.
     pub stream: Stream,
 }
 
 impl ReflectorState {
-    /// Hears all that the plan's gate selects.
-    pub fn new(stream: Stream) -> Self {
-        Self { deaf_until: Time::ZERO, marked_only: false, received: 0, stream }
+    /// Hears what the plan's gate selects. `counts`: [`crate::Plan::received`].
+    pub fn new(stream: Stream, counts: bool) -> Self {
+        Self { deaf_until: Time::ZERO, hears_all: false, received: 0, counts, stream }
     }
-    /// Does a frame that the plan's gate selects wake it?
-    pub fn wakes(&self, now: Time, marked: bool) -> bool {
-        self.deaf_until <= now && (marked || !self.marked_only)
+    /// Does a frame wake it that the plan's gate selects, or does not?
+    pub fn wakes(&self, now: Time, selected: bool) -> bool {
+        self.deaf_until <= now && (selected || self.hears_all)
     }
 }
 
@@ -538,12 +540,15 @@ impl<'a> ReflectorControl<'a> {
     pub fn ignore_for(&mut self, time: Time) {
         self.state.deaf_until = self.now + time;
     }
-    /// From now on only marked frames wake it (true), or all that the plan's gate selects.
-    pub fn marked_only(&mut self, on: bool) {
-        self.state.marked_only = on;
+    /// From now on all data frames wake it (true), or those that the plan's gate selects.
+    pub fn hear_all(&mut self, on: bool) {
+        self.state.hears_all = on;
     }
-    /// Data bytes received since it was built, the frame in hand included.
-    pub fn received(&self) -> u64 {
+    /// Data bytes received since it was built, the frame in hand included. The plan must say so ([`crate::Plan::received`]).
+    pub fn received(&mut self) -> u64 {
+        if !self.state.counts {
+            self.fail("it asks for the bytes received, but `Plan::received` is off");
+        }
         self.state.received
     }
     /// Add one to counter `index` of [`crate::Scheme::counters`].

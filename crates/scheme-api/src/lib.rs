@@ -143,6 +143,8 @@ pub struct Plan {
     pub reflect: ReflectGate,
     /// Granularity of reflectors.
     pub reflector_scope: Scope,
+    /// Reflectors ask how many bytes have been received ([`ReflectorControl::received`]), so they are counted.
+    pub received: bool,
     /// A returned rate, but at least this one, becomes the limiter's rate: where nothing else follows from it, the reaction point
     /// need not be woken (FECN). `None`: it is, as for all feedback.
     pub obeys: Option<Rate>,
@@ -184,6 +186,10 @@ pub trait CongestionPoint: Debug + Send {
     fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>);
     /// The armed gate fired on this data frame, which is already counted in `queue` (unless it is being dropped).
     fn on_sample(&mut self, _frame: &mut FrameView, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
+    /// Do probes that reach its queue wake it? Asked once, before the first frame.
+    fn reads_probes(&self) -> bool {
+        false
+    }
     /// A probe arrived at this queue: read it, rewrite it, or end it with [`PointControl::answer`].
     fn on_probe(&mut self, _probe: &mut Probe, _flow: FlowId, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
     /// A timer expired.

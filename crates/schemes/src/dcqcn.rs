@@ -337,10 +337,7 @@ impl Scheme for Dcqcn {
         "dcqcn"
     }
     fn plan(&self) -> Plan {
-        let late = matches!(self.0.cnp_spacing, CnpSpacing::Deferred | CnpSpacing::WindowEnd);
-        let every = late && self.0.cnp_interval > Time::ZERO;
-        let reflect = if every { ReflectGate::Always } else { ReflectGate::Marked };
-        Plan { reflect, ..Plan::default() }
+        Plan { reflect: ReflectGate::Marked, ..Plan::default() }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(Marker(ramp(&self.0))))
@@ -401,7 +398,7 @@ impl Notifier {
         if self.owed {
             ctl.ignore_for(self.rest_of_window(ctl.now()));
         }
-        ctl.marked_only(!self.owed);
+        ctl.hear_all(self.owed);
     }
 }
 
@@ -410,8 +407,6 @@ impl Reflector for Notifier {
         if matches!(self.spacing, CnpSpacing::Windows | CnpSpacing::WindowEnd) {
             self.phase = self.interval.scale(ctl.uniform());
         }
-        // Until a mark came too soon, nothing but marks matters.
-        ctl.marked_only(true);
     }
 
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
@@ -427,7 +422,7 @@ impl Reflector for Notifier {
                 // What is owed goes with the first frame after the interval, whatever that is.
                 self.owed = true;
                 ctl.ignore_for(last + self.interval - now);
-                ctl.marked_only(false);
+                ctl.hear_all(true);
             }
             return;
         }
@@ -435,7 +430,7 @@ impl Reflector for Notifier {
             return;
         }
         self.owed = false;
-        ctl.marked_only(true);
+        ctl.hear_all(false);
         self.last = Some(now);
         ctl.count(CNPS);
         ctl.reply(Feedback::Cnp);

@@ -40,6 +40,7 @@ use cnsim_scheme_api::{
     Probe, ProbeTarget, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl, Scheme, SinkSite, Slot,
     SourceSite, Tag, Time, choice, params,
 };
+use std::sync::Arc;
 
 choice! {
     /// Where the shortest latency comes from.
@@ -128,14 +129,14 @@ impl FlowParams {
 #[derive(Clone, Debug)]
 pub struct E2cmParams {
     /// Of ECM.
-    pub ecm: EcmParams,
+    pub ecm: Arc<EcmParams>,
     /// Of a flow's probes.
     pub flow: FlowParams,
 }
 
 impl Default for E2cmParams {
     fn default() -> Self {
-        Self { ecm: EcmParams::z07(), flow: FlowParams::default() }
+        Self { ecm: Arc::new(EcmParams::z07()), flow: FlowParams::default() }
     }
 }
 
@@ -149,7 +150,7 @@ impl Params for E2cmParams {
         if FlowParams::info().iter().any(|i| i.key == key) {
             return self.flow.set(key, text);
         }
-        self.ecm.set(key, text)
+        Arc::make_mut(&mut self.ecm).set(key, text)
     }
     fn values(&self) -> Vec<(&'static str, String)> {
         let mut all = self.ecm.values();
@@ -214,7 +215,7 @@ pub struct E2cm {
     /// Who measures.
     pub basis: Basis,
     /// Parameters.
-    pub params: E2cmParams,
+    pub params: Arc<E2cmParams>,
 }
 
 /// Indices of [`Scheme::counters`]; the first four are ECM's.
@@ -231,7 +232,8 @@ impl Scheme for E2cm {
     }
     /// A flow probes from its first frame on.
     fn plan(&self) -> Plan {
-        Plan { built: Built::FirstFrame, ..Plan::default() }
+        let received = self.basis == Basis::Destination;
+        Plan { built: Built::FirstFrame, received, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(ecm::Point::new(self.params.ecm.clone(), site.point)))
@@ -272,7 +274,7 @@ struct Last {
 #[derive(Debug)]
 struct Reaction {
     basis: Basis,
-    p: E2cmParams,
+    p: Arc<E2cmParams>,
     /// Takes the congestion points' messages.
     ecm: ecm::Reaction,
     /// Number of the next probe.
@@ -286,7 +288,7 @@ struct Reaction {
 }
 
 impl Reaction {
-    fn new(basis: Basis, p: E2cmParams, base_rtt: Time) -> Self {
+    fn new(basis: Basis, p: Arc<E2cmParams>, base_rtt: Time) -> Self {
         let unloaded = match basis {
             Basis::Source => base_rtt,
             Basis::Destination => base_rtt.scale(0.5),
@@ -448,9 +450,10 @@ struct Return {
 
 impl Reflector for Return {
     fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
-        let (now, received) = (ctl.now(), ctl.received());
+        let now = ctl.now();
         let mut rx_rate = Rate::ZERO;
         if self.basis == Basis::Destination {
+            let received = ctl.received();
             if let Some((then, before)) = self.last {
                 let measured = throughput(received.saturating_sub(before), now.saturating_sub(then));
                 rx_rate = measured.unwrap_or(Rate::ZERO);

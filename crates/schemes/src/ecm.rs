@@ -40,6 +40,7 @@ use cnsim_scheme_api::{
     Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, ParamValue, Plan, PointControl, PointId,
     Queue, QueueSite, Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
 };
+use std::sync::Arc;
 
 choice! {
     /// How sampling gets faster under congestion.
@@ -272,7 +273,7 @@ pub struct Ecm {
     /// `ecm` or `bcn`.
     pub name: &'static str,
     /// Parameters.
-    pub params: EcmParams,
+    pub params: Arc<EcmParams>,
 }
 
 /// Is this a decrease or a stop?
@@ -316,13 +317,13 @@ impl Scheme for Ecm {
 /// The congestion point, of E2CM too.
 #[derive(Debug)]
 pub(crate) struct Point {
-    p: EcmParams,
+    p: Arc<EcmParams>,
     id: PointId,
     q_old: f64,
 }
 
 impl Point {
-    pub(crate) fn new(p: EcmParams, id: PointId) -> Self {
+    pub(crate) fn new(p: Arc<EcmParams>, id: PointId) -> Self {
         Self { p, id, q_old: 0.0 }
     }
 
@@ -387,7 +388,7 @@ const RESTART: Slot = Slot(1);
 /// The reaction point, of E2CM too.
 #[derive(Debug)]
 pub(crate) struct Reaction {
-    p: EcmParams,
+    p: Arc<EcmParams>,
     /// Owner of the limiter, when it last spoke, and how strongly.
     owner: Option<(PointId, Time, f64)>,
     /// Longest next stop.
@@ -397,7 +398,7 @@ pub(crate) struct Reaction {
 }
 
 impl Reaction {
-    pub(crate) fn new(p: EcmParams) -> Self {
+    pub(crate) fn new(p: Arc<EcmParams>) -> Self {
         Self { stop: p.stop_time, p, owner: None, since: (Time::ZERO, 0) }
     }
 

@@ -136,6 +136,7 @@ impl Scheme for Fecn {
             reflector_scope: Scope::Flow,
             // A tag that starts at the source's own rate changes with it.
             obeys: (self.0.own.tag_rate == TagRate::Line).then_some(self.0.port.r_min),
+            ..Plan::default()
         }
     }
     /// Nothing passes a port without a link, so its rate would reach nobody.

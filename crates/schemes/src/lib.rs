@@ -1,6 +1,7 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
 pub mod becn;
+pub mod counters;
 pub mod dcqcn;
 pub mod e2cm;
 pub mod ecm;
@@ -46,6 +47,12 @@ impl Entry {
             .map(|l| l.trim_start_matches("//!").strip_prefix(' ').unwrap_or(""))
             .collect::<Vec<_>>()
             .join("\n")
+    }
+
+    /// What it counts: (name, meaning).
+    pub fn counters(&self) -> Vec<(&'static str, &'static str)> {
+        let names = (self.build)(&[]).map(|b| b.scheme.counters()).unwrap_or_default();
+        names.iter().map(|n| (*n, counters::meaning(n).unwrap_or_default())).collect()
     }
 }
 
@@ -114,9 +121,9 @@ use qcn_serial_hai::{SerialHai, SerialHaiParams};
 static CATALOGUE: &[Entry] = catalogue! {
     "none", ["nocm"], "no congestion management", "none.rs", NoneParams, NoneParams::default(), |_| Vec::new(), |_| NoScheme;
     "bcn", [], "backward congestion notification (2006)", "ecm.rs", EcmParams, EcmParams::bcn(), EcmParams::idle,
-        |params| Ecm { name: "bcn", params };
+        |params| Ecm { name: "bcn", params: Arc::new(params) };
     "ecm", [], "Ethernet congestion management, BCN v2 (2007)", "ecm.rs", EcmParams, EcmParams::default(), EcmParams::idle,
-        |params| Ecm { name: "ecm", params };
+        |params| Ecm { name: "ecm", params: Arc::new(params) };
     "qcn-2pt", [], "quantised congestion notification, two points (2007)", "qcn_2pt.rs", QcnParams, QcnParams::default(),
         QcnParams::idle, Qcn2pt;
     "qcn-3pt", [], "QCN with a reflection point (2007)", "qcn_3pt.rs", Qcn3ptParams, Qcn3ptParams::default(),
@@ -140,9 +147,9 @@ static CATALOGUE: &[Entry] = catalogue! {
     "qcn-pp", [], "QCN with probes along the whole path (2007)", "qcn_probing.rs", WholePathParams,
         qcn_probing::whole_path(), |p| p.first.first.idle(), |p| QcnProbing::whole_path("qcn-pp", p);
     "e2cm-src", [], "ECM with a probe along each flow's path, measured by the source (2007)", "e2cm.rs", E2cmParams,
-        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Source, params };
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Source, params: Arc::new(params) };
     "e2cm-dst", [], "ECM with a probe along each flow's path, measured by the destination (2007)", "e2cm.rs", E2cmParams,
-        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Destination, params };
+        E2cmParams::default(), E2cmParams::idle, |params| E2cm { basis: Basis::Destination, params: Arc::new(params) };
     "becn", [], "explicit rates, broadcast by every port (2006)", "becn.rs", BecnParams, BecnParams::default(), BecnParams::idle,
         Becn;
     "fecn", [], "explicit rates, collected along the path (2007)", "fecn.rs", FecnParams, FecnParams::default(),

@@ -177,9 +177,7 @@ impl QcnParams {
         note(self.drift.is_none(), "drift_of", "drift is off");
         note(!timed, "drift_period", "drift is off and hai is not timer");
         note(self.sampling != Sampling::Bytes, "jitter", "sampling is not by bytes");
-        for key in ["p_min", "p_max"] {
-            note(self.p_max < self.p_min, key, "p_max is below p_min: the probability is always p_min");
-        }
+        note(self.p_max < self.p_min, "p_max", "it is below p_min, which is then the probability throughout");
         idle
     }
 }

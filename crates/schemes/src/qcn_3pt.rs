@@ -226,6 +226,12 @@ mod tests {
         let mut rig = ReactionRig::new(Qcn3pt(Qcn3ptParams::default()), Rate::from_gbps(10.0));
         rig.cnm(0);
         assert!(!rig.built(), "a message of 0 is nothing");
+        rig.cnm(63);
+        rig.feedback(&Feedback::Reflection);
+        (0..4).for_each(|_| rig.cnm(0));
+        rig.feedback(&Feedback::Reflection);
+        let expected = 10.0 - 10.0 * 63.0 / 128.0 / 4.0;
+        assert!((rig.rate().gbps() - expected).abs() < 1e-9, "nor is it between two cycles: {}", rig.rate());
         let mut rig = ReactionRig::new(set("byte_counter", "on"), Rate::from_gbps(10.0));
         rig.cnm(63);
         let low = rig.rate();

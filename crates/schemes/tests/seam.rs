@@ -129,7 +129,7 @@ impl Reflector for Return {
 }
 
 fn reflector() -> ReflectorState {
-    ReflectorState::new(Stream::new(1, 1, Purpose::Reflector))
+    ReflectorState::new(Stream::new(1, 1, Purpose::Reflector), false)
 }
 
 #[test]
@@ -196,6 +196,9 @@ struct Answer(PointId);
 
 impl CongestionPoint for Answer {
     fn start(&mut self, _: &Queue, _: &mut PointControl<'_>) {}
+    fn reads_probes(&self) -> bool {
+        true
+    }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = 24_000 - queue.len.get() as i32;
         probe.point = Some(self.0);

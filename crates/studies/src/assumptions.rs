@@ -24,6 +24,13 @@ impl Assumption {
     }
 }
 
+/// The alternatives of an assumption that a scheme can read: two schemes may mean two things by one key.
+pub fn readable(a: &Assumption, scheme: &cnsim_schemes::Entry) -> Vec<&'static str> {
+    let Some(leaf) = a.key.strip_prefix("scheme.params.") else { return Vec::new() };
+    let reads = |v: &&str| (scheme.build)(&[(leaf.to_string(), (*v).to_string())]).is_ok();
+    a.values().into_iter().filter(reads).collect()
+}
+
 const fn a(
     id: &'static str,
     name: &'static str,
@@ -109,7 +116,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "sampling",
         "scheme.params.sampling",
         "bytes | packet-last | packet-current",
-        "how QCN samples frames",
+        "how frames are sampled",
     ),
     a("A8b", "quantiser", "scheme.params.quantiser", "shift | scale63 | ceil", "how |Fb| becomes six bits"),
     a(
@@ -180,7 +187,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A21",
         "de-rule",
         "scheme.params.de",
-        "queue | never",
+        "queue | feedback | never",
         "QCN-3pt: which frames are marked, so that they are not reflected",
     ),
     a(
@@ -224,6 +231,98 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "scheme.params.mark_interval",
         "last-sample | current",
         "serial HAI: the bytes until the next sample follow the feedback of the last one, or that of each arriving frame",
+    ),
+    a(
+        "A34",
+        "byte-restart",
+        "scheme.params.byte_restart",
+        "after-cycle | always",
+        "serial HAI: a message restarts the byte counter only after a finished byte stage, as written, or always",
+    ),
+    a(
+        "A40",
+        "initial-rate",
+        "scheme.params.initial_rate",
+        "line | own",
+        "ECM and E2CM: a new limiter starts from the line rate, or from what its flow has sent",
+    ),
+    a(
+        "A41",
+        "first-probe",
+        "scheme.params.first_probe",
+        "uniform | at-once | full-interval",
+        "E2CM: when a new limiter sends its first probe",
+    ),
+    a(
+        "A42",
+        "max-occupancy",
+        "scheme.params.max_f",
+        "56 KB | off",
+        "E2CM: an occupancy above this cuts at full strength",
+    ),
+    a(
+        "A43",
+        "largest-cut",
+        "scheme.params.max_cut",
+        "0.5 | 1",
+        "E2CM: largest share of its rate that one probe takes from a flow; its gain alone would take more than all",
+    ),
+    a(
+        "A44",
+        "probe-history",
+        "scheme.params.history",
+        "restarted | kept",
+        "E2CM: what a new limiter knows of probes sent before it",
+    ),
+    a(
+        "A50",
+        "stamping",
+        "scheme.params.stamp_at",
+        "transmission | enqueue",
+        "FECN: a port lowers a tag as the frame starts transmission, or as it arrives",
+    ),
+    a(
+        "A51",
+        "return-rule",
+        "scheme.params.return_rule",
+        "every-tag | once-per-interval",
+        "FECN: which tags the destination returns",
+    ),
+    a("A52", "tag-rate", "scheme.params.tag_rate", "line | current", "FECN: the rate that tags start with"),
+    a(
+        "A53",
+        "tag-by",
+        "scheme.params.tag_by",
+        "frames | time",
+        "FECN: a source tags a share of its frames, or one in T",
+    ),
+    a(
+        "A54",
+        "interval-phase",
+        "scheme.params.phase",
+        "random | common",
+        "BECN and FECN: ports measure each at a phase of its own, or all together",
+    ),
+    a(
+        "A55",
+        "silent-ports",
+        "scheme.params.unattached_ports",
+        "on | off",
+        "BECN: ports without a link broadcast as well; the printed overhead needs them",
+    ),
+    a(
+        "A60",
+        "association",
+        "scheme.params.assoc",
+        "last-negative | most-negative | first-until-timeout",
+        "BCN and ECM: which congestion point owns a limiter",
+    ),
+    a(
+        "A61",
+        "clipping",
+        "scheme.params.clip_components",
+        "off | on",
+        "BCN and ECM: Fb is clipped as a whole, or offset and growth before they are weighed",
     ),
     a(
         "A70",
@@ -282,6 +381,20 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "a limited flow sends a probe so often, or every probe_bytes; mechanics of probes are not printed",
     ),
     a(
+        "A79",
+        "probe-answer",
+        "scheme.params.fbhat_answer",
+        "signed | sampled | raw",
+        "what a probe reads at a congestion point with Fb-hat",
+    ),
+    a(
+        "A80",
+        "path-start",
+        "scheme.params.path_start",
+        "first | zero",
+        "QCN-PP: the first congestion point writes its Fb whatever it is, or only a negative one",
+    ),
+    a(
         "A78",
         "ai-bytes",
         "scheme.params.ai_bytes",
@@ -315,6 +428,18 @@ mod tests {
                 assert!(cnsim_schemes::catalogue().iter().any(|e| reads(&e)), "{param} = {value}");
             }
         }
+    }
+
+    /// ECM's jitter is bytes, QCN's a share; serial HAI has no quantiser that rounds up.
+    #[test]
+    fn alternatives_of_a_scheme() {
+        let of = |name, scheme| {
+            let known = super::find(name).unwrap();
+            readable(known, cnsim_schemes::find(scheme).unwrap())
+        };
+        assert_eq!(of("jitter", "qcn-2pt"), ["0.15", "0.3"]);
+        assert!(of("jitter", "ecm").is_empty() && of("source-queue", "ecm").is_empty());
+        assert_eq!(of("quantiser", "qcn-serial-hai"), ["shift", "scale63"]);
     }
 
     #[test]

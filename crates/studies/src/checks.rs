@@ -23,6 +23,7 @@ pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
                     |n| format!("did you mean `{n}`?"),
                 );
                 problems.push(flat.at(&path, "unknown assumption", hint));
+                flat.leaves.remove(&path);
             }
         }
     }

@@ -15,6 +15,7 @@ pub mod keys;
 pub mod measure;
 pub mod metrics;
 pub mod papers;
+pub mod per_study;
 pub mod published;
 mod reader;
 pub mod scenario;

@@ -405,7 +405,11 @@ fn bare(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<bool> {
                 "a group can be `none`",
             ),
         }
-        for name in r.list(&key) {
+        let names = r.list(&key);
+        if names.is_empty() {
+            r.wrong(&key, "names no hosts: the group has no effect", "write for example hosts = \"H0..H4\"");
+        }
+        for name in names {
             for host in r.range(&key, &name, wiring) {
                 bare[host] = true;
             }

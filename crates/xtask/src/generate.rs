@@ -64,7 +64,8 @@ fn schemes() -> String {
          A scheme is chosen by its name in a scenario file or with `--scheme`; its parameters are set under\n\
          `scheme.params`. Case does not matter in names.\n\n\
          Each figure shows one flow meeting one bottleneck: H1 sends as fast as it may, H2 joins it from 5 to 20 ms, both\n\
-         into one port of 10 Gb/s, with PAUSE. `cnsim describe SCHEME` runs the same and draws it in the terminal.\n",
+         into one port of 10 Gb/s, with PAUSE. `cnsim describe SCHEME` runs the same and draws it in the terminal.\n\n\
+         *In studies*: what the scenarios of a study set, where it is not the default.\n",
     );
     let catalogue = cnsim_schemes::catalogue();
     if !catalogue.is_empty() {
@@ -102,18 +103,29 @@ fn chapter(page: &mut String, entry: &Entry) {
         page.push_str("\nNo parameters.\n");
         return;
     }
-    page.push_str("\n| parameter | symbol | default | range | kind | meaning |\n|---|---|---|---|---|---|\n");
+    page.push_str(
+        "\n| parameter | symbol | default | in studies | range | kind | meaning |\n|---|---|---|---|---|---|---|\n",
+    );
+    let studies = cnsim_studies::per_study::in_studies(entry.name);
     for p in parameters {
         let _ = writeln!(
             page,
-            "| `{}` | {} | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} | {} | {} |",
             p.key,
             cell(p.symbol),
             cell(&p.default),
+            cell(studies.get(p.key).map_or("", String::as_str)),
             cell(&p.range),
             cell(p.kind),
             cell(p.doc)
         );
+    }
+    let counters = entry.counters();
+    if !counters.is_empty() {
+        page.push_str("\n| counter | meaning |\n|---|---|\n");
+    }
+    for (name, meaning) in counters {
+        let _ = writeln!(page, "| `{name}` | {} |", cell(meaning));
     }
 }
 
@@ -179,8 +191,8 @@ mod tests {
         chapter(&mut page, &entry);
         let expected = "\n## halve\n\nHalve\n\nAlso found as `half`.\n\nAn idea.\n\n### Deviations\n\nNone.\n\n\
                         ![One flow meets one bottleneck under halve: rates of two flows and the queue over 30 ms](figures/halve.svg)\n\n\
-                        | parameter | symbol | default | range | kind | meaning |\n|---|---|---|---|---|---|\n\
-                        | `q_eq` | Q_eq | 26 KB | 64 B to 10 MB | bytes | Set point \\| target. |\n";
+                        | parameter | symbol | default | in studies | range | kind | meaning |\n|---|---|---|---|---|---|---|\n\
+                        | `q_eq` | Q_eq | 26 KB |  | 64 B to 10 MB | bytes | Set point \\| target. |\n";
         assert_eq!(page, expected);
     }
 
@@ -190,5 +202,6 @@ mod tests {
         for entry in cnsim_schemes::catalogue() {
             assert!(page.contains(&format!("\n## {}\n", entry.name)), "{}", entry.name);
         }
+        assert!(page.contains("| Z07: 75 KB |") && page.contains("| `cpid_changes` |"));
     }
 }

@@ -34,6 +34,11 @@ impl Host {
         self.reply_to(frame, net, wires, |host, frame, wires| host.say(frame, net, wires));
     }
 
+    /// Answers a probe of this flow, now.
+    pub(super) fn return_calmly(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
+        self.reply_by(flow, net, wires, |host, frame, wires| host.say(frame, net, wires));
+    }
+
     /// A message of strict priority: behind the transmission in progress.
     #[inline(always)]
     fn say(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
@@ -64,6 +69,9 @@ impl Host {
         while let Some(e) = inbox.due(n, end) {
             n += 1;
             if e.frame.is_data() {
+                if self.deaf && e.frame.is_plain() {
+                    continue;
+                }
                 let ear = self.ears.get(self.reflector_key(u32::from(e.frame.src)));
                 prefetch_index(&self.reflectors, (ear.at as usize).wrapping_sub(1));
             } else {

@@ -71,15 +71,22 @@ impl Host {
     #[inline]
     pub(crate) fn deliver(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         self.receive(self.now, frame);
-        if !self.fires(frame) {
+        if !self.selects(frame) {
             self.hear(frame);
         } else if self.answers(self.now, frame, net) {
             self.reply_to(frame, net, wires, |host, frame, _| host.queue_control(frame));
         }
     }
 
-    /// Does the gate of the reflection select this frame?
-    pub(super) fn fires(&mut self, frame: &Frame) -> bool {
+    /// May this frame wake its reflector, by the gate of the reflection or as that hears all?
+    #[inline]
+    pub(super) fn selects(&mut self, frame: &Frame) -> bool {
+        let fires = self.fires(frame);
+        fires | (self.all_ears > 0 && self.ears.get(self.reflector_key(u32::from(frame.src))).hears_all)
+    }
+
+    /// Does the gate of the reflection select it?
+    fn fires(&mut self, frame: &Frame) -> bool {
         match self.gate {
             ReflectGate::Never => false,
             ReflectGate::Marked => frame.marked(),
@@ -110,20 +117,22 @@ impl Host {
         self.reflects(now, flow, Some(view), None, net)
     }
 
-    /// Counts a data frame that does not wake its reflector.
+    /// Counts a data frame that does not wake its reflector, if that wants to know.
     #[inline]
     pub(super) fn hear(&mut self, frame: &Frame) {
+        if !self.counts {
+            return;
+        }
         let key = self.reflector_key(u32::from(frame.src));
         if let Some(ear) = self.ears.get_mut(key) {
             ear.heard += u64::from(frame.len);
         }
     }
 
-    /// Does a frame that the gate selects wake its reflector?
+    /// Does it wake its reflector now, then?
     #[inline]
     pub(super) fn wakes(&self, now: u64, frame: &Frame) -> bool {
-        let ear = self.ears.get(self.reflector_key(u32::from(frame.src)));
-        ear.deaf_until <= now && (frame.marked() || !ear.marked_only)
+        self.ears.get(self.reflector_key(u32::from(frame.src))).deaf_until <= now
     }
 
     /// Accounts for a received data frame.
@@ -189,7 +198,7 @@ impl Host {
 
     /// Wakes the reflector with a frame or a probe; true if it has something to do, which is [`Host::reply`]. It sees nothing
     /// of the sending side.
-    fn reflects(
+    pub(super) fn reflects(
         &mut self,
         now: u64,
         flow: FlowId,
@@ -211,11 +220,10 @@ impl Host {
                 return false;
             };
             let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
-            let mut state = ReflectorState::new(stream);
+            let mut state = ReflectorState::new(stream, self.counts);
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
             self.reflectors.push(ReflectorSlot { object, state });
-            self.deaf = false;
             at = self.reflectors.len();
         }
         if let Some(slot) = self.reflectors.get_mut(at - 1) {
@@ -224,7 +232,7 @@ impl Host {
             }
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
-                if slot.state.wakes(now, view.marked) {
+                if slot.state.deaf_until <= now {
                     let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                     slot.object.on_frame(&view, &mut ctl);
                 }
@@ -234,8 +242,10 @@ impl Host {
                 slot.object.on_probe(&probe, flow, &mut ctl);
             }
             let deaf_until = slot.state.deaf_until.as_ps();
-            let marked_only = slot.state.marked_only;
-            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, marked_only };
+            let hears_all = slot.state.hears_all;
+            self.all_ears = self.all_ears + u32::from(hears_all) - u32::from(ear.hears_all);
+            self.deaf = self.all_ears == 0 && matches!(self.gate, ReflectGate::Never | ReflectGate::Marked);
+            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, hears_all };
         }
         self.reflector_actions = actions;
         !self.reflector_actions.is_empty()
@@ -320,7 +330,7 @@ impl Host {
 
     /// Carries out what a reflector asked for.
     #[inline]
-    fn reply_by(
+    pub(super) fn reply_by(
         &mut self,
         flow: FlowId,
         net: &Net,

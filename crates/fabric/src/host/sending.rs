@@ -216,7 +216,7 @@ impl Host {
         let ext = self.bodies.put(Body::Probe(flow, probe));
         let mut frame = Frame::control(kind, flow, self.hosts, to, self.now);
         frame.ext = ext;
-        frame.set_probe();
+        frame.set_probe(matches!(probe.target, ProbeTarget::Point(_)));
         if in_band {
             self.probes.push_back(frame);
         } else {

@@ -22,8 +22,9 @@ impl Host {
         {
             if self.deaf {
                 let mut taken = 0;
-                while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_data()) {
+                while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_plain()) {
                     self.receive(e.ready, &e.frame);
+                    self.hear(&e.frame);
                     taken += 1;
                 }
                 inbox.skip_many(taken);
@@ -53,7 +54,7 @@ impl Host {
                 if !e.frame.is_data() {
                     due = !self.notes(e.ready, &e.frame, bodies);
                 } else {
-                    due = self.fires(&e.frame) && self.wakes(e.ready, &e.frame);
+                    due = self.selects(&e.frame) && self.wakes(e.ready, &e.frame);
                     if !due {
                         self.receive(e.ready, &e.frame);
                         self.hear(&e.frame);
@@ -69,12 +70,21 @@ impl Host {
                 return;
             }
             let Some(Entry { ready, frame }) = wires.pop(self.inbox) else { return };
+            // The sending side matters only to what the reflector asks for.
+            let mut probed = None;
             if frame.is_data() {
                 self.receive(ready, &frame);
-                // The sending side matters only to what the reflector asks for.
                 if !self.answers(ready, &frame, net) {
                     continue;
                 }
+            } else if let Some(&Body::Probe(flow, probe)) =
+                wires.bodies.get(frame.ext).filter(|_| frame.is_probe())
+            {
+                wires.bodies.release(frame.ext);
+                if !self.reflects(ready, flow, None, Some(probe), net) {
+                    continue;
+                }
+                probed = Some(flow);
             }
             if self.due <= ready {
                 self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
@@ -83,6 +93,8 @@ impl Host {
             self.now = ready;
             if frame.is_data() {
                 self.reply_calmly(&frame, net, wires);
+            } else if let Some(flow) = probed {
+                self.return_calmly(flow, net, wires);
             } else {
                 self.arrive(frame, net, wires);
             }

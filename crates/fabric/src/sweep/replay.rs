@@ -46,15 +46,13 @@ impl Switch {
             if done >= end {
                 break;
             }
-            if !frame.is_data()
-                || !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len)
-            {
+            if !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len) {
                 return false;
             }
-            let len = frame.len;
+            let (is_data, len) = (frame.is_data(), frame.len);
             wires.push_stamped(port.peer, done + port.delay, frame, port.stamp);
             port.queued -= u64::from(len);
-            port.data_sent(len, done);
+            port.first_sent(is_data, len, done);
             data = first(&port.data);
         }
         port.mixed = port.stamp.is_some() || !port.control.is_empty();
@@ -122,18 +120,16 @@ impl Switch {
             if end > last {
                 break;
             }
-            if !frame.is_data()
-                || !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len)
-            {
+            if !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len) {
                 self.ends[p] = end;
                 port.sending = Some(frame.kind());
                 port.special = true;
                 return self.advance_special(p, last, before, wires);
             }
-            let len = frame.len;
+            let (is_data, len) = (frame.is_data(), frame.len);
             wires.push_frame(port.peer, end + port.delay, frame);
             port.queued -= u64::from(len);
-            port.data_sent(len, end);
+            port.first_sent(is_data, len, end);
         }
         if end != NEVER {
             self.ends[p] = end;

@@ -222,7 +222,7 @@ impl Switch {
                 return false;
             }
             port.queued -= u64::from(len);
-            port.data_sent(len, *end);
+            port.first_sent(true, len, *end);
             port.launched -= 1;
             if port.launched == 0 {
                 *end = NEVER;

@@ -278,7 +278,7 @@ impl Switch {
         let port = &mut self.ports[usize::from(out)];
         // The countdown counts data.
         port.countdown += i64::from(f.len);
-        if port.point.is_some() {
+        if port.looks_at(f) {
             self.note_ran_out(usize::from(out));
             self.probes_stored = true;
         }

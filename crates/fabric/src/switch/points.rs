@@ -209,8 +209,10 @@ impl Switch {
     ) -> bool {
         let addressed = frame.to() & TO_POINT != 0;
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
-        let answered = self
-            .with_point(out, net, Some(frame), apart, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+        let answered = self.ports[out].reads_probes
+            && self.with_point(out, net, Some(frame), apart, |cp, queue, ctl| {
+                cp.on_probe(probe, flow, queue, ctl)
+            });
         if answered {
             let feedback =
                 Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
@@ -275,7 +277,7 @@ impl Switch {
             return false;
         }
         let out = usize::from(net.choose(self.index, frame.to(), frame.flow(net.hosts), 0, &mut self.turn));
-        if frame.is_probe() && self.ports[out].point.is_some() {
+        if frame.is_probe() && self.ports[out].looks_at(frame) {
             return false;
         }
         self.place_control(out, ready, frame);

@@ -35,6 +35,8 @@ pub(crate) struct Port {
     pub(crate) mixed: bool,
     /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
     pub(crate) counted: bool,
+    /// Its congestion point looks at probes.
+    pub(crate) reads_probes: bool,
     /// In a window two or three of the longest frames leave.
     pub(crate) few: bool,
     /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
@@ -100,13 +102,22 @@ impl Port {
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
     }
-    /// The first data frame, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
+    /// Does anything follow from it that a probe gets here?
+    pub(super) fn looks_at(&self, probe: &Frame) -> bool {
+        self.reads_probes || probe.is_for_point()
+    }
+    /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
     #[inline(always)]
-    pub(crate) fn data_sent(&mut self, len: u16, done: u64) {
+    pub(crate) fn first_sent(&mut self, is_data: bool, len: u16, done: u64) {
         self.data.skip();
         self.left += u64::from(len);
-        self.sent += 1;
         self.free = done;
+        if is_data {
+            self.sent += 1;
+        } else {
+            self.left_control += u64::from(len);
+            self.out.control_sent += 1;
+        }
     }
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {

@@ -197,7 +197,7 @@ impl ReflectorRig {
             gate,
             draws: Stream::new(seed, 5, Purpose::Node),
             started: false,
-            state: ReflectorState::new(stream),
+            state: ReflectorState::new(stream, scheme.plan().received),
             now: Time::ZERO,
             actions: Vec::new(),
             failure: None,
@@ -244,7 +244,7 @@ impl ReflectorRig {
         if self.started || fires {
             self.state.received += frame.len.get();
         }
-        if fires && self.state.wakes(self.now, frame.marked) {
+        if self.state.wakes(self.now, fires) {
             return self.call(|object, ctl| object.on_frame(frame, ctl));
         }
         Vec::new()

@@ -187,14 +187,13 @@ fn cnps(spacing: CnpSpacing, frames: &[(u64, bool)]) -> Vec<u64> {
     let scheme = Dcqcn::new(p);
     let mut object = scheme.reflector(&site).unwrap();
     let stream = Stream::new(1, 1, Purpose::Reflector);
-    let mut state = ReflectorState::new(stream);
+    let mut state = ReflectorState::new(stream, false);
     let mut said = Vec::new();
     object.start(&mut ReflectorControl::new(Time::ZERO, &mut state, &mut said));
     let mut times = Vec::new();
     for &(at, marked) in frames {
         let now = Time::from_us(at);
-        let wakes = marked || scheme.plan().reflect == ReflectGate::Always;
-        if !wakes || !state.wakes(now, marked) {
+        if !state.wakes(now, marked) {
             continue;
         }
         let (len, tag) = (Bytes::new(1500), Tag::None);
@@ -291,15 +290,18 @@ fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) 
         let sent = r.below(50_000) as i64;
         state.countdown -= sent;
         if state.countdown <= 0 {
-            state.countdown = i64::MAX / 2;
+            state.disarm();
             object.on_bytes(&mut Limiter::new(now, &mut state, &mut actions));
         }
         if timer.is_some_and(|at| at <= now) {
             timer = restless.then(|| now + p.time_reset);
             expiries += 1;
             object.on_timer(INCREASE, &mut Limiter::new(now, &mut state, &mut actions));
-            if restless && state.countdown > 1 << 40 {
-                state.countdown = p.byte_reset.map_or(i64::MAX / 2, |b| b.get() as i64);
+            if restless
+                && state.countdown > 1 << 40
+                && let Some(bytes) = p.byte_reset
+            {
+                Limiter::new(now, &mut state, &mut actions).wake_after(bytes);
             }
         }
         // Now and then a few in a row, and long silences.

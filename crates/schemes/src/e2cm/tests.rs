@@ -79,7 +79,7 @@ impl Bench {
         set.iter().for_each(|(k, v)| p.set(k, v).unwrap());
         let stream = Stream::new(1, 1, Purpose::Reaction);
         let state = LimiterState::new(Rate::from_gbps(10.0), Bytes::new(1500), stream);
-        let mut bench = Self { object: Reaction::new(basis, p, Time::from_us(8)), state };
+        let mut bench = Self { object: Reaction::new(basis, Arc::new(p), Time::from_us(8)), state };
         bench.at(0, |o, l| o.start(l));
         bench
     }
@@ -215,7 +215,7 @@ fn given_back_and_taken_back() {
 /// 75 KB x U(0.9, 1.1), or 10 ms: 50 MB make 667 probes, 100 ms of silence ten.
 #[test]
 fn the_probe_clock() {
-    let scheme = E2cm { basis: Basis::Source, params: E2cmParams::default() };
+    let scheme = E2cm { basis: Basis::Source, params: Arc::new(E2cmParams::default()) };
     let mut rig = ReactionRig::new(scheme, Rate::from_gbps(10.0));
     rig.feedback(&ecm(-1.0));
     let probes = |r: &ReactionRig| {
@@ -232,10 +232,11 @@ fn the_probe_clock() {
 /// KB; a trip as short as that is an empty path.
 #[test]
 fn the_topology_knows_the_shortest_latency() {
-    let site = |basis| Reaction::new(basis, with(&[("l0", "unloaded")]), Time::from_us(80)).shortest;
+    let site =
+        |basis| Reaction::new(basis, Arc::new(with(&[("l0", "unloaded")])), Time::from_us(80)).shortest;
     assert_eq!(site(Basis::Source), Some(Time::from_us(80)));
     assert_eq!(site(Basis::Destination), Some(Time::from_us(40)));
-    assert_eq!(Reaction::new(Basis::Source, with(&[]), Time::from_us(80)).shortest, None);
+    assert_eq!(Reaction::new(Basis::Source, Arc::new(with(&[])), Time::from_us(80)).shortest, None);
 }
 
 fn with(sets: &[(&str, &str)]) -> E2cmParams {
@@ -250,7 +251,8 @@ fn with(sets: &[(&str, &str)]) -> E2cmParams {
 fn who_probes() {
     for (l0, free, limited) in [("probe-always", 13, 13), ("unloaded", 0, 13), ("first-sample", 0, 13)] {
         let params = with(&[("l0", l0), ("probe_jitter", "0"), ("first_probe", "full-interval")]);
-        let mut rig = ReactionRig::new(E2cm { basis: Basis::Source, params }, Rate::from_gbps(10.0));
+        let mut rig =
+            ReactionRig::new(E2cm { basis: Basis::Source, params: Arc::new(params) }, Rate::from_gbps(10.0));
         let counted = |rig: &ReactionRig, index: u8| {
             rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
         };

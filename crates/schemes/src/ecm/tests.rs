@@ -38,8 +38,11 @@ fn a_share_of_frames_is_a_spacing() {
 
 #[test]
 fn oversampling_rules() {
-    let point =
-        |o| Point { p: EcmParams { oversampling: o, ..EcmParams::default() }, id: PointId(0), q_old: 0.0 };
+    let point = |o| Point {
+        p: Arc::new(EcmParams { oversampling: o, ..EcmParams::default() }),
+        id: PointId(0),
+        q_old: 0.0,
+    };
     let at = |o, fb, q| point(o).interval(fb, q, false, 0.5);
     assert_eq!(at(Oversampling::Off, -1875.0, 2000.0), 75_000.0);
     assert_eq!(at(Oversampling::Proportional, -1875.0, 2000.0), 7_500.0);
@@ -54,7 +57,7 @@ const LINE: Rate = Rate::from_gbps(10.0);
 fn set(sets: &[(&str, &str)]) -> Ecm {
     let mut params = EcmParams::default();
     sets.iter().for_each(|(key, text)| params.set(key, text).unwrap());
-    Ecm { name: "ecm", params }
+    Ecm { name: "ecm", params: Arc::new(params) }
 }
 
 fn says(point: u32, fb: f64, stop: bool) -> Feedback {
@@ -90,6 +93,8 @@ fn sampling_by_packets() {
 /// Sent 1.5 MB in 4 ms: 3 Gb/s, cut by 1 - 375 / 3750 = 0.9. On the line rate: 9 Gb/s.
 #[test]
 fn first_rate_of_a_limiter() {
+    let z07 = EcmParams::z07();
+    assert!(!z07.sample_dropped && z07.oversampling == Oversampling::Off, "as Z07's loss asks for");
     for (from, gbps) in [("line", 9.0), ("own", 2.7)] {
         let mut rig = ReactionRig::new(set(&[("initial_rate", from)]), LINE);
         rig.frame(1500);

@@ -64,6 +64,12 @@ pub fn named_switches() -> Vec<Switch> {
 pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
     let mut all: Vec<Switch> = Vec::new();
     for text in texts {
+        let key = text.split('=').next().unwrap_or_default().trim();
+        if matches!(key, "pause" | "pause.mode" | "scheme" | "schemes") {
+            return Err(format!(
+                "--over {text}: what is published says its PAUSE mode and its scheme, they are no assumption\n  help: choose cases with --only \"PAUSE on\" or --only qcn-2pt"
+            ));
+        }
         let named = |key: &str| ASSUMPTIONS.iter().find(|a| a.key == key);
         let switch = if text.contains('=') {
             let Axis { key, values, .. } = crate::grid::axis(text)?;
@@ -107,6 +113,12 @@ fn matters(key: &str, scheme: &str, pause: &str) -> bool {
     }
 }
 
+/// Can this scheme read this value of a parameter?
+fn reads(scheme: &str, key: &str, value: &str) -> bool {
+    let Some(leaf) = key.strip_prefix("scheme.params.") else { return true };
+    cnsim_schemes::find(scheme).is_some_and(|e| (e.build)(&[(leaf.into(), value.into())]).is_ok())
+}
+
 /// A combination and the runs it asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
@@ -133,18 +145,22 @@ pub struct Lab<'a> {
     pub records: Vec<Option<RunRecord>>,
     /// Values that were left out, and why.
     pub refused: Vec<String>,
+    /// Somebody named the switches.
+    asked: bool,
     known: BTreeMap<String, usize>,
 }
 
 impl<'a> Lab<'a> {
-    /// Over the cases of a scenario for which something comparable was published.
+    /// Over the cases of a scenario for which something comparable was published. `asked`: somebody named these switches;
+    /// otherwise those that the matrix sets are left out, and noted.
     ///
     /// # Errors
-    /// A published row whose values cannot be run; a switch that the matrix sets; no case left.
+    /// A published row whose values cannot be run; a switch that was asked for and that the matrix sets; no case left.
     pub fn new(
         scenario: &'a Scenario,
         published: &'a [Published],
-        switches: Vec<Switch>,
+        mut switches: Vec<Switch>,
+        asked: bool,
         seeds: u64,
         keep: &dyn Fn(&Case) -> bool,
     ) -> Result<Self, String> {
@@ -166,14 +182,18 @@ impl<'a> Lab<'a> {
                 scenario.id()
             ));
         }
-        for s in &switches {
-            if cases.iter().any(|c| c.row.iter().any(|(k, _)| *k == s.key)) {
+        let set = |s: &Switch| cases.iter().any(|c| c.row.iter().any(|(k, _)| *k == s.key));
+        let mut refused = Vec::new();
+        for s in switches.iter().filter(|s| set(s)) {
+            if asked {
                 return Err(format!(
                     "--over {}: the scenario's matrix sets it, it is no assumption\n  help: `cnsim sweep` varies it",
                     s.key
                 ));
             }
+            refused.push(format!("{}: the scenario's matrix sets it", s.name));
         }
+        switches.retain(|s| !set(s));
         let lab = Self {
             scenario,
             published,
@@ -182,7 +202,8 @@ impl<'a> Lab<'a> {
             seeds,
             jobs: Vec::new(),
             records: Vec::new(),
-            refused: Vec::new(),
+            refused,
+            asked,
             known: BTreeMap::new(),
         };
         Ok(lab)
@@ -202,8 +223,12 @@ impl<'a> Lab<'a> {
     fn ready(&self, case: &Case, combination: &Combination) -> Result<Ready, Vec<Problem>> {
         let set =
             |(s, v): &(usize, usize)| (self.switches[*s].key.clone(), self.switches[*s].values[*v].clone());
-        let mut sets: Vec<(String, String)> =
-            combination.iter().map(set).filter(|(k, _)| matters(k, &case.scheme, &case.pause)).collect();
+        // By one key two schemes may mean two things; what none of them can read is an error of who wrote it.
+        let fits = |(k, v): &(String, String)| {
+            let typed = self.asked && !self.cases.iter().any(|c| reads(&c.scheme, k, v));
+            matters(k, &case.scheme, &case.pause) && (reads(&case.scheme, k, v) || typed)
+        };
+        let mut sets: Vec<(String, String)> = combination.iter().map(set).filter(fits).collect();
         loop {
             let problems = match self.scenario.with(&sets).and_then(|s| s.ready(case)) {
                 Ok(ready) => return Ok(ready),

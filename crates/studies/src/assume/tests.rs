@@ -12,7 +12,7 @@ fn record(job: &Job, metrics: &[(&str, f64)]) -> RunRecord {
 fn lab<'a>(s: &'a Scenario, p: &'a [Published], over: &[&str], only: &str) -> Lab<'a> {
     let over: Vec<String> = over.iter().map(|t| (*t).to_string()).collect();
     let keep = |c: &Case| format!("{}, PAUSE {}, {}", c.condition, c.pause, c.scheme).contains(only);
-    Lab::new(s, p, asked_switches(&over).unwrap(), 2, &keep).unwrap()
+    Lab::new(s, p, asked_switches(&over).unwrap(), true, 2, &keep).unwrap()
 }
 
 #[test]
@@ -108,11 +108,49 @@ fn bad_switches_are_refused_before_anything_runs() {
     let s = Scenario::load("B07/single-hop", &[]).unwrap();
     let p = published::parse("p", EMBEDDED).unwrap();
     let all = |_: &Case| true;
-    let matrix = Lab::new(&s, &p, ask("hotspot.rate=1 Gb/s").unwrap(), 2, &all).map(|_| ()).unwrap_err();
+    let matrix =
+        Lab::new(&s, &p, ask("hotspot.rate=1 Gb/s").unwrap(), true, 2, &all).map(|_| ()).unwrap_err();
     assert!(matrix.contains("cnsim sweep"), "{matrix}");
-    let mut lab = Lab::new(&s, &p, ask("efr=maybe").unwrap(), 2, &all).unwrap();
+    let mut lab = Lab::new(&s, &p, ask("efr=maybe").unwrap(), true, 2, &all).unwrap();
     let one = lab.one_at_a_time();
     assert!(lab.add(&mut Vec::new(), &one, true).unwrap_err().contains("neither on nor off"));
-    let none = Lab::new(&s, &p, Vec::new(), 2, &|_| false).map(|_| ()).unwrap_err();
+    let pause = ask("pause.mode=on,off").unwrap_err();
+    assert!(pause.contains("no assumption") && pause.contains("--only"), "{pause}");
+    let none = Lab::new(&s, &p, Vec::new(), true, 2, &|_| false).map(|_| ()).unwrap_err();
     assert!(none.contains("--only"), "{none}");
+}
+
+/// ECM's jitter is bytes: a width of QCN's is for the rows of QCN, and no row of ECM runs again for it.
+#[test]
+fn a_value_is_for_the_schemes_that_read_it() {
+    let s = Scenario::load("B07/single-hop", &[]).unwrap();
+    let p = published::parse("p", EMBEDDED).unwrap();
+    let mut lab = lab(&s, &p, &["jitter=0.15"], "hotspot 2 Gb/s, PAUSE on");
+    let mut setups = Vec::new();
+    let one = lab.one_at_a_time();
+    lab.add(&mut setups, &one, true).unwrap();
+    assert_eq!(lab.runs_of(&setups), 2 * (4 + 2), "both QCN");
+    assert!(lab.refused.is_empty());
+}
+
+/// Every published scenario can be searched as it stands: what its matrix sets is no assumption there.
+#[test]
+fn every_scenario_can_be_searched() {
+    let p = published::parse("p", EMBEDDED).unwrap();
+    let mut searched = 0;
+    for (id, _) in crate::scenario::EMBEDDED {
+        let s = Scenario::load(id, &[]).unwrap();
+        if !p.iter().any(|c| c.study == s.study && c.scenario == s.name) {
+            continue;
+        }
+        let mut lab = Lab::new(&s, &p, named_switches(), false, 1, &|_| true).unwrap();
+        let (mut setups, one) = (Vec::new(), lab.one_at_a_time());
+        lab.add(&mut setups, &one, false).unwrap();
+        assert!(setups.len() > 5, "{id}: {} readings", setups.len());
+        let odd: Vec<&String> =
+            lab.refused.iter().filter(|r| r.contains("number") || r.contains("unit")).collect();
+        assert!(odd.is_empty(), "{id}: {odd:?}");
+        searched += 1;
+    }
+    assert!(searched >= 8, "{searched}");
 }
