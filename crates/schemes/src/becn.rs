@@ -292,6 +292,30 @@ mod tests {
         }
     }
 
+    /// What is noted without a call leads to the same minimum, and is refused where the minimum would move.
+    #[test]
+    fn notes_that_keep_the_minimum() {
+        let mut draws = Stream::new(3, 2, Purpose::Test);
+        let (mut heard, mut table) = (Heard::default(), std::collections::BTreeMap::new());
+        assert!(!heard.keeps(PointId(1), Rate::from_gbps(1.0)), "nothing is known yet");
+        let mut kept = 0;
+        for _ in 0..5000 {
+            let point = PointId(draws.below(12) as u32);
+            let rate = Rate::from_gbps(1.0 + draws.below(9) as f64);
+            let before = heard.smallest();
+            table.insert(point, rate);
+            let smallest = table.values().copied().reduce(Rate::min);
+            if heard.keeps(point, rate) {
+                kept += 1;
+                assert_eq!(smallest, before);
+            } else {
+                heard.note(point, rate);
+            }
+            assert_eq!(heard.smallest(), smallest);
+        }
+        assert!(kept > 1000, "{kept}");
+    }
+
     /// C / 10 = 1 Gb/s for 30 us, whatever is heard; then the smallest of it.
     #[test]
     fn the_first_rate_may_hold() {

@@ -166,6 +166,7 @@ impl E2cmParams {
         if self.flow.positive == Positive::Ignored {
             idle.push(("gi", "positive is ignored"));
         }
+        idle.push(("limiter_scope", "probes are a flow's own, so its limiter is too"));
         idle
     }
 }

@@ -27,6 +27,8 @@
 //!   this number stands for (a frame of 1500 B in so many bytes), fixed at the last sample.
 //! * One owner per limiter (`assoc`): the last congestion point that sent a negative message.
 //! * `tag_match`: whether the congestion point (`cp`) or the reaction point (`rp`) filters positive feedback by tag.
+//! * `limiter_scope`: a limiter for each flow, or one for all of a host's, which the tables exclude: innocent flows suffer.
+//!   One for each congestion point, with the flows that it met, is not there.
 //! * `initial_rate`: a new limiter starts from the line rate, or from what its flow has sent (`own`), which loses almost
 //!   nothing where Z07 lost tens of thousands of frames.
 //! * ECM(0,0) stops a flow for U(0, `stop_time`), longer by `stop_growth` on each repeat that no increase parts from the last
@@ -38,7 +40,7 @@
 
 use cnsim_scheme_api::{
     Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, ParamValue, Plan, PointControl, PointId,
-    Queue, QueueSite, Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time, choice, params,
+    Queue, QueueSite, Rate, ReactionPoint, Scheme, Scope, Slot, SourceSite, Tag, Time, choice, params,
 };
 use std::sync::Arc;
 
@@ -65,6 +67,16 @@ choice! {
         Bytes = "bytes",
         /// Each frame with a probability fixed at the last sample.
         PacketLast = "packet-last",
+    }
+}
+
+choice! {
+    /// What a limiter holds.
+    pub enum LimiterScope {
+        /// One flow.
+        PerFlow = "per-flow",
+        /// All flows of a host, innocent ones too.
+        PerHost = "per-host",
     }
 }
 
@@ -165,6 +177,8 @@ params! {
         assoc: Assoc = Assoc::LastNegative, symbol "";
         /// Silence after which another congestion point may take a limiter from its first owner.
         assoc_timeout: Time = Time::from_ms(10), symbol "", from Time::from_us(1), to Time::from_s(100);
+        /// What a limiter holds.
+        limiter_scope: LimiterScope = LimiterScope::PerFlow, symbol "";
         /// Rate of a new limiter, before its first cut.
         initial_rate: InitialRate = InitialRate::Line, symbol "";
         /// Rate added every drift period, off for none.
@@ -297,7 +311,11 @@ impl Scheme for Ecm {
             InitialRate::Line => Built::OnFeedback,
             InitialRate::Own => Built::FirstFrame,
         };
-        Plan { built, ..Plan::default() }
+        let limiter_scope = match self.params.limiter_scope {
+            LimiterScope::PerFlow => Scope::Flow,
+            LimiterScope::PerHost => Scope::Host,
+        };
+        Plan { built, limiter_scope, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(Point::new(self.params.clone(), site.point)))

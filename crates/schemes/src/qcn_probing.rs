@@ -536,7 +536,9 @@ mod tests {
         assert_eq!((sent.len(), sent[0].class), (1, Class::Data));
         rig.feedback(&reply(&sent[0], Time::ZERO, -32));
         assert_eq!(rig.rate(), rate * 0.75);
-        assert_eq!(counted(&rig, NEGATIVE), 1);
+        assert_eq!((counted(&rig, NEGATIVE), counted(&rig, MOVED)), (1, 0));
+        rig.feedback(&Feedback::Cnm { point: PointId(4), qntz_fb: 1, q_off: -1, q_delta: 0 });
+        assert_eq!(counted(&rig, MOVED), 1, "the next probe asks there");
     }
 
     /// One probe each 500 us, but only one under way; after 100 ms it is given up and the next is sent.

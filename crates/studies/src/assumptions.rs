@@ -318,6 +318,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "BCN and ECM: which congestion point owns a limiter",
     ),
     a(
+        "A62",
+        "limiter-scope",
+        "scheme.params.limiter_scope",
+        "per-flow | per-host",
+        "BCN and ECM: a limiter for each flow, or one for all of a host's",
+    ),
+    a(
         "A61",
         "clipping",
         "scheme.params.clip_components",

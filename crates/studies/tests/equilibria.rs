@@ -114,6 +114,7 @@ fn engines_agree_on_switches() {
         ("ecm", "initial_rate = \"own\""),
         ("ecm", "q_sc = \"100 KB\"\ndrift = \"1 Mb/s\"\nstop_time = \"1 ms\""),
         ("ecm", "assoc = \"most-negative\"\ntag_match = \"rp\"\nclip_components = \"on\""),
+        ("ecm", "limiter_scope = \"per-host\""),
         ("e2cm-src", "sampling = \"packet-last\"\ninitial_rate = \"own\""),
         ("qcn-2pt", "release_share = \"0.7\"\ndrift = \"1.005\""),
         ("qcn-3pt", "de = \"feedback\"\nsampling = \"packet-last\""),

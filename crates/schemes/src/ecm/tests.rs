@@ -97,6 +97,7 @@ fn first_rate_of_a_limiter() {
     assert!(!z07.sample_dropped && z07.oversampling == Oversampling::Off, "as Z07's loss asks for");
     for (from, gbps) in [("line", 9.0), ("own", 2.7)] {
         let mut rig = ReactionRig::new(set(&[("initial_rate", from)]), LINE);
+        rig.wait(Time::from_ms(3));
         rig.frame(1500);
         rig.wait(Time::from_ms(4));
         rig.send(1_498_500);
@@ -123,6 +124,7 @@ fn stops() {
             (0..before).for_each(|_| rig.feedback(&says(1, -1875.0, true)));
             rig.feedback(&says(1, -1875.0, true));
             assert!(rig.engaged() && rig.rate() == Rate::ZERO);
+            assert!(rig.state().retime, "the frame that was scheduled stays, too");
             rig.feedback(&says(1, 375.0, false));
             rig.feedback(&says(1, -375.0, false));
             assert_eq!(rig.rate(), Rate::ZERO, "a stopped flow waits");
@@ -227,4 +229,14 @@ fn who_is_answered() {
     };
     assert!(matches!(last("off"), Feedback::Ecm { fb, .. } if fb == -600.0));
     assert!(matches!(last("on"), Feedback::Ecm { fb, .. } if fb == -375.0));
+    // Offset within 375 pages, growth within 750 either way: 375 - 2 x 750 and back.
+    let p = set(&[("clip_components", "on"), ("q_mc", "off")]).params;
+    for (q, q_old, clipped) in [
+        (1000.0, 0.0, (-1875.0, -375.0, 750.0)),
+        (0.0, 1000.0, (1875.0, 375.0, -750.0)),
+        (375.0, 1000.0, (1250.0, 0.0, -625.0)),
+        (375.0, 1400.0, (1500.0, 0.0, -750.0)),
+    ] {
+        assert_eq!(feedback(&p, q, q_old), clipped, "{q} after {q_old}");
+    }
 }
