@@ -266,7 +266,9 @@ fn compare(seeds: u64, scenario: fn(u64) -> RunSpec) {
         let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() });
         assert!(!matches!(&oracle, Err(RunError::Spec(_))), "seed {seed}: {oracle:?}");
         let oracle = format!("{oracle:#?}");
-        let fast = format!("{:#?}", run(&spec, &Options { threads: 1, ..Options::default() }));
+        let threads = if seed % 5 == 4 { 3 } else { 1 };
+        let visits = [Visits::Adaptive, Visits::All, Visits::Due, Visits::Turns][seed as usize % 4];
+        let fast = format!("{:#?}", run(&spec, &Options { threads, visits, ..Options::default() }));
         if let Some(at) = oracle.lines().zip(fast.lines()).position(|(a, b)| a != b) {
             let around =
                 |s: &str| s.lines().skip(at.saturating_sub(8)).take(10).collect::<Vec<_>>().join("\n");

@@ -31,6 +31,7 @@ use cnsim_scheme_api::{
     Built, CongestionPoint, Feedback, Limiter, Plan, PointControl, PointId, Queue, QueueSite, Rate,
     ReactionPoint, Scheme, Scope, Slot, SourceSite, choice, params,
 };
+use std::sync::Arc;
 
 choice! {
     /// How long a host's first rate holds.
@@ -57,7 +58,7 @@ pub type BecnParams = WithOwn<BecnOwn>;
 
 impl Default for BecnParams {
     fn default() -> Self {
-        Self { port: ExplicitRateParams::default(), own: BecnOwn::default() }
+        Self { port: Arc::new(ExplicitRateParams::default()), own: BecnOwn::default() }
     }
 }
 

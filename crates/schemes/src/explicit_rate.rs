@@ -32,6 +32,7 @@
 use cnsim_scheme_api::{
     Bytes, ParamError, ParamInfo, Params, PointControl, Queue, Rate, Slot, Time, choice, params,
 };
+use std::sync::Arc;
 
 choice! {
     /// What is averaged exponentially.
@@ -168,7 +169,8 @@ pub(crate) const INTERVAL: Slot = Slot(0);
 /// A port that measures and computes.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    p: ExplicitRateParams,
+    /// Those of all ports.
+    p: Arc<ExplicitRateParams>,
     /// Nominal rate of the link: a port without one has it too.
     line: Rate,
     /// Advertised rate.
@@ -180,7 +182,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn new(p: ExplicitRateParams, line: Rate) -> Self {
+    pub(crate) fn new(p: Arc<ExplicitRateParams>, line: Rate) -> Self {
         Self { rate: p.first_rate(line), p, line, rho: None, arrived: 0 }
     }
 
@@ -215,8 +217,8 @@ impl Meter {
 /// The shared parameters, and those of one scheme beside them, as one flat list.
 #[derive(Clone, Debug)]
 pub struct WithOwn<P> {
-    /// Of the advertised rate.
-    pub port: ExplicitRateParams,
+    /// Of the advertised rate: the ports share them.
+    pub port: Arc<ExplicitRateParams>,
     /// Of the scheme alone.
     pub own: P,
 }
@@ -229,7 +231,7 @@ impl<P: Params> Params for WithOwn<P> {
     }
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParamError> {
         if ExplicitRateParams::info().iter().any(|i| i.key == key) {
-            return self.port.set(key, text);
+            return Arc::make_mut(&mut self.port).set(key, text);
         }
         if P::info().iter().any(|i| i.key == key) {
             return self.own.set(key, text);
@@ -333,7 +335,7 @@ mod tests {
     /// 75 kB, then no more in the next interval: 20 Gb/s halve 1 Gb/s, silence multiplies by 64 up to C.
     #[test]
     fn a_meter_counts_what_is_new() {
-        let mut meter = Meter::new(defaults(), Rate::from_gbps(LINE));
+        let mut meter = Meter::new(Arc::new(defaults()), Rate::from_gbps(LINE));
         let (rate, actions) = measured(&mut meter, 75_000, 24_000, LINE);
         assert!(close(rate, 500.0));
         assert!(matches!(actions[..], [PointAction::StartTimer(INTERVAL, t)] if t == Time::from_us(30)));
@@ -344,7 +346,7 @@ mod tests {
     #[test]
     fn averaging_the_load() {
         let p = ExplicitRateParams { rate_averaging: Averaging::Load, ..defaults() };
-        let mut meter = Meter::new(p, Rate::from_gbps(LINE));
+        let mut meter = Meter::new(Arc::new(p), Rate::from_gbps(LINE));
         assert!(close(measured(&mut meter, 75_000, 24_000, LINE).0, 500.0));
         assert!(close(measured(&mut meter, 75_000, 24_000, LINE).0, 500.0));
     }
@@ -353,14 +355,15 @@ mod tests {
     #[test]
     fn capacity_by_service() {
         for (capacity, mbps) in [(Capacity::Nominal, 1000.0), (Capacity::Service, 100.0)] {
-            let mut meter = Meter::new(ExplicitRateParams { capacity, ..defaults() }, Rate::from_gbps(LINE));
+            let mut meter =
+                Meter::new(Arc::new(ExplicitRateParams { capacity, ..defaults() }), Rate::from_gbps(LINE));
             assert!(close(measured(&mut meter, 37_500, 24_000, 1.0).0, mbps));
         }
     }
 
     #[test]
     fn idle_keys_and_names() {
-        let mut p = WithOwn { port: defaults(), own: defaults() };
+        let mut p = WithOwn { port: Arc::new(defaults()), own: defaults() };
         assert_eq!(p.port.idle(), [("alpha", "rate_averaging is off")]);
         p.set("rate_averaging", "load").unwrap();
         p.set("queue_control", "off").unwrap();

@@ -37,6 +37,7 @@ use cnsim_scheme_api::{
     ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag,
     Time, choice, params,
 };
+use std::sync::Arc;
 
 choice! {
     /// When a port lowers a tag to its rate.
@@ -99,7 +100,7 @@ pub type FecnParams = WithOwn<FecnOwn>;
 
 impl Default for FecnParams {
     fn default() -> Self {
-        Self { port: ExplicitRateParams::fecn(), own: FecnOwn::default() }
+        Self { port: Arc::new(ExplicitRateParams::fecn()), own: FecnOwn::default() }
     }
 }
 

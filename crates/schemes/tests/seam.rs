@@ -154,6 +154,18 @@ fn fecn_stamps_in_flight_and_returns() {
     assert!(Fecn.reaction_point_is_optional());
 }
 
+/// Bytes received are counted only where the plan says that they are asked for; else a run that asks is stopped.
+#[test]
+fn bytes_received_are_asked_for_by_plan() {
+    for counts in [true, false] {
+        let mut state = ReflectorState::new(Stream::new(1, 1, Purpose::Reflector), counts);
+        state.received = 1500;
+        let mut said = Vec::new();
+        assert_eq!(ReflectorControl::new(Time::ZERO, &mut state, &mut said).received(), 1500);
+        assert_eq!(said.iter().any(|a| matches!(a, ReflectorAction::Fail(_))), !counts, "{said:?}");
+    }
+}
+
 trait Optional {
     fn reaction_point_is_optional(&self) -> bool;
 }

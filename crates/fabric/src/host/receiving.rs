@@ -388,10 +388,14 @@ impl Host {
     /// do not just pass. False, with nothing done, where more may follow.
     #[inline(always)]
     pub(super) fn adopts(&mut self, at: usize, rate: Rate) -> bool {
-        if self.voqs.is_some() || !self.fifo.is_empty() {
+        let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return false };
+        let key = slot.key;
+        let mine = |f: &Frame| f.is_data() && (key == WHOLE_HOST || u32::from(f.dst) == key);
+        // Frames that are held back from now on leave the FIFO.
+        let may_be_recalled = self.position == LimiterPosition::BelowQueue && self.fifo.iter().any(mine);
+        if may_be_recalled || self.voqs.is_some() {
             return false;
         }
-        let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return false };
         if slot.waits() || slot.state.release || slot.state.packed_tag().0 == 0 {
             return false;
         }

@@ -44,7 +44,7 @@ impl Host {
     pub(super) fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         self.expect(end, wires);
         loop {
-            if self.merged && self.next_tick > end && self.is_settled() && self.merge(end, net, wires) {
+            if self.merged && self.next_tick > end && self.merge_while(end, net, wires) {
                 return;
             }
             let Wires { inboxes, bodies, .. } = &mut *wires;
