@@ -4,8 +4,9 @@
 //! Arrivals and slots are merged by hand. A tag goes back behind the transmission in progress, as nothing goes before it. A
 //! returned rate concerns its own flow alone, so that it needs to know of the sending side only what waits there of that
 //! flow. A frame that is made is kept in hand until it starts: behind what is being sent, behind the tags that come
-//! until then, and when its limiter lets it go. What does not fit in (anything else that arrives, a timer, a second frame, a
-//! rate for the flow of the frame in hand) is left to the general way, with the frame where it would have put it.
+//! until then, and when its limiter lets it go. If something else may come first (a timer, the next frame, a rate for its own
+//! flow, the window's end), it goes where the general way would have put it; one that waits in the FIFO alone is taken up
+//! again. All else that arrives, and timers, are left to the general way.
 
 use super::*;
 
@@ -123,10 +124,10 @@ impl Host {
             };
             let Some(limiter) = self.slot(at) else { return (Merged::ToOther, own) };
             let holds = limiter.holds();
+            // A frame that waits there already has a timer at that time, so that this one is not taken for the next.
             let from = if holds { limiter.eligible.max(slot) } else { slot };
             if limiter.state.countdown <= i64::from(len)
                 || limiter.state.release
-                || limiter.waits()
                 || limiter.state.packed_tag().0 == 0
             {
                 return (Merged::ToOther, own);

@@ -170,8 +170,12 @@ impl<'a> Lab<'a> {
             let case =
                 cnsim_schemes::find(&p.scheme).and_then(|e| scenario.case_of(&p.condition, &p.pause, e.name));
             let zero = |c: &Case| crate::metrics::structural_zero(&p.metric, &c.pause, &c.scheme);
+            // Two rows may name one case in different words: it is looked at once, against both.
+            let same = |a: &Case, b: &Case| {
+                (&a.condition, &a.pause, &a.scheme) == (&b.condition, &b.pause, &b.scheme)
+            };
             if let Some(case) = case.filter(|c| keep(c) && !zero(c))
-                && !cases.contains(&case)
+                && !cases.iter().any(|c| same(c, &case))
             {
                 cases.push(case);
             }

@@ -154,3 +154,22 @@ fn every_scenario_can_be_searched() {
     }
     assert!(searched >= 8, "{searched}");
 }
+
+/// Z07 prints one case with two numbers, `RTT 0 us` written or not: one run, two cells, one scale.
+#[test]
+fn a_case_in_two_words_is_one_case() {
+    let s = Scenario::load("Z07/single-hop-16", &[]).unwrap();
+    let p = published::parse("p", EMBEDDED).unwrap();
+    let mut lab = Lab::new(&s, &p, Vec::new(), true, 2, &|c| c.scheme == "e2cm-src").unwrap();
+    let mut setups = Vec::new();
+    lab.add(&mut setups, &[Vec::new()], true).unwrap();
+    assert_eq!((lab.cases.len(), setups[0].runs.len()), (2, 2), "with and without a limit");
+    lab.missing(&setups);
+    for at in 0..lab.jobs.len() {
+        lab.records[at] = Some(record(&lab.jobs[at], &[("dropped_frames", 150e3 + 1e4 * (at % 2) as f64)]));
+    }
+    let scored = lab.score(&setups);
+    let cells = &scored[0].cells;
+    assert_eq!(cells.len(), 3, "two numbers without a limit, one with");
+    assert!(cells.iter().all(|c| c.scale > 1e4), "each scale knows the scatter of its runs");
+}
