@@ -394,9 +394,9 @@ fn bare(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<bool> {
         match cnsim_schemes::find(&scheme) {
             Some(entry) if entry.name == "none" => {}
             Some(_) => {
-                let reason = format!("a second scheme, `{scheme}`, beside that of the matrix");
-                let hint =
-                    "two kinds of congestion point exclude each other in one queue; a group can be `none`";
+                let reason = format!("a group cannot bring `{scheme}` beside the scheme of the matrix");
+                let hint = "two kinds of congestion point exclude each other in one queue; a group can be `none`, and \
+                            hosts in no group run the scheme of the matrix";
                 r.wrong(&format!("{prefix}.scheme"), reason, hint);
             }
             None => r.wrong(

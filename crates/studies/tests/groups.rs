@@ -81,8 +81,12 @@ fn feedback_to_a_host_without_the_scheme_is_ignored() {
 #[test]
 fn a_second_scheme_is_refused() {
     let said = refused("[[group]]\nhosts = [\"H0\"]\nscheme = \"qcn-2pt\"");
-    assert!(said.contains("group.0.scheme: a second scheme, `qcn-2pt`, beside that of the matrix"), "{said}");
+    assert!(
+        said.contains("group.0.scheme: a group cannot bring `qcn-2pt` beside the scheme of the matrix"),
+        "{said}"
+    );
     assert!(said.contains("two kinds of congestion point exclude each other in one queue"), "{said}");
+    assert!(said.contains("hosts in no group run the scheme of the matrix"), "{said}");
     let said = refused("[[group]]\nhosts = [\"H0\"]\nscheme = \"qnc\"");
     assert!(said.contains("group.0.scheme: there is no scheme `qnc`; a group can be `none`"), "{said}");
     let said = refused("[[group]]\nscheme = \"none\"");
