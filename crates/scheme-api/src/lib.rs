@@ -190,7 +190,8 @@ pub trait CongestionPoint: Debug + Send {
     fn reads_probes(&self) -> bool {
         false
     }
-    /// A probe arrived at this queue: read it, rewrite it, or end it with [`PointControl::answer`].
+    /// A probe arrived at this queue, whose point reads probes ([`CongestionPoint::reads_probes`]): read it, rewrite it, or end it
+    /// with [`PointControl::answer`].
     fn on_probe(&mut self, _probe: &mut Probe, _flow: FlowId, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
     /// A timer expired.
     fn on_timer(&mut self, _slot: Slot, _queue: &Queue, _ctl: &mut PointControl<'_>) {}

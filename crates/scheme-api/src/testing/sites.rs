@@ -128,10 +128,12 @@ impl PointRig {
         }
     }
 
-    /// A probe of a flow arrives and finds this queue; true when it was answered here.
+    /// A probe of a flow arrives and finds this queue; true when it was answered here. A point that does not read probes is not
+    /// woken.
     pub fn probe(&mut self, probe: &mut Probe, flow: u32, queue: u64) -> bool {
         self.len = queue;
-        self.call(|object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
+        self.object.reads_probes()
+            && self.call(|object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
     }
 
     /// Lets time pass over a queue that stays as it is; timers expire in order.
