@@ -1,7 +1,7 @@
 //! Departures that a ramp may mark, from ports that end two or three of the longest frames in a window. Nobody must see that
 //! they are sent together, that mostly one look at the queue says whether enough had arrived behind a frame, and that draws
-//! which mark nothing are only counted. Over these seeds three frames were
-//! put on the wire 270 000 times; 110 000 times one of them might be marked, of which half was looked at one by one.
+//! which mark nothing are only counted. Over the first 150 seeds three frames were
+//! put on the wire 343 000 times; 134 000 times one of them might be marked, of which 77 000 were looked at one by one.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod common;
@@ -231,7 +231,8 @@ fn scenario(seed: u64) -> RunSpec {
 
 #[test]
 fn marked_departures_agree_with_the_oracle() {
-    for seed in 0..120 {
+    // Seed 361 has a ramp whose slope becomes flat, so that it draws beyond its high end alone.
+    for seed in 0..400 {
         let spec = scenario(seed);
         let digest = |engine, threads, visits| {
             format!("{:#?}", run(&spec, &Options { engine, threads, visits, ..Options::default() }))

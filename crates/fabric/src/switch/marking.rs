@@ -138,7 +138,9 @@ impl Port {
         if self.mark_behind > FEW_BEHIND {
             return None;
         }
-        let (all, ramp) = (self.data.first(behind + starts.len())?, self.ramp.as_ref()?);
+        // Where its slope is flat the ramp draws for none there.
+        let ramp = self.ramp.as_ref().filter(|r| r.p_max > 0.0)?;
+        let all = self.data.first(behind + starts.len())?;
         let (low, high) = (self.mark_from, ramp.high.get());
         let len = |i: usize| all.get(i).map_or(0, |e| u64::from(e.frame.len));
         // Of the frames that stand behind the one in question and must at least have arrived.
