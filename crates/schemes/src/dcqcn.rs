@@ -80,7 +80,7 @@
 //! ## Not modelled
 //!
 //! Marks echoed on acknowledgements (there are none: `cnp_interval = 0 s` comes close), a PI controller in place of the ramp,
-//! go-back-N, and the CNP's real length (it is a minimum frame here).
+//! go-back-N, the CNP's real length (it is a minimum frame here), CNPs spaced by source or by port in place of by flow.
 
 use cnsim_scheme_api::{
     Bytes, CongestionPoint, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite, Ramp, RampAt,
