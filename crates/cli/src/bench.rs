@@ -95,32 +95,16 @@ pub(crate) fn bench(rows: &[String], duration: Option<&str>, as_json: bool, chil
         .filter(|r| rows.is_empty() || rows.iter().any(|x| x == r.0))
         .map(|Row(name, scheme, ..)| in_child(name, scheme, duration))
         .collect::<Result<_, _>>()?;
-    if as_json {
-        print_json(&results);
-        return Ok(());
-    }
-    let table: Vec<Vec<String>> = results
-        .iter()
-        .map(|r| {
-            vec![
-                r["name"].as_str().unwrap_or("").into(),
-                r["scheme"].as_str().unwrap_or("").into(),
-                format!("{:.2e}", number(r, "packet_hops")),
-                format!("{:.2}", number(r, "cpu_s")),
-                format!("{:.1}", number(r, "mhops_per_cpu_s")),
-                format!("{:.1}", number(r, "peak_rss_bytes") / 1e6),
-                r["fingerprint"].as_str().unwrap_or("").into(),
-            ]
-        })
-        .collect();
-    println!(
-        "{}",
-        look::table(
-            &["row", "scheme", "packet-hops", "CPU s", "M hops/CPU s", "peak MB", "fingerprint"],
-            &table,
-            true
-        )
-    );
+    let columns: [Column; 7] = [
+        ROW,
+        SCHEME,
+        HOPS,
+        ("CPU s", |r| format!("{:.2}", number(r, "cpu_s"))),
+        SPEED,
+        ("peak MB", |r| format!("{:.1}", number(r, "peak_rss_bytes") / 1e6)),
+        ("fingerprint", |r| word(r, "fingerprint")),
+    ];
+    show(&results, &columns, as_json);
     Ok(())
 }
 
@@ -143,9 +127,32 @@ fn number(v: &Value, key: &str) -> f64 {
     v[key].as_f64().unwrap_or(0.0)
 }
 
-fn print_json(rows: &[Value]) {
-    let host = json!({"cores": std::thread::available_parallelism().map_or(1, usize::from), "arch": std::env::consts::ARCH, "os": std::env::consts::OS});
-    println!("{}", json!({"schema": 1, "host": host, "rows": rows}));
+fn word(v: &Value, key: &str) -> String {
+    v[key].as_str().unwrap_or("").into()
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A column of the table: its head, and its cell of a row.
+type Column = (&'static str, fn(&Value) -> String);
+
+const ROW: Column = ("row", |r| word(r, "name"));
+const SCHEME: Column = ("scheme", |r| word(r, "scheme"));
+const HOPS: Column = ("packet-hops", |r| format!("{:.2e}", number(r, "packet_hops")));
+const SPEED: Column = ("M hops/CPU s", |r| format!("{:.1}", number(r, "mhops_per_cpu_s")));
+
+/// Prints what was measured.
+fn show(rows: &[Value], columns: &[Column], as_json: bool) {
+    if as_json {
+        let host = json!({"cores": std::thread::available_parallelism().map_or(1, usize::from), "arch": std::env::consts::ARCH, "os": std::env::consts::OS});
+        println!("{}", json!({"schema": 1, "host": host, "rows": rows}));
+        return;
+    }
+    let heads: Vec<&str> = columns.iter().map(|c| c.0).collect();
+    let table: Vec<Vec<String>> = rows.iter().map(|r| columns.iter().map(|c| c.1(r)).collect()).collect();
+    println!("{}", look::table(&heads, &table, true));
 }
 
 /// Measures a row in a process of its own.
@@ -188,25 +195,15 @@ pub(crate) fn compare_schemes(rows: &[String], rounds: u16, duration: Option<&st
         }
     }
     bar.finish_and_clear();
-    if as_json {
-        print_json(&results);
-        return Ok(());
-    }
-    let table: Vec<Vec<String>> = results
-        .iter()
-        .map(|r| {
-            vec![
-                r["name"].as_str().unwrap_or("").into(),
-                r["scheme"].as_str().unwrap_or("").into(),
-                format!("{:.2e}", number(r, "packet_hops")),
-                format!("{:.0} %", 100.0 * number(r, "control_hops") / number(r, "packet_hops")),
-                format!("{:.1}", number(r, "mhops_per_cpu_s")),
-                format!("{:.0} %", 100.0 * number(r, "share_of_none")),
-            ]
-        })
-        .collect();
-    let heads = ["row", "scheme", "packet-hops", "of them control", "M hops/CPU s", "share of none"];
-    println!("{}", look::table(&heads, &table, true));
+    let columns: [Column; 6] = [
+        ROW,
+        SCHEME,
+        HOPS,
+        ("of them control", |r| percent(number(r, "control_hops") / number(r, "packet_hops"))),
+        SPEED,
+        ("share of none", |r| percent(number(r, "share_of_none"))),
+    ];
+    show(&results, &columns, as_json);
     Ok(())
 }
 

@@ -164,35 +164,9 @@ fn scenario(seed: u64) -> RunSpec {
             SwitchSpec { name: format!("S{i}"), ports: 16, processing, buffer, scheme: None }
         })
         .collect();
-    let rates = [10.0, 10.0, 40.0, 100.0, 3.0];
-    let delays = [60, 500, 500, 1700, 3000];
-    let both = (rates[pick(4) as usize], delays[1 + pick(4) as usize]);
-    let mut used = vec![0u16; switches];
-    let mut end = |s: usize| {
-        used[s] += 1;
-        (NodeId((hosts + s) as u32), used[s] - 1)
-    };
-    let mut ends: Vec<_> = (0..hosts).map(|h| ((NodeId(h as u32), 0u16), end(h % switches))).collect();
-    for s in 1..switches {
-        for _ in 0..=pick(2) {
-            ends.push((end(s), end(pick(s as u64) as usize)));
-        }
-    }
-    let one = |(a, b)| {
-        let (rate, delay) = if aligned { both } else { (rates[pick(5) as usize], delays[pick(5) as usize]) };
-        LinkSpec { a, b, rate: Rate::from_gbps(rate), delay: Time::from_ns(delay) }
-    };
-    spec.links = ends.into_iter().map(one).collect();
-    spec.routing =
-        [Routing::FlowHash, Routing::FrameHash, Routing::RoundRobin, Routing::Destination][pick(4) as usize];
+    common::tangle(&mut spec, (hosts, switches), aligned, &mut pick);
     if pick(3) == 0 {
-        let change = |at: f64, rate| RateChange {
-            at: duration.scale(at),
-            node: NodeId(hosts as u32),
-            port: 0,
-            rate: Rate::from_gbps(rate),
-        };
-        spec.changes = vec![change(0.3, 1.0), change(0.5, 0.0), change(0.6, 10.0)];
+        common::slow_port(&mut spec);
     }
     if pick(6) == 0 {
         spec.control = ControlTransport::InBand;

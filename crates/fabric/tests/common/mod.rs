@@ -96,3 +96,41 @@ pub(crate) fn with_scheme(spec: &mut RunSpec, scheme: Arc<dyn Scheme>) {
     spec.hosts.iter_mut().for_each(|h| h.scheme = Some(0));
     spec.switches.iter_mut().for_each(|s| s.scheme = Some(0));
 }
+
+/// Links hosts to `switches` switches in turn, and each switch to one to three before it, at rates and delays that `pick` (a number
+/// below its argument) chooses, or all at one; routes are chosen too.
+pub(crate) fn tangle(
+    spec: &mut RunSpec,
+    (hosts, switches): (usize, usize),
+    alike: bool,
+    pick: &mut impl FnMut(u64) -> u64,
+) {
+    let (rates, delays) = ([10.0, 10.0, 40.0, 100.0, 3.0], [60, 500, 500, 1700, 3000]);
+    let both = (rates[pick(4) as usize], delays[1 + pick(4) as usize]);
+    let mut used = vec![0u16; switches];
+    let mut end = |s: usize| {
+        used[s] += 1;
+        (NodeId((hosts + s) as u32), used[s] - 1)
+    };
+    let mut ends: Vec<_> = (0..hosts).map(|h| ((NodeId(h as u32), 0u16), end(h % switches))).collect();
+    for s in 1..switches {
+        for _ in 0..=pick(2) {
+            ends.push((end(s), end(pick(s as u64) as usize)));
+        }
+    }
+    let one = |(a, b)| {
+        let (rate, delay) = if alike { both } else { (rates[pick(5) as usize], delays[pick(5) as usize]) };
+        LinkSpec { a, b, rate: Rate::from_gbps(rate), delay: Time::from_ns(delay) }
+    };
+    spec.links = ends.into_iter().map(one).collect();
+    spec.routing =
+        [Routing::FlowHash, Routing::FrameHash, Routing::RoundRobin, Routing::Destination][pick(4) as usize];
+}
+
+/// The first port of the first switch is slow, stops, and is fast again.
+pub(crate) fn slow_port(spec: &mut RunSpec) {
+    let node = NodeId(spec.hosts.len() as u32);
+    let change =
+        |(at, rate)| RateChange { at: spec.duration.scale(at), node, port: 0, rate: Rate::from_gbps(rate) };
+    spec.changes = [(0.3, 1.0), (0.5, 0.0), (0.6, 10.0)].map(change).to_vec();
+}
