@@ -32,10 +32,11 @@ mod tx_rate;
 
 use cnsim_fabric as spec;
 use cnsim_fabric::{Organisation, RunError, RunSpec};
-use frame::{Frame, Hash, NEVER, TxRate};
+use frame::{Frame, Hash, NEVER};
 use net::Net;
 use source::Source;
 use std::process::Command;
+use tx_rate::TxRate;
 
 /// Name, row of `cnsim bench`, settings over the row's own.
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);

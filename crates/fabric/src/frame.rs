@@ -1,7 +1,5 @@
 //! Frames, and queues of them.
 
-pub(crate) use crate::tx_rate::TxRate;
-
 use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
 
@@ -16,7 +14,7 @@ pub(crate) const TO_POINT: u32 = 1 << 31;
 /// Times of a run are below this (20 hours in ps), so that what a frame is fits beside its generation time.
 pub(crate) const LONGEST: u64 = 1 << 56;
 
-/// Length of a control frame, bytes.
+/// Length of a control frame and of a PAUSE, bytes.
 pub(crate) const CONTROL: u16 = 64;
 
 /// What a frame is.
@@ -61,10 +59,6 @@ const COUNTED: u64 = 1 << 60;
 const TAG: u32 = 61;
 /// Of a control frame, two bits: what it says without a body.
 const SAID: u32 = 59;
-/// Kind of a rate-discovery tag.
-const DISCOVERY: u8 = 2;
-/// Kind of what returns one ([`Feedback::pack`]).
-const RETURNED: u8 = 3;
 
 impl Frame {
     /// A data frame made now.
@@ -87,9 +81,9 @@ impl Frame {
     /// The message that returns the tag of a data frame to its source, made now.
     #[inline(always)]
     pub(crate) fn returned(data: &Frame, tag: u32, now: u64) -> Self {
-        let word = now | (Kind::Control as u64) << KIND | u64::from(RETURNED) << SAID;
+        let word = now | (Kind::Control as u64) << KIND | u64::from(Feedback::RETURNED_RATE) << SAID;
         let (src, dst) = (data.src, data.dst);
-        Self { word, src, dst, seq: u32::from(src), ext: tag, len: 64, input: 0 }
+        Self { word, src, dst, seq: u32::from(src), ext: tag, len: CONTROL, input: 0 }
     }
     /// A control frame about a data flow, made now; `to` as in [`Frame::to`].
     pub(crate) fn control(kind: Kind, flow: FlowId, hosts: u32, to: u32, now: u64) -> Self {
@@ -98,7 +92,7 @@ impl Frame {
     }
     /// XOFF or XON.
     pub(crate) fn pause(kind: Kind) -> Self {
-        Self { word: (kind as u64) << KIND, len: 64, ..Self::default() }
+        Self { word: (kind as u64) << KIND, len: CONTROL, ..Self::default() }
     }
     #[inline(always)]
     pub(crate) fn kind(&self) -> Kind {
@@ -172,7 +166,7 @@ impl Frame {
     /// Of a data frame: its rate-discovery tag.
     #[inline]
     pub(crate) fn discovered(&self) -> Option<u32> {
-        (self.word & (7 << KIND | 7 << TAG) == u64::from(DISCOVERY) << TAG).then_some(self.ext)
+        (self.word & (7 << KIND | 7 << TAG) == u64::from(Tag::RATE_DISCOVERY) << TAG).then_some(self.ext)
     }
     /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
     #[inline]

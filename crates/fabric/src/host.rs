@@ -12,7 +12,7 @@ mod thin;
 mod window;
 
 use crate::bodies::{Bodies, Body, Direct};
-use crate::frame::{Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, TxRate, arrival_kind, order};
+use crate::frame::{CONTROL, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, arrival_kind, order};
 use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
@@ -22,6 +22,7 @@ use crate::source::Source;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::switch::Ledger;
 use crate::timers::Timers;
+use crate::tx_rate::TxRate;
 use crate::voq::Voqs;
 use crate::wires::Wires;
 use cnsim_scheme_api::{
@@ -85,6 +86,11 @@ struct Expected {
     received: u64,
     /// (bytes at which it is complete, its bytes, its start), in order.
     list: VecDeque<(u64, u64, u64)>,
+}
+
+/// Does a gate let nothing but marks wake reflectors?
+fn only_marks_wake(gate: ReflectGate) -> bool {
+    matches!(gate, ReflectGate::Never | ReflectGate::Marked)
 }
 
 /// A host. What each window and each frame touches stands first, in three lines of the cache.
@@ -198,6 +204,8 @@ impl Host {
         let base = net.ports[id as usize];
         let link = net.links[base as usize]?;
         let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
+        // Feedback takes effect as it arrives.
+        let prompt = spec.feedback_delay == Time::ZERO && spec.faults.feedback_lost == 0;
         let bin = net.record.bin.as_ps();
         let length = net.duration.checked_div(bin).unwrap_or(0) as usize;
         let mine = |list: &[(NodeId, NodeId)], end: bool| -> Vec<u32> {
@@ -234,16 +242,13 @@ impl Host {
             rate: link.rate,
             calm: Calm::Not,
             holding: false,
-            deaf: matches!(plan.reflect, ReflectGate::Never | ReflectGate::Marked),
+            deaf: only_marks_wake(plan.reflect),
             counts: plan.received,
             all_ears: 0,
-            heeds: plan.limiter_scope == Scope::Host
-                && spec.feedback_delay == Time::ZERO
-                && spec.faults.feedback_lost == 0,
+            heeds: plan.limiter_scope == Scope::Host && prompt,
             merged: matches!(plan.reflect, ReflectGate::ReturnTags(_))
                 && plan.obeys.is_some()
-                && spec.feedback_delay == Time::ZERO
-                && spec.faults.feedback_lost == 0
+                && prompt
                 && spec.queues == HostQueues::Fifo
                 && (spec.fifo_frames > 0 && spec.limiter_frames > 0)
                 && net.control == ControlTransport::Priority

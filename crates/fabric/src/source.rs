@@ -1,7 +1,8 @@
 //! Sources of frames: slotted, one draw a slot, by integer comparison.
 
-use crate::frame::{NEVER, TxRate};
+use crate::frame::NEVER;
 use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
+use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Purpose, Stream};
 use std::collections::VecDeque;
 

@@ -19,8 +19,8 @@ pub(crate) use port::{Ledger, Point, Port};
 
 use crate::bodies::{Bodies, Body, Direct};
 use crate::frame::{
-    AFTER, BROADCAST, CONTROL, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, TxRate,
-    arrival_kind, order,
+    AFTER, BROADCAST, CONTROL, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, arrival_kind,
+    order,
 };
 use crate::mmu::{Mmu, Refusal, Signal};
 use crate::net::{Link, Net};
@@ -28,6 +28,7 @@ use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::PerBin;
 use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
 use crate::timers::Timers;
+use crate::tx_rate::TxRate;
 use crate::wires::Wires;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,

@@ -257,19 +257,10 @@ fn scenario(seed: u64) -> RunSpec {
 
 /// One to four threads, by the seed, must agree with the oracle: its outcome.
 fn agreed(spec: &RunSpec, seed: u64) -> Result<Outcome, RunError> {
-    let outcome = run(spec, &Options { engine: Engine::EventList, ..Options::default() });
-    assert!(!matches!(outcome, Err(RunError::Spec(_))), "seed {seed}: {outcome:?}");
-    let oracle = format!("{outcome:#?}");
-    for threads in 1..=1 + seed as usize % 4 {
-        for visits in [Visits::Adaptive, Visits::Turns] {
-            let options = Options { threads, visits, ..Options::default() };
-            let fast = format!("{:#?}", run(spec, &options));
-            let at = oracle.lines().zip(fast.lines()).find(|(a, b)| a != b);
-            assert_eq!(at, None, "seed {seed}, {threads} threads, {:?} {:?}", spec.routing, spec.schemes);
-            assert_eq!(oracle.len(), fast.len(), "seed {seed}");
-        }
-    }
-    outcome
+    let ways: Vec<(usize, Visits)> = (1..=1 + seed as usize % 4)
+        .flat_map(|threads| [Visits::Adaptive, Visits::Turns].map(|visits| (threads, visits)))
+        .collect();
+    common::agreed(spec, seed, &ways)
 }
 
 #[test]

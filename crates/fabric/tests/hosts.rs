@@ -262,22 +262,8 @@ fn tags_that_are_returned_agree_with_the_oracle() {
 
 fn compare(seeds: u64, scenario: fn(u64) -> RunSpec) {
     for seed in 0..seeds {
-        let spec = scenario(seed);
-        let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() });
-        assert!(!matches!(&oracle, Err(RunError::Spec(_))), "seed {seed}: {oracle:?}");
-        let oracle = format!("{oracle:#?}");
         let threads = if seed % 5 == 4 { 3 } else { 1 };
         let visits = [Visits::Adaptive, Visits::All, Visits::Due, Visits::Turns][seed as usize % 4];
-        let fast = format!("{:#?}", run(&spec, &Options { threads, visits, ..Options::default() }));
-        if let Some(at) = oracle.lines().zip(fast.lines()).position(|(a, b)| a != b) {
-            let around =
-                |s: &str| s.lines().skip(at.saturating_sub(8)).take(10).collect::<Vec<_>>().join("\n");
-            panic!(
-                "seed {seed}, line {at}: {spec:#?}\noracle:\n{}\nfast:\n{}",
-                around(&oracle),
-                around(&fast)
-            );
-        }
-        assert_eq!(oracle.len(), fast.len(), "seed {seed}");
+        let _ = common::agreed(&scenario(seed), seed, &[(threads, visits)]);
     }
 }

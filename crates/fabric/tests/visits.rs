@@ -29,19 +29,8 @@ fn leaves(per: usize, load: f64, duration: Time, seed: u64) -> RunSpec {
     spec
 }
 
-fn digest(spec: &RunSpec, engine: Engine, threads: usize, visits: Visits) -> String {
-    format!("{:#?}", run(spec, &Options { engine, threads, visits, ..Options::default() }))
-}
-
-fn agree(spec: &RunSpec, what: &str) {
-    let oracle = digest(spec, Engine::EventList, 1, Visits::All);
-    for (threads, visits) in
-        [(1, Visits::All), (1, Visits::Due), (1, Visits::Turns), (1, Visits::Adaptive), (2, Visits::Due)]
-    {
-        let fast = digest(spec, Engine::Windowed, threads, visits);
-        assert!(fast == oracle, "{what}, {threads} threads, {visits:?}");
-    }
-}
+const WAYS: [(usize, Visits); 5] =
+    [(1, Visits::All), (1, Visits::Due), (1, Visits::Turns), (1, Visits::Adaptive), (2, Visits::Due)];
 
 /// Loads of 0.1 to 30 %, delays of 60 ns to 20 us beside each other, frames of 64 to 9216 B, phases all alike (everything a
 /// tie), PAUSE on memory for a few frames.
@@ -90,7 +79,7 @@ fn thin_loads_agree_with_the_oracle() {
             matrix: true,
             ..Record::default()
         };
-        agree(&spec, &format!("seed {seed}"));
+        let _ = common::agreed(&spec, seed, &WAYS);
     }
 }
 
@@ -179,7 +168,7 @@ fn busy_links_with_thin_windows_agree_with_the_oracle() {
         if let Ok(out) = run(&spec, &Options::default()) {
             xoffs += out.switches.iter().flat_map(|s| &s.ports).map(|p| p.xoffs).sum::<u64>();
         }
-        agree(&spec, &format!("seed {seed}"));
+        let _ = common::agreed(&spec, seed, &WAYS);
     }
     assert!(xoffs > 100, "{xoffs} XOFFs");
 }
@@ -195,6 +184,6 @@ fn the_choice_changes_with_the_load() {
                 Arrivals::OnOff { on: Time::from_us(700), off: Time::from_us(700), shift: Time::ZERO };
             h.sources.push(burst);
         }
-        agree(&spec, &format!("seed {seed}"));
+        let _ = common::agreed(&spec, seed, &WAYS);
     }
 }

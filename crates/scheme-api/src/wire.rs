@@ -31,12 +31,15 @@ pub enum Tag {
 }
 
 impl Tag {
+    /// Kind of a packed rate-discovery tag.
+    pub const RATE_DISCOVERY: u8 = 2;
+
     /// Packs into (kind, 32 bits); kind 0 means no tag.
     pub fn pack(self) -> (u8, u32) {
         match self {
             Tag::None => (0, 0),
             Tag::Regulated(p) => (1, p.0),
-            Tag::RateDiscovery(r) => (2, nearest(r.bps() / 1e3)),
+            Tag::RateDiscovery(r) => (Self::RATE_DISCOVERY, nearest(r.bps() / 1e3)),
             Tag::User(v) => (3, v),
         }
     }
@@ -45,7 +48,7 @@ impl Tag {
     pub fn unpack(kind: u8, value: u32) -> Tag {
         match kind {
             1 => Tag::Regulated(PointId(value)),
-            2 => Tag::RateDiscovery(Rate::from_bps(f64::from(value) * 1e3)),
+            Self::RATE_DISCOVERY => Tag::RateDiscovery(Rate::from_bps(f64::from(value) * 1e3)),
             3 => Tag::User(value),
             _ => Tag::None,
         }
@@ -136,6 +139,9 @@ pub enum Feedback {
 }
 
 impl Feedback {
+    /// Kind of a packed returned rate.
+    pub const RETURNED_RATE: u8 = 3;
+
     /// Packs into (kind, 32 bits) what says no more than that: such a message takes no memory beside its frame. Kinds are 1 to 3.
     pub fn pack(&self) -> Option<(u8, u32)> {
         match *self {
@@ -143,7 +149,7 @@ impl Feedback {
             Feedback::Cnp => Some((2, 0)),
             Feedback::ReturnedRate { rate } => {
                 let (kind, value) = Tag::RateDiscovery(rate).pack();
-                (Tag::unpack(kind, value) == Tag::RateDiscovery(rate)).then_some((3, value))
+                (Tag::unpack(kind, value) == Tag::RateDiscovery(rate)).then_some((Self::RETURNED_RATE, value))
             }
             _ => None,
         }
@@ -154,7 +160,9 @@ impl Feedback {
         match kind {
             1 => Some(Feedback::Reflection),
             2 => Some(Feedback::Cnp),
-            3 => Some(Feedback::ReturnedRate { rate: Rate::from_bps(f64::from(value) * 1e3) }),
+            Self::RETURNED_RATE => {
+                Some(Feedback::ReturnedRate { rate: Rate::from_bps(f64::from(value) * 1e3) })
+            }
             _ => None,
         }
     }

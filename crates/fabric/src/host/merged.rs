@@ -249,7 +249,7 @@ impl Host {
             return self.adopts(at, rate);
         }
         if let Some(tag) = frame.discovered() {
-            let done = (*free).max(*ready) + self.tx.time(64);
+            let done = (*free).max(*ready) + self.tx.time(CONTROL);
             if done >= net.duration {
                 return false;
             }

@@ -232,7 +232,7 @@ impl Host {
             }
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
-                if slot.state.deaf_until <= now {
+                if slot.state.wakes(now, true) {
                     let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                     slot.object.on_frame(&view, &mut ctl);
                 }
@@ -244,7 +244,7 @@ impl Host {
             let deaf_until = slot.state.deaf_until.as_ps();
             let hears_all = slot.state.hears_all;
             self.all_ears = self.all_ears + u32::from(hears_all) - u32::from(ear.hears_all);
-            self.deaf = self.all_ears == 0 && matches!(self.gate, ReflectGate::Never | ReflectGate::Marked);
+            self.deaf = self.all_ears == 0 && only_marks_wake(self.gate);
             *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, hears_all };
         }
         self.reflector_actions = actions;
@@ -319,7 +319,7 @@ impl Host {
     #[inline]
     pub(super) fn note_returned(&mut self) {
         self.count_returned();
-        self.made_control(Bytes::new(64));
+        self.made_control(Bytes::new(u64::from(CONTROL)));
     }
 
     fn add_one(&mut self, counter: u8) {

@@ -1,5 +1,5 @@
 //! Networks for tests, and a tiny measuring helper.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::panic)]
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
@@ -97,6 +97,17 @@ pub(crate) fn with_scheme(spec: &mut RunSpec, scheme: Arc<dyn Scheme>) {
     spec.switches.iter_mut().for_each(|s| s.scheme = Some(0));
 }
 
+/// A source of this load: of this frame length and in phase with all such, or of a length that `pick` chooses.
+pub(crate) fn talker(load: f64, alike: Option<u64>, pick: &mut impl FnMut(u64) -> u64) -> SourceSpec {
+    let mut s = bernoulli(load);
+    s.frame = Bytes::new(alike.unwrap_or_else(|| LENGTHS[pick(5) as usize]));
+    s.phase = if alike.is_some() { Phase::Aligned } else { Phase::Random };
+    s
+}
+
+/// Lengths of frames.
+pub(crate) const LENGTHS: [u64; 5] = [64, 300, 1500, 1500, 9216];
+
 /// Links hosts to `switches` switches in turn, and each switch to one to three before it, at rates and delays that `pick` (a number
 /// below its argument) chooses, or all at one; routes are chosen too.
 pub(crate) fn tangle(
@@ -133,4 +144,26 @@ pub(crate) fn slow_port(spec: &mut RunSpec) {
     let change =
         |(at, rate)| RateChange { at: spec.duration.scale(at), node, port: 0, rate: Rate::from_gbps(rate) };
     spec.changes = [(0.3, 1.0), (0.5, 0.0), (0.6, 10.0)].map(change).to_vec();
+}
+
+/// Runs a network by the oracle and by the windowed engine in each of these ways (threads, visits): they must agree bit for bit.
+/// What the oracle says of it.
+pub(crate) fn agreed(spec: &RunSpec, seed: u64, ways: &[(usize, Visits)]) -> Result<Outcome, RunError> {
+    let outcome = run(spec, &Options { engine: Engine::EventList, ..Options::default() });
+    assert!(!matches!(&outcome, Err(RunError::Spec(_))), "seed {seed}: {outcome:?}");
+    let oracle = format!("{outcome:#?}");
+    for &(threads, visits) in ways {
+        let fast = format!("{:#?}", run(spec, &Options { threads, visits, ..Options::default() }));
+        if fast != oracle {
+            let at = oracle.lines().zip(fast.lines()).position(|(a, b)| a != b).unwrap_or(0);
+            let around =
+                |s: &str| s.lines().skip(at.saturating_sub(12)).take(16).collect::<Vec<_>>().join("\n");
+            panic!(
+                "seed {seed}, {threads} threads, {visits:?}: engines differ at line {at} of the outcome\noracle:\n{}\nfast:\n{}\n{spec:#?}",
+                around(&oracle),
+                around(&fast)
+            );
+        }
+    }
+    outcome
 }
