@@ -325,14 +325,6 @@ impl Host {
         self.sent + self.control_hops
     }
 
-    pub(crate) fn next(&self, wires: &Wires) -> Key {
-        let mut best = self.next_own();
-        if let Some(e) = wires.head(self.inbox) {
-            best = best.min((e.ready, arrival_kind(e.frame.kind()), 0));
-        }
-        best
-    }
-
     pub(crate) fn next_own(&self) -> Key {
         let mut best = if self.kick { (self.now, order::START, 0) } else { NO_EVENT };
         if self.end != NEVER {

@@ -3,12 +3,14 @@
 //! Tell it a [`RunSpec`], call [`run`], read the [`Outcome`].
 
 mod bodies;
+mod check;
 mod engine;
 mod frame;
 mod host;
 mod inbox;
 mod limiter;
 mod mmu;
+mod model;
 mod net;
 mod outcome;
 mod paged;
@@ -43,7 +45,7 @@ pub enum Engine {
     /// Conservative windows, node at a time, on this many threads.
     #[default]
     Windowed,
-    /// One global event list: slow and simple, the oracle.
+    /// One global event list over the model (`src/model`), an event at a time: slow and simple, the oracle.
     EventList,
 }
 
