@@ -88,7 +88,8 @@ impl Row {
     /// What is wrong with the row, or how the run failed.
     pub fn run(&self, root: &Path, threads: usize) -> Result<Vec<String>, String> {
         let options = Options { threads, ..Options::default() };
-        let out = cnsim_fabric::run(&self.spec(root)?, &options).map_err(|e| format!("{}: {e}", self.name()))?;
+        let out =
+            cnsim_fabric::run(&self.spec(root)?, &options).map_err(|e| format!("{}: {e}", self.name()))?;
         let f = out.fingerprint;
         Ok([f.events, f.frames, f.samples].iter().map(|p| format!("{p:016x}")).collect())
     }
@@ -96,7 +97,10 @@ impl Row {
     /// What differs between the row and what came out now; empty where nothing does.
     pub fn moved(&self, now: &[String]) -> Vec<String> {
         let pairs = HEAD[ASKED..].iter().zip(self.prints.iter().zip(now));
-        pairs.filter(|(_, (was, is))| was != is).map(|(of, (was, is))| format!("{of} {was} -> {is}")).collect()
+        pairs
+            .filter(|(_, (was, is))| was != is)
+            .map(|(of, (was, is))| format!("{of} {was} -> {is}"))
+            .collect()
     }
 }
 
