@@ -111,7 +111,7 @@ impl Row {
 pub fn read(root: &Path) -> Result<Vec<Row>, String> {
     let wrong = |e: csv::Error| format!("{TABLE}: {e}");
     let mut table = csv::Reader::from_path(root.join(TABLE)).map_err(wrong)?;
-    if table.headers().map_err(wrong)? != &HEAD[..] {
+    if table.headers().map_err(wrong)? != HEAD[..] {
         return Err(format!("{TABLE}: its columns must be {}", HEAD.join(",")));
     }
     let mut rows = Vec::new();
