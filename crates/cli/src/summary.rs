@@ -169,7 +169,8 @@ fn print_table(page: &Page, t: &Table, colour: bool) {
 
 /// Cells that do not agree, by the assumption suspected.
 fn misses(cells: &[Cell]) {
-    let missed: Vec<&Cell> = cells.iter().filter(|c| matches!(c.verdict, Verdict::Near | Verdict::Differs)).collect();
+    let missed: Vec<&Cell> =
+        cells.iter().filter(|c| matches!(c.verdict, Verdict::Near | Verdict::Differs)).collect();
     let most = if missed.len() <= ONE_BY_ONE { usize::MAX } else { 2 };
     let mut groups: Vec<(String, &str, Vec<&Cell>)> = Vec::new();
     for c in missed {

@@ -242,7 +242,8 @@ fn differing(r: &Report, out: &mut String) {
         for t in &p.tables {
             for row in &t.rows {
                 for (c, column) in row.cells.iter().zip(&t.columns) {
-                    if let Some(c) = c.as_ref().filter(|c| matches!(Mark::of(c), Mark::Near | Mark::Differs)) {
+                    if let Some(c) = c.as_ref().filter(|c| matches!(Mark::of(c), Mark::Near | Mark::Differs))
+                    {
                         n += 1;
                         differing_row((p, t, row, column), c, &mut rows);
                     }

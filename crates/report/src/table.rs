@@ -225,12 +225,15 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
             }
         }
     }
-    let heads: Vec<String> =
-        [(differ, "differs", "differ"), (near, "is near", "are near"), (strange, "is incomparable", "are incomparable")]
-            .into_iter()
-            .filter(|(n, ..)| *n > 0)
-            .map(|(n, one, more)| if n == 1 { format!("1 cell {one}") } else { format!("{n} cells {more}") })
-            .collect();
+    let heads: Vec<String> = [
+        (differ, "differs", "differ"),
+        (near, "is near", "are near"),
+        (strange, "is incomparable", "are incomparable"),
+    ]
+    .into_iter()
+    .filter(|(n, ..)| *n > 0)
+    .map(|(n, one, more)| if n == 1 { format!("1 cell {one}") } else { format!("{n} cells {more}") })
+    .collect();
     if heads.is_empty() {
         return;
     }

@@ -157,7 +157,8 @@ fn every_cell_of_the_input_is_there() {
 #[test]
 fn cells_are_counted_by_metric() {
     let html = ours(&render(&sample()).unwrap());
-    let table = html.split("id=\"by-metric\"").nth(1).and_then(|t| t.split("</table>").next()).expect("a table");
+    let table =
+        html.split("id=\"by-metric\"").nth(1).and_then(|t| t.split("</table>").next()).expect("a table");
     let numbers = |title: &str| -> Vec<&str> {
         let row = table.split("<tr>").find(|r| r.contains(title)).expect("a row");
         row.split("<td class=\"n\">").skip(1).filter_map(|c| c.split('<').next()).collect()
