@@ -1,6 +1,5 @@
 //! Frames, and queues of them.
 
-pub(crate) use crate::check::mix;
 use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
 
@@ -447,6 +446,14 @@ impl Ring {
         self.buf.copy_within(at..tail - 1, at + 1);
         self.buf[at] = entry;
     }
+}
+
+/// A well-spread hash of 64 bits (finaliser of splitmix64).
+#[inline]
+pub(crate) fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
 }
 
 /// An order-sensitive running hash.
