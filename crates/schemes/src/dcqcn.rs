@@ -85,14 +85,14 @@
 use crate::counters::{CNPS_SENT, CUTS};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, Plan, PointControl, Queue,
-    QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration,
-    Scheme, SinkSite, Slot, SourceSite, Time, choice, params,
+    Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite,
+    Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme,
+    SinkSite, Slot, SourceSite, Time,
 };
 use std::sync::Arc;
 
-mod params;
-pub use params::{AlphaUpdate, CnpSpacing, CutOrder, DcqcnParams, HaiStep, MarkAt, Release, StageTest};
+mod readings;
+pub use readings::{AlphaUpdate, CnpSpacing, CutOrder, DcqcnParams, HaiStep, MarkAt, Release, StageTest};
 
 /// The marking ramp of a queue.
 pub fn ramp(p: &DcqcnParams) -> Ramp {
