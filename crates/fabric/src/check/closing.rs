@@ -6,7 +6,7 @@ use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
 use crate::per_bin::PerBin;
 use crate::spec::RunSpec;
-use cnsim_scheme_api::Time;
+use cnsim_scheme_api::{Counts, Time};
 use std::collections::BTreeMap;
 
 /// What a node did for congestion management.
@@ -27,7 +27,7 @@ pub(crate) struct ControlBooks {
     /// Index of the node's scheme.
     pub(crate) scheme: Option<usize>,
     /// The scheme's own counters.
-    pub(crate) counters: Vec<u64>,
+    pub(crate) counters: Counts,
 }
 
 impl ControlBooks {
@@ -36,7 +36,7 @@ impl ControlBooks {
         Self {
             at: PerBin::new(net.control_bin(), net.duration),
             scheme,
-            counters: vec![0; scheme.map_or(0, |s| net.schemes[s].0.counters().len())],
+            counters: scheme.map(|s| Counts::new(net.schemes[s].0.counters())).unwrap_or_default(),
             ..Self::default()
         }
     }
@@ -45,12 +45,6 @@ impl ControlBooks {
         self.messages += 1;
         self.bits += bytes * 8;
         self.at.add(now, bytes * 8);
-    }
-    /// The scheme counts one.
-    pub(crate) fn count(&mut self, counter: u8) {
-        if let Some(c) = self.counters.get_mut(usize::from(counter)) {
-            *c += 1;
-        }
     }
 }
 
@@ -191,7 +185,7 @@ fn sum_control(net: &Net, spec: &RunSpec, nodes: &[ControlBooks], out: &mut Outc
         out.feedback_ignored += c.ignored;
         out.feedback_lost += c.lost;
         c.at.pour(&mut bits);
-        for (i, n) in c.counters.iter().enumerate() {
+        for (i, n) in c.counters.numbers().iter().enumerate() {
             *counters.entry((c.scheme.unwrap_or(0), i)).or_default() += n;
         }
     }
@@ -200,6 +194,6 @@ fn sum_control(net: &Net, spec: &RunSpec, nodes: &[ControlBooks], out: &mut Outc
         let values = bits.iter().map(|b: &u64| *b as f64 / bin.as_secs_f64()).collect();
         out.series.push(Series { kind: SeriesKind::Control, bin, values });
     }
-    let name = |s: usize, i: usize| Some((*spec.schemes.get(s)?.counters().get(i)?).to_string());
+    let name = |s: usize, i: usize| Some(spec.schemes.get(s)?.counters().get(i)?.name.to_string());
     out.counters = counters.into_iter().filter_map(|((s, i), n)| Some((name(s, i)?, n))).collect();
 }

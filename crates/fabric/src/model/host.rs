@@ -294,6 +294,19 @@ impl Host {
         self.port.look(turn);
     }
 
+    /// One of the scheme's objects here counts.
+    pub(super) fn count(&mut self, who: &str, counter: &str, now: u64) {
+        if let Err(cause) = self.books.counters.add(counter) {
+            self.fail(who, &cause, now);
+        }
+    }
+
+    /// One of them stops the run.
+    pub(super) fn fail(&mut self, who: &str, cause: &str, now: u64) {
+        let (id, now) = (self.id, Time::from_ps(now));
+        self.failure.get_or_insert(format!("{who} at host {id}, {now}: {cause}"));
+    }
+
     /// The rate at which frames to `dst` may go.
     fn rate_to(&self, dst: u32) -> f64 {
         let limiter =

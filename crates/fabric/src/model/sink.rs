@@ -63,7 +63,7 @@ impl Sink {
         if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (self.plan.reflect, data.tag) {
             // Copying a tag needs no algorithm: the host does it itself.
             let back = ReflectorAction::Reply(Feedback::ReturnedRate { rate });
-            return vec![ReflectorAction::Count(counter), back];
+            return vec![ReflectorAction::Count(counter.into()), back];
         }
         let mut actions = Vec::new();
         let flow = data.flow(hosts);
@@ -132,11 +132,8 @@ impl Host {
         for action in asked {
             match action {
                 ReflectorAction::Reply(feedback) => self.answer(flow, feedback, turn),
-                ReflectorAction::Count(counter) => self.books.count(counter),
-                ReflectorAction::Fail(cause) => {
-                    let (id, now) = (self.id, Time::from_ps(turn.now));
-                    self.failure.get_or_insert(format!("reflector at host {id}, {now}: {cause}"));
-                }
+                ReflectorAction::Count(counter) => self.count("reflector", &counter, turn.now),
+                ReflectorAction::Fail(cause) => self.fail("reflector", &cause, turn.now),
             }
         }
     }

@@ -171,11 +171,8 @@ impl Host {
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0, turn),
                 LimiterAction::Probe(probe) => self.probe(probe, key, sent, turn),
-                LimiterAction::Count(counter) => self.books.count(counter),
-                LimiterAction::Fail(cause) => {
-                    let (id, now) = (self.id, Time::from_ps(turn.now));
-                    self.failure.get_or_insert(format!("reaction point at host {id}, {now}: {cause}"));
-                }
+                LimiterAction::Count(counter) => self.count("reaction point", &counter, turn.now),
+                LimiterAction::Fail(cause) => self.fail("reaction point", &cause, turn.now),
             }
         }
         if holds && !held && !self.limited_at_source() && self.voqs.is_none() {
@@ -242,7 +239,7 @@ impl Host {
         }
         self.fifo.push_back(frame);
         self.port.look(turn);
-        self.count(at, frame.len, turn);
+        self.count_sent(at, frame.len, turn);
         self.let_go(at, turn);
         self.give_back(at, turn);
     }
@@ -261,13 +258,13 @@ impl Host {
         let Some(at) = self.limiters.find(key_of(self.plan.limiter_scope, data.dst)) else { return };
         self.limiters.at_mut(at).into_iter().for_each(|l| l.tag(data));
         if !data.counted {
-            self.count(at, frame.len, turn);
+            self.count_sent(at, frame.len, turn);
         }
         self.give_back(at, turn);
     }
 
     /// Counts bytes of a limiter as sent.
-    fn count(&mut self, at: usize, len: u16, turn: &mut Turn<'_>) {
+    fn count_sent(&mut self, at: usize, len: u16, turn: &mut Turn<'_>) {
         if self.limiters.at_mut(at).is_some_and(|l| l.count(len)) {
             self.wake(at, turn, |object, limiter| object.on_bytes(limiter));
         }

@@ -376,15 +376,21 @@ impl Switch {
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(out as u32, slot.0, turn),
                 PointAction::Answer => answer = probe.is_some(),
-                PointAction::Count(counter) => self.books.count(counter),
-                PointAction::Fail(cause) => {
-                    let (id, now) = (self.id, Time::from_ps(turn.now));
-                    self.failure
-                        .get_or_insert(format!("congestion point at node {id} port {out}, {now}: {cause}"));
+                PointAction::Count(counter) => {
+                    if let Err(cause) = self.books.counters.add(&counter) {
+                        self.fail(out, &cause, turn.now);
+                    }
                 }
+                PointAction::Fail(cause) => self.fail(out, &cause, turn.now),
             }
         }
         answer
+    }
+
+    /// A congestion point stops the run.
+    fn fail(&mut self, out: usize, cause: &str, now: u64) {
+        let (id, now) = (self.id, Time::from_ps(now));
+        self.failure.get_or_insert(format!("congestion point at node {id} port {out}, {now}: {cause}"));
     }
 
     /// Makes a message, which is ready after the processing delay.
