@@ -4,4 +4,4 @@ mod closing;
 mod sums;
 
 pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
-pub(crate) use sums::{Hash, Ledger, mix};
+pub(crate) use sums::{Hash, Ledger};
