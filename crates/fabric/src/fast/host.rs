@@ -4,7 +4,6 @@
 //!
 //! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
-mod merged;
 mod paced;
 mod receiving;
 mod sending;
@@ -27,7 +26,7 @@ use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPositio
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
     Built, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector, ReflectorAction,
-    ReflectorState, Scope, Stream, Time,
+    ReflectorState, Scope, Stream,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -112,10 +111,6 @@ pub(crate) struct Host {
     counts: bool,
     /// Received frames are recorded one by one.
     watched: bool,
-    /// Feedback takes effect as it arrives, and one reaction point heeds all of it.
-    heeds: bool,
-    /// Its windows are run by [`Host::sweep_merged`].
-    merged: bool,
     pub(crate) got: Ledger,
     pub(crate) frames: Hash,
     pub(crate) last_delivery: u64,
@@ -167,8 +162,6 @@ pub(crate) struct Host {
     pub(crate) scheme: Option<usize>,
     pub(crate) built: Built,
     scope: Scope,
-    /// A returned rate, but at least this, becomes that of its limiter.
-    obeys: Option<Rate>,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
     reflectors: Vec<ReflectorSlot>,
@@ -203,8 +196,6 @@ impl Host {
         let base = net.ports[id as usize];
         let link = net.links[base as usize]?;
         let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
-        // Feedback takes effect as it arrives.
-        let prompt = spec.feedback_delay == Time::ZERO && spec.faults.feedback_lost == 0;
         let bin = net.record.bin.as_ps();
         let length = net.duration.checked_div(bin).unwrap_or(0) as usize;
         let mine = |list: &[(NodeId, NodeId)], end: bool| -> Vec<u32> {
@@ -244,14 +235,6 @@ impl Host {
             deaf: only_marks_wake(plan.reflect),
             counts: plan.received,
             all_ears: 0,
-            heeds: plan.limiter_scope == Scope::Host && prompt,
-            merged: matches!(plan.reflect, ReflectGate::ReturnTags(_))
-                && plan.obeys.is_some()
-                && prompt
-                && spec.queues == HostQueues::Fifo
-                && (spec.fifo_frames > 0 && spec.limiter_frames > 0)
-                && net.control == ControlTransport::Priority
-                && matches!(&sources[..], [only] if !only.greedy),
             delivered_bits: 0,
             latency_sum: 0,
             latency_max: 0,
@@ -287,7 +270,6 @@ impl Host {
             scheme: spec.scheme,
             built: plan.built,
             scope: plan.limiter_scope,
-            obeys: plan.obeys,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             reflectors: Vec::new(),
