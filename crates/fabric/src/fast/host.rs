@@ -25,8 +25,8 @@ use crate::per_bin::PerBin;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
-    Built, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector, ReflectorAction,
-    ReflectorState, Scope, Stream,
+    Built, Counts, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector,
+    ReflectorAction, ReflectorState, Scope, Stream,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -172,7 +172,7 @@ pub(crate) struct Host {
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
     reflector_actions: Vec<ReflectorAction>,
-    pub(crate) counters: Vec<u64>,
+    pub(crate) counters: Counts,
     pub(crate) out: HostOutcome,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
@@ -278,7 +278,7 @@ impl Host {
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),
             reflector_actions: Vec::new(),
-            counters: vec![0; spec.scheme.map_or(0, |s| net.schemes[s].0.counters().len())],
+            counters: spec.scheme.map(|s| Counts::new(net.schemes[s].0.counters())).unwrap_or_default(),
             out: HostOutcome {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()

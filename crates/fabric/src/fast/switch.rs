@@ -28,7 +28,8 @@ use crate::per_bin::PerBin;
 use crate::spec::{PauseTransport, RunSpec, SwitchSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
-    Class, NodeId, PointAction, PointId, PointState, Purpose, QueueKind, QueueSite, Rate, Slot, Stream, Time,
+    Class, Counts, NodeId, PointAction, PointId, PointState, Purpose, QueueKind, QueueSite, Rate, Slot,
+    Stream, Time,
 };
 use std::collections::VecDeque;
 
@@ -93,7 +94,7 @@ pub(crate) struct Switch {
     pub(crate) turn: Vec<u8>,
     scheme: Option<usize>,
     actions: Vec<PointAction>,
-    pub(crate) counters: Vec<u64>,
+    pub(crate) counters: Counts,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
     pub(crate) control_at: PerBin,
@@ -158,7 +159,7 @@ impl Switch {
             turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
             scheme: s.scheme,
             actions: Vec::new(),
-            counters: vec![0; s.scheme.map_or(0, |i| net.schemes[i].0.counters().len())],
+            counters: s.scheme.map(|i| Counts::new(net.schemes[i].0.counters())).unwrap_or_default(),
             control_messages: 0,
             control_bits: 0,
             control_at: PerBin::new(net.control_bin(), net.duration),
