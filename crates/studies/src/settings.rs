@@ -401,7 +401,13 @@ fn receiver(r: &mut Reader<'_>, wiring: &Wiring, hotspots: &[Hotspot], plans: &[
         return (r.host("record.host", &name, wiring).unwrap_or(0), true);
     }
     let only = || plans.iter().flatten().find_map(Plan::only);
-    let host = hotspots.first().map(|h| h.host).or_else(only);
+    // The one host that all transfers go to.
+    let addressed = || {
+        let mut all = plans.iter().flatten().flat_map(Plan::addressed);
+        let first = all.next()?;
+        all.all(|h| h == first).then_some(first)
+    };
+    let host = hotspots.first().map(|h| h.host).or_else(only).or_else(addressed);
     (host.unwrap_or(0), host.is_some())
 }
 

@@ -102,6 +102,11 @@ impl Plan {
         }
     }
 
+    /// Hosts that its finite transfers go to.
+    pub fn addressed(&self) -> impl Iterator<Item = usize> {
+        self.transfers.iter().map(|t| t.dst.0 as usize)
+    }
+
     /// Is it on at this time? (Greedy and random ones always; on-off ones in their on periods, if these are not random.)
     pub fn on_at(&self, time: Time) -> bool {
         match self.arrivals {
