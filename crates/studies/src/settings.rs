@@ -340,6 +340,7 @@ impl Settings {
                 })
                 .collect(),
             links: self.wiring.links.clone(),
+            classes: Vec::new(),
             routing: self.routing,
             schemes: vec![built.scheme.clone()],
             control: self.control,
