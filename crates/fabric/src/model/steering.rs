@@ -94,12 +94,7 @@ impl Host {
             return;
         };
         self.events.add(turn.now, 0x4000 | u64::from(key) << 20);
-        // A scheme may leave it to the network to obey a returned rate.
-        let obeys = self.plan.obeys;
-        self.wake(at, turn, |object, limiter| match (obeys, *feedback) {
-            (Some(least), Feedback::ReturnedRate { rate }) => limiter.set_rate(rate.max(least)),
-            _ => object.on_feedback(feedback, limiter),
-        });
+        self.wake(at, turn, |object, limiter| object.on_feedback(feedback, limiter));
     }
 
     /// The limiter of frames to `dst`, built now if the scheme wants one from the first frame on.
