@@ -188,6 +188,12 @@ fn misread(kind: Kind, item: &str, mark: Option<&Mark>) -> Option<(String, Strin
     kind.read(item).err().map(|w| (w.reason, w.remedy))
 }
 
+/// Does a table hold any key?
+fn holds(flat: &Flat, path: &str) -> bool {
+    let start = format!("{path}.");
+    flat.leaves.range(start.clone()..).next().is_some_and(|(k, _)| k.starts_with(&start))
+}
+
 /// Refuses tables that nobody reads, and tables where a value or an array of tables is due, or the other way round.
 fn tables(flat: &Flat, problems: &mut Vec<Problem>) {
     let arrays = || TABLES.iter().copied().chain(["rows"]);
@@ -213,29 +219,19 @@ fn tables(flat: &Flat, problems: &mut Vec<Problem>) {
                     near.map_or_else(|| "see `cnsim schema`".into(), |n| format!("did you mean [{n}]?"));
                 wrong("unknown table", hint);
             }
-            [one, number] if arrays().any(|t| t == one) && number.parse::<usize>().is_ok() => {
-                if !flat
-                    .leaves
-                    .range(format!("{path}.")..)
-                    .next()
-                    .is_some_and(|(k, _)| k.starts_with(&format!("{path}.")))
-                {
-                    wrong("is empty", format!("give the [[{one}]] table its keys, or remove it"));
-                }
+            [one, number]
+                if arrays().any(|t| t == one) && number.parse::<usize>().is_ok() && !holds(flat, path) =>
+            {
+                wrong("is empty", format!("give the [[{one}]] table its keys, or remove it"));
             }
             [one, number] if plain(one) && number.parse::<usize>().is_ok() => {
                 wrong("stands there as an array of tables", format!("write [{one}] once"));
             }
-            ["scheme", name] if name != "params" && cnsim_schemes::find(name).is_none() => {
-                // Names of schemes may hold a dot: their tables are then nested.
-                let inside = flat
-                    .leaves
-                    .range(format!("{path}.")..)
-                    .next()
-                    .is_some_and(|(k, _)| k.starts_with(&format!("{path}.")));
-                if !inside {
-                    wrong("names no scheme", "write [scheme.params] or [scheme.ecm]".into());
-                }
+            // Names of schemes may hold a dot: their tables are then nested.
+            ["scheme", name]
+                if name != "params" && cnsim_schemes::find(name).is_none() && !holds(flat, path) =>
+            {
+                wrong("names no scheme", "write [scheme.params] or [scheme.ecm]".into());
             }
             _ if find(path).is_some() => wrong("is a table where a value is due", "write KEY = VALUE".into()),
             _ => {}

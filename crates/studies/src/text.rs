@@ -334,7 +334,7 @@ impl Flat {
                 DeValue::Array(a) => {
                     let items: Vec<Option<(String, Form)>> = a.iter().map(|v| scalar(v.get_ref())).collect();
                     if let Some(bad) = items.iter().position(Option::is_none) {
-                        let at = a.iter().nth(bad).map_or(place, |v| Place::Text(v.span().start));
+                        let at = a.get(bad).map_or(place, |v| Place::Text(v.span().start));
                         let reason = format!("entry {}: a list may hold plain values only", bad + 1);
                         problems.push(self.problem(&path, Some(&at), reason, "write [\"a\", \"b\"]"));
                         continue;
