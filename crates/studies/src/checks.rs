@@ -5,6 +5,7 @@ use crate::assumptions::{self, ASSUMPTIONS};
 use crate::keys::{KEYS, MATRIX, Only, TABLES, find, varied};
 use crate::kinds::Kind;
 use crate::text::{Flat, Form, Leaf, MAX_FILE, Mark, Place, Problem, nearest, read_file};
+use cnsim_scheme_api::Registry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,11 +35,11 @@ pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
 }
 
 /// Refuses tables and keys that nobody reads, values of a wrong kind, and keys without effect.
-pub(crate) fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
-    tables(flat, problems);
+pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
+    tables(flat, registry, problems);
     for (path, leaf) in &flat.leaves {
         if let Some(key) = path.strip_prefix("scheme.params.") {
-            let all = || cnsim_schemes::catalogue().iter().flat_map(|e| (e.info)()).map(|i| i.key);
+            let all = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
             if !all().any(|k| k == key) {
                 let hint = nearest(key, all())
                     .map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
@@ -48,7 +49,7 @@ pub(crate) fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
             continue;
         }
         if let Some(rest) = path.strip_prefix("scheme.") {
-            if rest.rsplit_once('.').and_then(|(owner, _)| cnsim_schemes::find(owner)).is_none() {
+            if rest.rsplit_once('.').and_then(|(owner, _)| registry.find(owner)).is_none() {
                 problems.push(flat.at(path, "names no scheme", "write [scheme.params] or [scheme.ecm]"));
             }
             single(flat, path, leaf, problems);
@@ -195,7 +196,7 @@ fn holds(flat: &Flat, path: &str) -> bool {
 }
 
 /// Refuses tables that nobody reads, and tables where a value or an array of tables is due, or the other way round.
-fn tables(flat: &Flat, problems: &mut Vec<Problem>) {
+fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
     let arrays = || TABLES.iter().copied().chain(["rows"]);
     for (path, place) in &flat.tables {
         let mut wrong = |reason: &str, remedy: String| {
@@ -228,9 +229,7 @@ fn tables(flat: &Flat, problems: &mut Vec<Problem>) {
                 wrong("stands there as an array of tables", format!("write [{one}] once"));
             }
             // Names of schemes may hold a dot: their tables are then nested.
-            ["scheme", name]
-                if name != "params" && cnsim_schemes::find(name).is_none() && !holds(flat, path) =>
-            {
+            ["scheme", name] if name != "params" && registry.find(name).is_none() && !holds(flat, path) => {
                 wrong("names no scheme", "write [scheme.params] or [scheme.ecm]".into());
             }
             _ if find(path).is_some() => wrong("is a table where a value is due", "write KEY = VALUE".into()),
@@ -241,7 +240,14 @@ fn tables(flat: &Flat, problems: &mut Vec<Problem>) {
 
 /// Refuses parameters that no scheme reads which runs here: on the command line, none of those `asked` for; elsewhere, none
 /// of these nor of the `matrix`.
-pub(crate) fn unread_params(flat: &Flat, matrix: &[&str], asked: &[&str], problems: &mut Vec<Problem>) {
+pub(crate) fn unread_params(
+    flat: &Flat,
+    registry: &Registry,
+    matrix: &[&str],
+    asked: &[&str],
+    problems: &mut Vec<Problem>,
+) {
+    let all: Vec<&str> = registry.names().collect();
     for (path, leaf) in &flat.leaves {
         let row = path.strip_prefix("rows.").and_then(|p| p.split_once('.')).map(|(_, key)| key);
         let key = path.strip_prefix("matrix.").or(row).unwrap_or(path);
@@ -249,11 +255,11 @@ pub(crate) fn unread_params(flat: &Flat, matrix: &[&str], asked: &[&str], proble
         let typed = leaf.place == Place::Set && !asked.is_empty();
         let names: Vec<&str> = asked.iter().chain(matrix.iter().filter(|_| !typed)).copied().collect();
         let params = |names: &[&str]| {
-            let entries = names.iter().filter_map(|n| cnsim_schemes::find(n));
-            entries.flat_map(|e| (e.info)()).map(|i| i.key).collect::<Vec<_>>()
+            let entries = names.iter().filter_map(|n| registry.find(n));
+            entries.flat_map(|e| &e.params).map(|i| i.key.as_str()).collect::<Vec<_>>()
         };
         let known = params(&names);
-        if known.contains(&param) || !params(&all_names()).contains(&param) {
+        if known.contains(&param) || !params(&all).contains(&param) {
             continue;
         }
         let mut unique = names.clone();
@@ -268,11 +274,6 @@ pub(crate) fn unread_params(flat: &Flat, matrix: &[&str], asked: &[&str], proble
             hint,
         ));
     }
-}
-
-/// Names of all schemes.
-fn all_names() -> Vec<&'static str> {
-    cnsim_schemes::catalogue().iter().map(|e| e.name).collect()
 }
 
 /// Does something in the matrix or in rows decide whether this key has an effect? Then each case says for itself.

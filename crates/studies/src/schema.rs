@@ -2,6 +2,7 @@
 
 use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find};
 use crate::kinds::Kind;
+use cnsim_scheme_api::Registry;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -40,7 +41,7 @@ pub fn template(name: &str) -> String {
 }
 
 /// JSON Schema of scenarios (draft 2020-12). Bounds of quantities, which are texts with a unit, are `x-minimum` and `x-maximum`.
-pub fn schema() -> Value {
+pub fn schema(registry: &Registry) -> Value {
     let mut root = Map::new();
     for k in KEYS {
         let mut at = &mut root;
@@ -69,7 +70,7 @@ pub fn schema() -> Value {
             root.insert((*name).into(), json!({"type": "array", "items": one}));
         }
     }
-    root.insert("scheme".into(), schemes());
+    root.insert("scheme".into(), schemes(registry));
     let varied: Map<String, Value> = KEYS
         .iter()
         .filter(|k| !k.path.starts_with("figure."))
@@ -123,19 +124,25 @@ fn one_or_more(one: Value) -> Value {
 }
 
 /// `[scheme.params]`, and `[scheme.NAME]` of each scheme.
-fn schemes() -> Value {
+fn schemes(registry: &Registry) -> Value {
     let mut tables = Map::new();
     let mut shared = Map::new();
-    for scheme in cnsim_schemes::catalogue() {
+    for scheme in registry.iter() {
         let mut own = Map::new();
-        for info in (scheme.info)() {
-            let text = format!("{} ({}; {})", info.doc, info.kind, info.range);
-            let value = json!({"description": text, "default": info.default, "type": ["string", "number", "boolean"]});
-            shared.entry(info.key).or_insert_with(|| value.clone());
-            own.insert(info.key.into(), value);
+        for info in &scheme.params {
+            let mut value = json!({"description": format!("{} ({}; {})", info.doc, info.kind, info.range)});
+            if let Value::Object(o) = &mut value {
+                o.insert("default".into(), json!(info.default));
+                o.insert("type".into(), json!(["string", "number", "boolean"]));
+                info.range.low.iter().for_each(|low| drop(o.insert("x-minimum".into(), json!(low))));
+                info.range.high.iter().for_each(|high| drop(o.insert("x-maximum".into(), json!(high))));
+            }
+            // Of all schemes: what one reads as a factor another reads as a rate.
+            shared.entry(info.key.clone()).or_insert_with(|| json!({"description": info.doc}));
+            own.insert(info.key.clone(), value);
         }
         let table = json!({"type": "object", "additionalProperties": false, "properties": own});
-        tables.insert(scheme.name.into(), table);
+        tables.insert(scheme.name.clone(), table);
     }
     tables.insert(
         "params".into(),
@@ -151,7 +158,7 @@ mod tests {
     /// Every key stands in the schema with its bounds.
     #[test]
     fn the_schema_has_every_bound() {
-        let schema = schema();
+        let schema = schema(&cnsim_schemes::registry());
         for k in KEYS {
             let mut at = &schema["properties"];
             let mut parts = k.path.split('.').peekable();
