@@ -1,7 +1,7 @@
 //! The first page, the studies' pages, all claims, the list at the side.
 
 use crate::colour::Colours;
-use crate::html::{Mark, anchor, counts, esc, holds, scenario, study};
+use crate::html::{Counts, Mark, anchor, counts, esc, holds, scenario, study};
 use crate::model::{Cell, Claim, Column, Holds, Page, Report, Row, Table};
 use crate::number::{column_decimals, fixed, measured, printed};
 use crate::{overview, page, table};
@@ -44,9 +44,10 @@ fn bar(parts: &[(&str, usize, &str)], out: &mut String) {
     out.push_str("</div>");
 }
 
-fn cell_bar(n: [usize; 5], out: &mut String) {
+fn cell_bar(n: Counts, out: &mut String) {
     bar(
-        &[Mark::Agrees, Mark::Differs, Mark::Incomparable].map(|m| (m.class(), n[m as usize], m.words())),
+        &[Mark::Agrees, Mark::Near, Mark::Differs, Mark::Incomparable]
+            .map(|m| (m.class(), n[m as usize], m.words())),
         out,
     );
 }
@@ -106,6 +107,7 @@ pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
             page::headline(p, looks, out);
         }
     }
+    by_metric(r, out);
     scenarios(r, judged, out);
     if !claims.is_empty() {
         claim_grid(&claims, out);
@@ -131,9 +133,9 @@ pub(crate) fn facts(r: &Report, out: &mut String) {
 }
 
 fn cell_board(r: &Report, out: &mut String) {
-    let n = r.pages.iter().map(counts).fold([0; 5], |a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let n = r.pages.iter().map(counts).fold(Counts::default(), |a, b| std::array::from_fn(|i| a[i] + b[i]));
     let agree = n[Mark::Agrees as usize];
-    let judged = agree + n[Mark::Differs as usize];
+    let judged = agree + n[Mark::Near as usize] + n[Mark::Differs as usize];
     let _ = write!(
         out,
         "<div class=\"board\"><h2>Published numbers</h2><p class=\"big\"><b class=\"num\">{agree}</b> of <span class=\"num\">{judged}</span> agree</p>"
@@ -154,6 +156,41 @@ fn cell_board(r: &Report, out: &mut String) {
         );
     }
     out.push_str("</div>");
+}
+
+/// Marks of what has no verdict.
+const OTHER: [Mark; 3] = [Mark::Incomparable, Mark::Unpublished, Mark::Zero];
+
+/// How the published cells of each metric came out: those with a verdict, most cells first.
+fn by_metric(r: &Report, out: &mut String) {
+    let mut rows: Vec<(&str, Counts)> = Vec::new();
+    for t in r.pages.iter().flat_map(|p| &p.tables) {
+        for (c, column) in t.rows.iter().flat_map(|row| row.cells.iter().zip(&t.columns)) {
+            let Some(c) = c.as_ref().filter(|c| Mark::of(c) != Mark::Unpublished) else { continue };
+            let at = rows.iter().position(|r| r.0 == column.title).unwrap_or_else(|| {
+                rows.push((&column.title, Counts::default()));
+                rows.len() - 1
+            });
+            rows[at].1[Mark::of(c) as usize] += 1;
+        }
+    }
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by_key(|(_, n)| std::cmp::Reverse(n.iter().sum::<usize>()));
+    out.push_str(
+        "<h2>By metric</h2><div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"verdicts by metric\"><table class=\"plain list\" id=\"by-metric\"><thead><tr><th>published</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">zero by construction</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead><tbody>",
+    );
+    for (title, n) in rows {
+        let _ = write!(out, "<tr><td>{}</td>", esc(title));
+        for m in [Mark::Agrees, Mark::Near, Mark::Differs, Mark::Zero] {
+            let _ = write!(out, "<td class=\"n\">{}</td>", n[m as usize]);
+        }
+        out.push_str("<td class=\"barcol\">");
+        cell_bar(n, out);
+        out.push_str("</td></tr>");
+    }
+    out.push_str("</tbody></table></div>");
 }
 
 fn claim_board(claims: &[&Claim], out: &mut String) {
@@ -207,7 +244,7 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<h2>Scenarios</h2>{}<table class=\"plain list{}\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
+        "<h2>Scenarios</h2>{}<table class=\"plain list{}\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
         page::scroll("scenarios"),
         if judged { "" } else { " unjudged" }
     );
@@ -219,7 +256,7 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
         let title = r.studies.iter().find(|s| s.id == id).map_or("", |s| s.title.as_str());
         let _ = write!(
             out,
-            "<tbody><tr class=\"band\"><th colspan=\"6\"><a href=\"#{0}\">{0}</a> {1}</th></tr>",
+            "<tbody><tr class=\"band\"><th colspan=\"7\"><a href=\"#{0}\">{0}</a> {1}</th></tr>",
             esc(id),
             esc(title)
         );
@@ -229,14 +266,15 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
                 |n: usize| if n == 0 { "<span class=\"dim\">–</span>".into() } else { n.to_string() };
             let _ = write!(
                 out,
-                "<tr><td class=\"id\"><a href=\"#{}\">{}</a></td><td class=\"text\">{}</td><td class=\"n\">{}</td><td class=\"n{}\">{}</td><td class=\"n dim\">{}</td><td class=\"barcol\">",
+                "<tr><td class=\"id\"><a href=\"#{}\">{}</a></td><td class=\"text\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n{}\">{}</td><td class=\"n dim\">{}</td><td class=\"barcol\">",
                 esc(&p.id),
                 esc(scenario(&p.id)),
                 esc(&p.question),
-                zero(n[0]),
-                if n[1] > 0 { " differs" } else { "" },
-                zero(n[1]),
-                zero(n[2] + n[3] + n[4])
+                zero(n[Mark::Agrees as usize]),
+                zero(n[Mark::Near as usize]),
+                if n[Mark::Differs as usize] > 0 { " differs" } else { "" },
+                zero(n[Mark::Differs as usize]),
+                zero(OTHER.iter().map(|m| n[*m as usize]).sum())
             );
             cell_bar(n, out);
             out.push_str("</td></tr>");
@@ -246,7 +284,7 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
     out.push_str("</table></div>");
 }
 
-/// Every cell that differs, across all pages: those with the same note together, the note said once.
+/// Every cell that is near or differs, across all pages: those with the same note together, the note said once.
 fn differing(r: &Report, out: &mut String) {
     let mut notes: Vec<(&str, String)> = Vec::new();
     let mut n = 0;
@@ -254,7 +292,10 @@ fn differing(r: &Report, out: &mut String) {
         for t in &p.tables {
             for row in &t.rows {
                 for (c, column) in row.cells.iter().zip(&t.columns) {
-                    let Some(c) = c.as_ref().filter(|c| Mark::of(c) == Mark::Differs) else { continue };
+                    let Some(c) = c.as_ref().filter(|c| matches!(Mark::of(c), Mark::Near | Mark::Differs))
+                    else {
+                        continue;
+                    };
                     n += 1;
                     let at = notes.iter().position(|x| x.0 == c.note).unwrap_or_else(|| {
                         notes.push((&c.note, String::new()));
@@ -270,7 +311,7 @@ fn differing(r: &Report, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<h2>What differs</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary>{}<table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th></tr></thead>",
+        "<h2>What does not agree</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary>{}<table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th></tr></thead>",
         if n <= 25 { " open" } else { "" },
         if n == 1 { "cell" } else { "cells" },
         page::scroll("cells that differ")
@@ -346,9 +387,10 @@ pub(crate) fn study_page(r: &Report, id: &str, out: &mut String) {
             let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
             let _ = write!(
                 out,
-                "<span class=\"small\">✓ {} · ✗ {} · {} · {}</span></a>",
-                n[0],
-                n[1],
+                "<span class=\"small\">✓ {} · ~ {} · ✗ {} · {} · {}</span></a>",
+                n[Mark::Agrees as usize],
+                n[Mark::Near as usize],
+                n[Mark::Differs as usize],
                 count(p.tables.len(), "table"),
                 count(p.figures.len(), "figure")
             );
@@ -413,9 +455,12 @@ pub(crate) fn sidebar(r: &Report, out: &mut String) {
         };
         for p in r.pages.iter().filter(|p| study(&p.id) == id) {
             let n = counts(p);
-            let mark = match (n[Mark::Agrees as usize], n[Mark::Differs as usize]) {
+            let mark = match (n[Mark::Agrees as usize] + n[Mark::Near as usize], n[Mark::Differs as usize]) {
                 (0, 0) => String::new(),
-                (_, 0) => "<span class=\"agrees\" title=\"all agree\">✓</span>".into(),
+                (_, 0) if n[Mark::Near as usize] == 0 => {
+                    "<span class=\"agrees\" title=\"all agree\">✓</span>".into()
+                }
+                (_, 0) => "<span class=\"near\" title=\"all agree or are near\">~</span>".into(),
                 (_, bad) => format!("<span class=\"differs\" title=\"{bad} differ\">✗ {bad}</span>"),
             };
             let _ = write!(out, "<li><a href=\"#{}\">{}{mark}</a></li>", esc(&p.id), esc(scenario(&p.id)));

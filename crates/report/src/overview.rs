@@ -17,7 +17,7 @@ const END: f64 = 100.0;
 /// A judged cell, by its distance in %.
 struct Dot<'a> {
     off: f64,
-    agrees: bool,
+    mark: Mark,
     to: String,
     about: String,
     row: (&'a str, String),
@@ -67,7 +67,7 @@ fn dots(r: &Report) -> Vec<Dot<'_>> {
                     let place = place_of(r, p, t, &column.title);
                     all.push(Dot {
                         off,
-                        agrees: Mark::of(c) == Mark::Agrees,
+                        mark: Mark::of(c),
                         to: anchor(&p.id, &t.id),
                         about: about(p, t, row, &column.title, c, off),
                         row: place,
@@ -91,7 +91,7 @@ fn place_of<'a>(r: &'a Report, p: &'a Page, t: &Table, column: &str) -> (&'a str
 
 /// Distance of a judged number from the published one, %.
 fn distance(c: &Cell) -> Option<f64> {
-    let judged = matches!(Mark::of(c), Mark::Agrees | Mark::Differs);
+    let judged = matches!(Mark::of(c), Mark::Agrees | Mark::Near | Mark::Differs);
     let said: f64 = c.published.as_deref()?.trim().parse().ok()?;
     (judged && said != 0.0).then_some((c.measured? / said - 1.0) * 100.0).filter(|d| d.is_finite())
 }
@@ -116,7 +116,7 @@ fn place(percent: f64) -> f64 {
 
 /// One row: its dots side by side in columns, so that each is seen.
 fn strip((to, words): &(&str, String), dots: &[&Dot<'_>], out: &mut String) {
-    let agree = dots.iter().filter(|d| d.agrees).count();
+    let agree = dots.iter().filter(|d| d.mark == Mark::Agrees).count();
     let furthest = dots.iter().map(|d| d.off.abs()).fold(0.0, f64::max);
     let _ = write!(
         out,
@@ -140,7 +140,7 @@ fn strip((to, words): &(&str, String), dots: &[&Dot<'_>], out: &mut String) {
         let _ = write!(
             out,
             "<i class=\"{}\" style=\"left:{x:.2}%;top:{:.0}%\" title=\"{}\" data-go=\"{}\"></i>",
-            if d.agrees { "agrees" } else { "differs" },
+            d.mark.class(),
             50.0 + 10.5 * step,
             esc(&d.about),
             esc(&d.to)
