@@ -13,23 +13,29 @@
 //! [`Limiter::retime`].
 
 mod counters;
+mod echo;
 mod handles;
+mod join;
 pub mod params;
 mod random;
 pub mod registry;
+mod samplers;
 pub mod testing;
 mod wire;
 
 pub use cnsim_units::{Bytes, Rate, Time};
 pub use counters::{Counter, Counts};
+pub use echo::Acknowledger;
 pub use handles::{
     Gate, Limiter, LimiterAction, LimiterState, PointAction, PointControl, PointState, Queue, Ramp, RampAt,
     ReflectGate, ReflectorAction, ReflectorControl, ReflectorState,
 };
+pub use join::Join;
 pub use params::{ParamError, ParamInfo, ParamValue, Params, Range};
 pub use random::{Purpose, Stream};
 pub use registry::{Configured, Idle, Registration, Registry};
-pub use wire::{Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
+pub use samplers::Samplers;
+pub use wire::{Ack, Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
 
 use std::fmt::Debug;
 
@@ -230,6 +236,16 @@ pub trait CongestionPoint: Debug + Send {
 pub trait ReactionPoint: Debug + Send {
     /// Called once when the reaction point is built.
     fn start(&mut self, _limiter: &mut Limiter<'_>) {}
+    /// A message arrived: an acknowledgement goes to [`ReactionPoint::on_ack`], all else to [`ReactionPoint::on_feedback`]. The
+    /// network calls this; no scheme needs to write it.
+    fn on_message(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        match Ack::of(feedback, limiter.now()) {
+            Some(ack) => self.on_ack(&ack, limiter),
+            None => self.on_feedback(feedback, limiter),
+        }
+    }
+    /// A frame that [`Limiter::echo_next`] asked for was received, and its acknowledgement arrived here.
+    fn on_ack(&mut self, _ack: &Ack, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
     /// For reaction points of a whole host. Takes note of feedback from which nothing follows for the limiter now; false, with

@@ -163,7 +163,7 @@ impl Host {
                 limiter.pace(if below { start } else { from }, len);
             }
             limiter.state.countdown -= i64::from(len);
-            let frame = Frame::tagged_data((self.id, dst), self.seq, len, slot, limiter.next_tag());
+            let frame = Frame::tagged_data((self.id, dst), self.seq, len, slot, limiter.next_tag(start));
             if below {
                 // As after this frame in [`Host::pick`].
                 self.turn = match holds {
@@ -215,7 +215,7 @@ impl Host {
         if !frame.counted() {
             limiter.state.countdown -= i64::from(frame.len);
         }
-        let tag = limiter.next_tag();
+        let tag = limiter.next_tag(*free);
         let born = (u32::from(frame.src), u32::from(frame.dst));
         let tagged = Frame::tagged_data(born, frame.seq, frame.len, frame.born(), tag);
         self.fifo.pop_front();

@@ -396,8 +396,9 @@ impl Host {
     /// A data frame goes on the link: its limiter tags and counts it.
     pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
         let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
+        let now = self.now;
         let Some(slot) = self.slot_mut(at) else { return };
-        slot.tag(frame);
+        slot.tag(frame, now);
         if !frame.counted() {
             self.count(at, frame.len, net);
         }
