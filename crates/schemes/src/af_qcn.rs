@@ -47,7 +47,7 @@ params! {
         /// Weights of the source hosts, in turn.
         weights: Vec<f64> = vec![1.0], symbol "W_i", from 0.001, to 1000.0;
         /// Mean number of bytes between frames sampled for the rates.
-        rate_sample: Bytes = Bytes::from_kb(15), symbol "", from Bytes::new(64), to Bytes::from_mb(10);
+        rate_sample: Bytes = Bytes::from_kb(3), symbol "", from Bytes::new(64), to Bytes::from_mb(10);
         /// Period over which rates are measured.
         rate_interval: Time = Time::from_ms(2), symbol "", from Time::from_us(10), to Time::from_s(1);
         /// Weight of the latest period in a rate.

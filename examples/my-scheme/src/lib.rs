@@ -59,7 +59,7 @@ params! {
         /// What happens between the two thresholds.
         rule: Rule = Rule::Patched, symbol "";
         /// Smallest rate.
-        r_min: Rate = Rate::from_mbps(10.0), symbol "", from Rate::from_mbps(1.0), to Rate::from_gbps(10.0);
+        min_rate: Rate = Rate::from_mbps(10.0), symbol "", from Rate::from_mbps(1.0), to Rate::from_gbps(10.0);
     }
 }
 
@@ -165,7 +165,7 @@ impl ReactionPoint for Reaction {
         limiter.count(ACKS);
         let before = limiter.rate();
         let line = limiter.line_rate();
-        let rate = self.next(before, ack.rtt.as_secs_f64()).max(self.p.r_min).min(line);
+        let rate = self.next(before, ack.rtt.as_secs_f64()).max(self.p.min_rate).min(line);
         if rate < before {
             limiter.count(CUTS);
         }
