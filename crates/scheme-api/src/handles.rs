@@ -287,10 +287,6 @@ pub struct LimiterState {
     pub tag_probability: f64,
     /// A rate above the line rate was asked for (and not given): the conformance suite looks here.
     pub above_line: bool,
-    /// Largest number of bytes in flight; unlimited by default.
-    pub window: Bytes,
-    /// Bytes sent and not acknowledged; stays 0 where nothing acknowledges.
-    pub in_flight: Bytes,
     /// Random stream of the site.
     pub stream: Stream,
 }
@@ -312,8 +308,6 @@ impl LimiterState {
             engaged: false,
             release: false,
             retime: false,
-            window: Bytes::new(u64::MAX),
-            in_flight: Bytes::new(0),
             backlog: 0,
             stream,
         }
@@ -495,18 +489,6 @@ impl<'a> Limiter<'a> {
     /// Data bytes of the flow sent so far.
     pub fn sent(&self) -> u64 {
         self.state.sent()
-    }
-    /// Largest number of bytes in flight.
-    pub fn window(&self) -> Bytes {
-        self.state.window
-    }
-    /// Sets the largest number of bytes in flight.
-    pub fn set_window(&mut self, window: Bytes) {
-        self.state.window = window;
-    }
-    /// Bytes sent and not yet acknowledged.
-    pub fn in_flight(&self) -> Bytes {
-        self.state.in_flight
     }
     /// Add one to a counter, by name: one of [`crate::Scheme::counters`]. Another name stops the run.
     pub fn count(&mut self, counter: impl Into<Cow<'static, str>>) {
