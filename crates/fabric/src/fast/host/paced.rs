@@ -208,7 +208,7 @@ impl Host {
                 slot.state.countdown -= i64::from(len);
             }
             if starts {
-                slot.tag(&mut frame);
+                slot.tag(&mut frame, start);
             }
         }
         self.seq = self.seq.wrapping_add(1);

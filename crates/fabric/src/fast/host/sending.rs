@@ -214,7 +214,10 @@ impl Host {
     }
 
     pub(super) fn probe(&mut self, mut probe: Probe, key: u32, sent: u64) {
-        let dst = if key == WHOLE_HOST { 0 } else { key };
+        if key == WHOLE_HOST {
+            return self.reaction_fails(self.now, NO_PATH);
+        }
+        let dst = key;
         let flow = FlowId(self.id * self.hosts + dst);
         probe.sent_at = Time::from_ps(self.now);
         probe.sent_bytes = sent;
@@ -407,8 +410,9 @@ impl Host {
     /// A data frame goes on the link: its limiter tags and counts it.
     pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
         let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
+        let now = self.now;
         let Some(slot) = self.slot_mut(at) else { return };
-        slot.tag(frame);
+        slot.tag(frame, now);
         if !frame.counted() {
             self.count(at, frame.len, net);
         }
