@@ -5,6 +5,7 @@
 mod check;
 mod engine;
 mod fast;
+mod flows;
 mod model;
 mod net;
 mod outcome;
@@ -15,13 +16,13 @@ mod tx_rate;
 pub use engine::run;
 
 pub use outcome::{
-    Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
+    ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
     latency_quantile,
 };
 pub use spec::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec, LimiterPosition,
-    LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec,
-    SourceSpec, SwitchSpec, Transfer,
+    Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
+    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing,
+    RunSpec, SourceSpec, SwitchSpec, Transfer,
 };
 
 /// Which engine runs a network.

@@ -208,7 +208,7 @@ fn impossible_specs_are_refused() {
         }
     };
     assert!(refused(&|s| s.hosts.clear()).contains("0 hosts"));
-    assert!(refused(&|s| s.duration = Time::from_ms(100_000_000)).contains("20 hours"));
+    assert!(refused(&|s| s.duration = Time::from_ms(100_000_000)).contains("10 hours"));
     assert!(refused(&|s| s.links[1] = s.links[0]).contains("two links"));
     assert!(
         refused(&|s| {

@@ -153,7 +153,7 @@ impl Host {
                 self.end = NEVER;
             }
             if waits || !self.goes_at_once(dst, limit, net, wires) {
-                self.generate(dst, self.sources[0].len, false, net);
+                self.generate(dst, self.sources[0].len, None, false, net);
             }
             if self.kick && !self.start_fast(limit, net, wires) {
                 return false;

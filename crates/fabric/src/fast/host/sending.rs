@@ -5,6 +5,7 @@ use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
+use crate::flows::number;
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
@@ -15,7 +16,14 @@ use std::collections::VecDeque;
 
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
-    pub(super) fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) -> bool {
+    pub(super) fn generate(
+        &mut self,
+        dst: u32,
+        len: u16,
+        flow: Option<u16>,
+        greedy: bool,
+        net: &Net,
+    ) -> bool {
         let limiter = self.limiter_of(dst, net);
         // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
         let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
@@ -29,7 +37,10 @@ impl Host {
                 return false;
             }
         }
-        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
+        let mut frame = Frame::data(self.id, dst, number(self.seq, flow), len, self.now);
+        if flow.is_some() {
+            frame.set_finite();
+        }
         self.seq = self.seq.wrapping_add(1);
         if let Some(voqs) = &mut self.voqs {
             if voqs.frames >= self.fifo_limit {
