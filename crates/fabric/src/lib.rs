@@ -7,6 +7,8 @@ mod engine;
 mod fast;
 mod flows;
 mod model;
+#[cfg_attr(not(debug_assertions), doc(hidden))]
+pub mod marks;
 mod net;
 mod outcome;
 mod per_bin;
@@ -35,7 +37,7 @@ pub enum Engine {
     EventList,
 }
 
-/// How the windowed engine visits the nodes where it runs on one thread (on several, all); results do not depend on it.
+/// How the windowed engine visits the nodes; results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Visits {
     /// By what a port's window holds on average, looked at again and again.
