@@ -500,9 +500,9 @@ pub const KEYS: &[Key] = &[
     key("run.seeds", SEEDS, "5", "number of seeds"),
     key(
         "record.bin",
-        Kind::Time(Time::from_us(1), Time::from_s(10)),
-        "1 ms",
-        "width of a bin of the time series",
+        Kind::Or("auto", &Kind::Time(Time::from_us(1), Time::from_s(10))),
+        "auto",
+        "width of a bin of the time series; auto follows the run: 1 ms where there are 200 of them, else less",
     ),
     key("record.from", MOMENT, "0 us", "rates, fairness and queue statistics are measured from here"),
     key("record.to", Kind::Or("end", &MOMENT), "end", "to here"),
