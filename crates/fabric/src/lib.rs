@@ -6,9 +6,9 @@ mod check;
 mod engine;
 mod fast;
 mod flows;
-mod model;
 #[cfg_attr(not(debug_assertions), doc(hidden))]
 pub mod marks;
+mod model;
 mod net;
 mod outcome;
 mod per_bin;

@@ -309,6 +309,7 @@ impl Settings {
             record.queues.extend(more);
         }
         RunSpec {
+            classes: Vec::new(),
             hosts: (0..hosts)
                 .map(|h| HostSpec {
                     name: self.wiring.hosts[h].clone(),
