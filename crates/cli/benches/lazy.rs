@@ -18,7 +18,7 @@
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../fabric/src/flows.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 mod flows;
 #[path = "../../fabric/src/fast/frame.rs"]
 #[allow(dead_code, unused_imports)]
@@ -37,6 +37,7 @@ mod fast {
     pub(crate) use crate::frame;
 }
 
+#[allow(unused_imports)]
 use cnsim_fabric as outcome;
 use cnsim_fabric as spec;
 use cnsim_fabric::{Organisation, RunError, RunSpec};

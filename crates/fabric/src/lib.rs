@@ -6,6 +6,8 @@ mod check;
 mod engine;
 mod fast;
 mod flows;
+#[cfg_attr(not(debug_assertions), doc(hidden))]
+pub mod marks;
 mod model;
 mod net;
 mod outcome;
@@ -35,7 +37,7 @@ pub enum Engine {
     EventList,
 }
 
-/// How the windowed engine visits the nodes where it runs on one thread (on several, all); results do not depend on it.
+/// How the windowed engine visits the nodes; results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Visits {
     /// By what a port's window holds on average, looked at again and again.

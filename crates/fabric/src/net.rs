@@ -176,6 +176,13 @@ impl Net {
                 });
             }
         }
+        // Transmission times are products in 64 bits: of a slower port they would wrap, and it would seem fast.
+        for c in spec.changes.iter().filter(|c| c.rate.bps() > 0.0 && !(1e4..=1e13).contains(&c.rate.bps())) {
+            return bad(format!(
+                "port {} of node {} is to serve at {}; 10 kb/s to 10 Tb/s are possible, and 0 b/s stops it",
+                c.port, c.node.0, c.rate
+            ));
+        }
         let mut net = Self {
             hosts,
             ports,

@@ -374,7 +374,7 @@ impl Host {
         match at {
             Some(at) => {
                 self.events.add(self.now, 0x4000 | u64::from(key) << 20);
-                self.call(at, net, |object, limiter| object.on_feedback(feedback, limiter));
+                self.call(at, net, |object, limiter| object.on_message(feedback, limiter));
             }
             None => self.ignored += 1,
         }

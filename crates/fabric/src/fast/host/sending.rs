@@ -14,6 +14,10 @@ use cnsim_scheme_api::{
 };
 use std::collections::VecDeque;
 
+/// Why a limiter of a whole host cannot send a probe.
+const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to probe; \
+                       `Scope::Flow` has one";
+
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
     pub(super) fn generate(
@@ -225,7 +229,10 @@ impl Host {
     }
 
     pub(super) fn probe(&mut self, mut probe: Probe, key: u32, sent: u64) {
-        let dst = if key == WHOLE_HOST { 0 } else { key };
+        if key == WHOLE_HOST {
+            return self.reaction_fails(self.now, NO_PATH);
+        }
+        let dst = key;
         let flow = FlowId(self.id * self.hosts + dst);
         probe.sent_at = Time::from_ps(self.now);
         probe.sent_bytes = sent;
@@ -418,8 +425,9 @@ impl Host {
     /// A data frame goes on the link: its limiter tags and counts it.
     pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
         let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
+        let now = self.now;
         let Some(slot) = self.slot_mut(at) else { return };
-        slot.tag(frame);
+        slot.tag(frame, now);
         if !frame.counted() {
             self.count(at, frame.len, net);
         }
