@@ -50,7 +50,6 @@ fn spec(c: &Case) -> RunSpec {
         stop: Time::MAX,
         phase: Phase::Random,
         transfers: Vec::new(),
-        class: 0,
     };
     let host = |i| HostSpec {
         name: format!("H{i}"),

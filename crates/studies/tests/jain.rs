@@ -88,7 +88,6 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         stop: Time::MAX,
         phase: Phase::Random,
         transfers: Vec::new(),
-        class: 0,
     };
     let host = |h: usize| HostSpec {
         name: format!("h{}", h + 1),
@@ -128,7 +127,6 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         routing: Routing::FlowHash,
         schemes: vec![scheme],
         control: ControlTransport::InBand,
-        classes: Vec::new(),
         changes: Vec::new(),
         duration,
         seed,

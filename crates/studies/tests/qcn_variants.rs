@@ -24,7 +24,6 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
             stop: Time::MAX,
             phase: Phase::Random,
             transfers: Vec::new(),
-            class: 0,
         }],
         fifo_frames: 1000,
         limiter_frames: 100,

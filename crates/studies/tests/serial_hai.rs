@@ -33,7 +33,6 @@ fn four_to_1(
         stop: Time::MAX,
         phase: Phase::Random,
         transfers: Vec::new(),
-        class: 0,
     };
     let host = |i: usize| HostSpec {
         name: format!("EP{i}"),
@@ -73,7 +72,6 @@ fn four_to_1(
         routing: Routing::FlowHash,
         schemes: vec![built.scheme],
         control: ControlTransport::Priority,
-        classes: Vec::new(),
         changes: Vec::new(),
         duration: Time::from_ms(ms),
         seed,
