@@ -155,7 +155,7 @@ impl Host {
                 self.end = NEVER;
             }
             if waits || !self.goes_at_once(dst, limit, net, wires) {
-                self.generate(dst, self.sources[0].len, false, net);
+                self.generate(dst, self.sources[0].len, None, false, net);
             }
             if self.kick && !self.start_fast(limit, net, wires) {
                 return false;
@@ -210,7 +210,7 @@ impl Host {
                 slot.state.countdown -= i64::from(len);
             }
             if starts {
-                slot.tag(&mut frame);
+                slot.tag(&mut frame, start);
             }
         }
         self.seq = self.seq.wrapping_add(1);

@@ -222,7 +222,7 @@ impl Host {
             if !(passed || self.passes(dst)) {
                 self.holding = true;
                 (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                self.generate(dst, len, false, net);
+                self.generate(dst, len, None, false, net);
                 return false;
             }
             let frame = Frame::data(self.id, dst, self.seq, len, slot);
