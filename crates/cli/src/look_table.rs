@@ -3,7 +3,7 @@
 use crate::look_report::{CaseRuns, Scene};
 use cnsim_report::model::{self, Column, Row, Table};
 use cnsim_studies::metrics::{METRICS, Metric};
-use cnsim_studies::study::{Cell, Verdict, allowance, factor};
+use cnsim_studies::study::{Cell, Verdict, accepted, factor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The five columns of the printed tables.
@@ -178,7 +178,7 @@ fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell
         .iter()
         .filter_map(|(id, unit)| {
             let m = cnsim_studies::metrics::find(id)?;
-            let about = format!("{}. Tolerance: {}", m.about, m.tolerance.text(m.unit));
+            let about = format!("{}. Near: within {}", m.about, m.tolerance.text(m.unit));
             Some(Column { metric: m.id.into(), title: m.title.into(), unit: unit.clone(), about })
         })
         .collect();
@@ -196,11 +196,7 @@ fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell
 fn shown(c: &Cell, factor: f64) -> model::Cell {
     let scaled = |i: Option<(f64, f64)>| i.map(|(l, h)| (l * factor, h * factor));
     let (ci95, pi95) = (scaled(c.summary.confidence()), scaled(c.summary.prediction()));
-    let accept = c.published.as_ref().map(|p| {
-        let (half, near) = (p.half_unit(), allowance(c.metric, p));
-        let (low, high) = (c.summary.mean - near, c.summary.mean + near);
-        pi95.map_or((low, high), |(l, h)| (low.min(l - half), high.max(h + half)))
-    });
+    let accept = c.published.as_ref().map(|p| accepted(p, &c.summary));
     model::Cell {
         published: c.published.as_ref().map(|p| p.text.clone()),
         measured: Some(c.summary.mean * factor),
@@ -211,6 +207,7 @@ fn shown(c: &Cell, factor: f64) -> model::Cell {
         values: c.values.iter().map(|v| v * factor).collect(),
         verdict: match c.verdict {
             Verdict::Agrees => model::Verdict::Agrees,
+            Verdict::Near => model::Verdict::Near,
             Verdict::Differs => model::Verdict::Differs,
             Verdict::Unpublished => model::Verdict::Unpublished,
             Verdict::Incomparable => model::Verdict::Incomparable,

@@ -40,8 +40,9 @@ pub(crate) fn tell(t: &Told<'_>) {
     let count = |v: Verdict| t.cells.iter().filter(|c| c.verdict == v && !c.structural).count();
     let zeros = t.cells.iter().filter(|c| c.published.is_some() && c.structural).count();
     println!(
-        "\n{} published cells agree, {} differ; {zeros} more are zero by construction. ± is the 95 % interval of the mean.",
+        "\n{} published cells agree, {} are near, {} differ; {zeros} more are zero by construction. ± is the 95 % interval of the mean.",
         count(Verdict::Agrees),
+        count(Verdict::Near),
         count(Verdict::Differs)
     );
     misses(t.cells);
@@ -59,7 +60,7 @@ pub(crate) fn tell(t: &Told<'_>) {
 
 /// A line a scenario: how its cells came out.
 fn scenarios(t: &Told<'_>) -> String {
-    let header = ["scenario", "runs", "agree", "differ", "zero", "unpublished", "not run", "figures"];
+    let header = ["scenario", "runs", "agree", "near", "differ", "zero", "unpublished", "not run", "figures"];
     let rows: Vec<Vec<String>> = t
         .report
         .pages
@@ -73,6 +74,7 @@ fn scenarios(t: &Told<'_>) -> String {
             let numbers = [
                 runs,
                 of(model::Verdict::Agrees),
+                of(model::Verdict::Near),
                 of(model::Verdict::Differs) + of(model::Verdict::Incomparable),
                 zeros,
                 of(model::Verdict::Unpublished),
@@ -121,7 +123,7 @@ fn print_table(page: &Page, t: &Table, colour: bool) {
         let mut row =
             if several { vec![if same { String::new() } else { r.condition.clone() }] } else { Vec::new() };
         row.push(r.scheme.clone());
-        let (mut missed, mut judged) = (Vec::new(), false);
+        let (mut missed, mut near, mut judged) = (Vec::new(), Vec::new(), false);
         for &c in &columns {
             let cell = r.cells[c].as_ref();
             if published(c) {
@@ -135,13 +137,20 @@ fn print_table(page: &Page, t: &Table, colour: bool) {
             );
             judged |= cell.is_some_and(|x| x.published.is_some());
             match cell.map(|x| x.verdict) {
+                Some(model::Verdict::Near) => near.push(t.columns[c].title.as_str()),
                 Some(model::Verdict::Differs) => missed.push(t.columns[c].title.as_str()),
                 Some(model::Verdict::Incomparable) => missed.push("incomparable"),
                 _ => {}
             }
         }
-        row.push(match (missed.is_empty(), judged) {
-            (false, _) => format!("differs: {}", missed.join(", ")),
+        let parts = [("differs", missed), ("near", near)];
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(_, titles)| !titles.is_empty())
+            .map(|(word, titles)| format!("{word}: {}", titles.join(", ")))
+            .collect();
+        row.push(match (parts.is_empty(), judged) {
+            (false, _) => parts.join("; "),
             (true, true) => "agrees".into(),
             (true, false) => "-".into(),
         });
@@ -159,9 +168,10 @@ fn print_table(page: &Page, t: &Table, colour: bool) {
     }
 }
 
-/// Cells that differ, by the assumption suspected.
+/// Cells that do not agree, by the assumption suspected.
 fn misses(cells: &[Cell]) {
-    let missed: Vec<&Cell> = cells.iter().filter(|c| c.verdict == Verdict::Differs).collect();
+    let missed: Vec<&Cell> =
+        cells.iter().filter(|c| matches!(c.verdict, Verdict::Near | Verdict::Differs)).collect();
     let most = if missed.len() <= ONE_BY_ONE { usize::MAX } else { 2 };
     let mut groups: Vec<(String, &str, Vec<&Cell>)> = Vec::new();
     for c in missed {
@@ -176,13 +186,14 @@ fn misses(cells: &[Cell]) {
         println!("  {id}: {note}");
         for c in cells.iter().take(most) {
             println!(
-                "    {}, PAUSE {}, {}, {}: published {}, measured {}",
+                "    {}, PAUSE {}, {}, {}: published {}, measured {}{}",
                 c.condition,
                 c.pause,
                 c.scheme,
                 c.metric.title,
                 c.published.as_ref().map_or("", |p| p.text.as_str()),
-                digits(c.summary.mean)
+                digits(c.summary.mean),
+                if c.verdict == Verdict::Near { " (near)" } else { "" }
             );
         }
         if cells.len() > most {

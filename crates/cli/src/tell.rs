@@ -101,7 +101,7 @@ pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, 
     if let Some(m) = metrics::find(what) {
         println!("{} [{}]: {}.", m.id, m.unit, m.about);
         println!(
-            "Agrees with a published value that lies in the 95 % prediction interval of one run, or within {}.",
+            "Agrees with a published value that lies in the 95 % prediction interval of one run, or within 2 % of the mean. Near: within {}.",
             m.tolerance.text(m.unit)
         );
         return Ok(());

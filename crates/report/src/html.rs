@@ -46,6 +46,7 @@ pub(crate) fn scenario(id: &str) -> &str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     Agrees,
+    Near,
     Differs,
     Incomparable,
     Unpublished,
@@ -53,8 +54,8 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Agrees, Self::Differs, Self::Incomparable, Self::Unpublished, Self::Zero];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Agrees, Self::Near, Self::Differs, Self::Incomparable, Self::Unpublished, Self::Zero];
 
     pub(crate) fn of(cell: &Cell) -> Self {
         match cell.verdict {
@@ -62,6 +63,7 @@ impl Mark {
             Verdict::Differs => Self::Differs,
             _ if cell.structural => Self::Zero,
             Verdict::Agrees => Self::Agrees,
+            Verdict::Near => Self::Near,
             Verdict::Incomparable => Self::Incomparable,
             Verdict::Unpublished => Self::Unpublished,
         }
@@ -70,6 +72,7 @@ impl Mark {
     pub(crate) fn class(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
+            Self::Near => "near",
             Self::Differs => "differs",
             Self::Incomparable => "incomparable",
             Self::Unpublished => "unpublished",
@@ -80,6 +83,7 @@ impl Mark {
     pub(crate) fn icon(self) -> &'static str {
         match self {
             Self::Agrees => "✓",
+            Self::Near => "~",
             Self::Differs => "✗",
             Self::Incomparable => "≁",
             Self::Unpublished => "·",
@@ -130,9 +134,12 @@ pub(crate) fn holds_badge(outcome: Holds) -> String {
     badge(class, icon, words)
 }
 
-/// How many cells of a page count as each mark, in the order of `Mark::ALL`.
-pub(crate) fn counts(page: &Page) -> [usize; 5] {
-    let mut n = [0; 5];
+/// Cells that count as each mark, in the order of [`Mark::ALL`].
+pub(crate) type Counts = [usize; Mark::ALL.len()];
+
+/// How many cells of a page count as each mark.
+pub(crate) fn counts(page: &Page) -> Counts {
+    let mut n = Counts::default();
     for cell in page.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten()) {
         n[Mark::of(cell) as usize] += 1;
     }

@@ -1,6 +1,6 @@
 //! The first page, the studies' pages, all claims, the list at the side.
 
-use crate::html::{Mark, anchor, counts, esc, holds, scenario, study};
+use crate::html::{Counts, Mark, anchor, counts, esc, holds, scenario, study};
 use crate::model::{Cell, Claim, Column, Holds, Page, Report, Row, Table};
 use crate::number::{column_decimals, fixed, measured, printed};
 use crate::{page, table};
@@ -43,9 +43,10 @@ fn bar(parts: &[(&str, usize, &str)], out: &mut String) {
     out.push_str("</div>");
 }
 
-fn cell_bar(n: [usize; 5], out: &mut String) {
+fn cell_bar(n: Counts, out: &mut String) {
     bar(
-        &[Mark::Agrees, Mark::Differs, Mark::Incomparable].map(|m| (m.class(), n[m as usize], m.words())),
+        &[Mark::Agrees, Mark::Near, Mark::Differs, Mark::Incomparable]
+            .map(|m| (m.class(), n[m as usize], m.words())),
         out,
     );
 }
@@ -82,6 +83,7 @@ pub(crate) fn index(r: &Report, out: &mut String) {
         claim_board(&claims, out);
     }
     out.push_str("</div>");
+    by_metric(r, out);
     scenarios(r, out);
     differing(r, out);
     out.push_str("<h2>This report</h2><dl class=\"facts\">");
@@ -97,9 +99,9 @@ pub(crate) fn index(r: &Report, out: &mut String) {
 }
 
 fn cell_board(r: &Report, out: &mut String) {
-    let n = r.pages.iter().map(counts).fold([0; 5], |a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let n = r.pages.iter().map(counts).fold(Counts::default(), |a, b| std::array::from_fn(|i| a[i] + b[i]));
     let agree = n[Mark::Agrees as usize];
-    let judged = agree + n[Mark::Differs as usize];
+    let judged = agree + n[Mark::Near as usize] + n[Mark::Differs as usize];
     let _ = write!(
         out,
         "<div class=\"board\"><h2>Published numbers</h2><p class=\"big\"><b class=\"num\">{agree}</b> of <span class=\"num\">{judged}</span> agree</p>"
@@ -120,6 +122,41 @@ fn cell_board(r: &Report, out: &mut String) {
         );
     }
     out.push_str("</div>");
+}
+
+/// Marks of what has no verdict.
+const OTHER: [Mark; 3] = [Mark::Incomparable, Mark::Unpublished, Mark::Zero];
+
+/// How the published cells of each metric came out: those with a verdict, most cells first.
+fn by_metric(r: &Report, out: &mut String) {
+    let mut rows: Vec<(&str, Counts)> = Vec::new();
+    for t in r.pages.iter().flat_map(|p| &p.tables) {
+        for (c, column) in t.rows.iter().flat_map(|row| row.cells.iter().zip(&t.columns)) {
+            let Some(c) = c.as_ref().filter(|c| Mark::of(c) != Mark::Unpublished) else { continue };
+            let at = rows.iter().position(|r| r.0 == column.title).unwrap_or_else(|| {
+                rows.push((&column.title, Counts::default()));
+                rows.len() - 1
+            });
+            rows[at].1[Mark::of(c) as usize] += 1;
+        }
+    }
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by_key(|(_, n)| std::cmp::Reverse(n.iter().sum::<usize>()));
+    out.push_str(
+        "<h2>By metric</h2><div class=\"scroll\"><table class=\"plain list\" id=\"by-metric\"><thead><tr><th>published</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">zero by construction</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead><tbody>",
+    );
+    for (title, n) in rows {
+        let _ = write!(out, "<tr><td>{}</td>", esc(title));
+        for m in [Mark::Agrees, Mark::Near, Mark::Differs, Mark::Zero] {
+            let _ = write!(out, "<td class=\"n\">{}</td>", n[m as usize]);
+        }
+        out.push_str("<td class=\"barcol\">");
+        cell_bar(n, out);
+        out.push_str("</td></tr>");
+    }
+    out.push_str("</tbody></table></div>");
 }
 
 fn claim_board(claims: &[&Claim], out: &mut String) {
@@ -159,7 +196,7 @@ fn scenarios(r: &Report, out: &mut String) {
         return;
     }
     out.push_str(
-        "<h2>Scenarios</h2><div class=\"scroll\"><table class=\"plain list\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
+        "<h2>Scenarios</h2><div class=\"scroll\"><table class=\"plain list\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
     );
     for id in studies(r) {
         let mine: Vec<&Page> = r.pages.iter().filter(|p| study(&p.id) == id).collect();
@@ -169,7 +206,7 @@ fn scenarios(r: &Report, out: &mut String) {
         let title = r.studies.iter().find(|s| s.id == id).map_or("", |s| s.title.as_str());
         let _ = write!(
             out,
-            "<tbody><tr class=\"band\"><th colspan=\"6\"><a href=\"#{0}\">{0}</a> {1}</th></tr>",
+            "<tbody><tr class=\"band\"><th colspan=\"7\"><a href=\"#{0}\">{0}</a> {1}</th></tr>",
             esc(id),
             esc(title)
         );
@@ -179,14 +216,15 @@ fn scenarios(r: &Report, out: &mut String) {
                 |n: usize| if n == 0 { "<span class=\"dim\">–</span>".into() } else { n.to_string() };
             let _ = write!(
                 out,
-                "<tr><td class=\"id\"><a href=\"#{}\">{}</a></td><td class=\"text\">{}</td><td class=\"n\">{}</td><td class=\"n{}\">{}</td><td class=\"n dim\">{}</td><td class=\"barcol\">",
+                "<tr><td class=\"id\"><a href=\"#{}\">{}</a></td><td class=\"text\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n{}\">{}</td><td class=\"n dim\">{}</td><td class=\"barcol\">",
                 esc(&p.id),
                 esc(scenario(&p.id)),
                 esc(&p.question),
-                zero(n[0]),
-                if n[1] > 0 { " differs" } else { "" },
-                zero(n[1]),
-                zero(n[2] + n[3] + n[4])
+                zero(n[Mark::Agrees as usize]),
+                zero(n[Mark::Near as usize]),
+                if n[Mark::Differs as usize] > 0 { " differs" } else { "" },
+                zero(n[Mark::Differs as usize]),
+                zero(OTHER.iter().map(|m| n[*m as usize]).sum())
             );
             cell_bar(n, out);
             out.push_str("</td></tr>");
@@ -196,7 +234,7 @@ fn scenarios(r: &Report, out: &mut String) {
     out.push_str("</table></div>");
 }
 
-/// Every cell that differs, across all pages.
+/// Every cell that is near or differs, across all pages.
 fn differing(r: &Report, out: &mut String) {
     let mut rows = String::new();
     let mut n = 0;
@@ -204,7 +242,8 @@ fn differing(r: &Report, out: &mut String) {
         for t in &p.tables {
             for row in &t.rows {
                 for (c, column) in row.cells.iter().zip(&t.columns) {
-                    if let Some(c) = c.as_ref().filter(|c| Mark::of(c) == Mark::Differs) {
+                    if let Some(c) = c.as_ref().filter(|c| matches!(Mark::of(c), Mark::Near | Mark::Differs))
+                    {
                         n += 1;
                         differing_row((p, t, row, column), c, &mut rows);
                     }
@@ -217,7 +256,7 @@ fn differing(r: &Report, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<h2>What differs</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th><th>note</th></tr></thead><tbody>{rows}</tbody></table></div></details>",
+        "<h2>What does not agree</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th><th>note</th></tr></thead><tbody>{rows}</tbody></table></div></details>",
         if n <= 25 { " open" } else { "" },
         if n == 1 { "cell" } else { "cells" }
     );
@@ -284,9 +323,10 @@ pub(crate) fn study_page(r: &Report, id: &str, out: &mut String) {
             let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
             let _ = write!(
                 out,
-                "<span class=\"small\">✓ {} · ✗ {} · {} · {}</span></a>",
-                n[0],
-                n[1],
+                "<span class=\"small\">✓ {} · ~ {} · ✗ {} · {} · {}</span></a>",
+                n[Mark::Agrees as usize],
+                n[Mark::Near as usize],
+                n[Mark::Differs as usize],
                 count(p.tables.len(), "table"),
                 count(p.figures.len(), "figure")
             );
@@ -340,9 +380,12 @@ pub(crate) fn sidebar(r: &Report, out: &mut String) {
         let _ = write!(out, "<p><a href=\"#{0}\">{0}</a></p><ul>", esc(id));
         for p in r.pages.iter().filter(|p| study(&p.id) == id) {
             let n = counts(p);
-            let mark = match (n[Mark::Agrees as usize], n[Mark::Differs as usize]) {
+            let mark = match (n[Mark::Agrees as usize] + n[Mark::Near as usize], n[Mark::Differs as usize]) {
                 (0, 0) => String::new(),
-                (_, 0) => "<span class=\"agrees\" title=\"all agree\">✓</span>".into(),
+                (_, 0) if n[Mark::Near as usize] == 0 => {
+                    "<span class=\"agrees\" title=\"all agree\">✓</span>".into()
+                }
+                (_, 0) => "<span class=\"near\" title=\"all agree or are near\">~</span>".into(),
                 (_, bad) => format!("<span class=\"differs\" title=\"{bad} differ\">✗ {bad}</span>"),
             };
             let _ = write!(out, "<li><a href=\"#{}\">{}{mark}</a></li>", esc(&p.id), esc(scenario(&p.id)));

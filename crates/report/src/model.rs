@@ -138,7 +138,7 @@ pub struct Cell {
     pub ci95: Option<(f64, f64)>,
     /// 95 % prediction interval of one run.
     pub pi95: Option<(f64, f64)>,
-    /// Where a published number agrees, if wider than `pi95`: with its last digit and the tolerance.
+    /// Where a published number agrees: in `pi95` widened by its last digit, or close to the mean.
     pub accept: Option<(f64, f64)>,
     /// Number of seeds.
     pub seeds: u32,
@@ -148,7 +148,7 @@ pub struct Cell {
     pub verdict: Verdict,
     /// Zero by construction (drops with PAUSE, overhead without a scheme): counted apart.
     pub structural: bool,
-    /// Why it differs or cannot be compared; names the suspected assumption (`A1 source-queue`).
+    /// Why it does not agree or cannot be compared; names the suspected assumption (`A1 source-queue`).
     pub note: String,
 }
 
@@ -156,9 +156,11 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The published number lies in the prediction interval, or within the tolerance.
+    /// The published number lies in the prediction interval of one run, or within 2 % of the mean.
     Agrees,
-    /// It does not.
+    /// It does not, but it lies within the metric's tolerance.
+    Near,
+    /// It lies outside of that, too.
     Differs,
     /// Nothing was published.
     #[default]

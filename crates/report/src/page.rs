@@ -70,7 +70,7 @@ pub(crate) fn page(p: &Page, colours: &Colours, out: &mut String) {
 const KEY: &str = "<p class=\"reading\"><svg class=\"strip\" viewBox=\"0 0 84 12\" width=\"84\" height=\"12\" aria-hidden=\"true\">\
     <path class=\"pi\" d=\"M8 6H76\"/><path class=\"ci\" d=\"M30 6H54\"/><path class=\"mean\" d=\"M42 2V10\"/>\
     <path class=\"said\" d=\"M64 2l4 4-4 4-4-4z\"/></svg><span>Diamond: the published number. Thin bar: where one run falls 19 times in 20. \
-    Thick bar: 95 % interval of the mean, the number after ±. Pale: where it agrees, tolerance included. \
+    Thick bar: 95 % interval of the mean, the number after ±. Pale: where it agrees. \
     <span class=\"screen\">Point at a cell, or go there with the arrow keys, for all its numbers.</span></span></p>";
 
 /// Figures of a table, or those that belong to none, with their place in the page.

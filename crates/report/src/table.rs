@@ -193,14 +193,15 @@ fn strip(c: &Cell) -> String {
     svg + "</svg>"
 }
 
-/// What differs or cannot be compared, by the note that explains it.
+/// What does not agree or cannot be compared, by the note that explains it.
 fn misses(t: &Table, styles: &[Style], out: &mut String) {
     let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
-    let (mut differ, mut strange) = (0, 0);
+    let (mut near, mut differ, mut strange) = (0, 0, 0);
     for row in &t.rows {
         for ((c, column), style) in row.cells.iter().zip(&t.columns).zip(styles) {
             let Some(c) = c.as_ref() else { continue };
             match Mark::of(c) {
+                Mark::Near => near += 1,
                 Mark::Differs => differ += 1,
                 Mark::Incomparable => strange += 1,
                 _ => continue,
@@ -212,7 +213,11 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
                 esc(&column.title.to_lowercase()),
                 esc(&c.published.as_deref().map_or("–".into(), printed)),
                 c.measured.map_or("–".into(), |m| measured(m, style.decimals)),
-                if Mark::of(c) == Mark::Incomparable { " (incomparable)" } else { "" }
+                match Mark::of(c) {
+                    Mark::Incomparable => " (incomparable)",
+                    Mark::Near => " (near)",
+                    _ => "",
+                }
             );
             match notes.iter_mut().find(|(note, _)| *note == c.note) {
                 Some((_, cells)) => cells.push(text),
@@ -220,19 +225,22 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
             }
         }
     }
-    let heads: Vec<String> =
-        [(differ, "differs", "differ"), (strange, "is incomparable", "are incomparable")]
-            .into_iter()
-            .filter(|(n, ..)| *n > 0)
-            .map(|(n, one, more)| if n == 1 { format!("1 cell {one}") } else { format!("{n} cells {more}") })
-            .collect();
+    let heads: Vec<String> = [
+        (differ, "differs", "differ"),
+        (near, "is near", "are near"),
+        (strange, "is incomparable", "are incomparable"),
+    ]
+    .into_iter()
+    .filter(|(n, ..)| *n > 0)
+    .map(|(n, one, more)| if n == 1 { format!("1 cell {one}") } else { format!("{n} cells {more}") })
+    .collect();
     if heads.is_empty() {
         return;
     }
     let _ = write!(
         out,
         "<details class=\"misses\"{}><summary>{}: which assumption is suspected</summary><dl>",
-        if differ + strange <= 8 { " open" } else { "" },
+        if near + differ + strange <= 8 { " open" } else { "" },
         heads.join(", ")
     );
     for (note, cells) in notes {

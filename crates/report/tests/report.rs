@@ -23,7 +23,11 @@ fn cell(r: usize, c: usize) -> Cell {
         pi95: Some((mean - 0.25, mean + 0.375)),
         seeds: 5,
         values: vec![mean; 5],
-        verdict: [Verdict::Agrees, Verdict::Differs, Verdict::Unpublished, Verdict::Incomparable][c % 4],
+        verdict: if r == 2 && c == 1 {
+            Verdict::Near
+        } else {
+            [Verdict::Agrees, Verdict::Differs, Verdict::Unpublished, Verdict::Incomparable][c % 4]
+        },
         structural: c == 0 && r == 0,
         note: format!("suspected: A{r}{c}"),
         ..Cell::default()
@@ -132,8 +136,11 @@ fn every_cell_of_the_input_is_there() {
             // The column's two decimals, and three significant digits.
             let (value, decimals) = (cell.measured.unwrap(), if cell.measured < Some(1.0) { 3 } else { 2 });
             assert!(td.contains(&format!(">{value:.decimals$}<")), "{td}");
-            let word =
-                if r + c == 0 { "zero" } else { ["agrees", "differs", "unpublished", "incomparable"][c] };
+            let word = match (r, c) {
+                (0, 0) => "zero",
+                (2, 1) => "near",
+                _ => ["agrees", "differs", "unpublished", "incomparable"][c],
+            };
             assert!(td.contains(&format!("</b>{word}</span>")), "{td}");
             assert!(cell.published.as_ref().is_none_or(|p| html.contains(&format!(">{p}</td>"))));
         }
@@ -144,6 +151,23 @@ fn every_cell_of_the_input_is_there() {
         assert!(html.contains(text), "{text}");
     }
     assert!(html.contains("data-route=\"T/one\"") && html.contains("data-route=\"T\""));
+}
+
+/// The first page counts cells by metric, zeros by construction apart, and names near cells with those that differ.
+#[test]
+fn cells_are_counted_by_metric() {
+    let html = ours(&render(&sample()).unwrap());
+    let table =
+        html.split("id=\"by-metric\"").nth(1).and_then(|t| t.split("</table>").next()).expect("a table");
+    let numbers = |title: &str| -> Vec<&str> {
+        let row = table.split("<tr>").find(|r| r.contains(title)).expect("a row");
+        row.split("<td class=\"n\">").skip(1).filter_map(|c| c.split('<').next()).collect()
+    };
+    assert_eq!(numbers("Metric 0"), ["2", "0", "0", "1"]);
+    assert_eq!(numbers("Metric 1"), ["0", "1", "2", "0"]);
+    assert!(!table.contains("Metric 2"), "nothing published has a verdict there");
+    let listed = html.split("<h2>What does not agree</h2>").nth(1).expect("a list");
+    assert!(listed.contains("suspected: A21"), "the near one is explained, too");
 }
 
 /// The HTML of a page, as the browser reads it when it is shown.

@@ -57,6 +57,8 @@ choice! {
         NextFrame = "next-frame",
         /// As proportional, for Fb < 0 only.
         Negative = "negative",
+        /// Divided by K while q > Q_mc, and after a sample of an own tagged frame while q < Q_eq.
+        BothEnds = "both-ends",
     }
 }
 
@@ -332,6 +334,18 @@ impl Scheme for Ecm {
     }
 }
 
+/// What a sample found, for the bytes until the next.
+#[derive(Clone, Copy, Debug)]
+struct Sampled {
+    /// Feedback and queue length, pages.
+    fb: f64,
+    q: f64,
+    /// It yielded no message.
+    silent: bool,
+    /// Its frame may get positive feedback from here.
+    tagged: bool,
+}
+
 /// The congestion point, of E2CM too.
 #[derive(Debug)]
 pub(crate) struct Point {
@@ -345,30 +359,35 @@ impl Point {
         Self { p, id, q_old: 0.0 }
     }
 
-    /// Bytes between samples after one with this feedback, `u` of the way through the jitter.
-    fn interval(&self, fb: f64, q: f64, silent: bool, u: f64) -> f64 {
-        let p = &self.p;
+    /// Bytes between samples after this one, `u` of the way through the jitter.
+    fn interval(&self, last: Sampled, u: f64) -> f64 {
+        let (p, Sampled { fb, q, silent, tagged }) = (&self.p, last);
+        let severe = p.q_mc.is_some_and(|mc| q > pages(mc));
         let mean = p.sample.0.as_f64() + p.jitter.as_f64() * (2.0 * u - 1.0);
         let strength = 1.0 + (p.k - 1.0) * fb.abs() / p.fb_max();
         let interval = match p.oversampling {
             Oversampling::Off => mean,
             Oversampling::Proportional => mean / strength,
             Oversampling::Negative if fb < 0.0 => mean / strength,
-            Oversampling::AboveQmc if p.q_mc.is_some_and(|mc| q > pages(mc)) => mean / p.k,
+            Oversampling::AboveQmc | Oversampling::BothEnds if severe => mean / p.k,
+            Oversampling::BothEnds if tagged && q < pages(p.q_eq) => mean / p.k,
             Oversampling::NextFrame if silent => 1.0,
-            Oversampling::Negative | Oversampling::AboveQmc | Oversampling::NextFrame => mean,
+            Oversampling::Negative
+            | Oversampling::AboveQmc
+            | Oversampling::NextFrame
+            | Oversampling::BothEnds => mean,
         };
         interval.max(1.0)
     }
 
     /// Arms the next sample.
-    fn arm(&self, fb: f64, q: f64, silent: bool, ctl: &mut PointControl<'_>) {
+    fn arm(&self, last: Sampled, ctl: &mut PointControl<'_>) {
         match self.p.sampling {
             Sampling::Bytes => {
                 let u = ctl.uniform();
-                ctl.sample_after(Bytes::new(self.interval(fb, q, silent, u) as u64));
+                ctl.sample_after(Bytes::new(self.interval(last, u) as u64));
             }
-            Sampling::PacketLast => ctl.sample_with((1500.0 / self.interval(fb, q, silent, 0.5)).min(1.0)),
+            Sampling::PacketLast => ctl.sample_with((1500.0 / self.interval(last, 0.5)).min(1.0)),
         }
     }
 }
@@ -376,7 +395,7 @@ impl Point {
 impl CongestionPoint for Point {
     fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>) {
         ctl.sample_dropped(self.p.sample_dropped);
-        self.arm(0.0, pages(queue.len), false, ctl);
+        self.arm(Sampled { fb: 0.0, q: pages(queue.len), silent: false, tagged: false }, ctl);
     }
 
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
@@ -395,7 +414,7 @@ impl CongestionPoint for Point {
             ctl.count(if fb > 0.0 && !stop { POSITIVE } else { NEGATIVE });
             ctl.notify(frame.flow, Feedback::Ecm { point: self.id, q_off, q_delta, fb, stop });
         }
-        self.arm(fb, q, !send, ctl);
+        self.arm(Sampled { fb, q, silent: !send, tagged }, ctl);
     }
 }
 

@@ -101,7 +101,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A6",
         "oversampling",
         "scheme.params.oversampling",
-        "off | proportional | above-qmc | next-frame | negative",
+        "off | proportional | above-qmc | next-frame | negative | both-ends",
         "how ECM samples faster under congestion",
     ),
     a(

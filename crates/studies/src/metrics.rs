@@ -15,7 +15,7 @@ pub struct Metric {
     pub tolerance: Tolerance,
 }
 
-/// How far a published value may be from the measured mean and still agree, beside the prediction interval.
+/// How far a published value that does not agree may be from the measured mean and still be called near.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// A share of the published value.
@@ -62,14 +62,14 @@ pub const METRICS: &[Metric] = &[
         "aggregate_throughput",
         "aggregate",
         "Gb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "data bits delivered to all hosts during the run, divided by its duration; drops and control frames excluded",
     ),
     metric(
         "hot_port_throughput",
         "hot port",
         "Gb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "data bits delivered to the hot host during the whole run, divided by its duration",
     ),
     metric(
@@ -97,7 +97,7 @@ pub const METRICS: &[Metric] = &[
         "innocent_throughput",
         "innocents",
         "Gb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "aggregate less hot-port throughput",
     ),
     metric(
@@ -118,7 +118,7 @@ pub const METRICS: &[Metric] = &[
         "bottleneck_utilization",
         "utilisation",
         "%",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "bits delivered by the hot port while it is slow, over what its service rate allows",
     ),
     metric(
@@ -154,51 +154,51 @@ pub const METRICS: &[Metric] = &[
         "throughput",
         "throughput",
         "Gb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "data rate delivered to the one receiver, mean of the measurement",
     ),
     metric(
         "innocent_flow_utilization",
         "innocent utilisation",
         "%",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "throughput of the flows not addressed to the hot host over what is offered to them",
     ),
     metric(
         "victim_flow_utilization",
         "victim utilisation",
         "%",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "data delivered by the hot port over what its service rate allows while it is slow and what is offered to it otherwise",
     ),
     metric(
         "victim_utilization_otherwise",
         "victim otherwise",
         "%",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "hot-port throughput while the port is not slow, over what is offered to it",
     ),
     metric(
         "flow_rate",
         "flow rate",
         "Mb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "delivered rate, mean over the flows with a fixed destination",
     ),
-    metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.015), "least of these rates"),
-    metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.015), "greatest of these rates"),
+    metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.03), "least of these rates"),
+    metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.03), "greatest of these rates"),
     metric(
         "throughput_loss",
         "loss",
         "Gb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "capacity of the bottleneck less the data rate through it; the bottleneck is the switch port with the largest load of data and control",
     ),
     metric(
         "aggregate_loss",
         "aggregate loss",
         "Gb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "sum of the max-min fair rates of all flows, without control traffic, less the aggregate throughput",
     ),
     metric(
@@ -219,14 +219,14 @@ pub const METRICS: &[Metric] = &[
         "ports_throughput",
         "through the ports",
         "Gb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "sum of the data rates through the switch ports that the scenario names",
     ),
     metric(
         "port_throughput",
         "through the port",
         "Gb/s",
-        Tolerance::Relative(0.015),
+        Tolerance::Relative(0.03),
         "data rate through the first of the switch ports that the scenario names, where it names several",
     ),
     metric(

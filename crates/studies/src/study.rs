@@ -299,9 +299,11 @@ pub fn jobs(
 /// Verdict of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The published value lies in the prediction interval or within the tolerance.
+    /// The published value is [`accepted`]: one honest run may give it.
     Agrees,
-    /// It does not.
+    /// It is not, but lies within the metric's tolerance.
+    Near,
+    /// It lies outside of that, too.
     Differs,
     /// Nothing was published.
     Unpublished,
@@ -314,6 +316,7 @@ impl Verdict {
     pub fn text(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
+            Self::Near => "near",
             Self::Differs => "differs",
             Self::Unpublished => "unpublished",
             Self::Incomparable => "incomparable",
@@ -352,7 +355,7 @@ pub struct Cell {
     pub note: String,
 }
 
-/// How far the measured mean may be from a published number in any case, in its unit: the metric's tolerance, and at
+/// How far the measured mean may be from a published number that is near, in its unit: the metric's tolerance, and at
 /// least half a unit of the last printed digit.
 pub fn allowance(metric: &Metric, published: &Published) -> f64 {
     let around = match metric.tolerance.around(published.value) {
@@ -366,14 +369,27 @@ pub fn allowance(metric: &Metric, published: &Published) -> f64 {
     around.max(published.half_unit())
 }
 
-/// The verdict on a published number (contracts): one run, so the prediction interval judges it, widened by half a unit
-/// of its last printed digit; or the tolerance.
-pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> Verdict {
+/// Share of the measured mean by which a published number may be off and still agree, whatever the metric.
+pub const CLOSE: f64 = 0.02;
+
+/// Where a published number agrees: in the prediction interval of one run, widened by half a unit of its last printed
+/// digit, or within [`CLOSE`] of the mean. The interval that spans both, in the unit of the summary.
+pub fn accepted(published: &Published, summary: &Summary) -> (f64, f64) {
     let half = published.half_unit();
-    let inside =
-        summary.prediction().is_some_and(|(l, h)| published.value >= l - half && published.value <= h + half);
+    let close = (CLOSE * summary.mean.abs()).max(half);
+    let (low, high) = (summary.mean - close, summary.mean + close);
+    summary.prediction().map_or((low, high), |(l, h)| (low.min(l - half), high.max(h + half)))
+}
+
+/// The verdict on a published number (contracts): it is one run, so the prediction interval judges it.
+pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> Verdict {
+    let (low, high) = accepted(published, summary);
     let near = (published.value - summary.mean).abs() <= allowance(metric, published) + 1e-12;
-    if inside || near { Verdict::Agrees } else { Verdict::Differs }
+    match published.value {
+        v if v >= low - 1e-12 && v <= high + 1e-12 => Verdict::Agrees,
+        _ if near => Verdict::Near,
+        _ => Verdict::Differs,
+    }
 }
 
 /// Factor from one unit to another of the same kind; none between kinds.
@@ -434,7 +450,7 @@ fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, val
         }
         (Some(p), _) => (judge(metric, p, &summary), String::new()),
     };
-    if verdict == Verdict::Differs {
+    if matches!(verdict, Verdict::Near | Verdict::Differs) {
         note = suspect(r, metric.id);
     }
     Some(Cell {
@@ -482,8 +498,12 @@ mod tests {
             note: String::new(),
         };
         let s = Summary::of(&[31.0, 31.0, 31.0]).unwrap();
-        assert_eq!(judge(metric, &printed("31.5"), &s), Verdict::Agrees, "0.5 points");
-        assert_eq!(judge(metric, &printed("31.51"), &s), Verdict::Differs);
+        assert_eq!(judge(metric, &printed("31.6"), &s), Verdict::Agrees, "2 % of 31");
+        let small = Summary::of(&[1.0, 1.0, 1.0]).unwrap();
+        assert_eq!(judge(metric, &printed("1.0"), &small), Verdict::Agrees);
+        assert_eq!(judge(metric, &printed("1.04"), &small), Verdict::Near, "0.5 points are near, not right");
+        assert_eq!(judge(metric, &printed("1.5"), &small), Verdict::Near);
+        assert_eq!(judge(metric, &printed("1.51"), &small), Verdict::Differs);
         let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
         assert_eq!(judge(metric, &printed("60"), &wide), Verdict::Agrees, "inside the prediction interval");
         assert_eq!(factor("Mb/s", "Gb/s"), Some(1e-3));

@@ -73,7 +73,8 @@ fn folder_name(manifest: &Path) -> String {
     folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Every source and text file under `folder`, skipping what is built, fetched or written by runs.
+/// Every source and text file under `folder`, skipping what is built, fetched, written by runs or Git's own (`.git` is a file
+/// in a further work tree).
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -84,7 +85,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             if !hidden && name != "out" && name != "target" && !name.starts_with("target-") {
                 walk(&entry.path(), files)?;
             }
-        } else if kind.is_file() && name != "Cargo.lock" {
+        } else if kind.is_file() && name != "Cargo.lock" && name != ".git" {
             files.push(entry.path());
         }
     }

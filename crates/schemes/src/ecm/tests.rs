@@ -43,13 +43,24 @@ fn oversampling_rules() {
         id: PointId(0),
         q_old: 0.0,
     };
-    let at = |o, fb, q| point(o).interval(fb, q, false, 0.5);
+    let sampled = |fb, q, tagged| Sampled { fb, q, silent: false, tagged };
+    let at = |o, fb, q| point(o).interval(sampled(fb, q, false), 0.5);
     assert_eq!(at(Oversampling::Off, -1875.0, 2000.0), 75_000.0);
     assert_eq!(at(Oversampling::Proportional, -1875.0, 2000.0), 7_500.0);
     assert_eq!(at(Oversampling::Proportional, 1875.0, 0.0), 7_500.0);
     assert_eq!(at(Oversampling::Negative, 1875.0, 0.0), 75_000.0);
     assert_eq!(at(Oversampling::AboveQmc, -10.0, 1301.0), 7_500.0);
-    assert_eq!(point(Oversampling::NextFrame).interval(1.0, 0.0, true, 0.5), 1.0);
+    let silent = Sampled { silent: true, ..sampled(1.0, 0.0, false) };
+    assert_eq!(point(Oversampling::NextFrame).interval(silent, 0.5), 1.0);
+    let both = |fb, q, tagged| point(Oversampling::BothEnds).interval(sampled(fb, q, tagged), 0.5);
+    assert_eq!(both(-1875.0, 1301.0, false), 7_500.0, "above Q_mc, whoever sent the frame");
+    assert_eq!(
+        both(-1875.0, 1000.0, true),
+        75_000.0,
+        "between the set point and Q_mc nothing is sampled faster"
+    );
+    assert_eq!(both(375.0, 0.0, true), 7_500.0, "below the set point only for limited flows");
+    assert_eq!(both(375.0, 0.0, false), 75_000.0);
 }
 
 const LINE: Rate = Rate::from_gbps(10.0);

@@ -3,7 +3,7 @@
 use super::{CAP, Combination, Lab, Setup};
 use crate::stats::{Summary, t95};
 use crate::store::RunRecord;
-use crate::study::{Cell, Verdict, allowance, cells};
+use crate::study::{CLOSE, Cell, Verdict, allowance, cells};
 use std::collections::BTreeMap;
 
 impl Lab<'_> {
@@ -73,14 +73,15 @@ impl Lab<'_> {
         let scale = (allowed * allowed + half * half).sqrt().max(1e-12);
         let each: Vec<f64> =
             cell.values.iter().map(|v| ((published.value - v).abs() / scale).min(CAP)).collect();
-        let near = (published.value - cell.summary.mean).abs() <= allowed.max(half) + 1e-12;
+        let off = (published.value - cell.summary.mean).abs() - published.half_unit();
+        let agrees = off <= half.max(CLOSE * cell.summary.mean.abs() - published.half_unit()) + 1e-12;
         let distance = each.iter().sum::<f64>() / each.len().max(1) as f64;
         (each.len() == self.seeds as usize).then(|| ScoredCell {
             cell: cell.clone(),
             scale,
             each,
             distance,
-            agrees: near,
+            agrees,
         })
     }
 }
@@ -110,7 +111,7 @@ pub struct ScoredCell {
     pub each: Vec<f64>,
     /// Their mean.
     pub distance: f64,
-    /// The mean lies within the allowance or the pooled prediction interval.
+    /// The published number lies in the pooled prediction interval, or within [`CLOSE`] of the mean.
     pub agrees: bool,
 }
 
