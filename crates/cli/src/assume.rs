@@ -60,7 +60,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     } else {
         asked_switches(&args.over).map_err(Failure::Input)?
     };
-    let scenario = Scenario::load(&args.scenario, &pairs(&args.sets)?)?;
+    let scenario = Scenario::load_in(&common.registry, &args.scenario, &pairs(&args.sets)?, &[])?;
     let published = published_in(args.published.as_deref())?;
     refuse_no_seeds(args.seeds)?;
     let only: Vec<String> = args.only.iter().map(|t| t.to_lowercase()).collect();

@@ -3,6 +3,7 @@
 use crate::look;
 use crate::reproduce::{refuse_huge, threads};
 use crate::{Common, Done, Failure};
+use cnsim_scheme_api::Registry;
 use cnsim_studies::results::{LARGEST, Results, Run, read_text, series_csv, series_file};
 use cnsim_studies::scenario::{Scenario, config};
 use cnsim_studies::store::{RESULT_VERSION, RunRecord};
@@ -23,7 +24,10 @@ pub(crate) fn verify(file: &Path, asked: usize, force: bool, common: &Common) ->
     }
     let mut jobs = Vec::new();
     for run in &all.runs {
-        jobs.push(job(run).map_err(|e| Failure::input(format!("{}: {}: {e}", file.display(), run.title())))?);
+        jobs.push(
+            job(&common.registry, run)
+                .map_err(|e| Failure::input(format!("{}: {}: {e}", file.display(), run.title())))?,
+        );
     }
     refuse_huge(&jobs, force)?;
     let watch = Arc::new(Watch::default());
@@ -100,11 +104,11 @@ pub(crate) fn verify(file: &Path, asked: usize, force: bool, common: &Common) ->
 }
 
 /// The job that a run's configuration describes.
-fn job(run: &Run) -> Result<Job, String> {
+fn job(registry: &Registry, run: &Run) -> Result<Job, String> {
     let told = |problems: Vec<cnsim_studies::text::Problem>| {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
-    let (scenario, case) = Scenario::from_config(&run.config).map_err(told)?;
+    let (scenario, case) = Scenario::from_config(registry, &run.config).map_err(told)?;
     let ready = scenario.ready(&case).map_err(told)?;
     Ok(Job::new(&scenario, case, ready, run.seed))
 }

@@ -10,9 +10,10 @@ fn every_embedded_case_reads_back() {
         let scenario = Scenario::load(id, &[]).unwrap();
         for case in scenario.cases() {
             let ready = scenario.ready(&case).unwrap();
-            let (copy, same) = Scenario::from_config(&ready.config).unwrap_or_else(|p| {
-                panic!("{id}, {}, {}: {}", case.condition, case.scheme, p[0]);
-            });
+            let (copy, same) = Scenario::from_config(&cnsim_schemes::registry(), &ready.config)
+                .unwrap_or_else(|p| {
+                    panic!("{id}, {}, {}: {}", case.condition, case.scheme, p[0]);
+                });
             let again = copy.ready(&same).unwrap_or_else(|p| panic!("{id}, {}: {}", case.condition, p[0]));
             assert_eq!(again.config, ready.config, "{id}");
             assert_eq!(
@@ -35,12 +36,13 @@ fn what_is_not_a_configuration_is_refused() {
     let config = scenario.ready(case).unwrap().config;
     assert_eq!(config["workload.transfers"][1], "2 us, H1, H2, 20 KB");
     assert!(config.get("hotspot.rate").is_none(), "there is no hotspot");
-    let (copy, same) = Scenario::from_config(&config).unwrap();
+    let (copy, same) = Scenario::from_config(&cnsim_schemes::registry(), &config).unwrap();
     assert_eq!(copy.ready(&same).unwrap().config, config);
     let refused = |key: &str, value: serde_json::Value, words: &str| {
         let mut bad = config.clone();
         bad[key] = value;
-        let found = Scenario::from_config(&bad).and_then(|(s, c)| s.ready(&c).map(|r| r.config));
+        let found = Scenario::from_config(&cnsim_schemes::registry(), &bad)
+            .and_then(|(s, c)| s.ready(&c).map(|r| r.config));
         let said = found.map_err(|p| p[0].to_string()).map(|c| c == bad);
         assert!(said.as_ref().is_err_and(|s| s.contains(words)), "{key}: {said:?}");
     };
@@ -56,6 +58,6 @@ fn what_is_not_a_configuration_is_refused() {
     let mut less = config.clone();
     less.as_object_mut().unwrap().remove("topology.hosts");
     less["workload.transfers"] = serde_json::json!(["1 us, H0, H1, 10 KB"]);
-    let (s, c) = Scenario::from_config(&less).unwrap();
+    let (s, c) = Scenario::from_config(&cnsim_schemes::registry(), &less).unwrap();
     assert_ne!(s.ready(&c).unwrap().config, less);
 }

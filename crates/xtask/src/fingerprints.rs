@@ -70,7 +70,8 @@ impl Row {
         };
         let file = root.join(scenario).display().to_string();
         let scenario = if scenario.ends_with(".toml") { &file } else { scenario };
-        let loaded = Scenario::load_for(scenario, &sets, &[scheme]).map_err(problems)?;
+        let loaded =
+            Scenario::load_in(&cnsim_schemes::registry(), scenario, &sets, &[scheme]).map_err(problems)?;
         let case = loaded
             .case_named(condition, Some(pause), Some(scheme))
             .ok_or_else(|| wrong("the condition fits no template of the scenario"))?;

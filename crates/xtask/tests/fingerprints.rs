@@ -48,7 +48,7 @@ fn fingerprints_hold_on_four_threads() {
 #[test]
 fn every_scheme_and_scenario_is_pinned() {
     let rows = read(&root()).unwrap();
-    for entry in cnsim_schemes::catalogue() {
+    for entry in cnsim_schemes::registry().iter() {
         assert!(rows.iter().any(|r| r.asked[3] == entry.name), "no row runs {}", entry.name);
     }
     for (name, _) in cnsim_studies::scenario::EMBEDDED {

@@ -10,14 +10,14 @@ use crate::keys::{TABLES, find};
 use crate::reader::default_items;
 use crate::settings::Settings;
 use crate::text::{Flat, Leaf, Place, Problem};
-use cnsim_schemes::Built;
+use cnsim_scheme_api::{Configured, Registry};
 use serde_json::{Map, Value, json};
 
 /// Keys that name a run and change nothing of it.
 pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Writes the configuration of a case.
-pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &Built) -> Value {
+pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &Configured) -> Value {
     let mut config = Map::new();
     let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned());
     config.insert("study".into(), json!(word("study").unwrap_or_else(|| default("study").into())));
@@ -36,7 +36,7 @@ pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &B
             config.insert(key, value);
         }
     }
-    let params: Map<String, Value> = built.values.iter().map(|(k, v)| ((*k).into(), json!(v))).collect();
+    let params: Map<String, Value> = built.values.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
     config.insert("scheme".into(), json!({"name": case.scheme, "params": params}));
     Value::Object(config)
 }
@@ -68,11 +68,11 @@ fn leaf(value: &Value) -> Option<Leaf> {
 }
 
 impl Scenario {
-    /// The scenario of one case that a configuration describes, and that case.
+    /// The scenario of one case that a configuration describes, with the schemes of this registry, and that case.
     ///
     /// # Errors
     /// Everything in it that is not a key with a text or a list of texts, that nobody reads, or that has no effect.
-    pub fn from_config(config: &Value) -> Result<(Self, Case), Vec<Problem>> {
+    pub fn from_config(registry: &Registry, config: &Value) -> Result<(Self, Case), Vec<Problem>> {
         let mut flat = Flat::parse("config", "").map_err(|p| vec![p])?;
         let mut problems = Vec::new();
         let wrong = |flat: &Flat, key: &str, reason: &str| {
@@ -81,11 +81,11 @@ impl Scenario {
         let Some(all) = config.as_object() else {
             return Err(vec![wrong(&flat, "", "the configuration is not an object")]);
         };
-        let scheme = all.get("scheme").and_then(|s| s["name"].as_str()).and_then(cnsim_schemes::find);
+        let scheme = all.get("scheme").and_then(|s| s["name"].as_str()).and_then(|name| registry.find(name));
         let Some(scheme) = scheme else {
             return Err(vec![wrong(&flat, "scheme", "names no scheme that this program has")]);
         };
-        let usual = (scheme.build)(&[]).map(|b| b.values).unwrap_or_default();
+        let usual = scheme.build(&[]).map(|b| b.values).unwrap_or_default();
         for (key, value) in all.iter().filter(|(k, _)| *k != "scheme") {
             match leaf(value) {
                 Some(leaf) => drop(flat.leaves.insert(key.clone(), leaf)),
@@ -101,11 +101,11 @@ impl Scenario {
             match leaf(value).filter(|l| !l.list) {
                 None => problems.push(wrong(&flat, &path, "not a text")),
                 // A parameter at its default may be one that has no effect beside the others.
-                Some(l) if usual.iter().any(|(k, v)| *k == key.as_str() && *v == l.items[0]) => {}
+                Some(l) if usual.iter().any(|(k, v)| k == key && *v == l.items[0]) => {}
                 Some(l) => drop(flat.leaves.insert(path, l)),
             }
         }
-        known_keys(&flat, &mut problems);
+        known_keys(&flat, registry, &mut problems);
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -125,13 +125,14 @@ impl Scenario {
                 template: Template::literal(&word("condition")),
                 rows: vec![Vec::new()],
                 pauses: vec![pause.clone()],
-                schemes: vec![scheme.name.into()],
+                schemes: vec![scheme.name.clone()],
                 seeds: None,
             }],
             figures: Vec::new(),
             flat,
+            registry: registry.clone(),
         };
-        let case = scenario.case(0, Vec::new(), &pause, scheme.name);
+        let case = scenario.case(0, Vec::new(), &pause, &scheme.name);
         Ok((scenario, case))
     }
 }
