@@ -13,6 +13,7 @@ mod look_report;
 mod look_table;
 mod look_topology;
 mod output;
+mod progress;
 mod reproduce;
 mod run;
 mod summary;
