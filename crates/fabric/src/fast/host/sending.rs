@@ -13,6 +13,10 @@ use cnsim_scheme_api::{
 };
 use std::collections::VecDeque;
 
+/// Why a limiter of a whole host cannot send a probe.
+const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to probe; \
+                       `Scope::Flow` has one";
+
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
     pub(super) fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) -> bool {
