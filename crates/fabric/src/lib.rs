@@ -2,8 +2,10 @@
 //!
 //! Tell it a [`RunSpec`], call [`run`], read the [`Outcome`].
 
+mod check;
 mod engine;
 mod fast;
+mod model;
 mod net;
 mod outcome;
 mod per_bin;
@@ -28,7 +30,7 @@ pub enum Engine {
     /// Conservative windows, node at a time, on this many threads.
     #[default]
     Windowed,
-    /// One global event list: slow and simple, the oracle.
+    /// One global event list over the model (`src/model`), an event at a time: slow and simple, the oracle.
     EventList,
 }
 

@@ -11,7 +11,7 @@ mod thin;
 mod window;
 
 use crate::fast::bodies::Bodies;
-use crate::fast::frame::{Frame, Hash, Key, NEVER, NO_EVENT, arrival_kind, order};
+use crate::fast::frame::{Frame, Hash, Key, NEVER, NO_EVENT, order};
 use crate::fast::limiter::Limiters;
 use crate::fast::paged::Paged;
 use crate::fast::source::Source;
@@ -304,14 +304,6 @@ impl Host {
     /// Data and control frames put on the link.
     pub(crate) fn hops(&self) -> u64 {
         self.sent + self.control_hops
-    }
-
-    pub(crate) fn next(&self, wires: &Wires) -> Key {
-        let mut best = self.next_own();
-        if let Some(e) = wires.head(self.inbox) {
-            best = best.min((e.ready, arrival_kind(e.frame.kind()), 0));
-        }
-        best
     }
 
     pub(crate) fn next_own(&self) -> Key {

@@ -6,7 +6,7 @@
 //! touches it*: `advance` replays the transmitter from the frames' ready times. That is exact
 //! as long as no port's departure can influence another port: departures matter elsewhere only where they may end an
 //! XOFF, or where outputs share a memory cell that is nearly full. Ports of which that is true are *critical*: before
-//! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
+//! every event they are brought up to date together, in time order. All else stays lazy. The oracle knows
 //! nothing of this, and must agree bit for bit.
 
 mod ranks;
