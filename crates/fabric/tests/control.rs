@@ -117,7 +117,8 @@ impl ReactionPoint for Reaction {
         };
         limiter.set_rate(rate);
         self.n += 1;
-        if self.chatter.on(9) && self.n.is_multiple_of(5) {
+        // A limiter of a whole host has no path to probe.
+        if self.chatter.on(9) && !self.chatter.on(11) && self.n.is_multiple_of(5) {
             let class = if self.chatter.on(10) { Class::Data } else { Class::Control };
             limiter.send_probe(Probe::new(self.n, ProbeTarget::Destination, class));
         }

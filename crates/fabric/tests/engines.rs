@@ -91,7 +91,8 @@ impl ReactionPoint for Reaction {
         limiter.set_rate((limiter.rate() * 0.7).max(Rate::from_mbps(50.0)));
         limiter.start_timer(Slot(1), Time::from_us(40));
         limiter.stamp_with(Tag::RateDiscovery(limiter.line_rate()), 0.5);
-        if self.n.is_multiple_of(3) {
+        // A limiter of a whole host has no path to probe.
+        if self.n.is_multiple_of(3) && self.dial & 128 == 0 {
             let class = if self.dial & 64 > 0 {
                 cnsim_scheme_api::Class::Data
             } else {

@@ -89,7 +89,8 @@ impl ReactionPoint for Reaction {
         if self.on(8) {
             limiter.start_timer(Slot(1), Time::from_ns(300));
         }
-        if self.on(32) {
+        // A limiter of a whole host has no path to probe.
+        if self.on(32) && !self.on(512) {
             let class = if self.on(64) { Class::Data } else { Class::Control };
             limiter.send_probe(Probe::new(self.n, ProbeTarget::Destination, class));
         }

@@ -159,7 +159,8 @@ impl Scheme for Dial {
     }
     fn plan(&self) -> Plan {
         Plan {
-            limiter_scope: if self.on(11) && self.on(12) { Scope::Host } else { Scope::Flow },
+            // A limiter of a whole host has no path to probe.
+            limiter_scope: Scope::Flow,
             built: if self.on(13) && self.on(0) { Built::OnFeedback } else { Built::FirstFrame },
             reflect: match (self.on(14), self.on(2)) {
                 (false, _) => ReflectGate::Never,
