@@ -185,9 +185,9 @@ enum Verb {
     },
     /// Compare two results.json.
     Compare {
-        /// One.
+        /// Path of the first results.json.
         a: PathBuf,
-        /// The other.
+        /// Path of the second results.json.
         b: PathBuf,
     },
     /// Vary keys of a scenario over a grid: table, CSV, figure.

@@ -5,7 +5,11 @@ use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
+<<<<<<< HEAD
 use crate::model::NO_PATH;
+=======
+use crate::flows::number;
+>>>>>>> main
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
@@ -14,9 +18,20 @@ use cnsim_scheme_api::{
 };
 use std::collections::VecDeque;
 
+/// Why a limiter of a whole host cannot send a probe.
+const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to probe; \
+                       `Scope::Flow` has one";
+
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
-    pub(super) fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) -> bool {
+    pub(super) fn generate(
+        &mut self,
+        dst: u32,
+        len: u16,
+        flow: Option<u16>,
+        greedy: bool,
+        net: &Net,
+    ) -> bool {
         let limiter = self.limiter_of(dst, net);
         // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
         let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
@@ -30,7 +45,10 @@ impl Host {
                 return false;
             }
         }
-        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
+        let mut frame = Frame::data(self.id, dst, number(self.seq, flow), len, self.now);
+        if flow.is_some() {
+            frame.set_finite();
+        }
         self.seq = self.seq.wrapping_add(1);
         if let Some(voqs) = &mut self.voqs {
             if voqs.frames >= self.fifo_limit {
