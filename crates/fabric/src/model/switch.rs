@@ -17,11 +17,7 @@ use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointAction, PointControl, PointId,
-<<<<<<< HEAD
-    Probe, ProbeTarget, Queue, QueueSite, RampAt, Rate, Slot, Tag, Time,
-=======
-    Probe, ProbeTarget, Queue as View, QueueKind, QueueSite, RampAt, Rate, Slot, Tag, Time,
->>>>>>> main
+    Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
 };
 use std::collections::VecDeque;
 

@@ -5,11 +5,8 @@ use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
-<<<<<<< HEAD
-use crate::model::NO_PATH;
-=======
 use crate::flows::number;
->>>>>>> main
+use crate::model::NO_PATH;
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
@@ -17,10 +14,6 @@ use cnsim_scheme_api::{
     ReactionPoint, Scope, Slot, SourceSite, Stream, Time,
 };
 use std::collections::VecDeque;
-
-/// Why a limiter of a whole host cannot send a probe.
-const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to probe; \
-                       `Scope::Flow` has one";
 
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
