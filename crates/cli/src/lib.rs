@@ -192,9 +192,9 @@ enum Verb {
     /// Compare two results.json: runs that only one has, changed configurations, metrics paired by seed. Exit code 3 where they
     /// differ.
     Compare {
-        /// One.
+        /// Path of the first results.json.
         a: PathBuf,
-        /// The other.
+        /// Path of the second results.json.
         b: PathBuf,
         /// As JSON.
         #[arg(long)]

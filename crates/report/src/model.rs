@@ -357,9 +357,9 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Holds {
-    /// It does.
+    /// The claim holds.
     Yes,
-    /// It does not.
+    /// The claim does not hold.
     No,
     /// The difference is inside the noise.
     Undecided,

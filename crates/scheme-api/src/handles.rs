@@ -27,12 +27,12 @@ pub struct Queue {
 /// Which data frames wake a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Gate {
-    /// None.
+    /// No frame.
     #[default]
     Never,
     /// The frame that brings the bytes counted to the armed number.
     AfterBytes,
-    /// Each, with this probability.
+    /// Each frame, with this probability.
     Probability(f64),
     /// Frames that carry a tag.
     Tagged,
@@ -62,7 +62,7 @@ pub struct Ramp {
     pub p_max: f64,
     /// Probability above `high`, 0 to 1.
     pub p_beyond: f64,
-    /// Looks at arrival or departure.
+    /// Whether it looks at the queue when a frame arrives or when it departs.
     pub at: RampAt,
 }
 
@@ -116,7 +116,7 @@ pub struct PointState {
 const NEVER: i64 = i64::MAX / 2;
 
 impl PointState {
-    /// Unarmed.
+    /// The state of a point that has armed nothing yet.
     pub fn new(stream: Stream) -> Self {
         Self {
             countdown: NEVER,
@@ -202,7 +202,7 @@ impl<'a> PointControl<'a> {
         self.state.gate = Gate::Always;
         self.state.countdown = 0;
     }
-    /// Wake no more.
+    /// Stop waking at frames; timers go on.
     pub fn sample_never(&mut self) {
         self.state.gate = Gate::Never;
         self.state.countdown = NEVER;
@@ -292,7 +292,7 @@ pub struct LimiterState {
 }
 
 impl LimiterState {
-    /// Not engaged, at line rate.
+    /// The state of a limiter that holds nothing back: not engaged, at line rate.
     pub fn new(line_rate: Rate, mtu: Bytes, stream: Stream) -> Self {
         Self {
             rate: line_rate,
@@ -320,7 +320,7 @@ impl LimiterState {
     pub fn sent(&self) -> u64 {
         (self.armed - self.countdown) as u64
     }
-    /// Says how many have been sent so far.
+    /// Sets the number of data bytes sent so far.
     pub fn set_sent(&mut self, bytes: u64) {
         self.armed = self.countdown + bytes as i64;
     }
@@ -503,7 +503,7 @@ impl<'a> Limiter<'a> {
 /// Which received data frames wake a reflector (probes always do).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum ReflectGate {
-    /// None.
+    /// No data frame wakes the reflector.
     #[default]
     Never,
     /// Marked frames (DCQCN, which asks for others with [`ReflectorControl::hear_all`] while it owes a message).
@@ -528,18 +528,18 @@ pub struct ReflectorState {
     pub hears_all: bool,
     /// Data bytes received for the flow (or station) since it was built, where the plan says that they are asked for.
     pub received: u64,
-    /// It does.
+    /// Whether `received` is maintained.
     pub counts: bool,
     /// Random stream of the site.
     pub stream: Stream,
 }
 
 impl ReflectorState {
-    /// Hears what the plan's gate selects. `counts`: [`crate::Plan::received`].
+    /// The state of a reflector that hears what the plan's gate selects. `counts`: [`crate::Plan::received`].
     pub fn new(stream: Stream, counts: bool) -> Self {
         Self { deaf_until: Time::ZERO, hears_all: false, received: 0, counts, stream }
     }
-    /// Does a frame wake it that the plan's gate selects, or does not?
+    /// Whether a data frame that arrives now wakes the reflector; `selected`: the plan's gate selects the frame.
     pub fn wakes(&self, now: Time, selected: bool) -> bool {
         self.deaf_until <= now && (selected || self.hears_all)
     }

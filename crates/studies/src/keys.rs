@@ -332,7 +332,7 @@ pub const KEYS: &[Key] = &[
         "from the arrival of a feedback message to its effect: processing at the reaction point, or the extra round trip of a study",
     ),
     only(
-        key("host.ignores_pause", SWITCHED, "off", "a fault: hosts send on in XOFF"),
+        key("host.ignores_pause", SWITCHED, "off", "a fault: hosts keep sending while paused"),
         "pause.mode",
         &["on", "global"],
     ),

@@ -61,7 +61,7 @@ struct Ear {
     hears_all: bool,
 }
 
-/// What says what the sending side does.
+/// The mechanisms that can currently affect what the host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Calm {
     /// The source and the link alone.

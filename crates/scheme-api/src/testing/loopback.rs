@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 /// What happens to messages on their way, each a probability.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
-    /// Lost.
+    /// The message is lost.
     pub lose: f64,
-    /// Delivered a second time, a step later or more.
+    /// The message is delivered a second time, a step later or more.
     pub double: f64,
-    /// Held back, so that later ones overtake it.
+    /// The message is held back, so that later ones overtake it.
     pub delay: f64,
 }
 
@@ -28,7 +28,7 @@ pub struct Loopback {
     pub reflector: Option<ReflectorRig>,
     /// Messages delivered so far.
     pub delivered: u64,
-    /// The last one delivered.
+    /// The last message delivered.
     pub last: Option<Feedback>,
     faults: Faults,
     draws: Stream,
