@@ -46,7 +46,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     let started = std::time::Instant::now();
-    let record = look::with_progress(1, job.ready.settings.packet_hops(), &watch, common.quiet, || {
+    let record = look::with_progress(1, job.ready.estimate().packet_hops, &watch, common.quiet, || {
         run_job(&job, None, &watch, args.threads.min(64))
     });
     let Some(record) = record.map_err(Failure::Run)? else {
@@ -164,7 +164,7 @@ pub(crate) fn verify(file: &Path, asked: usize, common: &Common) -> Done {
     }
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
-    let work = jobs.iter().map(|j| j.ready.settings.packet_hops()).sum();
+    let work = jobs.iter().map(|j| j.ready.estimate().packet_hops).sum();
     let records = look::with_progress(jobs.len() as u64, work, &watch, common.quiet, || {
         run_jobs(&jobs, None, threads(asked), &watch)
     });
