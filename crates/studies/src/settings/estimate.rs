@@ -265,7 +265,12 @@ impl Settings {
                 held += rate * open[*s] * pass_down[*to] * links(*s) * scale;
             }
         }
-        held
+        // Until it is held back, it fills the memories on its way.
+        let fill = self.buffer.pause.map_or(self.buffer.share, |p| p.high.min(self.buffer.share));
+        let senders = self.plans.iter().filter(|p| !p.is_empty()).count() as f64;
+        let links = hops / demand.bits.max(1.0);
+        let filling = senders * fill.as_f64() * 8.0 * links / self.duration.as_secs_f64();
+        (held + filling).min(hops.max(held))
     }
 
     /// Share of the hops that fall within the run: a frame needs its time for every link of its path.
