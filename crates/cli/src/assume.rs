@@ -104,7 +104,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     refuse_many(&jobs, args.batch.force)?;
     if !common.quiet {
         let each =
-            jobs.iter().map(|j| j.ready.settings.packet_hops()).sum::<f64>() / jobs.len().max(1) as f64;
+            jobs.iter().map(|j| j.ready.estimate().packet_hops).sum::<f64>() / jobs.len().max(1) as f64;
         let then = if whole {
             "the whole grid".into()
         } else {

@@ -98,7 +98,7 @@ fn scenario(s: &Scenario, written: String) -> Done {
     println!("{}", draw::network(&ready));
     let (mut hops, mut runs) = (0.0, 0);
     for case in &cases {
-        hops += s.ready(case)?.settings.packet_hops() * s.seeds_of(case) as f64;
+        hops += s.ready(case)?.estimate().packet_hops * s.seeds_of(case) as f64;
         runs += s.seeds_of(case);
     }
     println!("{}", bold(&format!("{} cases, {runs} runs with their seeds", cases.len())));

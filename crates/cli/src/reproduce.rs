@@ -186,7 +186,7 @@ pub(crate) fn run_all(
     }
     // What is in the store costs next to nothing.
     let new = jobs.iter().filter(|j| !store.has(&j.ready.config, j.seed));
-    let hops = new.map(|j| j.ready.settings.packet_hops()).sum();
+    let hops = new.map(|j| j.ready.estimate().packet_hops).sum();
     let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
     look::with_progress(jobs.len() as u64, hops, watch, quiet, work).map_err(Failure::Run)
 }
@@ -268,9 +268,9 @@ pub(crate) fn threads(asked: usize) -> usize {
 
 /// Refuses what would take hours or fill the memory.
 pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
-    let hops: f64 = jobs.iter().map(|j| j.ready.settings.packet_hops()).sum();
-    let memory = jobs.iter().map(|j| j.ready.settings.memory()).fold(0.0, f64::max);
-    let seconds = hops / ASSUMED_SPEED;
+    let hops: f64 = jobs.iter().map(|j| j.ready.estimate().packet_hops).sum();
+    let memory = jobs.iter().map(|j| j.ready.estimate().memory).fold(0.0, f64::max);
+    let seconds: f64 = jobs.iter().map(|j| j.ready.estimate().seconds).sum();
     if !force && (seconds > HUGE_SECONDS || memory > HUGE_BYTES) {
         return Err(Failure::input(format!(
             "this is huge: about {hops:.1e} packet-hops, {:.1} CPU-hours, {:.1} GB of memory a run\n  help: shorten run.duration, use fewer hosts or seeds, or insist with --force",

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     let started = std::time::Instant::now();
-    let record = look::with_progress(1, job.ready.settings.packet_hops(), &watch, common.quiet, || {
+    let record = look::with_progress(1, job.ready.estimate().packet_hops, &watch, common.quiet, || {
         run_job(&job, None, &watch, args.threads.min(64))
     });
     let Some(record) = record.map_err(Failure::Run)? else {

@@ -208,17 +208,21 @@ fn claim(c: &Claim, out: &Path) -> Done {
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
     let cases = scenario.cases();
-    let mut hops = 0.0;
+    let (mut hops, mut seconds, mut memory) = (0.0, 0.0, 0.0_f64);
     for case in &cases {
-        hops += scenario.ready(case)?.settings.packet_hops() * scenario.seeds_of(case) as f64;
+        let (one, seeds) = (scenario.ready(case)?.estimate(), scenario.seeds_of(case) as f64);
+        hops += one.packet_hops * seeds;
+        seconds += one.seconds * seeds;
+        memory = memory.max(one.memory);
     }
     if !common.quiet {
         println!(
-            "{file}: no problem; {} cases, {} runs with all seeds, about {:.2e} packet-hops, {:.0} CPU-seconds",
+            "{file}: no problem; {} cases, {} runs with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
             cases.len(),
             cases.iter().map(|c| scenario.seeds_of(c)).sum::<u64>(),
             hops,
-            hops / crate::reproduce::ASSUMED_SPEED
+            seconds,
+            memory / 1e6
         );
     }
     Ok(())

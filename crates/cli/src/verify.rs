@@ -120,7 +120,7 @@ fn repeat(
     watch: &Arc<Watch>,
     common: &Common,
 ) -> Result<Vec<RunRecord>, Failure> {
-    let work = jobs.iter().map(|j| j.ready.settings.packet_hops()).sum();
+    let work = jobs.iter().map(|j| j.ready.estimate().packet_hops).sum();
     let records = look::with_progress(jobs.len() as u64, work, watch, common.quiet, || {
         run_jobs(jobs, None, threads(asked), watch)
     });

@@ -6,6 +6,7 @@ mod check;
 mod engine;
 mod fast;
 mod flows;
+mod headroom;
 #[cfg_attr(not(debug_assertions), doc(hidden))]
 pub mod marks;
 mod model;
@@ -16,6 +17,7 @@ mod spec;
 mod tx_rate;
 
 pub use engine::run;
+pub use headroom::headroom;
 
 pub use outcome::{
     ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,

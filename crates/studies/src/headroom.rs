@@ -20,10 +20,7 @@ impl Loop {
     /// processed, the sender finishes its frame, and what is on the link and in processing arrives; and the frame that
     /// triggered it.
     pub fn headroom(&self) -> Bytes {
-        let frame = self.rate.transmission_time(self.frame);
-        let xoff = self.rate.transmission_time(Bytes::new(64));
-        let time = frame + xoff + (self.delay + self.processing) * 2 + frame;
-        Bytes::new((self.rate.bps() * time.as_secs_f64() / 8.0).round() as u64 + self.frame.get() + 64)
+        cnsim_fabric::headroom(self.rate, self.rate, self.delay, self.processing, self.frame)
     }
 }
 

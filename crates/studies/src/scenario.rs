@@ -9,7 +9,7 @@ use crate::figures::{self, FigureSpec};
 use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
-use crate::settings::Settings;
+use crate::settings::{Estimate, Settings};
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file};
 use cnsim_scheme_api::{Configured, Registry};
 use serde_json::Value;
@@ -79,6 +79,13 @@ pub struct Ready {
     pub scheme: String,
     /// All that determines the run but the seed; enough to run it again.
     pub config: Value,
+}
+
+impl Ready {
+    /// What a run will cost.
+    pub fn estimate(&self) -> Estimate {
+        self.settings.estimate(&self.scheme)
+    }
 }
 
 impl Scenario {

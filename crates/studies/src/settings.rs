@@ -1,5 +1,9 @@
 //! Typed settings of one case, checked, and the network that they describe.
 
+mod estimate;
+
+pub use estimate::Estimate;
+
 use crate::headroom::Loop;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
 use crate::kinds::{Buffer, ControlTravels, Limiter, Paths, PauseMode, PauseTravels, Queues, Switched};
@@ -256,19 +260,6 @@ impl Settings {
     /// Sum of the loads offered, a greedy host counting fully.
     pub fn offered(&self) -> Rate {
         Rate::from_bps((0..self.hosts()).map(|h| self.offered_by(h).bps()).sum())
-    }
-
-    /// Estimate of the packet-hops of one run.
-    pub fn packet_hops(&self) -> f64 {
-        let frame = self.plans.iter().flatten().map(|p| p.frame().as_f64()).next().unwrap_or(1500.0);
-        self.offered().bps() * self.duration.as_secs_f64() / (frame * 8.0) * self.wiring.mean_hops()
-    }
-
-    /// Estimate of the memory of one run, bytes.
-    pub fn memory(&self) -> f64 {
-        let hosts = self.hosts() as f64;
-        let bins = self.duration.as_secs_f64() / self.bin.as_secs_f64();
-        hosts * (4e3 + f64::from(self.fifo.min(1_000_000)) * 32.0) + bins * 16.0 * (hosts.min(64.0) + 2.0)
     }
 
     /// The run that these settings describe.

@@ -139,30 +139,6 @@ impl Wiring {
         let first = root(&mut group, 0);
         (1..self.hosts.len()).find(|h| root(&mut group, *h) != first)
     }
-
-    /// Mean number of links between two hosts, for estimates: by breadth-first search from the first host.
-    pub fn mean_hops(&self) -> f64 {
-        let nodes = self.hosts.len() + self.switches.len();
-        let mut near: Vec<Vec<usize>> = vec![Vec::new(); nodes];
-        for l in &self.links {
-            near[l.a.0.0 as usize].push(l.b.0.0 as usize);
-            near[l.b.0.0 as usize].push(l.a.0.0 as usize);
-        }
-        let mut hops = vec![usize::MAX; nodes];
-        hops[0] = 0;
-        let mut queue = std::collections::VecDeque::from([0]);
-        while let Some(n) = queue.pop_front() {
-            for &m in &near[n] {
-                if hops[m] == usize::MAX {
-                    hops[m] = hops[n] + 1;
-                    queue.push_back(m);
-                }
-            }
-        }
-        let far: Vec<f64> =
-            hops[1..self.hosts.len()].iter().filter(|h| **h != usize::MAX).map(|h| *h as f64).collect();
-        far.iter().sum::<f64>() / far.len().max(1) as f64
-    }
 }
 
 /// Collects nodes and links.

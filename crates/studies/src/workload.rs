@@ -6,7 +6,7 @@ use crate::topology::Wiring;
 use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
 use cnsim_scheme_api::{NodeId, Purpose, Stream};
 use cnsim_units::{Bytes, Rate, Time};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// A source of one host, but for what a seed decides.
@@ -126,6 +126,37 @@ impl Plan {
     /// Greedy, always or in turns.
     pub fn greedy(&self) -> bool {
         matches!(self.arrivals, Arrivals::Greedy | Arrivals::OnOff { .. })
+    }
+
+    /// When it sends: from, and to (not including).
+    pub(crate) fn span(&self) -> (Time, Time) {
+        (self.start, self.stop)
+    }
+
+    /// Where it sends, but for permutations and transfers.
+    pub(crate) fn goals(&self) -> &Destinations {
+        &self.destinations
+    }
+
+    /// Finite transfers.
+    pub(crate) fn transfers(&self) -> &[Transfer] {
+        &self.transfers
+    }
+
+    /// Mean bits of a frame.
+    pub(crate) fn bits_of_frames(&self) -> f64 {
+        let whole = self.frame.as_f64();
+        let bytes: f64 = self.transfers.iter().map(|t| t.bytes.as_f64()).sum();
+        let frames: f64 = self.transfers.iter().map(|t| (t.bytes.as_f64() / whole).ceil()).sum();
+        8.0 * if frames > 0.0 { bytes / frames } else { whole }
+    }
+
+    /// Destinations of the transfers, each with its share of their bytes.
+    pub(crate) fn shares_of_transfers(&self) -> Vec<(usize, f64)> {
+        let mut to: BTreeMap<usize, f64> = BTreeMap::new();
+        self.transfers.iter().for_each(|t| *to.entry(t.dst.0 as usize).or_default() += t.bytes.as_f64());
+        let all: f64 = to.values().sum();
+        to.into_iter().map(|(n, bytes)| (n, bytes / all)).collect()
     }
 
     /// Frame length.

@@ -1,0 +1,340 @@
+//! What a run will cost, told before it: packet-hops, time and memory, each meant to be right within a factor of two.
+//!
+//! Traffic is taken as a fluid. It is spread over the shortest paths, and where a link is offered more than it carries, the
+//! excess is lost there (no PAUSE, no scheme), held back at its flow's source (a scheme, or a queue per destination), or
+//! holds back all that its source sends (PAUSE alone before one FIFO). Constants were measured on one core of a server.
+
+use super::Settings;
+use crate::workload::Plan;
+use cnsim_fabric::{Destinations, HostQueues};
+use cnsim_units::Rate;
+use std::collections::{HashMap, VecDeque};
+
+/// What a run will cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Frames that finish a link.
+    pub packet_hops: f64,
+    /// CPU-seconds on one core.
+    pub seconds: f64,
+    /// Bytes at most at a time.
+    pub memory: f64,
+}
+
+/// What becomes of traffic for which a link has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Excess {
+    /// It travels as far as that link and is lost.
+    Lost,
+    /// Its flow is held back at the source.
+    HeldByFlow,
+    /// Everything that its source sends is held back.
+    HeldBySource,
+}
+
+/// Switches for which the spread of traffic is followed; more stand for others like them.
+const FOLLOWED: usize = 48;
+/// Rounds after which the shares that links let through have settled.
+const ROUNDS: usize = 4;
+
+/// Offered traffic.
+#[derive(Debug, Default)]
+struct Demand {
+    /// Rate from each switch's hosts to all hosts alike, bit/s.
+    uniform: Vec<f64>,
+    /// Rate from a switch's hosts to one host, bit/s.
+    fixed: HashMap<(usize, usize), f64>,
+    /// Rate to each host, bit/s.
+    to_host: Vec<f64>,
+    /// Sum of all, bit/s and frames/s.
+    bits: f64,
+    frames: f64,
+    /// Mean time at which sources begin, weighted by their bits, s.
+    begin: f64,
+    /// Finite transfers, in all.
+    transfers: usize,
+}
+
+/// A link between switches, in one direction.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    to: usize,
+    rate: f64,
+    index: usize,
+}
+
+impl Settings {
+    /// What a run with this scheme will cost.
+    pub fn estimate(&self, scheme: &str) -> Estimate {
+        let demand = self.demand();
+        let excess = match (scheme, self.buffer.pause) {
+            ("none", None) => Excess::Lost,
+            ("none", Some(_)) if self.queues == HostQueues::Fifo => Excess::HeldBySource,
+            _ => Excess::HeldByFlow,
+        };
+        let net = self.ways();
+        let hot = self.hot_share();
+        let mut rate = 0.0;
+        for (share, slow) in [(1.0 - hot, false), (hot, true)] {
+            if share > 0.0 {
+                rate += share * self.bit_hops(&demand, &net, excess, slow);
+            }
+        }
+        let frame = if demand.frames > 0.0 { demand.bits / demand.frames } else { 12_000.0 };
+        let whole = self.duration.as_secs_f64();
+        let packet_hops = rate / frame * whole * self.arriving(&demand, rate, frame);
+        self.cost(&demand, packet_hops)
+    }
+
+    /// Share of the run in which the hot ports are slow.
+    fn hot_share(&self) -> f64 {
+        let Some(h) = self.hotspots.first() else { return 0.0 };
+        let span = h.stop.saturating_sub(h.start).as_secs_f64() / self.duration.as_secs_f64();
+        span * if h.period.is_some() { 0.5 } else { 1.0 }
+    }
+
+    fn demand(&self) -> Demand {
+        let hosts = self.hosts();
+        let mut d = Demand {
+            uniform: vec![0.0; self.wiring.switches.len()],
+            to_host: vec![0.0; hosts],
+            ..Demand::default()
+        };
+        let whole = self.duration;
+        let mut spread = 0.0;
+        for (h, plans) in self.plans.iter().enumerate() {
+            let Some(seat) = self.seat(h) else { continue };
+            let line = self.wiring.access(h).map_or(Rate::ZERO, |l| l.rate).bps();
+            let mut left = line;
+            for p in plans {
+                let (begin, end) = p.span();
+                let on = match p.transfers() {
+                    [] => end.min(whole).saturating_sub(begin).as_secs_f64() / whole.as_secs_f64(),
+                    _ => 1.0,
+                };
+                let offered = (self.offered_of(p, Rate::from_bps(line)) * on).min(left);
+                left -= offered;
+                if offered <= 0.0 {
+                    continue;
+                }
+                d.bits += offered;
+                d.frames += offered / p.bits_of_frames();
+                d.begin += offered * begin.min(whole).as_secs_f64();
+                d.transfers += p.transfers().len();
+                let goals: Vec<(usize, f64)> = match (p.goals(), p.transfers()) {
+                    (_, [_, ..]) => p.shares_of_transfers(),
+                    (Destinations::Fixed(n), _) => vec![(n.0 as usize, 1.0)],
+                    (Destinations::Among(list), _) if !list.is_empty() && list.len() <= 64 => {
+                        list.iter().map(|n| (n.0 as usize, 1.0 / list.len() as f64)).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                for (to, share) in &goals {
+                    *d.fixed.entry((seat, *to)).or_default() += offered * share;
+                    d.to_host[*to] += offered * share;
+                }
+                if goals.is_empty() {
+                    d.uniform[seat] += offered;
+                    spread += offered;
+                }
+            }
+        }
+        d.to_host.iter_mut().for_each(|r| *r += spread / hosts as f64);
+        d.begin /= d.bits.max(1.0);
+        d
+    }
+
+    /// Rate that a source offers while it is on; that of transfers, over the whole run.
+    fn offered_of(&self, p: &Plan, line: Rate) -> f64 {
+        if p.transfers().is_empty() {
+            return p.offered(line, self.duration).bps();
+        }
+        let begun = p.transfers().iter().filter(|t| t.start < self.duration);
+        let bits: f64 = begun.map(|t| t.bytes.as_f64() * 8.0).sum();
+        (bits / self.duration.as_secs_f64()).min(line.bps())
+    }
+
+    /// Index of the switch of a host.
+    fn seat(&self, host: usize) -> Option<usize> {
+        (self.wiring.feeder(host).0.0 as usize).checked_sub(self.hosts())
+    }
+
+    /// Links between switches.
+    fn ways(&self) -> Vec<Vec<Way>> {
+        let hosts = self.hosts();
+        let mut ways = vec![Vec::new(); self.wiring.switches.len()];
+        for (i, l) in self.wiring.links.iter().enumerate() {
+            let ends = (l.a.0.0 as usize).checked_sub(hosts).zip((l.b.0.0 as usize).checked_sub(hosts));
+            if let Some((a, b)) = ends {
+                let rate = l.rate.bps();
+                ways[a].push(Way { to: b, rate, index: 2 * i });
+                ways[b].push(Way { to: a, rate, index: 2 * i + 1 });
+            }
+        }
+        ways
+    }
+
+    /// Bits that finish a link a second, in a network whose hot ports are slow or not.
+    fn bit_hops(&self, demand: &Demand, ways: &[Vec<Way>], excess: Excess, slow: bool) -> f64 {
+        let hosts = self.hosts();
+        let mut down: Vec<f64> =
+            (0..hosts).map(|h| self.wiring.access(h).map_or(0.0, |l| l.rate.bps())).collect();
+        if slow {
+            self.hotspots.iter().for_each(|h| down[h.host] = h.rate.bps());
+        }
+        let mut of_switch: Vec<Vec<usize>> = vec![Vec::new(); ways.len()];
+        for h in 0..hosts {
+            if let Some(s) = self.seat(h) {
+                of_switch[s].push(h);
+            }
+        }
+        let all: Vec<usize> =
+            (0..ways.len()).filter(|t| of_switch[*t].iter().any(|h| demand.to_host[*h] > 0.0)).collect();
+        let step = all.len().div_ceil(FOLLOWED).max(1);
+        let followed: Vec<usize> = all.iter().copied().step_by(step).collect();
+        let scale = all.len() as f64 / followed.len().max(1) as f64;
+        let mut towards: HashMap<usize, Vec<(usize, usize, f64)>> = HashMap::new();
+        for (&(s, to), &rate) in demand.fixed.iter().collect::<std::collections::BTreeMap<_, _>>() {
+            if let Some(t) = self.seat(to) {
+                towards.entry(t).or_default().push((s, to, rate));
+            }
+        }
+        let none = Vec::new();
+        let trees: Vec<(Vec<usize>, Vec<u32>)> = followed.iter().map(|t| breadth(ways, *t)).collect();
+        let (mut pass, mut pass_down) = (vec![1.0; 2 * self.wiring.links.len()], vec![1.0; hosts]);
+        let mut hops = 0.0;
+        for _ in 0..ROUNDS {
+            let mut load = vec![0.0; pass.len()];
+            hops = 0.0;
+            for (t, (order, dist)) in followed.iter().zip(&trees) {
+                let fixed = towards.get(t).unwrap_or(&none);
+                let share = of_switch[*t].len() as f64 / hosts as f64;
+                let mut amount: Vec<f64> = demand.uniform.iter().map(|u| u * share).collect();
+                fixed.iter().for_each(|(s, _, rate)| amount[*s] += rate);
+                let sent: f64 = amount.iter().sum();
+                for &s in order.iter().rev().filter(|s| *s != t) {
+                    let nearer = || ways[s].iter().filter(|w| dist[w.to] + 1 == dist[s]);
+                    let part = amount[s] / nearer().count().max(1) as f64;
+                    for w in nearer() {
+                        load[w.index] += part * scale;
+                        amount[w.to] += part * pass[w.index];
+                    }
+                }
+                let arrive = if sent > 0.0 { amount[*t] / sent } else { 1.0 };
+                for h in &of_switch[*t] {
+                    let offered = demand.to_host[*h] * arrive;
+                    pass_down[*h] = if offered > down[*h] { down[*h] / offered } else { 1.0 };
+                    hops += offered.min(down[*h]) * scale;
+                }
+            }
+            let capacity = ways.iter().flatten();
+            for w in capacity {
+                hops += load[w.index].min(w.rate);
+                pass[w.index] = if load[w.index] > w.rate { w.rate / load[w.index] } else { 1.0 };
+            }
+            hops += demand.bits;
+        }
+        if excess == Excess::Lost {
+            return hops;
+        }
+        // What is held back does not travel at all: shares that get through from each switch, and the worst of them.
+        let mut through: Vec<Vec<f64>> = Vec::new();
+        let mut worst = vec![1.0_f64; ways.len()];
+        for (t, (order, dist)) in followed.iter().zip(&trees) {
+            let mut open = vec![1.0; ways.len()];
+            for &s in order.iter().filter(|s| *s != t) {
+                let nearer: Vec<&Way> = ways[s].iter().filter(|w| dist[w.to] + 1 == dist[s]).collect();
+                open[s] = nearer.iter().map(|w| pass[w.index] * open[w.to]).sum::<f64>()
+                    / nearer.len().max(1) as f64;
+            }
+            let least = of_switch[*t].iter().map(|h| pass_down[*h]).fold(1.0, f64::min);
+            worst.iter_mut().zip(&open).for_each(|(w, o)| *w = w.min(o * least));
+            through.push(open);
+        }
+        let mut held = 0.0;
+        for ((t, (_, dist)), open) in followed.iter().zip(&trees).zip(&through) {
+            let links = |s: usize| f64::from(dist[s].min(1000)) + 2.0;
+            let mine = &of_switch[*t];
+            let mean = mine.iter().map(|h| pass_down[*h]).sum::<f64>() / mine.len().max(1) as f64;
+            let share = mine.len() as f64 / hosts as f64;
+            for (s, rate) in demand.uniform.iter().enumerate().filter(|u| *u.1 > 0.0) {
+                let passed = if excess == Excess::HeldBySource { worst[s] } else { open[s] * mean };
+                held += rate * share * passed * links(s) * scale;
+            }
+            for (s, to, rate) in towards.get(t).unwrap_or(&none) {
+                held += rate * open[*s] * pass_down[*to] * links(*s) * scale;
+            }
+        }
+        // Until it is held back, it fills the memories on its way.
+        let fill = self.buffer.pause.map_or(self.buffer.share, |p| p.high.min(self.buffer.share));
+        let senders = self.plans.iter().filter(|p| !p.is_empty()).count() as f64;
+        let links = hops / demand.bits.max(1.0);
+        let filling = senders * fill.as_f64() * 8.0 * links / self.duration.as_secs_f64();
+        (held + filling).min(hops.max(held))
+    }
+
+    /// Share of the hops that fall within the run: a frame needs its time for every link of its path.
+    fn arriving(&self, demand: &Demand, rate: f64, frame: f64) -> f64 {
+        let links = self.wiring.links.len().max(1) as f64;
+        let line = self.wiring.links.iter().map(|l| l.rate.bps()).sum::<f64>() / links;
+        let delay = self.wiring.links.iter().map(|l| l.delay.as_secs_f64()).sum::<f64>() / links;
+        let one = frame / line + delay + self.switch_processing.as_secs_f64();
+        let whole = self.duration.as_secs_f64();
+        let time = (whole - demand.begin).max(1e-12);
+        let path = (rate / demand.bits.max(1.0)).round().clamp(1.0, 1000.0) as usize;
+        (1..=path).map(|i| (1.0 - i as f64 * one / time).max(0.0)).sum::<f64>() / path as f64
+    }
+
+    fn cost(&self, demand: &Demand, packet_hops: f64) -> Estimate {
+        let (hosts, switches) = (self.hosts() as f64, self.wiring.switches.len() as f64);
+        let ports: f64 = self.wiring.switches.iter().map(|s| f64::from(s.1)).sum();
+        let linked = 2.0 * self.wiring.links.len() as f64 - hosts;
+        let bins = self.duration.as_secs_f64() / self.bin.as_secs_f64().max(1e-12);
+        let curves = if self.whole() { hosts.min(1024.0) } else { hosts };
+        let changes: f64 = self.events.len() as f64
+            + self.hotspots.iter().map(|h| 2.0 * h.windows().len() as f64).sum::<f64>();
+        // Nodes that do not fit the cache make a hop dearer.
+        let hop = 6e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
+        let seconds = 0.01
+            + packet_hops * hop
+            + hosts * 1.5e-5
+            + ports * 1.2e-6
+            + switches * switches * 8e-8
+            + bins * (1.5e-7 + curves * 1.8e-8)
+            + changes * 2e-6
+            + demand.transfers as f64 * 3e-6;
+        let latency = if self.latency { hosts * 4e3 } else { 0.0 };
+        let waiting =
+            hosts * f64::from(self.fifo).min(demand.frames * self.duration.as_secs_f64() / hosts) * 4.0;
+        let memory = 11e6
+            + hosts * 3e3
+            + ports * 740.0
+            + linked * 600.0
+            + switches * switches * 2.0
+            + bins * (80.0 + curves * 8.0)
+            + changes * 150.0
+            + demand.transfers as f64 * 500.0
+            + latency
+            + waiting;
+        Estimate { packet_hops, seconds, memory }
+    }
+}
+
+/// Switches in order of their distance from one of them, and the distances.
+fn breadth(ways: &[Vec<Way>], from: usize) -> (Vec<usize>, Vec<u32>) {
+    let mut dist = vec![u32::MAX; ways.len()];
+    dist[from] = 0;
+    let (mut order, mut queue) = (Vec::new(), VecDeque::from([from]));
+    while let Some(s) = queue.pop_front() {
+        order.push(s);
+        for w in &ways[s] {
+            if dist[w.to] == u32::MAX {
+                dist[w.to] = dist[s] + 1;
+                queue.push_back(w.to);
+            }
+        }
+    }
+    // What cannot be reached compares with nothing: one more must not overflow.
+    dist.iter_mut().filter(|d| **d == u32::MAX).for_each(|d| *d = u32::MAX / 2);
+    (order, dist)
+}
