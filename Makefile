@@ -15,11 +15,14 @@ test: ## every test, doc test and transcript in profile try (the network's in pr
 	cargo test --release -p cnsim-cli --test gates -- --include-ignored || status=$$?; \
 	if [ -s target/skipped.txt ]; then echo; sort -u target/skipped.txt; else echo; echo "No test was skipped."; fi; \
 	exit $$status
+soak: ## random tests for hours: files changed by chance, kills, signals, damage (SOAK=N tries of each kind)
+	CNSIM_SOAK=$${SOAK:-100000} cargo test --profile try -p cnsim-studies --test fuzz
+	CNSIM_SOAK=$${FAULTS:-100} cargo test --profile try -p cnsim-cli --test faults
 bench: ## speed of the simulator, one row per workload
 	cargo run --release -- bench
 fmt: ## format the code
 	cargo fmt
 lint: ## what the continuous integration refuses
-	cargo fmt --check && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo run --profile try -q -p cnsim-xtask -- check
+	cargo fmt --check && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo run --profile try -q -p cnsim-xtask -- check && cargo run --profile try -q -p cnsim-xtask -- deny
 docs: ## generated chapters and the API documentation
 	cargo run --profile try -q -p cnsim-xtask -- generate && cargo doc --workspace --no-deps

@@ -1,6 +1,10 @@
 //! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, 3 verification differs,
 //! 130 interrupted.
 
+// First: its macros take the place of the standard ones in all that follow.
+#[macro_use]
+mod say;
+
 mod assume;
 mod bench;
 mod compare;
@@ -336,7 +340,10 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             let code = if e.use_stderr() { 2 } else { 0 };
-            let _ = e.print();
+            if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
+                say::err(format_args!("error: standard output takes nothing more\n"));
+                return ExitCode::from(2);
+            }
             return ExitCode::from(code);
         }
     };

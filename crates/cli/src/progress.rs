@@ -98,7 +98,9 @@ pub(crate) fn with_progress<T: Send>(
         let (done, hops) = (watched.done.load(Ordering::Relaxed), watched.live.load(Ordering::Relaxed));
         line(expected, hops as f64, (done, total), seconds)
     };
-    shown(quiet, text, work)
+    let result = shown(quiet, text, work);
+    watch.over.store(true, Ordering::Relaxed);
+    result
 }
 
 /// Shows how many of `total` steps are done while `work` runs; it counts them.
@@ -108,11 +110,20 @@ pub(crate) fn counted<T: Send>(total: u64, work: impl FnOnce(&AtomicU64) -> T + 
     shown(false, text, || work(done))
 }
 
-/// Ctrl-C asks the runs to stop; what is finished is kept. A second one ends the program at once.
+/// How long what runs has to end by itself after Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// Ctrl-C (and SIGTERM) asks the runs to stop; what is finished is kept. A second one ends the program at once, and so does
+/// a run that does not heed the first in time: finished runs are in the store, and files are whole or not there.
 pub(crate) fn on_interrupt(watch: &Arc<Watch>) {
     let watch = watch.clone();
     let _ = ctrlc::set_handler(move || {
         if watch.stop.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        std::thread::sleep(PATIENCE);
+        if !watch.over.load(Ordering::Relaxed) {
+            eprintln!("error: interrupted; finished runs are kept in the store");
             std::process::exit(130);
         }
     });

@@ -275,11 +275,12 @@ fn finished_results_stay() {
 #[test]
 fn nothing_escapes_the_folder() {
     let folder = Folder::new("escape");
-    let long = "y".repeat(3000);
-    let text = SMALL
-        .replace("\"mine\"", "\"../../escaped\"")
-        .replace("\"small\"", "\"/../x\"")
-        .replace("condition = \"hotspot", &format!("condition = \"=1+1 ../{long} hotspot"));
+    for (from, to) in [("\"mine\"", "\"../../escaped\""), ("\"small\"", "\"/../x\"")] {
+        let file = folder.write("bad.toml", &SMALL.replace(from, to));
+        assert_eq!(go(&["run", &file, "--out", &folder.file("in/out")]).0, 2, "{to} is no name");
+    }
+    let long = "y".repeat(90);
+    let text = SMALL.replace("condition = \"hotspot", &format!("condition = \"=1+1 ../{long} hotspot"));
     let file = folder.write("bad.toml", &text);
     std::fs::create_dir(folder.file("in")).unwrap();
     for verb in ["run", "reproduce"] {

@@ -54,6 +54,8 @@ impl Job {
 pub struct Watch {
     /// Set to stop after what is finished.
     pub stop: AtomicBool,
+    /// Set when no run is left that could be stopped.
+    pub over: AtomicBool,
     /// Finished runs.
     pub done: AtomicU64,
     /// Packet-hops simulated in finished runs.
@@ -74,13 +76,18 @@ pub fn run_jobs(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Option<RunRecord>>, String> {
+    // What is kept comes first: an interruption leaves none of it out.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    if let Some(store) = store {
+        order.sort_by_key(|i| !store.has(&jobs[*i].ready.config, jobs[*i].seed));
+    }
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let work = || {
         let mut mine = Vec::new();
         while !failed.load(Ordering::Relaxed) {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(job) = jobs.get(i) else { break };
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((i, job)) = order.get(at).map(|i| (*i, &jobs[*i])) else { break };
             let result = run_job(job, store, watch, 1);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             mine.push((i, result));

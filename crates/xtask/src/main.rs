@@ -1,8 +1,8 @@
-//! Chores of the repository: `cnsim-xtask check`, `cnsim-xtask generate [--check]` and `cnsim-xtask fingerprints`.
+//! Chores of the repository: `cnsim-xtask check`, `deny`, `generate [--check]` and `fingerprints`.
 //!
 //! Exit codes: 0 nothing to complain about, 1 complaints (one per line on stderr), 2 usage.
 
-use cnsim_xtask::{check, fingerprints, generate};
+use cnsim_xtask::{check, deny, fingerprints, generate};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,11 +15,12 @@ fn main() -> ExitCode {
             complaints.extend(generate::stale(&root)?);
             Ok(complaints)
         }),
+        ["deny"] => deny::all(&root),
         ["generate", "--check"] => generate::stale(&root),
         ["generate"] => generate::write(&root).map(|()| Vec::new()),
         ["fingerprints"] => return rewrite_fingerprints(&root),
         _ => {
-            eprintln!("usage: cnsim-xtask check | generate [--check] | fingerprints");
+            eprintln!("usage: cnsim-xtask check | deny | generate [--check] | fingerprints");
             return ExitCode::from(2);
         }
     };
