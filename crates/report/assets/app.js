@@ -38,6 +38,7 @@
     if (page) { materialise(page); }
     if (words !== null) { page = cnsimSearch.results(words); } else if (want && want !== 'main' && (!page || (want !== page.dataset.route && !document.getElementById(want)))) { page = cnsimSearch.missing(want); }
     page = page || pages[0];
+    if (words && document.activeElement !== document.getElementById('query')) { document.getElementById('query').value = words; }
     pages = $('section.page');
     var moved = page.hidden;
     materialise(page);

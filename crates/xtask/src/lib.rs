@@ -3,7 +3,9 @@
 pub mod check;
 pub mod figure;
 pub mod fingerprints;
+pub mod gallery;
 pub mod generate;
+pub mod reference;
 
 /// The code in `CONTRIBUTING.md`, compiled as a doc test.
 #[cfg(doctest)]
