@@ -2,28 +2,15 @@
 //!
 //! Tell it a [`RunSpec`], call [`run`], read the [`Outcome`].
 
-mod bodies;
+mod check;
 mod engine;
-mod frame;
-mod host;
-mod inbox;
-mod limiter;
-mod mmu;
+mod fast;
+mod model;
 mod net;
 mod outcome;
-mod paged;
 mod per_bin;
-#[cfg(test)]
-mod sizes;
-mod source;
 mod spec;
-mod sweep;
-mod switch;
-mod timers;
 mod tx_rate;
-mod voq;
-mod wheel;
-mod wires;
 
 pub use engine::run;
 
@@ -43,7 +30,7 @@ pub enum Engine {
     /// Conservative windows, node at a time, on this many threads.
     #[default]
     Windowed,
-    /// One global event list: slow and simple, the oracle.
+    /// One global event list over the model (`src/model`), an event at a time: slow and simple, the oracle.
     EventList,
 }
 

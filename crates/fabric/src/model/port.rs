@@ -1,0 +1,79 @@
+//! A port: one transmitter at the end of one link.
+//!
+//! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
+//! end. An idle transmitter looks for a frame after everything else that happens at that moment.
+
+use super::agenda::{Kind, Turn};
+use super::frame::{Frame, Lane};
+use super::pause::Paused;
+use crate::net::Link;
+use crate::tx_rate::TxRate;
+
+/// When the last bit of a frame leaves whose first bit leaves `now`; never at a rate of zero.
+pub(crate) fn end_of_transmission(now: u64, rate: TxRate, len: u16) -> Option<u64> {
+    (!rate.stopped()).then(|| now + rate.time(len))
+}
+
+/// May a frame of this lane start, in XOFF or not? Only data is stopped by PAUSE.
+pub(crate) fn may_start(lane: Lane, paused: bool) -> bool {
+    lane < Lane::Data || !paused
+}
+
+/// A transmitter.
+#[derive(Debug)]
+pub(crate) struct Transmitter {
+    /// Number of its port at the node.
+    port: u64,
+    /// Its link; none: nothing ever leaves.
+    pub(crate) link: Option<Link>,
+    /// Rate at which data is served: the link's, unless that was changed. PAUSE and control keep the link's.
+    pub(crate) service: TxRate,
+    /// XOFF from the far end.
+    pub(crate) paused: Paused,
+    /// The frame in transmission.
+    sending: Option<Frame>,
+}
+
+impl Transmitter {
+    /// An idle one.
+    pub(crate) fn new(port: u64, link: Option<Link>) -> Self {
+        let service = link.map_or(TxRate::default(), |l| l.tx);
+        Self { port, link, service, paused: Paused::default(), sending: None }
+    }
+    /// The frame in transmission.
+    pub(crate) fn sending(&self) -> Option<&Frame> {
+        self.sending.as_ref()
+    }
+    /// If idle, it will look for a frame at the end of this moment.
+    pub(crate) fn look(&self, turn: &mut Turn<'_>) {
+        if self.sending.is_none() {
+            turn.plan(turn.now, Kind::Start, self.port);
+        }
+    }
+    /// May a frame of this lane start now?
+    pub(crate) fn may_start(&self, lane: Lane) -> bool {
+        let rate = if lane == Lane::Data { self.service } else { self.link.map_or(TxRate(0), |l| l.tx) };
+        self.sending.is_none() && !rate.stopped() && may_start(lane, self.paused.is_off())
+    }
+    /// Starts a frame that may start.
+    pub(crate) fn start(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+        let Some(link) = self.link else { return };
+        let rate = if frame.lane == Lane::Data { self.service } else { link.tx };
+        if let Some(end) = end_of_transmission(turn.now, rate, frame.len) {
+            turn.plan(end, Kind::End, self.port);
+            self.sending = Some(frame);
+        }
+    }
+    /// The transmission ends: the frame that leaves. The transmitter looks for the next.
+    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> Option<(Link, Frame)> {
+        let frame = self.sending.take()?;
+        self.look(turn);
+        Some((self.link?, frame))
+    }
+    /// XOFF (true) or XON arrives from the far end.
+    pub(crate) fn pause(&mut self, off: bool, turn: &mut Turn<'_>) {
+        if self.paused.hear(off, turn.now) {
+            self.look(turn);
+        }
+    }
+}
