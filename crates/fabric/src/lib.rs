@@ -5,6 +5,9 @@
 mod check;
 mod engine;
 mod fast;
+mod flows;
+#[cfg_attr(not(debug_assertions), doc(hidden))]
+pub mod marks;
 mod model;
 mod net;
 mod outcome;
@@ -15,13 +18,13 @@ mod tx_rate;
 pub use engine::run;
 
 pub use outcome::{
-    Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
+    ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
     latency_quantile,
 };
 pub use spec::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec, LimiterPosition,
-    LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec,
-    SourceSpec, SwitchSpec, Transfer,
+    Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
+    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing,
+    RunSpec, SourceSpec, SwitchSpec, Transfer,
 };
 
 /// Which engine runs a network.
@@ -34,7 +37,7 @@ pub enum Engine {
     EventList,
 }
 
-/// How the windowed engine visits the nodes where it runs on one thread (on several, all); results do not depend on it.
+/// How the windowed engine visits the nodes; results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Visits {
     /// By what a port's window holds on average, looked at again and again.

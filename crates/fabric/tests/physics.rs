@@ -208,7 +208,7 @@ fn impossible_specs_are_refused() {
         }
     };
     assert!(refused(&|s| s.hosts.clear()).contains("0 hosts"));
-    assert!(refused(&|s| s.duration = Time::from_ms(100_000_000)).contains("20 hours"));
+    assert!(refused(&|s| s.duration = Time::from_ms(100_000_000)).contains("10 hours"));
     assert!(refused(&|s| s.links[1] = s.links[0]).contains("two links"));
     assert!(
         refused(&|s| {
@@ -298,6 +298,25 @@ fn faults_break_what_they_should() {
     for deaf in each(&spec) {
         assert!(deaf.dropped() > 0 && deaf.hosts.iter().all(|h| h.paused == Time::ZERO));
     }
+}
+
+/// A rate whose transmission times do not fit 64 bits is refused: it would have wrapped, to 29.9 Gb/s for 1e-6 b/s. The slowest
+/// one that is possible is served as slowly as it says.
+#[test]
+fn a_service_rate_too_small_for_its_times_is_refused() {
+    let mut spec = common::single_switch(2, 0.85, false, Time::from_ms(2), 1);
+    let change =
+        |bps: f64| RateChange { at: Time::ZERO, node: NodeId(2), port: 0, rate: Rate::from_bps(bps) };
+    spec.changes = vec![change(1e-6)];
+    let refused = run(&spec, &Options::default());
+    assert!(matches!(&refused, Err(RunError::Spec(why)) if why.contains("port 0 of node 2")), "{refused:?}");
+    spec.changes = vec![change(1e4)];
+    let (fast, slow) = [Engine::Windowed, Engine::EventList]
+        .map(|engine| run(&spec, &Options { engine, ..Options::default() }).unwrap())
+        .into();
+    assert_eq!(fast.fingerprint, slow.fingerprint);
+    // A frame takes more than a second: none has been sent.
+    assert_eq!(fast.hosts[0].delivered, 0);
 }
 
 /// A change of rate at the very start is one like any other.

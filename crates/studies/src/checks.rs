@@ -197,7 +197,7 @@ fn holds(flat: &Flat, path: &str) -> bool {
 
 /// Refuses tables that nobody reads, and tables where a value or an array of tables is due, or the other way round.
 fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
-    let arrays = || TABLES.iter().copied().chain(["rows"]);
+    let array = |table: &str| table == "rows" || TABLES.contains(&table);
     for (path, place) in &flat.tables {
         let mut wrong = |reason: &str, remedy: String| {
             problems.push(flat.problem(path, Some(place), reason, remedy));
@@ -208,7 +208,7 @@ fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
                 || KEYS.iter().any(|k| k.path.split_once('.').is_some_and(|(t, _)| t == section))
         };
         match parts[..] {
-            [one] if arrays().any(|t| t == one) => {
+            [one] if array(one) => {
                 wrong(
                     "is an array of tables: with single brackets nothing of it would be read",
                     format!("write [[{one}]]"),
@@ -220,12 +220,10 @@ fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
                     near.map_or_else(|| "see `cnsim schema`".into(), |n| format!("did you mean [{n}]?"));
                 wrong("unknown table", hint);
             }
-            [one, number]
-                if arrays().any(|t| t == one) && number.parse::<usize>().is_ok() && !holds(flat, path) =>
-            {
+            [one, number] if array(one) && number.parse::<usize>().is_ok() && !holds(flat, path) => {
                 wrong("is empty", format!("give the [[{one}]] table its keys, or remove it"));
             }
-            [one, number] if plain(one) && number.parse::<usize>().is_ok() => {
+            [one, number] if !array(one) && plain(one) && number.parse::<usize>().is_ok() => {
                 wrong("stands there as an array of tables", format!("write [{one}] once"));
             }
             // Names of schemes may hold a dot: their tables are then nested.

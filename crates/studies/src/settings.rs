@@ -149,12 +149,12 @@ impl Settings {
             let keys = ["record.from", "record.to", "run.duration"];
             r.clash(&keys, reason, "make record.from < record.to <= run.duration");
         }
-        let bin = match r.word("record.bin").as_str() {
-            "auto" => {
+        let bin = match r.time_or("record.bin") {
+            Some(bin) => bin.min(duration),
+            None => {
                 let slow = hotspots.iter().flat_map(Hotspot::windows).map(|w| w.1.saturating_sub(w.0)).min();
                 auto_bin(duration, to.saturating_sub(from), slow)
             }
-            _ => r.time("record.bin").min(duration),
         };
         if from < to && to - from < bin {
             let reason = format!("no bin of {bin} lies between {from} and {to}");
@@ -309,6 +309,7 @@ impl Settings {
             record.queues.extend(more);
         }
         RunSpec {
+            classes: Vec::new(),
             hosts: (0..hosts)
                 .map(|h| HostSpec {
                     name: self.wiring.hosts[h].clone(),

@@ -47,6 +47,7 @@ impl Plan {
             stop: self.stop,
             phase: self.phase,
             transfers: self.transfers.clone(),
+            class: 0,
         }
     }
 

@@ -84,6 +84,8 @@ pub(crate) struct SwitchBooks {
     pub(crate) series: Vec<Series>,
     /// Frames discarded.
     pub(crate) dropped: Ledger,
+    /// By port: of these, the frames that PAUSE was to prevent from being lost.
+    pub(crate) lost: Vec<u64>,
     /// Frames that still wait there.
     pub(crate) inside: Ledger,
     /// Data and control frames that left, and the latter alone.
@@ -135,8 +137,8 @@ pub(crate) fn close(
         samples.add(s.samples.0, 4);
         out.packet_hops += s.hops.0;
         out.control_hops += s.hops.1;
-        if given.buffer.pause.is_some() && heeded {
-            lossless(&s.outcome, &given.name)?;
+        if heeded {
+            lossless(&s.lost, &given.name)?;
         }
         out.switches.push(s.outcome);
         out.series.extend(s.series);
@@ -164,13 +166,12 @@ fn by_source(received_from: &[Vec<u64>]) -> Vec<u64> {
 }
 
 /// The law of PAUSE: nothing is dropped for want of partition space.
-fn lossless(switch: &SwitchOutcome, name: &str) -> Result<(), RunError> {
-    let Some(p) = switch.ports.iter().position(|p| p.dropped > 0) else { return Ok(()) };
+fn lossless(lost: &[u64], name: &str) -> Result<(), RunError> {
+    let Some((p, lost)) = lost.iter().enumerate().find(|p| *p.1 > 0) else { return Ok(()) };
     Err(RunError::Law(format!(
-        "{} frames were lost at switch {name} port {p} for want of partition space although PAUSE is on; the \
+        "{lost} frames were lost at switch {name} port {p} for want of partition space although PAUSE is on; the \
          headroom above the high watermark is too small for its links (a PAUSE frame also waits for the data \
-         frame in transmission, which takes long at a port that is served slowly)",
-        switch.ports[p].dropped
+         frame in transmission, which takes long at a port that is served slowly)"
     )))
 }
 

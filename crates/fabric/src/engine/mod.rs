@@ -12,7 +12,7 @@ use crate::fast::sweep::Scratch;
 use crate::fast::switch::{Ledger, Switch};
 use crate::fast::wires::{FOREIGN, Wires};
 use crate::net::Net;
-use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
+use crate::outcome::{ByModel, Fingerprint, Outcome, Series, SeriesKind};
 use crate::spec::RunSpec;
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::Time;
@@ -71,10 +71,20 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     if options.engine == Engine::EventList {
         return reference::run(&net, spec, options);
     }
+    if let Some(why) = unknown_to_fast(&net) {
+        let nodes = (net.ports.len() - 1) as u64;
+        let outcome = reference::run(&net, spec, options)?;
+        return Ok(Outcome { by_model: Some(ByModel { nodes, why }), ..outcome });
+    }
     let threads = workers::count(&net, spec, options.threads);
     let mut parts = build(&net, spec, threads)?;
     windowed::run(&net, &mut parts, options)?;
     close(&net, spec, parts)
+}
+
+/// Why the fast way cannot run a network, which then runs the model's way; none where it can.
+fn unknown_to_fast(net: &Net) -> Option<String> {
+    (net.classes.len() > 1).then(|| format!("it has {} classes of data", net.classes.len()))
 }
 
 /// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.

@@ -16,9 +16,12 @@ pub(crate) enum Lane {
     Pause,
     /// Feedback and probes at strict priority: never stopped by PAUSE.
     Control,
-    /// Data, and control that travels among it: stopped by PAUSE.
-    Data,
+    /// Data of a class, and in the first class control that travels among it: stopped by the PAUSE of the class.
+    Data(u8),
 }
+
+/// The class of data that congestion management is about.
+pub(crate) const MANAGED: Lane = Lane::Data(0);
 
 /// A frame.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +43,24 @@ pub(crate) enum Body {
     Data(Data),
     /// A message or a probe.
     Control(Control),
-    /// XOFF (true) or XON.
-    Pause(bool),
+    /// XOFF or XON of a class.
+    Pause(Pause),
+}
+
+/// What a PAUSE frame says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pause {
+    /// XOFF, or XON?
+    pub(crate) off: bool,
+    /// The class that it stops or lets go.
+    pub(crate) class: u8,
+}
+
+impl Pause {
+    /// As it stands in the hash of events.
+    pub(crate) fn code(self) -> u64 {
+        0x1000 | u64::from(self.off) << 20 | u64::from(self.class) << 24
+    }
 }
 
 /// A data frame's header.
@@ -51,8 +70,10 @@ pub(crate) struct Data {
     pub(crate) src: u32,
     /// Destination host.
     pub(crate) dst: u32,
-    /// Running number at its source.
+    /// Its number at its source: a running one, of which the upper half names a finite flow ([`crate::flows`]).
     pub(crate) number: u32,
+    /// Is it of a finite flow?
+    pub(crate) finite: bool,
     /// When its source made it, ps.
     pub(crate) born: u64,
     /// What schemes wrote into it.
@@ -113,24 +134,24 @@ impl Data {
 }
 
 impl Frame {
-    /// A data frame.
-    pub(crate) fn data(len: u16, data: Data) -> Self {
-        Self { len, lane: Lane::Data, input: 0, body: Body::Data(data) }
+    /// A data frame of a class.
+    pub(crate) fn data(class: u8, len: u16, data: Data) -> Self {
+        Self { len, lane: Lane::Data(class), input: 0, body: Body::Data(data) }
     }
     /// A control frame.
     pub(crate) fn control(lane: Lane, control: Control) -> Self {
         Self { len: SMALLEST, lane, input: 0, body: Body::Control(control) }
     }
-    /// XOFF (true) or XON.
-    pub(crate) fn pause(off: bool) -> Self {
-        Self { len: SMALLEST, lane: Lane::Pause, input: 0, body: Body::Pause(off) }
+    /// XOFF or XON.
+    pub(crate) fn pause(pause: Pause) -> Self {
+        Self { len: SMALLEST, lane: Lane::Pause, input: 0, body: Body::Pause(pause) }
     }
     /// The event of its arrival.
     pub(crate) fn arrival(&self) -> Kind {
         match self.lane {
             Lane::Pause => Kind::Pause,
             Lane::Control => Kind::Control,
-            Lane::Data => Kind::Data,
+            Lane::Data(_) => Kind::Data,
         }
     }
     /// Its header, if it is data.

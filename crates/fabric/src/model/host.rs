@@ -3,7 +3,7 @@
 //! What arrives is taken in [`super::sink`]; what feedback does to limiters is in [`super::steering`].
 
 use super::agenda::{Event, Kind, Timers, Turn};
-use super::frame::{Body, Data, Frame, Lane, Says};
+use super::frame::{Body, Data, Frame, Lane, MANAGED, Says};
 use super::limiter::{Limiters, RateLimiter};
 use super::port::Transmitter;
 use super::record::Samples;
@@ -12,6 +12,7 @@ use super::source::{Offer, Source};
 use super::steering::{Deferred, key_of};
 use super::voq::Voqs;
 use crate::check::{ControlBooks, Hash, HostBooks, Ledger};
+use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, Series, SeriesKind};
 use crate::spec::{HostQueues, HostSpec, LimiterPosition};
@@ -20,6 +21,14 @@ use std::collections::VecDeque;
 
 /// Frames that a greedy source keeps waiting at most: one to send and one to follow.
 const GREEDY: usize = 2;
+
+/// Where a frame of a source waits: with others of its class, of its destination, or with its limiter at this place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Fifo,
+    Voq,
+    Limiter(usize),
+}
 
 /// A host.
 #[derive(Debug)]
@@ -32,15 +41,17 @@ pub(crate) struct Host {
     pub(super) line_rate: Rate,
     pub(super) port: Transmitter,
     sources: Vec<Source>,
-    /// Frames generated so far: the next one's number.
-    number: u32,
+    /// Frames generated so far.
+    generated: u32,
     /// Control that goes first, in XOFF too.
     pub(super) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the data, stopped by PAUSE.
     pub(super) probes: VecDeque<Frame>,
-    /// Application queue and NIC buffer: data, and control that travels among it.
+    /// Application queue and NIC buffer of the first class: data, and control that travels among it.
     pub(super) fifo: VecDeque<Frame>,
-    /// In its place for data, a queue for each destination.
+    /// The same for data of each later class.
+    others: Vec<VecDeque<Frame>>,
+    /// In place of the FIFO for data of the first class, a queue for each destination.
     pub(super) voqs: Option<Voqs>,
     pub(super) limiters: Limiters,
     /// Whose turn it is at the link: the FIFO's (0) or that of the limiter at a place (place + 1).
@@ -68,9 +79,8 @@ impl Host {
     pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Option<Self> {
         let (net, id) = (turn.net, turn.node);
         let link = net.links[net.ports[id as usize] as usize]?;
-        let sources: Vec<Source> = (spec.sources.iter().enumerate())
-            .map(|(i, s)| Source::new(s, (id, i), net.hosts, link.tx, net.seed))
-            .collect();
+        let sources: Vec<Source> =
+            (spec.sources.iter().enumerate()).map(|(i, s)| Source::new(s, (id, i), link.tx, net)).collect();
         for (i, source) in sources.iter().enumerate() {
             turn.plan(source.next, Kind::Slot, i as u64);
         }
@@ -85,12 +95,13 @@ impl Host {
             spec: HostSpec { sources: Vec::new(), ..spec.clone() },
             plan,
             line_rate: link.rate,
-            port: Transmitter::new(0, Some(link)),
+            port: Transmitter::new(0, Some(link), net.classes.len()),
             sources,
-            number: 0,
+            generated: 0,
             control: VecDeque::new(),
             probes: VecDeque::new(),
             fifo: VecDeque::new(),
+            others: vec![VecDeque::new(); net.classes.len() - 1],
             voqs: (spec.queues == HostQueues::PerDestination).then(Voqs::default),
             limiters: Limiters::default(),
             turn: 0,
@@ -135,15 +146,15 @@ impl Host {
     pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
         match frame.body {
             Body::Pause(_) if self.spec.faults.ignores_pause => {}
-            Body::Pause(off) => {
-                self.events.add(turn.now, 0x1000 | u64::from(off) << 20);
-                self.out.pauses += u64::from(off);
-                self.port.pause(off, turn);
+            Body::Pause(pause) => {
+                self.events.add(turn.now, pause.code());
+                self.out.pauses += u64::from(pause.off);
+                self.port.pause(pause, turn);
             }
-            Body::Data(data) => {
-                let asked = self.sink.take(&data, frame.len, turn);
-                self.reflect(data.flow(turn.net.hosts), asked, turn);
-            }
+            Body::Data(data) => match self.sink.take(&data, frame.len, turn) {
+                Ok(asked) => self.reflect(data.flow(turn.net.hosts), asked, turn),
+                Err(cause) => self.fail("receiver", &cause, turn.now),
+            },
             Body::Control(control) => match control.says {
                 Says::Feedback(feedback) => self.hear(control.flow, feedback, turn),
                 Says::Probe(probe) => {
@@ -169,64 +180,86 @@ impl Host {
 
     /// A source offers a frame. A greedy one waits where there is no room (false); another's frame is discarded then.
     fn accept(&mut self, offer: Offer, greedy: bool, turn: &mut Turn<'_>) -> bool {
-        let limiter = self.limiter_for(offer.dst, turn);
+        let managed = Lane::Data(offer.class) == MANAGED;
+        let limiter = if managed { self.limiter_for(offer.dst, turn) } else { None };
         let holding = limiter.filter(|&at| self.limiters.at(at).is_some_and(RateLimiter::holds));
-        let (fifo, limited) = (self.spec.fifo_frames as usize, self.spec.limiter_frames as usize);
-        let (waiting, in_all, room) = match (&self.voqs, holding.and_then(|at| self.limiters.at(at))) {
-            (Some(voqs), _) => (voqs.waiting(offer.dst), voqs.frames().count(), fifo),
-            (None, Some(limiter)) => (limiter.queue().len(), limiter.queue().len(), limited),
-            (None, None) => (self.fifo.len(), self.fifo.len(), fifo),
+        let place = match holding {
+            _ if managed && self.voqs.is_some() => Place::Voq,
+            Some(at) => Place::Limiter(at),
+            None => Place::Fifo,
         };
-        let held = self.voqs.is_none() && holding.is_some();
-        if greedy && waiting >= if held { room } else { room.min(GREEDY) } {
+        let (room, enough) = match place {
+            Place::Limiter(_) => (self.spec.limiter_frames as usize, usize::MAX),
+            Place::Fifo | Place::Voq => (self.spec.fifo_frames as usize, GREEDY),
+        };
+        let (waiting, in_all) = self.waiting(place, &offer);
+        if greedy && waiting >= room.min(enough) {
             return false;
         }
-        let number = self.number;
-        self.number = number.wrapping_add(1);
+        let number = number(self.generated, offer.flow);
+        self.generated = self.generated.wrapping_add(1);
         if in_all >= room {
             self.out.source_discards += 1;
             return true;
         }
-        self.made.enter(self.id, offer.dst, number);
-        let (src, dst) = (self.id, offer.dst);
-        let data = Data { src, dst, number, born: turn.now, tag: Tag::None, marked: false, counted: false };
-        let frame = Frame::data(offer.len, data);
-        match (&mut self.voqs, holding) {
-            (Some(voqs), _) => {
-                voqs.push(dst, frame);
-                self.port.look(turn);
-                limiter.into_iter().for_each(|at| self.let_go(at, turn));
-            }
-            (None, Some(at)) => {
-                self.limiters.at_mut(at).into_iter().for_each(|l| l.push(frame));
-                self.let_go(at, turn);
-            }
-            (None, None) => {
-                self.fifo.push_back(frame);
-                self.port.look(turn);
-            }
+        let (src, dst, finite, born) = (self.id, offer.dst, offer.flow.is_some(), turn.now);
+        self.made.enter(src, dst, number);
+        let data = Data { src, dst, number, finite, born, tag: Tag::None, marked: false, counted: false };
+        let frame = Frame::data(offer.class, offer.len, data);
+        match place {
+            Place::Fifo => self.fifo_of(offer.class).into_iter().for_each(|fifo| fifo.push_back(frame)),
+            Place::Voq => self.voqs.iter_mut().for_each(|voqs| voqs.push(dst, frame)),
+            Place::Limiter(at) => self.limiters.at_mut(at).into_iter().for_each(|l| l.push(frame)),
+        }
+        match (place, limiter) {
+            (Place::Limiter(_) | Place::Voq, Some(at)) => self.let_go(at, turn),
+            _ => self.port.look(turn),
         }
         true
     }
 
-    /// The idle transmitter looks for a frame: control, then what PAUSE may stop: probes of the data class, then data.
+    /// Frames that wait there, of the offer's destination and of all.
+    fn waiting(&self, place: Place, offer: &Offer) -> (usize, usize) {
+        let one = |n: usize| (n, n);
+        match (place, &self.voqs) {
+            (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.frames().count()),
+            (Place::Limiter(at), _) => one(self.limiters.at(at).map_or(0, |l| l.queue().len())),
+            _ if offer.class == 0 => one(self.fifo.len()),
+            _ => one(self.others.get(usize::from(offer.class) - 1).map_or(0, VecDeque::len)),
+        }
+    }
+
+    /// The FIFO of a class.
+    fn fifo_of(&mut self, class: u8) -> Option<&mut VecDeque<Frame>> {
+        match usize::from(class).checked_sub(1) {
+            None => Some(&mut self.fifo),
+            Some(at) => self.others.get_mut(at),
+        }
+    }
+
+    /// The idle transmitter looks for a frame: control, then data by class, as PAUSE allows. In the first class probes go first.
     fn start(&mut self, turn: &mut Turn<'_>) {
         if self.port.may_start(Lane::Control)
             && let Some(frame) = self.control.pop_front()
         {
             return self.port.start(frame, turn);
         }
-        if !self.port.may_start(Lane::Data) {
-            return;
+        let mut next = None;
+        if self.port.may_start(MANAGED) {
+            next = self.probes.pop_front().or_else(|| self.next_data(turn));
         }
-        let frame = self.probes.pop_front().or_else(|| self.next_data(turn));
-        if let Some(mut frame) = frame {
-            self.leave(&mut frame, turn);
+        if let Some(frame) = &mut next {
+            self.leave(frame, turn);
+        }
+        let port = &self.port;
+        let others =
+            self.others.iter_mut().zip(1u8..).filter(|(_, class)| port.may_start(Lane::Data(*class)));
+        if let Some(frame) = next.or_else(|| others.into_iter().find_map(|(fifo, _)| fifo.pop_front())) {
             self.port.start(frame, turn);
         }
     }
 
-    /// Of the data class, the frame that goes next.
+    /// Of the first class, the data that goes next.
     fn next_data(&mut self, turn: &mut Turn<'_>) -> Option<Frame> {
         if self.voqs.is_some() {
             return self.fifo.pop_front().or_else(|| self.next_of_voqs(turn));
@@ -285,10 +318,8 @@ impl Host {
     /// Sends a control frame of this host on its way, at priority or among the data.
     pub(super) fn queue_control(&mut self, frame: Frame, turn: &mut Turn<'_>) {
         match (frame.lane, &frame.body) {
-            (Lane::Data, Body::Control(c)) if matches!(c.says, Says::Probe(_)) => {
-                self.probes.push_back(frame)
-            }
-            (Lane::Data, _) => self.fifo.push_back(frame),
+            (MANAGED, Body::Control(c)) if matches!(c.says, Says::Probe(_)) => self.probes.push_back(frame),
+            (MANAGED, _) => self.fifo.push_back(frame),
             _ => self.control.push_back(frame),
         }
         self.port.look(turn);
@@ -322,12 +353,17 @@ impl Host {
     /// Ends the run: hands in the books.
     pub(crate) fn close(mut self, net: &Net) -> HostBooks {
         let mut inside = Ledger::default();
-        let queued = self.fifo.iter().chain(self.limiters.frames()).chain(self.port.sending());
+        let queued = self
+            .fifo
+            .iter()
+            .chain(self.others.iter().flatten())
+            .chain(self.limiters.frames())
+            .chain(self.port.sending());
         inside.enter_all(queued.chain(self.voqs.iter().flat_map(Voqs::frames)));
         let mut out = std::mem::take(&mut self.out);
         // What was made was generated and found room.
         out.generated = self.made.frames + out.source_discards;
-        out.paused = Time::from_ps(self.port.paused.total(net.duration));
+        out.paused = Time::from_ps(self.port.paused(net.duration));
         let mut series = self.sink.deliveries.close(&mut out);
         for (dst, mut samples) in std::mem::take(&mut self.rates) {
             let kind = SeriesKind::LimiterRate { src: NodeId(self.id), dst: NodeId(dst) };

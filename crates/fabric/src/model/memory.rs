@@ -1,4 +1,4 @@
-//! A switch's memory: what is admitted, where it is counted, and the PAUSE that follows.
+//! A switch's memory for a class of data: what is admitted, where it is counted, and the PAUSE that follows.
 //!
 //! Every organisation is one table of *cells*. A cell for each (output, input) pair: crosspoint; for each input: input
 //! partitions; for each output, or one in all: shared memory, which only the pool's size bounds.
@@ -23,7 +23,7 @@ struct Limits {
     output: u64,
 }
 
-/// The memory of a switch.
+/// The memory of a class at a switch.
 #[derive(Debug)]
 pub(crate) struct Memory {
     /// The cell of a frame is `output * step.0 + input * step.1`.
@@ -40,8 +40,9 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Empty, of a switch with so many ports. One more input stands for the switch's own messages.
-    pub(crate) fn new(ports: usize, spec: &BufferSpec) -> Self {
+    /// Empty, of a switch with so many ports; `pauses`: the class has PAUSE, if the switch has it. One more input stands for the
+    /// switch's own messages.
+    pub(crate) fn new(ports: usize, spec: &BufferSpec, pauses: bool) -> Self {
         let inputs = ports + 1;
         let shared = spec.organisation == Organisation::SharedOutput;
         let one_cell = shared && spec.pause.is_some_and(|p| p.pool);
@@ -62,13 +63,18 @@ impl Memory {
                 pool: if shared { share.saturating_mul(ports as u64) } else { u64::MAX },
                 output: spec.output_limit.map_or(u64::MAX, |l| l.get()),
             },
-            watermarks: spec.pause.as_ref().map(Watermarks::new),
+            watermarks: spec.pause.as_ref().filter(|_| pauses).map(Watermarks::new),
             off: vec![false; if one_domain { 1 } else { inputs }],
         }
     }
 
     fn cell(&self, output: usize, input: usize) -> usize {
         output * self.step.0 + input * self.step.1
+    }
+
+    /// Does it send PAUSE before it is full, so that nothing may be lost for want of a cell's space?
+    pub(crate) fn is_lossless(&self) -> bool {
+        self.watermarks.is_some()
     }
 
     /// May a frame be stored, with so many bytes queued for its output?

@@ -2,20 +2,11 @@
 
 use super::frame::Data;
 use crate::check::{Hash, Ledger};
+use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
 use crate::per_bin::PerBin;
 use cnsim_scheme_api::{NodeId, Time};
-use std::collections::{BTreeMap, VecDeque};
-
-/// Finite transfers from one source.
-#[derive(Debug, Default)]
-struct Expected {
-    /// Bytes received.
-    received: u64,
-    /// (bytes at which it is complete, its bytes, its start), in order.
-    list: VecDeque<(u64, u64, u64)>,
-}
 
 /// What a host received.
 #[derive(Debug)]
@@ -32,8 +23,8 @@ pub(crate) struct Deliveries {
     histogram: Vec<u64>,
     pub(crate) by_source: Vec<u64>,
     per_bin: Option<PerBin>,
-    flows: Vec<(u32, PerBin)>,
-    expected: BTreeMap<u32, Expected>,
+    by_flow: Vec<(u32, PerBin)>,
+    flows: Arrived,
     completions: Vec<Completion>,
 }
 
@@ -43,13 +34,7 @@ impl Deliveries {
         let record = &net.record;
         let bins = || PerBin::new(record.bin.as_ps(), net.duration);
         let on = record.bin > Time::ZERO;
-        let mut expected: BTreeMap<u32, Expected> = BTreeMap::new();
-        for &(src, bytes, start) in net.transfers.get(&host).into_iter().flatten() {
-            let e = expected.entry(src).or_default();
-            let before = e.list.back().map_or(0, |l| l.0);
-            e.list.push_back((before + bytes, bytes, start));
-        }
-        let flows = record.flows.iter().filter(|f| on && f.1.0 == host);
+        let by_flow = record.flows.iter().filter(|f| on && f.1.0 == host);
         Self {
             host: NodeId(host),
             bin: record.bin,
@@ -62,14 +47,14 @@ impl Deliveries {
             histogram: vec![0; if record.latency { LATENCY_BUCKETS } else { 0 }],
             by_source: vec![0; if record.matrix { net.hosts as usize } else { 0 }],
             per_bin: (on && record.delivered.contains(&NodeId(host))).then(bins),
-            flows: flows.map(|f| (f.0.0, bins())).collect(),
-            expected,
+            by_flow: by_flow.map(|f| (f.0.0, bins())).collect(),
+            flows: net.flows.to(host),
             completions: Vec::new(),
         }
     }
 
     /// A data frame has arrived whole.
-    pub(crate) fn take(&mut self, now: u64, data: &Data, len: u16, hosts: u32) {
+    pub(crate) fn take(&mut self, now: u64, data: &Data, len: u16, hosts: u32) -> Result<(), String> {
         let latency = now - data.born;
         let bits = u64::from(len) * 8;
         self.bits += bits;
@@ -87,24 +72,13 @@ impl Deliveries {
         if let Some(bins) = &mut self.per_bin {
             bins.add(now, bits);
         }
-        if let Some((_, bins)) = self.flows.iter_mut().find(|f| f.0 == data.src) {
+        if let Some((_, bins)) = self.by_flow.iter_mut().find(|f| f.0 == data.src) {
             bins.add(now, bits);
         }
-        self.complete(now, data.src, u64::from(len));
-    }
-
-    /// Counts bytes of finite transfers.
-    fn complete(&mut self, now: u64, src: u32, len: u64) {
-        let Some(e) = self.expected.get_mut(&src) else { return };
-        e.received += len;
-        while let Some(&(at, bytes, start)) = e.list.front() {
-            if at > e.received {
-                break;
-            }
-            e.list.pop_front();
-            let (start, end) = (Time::from_ps(start), Time::from_ps(now));
-            self.completions.push(Completion { src: NodeId(src), bytes, start, end });
+        if data.finite {
+            self.completions.extend(self.flows.take(now, data.src, data.number, len)?);
         }
+        Ok(())
     }
 
     /// Hands in what was received, and the series of it.
@@ -115,11 +89,11 @@ impl Deliveries {
         out.latency_max = Time::from_ps(self.latency_max);
         out.latency = std::mem::take(&mut self.histogram);
         out.completions = std::mem::take(&mut self.completions);
-        out.incomplete = self.expected.values().map(|e| e.list.len() as u64).sum();
+        out.incomplete = self.flows.incomplete();
         let all = self.per_bin.iter().map(|b| (SeriesKind::Delivered { host: self.host }, b));
         let flow = |&(src, ref bins)| (SeriesKind::Flow { src: NodeId(src), dst: self.host }, bins);
         let bin = self.bin;
-        all.chain(self.flows.iter().map(flow))
+        all.chain(self.by_flow.iter().map(flow))
             .map(|(kind, b)| Series { kind, bin, values: b.rates() })
             .collect()
     }

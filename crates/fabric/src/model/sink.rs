@@ -1,7 +1,7 @@
 //! The receiving side of a host: deliveries, and the reflectors that answer them.
 
 use super::agenda::{Told, Turn};
-use super::frame::{Control, Data, Frame, Lane, Says, To};
+use super::frame::{Control, Data, Frame, Lane, MANAGED, Says, To};
 use super::host::Host;
 use super::record::Deliveries;
 use crate::net::Net;
@@ -55,15 +55,20 @@ impl Sink {
         }
     }
 
-    /// A data frame has arrived: what follows.
-    pub(super) fn take(&mut self, data: &Data, len: u16, turn: &Turn<'_>) -> Vec<ReflectorAction> {
+    /// A data frame has arrived: what follows. An error if it is of no flow that is expected.
+    pub(super) fn take(
+        &mut self,
+        data: &Data,
+        len: u16,
+        turn: &Turn<'_>,
+    ) -> Result<Vec<ReflectorAction>, String> {
         let hosts = turn.net.hosts;
-        self.deliveries.take(turn.now, data, len, hosts);
+        self.deliveries.take(turn.now, data, len, hosts)?;
         let selected = self.selects(data);
         if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (self.plan.reflect, data.tag) {
             // Copying a tag needs no algorithm: the host does it itself.
             let back = ReflectorAction::Reply(Feedback::ReturnedRate { rate });
-            return vec![ReflectorAction::Count(counter.into()), back];
+            return Ok(vec![ReflectorAction::Count(counter.into()), back]);
         }
         let mut actions = Vec::new();
         let flow = data.flow(hosts);
@@ -71,7 +76,7 @@ impl Sink {
             self.build(flow, turn, &mut actions);
         }
         let key = self.key(data.src);
-        let Some((object, state)) = self.reflectors.get_mut(&key) else { return actions };
+        let Some((object, state)) = self.reflectors.get_mut(&key) else { return Ok(actions) };
         state.received += u64::from(len);
         let now = Time::from_ps(turn.now);
         if state.wakes(now, selected) {
@@ -86,7 +91,7 @@ impl Sink {
             };
             object.on_frame(&view, &mut ReflectorControl::new(now, state, &mut actions));
         }
-        actions
+        Ok(actions)
     }
 
     /// A probe has reached its destination: what follows.
@@ -146,7 +151,7 @@ impl Host {
         if let Some(at) = net.direct(turn.now) {
             return turn.out.told.push(Told { to: Some(to), at, from: self.id, flow, feedback });
         }
-        let lane = if net.control == ControlTransport::InBand { Lane::Data } else { Lane::Control };
+        let lane = if net.control == ControlTransport::InBand { MANAGED } else { Lane::Control };
         let to = To::Host(to);
         self.queue_control(Frame::control(lane, Control { flow, to, says: Says::Feedback(feedback) }), turn);
     }

@@ -5,10 +5,14 @@
 //! what it has room for.
 
 use super::agenda::NEVER;
+use super::frame::SMALLEST;
+use crate::flows::Outgoing;
+use crate::net::Net;
 use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Purpose, Stream};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// One in 32 random bits' range.
 const ALWAYS: f64 = 4_294_967_296.0;
@@ -20,6 +24,10 @@ pub(crate) struct Offer {
     pub(crate) dst: u32,
     /// Bytes on the link.
     pub(crate) len: u16,
+    /// Class of data.
+    pub(crate) class: u8,
+    /// The finite flow that it belongs to, as frames name it ([`crate::flows`]).
+    pub(crate) flow: Option<u16>,
 }
 
 /// How a source fills its slots.
@@ -29,17 +37,18 @@ enum Pattern {
     Drawn { threshold: u64, burst: u32, left: u32, dst: u32 },
     /// Every slot while on; `off` = 0: always on.
     Greedy { on: u64, off: u64, shift: u64 },
-    /// Finite transfers.
+    /// Finite flows.
     Transfers(Transfers),
 }
 
-/// Finite transfers: those under way take turns, frame by frame.
+/// Finite flows: those under way take turns, frame by frame.
 #[derive(Debug)]
 struct Transfers {
-    /// Still to begin: (start, destination, bytes), by start.
-    later: VecDeque<(u64, u32, u64)>,
-    /// Under way: (destination, bytes left); the first is next.
-    now: VecDeque<(u32, u64)>,
+    /// All of them, by start; the first `begun` have begun.
+    list: Arc<[Outgoing]>,
+    begun: usize,
+    /// Under way: what is left of each; the first is next.
+    now: VecDeque<Outgoing>,
 }
 
 /// A source of frames.
@@ -53,6 +62,8 @@ pub(crate) struct Source {
     start: u64,
     stop: u64,
     len: u16,
+    /// Class of its frames.
+    class: u8,
     host: u32,
     /// Destinations; empty: the `others`, which are all hosts but this one.
     list: Vec<u32>,
@@ -61,13 +72,8 @@ pub(crate) struct Source {
 
 impl Source {
     /// Source number `index` of `host`, whose link has the rate `line`.
-    pub(crate) fn new(
-        spec: &SourceSpec,
-        (host, index): (u32, usize),
-        hosts: u32,
-        line: TxRate,
-        seed: u64,
-    ) -> Self {
+    pub(crate) fn new(spec: &SourceSpec, (host, index): (u32, usize), line: TxRate, net: &Net) -> Self {
+        let (hosts, seed) = (net.hosts, net.seed);
         let site = u64::from(host) | (index as u64) << 32;
         let len = spec.frame.get() as u16;
         let slot = line.time(len).max(1);
@@ -80,10 +86,10 @@ impl Source {
             Destinations::Fixed(n) => vec![n.0],
             Destinations::Among(list) => list.iter().map(|n| n.0).filter(|&n| n != host).collect(),
         };
-        let pattern = Pattern::new(spec);
+        let pattern = Pattern::new(spec, || net.flows.of_source(host, index));
         let (start, stop) = match &pattern {
             // A list of transfers has its own times.
-            Pattern::Transfers(t) => (t.later.front().map_or(NEVER, |l| l.0), NEVER),
+            Pattern::Transfers(t) => (t.next_start(), NEVER),
             _ => (spec.start.as_ps(), spec.stop.as_ps()),
         };
         let others = u64::from(hosts.saturating_sub(1));
@@ -91,7 +97,7 @@ impl Source {
         let first = start.saturating_add(phase);
         let next = if silent || first >= stop { NEVER } else { first };
         let stream = Stream::new(seed, site, Purpose::Source);
-        Self { next, pattern, stream, slot, start, stop, len, host, list, others }
+        Self { next, pattern, stream, slot, start, stop, len, class: spec.class, host, list, others }
     }
 
     /// Does it offer without end, so that its host takes no more than it has room for?
@@ -105,9 +111,9 @@ impl Source {
         self.next = now + self.slot;
         if let Pattern::Transfers(transfers) = &mut self.pattern {
             transfers.begin(now);
-            let offer = transfers.offer(self.len);
+            let offer = transfers.offer(self.len, self.class);
             if offer.is_none() {
-                self.next = transfers.later.front().map_or(NEVER, |l| l.0);
+                self.next = transfers.next_start();
             }
             return offer;
         }
@@ -137,7 +143,7 @@ impl Source {
             }
             Pattern::Transfers(_) => return None,
         };
-        Some(Offer { dst, len: self.len })
+        Some(Offer { dst, len: self.len, class: self.class, flow: None })
     }
 
     /// The host took the frame that the last slot offered.
@@ -159,7 +165,7 @@ impl Source {
 }
 
 impl Pattern {
-    fn new(spec: &SourceSpec) -> Self {
+    fn new(spec: &SourceSpec, flows: impl FnOnce() -> Arc<[Outgoing]>) -> Self {
         let drawn = |chance: f64, burst| Pattern::Drawn {
             threshold: (chance.clamp(0.0, 1.0) * ALWAYS).round() as u64,
             burst,
@@ -179,10 +185,7 @@ impl Pattern {
                 Pattern::Greedy { on: on.as_ps().max(1), off: off.as_ps(), shift: shift.as_ps() }
             }
             Arrivals::Transfers => {
-                let mut later: Vec<_> =
-                    spec.transfers.iter().map(|t| (t.start.as_ps(), t.dst.0, t.bytes.get())).collect();
-                later.sort_by_key(|t| t.0);
-                Pattern::Transfers(Transfers { later: later.into(), now: VecDeque::new() })
+                Pattern::Transfers(Transfers { list: flows(), begun: 0, now: VecDeque::new() })
             }
         }
     }
@@ -192,35 +195,37 @@ impl Pattern {
         match self {
             Pattern::Drawn { threshold, .. } => *threshold > 0,
             Pattern::Greedy { .. } => true,
-            Pattern::Transfers(t) => !t.later.is_empty(),
+            Pattern::Transfers(t) => !t.list.is_empty(),
         }
     }
 }
 
 impl Transfers {
+    /// When the next one begins.
+    fn next_start(&self) -> u64 {
+        self.list.get(self.begun).map_or(NEVER, |flow| flow.start)
+    }
     /// Those whose start has come get under way.
     fn begin(&mut self, now: u64) {
-        while let Some(&(start, dst, bytes)) = self.later.front() {
-            if start > now {
-                break;
-            }
-            self.later.pop_front();
-            if bytes > 0 {
-                self.now.push_back((dst, bytes));
+        while let Some(flow) = self.list.get(self.begun).filter(|flow| flow.start <= now) {
+            self.begun += 1;
+            if flow.bytes > 0 {
+                self.now.push_back(*flow);
             }
         }
     }
-    /// The next frame: whole, but for the last of a transfer, which is no shorter than Ethernet's smallest.
-    fn offer(&self, whole: u16) -> Option<Offer> {
-        let &(dst, left) = self.now.front()?;
-        Some(Offer { dst, len: left.min(u64::from(whole)).max(64) as u16 })
+    /// The next frame: whole, but for the last of a flow, which is no shorter than Ethernet's smallest.
+    fn offer(&self, whole: u16, class: u8) -> Option<Offer> {
+        let &Outgoing { dst, bytes, number, .. } = self.now.front()?;
+        let len = bytes.min(u64::from(whole)).max(u64::from(SMALLEST)) as u16;
+        Some(Offer { dst, len, class, flow: Some(number) })
     }
-    /// That frame was taken: the next transfer has its turn.
+    /// That frame was taken: the next flow has its turn.
     fn taken(&mut self, len: u16) {
-        if let Some((dst, left)) = self.now.pop_front()
-            && left > u64::from(len)
+        if let Some(flow) = self.now.pop_front()
+            && flow.bytes > u64::from(len)
         {
-            self.now.push_back((dst, left - u64::from(len)));
+            self.now.push_back(Outgoing { bytes: flow.bytes - u64::from(len), ..flow });
         }
     }
 }

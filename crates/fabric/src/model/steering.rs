@@ -1,7 +1,7 @@
 //! Steering: how feedback reaches a host's reaction points, and what they do to their limiters.
 
 use super::agenda::{Kind, NEVER, Turn};
-use super::frame::{Body, Control, Frame, Lane, SMALLEST, Says, To};
+use super::frame::{Body, Control, Frame, Lane, MANAGED, SMALLEST, Says, To};
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
 use cnsim_scheme_api::{
@@ -285,7 +285,7 @@ impl Host {
         self.books.made(turn.now, u64::from(SMALLEST));
         // Among the data a probe travels to the destination, and ends at its point if that is on the way.
         let (lane, to) = match (probe.class, probe.target) {
-            (Class::Data, _) => (Lane::Data, To::Host(dst)),
+            (Class::Data, _) => (MANAGED, To::Host(dst)),
             (Class::Control, ProbeTarget::Destination) => (Lane::Control, To::Host(dst)),
             (Class::Control, ProbeTarget::Point(point)) => (Lane::Control, To::Point(point)),
         };

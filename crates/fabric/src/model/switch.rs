@@ -4,7 +4,7 @@
 //! bit has left. Control at priority takes no memory.
 
 use super::agenda::{Event, Kind, NEVER, Timers, Told, Turn};
-use super::frame::{Body, Control, Frame, Lane, Says, To};
+use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, To};
 use super::memory::{Memory, Refusal};
 use super::pause::Signal;
 use super::point::Point;
@@ -17,9 +17,17 @@ use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointAction, PointControl, PointId,
-    Probe, ProbeTarget, Queue, QueueKind, QueueSite, RampAt, Rate, Slot, Tag, Time,
+    Probe, ProbeTarget, Queue as View, QueueKind, QueueSite, RampAt, Rate, Slot, Tag, Time,
 };
 use std::collections::VecDeque;
+
+/// The queue of a class at an output.
+#[derive(Debug, Default)]
+struct Queue {
+    frames: VecDeque<Frame>,
+    /// Bytes that have not left: the frame in transmission is among them.
+    bytes: u64,
+}
 
 /// An output port.
 #[derive(Debug)]
@@ -29,10 +37,10 @@ struct Output {
     service: Rate,
     pauses: VecDeque<Frame>,
     control: VecDeque<Frame>,
-    data: VecDeque<Frame>,
-    /// Bytes of control and of data that have not left: the frame in transmission is among them.
+    /// By class.
+    data: Vec<Queue>,
+    /// Bytes of control that have not left.
     control_queued: u64,
-    queued: u64,
     /// Bytes of data queued behind the frame in transmission as that began.
     behind: u64,
     /// Bytes that have left, PAUSE not.
@@ -58,7 +66,8 @@ pub(crate) struct Switch {
     index: usize,
     spec: SwitchSpec,
     outputs: Vec<Output>,
-    memory: Memory,
+    /// By class.
+    memory: Vec<Memory>,
     /// Messages of its own, which are ready after the processing delay.
     own: VecDeque<(u64, Control)>,
     timers: Timers,
@@ -68,6 +77,8 @@ pub(crate) struct Switch {
     recorded: Vec<Recorded>,
     drops_at: Samples,
     drops: Ledger,
+    /// By output: frames that were lost although PAUSE was to prevent it.
+    lost: Vec<u64>,
     books: ControlBooks,
     events: Hash,
     samples: Hash,
@@ -80,13 +91,12 @@ impl Output {
         let net = turn.net;
         let link = net.links[site.point.0 as usize];
         Self {
-            port: Transmitter::new(u64::from(number), link),
+            port: Transmitter::new(u64::from(number), link, net.classes.len()),
             service: site.rate,
             pauses: VecDeque::new(),
             control: VecDeque::new(),
-            data: VecDeque::new(),
+            data: net.classes.iter().map(|_| Queue::default()).collect(),
             control_queued: 0,
-            queued: 0,
             behind: 0,
             left: 0,
             point: scheme.and_then(|s| Point::new(net.schemes[s].0.as_ref(), site, net.seed)),
@@ -94,14 +104,19 @@ impl Output {
         }
     }
 
-    /// What its congestion point sees of it.
-    fn view(&self) -> Queue {
-        Queue {
-            len: Bytes::new(self.queued),
+    /// Bytes of all classes that have not left.
+    fn queued(&self) -> u64 {
+        self.data.iter().map(|q| q.bytes).sum()
+    }
+
+    /// What its congestion point sees of it: the queue of the first class, and what all have sent.
+    fn view(&self) -> View {
+        View {
+            len: Bytes::new(self.data.first().map_or(0, |q| q.bytes)),
             line_rate: self.port.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service,
             // All that came has left or waits.
-            arrived: self.left + self.queued + self.control_queued,
+            arrived: self.left + self.queued() + self.control_queued,
             sent: self.left,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }
@@ -109,13 +124,11 @@ impl Output {
 
     /// The frame that goes next: of the first lane that has one and may send.
     fn next(&mut self) -> Option<Frame> {
-        let lanes = [
-            (Lane::Pause, &mut self.pauses),
-            (Lane::Control, &mut self.control),
-            (Lane::Data, &mut self.data),
-        ];
-        let may_start = |lane: Lane| self.port.may_start(lane);
-        lanes.into_iter().find_map(|(lane, queue)| if may_start(lane) { queue.pop_front() } else { None })
+        let data =
+            self.data.iter_mut().zip(0u8..).map(|(queue, class)| (Lane::Data(class), &mut queue.frames));
+        let first = [(Lane::Pause, &mut self.pauses), (Lane::Control, &mut self.control)];
+        let mut lanes = first.into_iter().chain(data).filter(|(lane, _)| self.port.may_start(*lane));
+        lanes.find_map(|(_, queue)| queue.pop_front())
     }
 }
 
@@ -146,7 +159,9 @@ impl Switch {
             id,
             index: (id - net.hosts) as usize,
             outputs: outputs.collect(),
-            memory: Memory::new(usize::from(spec.ports), &spec.buffer),
+            memory: (net.classes.iter())
+                .map(|c| Memory::new(usize::from(spec.ports), &spec.buffer, c.pause))
+                .collect(),
             own: VecDeque::new(),
             timers: Timers::default(),
             changes: mine.into(),
@@ -154,6 +169,7 @@ impl Switch {
             recorded: recorded.map(|q| Recorded { port: q.1, ..Recorded::default() }).collect(),
             drops_at: Samples::default(),
             drops: Ledger::default(),
+            lost: vec![0; usize::from(spec.ports)],
             books: ControlBooks::new(net, spec.scheme),
             events: Hash::default(),
             samples: Hash::default(),
@@ -203,9 +219,9 @@ impl Switch {
     pub(crate) fn receive(&mut self, mut frame: Frame, port: u16, turn: &mut Turn<'_>) {
         frame.input = port;
         match frame.body {
-            Body::Pause(off) => {
-                self.events.add(turn.now, 0x1000 | u64::from(port) | u64::from(off) << 20);
-                self.outputs[usize::from(port)].port.pause(off, turn);
+            Body::Pause(pause) => {
+                self.events.add(turn.now, pause.code() | u64::from(port));
+                self.outputs[usize::from(port)].port.pause(pause, turn);
             }
             Body::Data(data) => {
                 let flow = data.flow(turn.net.hosts).0;
@@ -218,54 +234,66 @@ impl Switch {
 
     /// A data frame for an output: it is stored or dropped, and the congestion point may look at it.
     fn store(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
-        let Body::Data(data) = frame.body else { return };
-        let output = &mut self.outputs[out];
-        let admitted = self.memory.admits(out, usize::from(frame.input), frame.len, output.queued);
+        let (Body::Data(data), Lane::Data(class)) = (frame.body, frame.lane) else { return };
+        let admitted = self.admits(out, &frame, class);
         match admitted {
-            Ok(()) => self.enqueue(out, frame, turn),
+            Ok(()) => self.enqueue(out, frame, class, turn),
             Err(why) => {
+                let result = &mut self.outputs[out].out;
                 match why {
-                    Refusal::OutputLimit => output.out.dropped_by_limit += 1,
-                    Refusal::Partition => output.out.dropped += 1,
+                    Refusal::OutputLimit => result.dropped_by_limit += 1,
+                    Refusal::Partition => result.dropped += 1,
+                }
+                if why == Refusal::Partition && self.memory[usize::from(class)].is_lossless() {
+                    self.lost[out] += 1;
                 }
                 self.drops.enter(data.src, data.dst, data.number);
                 let flow = u64::from(data.flow(turn.net.hosts).0);
                 self.events.add(turn.now, 0x2000 | out as u64 ^ (flow << 20));
             }
         }
-        let Some(point) = &mut self.outputs[out].point else { return };
+        let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
         let counts = admitted.is_ok() || point.state.sample_dropped;
         if counts && point.looks_at(&data, frame.len) {
             self.sample(out, &frame, admitted.is_err(), turn);
         }
     }
 
-    /// Puts an admitted frame of the data class into its queue.
-    fn enqueue(&mut self, out: usize, mut frame: Frame, turn: &mut Turn<'_>) {
-        let signal = self.memory.store(out, usize::from(frame.input), frame.len);
-        let output = &mut self.outputs[out];
-        output.queued += u64::from(frame.len);
-        output.out.queue_max = output.out.queue_max.max(output.queued);
-        if let (Body::Data(data), Some(point)) = (&mut frame.body, &mut output.point) {
-            data.marked |= point.marks(RampAt::Arrival, output.queued);
-        }
-        output.data.push_back(frame);
-        output.port.look(turn);
-        self.signal(signal, turn);
+    /// May a frame be stored?
+    fn admits(&self, out: usize, frame: &Frame, class: u8) -> Result<(), Refusal> {
+        let (input, class) = (usize::from(frame.input), usize::from(class));
+        self.memory[class].admits(out, input, frame.len, self.outputs[out].data[class].bytes)
     }
 
-    /// A domain of the memory has entered XOFF or left it: those who fill it are told.
-    fn signal(&mut self, signal: Option<Signal>, turn: &mut Turn<'_>) {
+    /// Puts an admitted frame of a data class into its queue.
+    fn enqueue(&mut self, out: usize, mut frame: Frame, class: u8, turn: &mut Turn<'_>) {
+        let memory = &mut self.memory[usize::from(class)];
+        let signal = memory.store(out, usize::from(frame.input), frame.len);
+        let output = &mut self.outputs[out];
+        let queue = &mut output.data[usize::from(class)];
+        queue.bytes += u64::from(frame.len);
+        if let (Body::Data(data), Some(point), MANAGED) = (&mut frame.body, &mut output.point, frame.lane) {
+            data.marked |= point.marks(RampAt::Arrival, queue.bytes);
+        }
+        queue.frames.push_back(frame);
+        output.out.queue_max = output.out.queue_max.max(output.queued());
+        output.port.look(turn);
+        self.signal(signal, class, turn);
+    }
+
+    /// A domain of a class's memory has entered XOFF or left it: those who fill it are told.
+    fn signal(&mut self, signal: Option<Signal>, class: u8, turn: &mut Turn<'_>) {
         let Some(Signal { off, input }) = signal else { return };
+        let frame = Frame::pause(Pause { off, class });
         let transport = self.spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport);
         let told = self.outputs.iter_mut().enumerate().filter(|(p, _)| input.is_none_or(|i| i == *p));
         for output in told.map(|(_, output)| output) {
             let Some(link) = output.port.link else { continue };
             output.out.xoffs += u64::from(off);
             match transport {
-                PauseTransport::Wire => turn.send(&link, Frame::pause(off)),
+                PauseTransport::Wire => turn.send(&link, frame),
                 PauseTransport::Frame => {
-                    output.pauses.push_back(Frame::pause(off));
+                    output.pauses.push_back(frame);
                     output.port.look(turn);
                 }
             }
@@ -276,8 +304,8 @@ impl Switch {
     fn start(&mut self, out: usize, turn: &mut Turn<'_>) {
         let output = &mut self.outputs[out];
         let Some(mut frame) = output.next() else { return };
-        if frame.lane == Lane::Data {
-            output.behind = output.queued - u64::from(frame.len);
+        if frame.lane == MANAGED {
+            output.behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
             let stamp = output.point.as_ref().and_then(|p| p.state.stamp);
             if let (Body::Data(data), Some(rate)) = (&mut frame.body, stamp) {
                 data.lower(Tag::RateDiscovery(rate));
@@ -291,30 +319,29 @@ impl Switch {
         let output = &mut self.outputs[out];
         let Some((link, mut frame)) = output.port.end(turn) else { return };
         let len = u64::from(frame.len);
-        let mut signal = None;
-        match frame.lane {
-            Lane::Pause => {}
-            Lane::Control => {
-                output.control_queued -= len;
-                output.left += len;
-                output.out.control_sent += 1;
-            }
-            Lane::Data => {
-                output.queued -= len;
-                output.left += len;
-                if let Body::Data(data) = &mut frame.body {
-                    output.out.sent += 1;
-                    output.out.sent_bits += 8 * len;
-                    let marks = |p: &mut Point| p.marks(RampAt::Departure, output.behind);
-                    data.marked |= output.point.as_mut().is_some_and(marks);
-                } else {
-                    output.out.control_sent += 1;
+        output.left += if frame.lane == Lane::Pause { 0 } else { len };
+        match &mut frame.body {
+            Body::Pause(_) => {}
+            Body::Control(_) => output.out.control_sent += 1,
+            Body::Data(data) => {
+                output.out.sent += 1;
+                output.out.sent_bits += 8 * len;
+                if let (Some(point), MANAGED) = (&mut output.point, frame.lane) {
+                    data.marked |= point.marks(RampAt::Departure, output.behind);
                 }
-                signal = self.memory.free(out, usize::from(frame.input), frame.len);
             }
         }
         turn.send(&link, frame);
-        self.signal(signal, turn);
+        match frame.lane {
+            Lane::Pause => {}
+            Lane::Control => output.control_queued -= len,
+            Lane::Data(class) => {
+                output.data[usize::from(class)].bytes -= len;
+                let memory = &mut self.memory[usize::from(class)];
+                let signal = memory.free(out, usize::from(frame.input), frame.len);
+                self.signal(signal, class, turn);
+            }
+        }
     }
 
     /// A scheduled change of a port's service rate: it acts on the next frame.
@@ -330,9 +357,10 @@ impl Switch {
     /// The congestion point looks at a data frame, which is stored last in its queue unless it is `dropped`.
     fn sample(&mut self, out: usize, frame: &Frame, dropped: bool, turn: &mut Turn<'_>) {
         let output = &self.outputs[out];
-        let stored = if dropped { frame } else { output.data.back().unwrap_or(frame) };
+        let stored =
+            if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
         let Some(&data) = stored.as_data() else { return };
-        self.samples.add(turn.now ^ (out as u64) << 48, output.queued);
+        self.samples.add(turn.now ^ (out as u64) << 48, output.view().len.get());
         let mut view = FrameView {
             flow: data.flow(turn.net.hosts),
             src: NodeId(data.src),
@@ -343,7 +371,8 @@ impl Switch {
             dropped,
         };
         self.wake(out, None, turn, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
-        if !dropped && let Some(Body::Data(stored)) = self.outputs[out].data.back_mut().map(|f| &mut f.body) {
+        let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
+        if let Some(Body::Data(stored)) = managed.and_then(|q| q.frames.back_mut()).map(|f| &mut f.body) {
             stored.marked = view.marked;
             stored.write(view.tag);
         }
@@ -355,7 +384,7 @@ impl Switch {
         out: usize,
         probe: Option<&Probe>,
         turn: &mut Turn<'_>,
-        call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
+        call: impl FnOnce(&mut dyn CongestionPoint, &View, &mut PointControl<'_>),
     ) -> bool {
         let Some(output) = self.outputs.get_mut(out) else { return false };
         let view = output.view();
@@ -410,7 +439,7 @@ impl Switch {
             turn.out.told.push(Told { to, at, from: self.id, flow: control.flow, feedback });
             return;
         }
-        let lane = if turn.net.control == ControlTransport::InBand { Lane::Data } else { Lane::Control };
+        let lane = if turn.net.control == ControlTransport::InBand { MANAGED } else { Lane::Control };
         let mut frame = Frame::control(lane, control);
         frame.input = self.spec.ports;
         self.forward(frame, control, turn);
@@ -471,15 +500,14 @@ impl Switch {
 
     /// Queues a control frame at an output: at priority, or among the data if there is room.
     fn queue_control(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
-        let output = &mut self.outputs[out];
-        if frame.lane == Lane::Data {
-            let input = usize::from(frame.input);
-            match self.memory.admits(out, input, frame.len, output.queued) {
-                Ok(()) => self.enqueue(out, frame, turn),
+        if let Lane::Data(class) = frame.lane {
+            match self.admits(out, &frame, class) {
+                Ok(()) => self.enqueue(out, frame, class, turn),
                 Err(_) => self.books.discarded += 1,
             }
             return;
         }
+        let output = &mut self.outputs[out];
         output.control_queued += u64::from(frame.len);
         output.control.push_back(frame);
         output.port.look(turn);
@@ -491,7 +519,7 @@ impl Switch {
         self.drops_at.take(self.drops.frames as f64);
         for r in &mut self.recorded {
             let output = &self.outputs[usize::from(r.port)];
-            r.queue.take(output.queued as f64);
+            r.queue.take(output.queued() as f64);
             r.sent.take(output.out.sent_bits as f64);
         }
     }
@@ -506,13 +534,15 @@ impl Switch {
         let hops = (self.hops(), self.outputs.iter().map(|o| o.out.control_sent).sum());
         let mut inside = Ledger::default();
         for output in &mut self.outputs {
-            output.out.paused = Time::from_ps(output.port.paused.total(net.duration));
-            inside.enter_all(output.data.iter().chain(output.port.sending()));
+            output.out.paused = Time::from_ps(output.port.paused(net.duration));
+            let queued = output.data.iter().flat_map(|q| &q.frames);
+            inside.enter_all(queued.chain(output.port.sending()));
         }
         SwitchBooks {
             series: self.series(net),
             outcome: SwitchOutcome { ports: self.outputs.into_iter().map(|o| o.out).collect() },
             dropped: self.drops,
+            lost: self.lost,
             inside,
             hops,
             events: self.events,
@@ -527,7 +557,7 @@ impl Switch {
         let mut series = Vec::new();
         for r in &mut self.recorded {
             let (port, output) = (r.port, &self.outputs[usize::from(r.port)]);
-            let values = r.queue.close(net, output.queued as f64);
+            let values = r.queue.close(net, output.queued() as f64);
             series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
             let sent = r.sent.close(net, output.out.sent_bits as f64);
             let before = std::iter::once(&0.0).chain(&sent);

@@ -26,6 +26,7 @@ impl Switch {
             Gate::Probability(p) => point.state.stream.chance(p),
             Gate::Tagged => frame.tagged(),
         };
+        point.state.open(port.countdown + apart.ahead_data as i64);
         port.countdown = match point.state.gate {
             Gate::AfterBytes | Gate::Never => i64::MAX / 2,
             _ => 0,
