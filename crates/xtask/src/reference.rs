@@ -1,6 +1,6 @@
 //! References made from the code: keys of a scenario, metrics.
 
-use cnsim_studies::keys::{KEYS, Key, TABLES};
+use cnsim_studies::keys::{KEYS, Key, Only, TABLES};
 use cnsim_studies::metrics::METRICS;
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ pub fn scenarios() -> String {
         let _ = writeln!(
             out,
             "| `{leaf}` | {} | {} | {} | {} |",
-            cell(&k.kind.replace('|', ", ")),
+            cell(&k.kind.to_string().replace(" | ", ", ")),
             default(k),
             cell(k.doc),
             only(k)
@@ -64,8 +64,9 @@ fn default(k: &Key) -> String {
 
 fn only(k: &Key) -> String {
     match k.only {
-        ("", _) => String::new(),
-        (path, values) => format!("`{path}` = {}", values.join(", ")),
+        Only::Always => String::new(),
+        Only::With(path, values) => format!("`{path}` = {}", values.join(", ")),
+        Only::Unless(path, value) => format!("`{path}` other than {value}"),
     }
 }
 
