@@ -13,6 +13,19 @@ const MOST: usize = 24;
 /// A column: its name, title, unit and meaning, and the value of a port.
 type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFacts) -> f64);
 
+/// The value of a fact in a run. A port without facts was never in XOFF, sent none and discarded nothing; of a host nothing is
+/// known but how long it was paused.
+fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
+    match facts {
+        Some(_) if !port.contains('>') && fact.0 != "paused" => None,
+        Some(facts) => Some(fact.4(facts)),
+        None if fact.0 == "paused" || (port.contains('>') && ["xoffs", "dropped"].contains(&fact.0)) => {
+            Some(0.0)
+        }
+        None => None,
+    }
+}
+
 const FACTS: [Fact; 6] = [
     ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| p.paused),
     ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| p.xoffs as f64),
@@ -52,7 +65,8 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
     for (name, _) in names.iter().take(MOST) {
         for c in &mine {
             let cells = FACTS.iter().map(|f| {
-                let values: Vec<f64> = c.runs.iter().filter_map(|r| r.ports.get(*name)).map(f.4).collect();
+                let values: Vec<f64> =
+                    c.runs.iter().filter_map(|r| value(name, r.ports.get(*name), f)).collect();
                 Summary::of(&values).map(|s| cell(&s))
             });
             let condition = if several { format!("{name}, {}", c.condition) } else { (*name).to_owned() };

@@ -186,7 +186,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
     let left = p.left.iter().filter(|(n, _)| n.study == s.study && n.scenario == s.name);
     Some(Page {
         id: s.id(),
-        title: if said(&s.title) { s.title.clone() } else { s.id() },
+        title: if said(&s.title) && s.title != "untitled" { s.title.clone() } else { s.id() },
         question: if said(&s.question) { s.question.clone() } else { String::new() },
         source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),

@@ -225,7 +225,7 @@ var cnsimFigures = (function () {
     l.x.forEach(function (x, i) {
       if (l.y[i] === null || (s.y.log && l.y[i] <= 0)) { return; }
       var left = s.x(x) - wide / 2 + at * w, top = s.y(l.y[i]), thin = Math.max(w - Math.min(2, w * 0.15), 1);
-      out += '<rect class="trace bar" x="' + num(left) + '" y="' + num(Math.min(top, zero)) + '" width="' + num(thin) + '" height="' + num(Math.max(Math.abs(zero - top), 0.5)) + '"' +
+      out += '<rect class="trace column" x="' + num(left) + '" y="' + num(Math.min(top, zero)) + '" width="' + num(thin) + '" height="' + num(Math.max(Math.abs(zero - top), 0.5)) + '"' +
         (l.dash ? ' style="fill:url(#' + id + 'h' + l.dash + ')"' : '') + '/>';
       if (l.t.band && l.t.band[0].y[i] !== null && l.t.band[1].y[i] > l.t.band[0].y[i]) {
         var a = s.y(s.y.log ? Math.max(l.t.band[0].y[i], s.y.low) : l.t.band[0].y[i]), b = s.y(l.t.band[1].y[i]), m = left + thin / 2, c = Math.min(3, thin / 2);
