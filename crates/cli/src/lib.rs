@@ -14,6 +14,7 @@ mod look;
 mod look_bars;
 mod look_figure;
 mod look_percentiles;
+mod look_ports;
 mod look_report;
 mod look_table;
 mod look_topology;
@@ -61,6 +62,14 @@ impl From<Vec<cnsim_studies::text::Problem>> for Failure {
 }
 
 pub(crate) type Done = Result<(), Failure>;
+
+/// The figures of a scenario's page as the report draws them, from finished runs: for documents.
+pub fn figures(
+    scenario: &cnsim_studies::scenario::Scenario,
+    records: &[cnsim_studies::store::RunRecord],
+) -> Vec<cnsim_report::model::Figure> {
+    look_report::figures_of(scenario, records)
+}
 
 /// The network of a row of `cnsim bench`, with these settings over the row's own: for `benches/lazy.rs`.
 ///

@@ -20,8 +20,15 @@ pub(crate) fn figures(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         Layout::Apart => below_each(scene, layout),
         Layout::Together => below_all(scene, layout),
     };
+    // Below the table where there is one only, else in a section of their own.
+    let tables: std::collections::BTreeSet<String> = scene.cases.iter().map(|c| layout.table(c)).collect();
+    let only = tables.first().filter(|_| layout == Layout::Apart && tables.len() == 1);
     for spec in &scene.scenario.figures {
-        all.extend(asked(scene, spec));
+        let mut some = asked(scene, spec);
+        if let (Some(id), [one]) = (only, &mut some[..]) {
+            one.group.clone_from(id);
+        }
+        all.extend(some);
     }
     // A name has one look in all figures that stand together.
     let mut looks: Vec<(String, Vec<String>)> = Vec::new();

@@ -15,6 +15,7 @@ const FAMILIES: [Family; 2] = [
         &[
             ("median", "completion_time_p50"),
             ("mean", "completion_time"),
+            ("90 %", "completion_time_p90"),
             ("99 %", "completion_time_p99"),
             ("slowest", "completion_time_max"),
         ],

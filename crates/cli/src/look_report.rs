@@ -2,6 +2,7 @@
 
 use crate::describe::said;
 use crate::look_figure::figures;
+use crate::look_ports::ports;
 use crate::look_table::{Layout, tables};
 use crate::look_topology::topology;
 use crate::reproduce::fingerprint;
@@ -54,6 +55,12 @@ impl<'a> Scene<'a> {
         let found = self.scenario.case_of(case.condition, case.pause, case.scheme)?;
         self.scenario.ready(&found).ok()
     }
+}
+
+/// The figures of a scenario's page, from its runs.
+pub(crate) fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figure> {
+    let scene = Scene::of(scenario, records);
+    figures(&scene, Layout::of(&scene))
 }
 
 /// What a report is made of.
@@ -179,11 +186,18 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
     let left = p.left.iter().filter(|(n, _)| n.study == s.study && n.scenario == s.name);
     Some(Page {
         id: s.id(),
-        title: if said(&s.title) { s.title.clone() } else { s.id() },
+        title: if said(&s.title) && s.title != "untitled" { s.title.clone() } else { s.id() },
         question: if said(&s.question) { s.question.clone() } else { String::new() },
         source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),
-        tables: tables(&scene, &cells, &claimed, layout),
+        tables: {
+            let mut all = tables(&scene, &cells, &claimed, layout);
+            // A study's tables are those that it printed.
+            if cells.iter().all(|c| c.published.is_none()) && PAPERS.iter().all(|p| p.id != s.study) {
+                all.extend(ports(&scene.cases));
+            }
+            all
+        },
         figures: figures(&scene, layout),
         figures_first: false,
         claims: decided.into_iter().map(|i| claim(&p.findings[i])).collect(),

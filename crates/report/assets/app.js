@@ -38,6 +38,7 @@
     if (page) { materialise(page); }
     if (words !== null) { page = cnsimSearch.results(words); } else if (want && want !== 'main' && (!page || (want !== page.dataset.route && !document.getElementById(want)))) { page = cnsimSearch.missing(want); }
     page = page || pages[0];
+    if (words && document.activeElement !== document.getElementById('query')) { document.getElementById('query').value = words; }
     pages = $('section.page');
     var moved = page.hidden;
     materialise(page);
@@ -58,21 +59,21 @@
   }
   // Boxes that scroll say what lies beyond their right edge.
   function cue(box) {
-    var more = box.scrollWidth - box.clientWidth, after = box.nextElementSibling, hidden = 0;
+    var more = box.scrollWidth - box.clientWidth, words = box.previousElementSibling, hidden = 0;
     box.classList.toggle('right', more - box.scrollLeft > 2);
     box.classList.toggle('left', box.scrollLeft > 2);
-    if (!after || !after.classList.contains('cue')) { after = document.createElement('p'); after.className = 'cue'; after.hidden = true; box.after(after); }
+    if (!words || !words.classList.contains('cue')) { words = document.createElement('p'); words.className = 'cue'; words.hidden = true; box.before(words); }
     var head = box.querySelector('thead tr'), edge = box.getBoundingClientRect().right;
     if (head) { hidden = Array.from(head.cells).filter(function (c) { return c.getBoundingClientRect().right > edge + 2; }).length; }
-    after.hidden = !(more - box.scrollLeft > 2);
-    after.textContent = hidden ? hidden + (hidden === 1 ? ' more column' : ' more columns') + ': scroll' : 'more: scroll';
+    words.hidden = box.hidden || !(more - box.scrollLeft > 2);
+    words.textContent = hidden ? hidden + (hidden === 1 ? ' more column' : ' more columns') + ': scroll' : 'more: scroll';
   }
   function cues() { $('section.page:not([hidden]) .scroll').forEach(cue); }
   document.addEventListener('scroll', function (e) { if (e.target.classList && e.target.classList.contains('scroll')) { cue(e.target); } }, true);
   addEventListener('resize', cues);
 
   // Many figures: the first few of each family, those picked, or all.
-  var FEW = 8;
+  var FEW = innerWidth < 640 ? 4 : 8;
   function fold(family) {
     if (!family.classList.contains('family')) { family = family.closest('.family') || family.closest('article') || family.parentNode; }
     var article = family.closest('article'), picker = article && article.querySelector('.picker'), picks = {}, shown = 0, left = 0, all = family.dataset.all === 'yes';

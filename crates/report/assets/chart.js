@@ -214,17 +214,18 @@ var cnsimFigures = (function () {
     var out = '', style = 'style="color:' + colour(l) + '"', band = l.band && area(l.band, s);
     if (band) { out += '<path class="trace scatter band" d="' + band + '"/>'; }
     out += '<path class="trace scatter line" stroke-dasharray="' + DASHES[l.dash] + '" d="' + path(l.x, l.y, s, box.l, box.r) + '"/>';
+    var dots = '', g = '<g ' + style + ' data-name="' + esc(l.name) + '">';
     if (kind === 'points') {
-      l.x.forEach(function (x, i) { if (l.y[i] !== null && s.x(x) >= box.l - 1 && s.x(x) <= box.r + 1) { out += mark(l.slot, s.x(x), s.y(l.y[i]), 1.15); } });
-    } else if (of > 1 && marked) { out += marks(l, at, of, s, box.l, box.r); }
-    return '<g ' + style + ' data-name="' + esc(l.name) + '">' + out + '</g>';
+      l.x.forEach(function (x, i) { if (l.y[i] !== null && s.x(x) >= box.l - 1 && s.x(x) <= box.r + 1) { dots += mark(l.slot, s.x(x), s.y(l.y[i]), 1.15); } });
+    } else if (of > 1 && marked) { dots = marks(l, at, of, s, box.l, box.r); }
+    return { line: g + out + '</g>', marks: g + dots + '</g>' };
   }
   function bar(l, at, of, s, id) {
     var wide = (s.x(1) - s.x(0)) * 0.74, w = wide / of, out = '', zero = s.y.log ? s.y(s.y.low) : s.y(0);
     l.x.forEach(function (x, i) {
       if (l.y[i] === null || (s.y.log && l.y[i] <= 0)) { return; }
       var left = s.x(x) - wide / 2 + at * w, top = s.y(l.y[i]), thin = Math.max(w - Math.min(2, w * 0.15), 1);
-      out += '<rect class="trace bar" x="' + num(left) + '" y="' + num(Math.min(top, zero)) + '" width="' + num(thin) + '" height="' + num(Math.max(Math.abs(zero - top), 0.5)) + '"' +
+      out += '<rect class="trace column" x="' + num(left) + '" y="' + num(Math.min(top, zero)) + '" width="' + num(thin) + '" height="' + num(Math.max(Math.abs(zero - top), 0.5)) + '"' +
         (l.dash ? ' style="fill:url(#' + id + 'h' + l.dash + ')"' : '') + '/>';
       if (l.t.band && l.t.band[0].y[i] !== null && l.t.band[1].y[i] > l.t.band[0].y[i]) {
         var a = s.y(s.y.log ? Math.max(l.t.band[0].y[i], s.y.low) : l.t.band[0].y[i]), b = s.y(l.t.band[1].y[i]), m = left + thin / 2, c = Math.min(3, thin / 2);
@@ -263,7 +264,11 @@ var cnsimFigures = (function () {
       xt = s.x.log ? logTicks(s.x.low, s.x.high) : ticks(s.x.low, s.x.high, Math.max(2, Math.floor((box.r - box.l) / 74)));
       xt.forEach(function (t) { out += '<path class="base" d="M' + num(s.x(t)) + ' ' + num(box.b) + 'v4"/>' + text(s.x(t), box.b + 17, label(t), ' class="mid"'); });
     }
-    if (f.kind === 'bars') { lines.forEach(function (l, i) { inside += bar(l, i, lines.length, s, id); }); } else { lines.forEach(function (l, i) { inside += line(l, i, lines.length, s, box, v.mode === 'cdf' ? 'lines' : f.kind, !tiny); }); }
+    if (f.kind === 'bars') { lines.forEach(function (l, i) { inside += bar(l, i, lines.length, s, id); }); } else {
+      var drawn = lines.map(function (l, i) { return line(l, i, lines.length, s, box, v.mode === 'cdf' ? 'lines' : f.kind, !tiny); });
+      // Marks on top of all lines: each line shows where another covers it.
+      inside += drawn.map(function (d) { return d.line; }).join('') + drawn.map(function (d) { return d.marks; }).join('');
+    }
     out += '<g clip-path="url(#' + clip + ')">' + inside + '</g>';
     if (v.mode !== 'cdf') {
       f.levels.forEach(function (l) {
@@ -281,16 +286,16 @@ var cnsimFigures = (function () {
     var turned = f.categories.length && Math.max.apply(null, f.categories.map(function (c) { return c.length; })) * 6.4 > (w - 70) / f.categories.length;
     var h = v.print ? 215 : apart ? 60 + 84 * lines.length : tiny ? 132 : (w < 420 ? 250 : 290) + (turned ? 40 : 0), foot = (tiny ? 22 : 40) + (turned ? (tiny ? 20 : 46) : 0);
     // Room for the numbers at the left: as wide as the widest of them.
-    var trial = layout(div, f, lines, { l: 50, r: w - 10, t: 20, b: h - foot });
+    var trial = layout(div, f, lines, { l: 50, r: w - 20, t: 20, b: h - foot });
     var widest = (trial.y.log ? logTicks(trial.y.low, trial.y.high) : ticks(trial.y.low, trial.y.high, 6)).reduce(function (m, t) { return Math.max(m, label(t).length); }, 1);
     var left = Math.min(12 + 7 * widest + (tiny ? 0 : 16), w / 3), panels = [], n = apart ? lines.length : 1, tall = (h - foot - 20) / n;
     for (var i = 0; i < n; i++) {
-      var box = { l: left, r: w - 12, t: 20 + i * tall, b: 20 + (i + 1) * tall - (apart && i < n - 1 ? 24 : 0) };
+      var box = { l: left, r: w - 20, t: 20 + i * tall, b: 20 + (i + 1) * tall - (apart && i < n - 1 ? 24 : 0) };
       panels.push(panel(div, f, apart ? [lines[i]] : lines, box, apart ? i : undefined));
     }
     var all = panels.map(function (p) { return p.svg; }).join('');
     if (!tiny) {
-      all += text((left + w - 12) / 2, h - 6, axis(ax.x), ' class="mid title"');
+      all += text((left + w - 20) / 2, h - 6, axis(ax.x), ' class="mid title"');
       all += '<text class="mid title" transform="translate(12 ' + num((20 + h - foot) / 2) + ') rotate(-90)">' + esc(axis(ax.y)) + '</text>';
     }
     div.querySelectorAll(':scope > svg, :scope > .readout').forEach(function (e) { e.remove(); });

@@ -276,15 +276,21 @@ fn panel(f: &Figure, top: f64, look: &dyn Fn(&Trace) -> (u8, u8), out: &mut Stri
             esc(c)
         );
     }
+    // Marks after all lines: each line shows where another covers it.
+    let mut marks = String::new();
     for (i, t) in f.traces.iter().enumerate() {
         let (slot, dash) = look(t);
+        let nth = (i, f.traces.len());
         let _ = write!(out, "<g class=\"s{slot}\">");
-        match f.kind {
-            Kind::Bars => bars(t, (i, f.traces.len()), &x, &y, out),
-            kind => line(t, (slot, dash), kind, (i, f.traces.len()), &x, &y, out),
+        if f.kind == Kind::Bars {
+            bars(t, nth, &x, &y, out);
+        } else {
+            line(t, dash, &x, &y, out);
+            let _ = write!(marks, "<g class=\"s{slot}\">{}</g>", dots(t, slot, f.kind, nth, &x, &y));
         }
         out.push_str("</g>\n");
     }
+    out.push_str(&marks);
     for l in &f.levels {
         let at = y.at(l.value);
         let _ = writeln!(
@@ -311,15 +317,7 @@ fn path(points: impl Iterator<Item = (f64, f64)>, x: &Scale, y: &Scale) -> Strin
     d
 }
 
-fn line(
-    t: &Trace,
-    (slot, dash): (u8, u8),
-    kind: Kind,
-    (nth, of): (usize, usize),
-    x: &Scale,
-    y: &Scale,
-    out: &mut String,
-) {
+fn line(t: &Trace, dash: u8, x: &Scale, y: &Scale, out: &mut String) {
     if let Some(b) = &t.band {
         let n = t.x.len().min(b.low.len()).min(b.high.len());
         let kept = reduce(&b.high[..n], POINTS / 2);
@@ -331,22 +329,28 @@ fn line(
     let kept = reduce(&t.y, POINTS);
     let d = path(kept.iter().filter_map(|&i| Some((*t.x.get(i)?, t.y[i]))), x, y);
     let _ = write!(out, "<path class=\"l d{dash}\" d=\"{d}\"/>");
-    // Marks at each point, or a few on each line at places of its own.
+}
+
+/// Marks at each point, or of several lines a few on each, at places of its own.
+fn dots(t: &Trace, slot: u8, kind: Kind, (nth, of): (usize, usize), x: &Scale, y: &Scale) -> String {
     let n = t.x.len().min(t.y.len());
-    let every = if kind == Kind::Points { 1 } else { (n / 5).max(1) };
-    let start = if kind == Kind::Points { 0 } else { every * (2 * nth + 1) / (2 * of.max(1)) };
-    if kind == Kind::Points || of > 1 {
-        for i in (start..n).step_by(every).filter(|&i| t.y[i].is_finite() && (!y.log || t.y[i] > 0.0)) {
-            let at = (x.at(t.x[i]), y.at(t.y[i]));
-            let _ = write!(
-                out,
-                "<path class=\"k\" d=\"{}\" transform=\"translate({:.1} {:.1})\"/>",
-                mark(slot),
-                at.0,
-                at.1
-            );
-        }
+    let (start, every) = match kind {
+        Kind::Points => (0, 1),
+        _ if of < 2 => return String::new(),
+        _ => ((n / 5).max(1) * (2 * nth + 1) / (2 * of), (n / 5).max(1)),
+    };
+    let mut out = String::new();
+    for i in (start..n).step_by(every).filter(|&i| t.y[i].is_finite() && (!y.log || t.y[i] > 0.0)) {
+        let at = (x.at(t.x[i]), y.at(t.y[i]));
+        let _ = write!(
+            out,
+            "<path class=\"k\" d=\"{}\" transform=\"translate({:.1} {:.1})\"/>",
+            mark(slot),
+            at.0,
+            at.1
+        );
     }
+    out
 }
 
 fn bars(t: &Trace, (nth, of): (usize, usize), x: &Scale, y: &Scale, out: &mut String) {

@@ -1,15 +1,20 @@
 //! Files made from the code: one command writes them, one check finds them stale.
 
-use crate::figure;
+use crate::{figure, gallery, reference};
 use cnsim_scheme_api::Registration;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Every generated file: path from the root, and its text.
-fn files() -> io::Result<Vec<(String, String)>> {
-    let mut files = vec![("docs/reference/schemes.md".to_string(), schemes())];
+/// Every generated file that a check makes anew: path from the root, and its text.
+fn files(root: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut files = vec![
+        ("docs/reference/schemes.md".to_string(), schemes()),
+        ("docs/reference/scenarios.md".to_string(), reference::scenarios()),
+        ("docs/reference/metrics.md".to_string(), reference::metrics()),
+    ];
+    files.extend(gallery::small(root).map_err(io::Error::other)?);
     for entry in cnsim_schemes::registry().iter() {
         let figure =
             figure::svg(&entry.name).map_err(|e| io::Error::other(format!("{}: {e}", entry.name)))?;
@@ -23,12 +28,12 @@ fn picture(scheme: &str) -> String {
     format!("figures/{scheme}.svg")
 }
 
-/// Writes every generated file under `root`.
+/// Writes every generated file under `root`, the pictures of the studies too.
 ///
 /// # Errors
 /// A folder or file that cannot be written, a figure's run that failed.
 pub fn write(root: &Path) -> io::Result<()> {
-    for (path, text) in files()? {
+    for (path, text) in files(root)?.into_iter().chain(gallery::studies(root).map_err(io::Error::other)?) {
         let path = root.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -44,7 +49,7 @@ pub fn write(root: &Path) -> io::Result<()> {
 /// A file that is there and cannot be read, a figure's run that failed.
 pub fn stale(root: &Path) -> io::Result<Vec<String>> {
     let mut complaints = Vec::new();
-    for (path, text) in files()? {
+    for (path, text) in files(root)? {
         let present = match fs::read_to_string(root.join(&path)) {
             Ok(present) => present,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),

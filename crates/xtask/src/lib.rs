@@ -4,7 +4,9 @@ pub mod check;
 pub mod deny;
 pub mod figure;
 pub mod fingerprints;
+pub mod gallery;
 pub mod generate;
+pub mod reference;
 
 /// The code in `CONTRIBUTING.md`, compiled as a doc test.
 #[cfg(doctest)]

@@ -1,0 +1,87 @@
+//! The table of ports of an experiment of one's own: where PAUSE stopped whom, and where frames waited or were dropped.
+
+use crate::look_report::CaseRuns;
+use crate::sweep::cell;
+use cnsim_report::model::{Column, Row, Table};
+use cnsim_studies::measure::PortFacts;
+use cnsim_studies::stats::Summary;
+use std::collections::BTreeMap;
+
+/// Most ports of a table: those that were in XOFF longest, then those with the longest queues.
+const MOST: usize = 24;
+
+/// A column: its name, title, unit and meaning, and the value of a port.
+type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFacts) -> f64);
+
+/// The value of a fact in a run. A port without facts was never in XOFF, sent none and discarded nothing; of a host nothing is
+/// known but how long it was paused.
+fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
+    match facts {
+        Some(_) if !port.contains('>') && fact.0 != "paused" => None,
+        Some(facts) => Some(fact.4(facts)),
+        None if fact.0 == "paused" || (port.contains('>') && ["xoffs", "dropped"].contains(&fact.0)) => {
+            Some(0.0)
+        }
+        None => None,
+    }
+}
+
+const FACTS: [Fact; 6] = [
+    ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| p.paused),
+    ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| p.xoffs as f64),
+    ("queue_max", "Largest queue", "KB", "of the run, however short", |p| p.queue_max),
+    ("mean_queue", "Mean queue", "KB", "mean over the measurement, where it is recorded", |p| p.mean_queue),
+    ("throughput", "Throughput", "Gb/s", "data rate sent", |p| p.throughput),
+    ("dropped", "Dropped", "frames", "data frames discarded", |p| p.dropped),
+];
+
+/// A table for each PAUSE mode, a row for each port and scheme; none where only the hot port is known.
+pub(crate) fn ports(cases: &[CaseRuns<'_>]) -> Vec<Table> {
+    let mut pauses: Vec<&str> = Vec::new();
+    for c in cases {
+        if !pauses.contains(&c.pause) {
+            pauses.push(c.pause);
+        }
+    }
+    pauses.iter().filter_map(|p| table(cases, p)).collect()
+}
+
+fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
+    let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.pause == pause).collect();
+    // How long a port was in XOFF, and its queue, in the worst case.
+    let mut weight: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for (name, facts) in mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.ports) {
+        let w = weight.entry(name).or_default();
+        *w = (w.0.max(facts.paused), w.1.max(facts.queue_max));
+    }
+    if weight.len() < 2 {
+        return None;
+    }
+    let mut names: Vec<(&str, (f64, f64))> = weight.into_iter().collect();
+    names.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(b.1.1.total_cmp(&a.1.1)).then(a.0.cmp(b.0)));
+    let left = names.len().saturating_sub(MOST);
+    let several = mine.windows(2).any(|w| w[0].condition != w[1].condition);
+    let mut rows = Vec::new();
+    for (name, _) in names.iter().take(MOST) {
+        for c in &mine {
+            let cells = FACTS.iter().map(|f| {
+                let values: Vec<f64> =
+                    c.runs.iter().filter_map(|r| value(name, r.ports.get(*name), f)).collect();
+                Summary::of(&values).map(|s| cell(&s))
+            });
+            let condition = if several { format!("{name}, {}", c.condition) } else { (*name).to_owned() };
+            rows.push(Row { scheme: c.scheme.into(), condition, cells: cells.collect() });
+        }
+    }
+    Some(Table {
+        id: format!("ports, PAUSE {pause}"),
+        condition: "Ports".into(),
+        pause: pause.into(),
+        caption: if left > 0 { format!("{left} further ports are in results.json.") } else { String::new() },
+        columns: FACTS
+            .iter()
+            .map(|f| Column { metric: f.0.into(), title: f.1.into(), unit: f.2.into(), about: f.3.into() })
+            .collect(),
+        rows,
+    })
+}

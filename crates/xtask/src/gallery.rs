@@ -1,0 +1,176 @@
+//! The gallery: figures of the documents, drawn by the report's own code from runs of scenarios.
+
+use cnsim_report::model::Figure;
+use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::store::RunRecord;
+use cnsim_studies::study::{Job, Watch, run_jobs};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A picture: a few cases of a scenario, and which of their figures.
+struct Picture {
+    /// Where it stands, from the folder of documents.
+    path: &'static str,
+    /// Heading, also inside the picture.
+    title: &'static str,
+    /// What is to be seen, a few sentences.
+    says: &'static str,
+    /// Scenario: its id, or a file from the root.
+    scenario: &'static str,
+    /// Condition, empty for all.
+    condition: &'static str,
+    /// Schemes, empty for all.
+    schemes: &'static [&'static str],
+    /// Titles of the figures, drawn below one another.
+    figures: &'static [&'static str],
+}
+
+/// Pictures of a second of CPU time together: `xtask check` makes them anew.
+const SMALL: [Picture; 3] = [
+    Picture {
+        path: "gallery/incast.svg",
+        title: "Eight hosts send 2 MB each to one, 100 Gb/s, PAUSE on",
+        says: "PAUSE alone holds the queue at 570 KB and stops a bystander that never sends to the hot port. \
+               DCQCN empties the queue within 0.2 ms; the bystander, marked as well, climbs back slowly.",
+        scenario: "docs/tutorial/incast.toml",
+        condition: "",
+        schemes: &[],
+        figures: &["Hot queue length", "What the bystander H10>H5 gets"],
+    },
+    Picture {
+        path: "gallery/completion.svg",
+        title: "Completion times of the same incast",
+        says: "A port that never idles finishes first: PAUSE alone is hard to beat by completion time of the incast itself.",
+        scenario: "docs/tutorial/incast.toml",
+        condition: "",
+        schemes: &[],
+        figures: &["Completion times of transfers"],
+    },
+    Picture {
+        path: "gallery/latency.svg",
+        title: "Latency of all frames of the same incast",
+        says: "Frames wait at the hosts under DCQCN, and in the switches under PAUSE.",
+        scenario: "docs/tutorial/incast.toml",
+        condition: "",
+        schemes: &[],
+        figures: &["Latency of frames"],
+    },
+];
+
+/// Pictures of the studies' pages: some seconds of CPU time each, so only `generate` makes them.
+const STUDIES: [Picture; 3] = [
+    Picture {
+        path: "studies/figures/b07.svg",
+        title: "B07: a port slows to 2 Gb/s from 100 to 500 ms, ten hosts, PAUSE on",
+        says: "Without a scheme the queue fills the memory and PAUSE spreads. QCN and ECM hold it near the set point.",
+        scenario: "B07/single-hop",
+        condition: "hotspot 2 Gb/s",
+        schemes: &["none", "qcn-2pt", "ecm"],
+        figures: &["Hot queue length", "Hot-port throughput"],
+    },
+    Picture {
+        path: "studies/figures/c07.svg",
+        title: "C07: six flows over two bottlenecks, BCN with a sampling rate of 1 %",
+        says: "BCN gives the short flows more than the long ones for a long time.",
+        scenario: "C07/parking-lot",
+        condition: "sampling rate 1%",
+        schemes: &["bcn"],
+        figures: &["sampling rate 1%"],
+    },
+    Picture {
+        path: "studies/figures/z07.svg",
+        title: "Z07: sixteen hosts, one of them slow: measured at the source or at the destination",
+        says: "Source-based and destination-based E2CM can hardly be told apart.",
+        scenario: "Z07/single-hop-16",
+        condition: "",
+        schemes: &["none", "e2cm-src", "e2cm-dst"],
+        figures: &["Hot queue length"],
+    },
+];
+
+/// Files that `check` makes anew: pictures of small runs and the page that shows all.
+///
+/// # Errors
+/// A scenario that does not read, a run that failed.
+pub fn small(root: &Path) -> Result<Vec<(String, String)>, String> {
+    let mut files = vec![("docs/gallery/README.md".to_owned(), page())];
+    for p in &SMALL {
+        files.push((format!("docs/{}", p.path), draw(root, p)?));
+    }
+    Ok(files)
+}
+
+/// Pictures of longer runs, for the studies' pages.
+///
+/// # Errors
+/// As [`small`].
+pub fn studies(root: &Path) -> Result<Vec<(String, String)>, String> {
+    STUDIES.iter().map(|p| Ok((format!("docs/{}", p.path), draw(root, p)?))).collect()
+}
+
+fn draw(root: &Path, p: &Picture) -> Result<String, String> {
+    let lines = |all: Vec<cnsim_studies::text::Problem>| {
+        all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let file = root.join(p.scenario);
+    let what = if file.is_file() { file.to_string_lossy().into_owned() } else { p.scenario.to_owned() };
+    let scenario = Scenario::load(&what, &[]).map_err(lines)?;
+    let first = scenario.cases().first().map(|c| (c.condition.clone(), c.pause.clone())).unwrap_or_default();
+    let condition = if p.condition.is_empty() { first.0.as_str() } else { p.condition };
+    let wanted = |c: &Case| {
+        c.condition == condition
+            && c.pause == first.1
+            && (p.schemes.is_empty() || p.schemes.contains(&c.scheme.as_str()))
+    };
+    let mut jobs = Vec::new();
+    for case in scenario.cases().into_iter().filter(wanted) {
+        let ready = scenario.ready(&case).map_err(lines)?;
+        jobs.push(Job::new(&scenario, case, ready, 1));
+    }
+    let records: Vec<RunRecord> =
+        run_jobs(&jobs, None, 1, &Watch::default())?.into_iter().flatten().collect();
+    let figures = cnsim_cli::figures(&scenario, &records);
+    let mut panels: Vec<Figure> = Vec::new();
+    for title in p.figures {
+        let found = figures.iter().find(|f| f.title == *title);
+        panels.push(found.cloned().ok_or_else(|| format!("{}: no figure `{title}`", p.scenario))?);
+    }
+    Ok(cnsim_report::svg(p.title, &panels))
+}
+
+/// The page of the gallery.
+fn page() -> String {
+    let mut out = String::from(
+        "<!-- Generated by `make docs` from crates/xtask/src/gallery.rs. -->\n\n# Gallery\n\n\
+         Every figure here was made by `make docs`: a scenario, a run of seed 1, the report's own drawing.\n\
+         The [chapter on schemes](../reference/schemes.md) has a figure for each scheme.\n",
+    );
+    for p in SMALL.iter().chain(&STUDIES) {
+        let says = p.says.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = write!(
+            out,
+            "\n## {0}\n\n![{0}](../{1})\n\n{says}\n\n`cnsim reproduce {2}{3}`\n",
+            p.title,
+            p.path,
+            p.scenario,
+            if p.condition.is_empty() { String::new() } else { format!(" --only \"{}\"", p.condition) }
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_picture_shows_both_schemes() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let text = draw(&root, &SMALL[0]).unwrap();
+        assert_eq!(text, draw(&root, &SMALL[0]).unwrap(), "the same twice");
+        for part in [">none<", ">dcqcn<", "Hot queue length", "What the bystander H10&gt;H5 gets"] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert!(!text.contains("NaN") && text.len() < 80_000, "{}", text.len());
+    }
+}
