@@ -54,6 +54,7 @@ struct Transfers {
 }
 
 impl Source {
+    #[expect(clippy::too_many_arguments, reason = "what a host knows of a source, once")]
     pub(crate) fn new(
         spec: &SourceSpec,
         host: u32,

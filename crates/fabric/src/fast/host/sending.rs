@@ -15,8 +15,6 @@ use cnsim_scheme_api::{
 };
 use std::collections::VecDeque;
 
-/// Why a limiter of a whole host cannot send a probe.
-
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
     pub(super) fn generate(
