@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::fast::frame::{Frame, LONGEST, mix};
 use crate::flows::Flows;
-use crate::spec::{ClassSpec, ControlTransport, Record, Routing, RunSpec};
+use crate::spec::{ClassSpec, ControlTransport, RateChange, Record, Routing, RunSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
@@ -177,7 +177,8 @@ impl Net {
             }
         }
         // Transmission times are products in 64 bits: of a slower port they would wrap, and it would seem fast.
-        for c in spec.changes.iter().filter(|c| c.rate.bps() > 0.0 && !(1e4..=1e13).contains(&c.rate.bps())) {
+        let slow = |c: &&RateChange| c.rate.bps() > 0.0 && !(1e4..=1e13).contains(&c.rate.bps());
+        if let Some(c) = spec.changes.iter().find(slow) {
             return bad(format!(
                 "port {} of node {} is to serve at {}; 10 kb/s to 10 Tb/s are possible, and 0 b/s stops it",
                 c.port, c.node.0, c.rate

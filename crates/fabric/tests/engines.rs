@@ -336,9 +336,9 @@ fn engines_agree_bit_for_bit_on_random_networks() {
         let spec = scenario(seed);
         // Many threads on few cores cost time in barriers, so not every network runs in every way.
         let ways: &[(usize, Visits)] = match seed % 4 {
-            0 => &[(1, Visits::Due), (2, Visits::Adaptive), (4, Visits::Turns)],
+            0 => &[(1, Visits::Due), (4, Visits::Turns)],
             1 => &[(1, Visits::All), (1, Visits::Due)],
-            2 => &[(1, Visits::Adaptive), (2, Visits::Turns), (3, Visits::Due)],
+            2 => &[(1, Visits::Adaptive), (2, Visits::Due)],
             _ => &[(1, Visits::All), (1, Visits::Turns)],
         };
         if let Err(RunError::Law(_)) = common::agreed(&spec, seed, ways) {

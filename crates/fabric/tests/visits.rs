@@ -192,5 +192,14 @@ fn the_choice_changes_with_the_load() {
             h.sources.push(burst);
         }
         let _ = common::agreed(&spec, seed, &ways(seed));
+        #[cfg(debug_assertions)]
+        {
+            use cnsim_fabric::marks::{Mark, forget, seen};
+            forget();
+            run(&spec, &Options { threads: 1, ..Options::default() }).unwrap();
+            for mark in [Mark::ThinWindow, Mark::CalmWindow] {
+                assert!(seen(mark) > 0, "seed {seed}: {mark:?} was never chosen");
+            }
+        }
     }
 }

@@ -5,6 +5,11 @@
 //! Several workers each own a share of the nodes. A turn ends with one barrier; what crosses shares goes through a
 //! mailbox for each pair of workers, of two parities: written in one turn, read in the next. Each link has one
 //! sender, so the order within a receiving port is the sender's.
+//!
+//! * Claim: workers own nodes and meet once a turn.
+//! * Same bits: within a window no node influences another; each link has one sender and one reader.
+//! * Bench row: t1024 on several threads.
+//! * Marks: Crossed.
 
 use super::Part;
 use super::visits::Turn;
@@ -14,7 +19,7 @@ use crate::marks::{Mark, Marks, hit};
 use crate::net::Net;
 use crate::{Options, RunError, Visits};
 use cnsim_scheme_api::Time;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Turns between two looks at failures and the progress callback.
@@ -113,6 +118,7 @@ fn work(
 ) -> bool {
     let slot =
         |from: usize, to: usize, parity: usize| &shared.mail[(from * shared.workers + to) * 2 + parity];
+    let _alarm = Alarm(&shared.barrier);
     let (mut turns, mut stopped) = (0u64, false);
     let mut counted = 0;
     let ideal = net.direct(0).is_some();
@@ -149,7 +155,9 @@ fn work(
                 shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
             }
         }
-        shared.barrier.wait();
+        if !shared.barrier.wait() {
+            break;
+        }
         for from in 0..shared.workers {
             let mut mail = slot(from, me, parity).lock().unwrap_or_else(PoisonError::into_inner);
             for f in mail.drain(..) {
@@ -183,6 +191,21 @@ struct Barrier {
     generation: AtomicUsize,
     lock: Mutex<()>,
     wake: Condvar,
+    /// A worker panicked: nobody is to wait for it.
+    broken: AtomicBool,
+}
+
+/// Tells the others when a worker's thread unwinds.
+struct Alarm<'a>(&'a Barrier);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Release);
+            let _guard = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.0.wake.notify_all();
+        }
+    }
 }
 
 impl Barrier {
@@ -196,27 +219,54 @@ impl Barrier {
             generation: AtomicUsize::new(0),
             lock: Mutex::new(()),
             wake: Condvar::new(),
+            broken: AtomicBool::new(false),
         }
     }
 
-    fn wait(&self) {
+    /// False where a worker will never come.
+    fn wait(&self) -> bool {
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
             self.arrived.store(0, Ordering::Relaxed);
             let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
             self.generation.store(generation.wrapping_add(1), Ordering::Release);
             self.wake.notify_all();
-            return;
+            return true;
         }
         for _ in 0..Self::SPINS {
             if self.generation.load(Ordering::Acquire) != generation {
-                return;
+                return true;
             }
             std::hint::spin_loop();
         }
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while self.generation.load(Ordering::Acquire) == generation {
+            if self.broken.load(Ordering::Acquire) {
+                return false;
+            }
             guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A worker that panics does not leave the others waiting.
+    #[test]
+    fn nobody_waits_for_a_worker_that_panicked() {
+        let barrier = Barrier::new(2);
+        let waited = std::thread::scope(|scope| {
+            let lost = scope.spawn(|| {
+                let _alarm = Alarm(&barrier);
+                std::panic::resume_unwind(Box::new("lost"));
+            });
+            let other = scope.spawn(|| barrier.wait());
+            assert!(lost.join().is_err());
+            other.join().ok()
+        });
+        assert_eq!(waited, Some(false));
     }
 }

@@ -1,4 +1,9 @@
 //! What stands at a receiving port.
+//!
+//! * Claim: a few frames stand beside what says how many there are.
+//! * Same bits: order on one link is its sender's, wherever the frames stand.
+//! * Bench row: w2.
+//! * Marks: none of its own: every frame passes here.
 
 use crate::fast::frame::{Entry, Frame, Ring, arrival_kind};
 use prefetch_index::prefetch_index;

@@ -1,4 +1,9 @@
 //! Sources of frames: slotted, one draw a slot, by integer comparison.
+//!
+//! * Claim: a source draws its slots ahead up to the next frame.
+//! * Same bits: the stream is its own, and each slot takes one draw of it.
+//! * Bench row: w1.
+//! * Marks: HostCalm.
 
 use crate::fast::frame::NEVER;
 use crate::flows::{Flows, Outgoing};
@@ -49,6 +54,7 @@ struct Transfers {
 }
 
 impl Source {
+    #[expect(clippy::too_many_arguments, reason = "what a host knows of a source, once")]
     pub(crate) fn new(
         spec: &SourceSpec,
         host: u32,

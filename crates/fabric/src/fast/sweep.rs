@@ -8,6 +8,12 @@
 //! XOFF, or where outputs share a memory cell that is nearly full. Ports of which that is true are *critical*: before
 //! every event they are brought up to date together, in time order. All else stays lazy. The oracle knows
 //! nothing of this, and must agree bit for bit.
+//!
+//! * Claim: a frame of a window below every threshold is stored and drained without its port being brought up to date.
+//! * Same bits: occupancies only grow until the drain, so they are upper bounds; below every threshold no order of events has a
+//!   consequence.
+//! * Bench row: w2.
+//! * Marks: CalmWindow, MixedWindow, SentFew; out: PutBack, LetGo, InOrder, InStep.
 
 mod ranks;
 mod replay;

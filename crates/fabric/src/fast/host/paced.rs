@@ -4,6 +4,11 @@
 //! A frame that its limiter lets go at once, and that meets nothing that waits, is put on the wire as it is made: where the
 //! transmitter is busy, if nothing happens before it is idle. So is a reflector's message, behind the transmission in
 //! progress: nothing goes before it, and nothing interrupts it.
+//!
+//! * Claim: slots, timers and transmissions are merged by hand where limiters hold frames back.
+//! * Same bits: the three are taken in their order of one moment, and anything else leaves to the general way before its time.
+//! * Bench row: b07-single qcn-3pt.
+//! * Marks: HostPaced, SaidAtOnce; out: HostByEvent.
 
 use super::Host;
 use crate::fast::frame::{Frame, Key, NEVER, order};

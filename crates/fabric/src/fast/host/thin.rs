@@ -1,4 +1,9 @@
 //! A host where windows hold few frames.
+//!
+//! * Claim: a host is visited when it has something to do, and may leave what it received for a while.
+//! * Same bits: the books of a delivery depend on its time, not on when they are done.
+//! * Bench row: sparse.
+//! * Marks: ThinWindow.
 
 use super::Host;
 use crate::fast::wheel::PATIENCE;

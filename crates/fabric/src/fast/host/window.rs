@@ -7,6 +7,12 @@
 //! a frame's fate is known as soon as its transmission starts, as nothing interrupts one, and it is put on the wire at that
 //! moment with the time of its end ([`Host::send_calmly`]). `end` alone then keeps the transmitter busy, and what waits in
 //! the FIFO has not started. Where limiters hold frames back, much the same is done frame by frame (`paced`).
+//!
+//! * Claim: a frame of a calm host is on the wire as its transmission starts, and data that wakes nothing is received in one
+//!   go.
+//! * Same bits: nothing interrupts a transmission, and nothing but the source and the link decides the next one.
+//! * Bench row: w1.
+//! * Marks: HostCalm, HostLimited, Deaf; out: HostByEvent.
 
 use super::{Calm, Host};
 use crate::fast::bodies::Body;

@@ -1,4 +1,9 @@
 //! The arrivals of a window, found on the wires and put in order of time.
+//!
+//! * Claim: the arrivals of a busy window come in order of time without a sort of all.
+//! * Same bits: keys are (time, input), which no two arrivals share, so every way to order them yields the same order.
+//! * Bench row: b07-fat.
+//! * Marks: Ranked.
 
 use crate::fast::frame::{Kind, arrival_kind, order};
 use crate::fast::switch::Switch;

@@ -1,4 +1,10 @@
 //! The replay of one port's transmitter, from the times of what waits: control before data, PAUSE before both.
+//!
+//! * Claim: a port is replayed only when something touches it.
+//! * Same bits: a start follows from ready times, the last end and what stops the port, all of which it keeps; nothing else
+//!   reads them before.
+//! * Bench row: hotspot.
+//! * Marks: none of its own: every run passes here.
 
 use crate::fast::frame::{AFTER, Entry, Kind, NEVER, Ring};
 use crate::fast::switch::{Port, Switch};

@@ -3,6 +3,12 @@
 //! A frame whose departure may be marked costs one draw of the port's stream, and nearly all draws mark nothing: those above
 //! the ramp's largest probability on its slope. So the port draws ahead up to one that may, and where so many are known to mark
 //! nothing, departures only count them. The stream is the same, draw by draw.
+//!
+//! * Claim: most departures that a ramp may mark only count a draw.
+//! * Same bits: draws are taken from the same stream in the same order; those above the largest probability mark nothing
+//!   whatever the queue.
+//! * Bench row: w2 dcqcn (`cnsim bench --schemes w2`).
+//! * Marks: IdleDraws; out: MarkedEach.
 
 use super::port::Port;
 use crate::fast::frame::{Entry, NEVER, Ring};
