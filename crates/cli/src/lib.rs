@@ -1,10 +1,30 @@
 //! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, 3 verification differs,
 //! 130 interrupted.
 
+/// `println!` of this program: what it says fits the terminal.
+macro_rules! println {
+    () => { $crate::look::say("") };
+    ($($text:tt)*) => { $crate::look::say(&format!($($text)*)) };
+}
+
+/// `print!` of this program: text as it is.
+macro_rules! print {
+    ($($text:tt)*) => { $crate::look::raw(&format!($($text)*)) };
+}
+
+/// `eprintln!` of this program: what it says fits the terminal.
+macro_rules! eprintln {
+    ($($text:tt)*) => { $crate::look::complain(&format!($($text)*)) };
+}
+
+mod answer;
 mod assume;
 mod bench;
 mod describe;
 mod draw;
+mod find;
+mod fit;
+mod housekeeping;
 mod look;
 mod look_bars;
 mod look_figure;
@@ -14,6 +34,7 @@ mod look_topology;
 mod progress;
 mod reproduce;
 mod run;
+mod start;
 mod summary;
 mod sweep;
 mod tell;
@@ -63,9 +84,13 @@ pub fn bench_row(name: &str, more: &[(&str, &str)]) -> Result<cnsim_fabric::RunS
     bench::spec(&cnsim_schemes::registry(), name, "none", more).map_err(|e| format!("{e:?}"))
 }
 
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run or a law failed; 2 bad input or usage; 3 verification differs, or a \
+published cell with --fail-on-miss; 130 interrupted. Where a scenario's file is asked for, - reads standard input. \
+`cnsim completions SHELL` and `cnsim man` write what shells and man read.";
+
 /// The laboratory for congestion management in data-centre Ethernet. Without a verb: `reproduce quick`.
 #[derive(Parser, Debug)]
-#[command(name = "cnsim", version, about, arg_required_else_help = false)]
+#[command(name = "cnsim", version, about, arg_required_else_help = false, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -82,6 +107,9 @@ pub(crate) struct Common {
     /// Say more.
     #[arg(short, long, global = true)]
     verbose: bool,
+    /// Colours in what is said.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
+    color: String,
     /// The schemes that the program knows.
     #[arg(skip)]
     registry: Registry,
@@ -102,15 +130,22 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Describe a study, a scenario or a scheme.
+    /// Describe a study, a scenario or a scheme; whatever else has the name is explained.
     Describe {
         /// Its name, or a scenario's file.
         name: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
-    /// Explain a metric, a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`, a claim (B07.3) or an assumption (A1).
+    /// Explain a metric, a key, a parameter, a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`, a claim (B07.3) or an assumption (A1);
+    /// whatever else has the name is described.
     Explain {
-        /// Metric, cell, claim or assumption.
+        /// Metric, key, parameter, counter, cell, claim or assumption.
         what: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
         /// Only this condition.
         #[arg(long)]
         condition: Option<String>,
@@ -128,12 +163,12 @@ enum Verb {
         /// Set a key for this check.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
-    /// Write a commented scenario to start from to standard output.
-    New {
-        /// Its name.
-        name: String,
-    },
+    /// Write a commented scenario to start from to standard output: every key, or with --topology a short one.
+    New(start::NewArgs),
     /// Print the JSON Schema of scenarios.
     Schema,
     /// PAUSE headroom of a link.
@@ -193,6 +228,39 @@ enum Verb {
     Sweep(sweep::SweepArgs),
     /// Search for the reading of what sources leave open that comes nearest to the published cells.
     Assume(assume::AssumeArgs),
+    /// Show in which keys the first cases of two scenarios differ.
+    Diff {
+        /// One: a scenario's name or file.
+        a: String,
+        /// The other.
+        b: String,
+        /// Set a key in both.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        sets: Vec<String>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove the finished runs that an output folder keeps; results and reports stay.
+    Clean {
+        /// Output folder.
+        #[arg(long, default_value = "out")]
+        out: PathBuf,
+        /// Only say what would be removed.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Write completions for a shell to standard output.
+    Completions {
+        /// Shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual page to standard output, or with --out a page for each verb into a folder.
+    Man {
+        /// Folder.
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
     /// Say what this machine offers.
     Doctor,
 }
@@ -325,22 +393,31 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             let code = if e.use_stderr() { 2 } else { 0 };
-            let _ = e.print();
+            match e.use_stderr() {
+                true => eprintln!("{}", e.render().to_string().trim_end()),
+                false => drop(e.print()),
+            }
             return ExitCode::from(code);
         }
     };
     cli.common.registry = registry;
     let common = &cli.common;
+    look::colour(&common.color);
     let done = match cli.verb.unwrap_or(Verb::Reproduce(ReproduceArgs::default())) {
         Verb::Reproduce(args) => reproduce::reproduce(&args, common),
         Verb::Run(args) => run::run(&args, common),
         Verb::List { what, json } => tell::list(&what, json, common),
-        Verb::Describe { name } => describe::describe(&name, common),
-        Verb::Explain { what, condition, pause, out } => {
+        Verb::Describe { name, json: true } => answer::describe(&name, common),
+        Verb::Describe { name, .. } => describe::describe(&name, common),
+        Verb::Explain { what, json: true, condition, pause, out } => {
+            answer::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
+        }
+        Verb::Explain { what, condition, pause, out, .. } => {
             tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
         }
-        Verb::Check { file, sets } => tell::check(&file, &sets, common),
-        Verb::New { name } => tell::new(&name),
+        Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
+        Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
+        Verb::New(args) => start::new(&args),
         Verb::Schema => tell::schema(common),
         Verb::Headroom { rate, length, mtu, processing, json } => {
             tell::headroom(&rate, length, &mtu, &processing, json)
@@ -355,6 +432,10 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Verb::Compare { a, b } => run::compare(&a, &b),
         Verb::Sweep(args) => sweep::sweep(&args, common),
         Verb::Assume(args) => assume::assume(&args, common),
+        Verb::Diff { a, b, sets, json } => housekeeping::diff(&a, &b, &sets, json, common),
+        Verb::Clean { out, dry_run } => housekeeping::clean(&out, dry_run),
+        Verb::Completions { shell } => housekeeping::completions(shell),
+        Verb::Man { out } => housekeeping::man(out.as_deref()),
         Verb::Doctor => tell::doctor(),
     };
     let (code, text) = match done {

@@ -5,7 +5,7 @@ use crate::reproduce::{
     interrupted, measured, refuse_huge, refuse_no_seeds, run_all, threads, write, write_report, write_results,
 };
 use crate::run::{condition_of, first_case, unknown_scheme};
-use crate::{Batch, Common, Done, Failure, pairs};
+use crate::{Batch, Common, Done, Failure, find, pairs};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_scheme_api::Registry;
@@ -122,9 +122,18 @@ fn schemes(registry: &Registry, asked: &[String]) -> Result<Vec<String>, Failure
     asked.iter().map(one).collect()
 }
 
+/// `KEY=VALUES` with the key's whole path.
+pub(crate) fn whole(registry: &Registry, over: &str) -> String {
+    match over.split_once('=') {
+        Some((key, values)) => format!("{}={values}", find::whole_key(registry, key)),
+        None => over.into(),
+    }
+}
+
 /// The sweep that the arguments ask for; nothing has run yet.
 fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
-    let axes = grid::axes(&args.over).map_err(Failure::Input)?;
+    let over: Vec<String> = args.over.iter().map(|o| whole(scenario.registry(), o)).collect();
+    let axes = grid::axes(&over).map_err(Failure::Input)?;
     let mut schemes: Vec<String> = schemes(scenario.registry(), &args.scheme)?;
     let cases = scenario.cases();
     let first = first_case(&cases, schemes.first().map(String::as_str))?;

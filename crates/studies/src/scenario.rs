@@ -113,6 +113,11 @@ impl Scenario {
                 excerpt: None,
             }]
         };
+        if what == "-" {
+            let text = std::io::read_to_string(std::io::stdin())
+                .map_err(|e| lost(format!("standard input: {e}"), "write a scenario to it".into()))?;
+            return Self::parse_in(registry, "standard input", &text, sets, schemes);
+        }
         if !what.ends_with(".toml") {
             let near =
                 nearest(what, EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]));
