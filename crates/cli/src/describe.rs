@@ -273,18 +273,36 @@ fn picture(registry: &Registry, scheme: &str) -> Done {
     Ok(())
 }
 
-/// Markdown as a terminal shows it: headings without marks, links as their text.
+/// Markdown as a terminal shows it: headings without marks, links as their text, paragraphs as one line, tables as ours.
 fn plain(markdown: &str) -> String {
-    let mut lines = Vec::new();
-    for line in markdown.lines() {
-        if line.starts_with("|---") {
+    let mut out: Vec<String> = Vec::new();
+    let mut table: Vec<Vec<String>> = Vec::new();
+    // Does the next line go on with the last one?
+    let mut open = false;
+    for line in markdown.lines().chain([""]) {
+        let text = line.replace("[`", "`").replace("`]", "`");
+        if let Some(cells) = text.strip_prefix('|').and_then(|t| t.trim_end().strip_suffix('|')) {
+            if !cells.chars().all(|c| matches!(c, '-' | '|' | ':' | ' ')) {
+                table.push(cells.split('|').map(|c| c.trim().to_string()).collect());
+            }
             continue;
         }
-        let text = line.replace("[`", "`").replace("`]", "`");
-        lines.push(match text.trim_start_matches('#') {
-            heading if heading.len() < text.len() => bold(heading.trim()),
-            _ => text,
-        });
+        if let Some((header, rows)) = table.split_first() {
+            let header: Vec<&str> = header.iter().map(String::as_str).collect();
+            let whole: Vec<Vec<String>> = rows.iter().filter(|r| r.len() == header.len()).cloned().collect();
+            out.push(look::words(&header, &whole));
+            table.clear();
+            open = false;
+        }
+        let starts = text.is_empty() || text.starts_with(['#', '*']) || text.starts_with("    ");
+        match out.last_mut() {
+            Some(last) if open && !starts => *last += &format!(" {}", text.trim()),
+            _ => out.push(match text.trim_start_matches('#') {
+                heading if heading.len() < text.len() => bold(heading.trim()),
+                _ => text.clone(),
+            }),
+        }
+        open = !text.is_empty() && !text.starts_with('#') && !text.starts_with("    ");
     }
-    lines.join("\n").trim().to_string()
+    out.join("\n").trim().to_string()
 }

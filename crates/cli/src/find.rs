@@ -1,7 +1,7 @@
 //! Everything that has a name, for questions that name it wrongly or by another kind.
 
 use crate::Failure;
-use cnsim_scheme_api::Registry;
+use cnsim_scheme_api::{Registration, Registry};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::keys::KEYS;
 use cnsim_studies::metrics::METRICS;
@@ -17,12 +17,20 @@ pub(crate) struct Thing {
     kind: &'static str,
     name: String,
     about: String,
+    /// Further text in which a word may be found.
+    more: String,
 }
 
 /// All there are.
 pub(crate) fn things(registry: &Registry) -> Vec<Thing> {
-    let thing = |kind, name: &str, about: &str| Thing { kind, name: name.into(), about: about.into() };
-    let mut all: Vec<Thing> = registry.iter().map(|e| thing("scheme", &e.name, &e.title)).collect();
+    let thing = |kind, name: &str, about: &str| Thing {
+        kind,
+        name: name.into(),
+        about: about.into(),
+        more: String::new(),
+    };
+    let scheme = |e: &Registration| Thing { more: e.about.clone(), ..thing("scheme", &e.name, &e.title) };
+    let mut all: Vec<Thing> = registry.iter().map(|e| scheme(e)).collect();
     all.extend(PAPERS.iter().map(|p| thing("study", p.id, p.title)));
     all.extend(EMBEDDED.iter().map(|(id, _)| thing("scenario", id, "")));
     all.extend(METRICS.iter().map(|m| thing("metric", m.id, m.about)));
@@ -43,19 +51,20 @@ pub(crate) fn things(registry: &Registry) -> Vec<Thing> {
     all
 }
 
-/// Nothing has this name: what comes nearest to it, of any kind. Names that contain the word go first, then texts that do,
+/// Nothing has this name: what comes nearest to it, of any kind. Texts with the word go first, then names that contain it,
 /// then what is spelled alike.
 pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
     let all = things(registry);
     let small = word.to_lowercase();
     let named = |t: &&Thing| t.name.to_lowercase().contains(&small);
     let told = |t: &&Thing| {
-        t.about.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '-').any(|w| w == small)
+        let text = format!("{} {} {}", t.name, t.about, t.more).to_lowercase();
+        text.split(|c: char| !c.is_alphanumeric()).any(|w| w == small)
     };
     let mut near: Vec<&Thing> = Vec::new();
     if small.len() > 1 {
-        near.extend(all.iter().filter(named));
-        near.extend(all.iter().filter(|t| !named(t) && told(t)));
+        near.extend(all.iter().filter(told));
+        near.extend(all.iter().filter(|t| named(t) && !told(t)));
     }
     if near.is_empty() {
         let alike = cnsim_studies::text::nearest(word, all.iter().map(|t| t.name.as_str()));
@@ -116,12 +125,9 @@ mod tests {
     #[test]
     fn any_kind_is_found() {
         let registry = cnsim_schemes::registry();
-        for (word, near) in [
-            ("ecn", "explain k_min"),
-            ("dcqc", "describe dcqcn"),
-            ("queue_maxx", "explain queue_max"),
-            ("xoff", "explain pauses"),
-        ] {
+        for (word, near) in
+            [("ecn", "describe dcqcn"), ("dcqc", "describe dcqcn"), ("queue_maxx", "explain queue_max")]
+        {
             let Failure::Input(text) = unknown(&registry, word) else { panic!() };
             assert!(text.contains(near), "{word}: {text}");
         }

@@ -66,6 +66,10 @@ fn broken(line: &str, width: usize) -> String {
         let text = body[at..].trim_start_matches(' ');
         (seen(&body[..body.len() - text.len()]), text)
     });
+    if let Some(text) = body.strip_prefix("* ") {
+        let parts = wrapped(text, width.saturating_sub(indent + 2).max(10));
+        return format!("{}* {}", " ".repeat(indent), parts.join(&format!("\n{}", " ".repeat(indent + 2))));
+    }
     let (head, text, hang) = match label.filter(|(n, t)| indent + n <= width / 2 && !t.is_empty()) {
         Some((n, text)) => (&line[..line.len() - text.len()], text, indent + n),
         None => (&line[..indent], body, indent.min(width / 2)),

@@ -3,6 +3,7 @@
 
 use crate::{Done, Failure};
 use clap::Args;
+use cnsim_studies::headroom::Loop;
 use cnsim_units::{Bytes, Rate, Time};
 use std::fmt::Write as _;
 
@@ -134,9 +135,20 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
         out,
         "\n[topology]\nkind = \"{kind}\"\n{keys}\nlink_rate = \"{rate}\"\nlink_delay = \"0.5 us\""
     );
+    // Watermarks with headroom at this rate: what can still arrive after XOFF fits above the upper one.
+    let frame = Bytes::new(1500);
+    let link = Loop { rate, delay: Time::from_ns(500), processing: Time::from_us(1), frame };
+    let need = link.headroom().get().div_ceil(1000);
+    let share = (4 * need).max(150);
+    let high = share - need - share / 20;
+    let low = high * 4 / 5;
     let _ = writeln!(
         out,
-        "\n[pause]\nmode = \"on\"    # 802.3x PAUSE; its watermarks follow from rate and delay"
+        "\n[switch]\nbuffer = \"XP\"    # a partition for each pair of ports\nshare = \"{share} KB\""
+    );
+    let _ = writeln!(
+        out,
+        "\n[pause]\nmode = \"on\"\nhigh = \"{high} KB\"    # XOFF; `cnsim headroom` says what must fit above it\nlow = \"{low} KB\""
     );
     let duration = match args.incast {
         Some(n) => {

@@ -224,8 +224,8 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     if !common.quiet {
         println!(
             "{file}: no problem; {}, {} with all seeds, about {:.2e} packet-hops, {:.0} CPU-seconds",
-            cases.len(),
-            cases.iter().map(|c| scenario.seeds_of(c)).sum::<u64>(),
+            look::count(cases.len() as u64, "case"),
+            look::count(cases.iter().map(|c| scenario.seeds_of(c)).sum(), "run"),
             hops,
             hops / crate::reproduce::ASSUMED_SPEED
         );

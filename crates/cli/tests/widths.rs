@@ -121,7 +121,7 @@ fn the_nearest_thing_of_any_kind_answers() {
     }
     let out = cnsim(&["describe", "ecn"]);
     assert_eq!(out.status.code(), Some(2));
-    assert!(text(&out).contains("cnsim explain k_min"), "{}", text(&out));
+    assert!(text(&out).contains("cnsim describe dcqcn"), "{}", text(&out));
     let out = cnsim(&["sweep", "B07/single-hop", "--over", "k_minn=1 KB,2 KB"]);
     assert_eq!(out.status.code(), Some(2), "{}", text(&out));
 }
