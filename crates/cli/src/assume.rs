@@ -1,17 +1,17 @@
 //! `cnsim assume`: which reading of what the sources leave open comes nearest to the published cells?
 
 use crate::look::{self, Colour, paint};
+use crate::output::{quoted, write};
 use crate::reproduce::{
-    ASSUMED_SPEED, interrupted, measured, published_in, refuse_no_seeds, run_all, threads, words_of, write,
+    ASSUMED_SPEED, interrupted, measured, published_in, refuse_no_seeds, run_all, threads, words_of,
     write_report,
 };
-use crate::sweep::{bounds, cell, column, half, interval, quoted, refuse_many};
+use crate::sweep::{bounds, cell, column, half, interval, refuse_many};
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_studies::assume::{Lab, Scored, ScoredCell, Setup, asked_switches, every, named_switches};
-use cnsim_studies::files::digits;
-use cnsim_studies::grid;
+use cnsim_studies::files::{digits, table};
 use cnsim_studies::metrics::Metric;
 use cnsim_studies::scenario::{Case, Scenario};
 use cnsim_studies::stats::Summary;
@@ -169,7 +169,7 @@ fn go(lab: &mut Lab<'_>, setups: &[Setup], args: &AssumeArgs, watch: &Arc<Watch>
     for (at, record) in missing.into_iter().zip(records) {
         lab.records[at] = record;
     }
-    interrupted(watch, finished, jobs.len())
+    interrupted(watch, finished, jobs.len(), None)
 }
 
 /// Switches none of whose values changes a run here.
@@ -370,7 +370,7 @@ impl Text<'_> {
             line.push(if s.holds_everywhere(self.base) { "yes" } else { "no" }.into());
             lines.push(line);
         }
-        write(&self.args.batch.out.join("assume.csv"), grid::csv(&header, &lines).as_bytes())?;
+        write(&self.args.batch.out.join("assume.csv"), table(&header, &lines).as_bytes())?;
         let header = words(
             "reading,study,scenario,condition,pause,scheme,metric,unit,published,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,scale,distance,agrees",
         );
@@ -391,7 +391,7 @@ impl Text<'_> {
                 lines.push(line);
             }
         }
-        write(&self.args.batch.out.join("assume-cells.csv"), grid::csv(&header, &lines).as_bytes())?;
+        write(&self.args.batch.out.join("assume-cells.csv"), table(&header, &lines).as_bytes())?;
         write_report(&self.args.batch.out.join("assume.html"), &self.report(scenario, setups))
     }
 

@@ -19,6 +19,7 @@ pub mod papers;
 pub mod per_study;
 pub mod published;
 mod reader;
+pub mod results;
 pub mod scenario;
 pub mod settings;
 pub mod stats;
