@@ -85,22 +85,28 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
     })
 }
 
-/// A key by its last word, where only one thing has that name: `k_min` is `scheme.params.k_min`, `loop_delay` is
-/// `topology.loop_delay`. Anything else is itself.
+/// A key by its last word, where only one thing has that name: `k_min` is `scheme.params.k_min`, `link_delay` is
+/// `topology.link_delay`. Anything else is itself.
 pub(crate) fn whole_key(registry: &Registry, key: &str) -> String {
     let key = key.trim();
-    if key.contains('.') || cnsim_studies::assumptions::find(key).is_some() {
+    if key.contains('.') {
         return key.into();
     }
-    if registry.iter().any(|e| e.param(key).is_some()) {
-        return format!("scheme.params.{key}");
+    if cnsim_studies::assumptions::find(key).is_some() {
+        return cnsim_studies::grid::canonical_key(key);
     }
     let tables = cnsim_studies::keys::TABLES;
     let ends = |path: &str| {
         path.rsplit_once('.').is_some_and(|(table, leaf)| leaf == key && !tables.contains(&table))
     };
-    let found: Vec<&str> = KEYS.iter().map(|k| k.path).filter(|p| ends(p)).collect();
-    if let [one] = found[..] { one.into() } else { key.into() }
+    let mut found: Vec<String> = KEYS.iter().filter(|k| ends(k.path)).map(|k| k.path.into()).collect();
+    if registry.iter().any(|e| e.param(key).is_some()) {
+        found.push(format!("scheme.params.{key}"));
+    }
+    match found.pop() {
+        Some(one) if found.is_empty() => one,
+        _ => key.into(),
+    }
 }
 
 #[cfg(test)]
@@ -112,8 +118,8 @@ mod tests {
         let registry = cnsim_schemes::registry();
         for (short, whole) in [
             ("k_min", "scheme.params.k_min"),
-            ("loop_delay", "topology.loop_delay"),
-            ("efr", "efr"),
+            ("link_delay", "topology.link_delay"),
+            ("efr", "scheme.params.efr"),
             ("hotspot.rate", "hotspot.rate"),
             ("start", "start"),
             ("nonsense", "nonsense"),

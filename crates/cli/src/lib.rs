@@ -296,6 +296,12 @@ pub(crate) struct ReproduceArgs {
     /// Only cases whose condition, PAUSE or scheme contains this text.
     #[arg(long)]
     only: Option<String>,
+    /// Only these metrics in the tables of the terminal; the files have all.
+    #[arg(long, value_delimiter = ',')]
+    metric: Vec<String>,
+    /// End with exit code 3 where a published cell differs from the measured one.
+    #[arg(long)]
+    fail_on_miss: bool,
     /// Start even if the estimate is huge.
     #[arg(long)]
     force: bool,
@@ -310,6 +316,8 @@ impl Default for ReproduceArgs {
             out: "out".into(),
             published: None,
             only: None,
+            metric: Vec::new(),
+            fail_on_miss: false,
             force: false,
         }
     }
@@ -346,9 +354,15 @@ pub(crate) struct RunArgs {
     /// Condition, as the scenario's template writes it.
     #[arg(long)]
     condition: Option<String>,
-    /// Seed.
+    /// Seed, the first of several.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Number of seeds: means with intervals where there are several.
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
+    /// Only these metrics in the table; results.json has all.
+    #[arg(long, value_delimiter = ',')]
+    metric: Vec<String>,
     /// Threads for this one run [default: by its size and the cores that are free].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,

@@ -105,7 +105,8 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
     refuse_huge(jobs, force)
 }
 
-fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
+/// Metrics by their names.
+pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
             let near = cnsim_studies::text::nearest(name, METRICS.iter().map(|m| m.id));

@@ -109,7 +109,7 @@ fn the_nearest_thing_of_any_kind_answers() {
         (&["describe", "overhead"], &["overhead [Mb/s]", "whole run"]),
         (&["describe", "record.from"], &["record.from:", "Default: 0 us"]),
         (&["explain", "single-hop"], &["B07/single-hop", "cases"]),
-        (&["explain", "loop_delay"], &["topology.loop_delay:"]),
+        (&["explain", "link_delay"], &["topology.link_delay:"]),
         (&["explain", "flow_rate"], &["record.from to record.to"]),
         (&["explain", "time_paused"], &["Taken over the whole run"]),
     ] {
