@@ -17,18 +17,22 @@
 //! conservation. They must be equal to the engine's. What the cases never do (PAUSE, control, schemes) it only tests for.
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-#[path = "../../fabric/src/frame.rs"]
+#[path = "../../fabric/src/fast/frame.rs"]
 #[allow(dead_code, unused_imports)]
 mod frame;
 #[path = "../../fabric/src/net.rs"]
 #[allow(dead_code, unused_imports)]
 mod net;
-#[path = "../../fabric/src/source.rs"]
+#[path = "../../fabric/src/fast/source.rs"]
 #[allow(dead_code, unused_imports)]
 mod source;
 #[path = "../../fabric/src/tx_rate.rs"]
 #[allow(dead_code)]
 mod tx_rate;
+/// Where the files above look for each other.
+mod fast {
+    pub(crate) use crate::frame;
+}
 
 use cnsim_fabric as spec;
 use cnsim_fabric::{Organisation, RunError, RunSpec};

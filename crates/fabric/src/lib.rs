@@ -2,28 +2,13 @@
 //!
 //! Tell it a [`RunSpec`], call [`run`], read the [`Outcome`].
 
-mod bodies;
 mod engine;
-mod frame;
-mod host;
-mod inbox;
-mod limiter;
-mod mmu;
+mod fast;
 mod net;
 mod outcome;
-mod paged;
 mod per_bin;
-#[cfg(test)]
-mod sizes;
-mod source;
 mod spec;
-mod sweep;
-mod switch;
-mod timers;
 mod tx_rate;
-mod voq;
-mod wheel;
-mod wires;
 
 pub use engine::run;
 

@@ -1,7 +1,7 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
 
 use crate::RunError;
-use crate::frame::{Frame, LONGEST, mix};
+use crate::fast::frame::{Frame, LONGEST, mix};
 use crate::spec::{ControlTransport, Record, Routing, RunSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};

@@ -149,9 +149,6 @@ pub struct Plan {
     pub reflector_scope: Scope,
     /// Reflectors ask how many bytes have been received ([`ReflectorControl::received`]), so they are counted.
     pub received: bool,
-    /// A returned rate, but at least this one, becomes the limiter's rate: where nothing else follows from it, the reaction point
-    /// need not be woken (FECN). `None`: it is, as for all feedback.
-    pub obeys: Option<Rate>,
 }
 
 /// A congestion-management scheme: implemented by the struct of its parameters.
@@ -232,12 +229,6 @@ pub trait ReactionPoint: Debug + Send {
     fn start(&mut self, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
-    /// For reaction points of a whole host. Takes note of feedback from which nothing follows for the limiter now; false, with
-    /// nothing done, where [`ReactionPoint::on_feedback`] is to be called. True only where that would have left the limiter as
-    /// it is and asked for nothing, and while no timer and no byte count runs: what the host has sent by then is not known.
-    fn notes(&mut self, _feedback: &Feedback) -> bool {
-        false
-    }
     /// The bytes armed with [`Limiter::wake_after`] have been sent.
     fn on_bytes(&mut self, _limiter: &mut Limiter<'_>) {}
     /// A timer expired.

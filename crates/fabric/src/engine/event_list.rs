@@ -1,7 +1,7 @@
 //! The oracle: one global event list, one event at a time, over the whole network. Slow and simple.
 
 use super::Part;
-use crate::frame::{BROADCAST, Key, NO_EVENT};
+use crate::fast::frame::{BROADCAST, Key, NO_EVENT};
 use crate::net::Net;
 use crate::{Options, RunError};
 use cnsim_scheme_api::Time;

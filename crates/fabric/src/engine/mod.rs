@@ -5,15 +5,15 @@ mod visits;
 mod windowed;
 mod workers;
 
-use crate::bodies::Direct;
-use crate::frame::{BROADCAST, Hash};
-use crate::host::Host;
+use crate::fast::bodies::Direct;
+use crate::fast::frame::{BROADCAST, Hash};
+use crate::fast::host::Host;
+use crate::fast::sweep::Scratch;
+use crate::fast::switch::{Ledger, Switch};
+use crate::fast::wires::{FOREIGN, Wires};
 use crate::net::Net;
 use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
 use crate::spec::RunSpec;
-use crate::sweep::Scratch;
-use crate::switch::{Ledger, Switch};
-use crate::wires::{FOREIGN, Wires};
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::Time;
 

@@ -4,10 +4,10 @@
 
 use super::Part;
 use crate::Visits;
-use crate::bodies::Direct;
+use crate::fast::bodies::Direct;
+use crate::fast::wheel::{Station, Wheel};
+use crate::fast::wires::{FOREIGN, WATCHED};
 use crate::net::Net;
-use crate::wheel::{Station, Wheel};
-use crate::wires::{FOREIGN, WATCHED};
 
 /// Turns between two looks at how much windows hold.
 const LOOK: u64 = 256;

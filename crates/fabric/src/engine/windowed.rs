@@ -8,9 +8,9 @@
 
 use super::Part;
 use super::visits::Turn;
-use crate::bodies::Direct;
+use crate::fast::bodies::Direct;
+use crate::fast::wires::Foreign;
 use crate::net::Net;
-use crate::wires::Foreign;
 use crate::{Options, RunError, Visits};
 use cnsim_scheme_api::Time;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -112,12 +112,7 @@ impl ReactionRig {
             }
             self.build();
         }
-        match (self.scheme.plan().obeys, *feedback) {
-            (Some(least), Feedback::ReturnedRate { rate }) => {
-                self.state.set_rate(rate.max(least).min(self.state.line_rate))
-            }
-            _ => self.call(|object, limiter| object.on_feedback(feedback, limiter)),
-        }
+        self.call(|object, limiter| object.on_feedback(feedback, limiter));
     }
 
     /// Delivers a QCN message with this quantised feedback.

@@ -1,6 +1,6 @@
 //! Sources of frames: slotted, one draw a slot, by integer comparison.
 
-use crate::frame::NEVER;
+use crate::fast::frame::NEVER;
 use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Purpose, Stream};

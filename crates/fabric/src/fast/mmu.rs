@@ -5,8 +5,8 @@
 //! the whole pool). PAUSE has one *domain* per input, or one for the switch (global); a domain is in XOFF from the
 //! moment one of its cells exceeds the high watermark until all of them are at or below the low one.
 
+use crate::fast::sweep::private_cells;
 use crate::spec::{BufferSpec, Organisation};
-use crate::sweep::private_cells;
 
 /// Why a frame cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,10 @@
 //! A host where windows hold few frames.
 
-use super::*;
-use crate::wheel::PATIENCE;
+use super::Host;
+use crate::fast::wheel::PATIENCE;
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use cnsim_scheme_api::ReflectGate;
 
 impl Host {
     /// Runs the host up to `end`, which is not that of the run. Returns when it must be visited next if nothing is sent to it.

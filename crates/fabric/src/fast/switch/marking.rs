@@ -4,8 +4,10 @@
 //! the ramp's largest probability on its slope. So the port draws ahead up to one that may, and where so many are known to mark
 //! nothing, departures only count them. The stream is the same, draw by draw.
 
-use super::*;
-use crate::inbox::Inbox;
+use super::port::Port;
+use crate::fast::frame::{Entry, NEVER, Ring};
+use crate::fast::inbox::Inbox;
+use cnsim_scheme_api::{Ramp, RampAt, Stream};
 
 /// Frames up to which those that stand behind one are looked at one by one.
 const FEW_BEHIND: u16 = 8;
@@ -179,6 +181,7 @@ impl Port {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cnsim_scheme_api::{Bytes, Purpose};
 
     /// Draws ahead are the draws of the stream, also where the ramp changes between.
     #[test]

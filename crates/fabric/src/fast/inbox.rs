@@ -1,6 +1,6 @@
 //! What stands at a receiving port.
 
-use crate::frame::{Entry, Frame, Ring, arrival_kind};
+use crate::fast::frame::{Entry, Frame, Ring, arrival_kind};
 use prefetch_index::prefetch_index;
 
 /// What has been sent to one receiving port and has not been taken yet, in order of `ready`.

@@ -1,8 +1,8 @@
 //! The arrivals of a window, found on the wires and put in order of time.
 
-use crate::frame::{Kind, arrival_kind, order};
-use crate::switch::Switch;
-use crate::wires::Wires;
+use crate::fast::frame::{Kind, arrival_kind, order};
+use crate::fast::switch::Switch;
+use crate::fast::wires::Wires;
 
 /// Arrivals of a window, kept between windows for their memory.
 #[derive(Debug, Default)]

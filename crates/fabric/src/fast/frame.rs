@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Xon,
 }
 
-/// A frame: 24 bytes; it never grows with a scheme (bodies of control frames are kept in [`crate::bodies`]).
+/// A frame: 24 bytes; it never grows with a scheme (bodies of control frames are kept in [`crate::fast::bodies`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
     /// Generation time (ps, below [`LONGEST`]); above it three bits of [`Kind`], marked, counted, three bits of the tag's kind.
@@ -65,25 +65,6 @@ impl Frame {
     #[inline]
     pub(crate) fn data(src: u32, dst: u32, seq: u32, len: u16, now: u64) -> Self {
         Self { word: now, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
-    }
-    /// The same with a tag, packed.
-    #[inline(always)]
-    pub(crate) fn tagged_data(
-        (src, dst): (u32, u32),
-        seq: u32,
-        len: u16,
-        now: u64,
-        (kind, ext): (u8, u32),
-    ) -> Self {
-        let word = now | u64::from(kind) << TAG;
-        Self { word, src: src as u16, dst: dst as u16, seq, ext, len, input: 0 }
-    }
-    /// The message that returns the tag of a data frame to its source, made now.
-    #[inline(always)]
-    pub(crate) fn returned(data: &Frame, tag: u32, now: u64) -> Self {
-        let word = now | (Kind::Control as u64) << KIND | u64::from(Feedback::RETURNED_RATE) << SAID;
-        let (src, dst) = (data.src, data.dst);
-        Self { word, src, dst, seq: u32::from(src), ext: tag, len: CONTROL, input: 0 }
     }
     /// A control frame about a data flow, made now; `to` as in [`Frame::to`].
     pub(crate) fn control(kind: Kind, flow: FlowId, hosts: u32, to: u32, now: u64) -> Self {

@@ -1,9 +1,9 @@
 //! Sizes that memory and caches depend on (docs/performance.md has them in a table): a test, so that growth is noticed.
 
-use crate::frame::{Entry, Frame};
-use crate::host::Host;
-use crate::inbox::Inbox;
-use crate::switch::{Port, Switch};
+use crate::fast::frame::{Entry, Frame};
+use crate::fast::host::Host;
+use crate::fast::inbox::Inbox;
+use crate::fast::switch::{Port, Switch};
 use std::mem::size_of;
 
 #[test]

@@ -1,11 +1,16 @@
 //! What depends on the moment, in a window whose frames are stored already.
 //!
-//! [`crate::sweep`] stores the frames of a calm window without order, each at its place in its queue, and *then* comes to
+//! [`crate::fast::sweep`] stores the frames of a calm window without order, each at its place in its queue, and *then* comes to
 //! what is rare: samples that are due, probes among the data, own messages, timers, ticks, changes of rate. Each looks at
 //! one port, and what it needs of the port at its moment follows from the queue: what has left by then is found by replaying
 //! the transmitter, and what is stored but arrives later stands at the queue's end.
 
-use super::*;
+use super::Switch;
+use super::port::Port;
+use crate::fast::frame::{AFTER, Entry, Key, NO_EVENT, TO_POINT, order};
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use cnsim_scheme_api::RampAt;
 
 /// Why a queue must be looked at when a frame that is stored ahead arrives. In this order, if for several reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! A store-and-forward switch: output queues over a partitioned memory, PAUSE, congestion points.
 //!
-//! Handlers of single events, in the order of [`crate::frame::order`]. `next` names the earliest event, `execute`
-//! carries it out; both engines use them. [`crate::sweep`] brings ports up to date only when they are touched. Ports are
+//! Handlers of single events, in the order of [`crate::fast::frame::order`]. `next` names the earliest event, `execute`
+//! carries it out; both engines use them. [`crate::fast::sweep`] brings ports up to date only when they are touched. Ports are
 //! in `port`, what storing a frame does in `storing`, congestion points and messages in `points`, recording and the end of a
 //! run in `books`.
 
@@ -17,23 +17,19 @@ pub(crate) use ahead::{Apart, Due, Stored};
 pub(crate) use marking::{Draws, leaves_marked};
 pub(crate) use port::{Ledger, Point, Port};
 
-use crate::bodies::{Bodies, Body, Direct};
-use crate::frame::{
-    AFTER, BROADCAST, CONTROL, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, TO_POINT, arrival_kind,
-    order,
-};
-use crate::mmu::{Mmu, Refusal, Signal};
-use crate::net::{Link, Net};
-use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::fast::bodies::Body;
+use crate::fast::frame::{Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, arrival_kind, order};
+use crate::fast::mmu::{Mmu, Refusal, Signal};
+use crate::fast::timers::Timers;
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use crate::outcome::PortOutcome;
 use crate::per_bin::PerBin;
-use crate::spec::{ControlTransport, PauseTransport, RunSpec, SwitchSpec};
-use crate::timers::Timers;
+use crate::spec::{PauseTransport, RunSpec, SwitchSpec};
 use crate::tx_rate::TxRate;
-use crate::wires::Wires;
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, Gate, NodeId, PointAction,
-    PointControl, PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate,
-    Slot, Stream, Tag, Time,
+    Class, Counts, NodeId, PointAction, PointId, PointState, Purpose, QueueKind, QueueSite, Rate, Slot,
+    Stream, Time,
 };
 use std::collections::VecDeque;
 
@@ -56,7 +52,7 @@ pub(crate) struct Switch {
     pub(crate) linked: usize,
     /// Bits of a port's number; 0 where a window's times and a port do not fit 31 bits.
     pub(crate) bits: u32,
-    /// Ports are brought up to date when touched ([`crate::sweep`]), not event by event.
+    /// Ports are brought up to date when touched ([`crate::fast::sweep`]), not event by event.
     pub(crate) lazy: bool,
     /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
     pub(crate) waiting: u64,

@@ -7,9 +7,13 @@
 //! sample, a change), they are brought to what they were at the window's beginning, and frames that had not started then
 //! are taken back from the wire, where nobody can have seen them yet ([`Switch::free_launched`]).
 
+use super::ranks::Scratch;
 use super::ranks::key;
-use super::*;
-use crate::frame::Frame;
+use crate::fast::frame::Frame;
+use crate::fast::frame::{Entry, Kind, NEVER, order};
+use crate::fast::switch::{Port, Stored, Switch};
+use crate::fast::wires::Wires;
+use crate::net::Net;
 
 /// Most frames of a port that stand on its wire ahead: what must be taken back is work done in vain.
 const AHEAD: u32 = 8;

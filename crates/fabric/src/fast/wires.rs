@@ -1,9 +1,9 @@
 //! The wires between nodes.
 
-use crate::bodies::{Bodies, Body, Direct};
-use crate::frame::{Entry, Frame, Kind};
-use crate::inbox::Inbox;
-use crate::wheel::Wheel;
+use crate::fast::bodies::{Bodies, Body, Direct};
+use crate::fast::frame::{Entry, Frame, Kind};
+use crate::fast::inbox::Inbox;
+use crate::fast::wheel::Wheel;
 
 /// A frame on its way to a node of another partition.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ pub(crate) enum Body {
 /// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Direct {
-    /// Host, or [`crate::frame::BROADCAST`].
+    /// Host, or [`crate::fast::frame::BROADCAST`].
     pub(crate) to: u32,
     /// When it reaches the host, ps.
     pub(crate) at: u64,

@@ -1,6 +1,16 @@
 //! Congestion points at a switch: samples, what they ask for, messages and probes on their way.
 
-use super::*;
+use super::Switch;
+use super::ahead::Apart;
+use crate::fast::bodies::{Bodies, Body, Direct};
+use crate::fast::frame::{BROADCAST, Frame, Kind, TO_POINT};
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use crate::spec::ControlTransport;
+use cnsim_scheme_api::{
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl, PointId,
+    ProbeTarget, Queue, RampAt, Rate, Tag, Time,
+};
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).

@@ -4,7 +4,13 @@
 //! than the least that matters of a cell, nothing follows from its cells, and they are not kept: that saves a line of the
 //! cache for each frame. They are counted when the queue first grows beyond, and kept from then on.
 
-use super::*;
+use super::Switch;
+use super::ahead::Stored;
+use crate::fast::frame::{Entry, Frame, Kind, NEVER};
+use crate::fast::mmu::Signal;
+use crate::fast::wires::Wires;
+use crate::spec::PauseTransport;
+use cnsim_scheme_api::{Ramp, RampAt};
 
 impl Switch {
     /// Puts an admitted frame of the data class into its queue.

@@ -1,7 +1,7 @@
 //! A host's rate limiters, found by flow without a hash.
 
-use crate::frame::{Frame, NEVER};
-use crate::paged::Paged;
+use crate::fast::frame::{Frame, NEVER};
+use crate::fast::paged::Paged;
 use cnsim_scheme_api::{LimiterState, ReactionPoint};
 use prefetch_index::prefetch_index;
 use std::collections::VecDeque;

@@ -1,6 +1,17 @@
 //! The receiving side of a host: delivery, reflectors, feedback; recording and the end of a run.
 
-use super::*;
+use super::{ARRIVED, Calm, Ear, Host, ReflectorSlot, only_marks_wake};
+use crate::fast::bodies::{Body, Direct};
+use crate::fast::frame::{Frame, Kind, NEVER};
+use crate::fast::limiter::WHOLE_HOST;
+use crate::fast::switch::Ledger;
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use crate::outcome::{Completion, HostOutcome, Series, SeriesKind, latency_bucket};
+use cnsim_scheme_api::{
+    Bytes, Feedback, FlowId, FrameView, NodeId, Probe, Purpose, ReflectGate, ReflectorAction,
+    ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
+};
 
 impl Host {
     pub(crate) fn arrive(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
@@ -315,13 +326,6 @@ impl Host {
         }
     }
 
-    /// The same with the message that it makes.
-    #[inline]
-    pub(super) fn note_returned(&mut self) {
-        self.count_returned();
-        self.made_control(Bytes::new(u64::from(CONTROL)));
-    }
-
     #[inline]
     fn add_one(&mut self, counter: &str) {
         if let Err(cause) = self.counters.add(counter) {
@@ -371,48 +375,12 @@ impl Host {
             None => None,
         };
         match at {
-            Some(at) => match (self.obeys, *feedback) {
-                (Some(least), Feedback::ReturnedRate { rate }) => {
-                    let rate = rate.max(least);
-                    if !self.adopts(at, rate) {
-                        self.events.add(self.now, 0x4000 | u64::from(key) << 20);
-                        self.call(at, net, |_, limiter| limiter.set_rate(rate));
-                    }
-                }
-                _ => {
-                    self.events.add(self.now, 0x4000 | u64::from(key) << 20);
-                    self.call(at, net, |object, limiter| object.on_feedback(feedback, limiter));
-                }
-            },
+            Some(at) => {
+                self.events.add(self.now, 0x4000 | u64::from(key) << 20);
+                self.call(at, net, |object, limiter| object.on_feedback(feedback, limiter));
+            }
             None => self.ignored += 1,
         }
-    }
-
-    /// A rate that has come back becomes that of a limiter, if nothing else follows from it: no frame waits for it, and its frames
-    /// do not just pass. False, with nothing done, where more may follow.
-    #[inline(always)]
-    pub(super) fn adopts(&mut self, at: usize, rate: Rate) -> bool {
-        let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return false };
-        let key = slot.key;
-        let mine = |f: &Frame| f.is_data() && (key == WHOLE_HOST || u32::from(f.dst) == key);
-        // Frames that are held back from now on leave the FIFO.
-        let may_be_recalled = self.position == LimiterPosition::BelowQueue && self.fifo.iter().any(mine);
-        if may_be_recalled || self.voqs.is_some() {
-            return false;
-        }
-        if slot.waits() || slot.state.release || slot.state.packed_tag().0 == 0 {
-            return false;
-        }
-        self.events.add(self.now, 0x4000 | u64::from(slot.key) << 20);
-        let before = slot.state.rate;
-        slot.state.set_rate(rate);
-        if std::mem::take(&mut slot.state.retime) {
-            slot.eligible = slot.gap_end().max(self.now);
-        }
-        if slot.state.rate != before {
-            self.events.add(self.now ^ u64::from(slot.key) << 40, slot.state.rate.bps().to_bits());
-        }
-        true
     }
 
     pub(super) fn tick(&mut self) {

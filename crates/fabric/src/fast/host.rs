@@ -1,34 +1,32 @@
 //! A host: sources, the FIFO of application queue and NIC, limiters, the transmitter, and the receiving side.
 //!
-//! Handlers of single events, as in [`crate::switch`].
+//! Handlers of single events, as in [`crate::fast::switch`].
 //!
 //! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
-mod merged;
 mod paced;
 mod receiving;
 mod sending;
 mod thin;
 mod window;
 
-use crate::bodies::{Bodies, Body, Direct};
-use crate::frame::{CONTROL, Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, TO_POINT, arrival_kind, order};
-use crate::limiter::{LimiterSlot, Limiters, PACE, WHOLE_HOST};
+use crate::fast::bodies::Bodies;
+use crate::fast::frame::{Frame, Hash, Key, NEVER, NO_EVENT, arrival_kind, order};
+use crate::fast::limiter::Limiters;
+use crate::fast::paged::Paged;
+use crate::fast::source::Source;
+use crate::fast::switch::Ledger;
+use crate::fast::timers::Timers;
+use crate::fast::voq::Voqs;
+use crate::fast::wires::Wires;
 use crate::net::Net;
-use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
-use crate::paged::Paged;
+use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
 use crate::per_bin::PerBin;
-use crate::source::Source;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
-use crate::switch::Ledger;
-use crate::timers::Timers;
 use crate::tx_rate::TxRate;
-use crate::voq::Voqs;
-use crate::wires::Wires;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, Counts, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId,
-    Probe, ProbeTarget, Purpose, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction,
-    ReflectorControl, ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    Built, Counts, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector,
+    ReflectorAction, ReflectorState, Scope, Stream,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -113,10 +111,6 @@ pub(crate) struct Host {
     counts: bool,
     /// Received frames are recorded one by one.
     watched: bool,
-    /// Feedback takes effect as it arrives, and one reaction point heeds all of it.
-    heeds: bool,
-    /// Its windows are run by [`Host::sweep_merged`].
-    merged: bool,
     pub(crate) got: Ledger,
     pub(crate) frames: Hash,
     pub(crate) last_delivery: u64,
@@ -168,8 +162,6 @@ pub(crate) struct Host {
     pub(crate) scheme: Option<usize>,
     pub(crate) built: Built,
     scope: Scope,
-    /// A returned rate, but at least this, becomes that of its limiter.
-    obeys: Option<Rate>,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
     reflectors: Vec<ReflectorSlot>,
@@ -204,8 +196,6 @@ impl Host {
         let base = net.ports[id as usize];
         let link = net.links[base as usize]?;
         let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
-        // Feedback takes effect as it arrives.
-        let prompt = spec.feedback_delay == Time::ZERO && spec.faults.feedback_lost == 0;
         let bin = net.record.bin.as_ps();
         let length = net.duration.checked_div(bin).unwrap_or(0) as usize;
         let mine = |list: &[(NodeId, NodeId)], end: bool| -> Vec<u32> {
@@ -245,14 +235,6 @@ impl Host {
             deaf: only_marks_wake(plan.reflect),
             counts: plan.received,
             all_ears: 0,
-            heeds: plan.limiter_scope == Scope::Host && prompt,
-            merged: matches!(plan.reflect, ReflectGate::ReturnTags(_))
-                && plan.obeys.is_some()
-                && prompt
-                && spec.queues == HostQueues::Fifo
-                && (spec.fifo_frames > 0 && spec.limiter_frames > 0)
-                && net.control == ControlTransport::Priority
-                && matches!(&sources[..], [only] if !only.greedy),
             delivered_bits: 0,
             latency_sum: 0,
             latency_max: 0,
@@ -288,7 +270,6 @@ impl Host {
             scheme: spec.scheme,
             built: plan.built,
             scope: plan.limiter_scope,
-            obeys: plan.obeys,
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             reflectors: Vec::new(),

@@ -3,7 +3,9 @@
 //! Where the nodes do not fit a core's own cache, most of a window's time would be spent waiting for it, as what stands
 //! at which address is known too late: a port, then its queue, then the far end's receiving port.
 
-use super::*;
+use super::Switch;
+use crate::fast::wires::Wires;
+use crate::net::Net;
 use prefetch_index::prefetch_index;
 use std::slice::from_ref;
 

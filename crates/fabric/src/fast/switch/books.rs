@@ -1,6 +1,12 @@
 //! Recording at a switch, and the end of a run.
 
-use super::*;
+use super::Switch;
+use super::port::Ledger;
+use crate::fast::frame::Ring;
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use crate::outcome::{Series, SeriesKind, SwitchOutcome};
+use cnsim_scheme_api::{NodeId, Time};
 
 impl Switch {
     pub(super) fn tick(&mut self, net: &Net, wires: &mut Wires) {

@@ -1,6 +1,17 @@
 //! The sending side of a host: frames, limiters, the transmitter.
 
-use super::*;
+use super::Host;
+use crate::fast::bodies::Body;
+use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
+use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use crate::spec::LimiterPosition;
+use cnsim_scheme_api::{
+    Built, Bytes, Class, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget, Purpose,
+    ReactionPoint, Scope, Slot, SourceSite, Stream, Time,
+};
+use std::collections::VecDeque;
 
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.

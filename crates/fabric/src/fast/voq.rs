@@ -1,7 +1,7 @@
 //! Virtual output queues of a host: one per destination, served in turn.
 
-use crate::frame::Frame;
-use crate::limiter::WHOLE_HOST;
+use crate::fast::frame::Frame;
+use crate::fast::limiter::WHOLE_HOST;
 use std::collections::VecDeque;
 
 /// The queues, and the order in which those that hold a frame are served.

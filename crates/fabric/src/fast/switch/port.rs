@@ -1,6 +1,13 @@
 //! An output port of a switch, and the sums of the conservation law.
 
-use super::*;
+use super::ahead::Apart;
+use super::marking::Draws;
+use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
+use crate::net::Link;
+use crate::outcome::PortOutcome;
+use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{Bytes, CongestionPoint, PointState, Queue, Ramp, Rate};
+use std::collections::VecDeque;
 
 /// A congestion point with its state.
 #[derive(Debug)]

@@ -8,15 +8,18 @@
 //! moment with the time of its end ([`Host::send_calmly`]). `end` alone then keeps the transmitter busy, and what waits in
 //! the FIFO has not started. Where limiters hold frames back, much the same is done frame by frame (`paced`).
 
-use super::*;
+use super::{Calm, Host};
+use crate::fast::bodies::Body;
+use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind};
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use crate::spec::LimiterPosition;
+use cnsim_scheme_api::Built;
 
 impl Host {
     /// Runs the host up to `end` (exclusive).
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        if self.merged {
-            return self.sweep_merged(end, net, wires);
-        }
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
             && inbox.due(0, end).is_some()
         {
@@ -44,15 +47,11 @@ impl Host {
     pub(super) fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         self.expect(end, wires);
         loop {
-            if self.merged && self.next_tick > end && self.merge_while(end, net, wires) {
-                return;
-            }
-            let Wires { inboxes, bodies, .. } = &mut *wires;
-            let Some(inbox) = inboxes.get_mut(self.inbox as usize) else { return };
+            let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize) else { return };
             let (mut taken, mut due) = (0, false);
             while let Some(e) = inbox.due(taken, end) {
                 if !e.frame.is_data() {
-                    due = !self.notes(e.ready, &e.frame, bodies);
+                    due = true;
                 } else {
                     due = self.selects(&e.frame) && self.wakes(e.ready, &e.frame);
                     if !due {
@@ -100,30 +99,6 @@ impl Host {
             }
             (self.due, self.calm) = (self.next_own_time(), Calm::Not);
         }
-    }
-
-    /// Takes a message from which nothing follows, as the reaction point of the whole host says; false, and nothing is done, if
-    /// there is more to it. The sending side need not be brought up to date for it: it records nothing in between.
-    #[inline]
-    fn notes(&mut self, ready: u64, frame: &Frame, bodies: &mut Bodies) -> bool {
-        if !self.heeds || frame.kind() != Kind::Control {
-            return false;
-        }
-        let said = frame.said();
-        let feedback = match (&said, bodies.get(frame.ext)) {
-            (Some(said), _) | (None, Some(Body::Feedback(_, said))) => said,
-            _ => return false,
-        };
-        let Some(at) = self.limiters.find(WHOLE_HOST) else { return false };
-        let Some(slot) = self.slot_mut(at) else { return false };
-        if slot.state.release || !slot.object.notes(feedback) {
-            return false;
-        }
-        self.events.add(ready, 0x4000 | u64::from(WHOLE_HOST) << 20);
-        if said.is_none() {
-            bodies.release(frame.ext);
-        }
-        true
     }
 
     /// The time of [`Host::next_own`], but for the end of a transmission behind which nothing waits.

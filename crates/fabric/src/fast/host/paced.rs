@@ -5,7 +5,12 @@
 //! transmitter is busy, if nothing happens before it is idle. So is a reflector's message, behind the transmission in
 //! progress: nothing goes before it, and nothing interrupts it.
 
-use super::*;
+use super::Host;
+use crate::fast::frame::{Frame, Key, NEVER, order};
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use crate::spec::LimiterPosition;
+use cnsim_scheme_api::{FlowId, Scope};
 use prefetch_index::prefetch_index;
 
 impl Host {

@@ -15,14 +15,14 @@ mod thin;
 
 pub(crate) use ranks::Scratch;
 
-use crate::bodies::Bodies;
-use crate::frame::{AFTER, Entry, Kind, NEVER, NO_EVENT, Ring, order};
-use crate::inbox::Inbox;
-use crate::mmu::Mmu;
+use crate::fast::bodies::Bodies;
+use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
+use crate::fast::inbox::Inbox;
+use crate::fast::mmu::Mmu;
+use crate::fast::switch::{Port, Stored, Switch, leaves_marked};
+use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
-use crate::switch::{Port, Stored, Switch, leaves_marked};
-use crate::wires::Wires;
 
 /// Frames for each port in a window from which on ranking them is cheaper than finding the place of each.
 const MANY: usize = 3;

@@ -1,6 +1,8 @@
 //! The replay of one port's transmitter, from the times of what waits: control before data, PAUSE before both.
 
-use super::*;
+use crate::fast::frame::{AFTER, Entry, Kind, NEVER, Ring};
+use crate::fast::switch::{Port, Switch};
+use crate::fast::wires::Wires;
 
 impl Switch {
     /// [`Switch::drain`] of a port where control waits as well, tags are stamped, or a transmission in progress is noted:
