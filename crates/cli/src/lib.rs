@@ -33,6 +33,7 @@ mod look_report;
 mod look_table;
 mod look_topology;
 mod output;
+mod presets;
 mod progress;
 mod reproduce;
 mod run;

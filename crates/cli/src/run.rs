@@ -133,6 +133,12 @@ fn ports(record: &RunRecord) {
     let mut ports: Vec<_> = record.ports.iter().collect();
     let weight = |f: &PortFacts| f.paused + f.xoffs as f64 + f.dropped;
     ports.sort_by(|a, b| weight(b.1).total_cmp(&weight(a.1)));
+    // The largest queue stands first.
+    let largest = ports.iter().enumerate().max_by(|a, b| a.1.1.queue_max.total_cmp(&b.1.1.queue_max));
+    if let Some(at) = largest.map(|l| l.0) {
+        let port = ports.remove(at);
+        ports.insert(0, port);
+    }
     let shown = |v: f64| if v == 0.0 { "-".into() } else { digits(v) };
     let rows: Vec<Vec<String>> = ports
         .iter()

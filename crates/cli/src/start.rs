@@ -1,7 +1,7 @@
 //! `cnsim new`: a scenario to start from. Without options every key with its default; with a topology, a short scenario of
 //! that size and speed, an incast if asked for, that `cnsim check` accepts as it stands.
 
-use crate::{Done, Failure};
+use crate::{Done, Failure, presets};
 use clap::Args;
 use cnsim_studies::headroom::Loop;
 use cnsim_units::{Bytes, Rate, Time};
@@ -27,6 +27,10 @@ pub(crate) struct NewArgs {
     /// Size of such a transfer.
     #[arg(long, default_value = "1 MB")]
     size: String,
+    /// Settings of DCQCN for the rate: hpcc (its open simulator's rule by speed), nvidia (defaults of its NICs) or paper (2015,
+    /// 40 Gb/s).
+    #[arg(long, default_value = "hpcc", value_parser = ["hpcc", "nvidia", "paper"])]
+    dcqcn: String,
 }
 
 /// The tables of which a scenario may have several, to be uncommented.
@@ -186,6 +190,15 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
         out,
         "\n[matrix]    # what is compared: also any key with a list of values, such as \"workload.frame\"\npause = [\"on\", \"off\"]\nschemes = [{schemes}]"
     );
+    let preset = presets::dcqcn(&args.dcqcn, rate).unwrap_or_default();
+    if schemes.contains("dcqcn") && !preset.is_empty() {
+        let from = presets::PRESETS.iter().find(|p| p.0 == args.dcqcn).map_or("", |p| p.1);
+        let _ = writeln!(out, "\n# Preset `{}` at {rate}. Source: {from}.\n[scheme.dcqcn]", args.dcqcn);
+        for (key, value) in preset {
+            let bare = value.parse::<f64>().is_ok();
+            let _ = if bare { writeln!(out, "{key} = {value}") } else { writeln!(out, "{key} = {value:?}") };
+        }
+    }
     let _ = writeln!(
         out,
         "\n# [scheme.params]    # parameters of the schemes that know them: cnsim describe SCHEME"
@@ -221,6 +234,23 @@ mod tests {
             rate: Some(rate.into()),
             incast,
             size: "1 MB".into(),
+            dcqcn: "hpcc".into(),
+        }
+    }
+
+    /// Every preset is accepted at every speed, and names its source.
+    #[test]
+    fn presets_fit_every_rate() {
+        for (name, source) in presets::PRESETS {
+            for rate in ["25 Gb/s", "40 Gb/s", "100 Gb/s", "400 Gb/s"] {
+                let args = NewArgs { dcqcn: name.into(), ..args("leaf-spine", 8, rate, Some(4)) };
+                let text = short(&args).unwrap();
+                assert_eq!(text.contains(source), name != "paper", "{text}");
+                let ready = Scenario::parse("mine.toml", &text, &[]).and_then(|s| {
+                    s.cases().iter().map(|c| s.ready(c).map(|_| ())).collect::<Result<Vec<_>, _>>()
+                });
+                assert!(ready.is_ok(), "{name}, {rate}: {ready:?}\n{text}");
+            }
         }
     }
 
