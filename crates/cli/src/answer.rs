@@ -9,7 +9,7 @@ use cnsim_studies::keys;
 use cnsim_studies::metrics;
 use cnsim_studies::papers::{self, PAPERS};
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
-use cnsim_studies::text::{Place, Problem};
+use cnsim_studies::text::Problem;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -169,10 +169,7 @@ pub(crate) fn explain(
 /// Problems as JSON on standard output; the exit code is that of bad input.
 fn refused(file: &str, problems: Vec<Problem>) -> Failure {
     let one = |p: &Problem| {
-        let (line, column) = match p.place {
-            Some(Place::File { line, column }) => (Some(line), Some(column)),
-            _ => (None, None),
-        };
+        let (line, column) = (p.position.map(|at| at.line), p.position.map(|at| at.column));
         json!({
             "file": p.file, "line": line, "column": column, "key": p.key, "reason": p.reason, "remedy": p.remedy,
         })

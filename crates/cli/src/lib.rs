@@ -29,6 +29,7 @@ mod housekeeping;
 mod look;
 mod look_bars;
 mod look_figure;
+mod look_percentiles;
 mod look_report;
 mod look_table;
 mod look_topology;

@@ -68,7 +68,7 @@ pub(crate) fn new(args: &NewArgs) -> Done {
     }
     let plain =
         args.topology.is_none() && args.hosts.is_none() && args.rate.is_none() && args.incast.is_none();
-    let text = if plain { cnsim_studies::keys::template(name) + TABLES } else { short(args)? };
+    let text = if plain { cnsim_studies::schema::template(name) + TABLES } else { short(args)? };
     print!("{text}");
     Ok(())
 }

@@ -234,7 +234,7 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
 }
 
 pub(crate) fn schema(common: &Common) -> Done {
-    println!("{:#}", cnsim_studies::keys::schema(&common.registry));
+    println!("{:#}", cnsim_studies::schema::schema(&common.registry));
     Ok(())
 }
 

@@ -4,10 +4,11 @@ use crate::look;
 use crate::reproduce::{refuse_huge, threads};
 use crate::{Common, Done, Failure};
 use cnsim_scheme_api::Registry;
-use cnsim_studies::results::{LARGEST, Results, Run, read_text, series_csv, series_file};
+use cnsim_studies::results::{LARGEST, Results, Run, series_csv, series_file};
 use cnsim_studies::scenario::{Scenario, config};
 use cnsim_studies::store::{RESULT_VERSION, RunRecord};
 use cnsim_studies::study::{Job, Watch, run_jobs};
+use cnsim_studies::text::read_file;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,11 +52,11 @@ pub(crate) fn verify(file: &Path, asked: usize, force: bool, common: &Common) ->
                 continue;
             }
             let path = folder.join(&listed);
-            match read_text(&path, LARGEST) {
+            match read_file(&path, LARGEST) {
                 _ if !path.exists() => absent += 1,
                 Ok(text) if text == series_csv(name, &record.series[name]) => series += 1,
                 Ok(_) => lines.push(format!("{listed}: the run gives another series")),
-                Err(e) => lines.push(e),
+                Err(e) => lines.push(format!("{listed}: {e}")),
             }
         }
         if !lines.is_empty() {

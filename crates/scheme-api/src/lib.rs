@@ -13,23 +13,29 @@
 //! [`Limiter::retime`].
 
 mod counters;
+mod echo;
 mod handles;
+mod join;
 pub mod params;
 mod random;
 pub mod registry;
+mod samplers;
 pub mod testing;
 mod wire;
 
 pub use cnsim_units::{Bytes, Rate, Time};
 pub use counters::{Counter, Counts};
+pub use echo::Acknowledger;
 pub use handles::{
     Gate, Limiter, LimiterAction, LimiterState, PointAction, PointControl, PointState, Queue, Ramp, RampAt,
     ReflectGate, ReflectorAction, ReflectorControl, ReflectorState,
 };
+pub use join::Join;
 pub use params::{ParamError, ParamInfo, ParamValue, Params, Range};
 pub use random::{Purpose, Stream};
 pub use registry::{Configured, Idle, Registration, Registry};
-pub use wire::{Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
+pub use samplers::Samplers;
+pub use wire::{Ack, Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
 
 use std::fmt::Debug;
 
@@ -57,10 +63,8 @@ pub const SLOTS: usize = 4;
 /// What kind of queue a site describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueKind {
-    /// Output queue of a switch port.
+    /// Output queue of a switch port: the only kind in which the network builds congestion points.
     SwitchOutput,
-    /// Transmit queue of a host's NIC.
-    NicOutput,
 }
 
 /// Where a congestion point would stand.
@@ -76,7 +80,7 @@ pub struct QueueSite {
     pub class: Class,
     /// Nominal link rate of the port, `C` of the papers.
     pub rate: Rate,
-    /// Switch output or NIC output.
+    /// Kind of queue.
     pub kind: QueueKind,
     /// True when a link is attached; idle ports exist as congestion points too (BECN counts them).
     pub attached: bool,
@@ -227,6 +231,16 @@ pub trait CongestionPoint: Debug + Send {
 pub trait ReactionPoint: Debug + Send {
     /// Called once when the reaction point is built.
     fn start(&mut self, _limiter: &mut Limiter<'_>) {}
+    /// A message arrived: an acknowledgement goes to [`ReactionPoint::on_ack`], all else to [`ReactionPoint::on_feedback`]. The
+    /// network calls this; no scheme needs to write it.
+    fn on_message(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        match Ack::of(feedback, limiter.now()) {
+            Some(ack) => self.on_ack(&ack, limiter),
+            None => self.on_feedback(feedback, limiter),
+        }
+    }
+    /// A frame that [`Limiter::echo_next`] asked for was received, and its acknowledgement arrived here.
+    fn on_ack(&mut self, _ack: &Ack, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
     /// The bytes armed with [`Limiter::wake_after`] have been sent.

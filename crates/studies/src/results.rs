@@ -3,10 +3,10 @@
 use crate::measure::PortFacts;
 use crate::metrics::find;
 use crate::store::{RESULT_VERSION, RunRecord, sha256};
+use crate::text::read_file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
 /// Form of the file.
@@ -174,11 +174,11 @@ impl Results {
     /// # Errors
     /// Path, place, reason and remedy, for all that is no results.json of this version of the form.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = read_text(path, LARGEST)?;
         let wrong = |what: String| {
             let help = "give a results.json that this version of cnsim has written";
             format!("{}: {what}\n  help: {help}", path.display())
         };
+        let text = read_file(path, LARGEST).map_err(&wrong)?;
         let any: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("not JSON: {e}")))?;
         if any["schema"] != SCHEMA {
             return Err(wrong(format!("not a results.json of schema {SCHEMA}")));
@@ -186,38 +186,6 @@ impl Results {
         // From the text again, for errors then say where.
         drop(any);
         serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))
-    }
-}
-
-/// Reads a text file of at most so many bytes; a mark of UTF-8 at its beginning is dropped.
-///
-/// # Errors
-/// Path, reason and remedy: it is not there, a folder, too large (or has no end), or not UTF-8.
-pub fn read_text(path: &Path, limit: u64) -> Result<String, String> {
-    let wrong = |what: String, help: &str| Err(format!("{}: {what}\n  help: {help}", path.display()));
-    if path.is_dir() {
-        return wrong("this is a folder".into(), "give the path of a file in it");
-    }
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes));
-    match read {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return wrong("there is no such file".into(), "give the path of a file that exists");
-        }
-        Err(e) => return wrong(format!("cannot be read: {e}"), "give the path of a file that can be read"),
-        Ok(_) if bytes.len() as u64 > limit => {
-            return wrong(format!("more than {limit} bytes"), "give a smaller file");
-        }
-        Ok(_) => {}
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
-        Err(e) => {
-            let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
-            let line = good.iter().filter(|b| **b == b'\n').count() + 1;
-            let reason = format!("line {line} is not UTF-8 text");
-            wrong(reason, "save the file as UTF-8")
-        }
     }
 }
 
@@ -324,11 +292,6 @@ mod tests {
         assert_ne!(edited.sum(), edited.checksum);
         assert!(Results::read(&dir).unwrap_err().contains("folder"));
         assert!(Results::read(&dir.join("no")).unwrap_err().contains("no such file"));
-        std::fs::write(&path, b"a\n\xff").unwrap();
-        assert!(read_text(&path, 10).unwrap_err().contains("line 2 is not UTF-8"));
-        assert!(read_text(&path, 2).unwrap_err().contains("more than 2 bytes"));
-        std::fs::write(&path, "\u{feff}x").unwrap();
-        assert_eq!(read_text(&path, 10).unwrap(), "x");
         std::fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -11,8 +11,8 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Bit of a control frame addressed to a congestion point; the rest is its `PointId`.
 pub(crate) const TO_POINT: u32 = 1 << 31;
 
-/// Times of a run are below this (20 hours in ps), so that what a frame is fits beside its generation time.
-pub(crate) const LONGEST: u64 = 1 << 56;
+/// Times of a run are below this (10 hours in ps), so that what a frame is fits beside its generation time.
+pub(crate) const LONGEST: u64 = 1 << 55;
 
 /// Length of a control frame and of a PAUSE, bytes.
 pub(crate) const CONTROL: u16 = 64;
@@ -55,6 +55,8 @@ pub(crate) struct Frame {
 /// Bits of [`Frame::word`].
 const KIND: u32 = 56;
 const MARKED: u64 = 1 << 59;
+/// Of a data frame: it is of a finite flow, which its number names ([`crate::flows`]).
+const FINITE: u64 = LONGEST;
 const COUNTED: u64 = 1 << 60;
 const TAG: u32 = 61;
 /// Of a control frame, two bits: what it says without a body.
@@ -70,6 +72,14 @@ impl Frame {
     pub(crate) fn control(kind: Kind, flow: FlowId, hosts: u32, to: u32, now: u64) -> Self {
         let (src, dst) = ((flow.0 / hosts) as u16, (flow.0 % hosts) as u16);
         Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: CONTROL, ..Self::default() }
+    }
+    /// Makes a data frame one of a finite flow.
+    pub(crate) fn set_finite(&mut self) {
+        self.word |= FINITE;
+    }
+    /// Is it of a finite flow?
+    pub(crate) fn is_finite(&self) -> bool {
+        self.word & FINITE != 0
     }
     /// XOFF or XON.
     pub(crate) fn pause(kind: Kind) -> Self {

@@ -11,7 +11,7 @@ mod thin;
 mod window;
 
 use crate::fast::bodies::Bodies;
-use crate::fast::frame::{Frame, Hash, Key, NEVER, NO_EVENT, arrival_kind, order};
+use crate::fast::frame::{Frame, Hash, Key, NEVER, NO_EVENT, order};
 use crate::fast::limiter::Limiters;
 use crate::fast::paged::Paged;
 use crate::fast::source::Source;
@@ -19,6 +19,7 @@ use crate::fast::switch::Ledger;
 use crate::fast::timers::Timers;
 use crate::fast::voq::Voqs;
 use crate::fast::wires::Wires;
+use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
 use crate::per_bin::PerBin;
@@ -28,7 +29,7 @@ use cnsim_scheme_api::{
     Built, Counts, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector,
     ReflectorAction, ReflectorState, Scope, Stream,
 };
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 #[derive(Debug)]
 struct ReflectorSlot {
@@ -39,8 +40,8 @@ struct ReflectorSlot {
 /// What is recorded of single frames.
 #[derive(Debug)]
 pub(crate) struct Records {
-    /// Transfers expected from each source: (bytes so far, those to complete, in order).
-    expected: BTreeMap<u32, Expected>,
+    /// Finite flows to this host.
+    arrived: Arrived,
     pub(crate) matrix: Vec<u64>,
     bins: Option<Vec<u64>>,
     flow_bins: Vec<(u32, Vec<u64>)>,
@@ -76,15 +77,6 @@ const ARRIVED: u32 = u32::MAX;
 
 /// Index of the event of deferred feedback, after an arrival of the same moment.
 const DEFERRED: u32 = 1;
-
-/// Finite transfers from one source to this host.
-#[derive(Debug, Default)]
-struct Expected {
-    /// Bytes received.
-    received: u64,
-    /// (bytes at which it is complete, its bytes, its start), in order.
-    list: VecDeque<(u64, u64, u64)>,
-}
 
 /// Does a gate let nothing but marks wake reflectors?
 fn only_marks_wake(gate: ReflectGate) -> bool {
@@ -187,12 +179,6 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Option<Self> {
-        let mut expected: BTreeMap<u32, Expected> = BTreeMap::new();
-        for &(src, bytes, start) in net.transfers.get(&id).map_or(&[][..], Vec::as_slice) {
-            let e = expected.entry(src).or_default();
-            let before = e.list.back().map_or(0, |l| l.0);
-            e.list.push_back((before + bytes, bytes, start));
-        }
         let base = net.ports[id as usize];
         let link = net.links[base as usize]?;
         let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
@@ -209,10 +195,10 @@ impl Host {
             .sources
             .iter()
             .enumerate()
-            .map(|(i, s)| Source::new(s, id, i, net.hosts, link.tx, net.seed, net.duration))
+            .map(|(i, s)| Source::new(s, id, i, &net.flows, net.hosts, link.tx, net.seed, net.duration))
             .collect();
         let records = Records {
-            expected,
+            arrived: net.flows.to(id),
             matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
             bins: (bin > 0 && net.record.delivered.contains(&NodeId(id))).then(|| vec![0; length]),
             flow_bins: if bin > 0 {
@@ -283,7 +269,7 @@ impl Host {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()
             },
-            watched: bin > 0 || net.record.matrix || net.record.latency || !records.expected.is_empty(),
+            watched: bin > 0 || net.record.matrix || net.record.latency || !records.arrived.is_empty(),
             control_messages: 0,
             control_bits: 0,
             control_at: PerBin::new(net.control_bin(), net.duration),
@@ -304,14 +290,6 @@ impl Host {
     /// Data and control frames put on the link.
     pub(crate) fn hops(&self) -> u64 {
         self.sent + self.control_hops
-    }
-
-    pub(crate) fn next(&self, wires: &Wires) -> Key {
-        let mut best = self.next_own();
-        if let Some(e) = wires.head(self.inbox) {
-            best = best.min((e.ready, arrival_kind(e.frame.kind()), 0));
-        }
-        best
     }
 
     pub(crate) fn next_own(&self) -> Key {
@@ -346,7 +324,8 @@ impl Host {
                 if let Some(dst) = self.sources[index as usize].slot() {
                     let (len, greedy) =
                         (self.sources[index as usize].len, self.sources[index as usize].greedy);
-                    if self.generate(dst, len, greedy, net) {
+                    let flow = self.sources[index as usize].flow();
+                    if self.generate(dst, len, flow, greedy, net) {
                         self.sources[index as usize].taken();
                     }
                 }

@@ -2,7 +2,7 @@
 
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::paged::Paged;
-use cnsim_scheme_api::{LimiterState, ReactionPoint};
+use cnsim_scheme_api::{LimiterState, ReactionPoint, Time};
 use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 
@@ -64,8 +64,8 @@ impl LimiterSlot {
 
     /// Puts the flow's tag into a frame that leaves.
     #[inline]
-    pub(crate) fn tag(&mut self, frame: &mut Frame) {
-        let tag = self.next_tag();
+    pub(crate) fn tag(&mut self, frame: &mut Frame, now: u64) {
+        let tag = self.next_tag(now);
         if tag.0 != 0 {
             frame.set_packed_tag(tag);
         }
@@ -73,11 +73,8 @@ impl LimiterSlot {
 
     /// The tag of the frame that leaves now, packed.
     #[inline]
-    pub(crate) fn next_tag(&mut self) -> (u8, u32) {
-        let tag = self.state.packed_tag();
-        let tagged = tag.0 != 0
-            && (self.state.tag_probability >= 1.0 || self.state.stream.chance(self.state.tag_probability));
-        if tagged { tag } else { (0, 0) }
+    pub(crate) fn next_tag(&mut self, now: u64) -> (u8, u32) {
+        self.state.next_tag(Time::from_ps(now))
     }
 
     /// Notes that a frame of `len` goes at `now`; the next may go a gap later.

@@ -1,10 +1,12 @@
 //! Sources of frames: slotted, one draw a slot, by integer comparison.
 
 use crate::fast::frame::NEVER;
+use crate::flows::{Flows, Outgoing};
 use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Purpose, Stream};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -39,11 +41,11 @@ pub(crate) struct Source {
 #[derive(Debug)]
 struct Transfers {
     frame: u64,
-    /// (start, destination, bytes), by start; those before `begun` have begun.
-    list: Vec<(u64, u32, u64)>,
+    /// By start; those before `begun` have begun.
+    list: Arc<[Outgoing]>,
     begun: usize,
-    /// Under way: (destination, bytes left); the first is next.
-    active: VecDeque<(u32, u64)>,
+    /// Under way: what is left of each; the first is next.
+    active: VecDeque<Outgoing>,
 }
 
 impl Source {
@@ -51,6 +53,7 @@ impl Source {
         spec: &SourceSpec,
         host: u32,
         index: usize,
+        flows: &Flows,
         hosts: u32,
         line: TxRate,
         seed: u64,
@@ -77,9 +80,7 @@ impl Source {
             load = 1.0 / (1.0 + f64::from(burst) * (1.0 - load.min(1.0)) / load);
         }
         let transfers = (spec.arrivals == Arrivals::Transfers).then(|| {
-            let mut list: Vec<(u64, u32, u64)> =
-                spec.transfers.iter().map(|t| (t.start.as_ps(), t.dst.0, t.bytes.get())).collect();
-            list.sort_by_key(|t| t.0);
+            let list = flows.of_source(host, index);
             Box::new(Transfers { frame: u64::from(len), list, begun: 0, active: VecDeque::new() })
         });
         let list = match &spec.destinations {
@@ -90,7 +91,7 @@ impl Source {
         let choices = if list.is_empty() { u64::from(hosts.saturating_sub(1)) } else { list.len() as u64 };
         let start = spec.start.as_ps();
         let silent = choices == 0 || load <= 0.0 || transfers.as_ref().is_some_and(|t| t.list.is_empty());
-        let start = transfers.as_ref().and_then(|t| t.list.first()).map_or(start, |t| t.0);
+        let start = transfers.as_ref().and_then(|t| t.list.first()).map_or(start, |t| t.start);
         let mut source = Self {
             stream: Stream::new(seed, site, Purpose::Source),
             next: if silent { NEVER } else { start + phase },
@@ -170,32 +171,34 @@ impl Source {
         let now = self.next;
         self.next = now + self.slot;
         let t = self.transfers.as_mut()?;
-        while let Some(&(start, dst, bytes)) = t.list.get(t.begun) {
-            if start > now {
-                break;
-            }
+        while let Some(flow) = t.list.get(t.begun).filter(|flow| flow.start <= now) {
             t.begun += 1;
-            if bytes > 0 {
-                t.active.push_back((dst, bytes));
+            if flow.bytes > 0 {
+                t.active.push_back(*flow);
             }
         }
-        let Some(&(dst, left)) = t.active.front() else {
-            self.next = t.list.get(t.begun).map_or(NEVER, |l| l.0);
+        let Some(&Outgoing { dst, bytes, .. }) = t.active.front() else {
+            self.next = t.list.get(t.begun).map_or(NEVER, |l| l.start);
             return None;
         };
-        self.len = left.min(t.frame).max(64) as u16;
+        self.len = bytes.min(t.frame).max(64) as u16;
         Some(dst)
+    }
+
+    /// The finite flow to which the frame belongs that the last slot offered, as frames name it.
+    #[inline]
+    pub(crate) fn flow(&self) -> Option<u16> {
+        self.transfers.as_ref()?.active.front().map(|flow| flow.number)
     }
 
     /// The host took the frame that the last slot offered.
     #[inline]
     pub(crate) fn taken(&mut self) {
         let Some(t) = &mut self.transfers else { return };
-        if let Some((dst, left)) = t.active.pop_front() {
-            let left = left.saturating_sub(u64::from(self.len));
-            if left > 0 {
-                t.active.push_back((dst, left));
-            }
+        if let Some(flow) = t.active.pop_front()
+            && flow.bytes > u64::from(self.len)
+        {
+            t.active.push_back(Outgoing { bytes: flow.bytes - u64::from(self.len), ..flow });
         }
     }
 

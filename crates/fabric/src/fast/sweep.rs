@@ -6,7 +6,7 @@
 //! touches it*: `advance` replays the transmitter from the frames' ready times. That is exact
 //! as long as no port's departure can influence another port: departures matter elsewhere only where they may end an
 //! XOFF, or where outputs share a memory cell that is nearly full. Ports of which that is true are *critical*: before
-//! every event they are brought up to date together, in time order. All else stays lazy. The event-list engine knows
+//! every event they are brought up to date together, in time order. All else stays lazy. The oracle knows
 //! nothing of this, and must agree bit for bit.
 
 mod ranks;
@@ -21,6 +21,7 @@ use crate::fast::inbox::Inbox;
 use crate::fast::mmu::Mmu;
 use crate::fast::switch::{Port, Stored, Switch, leaves_marked};
 use crate::fast::wires::Wires;
+use crate::marks::{Mark, hit};
 use crate::net::Net;
 use crate::spec::{ControlTransport, Organisation};
 
@@ -47,6 +48,7 @@ impl Switch {
                 false => self.store_unranked::<false>(base, end, may_be_ahead, net, wires),
             }
         {
+            hit(if self.mixes { Mark::MixedWindow } else { Mark::CalmWindow });
             if n > 0 || !self.idle_until(end) {
                 if self.rare < end || self.is_due() {
                     self.catch_up(base, end, net, wires);
@@ -65,6 +67,7 @@ impl Switch {
             if n > MANY * self.linked {
                 self.ranked_for = u8::MAX;
             }
+            hit(Mark::Ranked);
             let done = self.take_ranked(&scratch.short[..n], base, end, net, wires);
             if done < n || self.rare < end || !self.critical.is_empty() {
                 scratch.widen(self.bits, done, n);
@@ -198,6 +201,7 @@ impl Switch {
     #[cold]
     #[inline(never)]
     fn unstore(&mut self, base: u64, wires: &mut Wires) {
+        hit(Mark::PutBack);
         self.may_be_ahead = false;
         self.ran_out.clear();
         self.probes_stored = false;
@@ -262,6 +266,7 @@ impl Switch {
 
     /// Arrivals and rare events in order of time, critical ports in step with them.
     fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
+        hit(Mark::InOrder);
         let mut i = 0;
         loop {
             let arrival = keys.get(i).copied();
@@ -323,6 +328,7 @@ impl Switch {
             && let Some(&entry) = wires.head(at)
             && self.let_go(out, entry.ready + 1, wires)
         {
+            hit(Mark::LetGo);
             how = self.store_calmly(out, input, &entry);
         }
         if how != Stored::Calmly {
@@ -382,6 +388,7 @@ impl Switch {
     /// Brings the critical ports up to date together, in order of time: ends at or before `last`, starts before `before`.
     /// A start comes after all ends of its moment.
     fn settle(&mut self, last: u64, before: u64, wires: &mut Wires) {
+        hit(Mark::InStep);
         if let [only] = self.critical[..] {
             let only = usize::from(only);
             while self.critical == [only as u16] {
@@ -464,6 +471,7 @@ impl Port {
         if self.queued > self.mark_from && self.may_mark(free) {
             self.mark_few(n, [start, next, last], inbox);
         }
+        hit(Mark::SentFew);
         self.free = free;
         self.queued -= bytes;
         self.left += bytes;

@@ -1,7 +1,7 @@
 //! A store-and-forward switch: output queues over a partitioned memory, PAUSE, congestion points.
 //!
-//! Handlers of single events, in the order of [`crate::fast::frame::order`]. `next` names the earliest event, `execute`
-//! carries it out; both engines use them. [`crate::fast::sweep`] brings ports up to date only when they are touched. Ports are
+//! Handlers of single events, in the order of [`crate::fast::frame::order`]: `next_rare` names the earliest of the rare ones,
+//! `execute` carries it out. [`crate::fast::sweep`] brings ports up to date only when they are touched. Ports are
 //! in `port`, what storing a frame does in `storing`, congestion points and messages in `points`, recording and the end of a
 //! run in `books`.
 
@@ -18,7 +18,7 @@ pub(crate) use marking::{Draws, leaves_marked};
 pub(crate) use port::{Ledger, Point, Port};
 
 use crate::fast::bodies::Body;
-use crate::fast::frame::{Entry, Frame, Hash, Key, Kind, NEVER, NO_EVENT, Ring, arrival_kind, order};
+use crate::fast::frame::{Entry, Frame, Hash, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Refusal, Signal};
 use crate::fast::timers::Timers;
 use crate::fast::wires::Wires;
@@ -84,9 +84,6 @@ pub(crate) struct Switch {
     pub(crate) rare: u64,
     /// Its kind and port.
     rare_kind: (u8, u32),
-    /// Ports whose transmitter must look for work at `now`.
-    kicks: u64,
-    many_kicks: Vec<u32>,
     /// Own messages, ready after the processing delay.
     pub(crate) own: VecDeque<(u64, u32, Body)>,
     pub(crate) timers: Timers,
@@ -151,8 +148,6 @@ impl Switch {
             critical: Vec::new(),
             rare: 0,
             rare_kind: (0, 0),
-            kicks: 0,
-            many_kicks: Vec::new(),
             own: VecDeque::new(),
             timers: Timers::default(),
             changes: VecDeque::new(),
@@ -269,32 +264,6 @@ impl Switch {
             && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.pause_out.is_empty())
     }
 
-    /// The earliest event, among what has arrived and what is planned.
-    pub(crate) fn next(&self, wires: &Wires) -> Key {
-        let mut best = self.next_own();
-        for p in 0..self.ports.len() as u32 {
-            if let Some(e) = wires.head(self.inbox + p) {
-                best = best.min((e.ready, arrival_kind(e.frame.kind()), p));
-            }
-        }
-        best
-    }
-
-    /// The earliest event that is not an arrival from outside.
-    pub(crate) fn next_own(&self) -> Key {
-        let mut best = NO_EVENT;
-        if let Some(k) = self.kicked() {
-            best = (self.now, order::START, k);
-        }
-        for (p, &end) in self.ends.iter().enumerate() {
-            if end < best.0 || (end == best.0 && (order::END, p as u32) < (best.1, best.2)) {
-                best = (end, order::END, p as u32);
-            }
-        }
-        best = best.min(self.next_rare());
-        if best.0 == NEVER { NO_EVENT } else { best }
-    }
-
     /// Notes the next of the rare events, which are neither arrivals nor ends of transmissions: changes, own messages, timers,
     /// ticks. In their order at one moment, and without a branch: which it is cannot be predicted.
     pub(crate) fn note_rare(&mut self) {
@@ -318,26 +287,7 @@ impl Switch {
         (self.rare, self.rare_kind.0, self.rare_kind.1)
     }
 
-    fn kick(&mut self, port: usize) {
-        if self.lazy {
-            return;
-        }
-        if port < 64 {
-            self.kicks |= 1 << port;
-        } else if !self.many_kicks.contains(&(port as u32)) {
-            self.many_kicks.push(port as u32);
-        }
-    }
-
-    fn kicked(&self) -> Option<u32> {
-        if self.kicks != 0 {
-            Some(self.kicks.trailing_zeros())
-        } else {
-            self.many_kicks.iter().min().copied()
-        }
-    }
-
-    /// Carries out one event.
+    /// Carries out one of the rare events.
     pub(crate) fn execute(&mut self, (time, kind, port): Key, net: &Net, wires: &mut Wires) {
         self.now = time;
         match kind {
@@ -353,11 +303,9 @@ impl Switch {
                     p.service = TxRate::new(rate);
                     p.service_rate = rate;
                     p.special = true;
-                    self.kick(usize::from(port));
                 }
                 self.note_rare();
             }
-            order::END => self.end(port as usize, wires),
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
                     let port = port as usize;
@@ -370,14 +318,6 @@ impl Switch {
                 }
                 self.note_rare();
             }
-            order::START => {
-                if port < 64 {
-                    self.kicks &= !(1 << port);
-                } else {
-                    self.many_kicks.retain(|&p| p != port);
-                }
-                self.start(port as usize);
-            }
             order::TICK => self.tick(net, wires),
             order::CONTROL if port as usize == self.ports.len() => {
                 if let Some((_, dst, body)) = self.own.pop_front() {
@@ -385,11 +325,7 @@ impl Switch {
                 }
                 self.note_rare();
             }
-            _ => {
-                if let Some(entry) = wires.pop(self.inbox + port) {
-                    self.arrive(entry, port as usize, net, wires);
-                }
-            }
+            _ => debug_assert!(false, "transmissions and arrivals are the sweep's"),
         }
     }
 
@@ -429,7 +365,6 @@ impl Switch {
             if p.sending.is_none() {
                 p.free = p.free.max(self.now);
             }
-            self.kick(port);
         }
     }
 
@@ -467,33 +402,6 @@ impl Switch {
         }
     }
 
-    /// The transmitter of a port looks for work.
-    fn start(&mut self, p: usize) {
-        let port = &mut self.ports[p];
-        if port.sending.is_some() {
-            return;
-        }
-        let Some(link) = port.link else { return };
-        let end = if let Some(e) = port.pause_out.front() {
-            port.sending = Some(e.frame.kind());
-            self.now + link.tx.time(e.frame.len)
-        } else if let Some(e) = port.control.front() {
-            port.sending = Some(Kind::Control);
-            self.now + link.tx.time(e.frame.len)
-        } else if let Some(e) = port.data.front_mut()
-            && port.paused_since == NEVER
-            && !port.service.stopped()
-        {
-            port.sending = Some(e.frame.kind());
-            e.frame.stamp(port.stamp);
-            self.now + port.service.time(e.frame.len)
-        } else {
-            return;
-        };
-        port.began = self.now;
-        self.ends[p] = end;
-    }
-
     /// A transmission ends.
     #[inline]
     pub(crate) fn end(&mut self, p: usize, wires: &mut Wires) {
@@ -508,7 +416,6 @@ impl Switch {
             Kind::Data | Kind::InBand => port.data.pop_front(),
         };
         let Some(Entry { mut frame, .. }) = entry else { return };
-        self.kick(p);
         let ready = self.now + link.delay;
         let port = &mut self.ports[p];
         match kind {

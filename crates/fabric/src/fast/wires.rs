@@ -87,7 +87,9 @@ impl Wires {
         let body = if frame.has_body() { self.bodies.take(frame.ext).map(Box::new) } else { None };
         let port = port & !FOREIGN;
         let to = self.owner.get(port as usize).copied().unwrap_or_default();
-        if let Some(list) = self.foreign.get_mut(usize::from(to)) {
+        let list = self.foreign.get_mut(usize::from(to));
+        debug_assert!(list.is_some(), "port {port} belongs to worker {to}, which is none");
+        if let Some(list) = list {
             list.push(Foreign { port, entry, body });
         }
     }
@@ -104,7 +106,9 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {
         let at = (port & !WATCHED) as usize;
-        let Some(inbox) = self.inboxes.get_mut(at) else { return };
+        let inbox = self.inboxes.get_mut(at);
+        debug_assert!(inbox.is_some(), "receiving port {at} is not here");
+        let Some(inbox) = inbox else { return };
         let alone = inbox.front().is_none();
         inbox.put(ready, frame);
         self.wheel.announce(at, ready, frame.is_data(), alone);
@@ -121,7 +125,12 @@ impl Wires {
     }
     /// Takes a data frame of a time back from a receiving port of this worker, where nothing but a PAUSE can have come after it.
     pub(crate) fn take_back(&mut self, port: u32, ready: u64) {
-        if let Some(inbox) = self.inboxes.get_mut((port & !WATCHED) as usize) {
+        let inbox = self.inboxes.get_mut((port & !WATCHED) as usize);
+        debug_assert!(
+            inbox.is_some(),
+            "a frame is taken back from port {port:#x}, which another worker reads"
+        );
+        if let Some(inbox) = inbox {
             inbox.take_back(ready);
         }
     }

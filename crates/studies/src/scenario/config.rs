@@ -12,6 +12,7 @@ use crate::settings::Settings;
 use crate::text::{Flat, Leaf, Place, Problem};
 use cnsim_scheme_api::{Configured, Registry};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// Keys that name a run and change nothing of it.
 pub const LABELS: [&str; 3] = ["study", "name", "condition"];
@@ -26,7 +27,7 @@ pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &C
     for key in std::mem::take(&mut settings.keys) {
         let table = key.split_once('.').is_some_and(|(t, _)| TABLES.contains(&t));
         let value = match flat.leaves.get(&key) {
-            Some(l) if l.list => json!(l.items),
+            Some(l) if l.list => json!(*l.items),
             Some(l) => json!(l.items.first()),
             None if table => continue,
             None if default(&key).starts_with('[') => json!(default_items(default(&key))),
@@ -58,10 +59,12 @@ pub fn text(value: &Value) -> String {
 fn leaf(value: &Value) -> Option<Leaf> {
     let place = Place::Condition;
     match value {
-        Value::String(text) => Some(Leaf { items: vec![text.clone()], list: false, place }),
+        Value::String(text) => {
+            Some(Leaf { items: Arc::new(vec![text.clone()]), marks: Arc::default(), list: false, place })
+        }
         Value::Array(items) => {
             let items: Option<Vec<String>> = items.iter().map(|v| v.as_str().map(String::from)).collect();
-            Some(Leaf { items: items?, list: true, place })
+            Some(Leaf { items: Arc::new(items?), marks: Arc::default(), list: true, place })
         }
         _ => None,
     }
@@ -73,7 +76,7 @@ impl Scenario {
     /// # Errors
     /// Everything in it that is not a key with a text or a list of texts, that nobody reads, or that has no effect.
     pub fn from_config(registry: &Registry, config: &Value) -> Result<(Self, Case), Vec<Problem>> {
-        let mut flat = Flat::parse("config", "").map_err(|p| vec![p])?;
+        let mut flat = Flat::parse("config", "")?;
         let mut problems = Vec::new();
         let wrong = |flat: &Flat, key: &str, reason: &str| {
             flat.problem(key, None, reason, "only what cnsim has written can be run again")

@@ -8,6 +8,7 @@
 use super::Host;
 use crate::fast::frame::{Frame, Key, NEVER, order};
 use crate::fast::wires::Wires;
+use crate::marks::{Mark, hit};
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{FlowId, Scope};
@@ -56,6 +57,7 @@ impl Host {
         if let Some(before) = self.sending.take() {
             self.send(before, start, wires);
         }
+        hit(Mark::SaidAtOnce);
         self.control_hops += 1;
         wires.push_frame(self.peer, end + self.delay, &frame);
         self.end = end;
@@ -153,7 +155,7 @@ impl Host {
                 self.end = NEVER;
             }
             if waits || !self.goes_at_once(dst, limit, net, wires) {
-                self.generate(dst, self.sources[0].len, false, net);
+                self.generate(dst, self.sources[0].len, None, false, net);
             }
             if self.kick && !self.start_fast(limit, net, wires) {
                 return false;
@@ -208,7 +210,7 @@ impl Host {
                 slot.state.countdown -= i64::from(len);
             }
             if starts {
-                slot.tag(&mut frame);
+                slot.tag(&mut frame, start);
             }
         }
         self.seq = self.seq.wrapping_add(1);

@@ -7,7 +7,7 @@ use crate::fast::limiter::WHOLE_HOST;
 use crate::fast::switch::Ledger;
 use crate::fast::wires::Wires;
 use crate::net::Net;
-use crate::outcome::{Completion, HostOutcome, Series, SeriesKind, latency_bucket};
+use crate::outcome::{HostOutcome, Series, SeriesKind, latency_bucket};
 use cnsim_scheme_api::{
     Bytes, Feedback, FlowId, FrameView, NodeId, Probe, Purpose, ReflectGate, ReflectorAction,
     ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
@@ -171,8 +171,8 @@ impl Host {
         if let Some(m) = self.records.matrix.get_mut(src as usize) {
             *m += bits / 8;
         }
-        if !self.records.expected.is_empty() {
-            self.complete(now, src, u64::from(frame.len));
+        if frame.is_finite() {
+            self.complete(now, frame);
         }
         if self.bin == 0 {
             return;
@@ -188,17 +188,14 @@ impl Host {
         }
     }
 
-    /// Counts bytes of finite transfers.
-    pub(super) fn complete(&mut self, now: u64, src: u32, len: u64) {
-        let Some(e) = self.records.expected.get_mut(&src) else { return };
-        e.received += len;
-        while let Some(&(at, bytes, start)) = e.list.front() {
-            if e.received < at {
-                break;
+    /// A frame of a finite flow has arrived.
+    fn complete(&mut self, now: u64, frame: &Frame) {
+        match self.records.arrived.take(now, u32::from(frame.src), frame.seq, frame.len) {
+            Ok(completion) => self.out.completions.extend(completion),
+            Err(cause) => {
+                let now = Time::from_ps(now);
+                self.failure.get_or_insert(format!("receiver at host {}, {now}: {cause}", self.id));
             }
-            e.list.pop_front();
-            let (start, end) = (Time::from_ps(start), Time::from_ps(now));
-            self.out.completions.push(Completion { src: NodeId(src), bytes, start, end });
         }
     }
 
@@ -377,7 +374,7 @@ impl Host {
         match at {
             Some(at) => {
                 self.events.add(self.now, 0x4000 | u64::from(key) << 20);
-                self.call(at, net, |object, limiter| object.on_feedback(feedback, limiter));
+                self.call(at, net, |object, limiter| object.on_message(feedback, limiter));
             }
             None => self.ignored += 1,
         }
@@ -413,7 +410,7 @@ impl Host {
         (out.sent, out.delivered, out.delivered_bits) = (self.sent, self.got.frames, self.delivered_bits);
         out.latency_sum = Time::from_ps(self.latency_sum);
         out.latency_max = Time::from_ps(self.latency_max);
-        self.out.incomplete = self.records.expected.values().map(|e| e.list.len() as u64).sum();
+        self.out.incomplete = self.records.arrived.incomplete();
         let bin = net.record.bin;
         let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
         if self.records.rates.iter().any(|r| r.1.len() < bins) {

@@ -5,6 +5,7 @@ use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
+use crate::flows::number;
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
@@ -13,9 +14,20 @@ use cnsim_scheme_api::{
 };
 use std::collections::VecDeque;
 
+/// Why a limiter of a whole host cannot send a probe.
+const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to probe; \
+                       `Scope::Flow` has one";
+
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
-    pub(super) fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) -> bool {
+    pub(super) fn generate(
+        &mut self,
+        dst: u32,
+        len: u16,
+        flow: Option<u16>,
+        greedy: bool,
+        net: &Net,
+    ) -> bool {
         let limiter = self.limiter_of(dst, net);
         // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
         let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
@@ -29,7 +41,10 @@ impl Host {
                 return false;
             }
         }
-        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
+        let mut frame = Frame::data(self.id, dst, number(self.seq, flow), len, self.now);
+        if flow.is_some() {
+            frame.set_finite();
+        }
         self.seq = self.seq.wrapping_add(1);
         if let Some(voqs) = &mut self.voqs {
             if voqs.frames >= self.fifo_limit {
@@ -214,7 +229,10 @@ impl Host {
     }
 
     pub(super) fn probe(&mut self, mut probe: Probe, key: u32, sent: u64) {
-        let dst = if key == WHOLE_HOST { 0 } else { key };
+        if key == WHOLE_HOST {
+            return self.reaction_fails(self.now, NO_PATH);
+        }
+        let dst = key;
         let flow = FlowId(self.id * self.hosts + dst);
         probe.sent_at = Time::from_ps(self.now);
         probe.sent_bytes = sent;
@@ -407,8 +425,9 @@ impl Host {
     /// A data frame goes on the link: its limiter tags and counts it.
     pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
         let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
+        let now = self.now;
         let Some(slot) = self.slot_mut(at) else { return };
-        slot.tag(frame);
+        slot.tag(frame, now);
         if !frame.counted() {
             self.count(at, frame.len, net);
         }

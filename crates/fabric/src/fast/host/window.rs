@@ -12,6 +12,7 @@ use super::{Calm, Host};
 use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind};
 use crate::fast::wires::Wires;
+use crate::marks::{Mark, hit};
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::Built;
@@ -29,6 +30,9 @@ impl Host {
                     self.receive(e.ready, &e.frame);
                     self.hear(&e.frame);
                     taken += 1;
+                }
+                if taken > 0 {
+                    hit(Mark::Deaf);
                 }
                 inbox.skip_many(taken);
             }
@@ -154,12 +158,14 @@ impl Host {
             // It may not be calm any more when it has come to the limit.
             self.calm = Calm::Not;
             if simple && self.is_quiet() && self.send_paced(limit, net, wires) {
+                hit(Mark::HostPaced);
                 return;
             }
             let key = self.next_own();
             if key >= limit {
                 return;
             }
+            hit(Mark::HostByEvent);
             self.execute(key, net, wires);
         }
     }
@@ -216,12 +222,13 @@ impl Host {
             if !(passed || self.passes(dst)) {
                 self.holding = true;
                 (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                self.generate(dst, len, false, net);
+                self.generate(dst, len, None, false, net);
                 return false;
             }
             let frame = Frame::data(self.id, dst, self.seq, len, slot);
             self.seq = self.seq.wrapping_add(1);
             if idle {
+                hit(if LIMITED { Mark::HostLimited } else { Mark::HostCalm });
                 self.made.add(&frame);
                 free = slot + time;
                 let calm = self.launch::<LIMITED>(frame, passed, slot, free, net, wires);

@@ -5,14 +5,16 @@
 //! data is about ([`Port::launched`]): its start follows from their ends. Their memory is freed when the port is next touched. So
 //! occupancies are upper bounds here too, but may be older than a window. Before anything else happens (a PAUSE, control, a
 //! sample, a change), they are brought to what they were at the window's beginning, and frames that had not started then
-//! are taken back from the wire, where nobody can have seen them yet ([`Switch::free_launched`]).
+//! are taken back from the wire, where nobody can have seen them yet ([`Switch::free_launched`]). Who owns the other end of a wire between two
+//! workers may have, so there only the frame in transmission goes ahead ([`Port::most_ahead`]).
 
 use super::ranks::Scratch;
 use super::ranks::key;
 use crate::fast::frame::Frame;
 use crate::fast::frame::{Entry, Kind, NEVER, order};
 use crate::fast::switch::{Port, Stored, Switch};
-use crate::fast::wires::Wires;
+use crate::fast::wires::{FOREIGN, Wires};
+use crate::marks::{Mark, hit};
 use crate::net::Net;
 
 /// Most frames of a port that stand on its wire ahead: what must be taken back is work done in vain.
@@ -51,6 +53,7 @@ impl Switch {
     /// Takes what has been gathered. Returns as [`Switch::sweep_thin`].
     #[inline(always)]
     fn take_some(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) -> u64 {
+        hit(Mark::ThinWindow);
         self.lazy = true;
         if scratch.keys.len() > 1 {
             scratch.keys.sort_unstable();
@@ -110,6 +113,7 @@ impl Switch {
             && port.countdown > i64::from(f.len)
             && port.may_launch(end, net);
         if flies {
+            hit(Mark::Flown);
             (port.flown, port.flown_from) = (f.len, input as u16);
             port.free = end;
             port.countdown -= i64::from(f.len);
@@ -259,7 +263,7 @@ impl Switch {
             }
             let end = port.end_after(free, entry);
             let may = entry.frame.is_data() && port.may_launch(end, net) && free_calmly(port, entry);
-            if !may || port.launched >= AHEAD {
+            if !may || port.launched >= port.most_ahead() {
                 return false;
             }
             wires.push_early(port.peer, end + port.delay, &entry.frame);
@@ -268,6 +272,9 @@ impl Switch {
                 *ends = end;
                 port.sending = Some(Kind::Data);
                 port.special = true;
+            }
+            if port.launched > 0 {
+                hit(Mark::Launched);
             }
             port.launched += 1;
             port.launched_to = end;
@@ -328,6 +335,7 @@ impl Switch {
             if port.launched == 1 && port.began < now {
                 return;
             }
+            hit(Mark::TakenBack);
             wires.take_back(port.peer, ends.1 + port.delay);
             port.launched -= 1;
             port.launched_to = ends.0;
@@ -385,6 +393,13 @@ impl Port {
     fn may_launch(&self, end: u64, net: &Net) -> bool {
         let stopped = self.special && (self.launched == 0 || self.is_stopped());
         !(stopped | self.mixed) && self.mark_from == NEVER && end < net.duration
+    }
+
+    /// How many of its frames may stand on its wire ahead. To another worker only the one that has started, which is never
+    /// taken back: who owns the other end may have seen it.
+    #[inline(always)]
+    fn most_ahead(&self) -> u32 {
+        if self.peer & FOREIGN == 0 { AHEAD } else { 1 }
     }
 
     /// End of the transmission of a waiting data frame if the one before it ends at `free`.

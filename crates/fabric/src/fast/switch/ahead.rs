@@ -9,6 +9,7 @@ use super::Switch;
 use super::port::Port;
 use crate::fast::frame::{AFTER, Entry, Key, NO_EVENT, TO_POINT, order};
 use crate::fast::wires::Wires;
+use crate::marks::{Mark, hit};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
@@ -166,6 +167,7 @@ impl Switch {
     #[cold]
     #[inline(never)]
     pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
+        hit(Mark::CaughtUp);
         for i in 0..self.ran_out.len() {
             let p = usize::from(self.ran_out[i]);
             self.look_for_sample(p, usize::MAX, base);

@@ -7,6 +7,7 @@
 use super::port::Port;
 use crate::fast::frame::{Entry, NEVER, Ring};
 use crate::fast::inbox::Inbox;
+use crate::marks::{Mark, hit};
 use cnsim_scheme_api::{Ramp, RampAt, Stream};
 
 /// Frames up to which those that stand behind one are looked at one by one.
@@ -70,6 +71,7 @@ pub(super) fn draw(ramp: &Ramp, draws: &mut Option<Box<Draws>>, idle: &mut u32, 
         return chance >= 1.0;
     }
     if *idle > 0 {
+        hit(Mark::IdleDraws);
         *idle -= 1;
         return false;
     }
@@ -165,6 +167,7 @@ impl Port {
     #[cold]
     #[inline(never)]
     fn mark_each(&mut self, n: usize, starts: [u64; 3], inbox: &mut Inbox) {
+        hit(Mark::MarkedEach);
         let mut queued = self.queued;
         for (i, began) in starts.into_iter().enumerate().take(n) {
             let Some(Entry { frame, .. }) = self.data.place_at(i as u32) else { return };

@@ -26,6 +26,7 @@ impl Switch {
             Gate::Probability(p) => point.state.stream.chance(p),
             Gate::Tagged => frame.tagged(),
         };
+        point.state.open(port.countdown + apart.ahead_data as i64);
         port.countdown = match point.state.gate {
             Gate::AfterBytes | Gate::Never => i64::MAX / 2,
             _ => 0,
@@ -80,7 +81,11 @@ impl Switch {
         if port.point.is_none() {
             return false;
         }
-        let until = probe.map_or((self.now + 1, 0), |f| (self.now, f.input));
+        // Control of this moment comes before a probe among the data; before one at priority, that of earlier ports.
+        let until = match probe {
+            Some(f) if f.kind() == Kind::Control => (self.now, f.input),
+            _ => (self.now + 1, 0),
+        };
         let view = port.view(apart, until);
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + apart.ahead_data as i64;
@@ -252,9 +257,6 @@ impl Switch {
             return;
         }
         self.place_control(out, self.now, &frame);
-        if self.ports[out].sending.is_none() {
-            self.kick(out);
-        }
     }
 
     /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is

@@ -29,9 +29,6 @@ impl Switch {
             frame.set_marked(true);
         }
         port.data.push_back(&Entry { ready: self.now, frame: *frame });
-        if port.sending.is_none() {
-            self.kick(out);
-        }
         self.note_calm(out);
         self.signal(signal, wires);
     }
@@ -137,9 +134,6 @@ impl Switch {
                 PauseTransport::Frame => {
                     self.ports[t].special = true;
                     self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
-                    if self.ports[t].sending.is_none() {
-                        self.kick(t);
-                    }
                 }
             }
         }

@@ -1,9 +1,32 @@
-//! Parameters of a scheme put together from mechanisms: two sets that read, write and list as one.
+//! Parameters of a scheme that is put together from others: two sets that read, write and list as one.
 
-use cnsim_scheme_api::params::unknown;
-use cnsim_scheme_api::{ParamError, ParamInfo, Params};
+use crate::params::unknown;
+use crate::{ParamError, ParamInfo, Params};
 
-/// Two sets of parameters with no key in common.
+/// Two sets of parameters with no key in common; a key that both have is the first's.
+///
+/// ```
+/// use cnsim_scheme_api::{Join, Params, params};
+/// params! {
+///     /// Of a scheme.
+///     pub struct Base {
+///         /// Weight.
+///         w: f64 = 2.0, symbol "W";
+///     }
+/// }
+/// params! {
+///     /// Of what is added to it.
+///     pub struct More {
+///         /// Gain.
+///         gain: f64 = 0.5, symbol "G";
+///     }
+/// }
+/// let mut both = Join::<Base, More>::default();
+/// both.set("w", "3").unwrap();
+/// both.set("gain", "1/4").unwrap();
+/// assert_eq!((both.first.w, both.second.gain, both.values().len()), (3.0, 0.25, 2));
+/// assert!(both.set("gains", "1").unwrap_err().remedy.contains("did you mean `gain`"));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Join<A, B> {
     /// Listed first.
@@ -34,23 +57,5 @@ impl<A: Params, B: Params> Params for Join<A, B> {
         let mut all = self.first.values();
         all.extend(self.second.values());
         all
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fb_hat::HatParams;
-    use crate::qcn_2pt::QcnParams;
-
-    #[test]
-    fn both_sets_are_read_and_listed() {
-        let mut both = Join::<QcnParams, HatParams>::default();
-        both.set("w", "3").unwrap();
-        both.set("fbhat_g", "1/4").unwrap();
-        assert_eq!((both.first.w, both.second.fbhat_g), (3.0, 0.25));
-        assert_eq!(both.values().len(), QcnParams::info().len() + HatParams::info().len());
-        let error = both.set("fbhat_mod", "gated").unwrap_err();
-        assert!(error.remedy.contains("`fbhat_mode`") && error.remedy.contains("q_eq"), "{error}");
     }
 }
