@@ -1,8 +1,7 @@
 //! `cnsim describe`: a study, a scenario with its network, a scheme with a picture of what it does.
 
 use crate::look::{self, Colour, paint};
-use crate::run::unknown_scheme;
-use crate::{Common, Done, Failure, draw};
+use crate::{Common, Done, Failure, draw, find, tell};
 use cnsim_scheme_api::{Registration, Registry};
 use cnsim_studies::assumptions::{ASSUMPTIONS, readable};
 use cnsim_studies::demo::{SECOND, demo};
@@ -23,25 +22,32 @@ pub(crate) fn describe(name: &str, common: &Common) -> Done {
     if let Some(p) = papers::find(name) {
         return study(p);
     }
-    let found = Scenario::load_in(registry, name, &[], &[]);
-    let s = found.map_err(|p| match name.ends_with(".toml") || name.contains('/') {
-        true => Failure::from(p),
-        false => unknown(registry, name),
-    })?;
-    scenario(&s, if name.ends_with(".toml") { name.into() } else { s.id() })
+    let s = match Scenario::load_in(registry, name, &[], &[]) {
+        Ok(s) => s,
+        Err(p) if is_file(name) => return Err(p.into()),
+        Err(_) if explains(name, common) => {
+            return tell::explain(name, None, None, std::path::Path::new("out"), common);
+        }
+        Err(_) => return Err(find::unknown(registry, name)),
+    };
+    scenario(&s, if is_file(name) { name.into() } else { s.id() })
 }
 
-/// Nothing of this name: the nearest of all names.
-fn unknown(registry: &Registry, name: &str) -> Failure {
-    let schemes = registry.names();
-    let scenarios = EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]);
-    let all = schemes.chain(scenarios).chain(papers::PAPERS.iter().map(|p| p.id));
-    match cnsim_studies::text::nearest(name, all) {
-        Some(near) => Failure::input(format!(
-            "there is no scheme, scenario or study `{name}`\n  help: did you mean `{near}`? `cnsim list schemes|scenarios|studies` shows them"
-        )),
-        None => unknown_scheme(registry, name),
-    }
+/// Is this meant as a file, not as a name?
+pub(crate) fn is_file(name: &str) -> bool {
+    name == "-" || name.ends_with(".toml") || std::path::Path::new(name).is_file()
+}
+
+/// Is it something that `cnsim explain` knows?
+fn explains(name: &str, common: &Common) -> bool {
+    let same = |n: &str| n.eq_ignore_ascii_case(name);
+    let key = name.trim_start_matches("scheme.params.");
+    cnsim_studies::metrics::find(name).is_some()
+        || papers::PAPERS.iter().flat_map(|p| p.claims).any(|c| same(c.id))
+        || ASSUMPTIONS.iter().any(|a| same(a.id) || same(a.name))
+        || common.registry.iter().any(|e| e.counters.iter().any(|c| same(&c.name)))
+        || common.registry.iter().any(|e| e.params.iter().any(|p| p.key.eq_ignore_ascii_case(key)))
+        || keys::find(&find::whole_key(&common.registry, name)).is_some()
 }
 
 fn bold(text: &str) -> String {
@@ -101,7 +107,14 @@ fn scenario(s: &Scenario, written: String) -> Done {
         hops += s.ready(case)?.estimate().packet_hops * s.seeds_of(case) as f64;
         runs += s.seeds_of(case);
     }
-    println!("{}", bold(&format!("{} cases, {runs} runs with their seeds", cases.len())));
+    println!(
+        "{}",
+        bold(&format!(
+            "{}, {} with their seeds",
+            look::count(cases.len() as u64, "case"),
+            look::count(runs, "run")
+        ))
+    );
     for (g, group) in s.groups.iter().enumerate() {
         let mut conditions: Vec<&str> = Vec::new();
         for c in cases.iter().filter(|c| c.group == g) {
@@ -233,7 +246,7 @@ fn scheme(registry: &Registry, e: &Registration) -> Done {
 
 /// One flow meeting one bottleneck, run now.
 fn picture(registry: &Registry, scheme: &str) -> Done {
-    const COLUMNS: usize = 60;
+    const COLUMNS: usize = 42;
     let d = demo(registry, scheme).map_err(Failure::Run)?;
     println!(
         "\n{}\nH1 sends as fast as it may; H2 joins it from {} to {} ms; both into one 10 Gb/s port. 30 ms, PAUSE on.",
@@ -257,18 +270,36 @@ fn picture(registry: &Registry, scheme: &str) -> Done {
     Ok(())
 }
 
-/// Markdown as a terminal shows it: headings without marks, links as their text.
+/// Markdown as a terminal shows it: headings without marks, links as their text, paragraphs as one line, tables as ours.
 fn plain(markdown: &str) -> String {
-    let mut lines = Vec::new();
-    for line in markdown.lines() {
-        if line.starts_with("|---") {
+    let mut out: Vec<String> = Vec::new();
+    let mut table: Vec<Vec<String>> = Vec::new();
+    // Does the next line go on with the last one?
+    let mut open = false;
+    for line in markdown.lines().chain([""]) {
+        let text = line.replace("[`", "`").replace("`]", "`");
+        if let Some(cells) = text.strip_prefix('|').and_then(|t| t.trim_end().strip_suffix('|')) {
+            if !cells.chars().all(|c| matches!(c, '-' | '|' | ':' | ' ')) {
+                table.push(cells.split('|').map(|c| c.trim().to_string()).collect());
+            }
             continue;
         }
-        let text = line.replace("[`", "`").replace("`]", "`");
-        lines.push(match text.trim_start_matches('#') {
-            heading if heading.len() < text.len() => bold(heading.trim()),
-            _ => text,
-        });
+        if let Some((header, rows)) = table.split_first() {
+            let header: Vec<&str> = header.iter().map(String::as_str).collect();
+            let whole: Vec<Vec<String>> = rows.iter().filter(|r| r.len() == header.len()).cloned().collect();
+            out.push(look::words(&header, &whole));
+            table.clear();
+            open = false;
+        }
+        let starts = text.is_empty() || text.starts_with(['#', '*']) || text.starts_with("    ");
+        match out.last_mut() {
+            Some(last) if open && !starts => *last += &format!(" {}", text.trim()),
+            _ => out.push(match text.trim_start_matches('#') {
+                heading if heading.len() < text.len() => bold(heading.trim()),
+                _ => text.clone(),
+            }),
+        }
+        open = !text.is_empty() && !text.starts_with('#') && !text.starts_with("    ");
     }
-    lines.join("\n").trim().to_string()
+    out.join("\n").trim().to_string()
 }

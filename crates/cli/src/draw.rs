@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 /// Width of a drawing, columns.
-const WIDTH: usize = 100;
+const WIDTH: usize = 78;
 /// Most switches that are drawn one by one.
 const MANY: usize = 40;
 

@@ -1,15 +1,31 @@
 //! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, 3 verification differs,
 //! 130 interrupted.
 
-// First: its macros take the place of the standard ones in all that follow.
-#[macro_use]
-mod say;
+/// `println!` of this program: what it says fits the terminal.
+macro_rules! println {
+    () => { $crate::look::say("") };
+    ($($text:tt)*) => { $crate::look::say(&format!($($text)*)) };
+}
 
+/// `print!` of this program: text as it is.
+macro_rules! print {
+    ($($text:tt)*) => { $crate::look::raw(&format!($($text)*)) };
+}
+
+/// `eprintln!` of this program: what it says fits the terminal.
+macro_rules! eprintln {
+    ($($text:tt)*) => { $crate::look::complain(&format!($($text)*)) };
+}
+
+mod answer;
 mod assume;
 mod bench;
 mod compare;
 mod describe;
 mod draw;
+mod find;
+mod fit;
+mod housekeeping;
 mod look;
 mod look_bars;
 mod look_figure;
@@ -19,9 +35,11 @@ mod look_report;
 mod look_table;
 mod look_topology;
 mod output;
+mod presets;
 mod progress;
 mod reproduce;
 mod run;
+mod start;
 mod summary;
 mod sweep;
 mod tell;
@@ -80,9 +98,13 @@ pub fn bench_row(name: &str, more: &[(&str, &str)]) -> Result<cnsim_fabric::RunS
     bench::spec(&cnsim_schemes::registry(), name, "none", more).map_err(|e| format!("{e:?}"))
 }
 
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run or a law failed; 2 bad input or usage; 3 verification differs, or a \
+published cell with --fail-on-miss; 130 interrupted. Where a scenario's file is asked for, - reads standard input. \
+`cnsim completions SHELL` and `cnsim man` write what shells and man read.";
+
 /// The laboratory for congestion management in data-centre Ethernet. Without a verb: `reproduce quick`.
 #[derive(Parser, Debug)]
-#[command(name = "cnsim", version, about, arg_required_else_help = false)]
+#[command(name = "cnsim", version, about, arg_required_else_help = false, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -99,6 +121,9 @@ pub(crate) struct Common {
     /// Say more.
     #[arg(short, long, global = true)]
     verbose: bool,
+    /// Colours in what is said.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
+    color: String,
     /// The schemes that the program knows.
     #[arg(skip)]
     registry: Registry,
@@ -119,15 +144,22 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Describe a study, a scenario or a scheme.
+    /// Describe a study, a scenario or a scheme; whatever else has the name is explained.
     Describe {
         /// Its name, or a scenario's file.
         name: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
-    /// Explain a metric, a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`, a claim (B07.3) or an assumption (A1).
+    /// Explain a metric, a key, a parameter, a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`, a claim (B07.3) or an assumption (A1);
+    /// whatever else has the name is described.
     Explain {
-        /// Metric, cell, claim or assumption.
+        /// Metric, key, parameter, counter, cell, claim or assumption.
         what: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
         /// Only this condition.
         #[arg(long)]
         condition: Option<String>,
@@ -145,12 +177,12 @@ enum Verb {
         /// Set a key for this check.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
-    /// Write a commented scenario to start from to standard output.
-    New {
-        /// Its name.
-        name: String,
-    },
+    /// Write a commented scenario to start from to standard output: every key, or with --topology a short one.
+    New(start::NewArgs),
     /// Print the JSON Schema of scenarios.
     Schema,
     /// PAUSE headroom of a link.
@@ -217,6 +249,39 @@ enum Verb {
     Sweep(sweep::SweepArgs),
     /// Search for the reading of what sources leave open that comes nearest to the published cells.
     Assume(assume::AssumeArgs),
+    /// Show in which keys the first cases of two scenarios differ.
+    Diff {
+        /// One: a scenario's name or file.
+        a: String,
+        /// The other.
+        b: String,
+        /// Set a key in both.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        sets: Vec<String>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove the finished runs that an output folder keeps; results and reports stay.
+    Clean {
+        /// Output folder.
+        #[arg(long, default_value = "out")]
+        out: PathBuf,
+        /// Only say what would be removed.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Write completions for a shell to standard output.
+    Completions {
+        /// Shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual page to standard output, or with --out a page for each verb into a folder.
+    Man {
+        /// Folder.
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
     /// Say what this machine offers.
     Doctor,
 }
@@ -242,6 +307,12 @@ pub(crate) struct ReproduceArgs {
     /// Only cases whose condition, PAUSE or scheme contains this text.
     #[arg(long)]
     only: Option<String>,
+    /// Only these metrics in the tables of the terminal; the files have all.
+    #[arg(long, value_delimiter = ',')]
+    metric: Vec<String>,
+    /// End with exit code 3 where a published cell differs from the measured one.
+    #[arg(long)]
+    fail_on_miss: bool,
     /// Start even if the estimate is huge.
     #[arg(long)]
     force: bool,
@@ -256,6 +327,8 @@ impl Default for ReproduceArgs {
             out: "out".into(),
             published: None,
             only: None,
+            metric: Vec::new(),
+            fail_on_miss: false,
             force: false,
         }
     }
@@ -292,9 +365,15 @@ pub(crate) struct RunArgs {
     /// Condition, as the scenario's template writes it.
     #[arg(long)]
     condition: Option<String>,
-    /// Seed.
+    /// Seed, the first of several.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Number of seeds: means with intervals where there are several.
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
+    /// Only these metrics in the table; results.json has all.
+    #[arg(long, value_delimiter = ',')]
+    metric: Vec<String>,
     /// Threads for this one run [default: by its size and the cores that are free].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
@@ -349,8 +428,10 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             let code = if e.use_stderr() { 2 } else { 0 };
-            if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
-                say::err(format_args!("error: standard output takes nothing more\n"));
+            if e.use_stderr() {
+                eprintln!("{}", e.render().to_string().trim_end());
+            } else if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
+                eprintln!("error: standard output takes nothing more");
                 return ExitCode::from(2);
             }
             return ExitCode::from(code);
@@ -358,16 +439,22 @@ pub fn main_with(registry: Registry) -> ExitCode {
     };
     cli.common.registry = registry;
     let common = &cli.common;
+    look::colour(&common.color);
     let done = match cli.verb.unwrap_or(Verb::Reproduce(ReproduceArgs::default())) {
         Verb::Reproduce(args) => reproduce::reproduce(&args, common),
         Verb::Run(args) => run::run(&args, common),
         Verb::List { what, json } => tell::list(&what, json, common),
-        Verb::Describe { name } => describe::describe(&name, common),
-        Verb::Explain { what, condition, pause, out } => {
+        Verb::Describe { name, json: true } => answer::describe(&name, common),
+        Verb::Describe { name, .. } => describe::describe(&name, common),
+        Verb::Explain { what, json: true, condition, pause, out } => {
+            answer::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
+        }
+        Verb::Explain { what, condition, pause, out, .. } => {
             tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
         }
-        Verb::Check { file, sets } => tell::check(&file, &sets, common),
-        Verb::New { name } => tell::new(&name),
+        Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
+        Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
+        Verb::New(args) => start::new(&args),
         Verb::Schema => tell::schema(common),
         Verb::Headroom { rate, length, mtu, processing, json } => {
             tell::headroom(&rate, length, &mtu, &processing, json)
@@ -382,6 +469,10 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Verb::Compare { a, b, json } => compare::compare(&a, &b, json),
         Verb::Sweep(args) => sweep::sweep(&args, common),
         Verb::Assume(args) => assume::assume(&args, common),
+        Verb::Diff { a, b, sets, json } => housekeeping::diff(&a, &b, &sets, json, common),
+        Verb::Clean { out, dry_run } => housekeeping::clean(&out, dry_run),
+        Verb::Completions { shell } => housekeeping::completions(shell),
+        Verb::Man { out } => housekeeping::man(out.as_deref()),
         Verb::Doctor => tell::doctor(),
     };
     let (code, text) = match done {

@@ -1,7 +1,9 @@
 //! How things look in a terminal: colour where it is wanted, aligned tables, bars of characters.
 
+use crate::fit::{self, Layout};
 pub(crate) use crate::progress::{duration, on_interrupt, with_progress};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A colour; never the only carrier of a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,16 +16,33 @@ pub(crate) enum Colour {
     Plain,
 }
 
-fn wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+/// What `--color` says: 0 as the terminal is, 1 always, 2 never.
+static COLOUR: AtomicU8 = AtomicU8::new(0);
+
+/// Follows `--color auto|always|never`.
+pub(crate) fn colour(when: &str) {
+    let code = match when {
+        "always" => 1,
+        "never" => 2,
+        _ => 0,
+    };
+    COLOUR.store(code, Ordering::Relaxed);
+}
+
+fn wanted(terminal: bool) -> bool {
+    match COLOUR.load(Ordering::Relaxed) {
+        1 => true,
+        2 => false,
+        _ => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+    }
 }
 
 pub(crate) fn colour_on_stdout() -> bool {
-    wanted() && std::io::stdout().is_terminal()
+    wanted(std::io::stdout().is_terminal())
 }
 
 pub(crate) fn colour_on_stderr() -> bool {
-    wanted() && std::io::stderr().is_terminal()
+    wanted(std::io::stderr().is_terminal())
 }
 
 /// Paints a text if colour is on.
@@ -39,60 +58,49 @@ pub(crate) fn paint(text: &str, colour: Colour, on: bool) -> String {
     if on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
 }
 
-/// A table: columns aligned, first to the left, others to the right; the last as it is told.
+/// A table: columns aligned, first to the left, others to the right; the last as it is told. One that is wider than the
+/// terminal wraps its words, or stands in parts that each begin with the columns up to `scheme`.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> String {
     let last = if last_left { header.len() - 1 } else { usize::MAX };
-    aligned(header, rows, &|c| c == 0 || c == last)
+    let keys = header.iter().take(4).position(|h| *h == "scheme").map_or(1, |at| at + 1);
+    let words = |c: usize| c == 0 || c == last;
+    Layout { header, rows, words: &words, keys, paragraphs: false }.text(fit::width())
 }
 
-/// A table of words: all columns to the left, long texts on several lines.
+/// A table of words: all columns to the left, long texts on several lines; a paragraph a row where the terminal is narrow.
 pub(crate) fn words(header: &[&str], rows: &[Vec<String>]) -> String {
-    let mut lines = Vec::new();
-    for row in rows {
-        let cells: Vec<Vec<String>> = row.iter().map(|text| wrapped(text, 44)).collect();
-        let height = cells.iter().map(Vec::len).max().unwrap_or(1);
-        lines.extend(
-            (0..height).map(|i| {
-                cells.iter().map(|c| c.get(i).cloned().unwrap_or_default()).collect::<Vec<String>>()
-            }),
-        );
-    }
-    aligned(header, &lines, &|_| true)
+    let width = fit::width().unwrap_or(WIDE);
+    Layout { header, rows, words: &|_| true, keys: 1, paragraphs: true }.text(Some(width))
 }
 
-/// A text in lines of at most `width` characters, broken between words.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.len() - 1;
-        if lines[last].is_empty() {
-            lines[last] = word.into();
-        } else if lines[last].chars().count() + 1 + word.chars().count() <= width {
-            lines[last] = format!("{} {word}", lines[last]);
-        } else {
-            lines.push(word.into());
-        }
-    }
-    lines
+/// Width of a table of words that goes to no terminal.
+const WIDE: usize = 160;
+
+/// What is said on standard output: lines fit the terminal. Ends the program where nobody takes it.
+pub(crate) fn say(text: &str) {
+    raw(&format!("{}\n", fit::fitted(text, fit::width())));
 }
 
-fn aligned(header: &[&str], rows: &[Vec<String>], left: &dyn Fn(usize) -> bool) -> String {
-    let columns = header.len();
-    let width = |c: usize| {
-        rows.iter().map(|r| r[c].chars().count()).chain([header[c].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |cells: Vec<&str>| {
-        let cell = |(c, text): (usize, &&str)| {
-            let pad = " ".repeat(widths[c].saturating_sub(text.chars().count()));
-            if left(c) { format!("{text}{pad}") } else { format!("{pad}{text}") }
-        };
-        cells.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
-    };
-    let mut out = vec![line(header.to_vec())];
-    out.push(widths.iter().map(|w| "─".repeat(*w)).collect::<Vec<_>>().join("──"));
-    out.extend(rows.iter().map(|r| line(r.iter().map(String::as_str).collect())));
-    out.join("\n")
+/// A text as it is on standard output: a file's, not ours.
+pub(crate) fn raw(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if let Err(e) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        complain(&format!(
+            "error: standard output: {e}\n  help: make room there; files under --out are not touched by this"
+        ));
+        std::process::exit(2);
+    }
+}
+
+/// What is said on standard error; lost where nobody takes it.
+pub(crate) fn complain(text: &str) {
+    let width = if std::io::stderr().is_terminal() { fit::width_of_stderr() } else { fit::asked() };
+    let _ = writeln!(std::io::stderr().lock(), "{}", fit::fitted(text, width));
+}
+
+/// So many of them: `1 case`, `2 cases`.
+pub(crate) fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Heights of a bar.

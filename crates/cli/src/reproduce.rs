@@ -13,7 +13,7 @@ use cnsim_studies::published::{self, Published};
 use cnsim_studies::results::Partial;
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
 use cnsim_studies::store::{RunRecord, Store};
-use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs};
+use cnsim_studies::study::{Cell, Job, Verdict, Watch, cells, jobs, not_run, run_jobs};
 use cnsim_studies::text::{MAX_FILE, read_file};
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn choose(registry: &Registry, what: &str) -> Result<Vec<Scenario>, Failure> {
     if what == "quick" {
         return Ok(vec![Scenario::load_in(registry, "B07/single-hop", &[], &[])?]);
     }
-    if what.ends_with(".toml") {
+    if crate::describe::is_file(what) {
         return Ok(vec![Scenario::load_in(registry, what, &[], &[])?]);
     }
     let wanted = |id: &str| {
@@ -55,6 +55,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     if let Some(seeds) = args.seeds {
         scenarios.iter_mut().for_each(|s| s.set_seeds(seeds));
     }
+    crate::sweep::wanted(&args.metric)?;
     let published = published_in(args.published.as_deref())?;
     if let (Some(file), false) = (&args.published, common.quiet) {
         let mut studies: Vec<&str> = EMBEDDED.iter().filter_map(|(id, _)| id.split('/').next()).collect();
@@ -82,10 +83,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let threads = threads(args.threads);
     if !common.quiet {
         eprintln!(
-            "cnsim {}: {} of {} cases x seeds, {} threads",
+            "cnsim {}: {} of {}, {} threads",
             env!("CARGO_PKG_VERSION"),
+            look::count(all.len() as u64, "run"),
             args.what,
-            all.len(),
             threads
         );
     }
@@ -136,7 +137,19 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
             records: &records,
         });
     }
-    interrupted(&watch, records.len(), all.len(), None)
+    interrupted(&watch, records.len(), all.len(), None)?;
+    missed(args, &cells)
+}
+
+/// With `--fail-on-miss` a published cell that differs ends the program with the exit code of a verification.
+fn missed(args: &ReproduceArgs, cells: &[Cell]) -> Done {
+    let differ = cells.iter().filter(|c| c.verdict == Verdict::Differs).count();
+    match differ {
+        n if n > 0 && args.fail_on_miss => {
+            Err(Failure::Differs(format!("{} differ from what was published", look::count(n as u64, "cell"))))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The published numbers: those of a file, or the embedded ones.

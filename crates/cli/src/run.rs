@@ -2,13 +2,17 @@
 
 use crate::look::{self, Colour, paint};
 use crate::output::{Output, quoted};
-use crate::reproduce::refuse_huge;
+use crate::reproduce::{measured, refuse_no_seeds, threads};
+use crate::sweep::{half, interval, refuse_many, wanted};
 use crate::{Common, Done, Failure, RunArgs, pairs};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::files::digits;
-use cnsim_studies::metrics::METRICS;
+use cnsim_studies::measure::PortFacts;
+use cnsim_studies::metrics::{METRICS, Metric};
 use cnsim_studies::scenario::{Case, Scenario};
-use cnsim_studies::study::{Job, Watch, run_job};
+use cnsim_studies::stats::Summary;
+use cnsim_studies::store::RunRecord;
+use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
 use std::sync::Arc;
 
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
@@ -37,67 +41,123 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     row.retain(|(k, _)| args.condition.is_some() || !sets.iter().any(|s| s.0 == *k));
     let case = scenario.case(case.group, row, &case.pause, &case.scheme);
     let ready = scenario.ready(&case)?;
-    let job = Job { all_series: args.series == "all", ..Job::new(&scenario, case, ready, args.seed) };
-    refuse_huge(std::slice::from_ref(&job), args.force)?;
+    refuse_no_seeds(args.seeds)?;
+    let shown = wanted(&args.metric)?;
+    let all_series = args.series == "all";
+    let job = |seed| Job { all_series, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
+    let jobs: Vec<Job> = (0..args.seeds).map(|i| job(args.seed.saturating_add(i))).collect();
+    refuse_many(&jobs, args.force)?;
     if common.verbose {
-        eprintln!("effective configuration: {:#}", job.ready.config);
+        eprintln!("effective configuration: {:#}", ready.config);
     }
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     let started = std::time::Instant::now();
-    let record = look::with_progress(1, job.ready.estimate().packet_hops, &watch, common.quiet, || {
-        run_job(&job, None, &watch, args.threads.min(64))
+    let work = jobs.iter().map(|j| j.ready.estimate().packet_hops).sum();
+    let records = look::with_progress(args.seeds, work, &watch, common.quiet, || match &jobs[..] {
+        // One run may take several threads; many take one each.
+        [one] => Ok(vec![run_job(one, None, &watch, args.threads.min(64))?]),
+        many => run_jobs(many, None, threads(args.threads), &watch),
     });
-    let Some(record) = record.map_err(Failure::Run)? else {
+    let records: Option<Vec<RunRecord>> = records.map_err(Failure::Run)?.into_iter().collect();
+    let Some(records) = records else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
     };
     let command = format!("run {}", quoted(&args.scenario));
-    let records = std::slice::from_ref(&record);
-    let Some(output) = Output::open(&args.out, &command, records, None)? else {
+    let Some(output) = Output::open(&args.out, &command, &records, None)? else {
         return Err(Failure::Run("nothing was written".into()));
     };
-    let text = output.results(records, |_| args.series != "none")?;
+    let text = output.results(&records, |_| args.series != "none")?;
     let path = output.dir().join("results.json");
     if args.json {
         println!("{text}");
         return Ok(());
     }
-    let colour = look::colour_on_stdout();
-    println!(
-        "{}",
-        paint(
-            &format!(
-                "{}, {}, PAUSE {}, {}, seed {}",
-                scenario.id(),
-                record.condition,
-                record.pause,
-                record.scheme,
-                record.seed
-            ),
-            Colour::Bold,
-            colour
-        )
-    );
-    let rows: Vec<Vec<String>> = METRICS
-        .iter()
-        .filter_map(|m| Some(vec![m.id.to_string(), digits(*record.metrics.get(m.id)?), m.unit.to_string()]))
-        .chain(record.counters.iter().map(|(k, v)| vec![k.clone(), v.to_string(), String::new()]))
-        .collect();
-    println!("{}", look::table(&["metric", "value", "unit"], &rows, true));
-    if let Some(q) = record.series.get("hot_queue") {
-        println!(
-            "hot queue  {}  up to {:.0} KB",
-            look::spark(&q.values, 60),
-            q.values.iter().copied().fold(0.0, f64::max)
-        );
-    }
-    let f = &record.fingerprint;
-    println!("fingerprint {} {} {} (events, frames, samples)", f["events"], f["frames"], f["samples"]);
+    tell(&scenario.id(), &records, &shown);
     if !common.quiet {
+        let hops: u64 = records.iter().map(|r| r.packet_hops).sum();
         let s = started.elapsed().as_secs_f64();
-        eprintln!("{} packet-hops in {s:.2} s; results in {}", record.packet_hops, path.display());
+        eprintln!("{hops} packet-hops in {s:.2} s; results in {}", path.display());
     }
     Ok(())
+}
+
+/// Most ports that are told.
+const PORTS: usize = 24;
+
+/// What the runs of one case measured: the metrics asked for, or all, with the ports.
+fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
+    let Some(record) = records.first() else { return };
+    let seeds = match records {
+        [_] => format!("seed {}", record.seed),
+        all => format!("seeds {} to {}", record.seed, record.seed + all.len() as u64 - 1),
+    };
+    let title = format!("{id}, {}, PAUSE {}, {}, {seeds}", record.condition, record.pause, record.scheme);
+    println!("{}", paint(&title, Colour::Bold, look::colour_on_stdout()));
+    let value = |of: &dyn Fn(&RunRecord) -> Option<f64>| {
+        let values: Vec<f64> = records.iter().filter_map(of).collect();
+        let s = Summary::of(&values)?;
+        Some(if s.n == 1 { digits(s.mean) } else { measured(s.mean, half(&s)) })
+    };
+    let metric = |m: &&'static Metric| {
+        let value = value(&|r| r.metrics.get(m.id).copied())?;
+        Some(vec![m.id.to_string(), value, m.unit.to_string()])
+    };
+    let metrics: Vec<&'static Metric> =
+        if shown.is_empty() { METRICS.iter().collect() } else { shown.to_vec() };
+    let counter = |name: &String| {
+        let value = value(&|r| r.counters.get(name).map(|n| *n as f64))?;
+        Some(vec![name.clone(), value, String::new()])
+    };
+    let counters = record.counters.keys().filter(|_| shown.is_empty()).filter_map(counter);
+    let rows: Vec<Vec<String>> = metrics.iter().filter_map(metric).chain(counters).collect();
+    println!("{}", look::table(&["metric", "value", "unit"], &rows, true));
+    if records.len() > 1 {
+        println!("{}", interval(records.len() as u64));
+    }
+    if shown.is_empty() {
+        ports(record);
+    }
+    if let Some(q) = record.series.get("hot_queue") {
+        let top = q.values.iter().copied().fold(0.0, f64::max);
+        println!("\nhot queue  {}  samples up to {top:.0} KB", look::spark(&q.values, 40));
+    }
+    for r in records {
+        let f = &r.fingerprint;
+        println!("fingerprint {} {} {} (events, frames, samples)", f["events"], f["frames"], f["samples"]);
+    }
+}
+
+/// Ports that the scenario names, and those where PAUSE or a discard happened; those with most of it first.
+fn ports(record: &RunRecord) {
+    let mut ports: Vec<_> = record.ports.iter().collect();
+    let weight = |f: &PortFacts| f.paused + f.xoffs as f64 + f.dropped;
+    ports.sort_by(|a, b| weight(b.1).total_cmp(&weight(a.1)));
+    // The largest queue stands first.
+    let largest = ports.iter().enumerate().max_by(|a, b| a.1.1.queue_max.total_cmp(&b.1.1.queue_max));
+    if let Some(at) = largest.map(|l| l.0) {
+        let port = ports.remove(at);
+        ports.insert(0, port);
+    }
+    let shown = |v: f64| if v == 0.0 { "-".into() } else { digits(v) };
+    let rows: Vec<Vec<String>> = ports
+        .iter()
+        .take(PORTS)
+        .map(|(name, f)| {
+            let numbers = [f.paused, f.xoffs as f64, f.queue_max, f.dropped];
+            std::iter::once((*name).clone()).chain(numbers.map(shown)).collect()
+        })
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let of = if record.seed == 1 { String::new() } else { format!(" (seed {})", record.seed) };
+    println!("\nPorts{of}: time in XOFF of its transmitter, XOFF that it sent to its peer");
+    let header = ["port", "in XOFF [%]", "XOFF sent", "largest queue [KB]", "dropped"];
+    println!("{}", look::table(&header, &rows, false));
+    if ports.len() > PORTS {
+        println!("and {} more; results.json has them", ports.len() - PORTS);
+    }
 }
 
 /// The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.

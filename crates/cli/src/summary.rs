@@ -14,6 +14,10 @@ use std::collections::BTreeSet;
 /// Most misses told one by one; with more, a few of each kind.
 const ONE_BY_ONE: usize = 30;
 
+/// Columns beside the five of the printed tables where nothing was published.
+const OWN: [&str; 5] =
+    ["completion_time_p50", "completion_time_p99", "completion_time_max", "queue_max", "fairness"];
+
 /// What there is to tell.
 pub(crate) struct Told<'a> {
     pub(crate) args: &'a ReproduceArgs,
@@ -31,7 +35,7 @@ pub(crate) fn tell(t: &Told<'_>) {
     if one {
         for page in &t.report.pages {
             for table in &page.tables {
-                print_table(page, table, colour);
+                print_table(page, table, &t.args.metric, colour);
             }
         }
     } else {
@@ -88,7 +92,7 @@ fn scenarios(t: &Told<'_>) -> String {
     look::table(&header, &rows, false)
 }
 
-fn print_table(page: &Page, t: &Table, colour: bool) {
+fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
     let parts = [page.id.clone(), t.condition.clone(), format!("PAUSE {}", t.pause)];
     let title: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
     println!("\n{}", paint(&title.join(", "), Colour::Bold, colour));
@@ -96,10 +100,18 @@ fn print_table(page: &Page, t: &Table, colour: bool) {
     // What was published, and of the rest only the five of the printed tables.
     let published =
         |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
+    let own = !(0..t.columns.len()).any(published);
     let zero = |c: usize| t.rows.iter().all(|r| r.cells[c].as_ref().is_none_or(|x| x.structural));
     let columns: Vec<usize> = (0..t.columns.len())
-        .filter(|&c| !zero(c))
-        .filter(|&c| published(c) || COLUMNS.contains(&t.columns[c].metric.as_str()))
+        .filter(|&c| !zero(c) || !asked.is_empty())
+        .filter(|&c| match asked {
+            [] if own => {
+                let id = t.columns[c].metric.as_str();
+                COLUMNS.contains(&id) || OWN.contains(&id)
+            }
+            [] => published(c) || COLUMNS.contains(&t.columns[c].metric.as_str()),
+            asked => asked.contains(&t.columns[c].metric),
+        })
         .collect();
     let mut header = if several { vec!["condition".to_string()] } else { Vec::new() };
     header.push("scheme".into());

@@ -8,7 +8,7 @@ use crate::reproduce::{
     write_report,
 };
 use crate::run::{condition_of, first_case, unknown_scheme};
-use crate::{Batch, Common, Done, Failure, pairs};
+use crate::{Batch, Common, Done, Failure, find, pairs};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_scheme_api::Registry;
@@ -106,7 +106,8 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
     refuse_huge(jobs, force)
 }
 
-fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
+/// Metrics by their names.
+pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
             let near = cnsim_studies::text::nearest(name, METRICS.iter().map(|m| m.id));
@@ -127,9 +128,18 @@ fn schemes(registry: &Registry, asked: &[String]) -> Result<Vec<String>, Failure
     asked.iter().map(one).collect()
 }
 
+/// `KEY=VALUES` with the key's whole path.
+pub(crate) fn whole(registry: &Registry, over: &str) -> String {
+    match over.split_once('=') {
+        Some((key, values)) => format!("{}={values}", find::whole_key(registry, key)),
+        None => over.into(),
+    }
+}
+
 /// The sweep that the arguments ask for; nothing has run yet.
 fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
-    let axes = grid::axes(&args.over).map_err(Failure::Input)?;
+    let over: Vec<String> = args.over.iter().map(|o| whole(scenario.registry(), o)).collect();
+    let axes = grid::axes(&over).map_err(Failure::Input)?;
     let mut schemes: Vec<String> = schemes(scenario.registry(), &args.scheme)?;
     let cases = scenario.cases();
     let first = first_case(&cases, schemes.first().map(String::as_str))?;

@@ -1,11 +1,12 @@
 //! Verbs that tell: list, explain, check, new, schema, headroom, doctor.
 
 use crate::look::{self, Colour, paint};
-use crate::{Common, Done, Failure, pairs};
+use crate::{Common, Done, Failure, describe, find, pairs};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, grounds};
 use cnsim_studies::headroom::Loop;
+use cnsim_studies::keys;
 use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::per_study::in_studies;
@@ -46,15 +47,20 @@ pub(crate) fn list(what: &str, as_json: bool, common: &Common) -> Done {
         println!("{}", json!(list));
         return Ok(());
     }
-    let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
+    // A long name stands on a line of its own, so that texts keep most of the width.
+    let width = rows.iter().map(|r| r.0.len()).filter(|n| *n <= 28).max().unwrap_or(0);
     for (name, about) in rows {
+        let (name, about) = match name.len() > width {
+            true => (name, format!("\n{:width$}  {about}", "")),
+            false => (name, about),
+        };
         println!("{}  {about}", paint(&format!("{name:width$}"), Colour::Bold, look::colour_on_stdout()));
     }
     Ok(())
 }
 
 /// Rows of numbers.csv that match.
-fn rows_of(
+pub(crate) fn rows_of(
     out: &Path,
     id: &[&str],
     condition: Option<&str>,
@@ -107,6 +113,7 @@ pub(crate) fn explain(
     let counters = || common.registry.iter().flat_map(|e| &e.counters);
     if let Some(m) = metrics::find(what) {
         println!("{} [{}]: {}.", m.id, m.unit, m.about);
+        println!("{}", m.span().text());
         println!(
             "Agrees with a published value that lies in the 95 % prediction interval of one run, or within 2 % of the mean. Near: within {}.",
             m.tolerance.text(m.unit)
@@ -138,17 +145,19 @@ pub(crate) fn explain(
     if parameter(&common.registry, what) {
         return Ok(());
     }
-    let id: Vec<&str> = what.split('/').collect();
-    if id.len() < 2 {
-        let params = common.registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
-        let names = METRICS.iter().map(|m| m.id).chain(claims().map(|c| c.id));
-        let names = names.chain(counters().map(|c| c.name.as_ref())).chain(params);
-        let near = cnsim_studies::text::nearest(what, names.chain(ASSUMPTIONS.iter().map(|a| a.name)));
-        let hint = near.map_or_else(
-            || "write a metric, a counter, a parameter, a claim, an assumption, or STUDY/SCENARIO[/SCHEME[/METRIC]]".into(),
-            |n| format!("did you mean `{n}`?"),
+    if let Some(k) = keys::find(&find::whole_key(&common.registry, what)) {
+        let default = if k.default.is_empty() { "none: it must be given" } else { k.default };
+        println!(
+            "{}: {}.\nDefault: {default}. Set it in a scenario, or with --set {0}=VALUE.",
+            k.path, k.doc
         );
-        return Err(Failure::input(format!("nothing is known of `{what}`\n  help: {hint}")));
+        return Ok(());
+    }
+    let id: Vec<&str> = what.split('/').collect();
+    let scenario = EMBEDDED.iter().any(|(e, _)| e.eq_ignore_ascii_case(what));
+    if id.len() < 2 || (scenario && !out.join("numbers.csv").exists()) {
+        // What is not explained may be described; an unknown name is said there.
+        return describe::describe(what, common);
     }
     let rows = rows_of(out, &id, condition, pause)?;
     if rows.is_empty() {
@@ -217,22 +226,14 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     }
     if !common.quiet {
         println!(
-            "{file}: no problem; {} cases, {} runs with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
-            cases.len(),
-            cases.iter().map(|c| scenario.seeds_of(c)).sum::<u64>(),
+            "{file}: no problem; {}, {} with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
+            look::count(cases.len() as u64, "case"),
+            look::count(cases.iter().map(|c| scenario.seeds_of(c)).sum(), "run"),
             hops,
             seconds,
             memory / 1e6
         );
     }
-    Ok(())
-}
-
-pub(crate) fn new(name: &str) -> Done {
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
-        return Err(Failure::input(format!("`{name}` is not a name\n  help: use letters, digits, - and _")));
-    }
-    print!("{}", cnsim_studies::schema::template(name));
     Ok(())
 }
 

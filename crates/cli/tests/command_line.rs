@@ -449,7 +449,7 @@ fn counters_and_parameters_are_explained() {
         assert!(words.iter().all(|w| said.contains(w)), "{what}: {said}");
     }
     let out = cnsim(&["explain", "false_positve"]);
-    assert!(out.status.code() == Some(2) && text(&out).contains("did you mean `false_positives`"));
+    assert!(out.status.code() == Some(2) && text(&out).contains("cnsim explain false_positives"));
     let said = text(&cnsim(&["describe", "e2cm-src"]));
     assert!(said.contains("probes_returned") && !said.contains("width of QCN's"), "{said}");
 }

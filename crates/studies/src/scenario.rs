@@ -1,4 +1,5 @@
-//! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
+//! A scenario: text, checked; its matrix of cases; and the run that each case asks for. It is long because a
+//! scenario's reading, its cases and their names share one table of leaves.
 
 pub mod config;
 
@@ -10,7 +11,7 @@ use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings};
-use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file};
+use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::{Configured, Registry};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -116,6 +117,11 @@ impl Scenario {
             return Self::parse_in(registry, id, text, sets, schemes);
         }
         let lost = |reason: String, remedy: String| vec![Problem::of_file(what, reason, remedy)];
+        if what == "-" {
+            let text = read_from(std::io::stdin(), MAX_TEXT)
+                .map_err(|r| lost(r, "write a scenario to it".into()))?;
+            return Self::parse_in(registry, "standard input", &text, sets, schemes);
+        }
         if !what.ends_with(".toml") {
             let near =
                 nearest(what, EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]));

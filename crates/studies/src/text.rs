@@ -183,7 +183,6 @@ pub const MAX_FILE: u64 = 256 << 20;
 /// # Errors
 /// The reason, as the end of a sentence about the file.
 pub fn read_file(path: &std::path::Path, most: u64) -> Result<String, String> {
-    use std::io::Read as _;
     let kind = std::fs::metadata(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => "cannot be read: there is no such file".into(),
         _ => format!("cannot be read: {e}"),
@@ -194,9 +193,18 @@ pub fn read_file(path: &std::path::Path, most: u64) -> Result<String, String> {
     if !kind.is_file() {
         return Err("is no regular file".into());
     }
-    let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|e| format!("cannot be read: {e}"))?;
-    file.take(most + 1).read_to_end(&mut bytes).map_err(|e| format!("cannot be read: {e}"))?;
+    read_from(file, most)
+}
+
+/// As [`read_file`], from any reader: standard input.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read_from(source: impl std::io::Read, most: u64) -> Result<String, String> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    source.take(most + 1).read_to_end(&mut bytes).map_err(|e| format!("cannot be read: {e}"))?;
     if bytes.len() as u64 > most {
         return Err(format!("is larger than {} MB", most >> 20));
     }

@@ -93,7 +93,7 @@ fn chapter(page: &mut String, entry: &Registration) {
     }
     let about = entry.about.trim();
     if !about.is_empty() {
-        let _ = writeln!(page, "\n{}", lower_headings(about));
+        let _ = writeln!(page, "\n{}", unlinked(&lower_headings(about)));
     }
     let _ = writeln!(
         page,
@@ -131,6 +131,33 @@ fn chapter(page: &mut String, entry: &Registration) {
     }
 }
 
+/// Links to items of the code, which only rustdoc follows, as the items' names: ``[`ramp`]`` is `ramp`.
+fn unlinked(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("[`") {
+        let (before, link) = rest.split_at(at);
+        out.push_str(before);
+        let name = link.find("`]").map(|end| (&link[1..=end], &link[end + 2..]));
+        // A link that says where it leads stays, unless it leads into the code.
+        match name {
+            Some((name, after)) if !after.starts_with('(') => {
+                out.push_str(name);
+                rest = after;
+            }
+            Some((name, after)) if after.starts_with("(crate::") || after.starts_with("(super::") => {
+                out.push_str(name);
+                rest = after.find(')').map_or("", |end| &after[end + 1..]);
+            }
+            _ => {
+                out.push_str("[`");
+                rest = &link[2..];
+            }
+        }
+    }
+    out + rest
+}
+
 /// The fragment that Markdown viewers give to a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
@@ -157,6 +184,13 @@ fn lower_headings(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_into_the_code_are_names() {
+        let text = super::unlinked("a [`ramp`], [`x`](crate::x) and [`ecm`](#ecm)");
+        assert_eq!(text, "a `ramp`, `x` and [`ecm`](#ecm)");
+        assert_eq!(super::unlinked("no end [`"), "no end [`");
+    }
 
     #[test]
     fn a_cell_holds_any_text() {

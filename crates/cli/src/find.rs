@@ -1,0 +1,141 @@
+//! Everything that has a name, for questions that name it wrongly or by another kind.
+
+use crate::Failure;
+use cnsim_scheme_api::{Registration, Registry};
+use cnsim_studies::assumptions::ASSUMPTIONS;
+use cnsim_studies::keys::KEYS;
+use cnsim_studies::metrics::METRICS;
+use cnsim_studies::papers::PAPERS;
+use cnsim_studies::scenario::EMBEDDED;
+use std::collections::BTreeSet;
+
+/// Most things that an answer names.
+const MOST: usize = 6;
+
+/// Something that can be asked for.
+pub(crate) struct Thing {
+    kind: &'static str,
+    name: String,
+    about: String,
+    /// Further text in which a word may be found.
+    more: String,
+}
+
+/// All there are.
+pub(crate) fn things(registry: &Registry) -> Vec<Thing> {
+    let thing = |kind, name: &str, about: &str| Thing {
+        kind,
+        name: name.into(),
+        about: about.into(),
+        more: String::new(),
+    };
+    let scheme = |e: &Registration| Thing { more: e.about.clone(), ..thing("scheme", &e.name, &e.title) };
+    let mut all: Vec<Thing> = registry.iter().map(|e| scheme(e)).collect();
+    all.extend(PAPERS.iter().map(|p| thing("study", p.id, p.title)));
+    all.extend(EMBEDDED.iter().map(|(id, _)| thing("scenario", id, "")));
+    all.extend(METRICS.iter().map(|m| thing("metric", m.id, m.about)));
+    all.extend(ASSUMPTIONS.iter().map(|a| thing("assumption", a.name, a.about)));
+    all.extend(KEYS.iter().map(|k| thing("key", k.path, k.doc)));
+    let mut seen = BTreeSet::new();
+    for p in registry.iter().flat_map(|e| &e.params) {
+        if seen.insert(&p.key) {
+            all.push(thing("parameter", &p.key, &p.doc));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for c in registry.iter().flat_map(|e| &e.counters) {
+        if seen.insert(&c.name) {
+            all.push(thing("counter", &c.name, &c.meaning));
+        }
+    }
+    all
+}
+
+/// Nothing has this name: what comes nearest to it, of any kind. Texts with the word go first, then names that contain it,
+/// then what is spelled alike.
+pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
+    let all = things(registry);
+    let small = word.to_lowercase();
+    let named = |t: &&Thing| t.name.to_lowercase().contains(&small);
+    let told = |t: &&Thing| {
+        let text = format!("{} {} {}", t.name, t.about, t.more).to_lowercase();
+        text.split(|c: char| !c.is_alphanumeric()).any(|w| w == small)
+    };
+    let mut near: Vec<&Thing> = Vec::new();
+    if small.len() > 1 {
+        near.extend(all.iter().filter(told));
+        near.extend(all.iter().filter(|t| named(t) && !told(t)));
+    }
+    if near.is_empty() {
+        let alike = cnsim_studies::text::nearest(word, all.iter().map(|t| t.name.as_str()));
+        near.extend(all.iter().filter(|t| Some(t.name.as_str()) == alike));
+    }
+    let shown = |t: &&Thing| {
+        let verb = if matches!(t.kind, "scheme" | "study" | "scenario") { "describe" } else { "explain" };
+        let colon = if t.about.is_empty() { "" } else { ": " };
+        format!("\n    cnsim {verb} {}  ({}){colon}{}", t.name, t.kind, t.about)
+    };
+    let list: String = near.iter().take(MOST).map(shown).collect();
+    let head = "there is no scheme, study, scenario, metric, assumption, claim, counter, parameter or key";
+    Failure::input(match list.is_empty() {
+        true => format!(
+            "{head} `{word}`\n  help: `cnsim list schemes|scenarios|studies|metrics|assumptions` shows them"
+        ),
+        false => format!("{head} `{word}`\n  help: did you mean{list}"),
+    })
+}
+
+/// A key by its last word, where only one thing has that name: `k_min` is `scheme.params.k_min`, `link_delay` is
+/// `topology.link_delay`. Anything else is itself.
+pub(crate) fn whole_key(registry: &Registry, key: &str) -> String {
+    let key = key.trim();
+    if key.contains('.') {
+        return key.into();
+    }
+    if cnsim_studies::assumptions::find(key).is_some() {
+        return cnsim_studies::grid::canonical_key(key);
+    }
+    let tables = cnsim_studies::keys::TABLES;
+    let ends = |path: &str| {
+        path.rsplit_once('.').is_some_and(|(table, leaf)| leaf == key && !tables.contains(&table))
+    };
+    let mut found: Vec<String> = KEYS.iter().filter(|k| ends(k.path)).map(|k| k.path.into()).collect();
+    if registry.iter().any(|e| e.param(key).is_some()) {
+        found.push(format!("scheme.params.{key}"));
+    }
+    match found.pop() {
+        Some(one) if found.is_empty() => one,
+        _ => key.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_last_word_finds_its_key() {
+        let registry = cnsim_schemes::registry();
+        for (short, whole) in [
+            ("k_min", "scheme.params.k_min"),
+            ("link_delay", "topology.link_delay"),
+            ("efr", "scheme.params.efr"),
+            ("hotspot.rate", "hotspot.rate"),
+            ("start", "start"),
+            ("nonsense", "nonsense"),
+        ] {
+            assert_eq!(whole_key(&registry, short), whole);
+        }
+    }
+
+    #[test]
+    fn any_kind_is_found() {
+        let registry = cnsim_schemes::registry();
+        for (word, near) in
+            [("ecn", "describe dcqcn"), ("dcqc", "describe dcqcn"), ("queue_maxx", "explain queue_max")]
+        {
+            let Failure::Input(text) = unknown(&registry, word) else { panic!() };
+            assert!(text.contains(near), "{word}: {text}");
+        }
+    }
+}

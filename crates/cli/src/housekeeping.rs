@@ -1,0 +1,120 @@
+//! Verbs around the program itself: shell completions, manual pages, the difference of two configurations, and clearing the
+//! store of runs.
+
+use crate::look;
+use crate::{Cli, Common, Done, Failure, pairs};
+use clap::CommandFactory as _;
+use cnsim_studies::scenario::Scenario;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// `cnsim completions SHELL`.
+pub(crate) fn completions(shell: clap_complete::Shell) -> Done {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "cnsim", &mut text);
+    print!("{}", String::from_utf8_lossy(&text));
+    Ok(())
+}
+
+/// `cnsim man`: cnsim.1 on standard output, or a page a verb in a folder.
+pub(crate) fn man(out: Option<&Path>) -> Done {
+    let Some(out) = out else {
+        let mut text = Vec::new();
+        let page = clap_mangen::Man::new(Cli::command()).render(&mut text);
+        page.map_err(|e| Failure::Run(e.to_string()))?;
+        print!("{}", String::from_utf8_lossy(&text));
+        return Ok(());
+    };
+    std::fs::create_dir_all(out).map_err(|e| Failure::io(out, &e))?;
+    clap_mangen::generate_to(Cli::command(), out).map_err(|e| Failure::io(out, &e))?;
+    println!("The manual pages are in {0}: man -l {0}/cnsim.1", out.display());
+    Ok(())
+}
+
+/// A scenario's effective configuration of its first case.
+fn configuration(name: &str, sets: &[(String, String)], common: &Common) -> Result<Value, Failure> {
+    let scenario = Scenario::load_in(&common.registry, name, sets, &[])?;
+    let cases = scenario.cases();
+    let first = crate::run::first_case(&cases, None)?;
+    Ok(scenario.ready(first)?.config)
+}
+
+/// `cnsim diff A B`: keys whose values differ between the first cases of two scenarios, parameters of the scheme included.
+pub(crate) fn diff(a: &str, b: &str, sets: &[String], as_json: bool, common: &Common) -> Done {
+    let sets = pairs(sets)?;
+    let (x, y) = (configuration(a, &sets, common)?, configuration(b, &sets, common)?);
+    let (x, y) = (flat(&x), flat(&y));
+    let keys: std::collections::BTreeSet<&String> = x.keys().chain(y.keys()).collect();
+    let value = |all: &std::collections::BTreeMap<String, String>, k: &String| {
+        all.get(k).cloned().unwrap_or_default()
+    };
+    let rows: Vec<Vec<String>> = keys
+        .into_iter()
+        .filter(|k| x.get(*k) != y.get(*k))
+        .map(|k| vec![k.clone(), value(&x, k), value(&y, k)])
+        .collect();
+    if as_json {
+        let all: Vec<Value> =
+            rows.iter().map(|r| json!({"key": r[0], "first": r[1], "second": r[2]})).collect();
+        println!("{}", json!(all));
+    } else if rows.is_empty() {
+        println!("The first cases of {a} and {b} have the same configuration.");
+    } else {
+        println!("{}", look::words(&["key", a, b], &rows));
+    }
+    Ok(())
+}
+
+/// Leaves of a configuration by their dotted keys.
+fn flat(config: &Value) -> std::collections::BTreeMap<String, String> {
+    fn walk(path: String, v: &Value, out: &mut std::collections::BTreeMap<String, String>) {
+        match v {
+            Value::Object(map) => {
+                for (k, v) in map {
+                    walk(if path.is_empty() { k.clone() } else { format!("{path}.{k}") }, v, out);
+                }
+            }
+            Value::String(s) => drop(out.insert(path, s.clone())),
+            Value::Array(items) => {
+                let text = |i: &Value| i.as_str().map_or_else(|| i.to_string(), String::from);
+                out.insert(path, format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", ")));
+            }
+            Value::Null => {}
+            other => drop(out.insert(path, other.to_string())),
+        }
+    }
+    let mut out = std::collections::BTreeMap::new();
+    walk(String::new(), config, &mut out);
+    out
+}
+
+/// `cnsim clean`: removes the finished runs that `DIR/runs` keeps; results, tables and reports stay.
+pub(crate) fn clean(out: &Path, dry: bool) -> Done {
+    let store = out.join("runs");
+    if !store.is_dir() {
+        println!("{} keeps no runs.", out.display());
+        return Ok(());
+    }
+    let (mut files, mut bytes, mut left) = (0_u64, 0_u64, 0_u64);
+    for entry in std::fs::read_dir(&store).map_err(|e| Failure::io(&store, &e))? {
+        let entry = entry.map_err(|e| Failure::io(&store, &e))?;
+        let path = entry.path();
+        let meta = entry.metadata().map_err(|e| Failure::io(&path, &e))?;
+        let mine = path.extension().is_some_and(|x| x == "json" || x == "tmp");
+        if !meta.is_file() || !mine {
+            left += u64::from(entry.file_name() != ".lock");
+            continue;
+        }
+        files += 1;
+        bytes += meta.len();
+        if !dry {
+            std::fs::remove_file(&path).map_err(|e| Failure::io(&path, &e))?;
+        }
+    }
+    let word = if dry { "would be removed" } else { "removed" };
+    println!("{files} finished runs, {:.1} MB: {word} from {}.", bytes as f64 / 1e6, store.display());
+    if left > 0 {
+        println!("{left} entries there are not of cnsim, and stay.");
+    }
+    Ok(())
+}

@@ -1,0 +1,307 @@
+//! `cnsim new`: a scenario to start from. Without options every key with its default; with a topology, a short scenario of
+//! that size and speed, an incast if asked for, that `cnsim check` accepts as it stands.
+
+use crate::{Done, Failure, presets};
+use clap::Args;
+use cnsim_studies::headroom::Loop;
+use cnsim_units::{Bytes, Rate, Time};
+use std::fmt::Write as _;
+
+/// Arguments of `new`.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct NewArgs {
+    /// Its name.
+    name: String,
+    /// Shape of the network [default with --hosts, --rate or --incast: single-switch].
+    #[arg(long, value_parser = ["single-switch", "leaf-spine", "fat-tree", "k-ary-n-tree", "core-edge", "chain", "ring", "parking-lot"])]
+    topology: Option<String>,
+    /// Number of hosts; where the shape allows no such number, the next larger one [default: 10].
+    #[arg(long)]
+    hosts: Option<usize>,
+    /// Rate of every link [default: 10 Gb/s].
+    #[arg(long)]
+    rate: Option<String>,
+    /// N hosts send a transfer each to the first host, all at once.
+    #[arg(long, value_name = "N")]
+    incast: Option<usize>,
+    /// Size of such a transfer.
+    #[arg(long, default_value = "1 MB")]
+    size: String,
+    /// Settings of DCQCN for the rate: hpcc (its open simulator's rule by speed), nvidia (defaults of its NICs) or paper (2015,
+    /// 40 Gb/s).
+    #[arg(long, default_value = "hpcc", value_parser = ["hpcc", "nvidia", "paper"])]
+    dcqcn: String,
+}
+
+/// The tables of which a scenario may have several, to be uncommented.
+const TABLES: &str = r#"
+# Tables that may be given more than once; remove the marks to use one.
+#
+# [[traffic]]                      # sources of some hosts; these tables replace [workload]
+# hosts = "H0..H3"                 # H0..H9, H0..H9/3 (every third), all
+# kind = "greedy"                  # and the other keys of [workload]
+# destinations = ["H4"]
+#
+# [[event]]                        # a switch port gets another service rate
+# at = "1 ms"
+# port = "S>H0"                    # switch > neighbour; `cnsim describe FILE` shows the names
+# rate = "1 Gb/s"
+#
+# [[group]]                        # hosts that run without the scheme
+# hosts = "H0..H1"
+# scheme = "none"
+#
+# [[rows]]                         # a further group of rows, with keys, schemes and seeds of its own
+# schemes = ["none"]
+# condition = "load {workload.load}"
+# "workload.load" = ["50 %", "90 %"]
+#
+# [[figure]]                       # a figure of the report
+# title = "Hot queue"
+# series = ["hot_queue"]           # or metric = "completion_time_p99"
+"#;
+
+pub(crate) fn new(args: &NewArgs) -> Done {
+    let name = &args.name;
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+        return Err(Failure::input(format!("`{name}` is not a name\n  help: use letters, digits, - and _")));
+    }
+    let plain =
+        args.topology.is_none() && args.hosts.is_none() && args.rate.is_none() && args.incast.is_none();
+    let text = if plain { cnsim_studies::schema::template(name) + TABLES } else { short(args)? };
+    print!("{text}");
+    Ok(())
+}
+
+/// Keys of a shape with at least so many hosts, and the number that it has.
+fn shape(kind: &str, hosts: usize) -> (String, usize) {
+    match kind {
+        "leaf-spine" => {
+            let leaves =
+                if hosts < 8 { 2 } else { (2..=64).find(|l| l * l * 4 >= hosts).unwrap_or(64).max(4) };
+            let each = hosts.div_ceil(leaves);
+            let spines = (each / 2).clamp(1, 16);
+            (
+                format!("leaves = {leaves}\nspines = {spines}\nper_switch = {each}    # hosts at a leaf"),
+                leaves * each,
+            )
+        }
+        "fat-tree" => {
+            let k = (1..=16).map(|h| 2 * h).find(|k| k * k * k / 4 >= hosts).unwrap_or(32);
+            (format!("k = {k}    # ports of a switch: k^3/4 hosts"), k * k * k / 4)
+        }
+        "k-ary-n-tree" => {
+            let k: usize = (2..=32).find(|k: &usize| k.pow(3) >= hosts).unwrap_or(32);
+            (format!("k = {k}\nn = 3    # levels: k^n hosts"), k.pow(3))
+        }
+        "core-edge" => {
+            let edges = hosts.div_ceil(4).clamp(2, 16);
+            let list: Vec<String> = (0..edges).map(|e| ((hosts + e) / edges).to_string()).collect();
+            (format!("edges = [{}]    # hosts at each edge switch", list.join(", ")), hosts)
+        }
+        "chain" | "ring" => {
+            let each = hosts.div_ceil(4);
+            (format!("switches = 4\nper_switch = {each}"), 4 * each)
+        }
+        "parking-lot" => ("stages = 2\nlong = 4".into(), 0),
+        _ => (format!("hosts = {hosts}"), hosts),
+    }
+}
+
+/// A short scenario.
+fn short(args: &NewArgs) -> Result<String, Failure> {
+    let bad = |key: &str, text: &str, e: cnsim_units::UnitError| {
+        Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
+    };
+    let kind = args.topology.as_deref().unwrap_or("single-switch");
+    let asked = args.hosts.unwrap_or(10);
+    if !(2..=4096).contains(&asked) {
+        return Err(Failure::input(format!("--hosts {asked}: 2 to 4096 are possible")));
+    }
+    let text = args.rate.as_deref().unwrap_or("10 Gb/s");
+    let rate: Rate = text.parse().map_err(|e| bad("rate", text, e))?;
+    let size: Bytes = args.size.parse().map_err(|e| bad("size", &args.size, e))?;
+    if rate < Rate::from_mbps(1.0) || rate > Rate::from_gbps(1600.0) {
+        return Err(Failure::input(format!("--rate {rate}: 1 Mb/s to 1600 Gb/s are possible")));
+    }
+    let (keys, hosts) = shape(kind, asked);
+    let schemes =
+        if rate >= Rate::from_gbps(25.0) { "\"none\", \"dcqcn\"" } else { "\"none\", \"qcn-2pt\", \"ecm\"" };
+    let mut out = String::new();
+    let name = &args.name;
+    let _ = writeln!(
+        out,
+        "# Check it: cnsim check {name}.toml    Run it: cnsim reproduce {name}.toml    Every key: cnsim new {name}"
+    );
+    let _ = writeln!(out, "name = \"{name}\"\ntitle = \"{}\"", title(args, kind, hosts, rate));
+    let _ = writeln!(out, "question = \"(what do you want to know?)\"");
+    let _ = writeln!(
+        out,
+        "\n[topology]\nkind = \"{kind}\"\n{keys}\nlink_rate = \"{rate}\"\nlink_delay = \"0.5 us\""
+    );
+    // Watermarks with headroom at this rate: what can still arrive after XOFF fits above the upper one.
+    let frame = Bytes::new(1500);
+    let link = Loop { rate, delay: Time::from_ns(500), processing: Time::from_us(1), frame };
+    let need = link.headroom().get().div_ceil(1000);
+    let share = (4 * need).max(150);
+    let high = share - need - share / 20;
+    let low = high * 4 / 5;
+    let _ = writeln!(
+        out,
+        "\n[switch]\nbuffer = \"XP\"    # a partition for each pair of ports\nshare = \"{share} KB\""
+    );
+    let _ = writeln!(
+        out,
+        "\n[pause]\nmode = \"on\"\nhigh = \"{high} KB\"    # XOFF; `cnsim headroom` says what must fit above it\nlow = \"{low} KB\""
+    );
+    let duration = match args.incast {
+        Some(n) => {
+            if n == 0 || kind == "parking-lot" || n >= hosts {
+                let most = if kind == "parking-lot" {
+                    "not on a parking lot, whose hosts have their parts".into()
+                } else {
+                    format!("1 to {} are possible with {hosts} hosts", hosts - 1)
+                };
+                return Err(Failure::input(format!("--incast {n}: {most}")));
+            }
+            // Senders from all over the network, not all behind one switch.
+            let sender = |i: usize| 1 + i * (hosts - 1) / n;
+            let lines: Vec<String> =
+                (0..n).map(|i| format!("    \"10 us, H{}, H0, {size}\",", sender(i))).collect();
+            let _ = writeln!(
+                out,
+                "\n[workload]\nkind = \"transfers\"\ntransfers = [    # start, source, destination, bytes\n{}\n]",
+                lines.join("\n")
+            );
+            let least = n as f64 * size.as_f64() * 8.0 / rate.bps();
+            rounded(4.0 * least + 100e-6)
+        }
+        None => {
+            let _ = writeln!(
+                out,
+                "\n[workload]\nkind = \"bernoulli\"\nload = \"60 %\"    # of each host's link, to all others alike"
+            );
+            rounded(0.1 * 10e9 / rate.bps())
+        }
+    };
+    let _ = writeln!(out, "\n[run]\nduration = \"{duration}\"\nseeds = 5");
+    let _ = writeln!(out, "\n[record]\nlatency = true    # percentiles of latency");
+    let _ = writeln!(
+        out,
+        "\n[matrix]    # what is compared: also any key with a list of values, such as \"workload.frame\"\npause = [\"on\", \"off\"]\nschemes = [{schemes}]"
+    );
+    let preset = presets::dcqcn(&args.dcqcn, rate).unwrap_or_default();
+    if schemes.contains("dcqcn") && !preset.is_empty() {
+        let from = presets::PRESETS.iter().find(|p| p.0 == args.dcqcn).map_or("", |p| p.1);
+        let _ = writeln!(out, "\n# Preset `{}` at {rate}. Source: {from}.\n[scheme.dcqcn]", args.dcqcn);
+        for (key, value) in preset {
+            let bare = value.parse::<f64>().is_ok();
+            let _ = if bare { writeln!(out, "{key} = {value}") } else { writeln!(out, "{key} = {value:?}") };
+        }
+    }
+    let _ = writeln!(
+        out,
+        "\n# [scheme.params]    # parameters of the schemes that know them: cnsim describe SCHEME"
+    );
+    out.push_str(TABLES);
+    Ok(out)
+}
+
+fn title(args: &NewArgs, kind: &str, hosts: usize, rate: Rate) -> String {
+    let what =
+        args.incast.map_or_else(|| "uniform traffic".into(), |n| format!("incast {n}:1 of {}", args.size));
+    let hosts = if kind == "parking-lot" { String::new() } else { format!("{hosts} hosts, ") };
+    format!("{kind}, {hosts}{rate}: {what}")
+}
+
+/// A time of one digit, upwards.
+fn rounded(seconds: f64) -> Time {
+    let us = (seconds * 1e6).ceil() as u64;
+    let digit = 10_u64.pow(us.max(1).ilog10());
+    Time::from_us(us.max(20).div_ceil(digit.max(1)) * digit.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_studies::scenario::Scenario;
+
+    fn args(topology: &str, hosts: usize, rate: &str, incast: Option<usize>) -> NewArgs {
+        NewArgs {
+            name: "mine".into(),
+            topology: Some(topology.into()),
+            hosts: Some(hosts),
+            rate: Some(rate.into()),
+            incast,
+            size: "1 MB".into(),
+            dcqcn: "hpcc".into(),
+        }
+    }
+
+    /// Every preset is accepted at every speed, and names its source.
+    #[test]
+    fn presets_fit_every_rate() {
+        for (name, source) in presets::PRESETS {
+            for rate in ["25 Gb/s", "40 Gb/s", "100 Gb/s", "400 Gb/s"] {
+                let args = NewArgs { dcqcn: name.into(), ..args("leaf-spine", 8, rate, Some(4)) };
+                let text = short(&args).unwrap();
+                assert_eq!(text.contains(source), name != "paper", "{text}");
+                let ready = Scenario::parse("mine.toml", &text, &[]).and_then(|s| {
+                    s.cases().iter().map(|c| s.ready(c).map(|_| ())).collect::<Result<Vec<_>, _>>()
+                });
+                assert!(ready.is_ok(), "{name}, {rate}: {ready:?}\n{text}");
+            }
+        }
+    }
+
+    /// Every case is ready to run, with no fewer hosts than asked for.
+    #[test]
+    fn what_it_writes_is_accepted() {
+        for kind in [
+            "single-switch",
+            "leaf-spine",
+            "fat-tree",
+            "k-ary-n-tree",
+            "core-edge",
+            "chain",
+            "ring",
+            "parking-lot",
+        ] {
+            for (hosts, rate) in [(10, "10 Gb/s"), (32, "100 Gb/s"), (33, "400 Gb/s"), (3, "1 Gb/s")] {
+                for incast in [None, Some(2)].into_iter().filter(|i| kind != "parking-lot" || i.is_none()) {
+                    let text = short(&args(kind, hosts, rate, incast)).unwrap();
+                    let ready = Scenario::parse("mine.toml", &text, &[])
+                        .and_then(|s| s.cases().iter().map(|c| s.ready(c)).collect::<Result<Vec<_>, _>>());
+                    let ready = ready.unwrap_or_else(|p| panic!("{kind}, {hosts}, {rate}: {p:?}\n{text}"));
+                    assert!(kind == "parking-lot" || ready[0].settings.hosts() >= hosts);
+                }
+            }
+        }
+        assert!(short(&args("leaf-spine", 32, "100 Gb/s", Some(32))).is_err());
+        assert!(short(&args("leaf-spine", 32, "100", None)).is_err());
+    }
+
+    /// The commented tables are those that exist, and each is accepted when its marks are removed.
+    #[test]
+    fn tables_can_be_uncommented() {
+        let base = short(&args("single-switch", 10, "10 Gb/s", None)).unwrap().replace(TABLES, "");
+        let blocks: Vec<String> = TABLES
+            .split("\n#\n")
+            .skip(1)
+            .map(|b| b.lines().map(|l| l.trim_start_matches('#').trim()).collect::<Vec<_>>().join("\n"))
+            .collect();
+        assert_eq!(blocks.len(), cnsim_studies::keys::TABLES.len() + 1, "and [[rows]]");
+        for block in blocks {
+            let base = if block.starts_with("[[traffic]]") {
+                base.replace("[workload]\nkind = \"bernoulli\"\nload = \"60 %\"", "")
+            } else {
+                base.clone()
+            };
+            let text = format!("{base}\n{block}\n");
+            let ready = Scenario::parse("mine.toml", &text, &[]).and_then(|s| {
+                s.cases().iter().map(|c| s.ready(c).map(|_| ())).collect::<Result<Vec<_>, _>>()
+            });
+            assert!(ready.is_ok(), "{block}: {ready:?}");
+        }
+    }
+}
