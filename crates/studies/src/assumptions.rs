@@ -70,6 +70,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "a frame meets its limiter when generated, and joins the host's FIFO afterwards, or on leaving for the link",
     ),
     a(
+        "A3b",
+        "limiter-backlog",
+        "host.limiter_backlog",
+        "behind | ahead",
+        "the host's backlog waits behind the limiters, or ahead of them in an application FIFO: a held flow then blocks nobody, and what XOFF stops are the few frames of the host's FIFO (host.nic)",
+    ),
+    a(
         "A4",
         "efr",
         "scheme.params.efr",

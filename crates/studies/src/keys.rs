@@ -195,6 +195,17 @@ pub const KEYS: &[Key] = &[
     key("host.limiter_queue", "integer", "100", "frames that a rate limiter's queue holds"),
     key("host.limiter_position", "at-source|below-queue", "below-queue", "where a frame meets its limiter"),
     key(
+        "host.limiter_backlog",
+        "behind|ahead",
+        "behind",
+        "where the host's frames wait: all behind the limiters, or all but `host.nic` in an application FIFO ahead of them",
+    ),
+    only(
+        key("host.nic", "integer", "500", "of `host.fifo`, the frames behind the limiters"),
+        "host.limiter_backlog",
+        &["ahead"],
+    ),
+    key(
         "host.queues",
         "fifo|per-destination",
         "fifo",

@@ -63,6 +63,8 @@ pub struct Settings {
     fifo: u32,
     limiter_queue: u32,
     limiter_position: LimiterPosition,
+    /// Frames of `fifo` that wait ahead of the limiters.
+    backlog: u32,
     queues: HostQueues,
     plans: Vec<Vec<Plan>>,
     /// Hosts that run without the scheme.
@@ -136,6 +138,15 @@ impl Settings {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
         }
+        let fifo = r.integer("host.fifo", 1, 100_000_000) as u32;
+        let backlog = match r.choice("host.limiter_backlog").as_str() {
+            "ahead" => fifo.saturating_sub(r.integer("host.nic", 1, 100_000_000) as u32),
+            _ => 0,
+        };
+        if backlog > 0 && queues == HostQueues::PerDestination {
+            let reason = "queues per destination have no FIFO that could stand ahead of the limiters";
+            r.wrong("host.limiter_backlog", reason, "write behind, or host.queues = \"fifo\"");
+        }
         let control = match r.choice("control.transport").as_str() {
             "in-band" => ControlTransport::InBand,
             "ideal" => {
@@ -172,9 +183,10 @@ impl Settings {
                 _ => Routing::FlowHash,
             },
             control,
-            fifo: r.integer("host.fifo", 1, 100_000_000) as u32,
+            fifo: fifo - backlog,
             limiter_queue: r.integer("host.limiter_queue", 1, 100_000_000) as u32,
             limiter_position,
+            backlog,
             queues,
             bare: bare(&mut r, &wiring),
             plans,
@@ -251,7 +263,7 @@ impl Settings {
     pub fn memory(&self) -> f64 {
         let hosts = self.hosts() as f64;
         let bins = self.duration.as_secs_f64() / self.bin.as_secs_f64();
-        hosts * (4e3 + f64::from(self.fifo.min(1_000_000)) * 32.0) + bins * 16.0 * (hosts.min(64.0) + 2.0)
+        hosts * (4e3 + f64::from((self.fifo + self.backlog).min(1_000_000)) * 32.0) + bins * 16.0 * (hosts.min(64.0) + 2.0)
     }
 
     /// The run that these settings describe.
@@ -295,6 +307,7 @@ impl Settings {
                     fifo_frames: self.fifo,
                     limiter_frames: self.limiter_queue,
                     limiter_position: self.limiter_position,
+                    backlog_frames: self.backlog,
                     queues: self.queues,
                     feedback_delay: self.feedback_delay,
                     faults: self.faults,

@@ -5,6 +5,9 @@ use super::*;
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
     pub(super) fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) -> bool {
+        if self.ahead_limit > 0 {
+            return self.queue_ahead(dst, len, greedy, net);
+        }
         let limiter = self.limiter_of(dst, net);
         // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
         let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
@@ -50,6 +53,46 @@ impl Host {
             }
         }
         true
+    }
+
+    /// A source made a frame, where an application FIFO stands ahead of the limiters; false where a greedy source finds no room.
+    #[cold]
+    fn queue_ahead(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) -> bool {
+        if greedy && self.ahead.len() >= 2.min(self.ahead_limit) {
+            return false;
+        }
+        if self.ahead.len() >= self.ahead_limit {
+            self.out.source_discards += 1;
+            return true;
+        }
+        self.ahead.push_back(Frame::data(self.id, dst, self.seq, len, self.now));
+        self.seq = self.seq.wrapping_add(1);
+        self.advance(net);
+        true
+    }
+
+    /// Frames at the head of the application FIFO go on: to their limiters, or to the host's FIFO while it has room.
+    pub(super) fn advance(&mut self, net: &Net) {
+        while let Some(&frame) = self.ahead.front() {
+            let limiter = self.limiter_of(u32::from(frame.dst), net);
+            let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
+            if engaged.is_none() && self.fifo.len() >= self.fifo_limit {
+                return;
+            }
+            self.ahead.pop_front();
+            match engaged {
+                Some(l) if !self.limiters.push(l, frame, self.limiter_limit) => {
+                    self.out.source_discards += 1;
+                    continue;
+                }
+                Some(l) => self.pacer(l, net),
+                None => {
+                    self.fifo.push_back(frame);
+                    self.look();
+                }
+            }
+            self.made.add(&frame);
+        }
     }
 
     /// The transmitter looks for work at this time, if idle.
@@ -162,6 +205,7 @@ impl Host {
         // At line rate nothing is held back, so nothing is called back either.
         if holds && !held_before && self.position == LimiterPosition::BelowQueue && self.voqs.is_none() {
             self.recall(at, key);
+            self.advance(net);
         }
         self.limiters.watch(at);
         self.pacer(at, net);
@@ -339,6 +383,7 @@ impl Host {
             }
             self.pacer(at, net);
         }
+        self.advance(net);
         Some(frame)
     }
 
@@ -349,12 +394,14 @@ impl Host {
             && let Some(frame) = self.fifo.pop_front()
         {
             self.turn = 1 % (n + 1);
+            self.advance(net);
             return Some(frame);
         }
         let mut ready = self.limiters.ready(turn.saturating_sub(1), n, now);
         if ready.is_none() && turn > 0 {
             if let Some(frame) = self.fifo.pop_front() {
                 self.turn = 1 % (n + 1);
+                self.advance(net);
                 return Some(frame);
             }
             ready = self.limiters.ready(0, turn - 1, now);

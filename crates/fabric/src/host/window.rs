@@ -165,6 +165,7 @@ impl Host {
         let simple = self.sources.len() == 1
             && self.voqs.is_none()
             && !self.sources[0].greedy
+            && self.ahead_limit == 0
             && self.next_tick > limit.0;
         loop {
             self.calm = if simple { self.how_calm() } else { Calm::Not };

@@ -105,7 +105,7 @@ fn matters(key: &str, scheme: &str, pause: &str) -> bool {
         return info.iter().any(|i| i.key == param);
     }
     match key {
-        "host.limiter_queue" | "host.limiter_position" | "control.transport" | "host.feedback_delay" => {
+        "host.limiter_queue" | "host.limiter_position" | "host.limiter_backlog" | "control.transport" | "host.feedback_delay" => {
             scheme != "none"
         }
         k if k.starts_with("pause.") => pause != "off",
