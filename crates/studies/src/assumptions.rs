@@ -108,7 +108,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A6",
         "oversampling",
         "scheme.params.oversampling",
-        "off | proportional | above-qmc | next-frame | negative | both-ends",
+        "off | proportional | above-qmc | next-frame | negative | both-ends | weighed",
         "how ECM samples faster under congestion",
     ),
     a(
