@@ -106,6 +106,9 @@ fn pause(settings: &Settings, out: &Outcome, all: &mut Measured) {
     let ends = between.flat_map(|l| [l.a, l.b]);
     let links: Vec<f64> =
         ends.filter_map(|e| out.port(settings.hosts(), e)).map(|p| share(p.paused)).collect();
+    let every = out.hosts.iter().map(|h| share(h.paused)).chain(links.iter().copied());
+    let touched: Vec<f64> = every.filter(|p| *p > 0.0).collect();
+    all.push(("time_paused_touched", mean(&touched)));
     if !links.is_empty() {
         all.push(("time_paused_links", mean(&links)));
         let both: Vec<f64> = hosts.into_iter().chain(links).collect();

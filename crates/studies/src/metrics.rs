@@ -279,6 +279,13 @@ pub const METRICS: &[Metric] = &[
         "the same as paused, mean over the hosts that were in XOFF at some time",
     ),
     metric(
+        "time_paused_touched",
+        "paused, touched",
+        "%",
+        Tolerance::Absolute(0.5),
+        "share of the run in XOFF, mean over the transmitters that were in XOFF at some time: hosts, the hot one too, and links between switches",
+    ),
+    metric(
         "time_paused_links",
         "paused links",
         "%",
