@@ -263,7 +263,8 @@ impl Settings {
     pub fn memory(&self) -> f64 {
         let hosts = self.hosts() as f64;
         let bins = self.duration.as_secs_f64() / self.bin.as_secs_f64();
-        hosts * (4e3 + f64::from((self.fifo + self.backlog).min(1_000_000)) * 32.0) + bins * 16.0 * (hosts.min(64.0) + 2.0)
+        hosts * (4e3 + f64::from((self.fifo + self.backlog).min(1_000_000)) * 32.0)
+            + bins * 16.0 * (hosts.min(64.0) + 2.0)
     }
 
     /// The run that these settings describe.
