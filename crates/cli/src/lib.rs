@@ -2,6 +2,7 @@
 //! 130 interrupted.
 
 mod assume;
+mod assume_report;
 mod bench;
 mod describe;
 mod draw;

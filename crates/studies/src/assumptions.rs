@@ -169,6 +169,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "B07's `perfect hashing` in the fat tree is read as a hash by flow without collisions (d-mod-k); in turn by frame is the other reading",
     ),
     a(
+        "A15",
+        "paused-over",
+        "record.paused",
+        "senders | touched",
+        "B07's `average time paused` is over the sending hosts, or over all transmitters that were in XOFF at some time, those of links between switches too",
+    ),
+    a(
         "A16",
         "pause-scope",
         "pause.pool",

@@ -350,6 +350,12 @@ pub const KEYS: &[Key] = &[
     key("record.ports", "list", "[]", "further switch ports whose queue is recorded"),
     key("record.flows", "list", "[]", "flows whose delivered rate is recorded: \"H1>H5\""),
     key("record.limiters", "list", "[]", "flows whose limiter's rate is recorded"),
+    key(
+        "record.paused",
+        "senders|touched",
+        "senders",
+        "whose share of time in XOFF `time_paused` averages: the sending hosts' but the hot one's, or that of every transmitter, hosts and links between switches, that was in XOFF at some time",
+    ),
     key("record.latency", "on|off", "off", "keep latencies' percentiles"),
 ];
 

@@ -77,7 +77,7 @@ pub const METRICS: &[Metric] = &[
         "paused",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the run during which a host's transmitter was in XOFF, mean over all sending hosts but the hot one",
+        "share of the run during which a transmitter was in XOFF, mean over all sending hosts but the hot one, or as record.paused says",
     ),
     metric(
         "dropped_frames",
@@ -276,7 +276,7 @@ pub const METRICS: &[Metric] = &[
         "paused, affected",
         "%",
         Tolerance::Absolute(0.5),
-        "the same as paused, mean over the hosts that were in XOFF at some time",
+        "share of the run in XOFF, mean over the sending hosts but the hot one that were in XOFF at some time",
     ),
     metric(
         "time_paused_touched",

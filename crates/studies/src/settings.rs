@@ -79,6 +79,8 @@ pub struct Settings {
     /// Recorded by name.
     pub named: Named,
     latency: bool,
+    /// `time_paused` averages over every transmitter that was in XOFF at some time, not over the sending hosts.
+    pub paused_touched: bool,
     /// Simulated time.
     pub duration: Time,
     /// Width of a bin of the series.
@@ -196,6 +198,7 @@ impl Settings {
             hot,
             named,
             latency: r.choice("record.latency") == "on",
+            paused_touched: r.choice("record.paused") == "touched",
             duration,
             bin,
             from,

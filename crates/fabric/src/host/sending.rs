@@ -61,12 +61,13 @@ impl Host {
         if greedy && self.ahead.len() >= 2.min(self.ahead_limit) {
             return false;
         }
+        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
+        self.seq = self.seq.wrapping_add(1);
         if self.ahead.len() >= self.ahead_limit {
             self.out.source_discards += 1;
             return true;
         }
-        self.ahead.push_back(Frame::data(self.id, dst, self.seq, len, self.now));
-        self.seq = self.seq.wrapping_add(1);
+        self.ahead.push_back(frame);
         self.advance(net);
         true
     }
