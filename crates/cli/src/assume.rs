@@ -10,6 +10,7 @@ use crate::sweep::{bounds, half, interval, quoted, refuse_many};
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
+use cnsim_scheme_api::Registry;
 use cnsim_studies::assume::{
     Fold, Lab, Scored, ScoredCell, Setup, asked_switches, contenders, every, leave_one_out, named_switches,
 };
@@ -59,10 +60,14 @@ pub(crate) struct AssumeArgs {
 const FIRST: u64 = 2;
 
 /// The scenarios that are searched: of a study, all with published cells.
-fn scenarios(args: &AssumeArgs, published: &[Published]) -> Result<Vec<Scenario>, Failure> {
+fn scenarios(
+    registry: &Registry,
+    args: &AssumeArgs,
+    published: &[Published],
+) -> Result<Vec<Scenario>, Failure> {
     let sets = pairs(&args.sets)?;
     let Some(paper) = papers::find(&args.scenario) else {
-        return Ok(vec![Scenario::load(&args.scenario, &sets)?]);
+        return Ok(vec![Scenario::load_in(registry, &args.scenario, &sets, &[])?]);
     };
     let told = |id: &str| published.iter().any(|p| format!("{}/{}", p.study, p.scenario) == id);
     let mine = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| id.split('/').next() == Some(paper.id));
@@ -73,7 +78,7 @@ fn scenarios(args: &AssumeArgs, published: &[Published]) -> Result<Vec<Scenario>
             paper.id
         )));
     }
-    Ok(all.into_iter().map(|id| Scenario::load(id, &sets)).collect::<Result<_, _>>()?)
+    Ok(all.into_iter().map(|id| Scenario::load_in(registry, id, &sets, &[])).collect::<Result<_, _>>()?)
 }
 
 /// Runs of a search for which no budget was given, unless one switch at a time needs more.
@@ -86,7 +91,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         asked_switches(&args.over).map_err(Failure::Input)?
     };
     let published = published_in(args.published.as_deref())?;
-    let scenarios = scenarios(args, &published)?;
+    let scenarios = scenarios(&common.registry, args, &published)?;
     let subject = match &scenarios[..] {
         [one] => one.id(),
         _ => scenarios[0].study.clone(),

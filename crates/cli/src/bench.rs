@@ -1,8 +1,8 @@
 //! `cnsim bench`: packet-hops per CPU-second of a standard set, a child process per row for its own peak memory.
 
-use crate::{Done, Failure, look};
+use crate::{Common, Done, Failure, look};
 use cnsim_fabric::{Arrivals, LinkSpec, Routing, RunSpec};
-use cnsim_scheme_api::{Bytes, NodeId, Rate};
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry};
 use cnsim_studies::scenario::Scenario;
 use serde_json::{Value, json};
 
@@ -81,16 +81,23 @@ const ROWS: &[Row] = &[
     Row("sparse", "none", &[QUIET, ("run.duration", "20 s"), ("workload.load", "5 %")], Shape::AsWritten),
 ];
 
-pub(crate) fn bench(rows: &[String], duration: Option<&str>, as_json: bool, child: bool) -> Done {
+pub(crate) fn bench(
+    rows: &[String],
+    duration: Option<&str>,
+    as_json: bool,
+    child: bool,
+    common: &Common,
+) -> Done {
+    let registry = &common.registry;
     if child {
         let (name, scheme) =
             (rows.first().map_or("", String::as_str), rows.get(1).map_or("", String::as_str));
         let threads = rows.get(2).and_then(|t| t.parse().ok()).unwrap_or(1);
         let duration = rows.get(3).map(String::as_str);
-        println!("{}", measure(name, scheme, threads, duration)?);
+        println!("{}", measure(registry, name, scheme, threads, duration)?);
         return Ok(());
     }
-    check(rows, duration)?;
+    check(registry, rows, duration)?;
     let results: Vec<Value> = (ROWS.iter())
         .filter(|r| rows.is_empty() || rows.iter().any(|x| x == r.0))
         .map(|Row(name, scheme, ..)| in_child(name, scheme, duration))
@@ -109,7 +116,7 @@ pub(crate) fn bench(rows: &[String], duration: Option<&str>, as_json: bool, chil
 }
 
 /// Are these rows of the standard set, and is this a duration for them?
-fn check(rows: &[String], duration: Option<&str>) -> Done {
+fn check(registry: &Registry, rows: &[String], duration: Option<&str>) -> Done {
     let known = |r: &String| ROWS.iter().any(|x| x.0 == r);
     if let Some(r) = rows.iter().find(|r| !known(r)) {
         let mut names: Vec<&str> = ROWS.iter().map(|r| r.0).collect();
@@ -118,7 +125,7 @@ fn check(rows: &[String], duration: Option<&str>) -> Done {
     }
     let duration = duration.map(|d| ("run.duration", d));
     for Row(name, scheme, ..) in ROWS.iter().filter(|x| rows.is_empty() || rows.iter().any(|r| x.0 == r)) {
-        spec(name, scheme, duration.as_slice())?;
+        spec(registry, name, scheme, duration.as_slice())?;
     }
     Ok(())
 }
@@ -167,11 +174,18 @@ fn in_child(name: &str, scheme: &str, duration: Option<&str>) -> Result<Value, F
 
 /// `cnsim bench --schemes`: packet-hops per CPU-second of every scheme beside those of `none`, on the same network. In each
 /// round the schemes take turns, so that what else the machine does meets all of them; the median counts.
-pub(crate) fn compare_schemes(rows: &[String], rounds: u16, duration: Option<&str>, as_json: bool) -> Done {
+pub(crate) fn compare_schemes(
+    rows: &[String],
+    rounds: u16,
+    duration: Option<&str>,
+    as_json: bool,
+    common: &Common,
+) -> Done {
+    let registry = &common.registry;
     let default = ["w2-60".to_string()];
     let rows = if rows.is_empty() { &default[..] } else { rows };
-    check(rows, duration)?;
-    let names = || cnsim_schemes::catalogue().iter().map(|s| s.name);
+    check(registry, rows, duration)?;
+    let names = || registry.names();
     let bar = indicatif::ProgressBar::new((rows.len() * names().count()) as u64 * u64::from(rounds));
     let mut results = Vec::new();
     for row in rows {
@@ -216,7 +230,12 @@ fn peak_memory() -> u64 {
 }
 
 /// The network of a row, with these settings over the row's own.
-pub(crate) fn spec(name: &str, scheme: &str, more: &[(&str, &str)]) -> Result<RunSpec, Failure> {
+pub(crate) fn spec(
+    registry: &Registry,
+    name: &str,
+    scheme: &str,
+    more: &[(&str, &str)],
+) -> Result<RunSpec, Failure> {
     // Any scheme runs on the network of a row; the standard set has some of them.
     let Some(Row(_, _, sets, shape)) = ROWS.iter().find(|r| r.0 == name) else {
         return Err(Failure::input(format!("there is no row {name}")));
@@ -242,7 +261,7 @@ pub(crate) fn spec(name: &str, scheme: &str, more: &[(&str, &str)]) -> Result<Ru
         .map(|l| format!("{l}\n"))
         .collect();
     flat.push(("matrix.schemes".into(), format!("[{scheme}]")));
-    let scenario = Scenario::parse(name, &text, &flat)?;
+    let scenario = Scenario::parse_in(registry, name, &text, &flat, &[])?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
@@ -257,9 +276,15 @@ pub(crate) fn spec(name: &str, scheme: &str, more: &[(&str, &str)]) -> Result<Ru
 }
 
 /// Runs a row in this process; `duration` overrides its own.
-fn measure(name: &str, scheme: &str, threads: usize, duration: Option<&str>) -> Result<Value, Failure> {
+fn measure(
+    registry: &Registry,
+    name: &str,
+    scheme: &str,
+    threads: usize,
+    duration: Option<&str>,
+) -> Result<Value, Failure> {
     let duration = duration.map(|d| ("run.duration", d));
-    let spec = spec(name, scheme, duration.as_slice())?;
+    let spec = spec(registry, name, scheme, duration.as_slice())?;
     let unknown = |e| Failure::Run(format!("the system does not say how long this process has run: {e}"));
     let before = cpu_time::ProcessTime::try_now().map_err(unknown)?;
     let wall = std::time::Instant::now();

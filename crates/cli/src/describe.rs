@@ -2,8 +2,8 @@
 
 use crate::look::{self, Colour, paint};
 use crate::run::unknown_scheme;
-use crate::{Done, Failure, draw};
-use cnsim_schemes::Entry;
+use crate::{Common, Done, Failure, draw};
+use cnsim_scheme_api::{Registration, Registry};
 use cnsim_studies::assumptions::{ASSUMPTIONS, readable};
 use cnsim_studies::demo::{SECOND, demo};
 use cnsim_studies::keys;
@@ -15,31 +15,32 @@ use cnsim_studies::scenario::{EMBEDDED, Scenario};
 /// Most conditions of a group that are listed.
 const MOST: usize = 16;
 
-pub(crate) fn describe(name: &str) -> Done {
-    if let Some(e) = cnsim_schemes::find(name) {
-        return scheme(e);
+pub(crate) fn describe(name: &str, common: &Common) -> Done {
+    let registry = &common.registry;
+    if let Some(e) = registry.find(name) {
+        return scheme(registry, e);
     }
     if let Some(p) = papers::find(name) {
         return study(p);
     }
-    let found = Scenario::load(name, &[]);
+    let found = Scenario::load_in(registry, name, &[], &[]);
     let s = found.map_err(|p| match name.ends_with(".toml") || name.contains('/') {
         true => Failure::from(p),
-        false => unknown(name),
+        false => unknown(registry, name),
     })?;
     scenario(&s, if name.ends_with(".toml") { name.into() } else { s.id() })
 }
 
 /// Nothing of this name: the nearest of all names.
-fn unknown(name: &str) -> Failure {
-    let schemes = cnsim_schemes::catalogue().iter().map(|e| e.name);
+fn unknown(registry: &Registry, name: &str) -> Failure {
+    let schemes = registry.names();
     let scenarios = EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]);
     let all = schemes.chain(scenarios).chain(papers::PAPERS.iter().map(|p| p.id));
     match cnsim_studies::text::nearest(name, all) {
         Some(near) => Failure::input(format!(
             "there is no scheme, scenario or study `{name}`\n  help: did you mean `{near}`? `cnsim list schemes|scenarios|studies` shows them"
         )),
-        None => unknown_scheme(name),
+        None => unknown_scheme(registry, name),
     }
 }
 
@@ -161,7 +162,7 @@ fn bearing(s: &Scenario, config: &serde_json::Value) -> Vec<Vec<String>> {
             None => continue,
             Some(leaf) => {
                 let mut values: Vec<String> = Vec::new();
-                let reads = |n: &String| cnsim_schemes::find(n).is_some_and(|e| !readable(a, e).is_empty());
+                let reads = |n: &String| s.registry().find(n).is_some_and(|e| !readable(a, e).is_empty());
                 for scheme in s.schemes().into_iter().filter(reads) {
                     let case = s.cases().into_iter().find(|c| c.scheme == scheme);
                     let built = case.and_then(|c| s.ready(&c).ok()).map(|r| r.built.values);
@@ -187,25 +188,17 @@ fn bearing(s: &Scenario, config: &serde_json::Value) -> Vec<Vec<String>> {
     rows
 }
 
-fn scheme(e: &Entry) -> Done {
+fn scheme(registry: &Registry, e: &Registration) -> Done {
     println!("{}\n", bold(&format!("{}: {}", e.name, e.title)));
-    println!("{}\n", plain(&e.about()));
-    let info = (e.info)();
-    let studies = in_studies(e.name);
+    println!("{}\n", plain(&e.about));
+    let info = &e.params;
+    let studies = in_studies(&e.name);
     let rows: Vec<Vec<String>> = info
         .iter()
         .map(|i| {
-            let text = |t: &str| t.to_string();
-            let set = studies.get(i.key).cloned().unwrap_or_default();
-            vec![
-                text(i.key),
-                text(i.symbol),
-                i.default.clone(),
-                set,
-                text(i.kind),
-                i.range.clone(),
-                text(i.doc),
-            ]
+            let set = studies.get(&i.key).cloned().unwrap_or_default();
+            let (key, symbol, default) = (i.key.clone(), i.symbol.clone(), i.default.clone());
+            vec![key, symbol, default, set, i.kind.clone(), i.range.to_string(), i.doc.clone()]
         })
         .collect();
     if rows.is_empty() {
@@ -233,18 +226,18 @@ fn scheme(e: &Entry) -> Done {
         );
     }
     let counters: Vec<Vec<String>> =
-        e.counters().into_iter().map(|(name, meaning)| vec![name.into(), meaning.into()]).collect();
+        e.counters.iter().map(|c| vec![c.name.to_string(), c.meaning.to_string()]).collect();
     if !counters.is_empty() {
         println!("\n{}", bold("What it counts"));
         println!("{}", look::words(&["counter", "meaning"], &counters));
     }
-    picture(e.name)
+    picture(registry, &e.name)
 }
 
 /// One flow meeting one bottleneck, run now.
-fn picture(scheme: &str) -> Done {
+fn picture(registry: &Registry, scheme: &str) -> Done {
     const COLUMNS: usize = 60;
-    let d = demo(scheme).map_err(Failure::Run)?;
+    let d = demo(registry, scheme).map_err(Failure::Run)?;
     println!(
         "\n{}\nH1 sends as fast as it may; H2 joins it from {} to {} ms; both into one 10 Gb/s port. 30 ms, PAUSE on.",
         bold("One flow meets one bottleneck"),

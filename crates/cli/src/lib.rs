@@ -19,6 +19,7 @@ mod sweep;
 mod tell;
 
 use clap::{Args, Parser, Subcommand};
+use cnsim_scheme_api::Registry;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -59,7 +60,7 @@ pub(crate) type Done = Result<(), Failure>;
 /// No such row, or settings that a scenario refuses.
 #[doc(hidden)]
 pub fn bench_row(name: &str, more: &[(&str, &str)]) -> Result<cnsim_fabric::RunSpec, String> {
-    bench::spec(name, "none", more).map_err(|e| format!("{e:?}"))
+    bench::spec(&cnsim_schemes::registry(), name, "none", more).map_err(|e| format!("{e:?}"))
 }
 
 /// The laboratory for congestion management in data-centre Ethernet. Without a verb: `reproduce quick`.
@@ -81,6 +82,9 @@ pub(crate) struct Common {
     /// Say more.
     #[arg(short, long, global = true)]
     verbose: bool,
+    /// The schemes that the program knows.
+    #[arg(skip)]
+    registry: Registry,
 }
 
 #[derive(Subcommand, Debug)]
@@ -299,11 +303,25 @@ pub(crate) fn pairs(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
         .collect()
 }
 
-/// Runs the command line; the exit code is the contract's.
+/// The program `cnsim` with the schemes of this repository.
 pub fn main() -> ExitCode {
+    main_with(cnsim_schemes::registry())
+}
+
+/// The program `cnsim` with the schemes of this registry: what a crate of its own calls that adds schemes to ours. The exit
+/// code is as the head of this file says.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     let registry = cnsim_schemes::registry();
+///     // registry.register(my_scheme::registration()) ...
+///     cnsim_cli::main_with(registry)
+/// }
+/// ```
+pub fn main_with(registry: Registry) -> ExitCode {
     // `cnsim list | head` ends quietly, as other tools do.
     sigpipe::reset();
-    let cli = match Cli::try_parse() {
+    let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
             let code = if e.use_stderr() { 2 } else { 0 };
@@ -311,26 +329,27 @@ pub fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    cli.common.registry = registry;
     let common = &cli.common;
     let done = match cli.verb.unwrap_or(Verb::Reproduce(ReproduceArgs::default())) {
         Verb::Reproduce(args) => reproduce::reproduce(&args, common),
         Verb::Run(args) => run::run(&args, common),
-        Verb::List { what, json } => tell::list(&what, json),
-        Verb::Describe { name } => describe::describe(&name),
+        Verb::List { what, json } => tell::list(&what, json, common),
+        Verb::Describe { name } => describe::describe(&name, common),
         Verb::Explain { what, condition, pause, out } => {
-            tell::explain(&what, condition.as_deref(), pause.as_deref(), &out)
+            tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
         }
         Verb::Check { file, sets } => tell::check(&file, &sets, common),
         Verb::New { name } => tell::new(&name),
-        Verb::Schema => tell::schema(),
+        Verb::Schema => tell::schema(common),
         Verb::Headroom { rate, length, mtu, processing, json } => {
             tell::headroom(&rate, length, &mtu, &processing, json)
         }
         Verb::Bench { rows, schemes: true, rounds, duration, json, .. } => {
-            bench::compare_schemes(&rows, rounds, duration.as_deref(), json)
+            bench::compare_schemes(&rows, rounds, duration.as_deref(), json, common)
         }
         Verb::Bench { rows, duration, json, child, .. } => {
-            bench::bench(&rows, duration.as_deref(), json, child)
+            bench::bench(&rows, duration.as_deref(), json, child, common)
         }
         Verb::Verify { file, threads } => run::verify(&file, threads, common),
         Verb::Compare { a, b } => run::compare(&a, &b),

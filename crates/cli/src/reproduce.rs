@@ -4,6 +4,7 @@ use crate::look;
 use crate::look_report::{self, Parts};
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs};
+use cnsim_scheme_api::Registry;
 use cnsim_studies::claims::{Claim, Finding, claims_csv, findings};
 use cnsim_studies::files::{digits, numbers_csv, results_json};
 use cnsim_studies::published::{self, Published};
@@ -21,12 +22,12 @@ pub(crate) const HUGE_BYTES: f64 = 8e9;
 pub(crate) const ASSUMED_SPEED: f64 = 12e6;
 
 /// The scenarios that a word asks for, and which of their cases.
-fn choose(what: &str) -> Result<Vec<Scenario>, Failure> {
+fn choose(registry: &Registry, what: &str) -> Result<Vec<Scenario>, Failure> {
     if what == "quick" {
-        return Ok(vec![Scenario::load("B07/single-hop", &[])?]);
+        return Ok(vec![Scenario::load_in(registry, "B07/single-hop", &[], &[])?]);
     }
     if what.ends_with(".toml") {
-        return Ok(vec![Scenario::load(what, &[])?]);
+        return Ok(vec![Scenario::load_in(registry, what, &[], &[])?]);
     }
     let wanted = |id: &str| {
         what == "all" || id.eq_ignore_ascii_case(what) || id.split('/').any(|p| p.eq_ignore_ascii_case(what))
@@ -37,7 +38,7 @@ fn choose(what: &str) -> Result<Vec<Scenario>, Failure> {
             "there is no study or scenario `{what}`\n  help: write quick, all, a study, STUDY/SCENARIO or a FILE.toml; `cnsim list scenarios` shows them"
         )));
     }
-    ids.iter().map(|id| Ok(Scenario::load(id, &[])?)).collect()
+    ids.iter().map(|id| Ok(Scenario::load_in(registry, id, &[], &[])?)).collect()
 }
 
 /// `quick` = the 2 and 0.5 Gb/s tables with PAUSE.
@@ -46,7 +47,7 @@ fn is_quick(case: &Case) -> bool {
 }
 
 pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
-    let mut scenarios = choose(&args.what)?;
+    let mut scenarios = choose(&common.registry, &args.what)?;
     if let Some(seeds) = args.seeds {
         scenarios.iter_mut().for_each(|s| s.set_seeds(seeds));
     }
@@ -186,13 +187,13 @@ fn reason(p: &Published, scenarios: &[Scenario]) -> String {
     let Some(s) = scenarios.iter().find(|s| s.study == p.study && s.name == p.scenario) else {
         return "there is no scenario of this name".into();
     };
-    let Some(scheme) = cnsim_schemes::find(&p.scheme) else {
+    let Some(scheme) = s.registry().find(&p.scheme) else {
         return format!("there is no scheme `{}`", p.scheme);
     };
     if cnsim_studies::metrics::find(&p.metric).is_none() {
         return format!("there is no metric `{}`", p.metric);
     }
-    if s.case_of(&p.condition, &p.pause, scheme.name).is_none() {
+    if s.case_of(&p.condition, &p.pause, &scheme.name).is_none() {
         return "no condition of the scenario reads like this".into();
     }
     "the scenario does not measure this".into()

@@ -3,6 +3,7 @@
 use crate::look::{self, Colour, paint};
 use crate::reproduce::{measured, refuse_huge, series_file, threads, write, write_series};
 use crate::{Common, Done, Failure, RunArgs, pairs};
+use cnsim_scheme_api::Registry;
 use cnsim_studies::files::{digits, results_json};
 use cnsim_studies::metrics::METRICS;
 use cnsim_studies::scenario::{Case, Scenario};
@@ -15,9 +16,12 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let sets = pairs(&args.sets)?;
     let asked = match &args.scheme {
         None => None,
-        Some(s) => Some(cnsim_schemes::find(s).ok_or_else(|| unknown_scheme(s))?.name),
+        Some(s) => {
+            let found = common.registry.find(s).ok_or_else(|| unknown_scheme(&common.registry, s))?;
+            Some(found.name.as_str())
+        }
     };
-    let scenario = Scenario::load_for(&args.scenario, &sets, asked.as_slice())?;
+    let scenario = Scenario::load_in(&common.registry, &args.scenario, &sets, asked.as_slice())?;
     let cases = scenario.cases();
     let first = first_case(&cases, asked)?;
     let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.as_str());
@@ -124,8 +128,8 @@ pub(crate) fn condition_of(
 }
 
 /// The error for a scheme that does not exist.
-pub(crate) fn unknown_scheme(name: &str) -> Failure {
-    let near = cnsim_studies::text::nearest(name, cnsim_schemes::catalogue().iter().map(|e| e.name));
+pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
+    let near = cnsim_studies::text::nearest(name, registry.names());
     let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
     Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
 }
@@ -146,7 +150,7 @@ pub(crate) fn verify(file: &Path, asked: usize, common: &Common) -> Done {
     let runs = json["runs"].as_array().cloned().unwrap_or_default();
     let mut jobs = Vec::new();
     for r in &runs {
-        let (scenario, case) = Scenario::from_config(&r["config"])?;
+        let (scenario, case) = Scenario::from_config(&common.registry, &r["config"])?;
         let ready = scenario.ready(&case)?;
         let name =
             (r["study"].as_str().unwrap_or("").to_string(), r["scenario"].as_str().unwrap_or("").to_string());

@@ -8,6 +8,7 @@ use crate::run::{condition_of, first_case, unknown_scheme};
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
+use cnsim_scheme_api::Registry;
 use cnsim_studies::files::digits;
 use cnsim_studies::grid::{self, Axis, Point, Sweep};
 use cnsim_studies::metrics::{self, METRICS, Metric, structural_zero};
@@ -114,15 +115,17 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
 }
 
 /// Schemes by their registered names.
-fn schemes(asked: &[String]) -> Result<Vec<&'static str>, Failure> {
-    let one = |s: &String| cnsim_schemes::find(s.trim()).map(|e| e.name).ok_or_else(|| unknown_scheme(s));
+fn schemes(registry: &Registry, asked: &[String]) -> Result<Vec<String>, Failure> {
+    let one = |s: &String| {
+        registry.find(s.trim()).map(|e| e.name.clone()).ok_or_else(|| unknown_scheme(registry, s))
+    };
     asked.iter().map(one).collect()
 }
 
 /// The sweep that the arguments ask for; nothing has run yet.
 fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
     let axes = grid::axes(&args.over).map_err(Failure::Input)?;
-    let mut schemes: Vec<String> = schemes(&args.scheme)?.into_iter().map(String::from).collect();
+    let mut schemes: Vec<String> = schemes(scenario.registry(), &args.scheme)?;
     let cases = scenario.cases();
     let first = first_case(&cases, schemes.first().map(String::as_str))?;
     let mut base = match &args.condition {
@@ -148,8 +151,9 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
 
 pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let asked = wanted(&args.metric)?;
-    let schemes = schemes(&args.scheme)?;
-    let scenario = Scenario::load_for(&args.scenario, &pairs(&args.sets)?, &schemes)?;
+    let schemes = schemes(&common.registry, &args.scheme)?;
+    let names: Vec<&str> = schemes.iter().map(String::as_str).collect();
+    let scenario = Scenario::load_in(&common.registry, &args.scenario, &pairs(&args.sets)?, &names)?;
     let sweep = plan(args, &scenario)?;
     refuse_many(&sweep.jobs, args.batch.force)?;
     if !common.quiet {

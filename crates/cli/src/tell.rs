@@ -2,8 +2,7 @@
 
 use crate::look::{self, Colour, paint};
 use crate::{Common, Done, Failure, pairs};
-use cnsim_schemes::Entry;
-use cnsim_schemes::counters::COUNTERS;
+use cnsim_scheme_api::Registry;
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, grounds};
 use cnsim_studies::headroom::Loop;
@@ -15,7 +14,7 @@ use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
 use std::path::Path;
 
-pub(crate) fn list(what: &str, as_json: bool) -> Done {
+pub(crate) fn list(what: &str, as_json: bool, common: &Common) -> Done {
     let mut rows: Vec<(String, String)> = Vec::new();
     match what {
         "studies" => {
@@ -29,7 +28,7 @@ pub(crate) fn list(what: &str, as_json: bool) -> Done {
                 rows.push((p.id.into(), format!("{} ({n}). {}", p.title, p.citation)));
             }
         }
-        "schemes" => rows.extend(cnsim_schemes::catalogue().iter().map(|e| (e.name.into(), e.title.into()))),
+        "schemes" => rows.extend(common.registry.iter().map(|e| (e.name.clone(), e.title.clone()))),
         "metrics" => rows.extend(METRICS.iter().map(|m| (m.id.into(), format!("{} [{}]", m.about, m.unit)))),
         "assumptions" => {
             rows.extend(ASSUMPTIONS.iter().map(|a| {
@@ -78,13 +77,14 @@ fn rows_of(
 }
 
 /// Says what a scheme's parameter is, in each scheme that has it; false if none has.
-fn parameter(what: &str) -> bool {
+fn parameter(registry: &Registry, what: &str) -> bool {
     let key = what.trim_start_matches("scheme.params.");
     let mut rows = Vec::new();
-    for e in cnsim_schemes::catalogue() {
-        if let Some(i) = (e.info)().into_iter().find(|i| i.key.eq_ignore_ascii_case(key)) {
-            let studies = in_studies(e.name).remove(i.key).unwrap_or_default();
-            rows.push(vec![e.name.into(), i.symbol.into(), i.default, studies, i.range, i.doc.into()]);
+    for e in registry.iter() {
+        if let Some(i) = e.params.iter().find(|i| i.key.eq_ignore_ascii_case(key)) {
+            let studies = in_studies(&e.name).remove(&i.key).unwrap_or_default();
+            let (symbol, default, range) = (i.symbol.clone(), i.default.clone(), i.range.to_string());
+            rows.push(vec![e.name.clone(), symbol, default, studies, range, i.doc.clone()]);
         }
     }
     if !rows.is_empty() {
@@ -97,7 +97,14 @@ fn parameter(what: &str) -> bool {
     !rows.is_empty()
 }
 
-pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, out: &Path) -> Done {
+pub(crate) fn explain(
+    what: &str,
+    condition: Option<&str>,
+    pause: Option<&str>,
+    out: &Path,
+    common: &Common,
+) -> Done {
+    let counters = || common.registry.iter().flat_map(|e| &e.counters);
     if let Some(m) = metrics::find(what) {
         println!("{} [{}]: {}.", m.id, m.unit, m.about);
         println!(
@@ -117,20 +124,25 @@ pub(crate) fn explain(what: &str, condition: Option<&str>, pause: Option<&str>, 
         println!("Set it with {} = {} (or assumptions.{}).", a.key, a.alternatives, a.name);
         return Ok(());
     }
-    if let Some((name, meaning)) = COUNTERS.iter().find(|c| c.0.eq_ignore_ascii_case(what)) {
-        let counts = |e: &&Entry| (e.build)(&[]).is_ok_and(|b| b.scheme.counters().contains(name));
-        let schemes: Vec<&str> = cnsim_schemes::catalogue().iter().filter(counts).map(|e| e.name).collect();
-        println!("{name}: {meaning}.\nCounted by {}; it stands with a run's metrics.", schemes.join(", "));
+    if let Some(c) = counters().find(|c| c.name.eq_ignore_ascii_case(what)) {
+        let having = common.registry.iter().filter(|e| e.counters.contains(c));
+        let schemes: Vec<&str> = having.map(|e| e.name.as_str()).collect();
+        println!(
+            "{}: {}.\nCounted by {}; it stands with a run's metrics.",
+            c.name,
+            c.meaning,
+            schemes.join(", ")
+        );
         return Ok(());
     }
-    if parameter(what) {
+    if parameter(&common.registry, what) {
         return Ok(());
     }
     let id: Vec<&str> = what.split('/').collect();
     if id.len() < 2 {
-        let params = cnsim_schemes::catalogue().iter().flat_map(|e| (e.info)()).map(|i| i.key);
+        let params = common.registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
         let names = METRICS.iter().map(|m| m.id).chain(claims().map(|c| c.id));
-        let names = names.chain(COUNTERS.iter().map(|c| c.0)).chain(params);
+        let names = names.chain(counters().map(|c| c.name.as_ref())).chain(params);
         let near = cnsim_studies::text::nearest(what, names.chain(ASSUMPTIONS.iter().map(|a| a.name)));
         let hint = near.map_or_else(
             || "write a metric, a counter, a parameter, a claim, an assumption, or STUDY/SCENARIO[/SCHEME[/METRIC]]".into(),
@@ -194,7 +206,7 @@ fn claim(c: &Claim, out: &Path) -> Done {
 }
 
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
-    let scenario = Scenario::load(file, &pairs(sets)?)?;
+    let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
     let cases = scenario.cases();
     let mut hops = 0.0;
     for case in &cases {
@@ -220,8 +232,8 @@ pub(crate) fn new(name: &str) -> Done {
     Ok(())
 }
 
-pub(crate) fn schema() -> Done {
-    println!("{:#}", cnsim_studies::keys::schema());
+pub(crate) fn schema(common: &Common) -> Done {
+    println!("{:#}", cnsim_studies::keys::schema(&common.registry));
     Ok(())
 }
 

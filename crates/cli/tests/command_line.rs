@@ -419,7 +419,8 @@ fn bench_compares_every_scheme_with_none() {
     let said: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
     let rows = said["rows"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|r| r["scheme"].as_str().unwrap()).collect();
-    let known: Vec<&str> = cnsim_schemes::catalogue().iter().map(|s| s.name).collect();
+    let registry = cnsim_schemes::registry();
+    let known: Vec<&str> = registry.names().collect();
     assert_eq!(names, known);
     let speed = |r: &serde_json::Value| r["mhops_per_cpu_s"].as_f64().unwrap();
     for r in rows {

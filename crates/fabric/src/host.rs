@@ -26,9 +26,9 @@ use crate::tx_rate::TxRate;
 use crate::voq::Voqs;
 use crate::wires::Wires;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId, Probe,
-    ProbeTarget, Purpose, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
-    ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    Built, Bytes, Class, Counts, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState, NodeId,
+    Probe, ProbeTarget, Purpose, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction,
+    ReflectorControl, ReflectorState, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -183,7 +183,7 @@ pub(crate) struct Host {
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
     reflector_actions: Vec<ReflectorAction>,
-    pub(crate) counters: Vec<u64>,
+    pub(crate) counters: Counts,
     pub(crate) out: HostOutcome,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
@@ -305,7 +305,7 @@ impl Host {
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),
             reflector_actions: Vec::new(),
-            counters: vec![0; spec.scheme.map_or(0, |s| net.schemes[s].0.counters().len())],
+            counters: spec.scheme.map(|s| Counts::new(net.schemes[s].0.counters())).unwrap_or_default(),
             out: HostOutcome {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()

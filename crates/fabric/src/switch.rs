@@ -31,9 +31,9 @@ use crate::timers::Timers;
 use crate::tx_rate::TxRate;
 use crate::wires::Wires;
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
-    PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate, Slot, Stream,
-    Tag, Time,
+    Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, Gate, NodeId, PointAction,
+    PointControl, PointId, PointState, ProbeTarget, Purpose, Queue, QueueKind, QueueSite, Ramp, RampAt, Rate,
+    Slot, Stream, Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -98,7 +98,7 @@ pub(crate) struct Switch {
     pub(crate) turn: Vec<u8>,
     scheme: Option<usize>,
     actions: Vec<PointAction>,
-    pub(crate) counters: Vec<u64>,
+    pub(crate) counters: Counts,
     pub(crate) control_messages: u64,
     pub(crate) control_bits: u64,
     pub(crate) control_at: PerBin,
@@ -163,7 +163,7 @@ impl Switch {
             turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
             scheme: s.scheme,
             actions: Vec::new(),
-            counters: vec![0; s.scheme.map_or(0, |i| net.schemes[i].0.counters().len())],
+            counters: s.scheme.map(|i| Counts::new(net.schemes[i].0.counters())).unwrap_or_default(),
             control_messages: 0,
             control_bits: 0,
             control_at: PerBin::new(net.control_bin(), net.duration),

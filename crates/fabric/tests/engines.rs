@@ -5,7 +5,7 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl, Probe,
+    Bytes, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl, Probe,
     ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
     ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
@@ -57,7 +57,7 @@ impl CongestionPoint for Point {
             let point = cnsim_scheme_api::PointId(self.id);
             ctl.notify(frame.flow, Feedback::Cnm { point, qntz_fb: 20, q_off: 0, q_delta: 0 });
         }
-        ctl.count(0);
+        ctl.count("samples");
     }
     fn reads_probes(&self) -> bool {
         self.dial & 64 == 0
@@ -167,8 +167,8 @@ impl Scheme for Shaker {
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         Some(Box::new(Echo))
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["samples"]
+    fn counters(&self) -> Vec<Counter> {
+        vec![Counter::new("samples", "")]
     }
 }
 

@@ -6,9 +6,9 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl,
-    PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, Rate, ReactionPoint, ReflectGate,
-    Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    Built, Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter, NodeId, Plan,
+    PointControl, PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, Rate, ReactionPoint,
+    ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ impl ReactionPoint for Reaction {
         self.n += 1;
     }
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
-        limiter.count(0);
+        limiter.count("bytes");
         limiter.set_rate(limiter.rate() * 2.0);
         limiter.wake_after(Bytes::new(9_000));
         if self.on(8) {
@@ -144,7 +144,7 @@ impl Scheme for Nudge {
                 0 => ReflectGate::Never,
                 1 => ReflectGate::Tagged,
                 2 => ReflectGate::Unmarked(0.1),
-                4.. => ReflectGate::ReturnTags(0),
+                4.. => ReflectGate::ReturnTags("bytes"),
                 _ if self.dial & 2048 > 0 => ReflectGate::Marked,
                 _ => ReflectGate::Always,
             },
@@ -162,8 +162,8 @@ impl Scheme for Nudge {
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         Some(Box::new(Echo))
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["bytes"]
+    fn counters(&self) -> Vec<Counter> {
+        vec![Counter::new("bytes", "")]
     }
 }
 

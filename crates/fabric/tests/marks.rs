@@ -8,9 +8,9 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Purpose, Queue,
-    QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite,
-    Slot, SourceSite, Stream, Time,
+    Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Purpose,
+    Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme,
+    SinkSite, Slot, SourceSite, Stream, Time,
 };
 use std::sync::Arc;
 
@@ -46,13 +46,16 @@ impl CongestionPoint for Point {
     }
 }
 
+/// Names of the counters of [`Listener`].
+const COUNTED: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
+
 /// Counts marked frames, by their times, and answers some of them.
 #[derive(Debug)]
 struct Listener(bool);
 
 impl Reflector for Listener {
     fn on_frame(&mut self, _: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        ctl.count((ctl.now().as_ps() % 7) as u8);
+        ctl.count(COUNTED[(ctl.now().as_ps() % 7) as usize]);
         if self.0 {
             ctl.reply(Feedback::Cnp);
             ctl.ignore_for(Time::from_us(20));
@@ -67,7 +70,7 @@ struct Four(u32);
 
 impl Reflector for Four {
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        ctl.count(u8::from(frame.marked));
+        ctl.count(if frame.marked { "marked" } else { "unmarked" });
         self.0 = if frame.marked { 3 } else { self.0 - 1 };
         ctl.hear_all(self.0 > 0);
     }
@@ -83,8 +86,8 @@ impl Scheme for Four {
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         Some(Box::new(*self))
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["unmarked", "marked"]
+    fn counters(&self) -> Vec<Counter> {
+        ["unmarked", "marked"].map(|n| Counter::new(n, "")).into()
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         let (low, high) = (Bytes::new(0), Bytes::from_mb(1));
@@ -141,8 +144,8 @@ impl Scheme for Marker {
     fn engages(&self, _: &Feedback) -> bool {
         true
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["a", "b", "c", "d", "e", "f", "g"]
+    fn counters(&self) -> Vec<Counter> {
+        COUNTED.map(|n| Counter::new(n, "")).into()
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(Point { marker: *self, turns: 0 }))

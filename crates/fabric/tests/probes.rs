@@ -7,9 +7,9 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl,
-    PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate,
-    Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    Built, Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter, NodeId, Plan,
+    PointControl, PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint,
+    ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Reaction {
         let class = if self.dial.on(6) && u > 0.8 { Class::Control } else { Class::Data };
         self.number += 1;
         limiter.send_probe(Probe::new(self.number, target, class));
-        limiter.count(0);
+        limiter.count("probes");
         if self.dial.on(7) && u > 0.9 {
             // Two in a row.
             limiter.send_probe(Probe::new(!self.number, ProbeTarget::Destination, Class::Data));
@@ -117,7 +117,7 @@ impl ReactionPoint for Reaction {
             }
             _ => self.told,
         };
-        limiter.count(1);
+        limiter.count("told");
         let line = limiter.line_rate();
         if self.told.is_multiple_of(if self.dial.on(9) { 3 } else { 23 }) {
             limiter.engage();
@@ -143,7 +143,7 @@ struct Return;
 
 impl Reflector for Return {
     fn on_frame(&mut self, _: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        ctl.count(2);
+        ctl.count("frames");
     }
     fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
         let (at, rx_rate) = (ctl.now(), Rate::from_bps(ctl.received() as f64));
@@ -181,8 +181,8 @@ impl Scheme for Dial {
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         Some(Box::new(Return))
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["probes", "told", "frames"]
+    fn counters(&self) -> Vec<Counter> {
+        ["probes", "told", "frames"].map(|n| Counter::new(n, "")).into()
     }
 }
 

@@ -3,8 +3,9 @@
 //! A handle borrows the network's data for one call. Verbs with an effect elsewhere (messages, timers, probes) are
 //! recorded as actions and carried out by the network after the call.
 
-use crate::{Feedback, FlowId, Probe, Slot, Stream, Tag};
+use crate::{Feedback, FlowId, Probe, SLOTS, Slot, Stream, Tag};
 use cnsim_units::{Bytes, Rate, Time};
+use std::borrow::Cow;
 
 /// Read-only view of an output queue at the moment of a call.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +85,12 @@ impl Ramp {
     }
 }
 
+/// What is wrong with a timer slot, if anything.
+fn no_slot(slot: Slot) -> Option<String> {
+    let known = usize::from(slot.0) < SLOTS;
+    (!known).then(|| format!("there is no timer {}: slots are 0 to {}", slot.0, SLOTS - 1))
+}
+
 /// A congestion point's data on the network's hot path.
 #[derive(Clone, Debug)]
 pub struct PointState {
@@ -124,8 +131,8 @@ pub enum PointAction {
     StopTimer(Slot),
     /// End the probe in hand and answer its sender.
     Answer,
-    /// Add one to a counter of the scheme.
-    Count(u8),
+    /// Add one to the counter of this name.
+    Count(Cow<'static, str>),
     /// Stop the run with this cause.
     Fail(String),
 }
@@ -196,21 +203,27 @@ impl<'a> PointControl<'a> {
     pub fn broadcast(&mut self, feedback: Feedback) {
         self.actions.push(PointAction::Broadcast(feedback));
     }
-    /// Start or restart a timer.
+    /// Start or restart a timer. A slot that is not 0 to 3 stops the run.
     pub fn start_timer(&mut self, slot: Slot, after: Time) {
-        self.actions.push(PointAction::StartTimer(slot, after));
+        match no_slot(slot) {
+            None => self.actions.push(PointAction::StartTimer(slot, after)),
+            Some(why) => self.fail(why),
+        }
     }
-    /// Stop a timer.
+    /// Stop a timer; nothing happens where it does not run. A slot that is not 0 to 3 stops the run.
     pub fn stop_timer(&mut self, slot: Slot) {
-        self.actions.push(PointAction::StopTimer(slot));
+        match no_slot(slot) {
+            None => self.actions.push(PointAction::StopTimer(slot)),
+            Some(why) => self.fail(why),
+        }
     }
     /// In `on_probe`: end the probe here and send it back, as it now is, to its source at control priority.
     pub fn answer(&mut self) {
         self.actions.push(PointAction::Answer);
     }
-    /// Add one to counter `index` of [`crate::Scheme::counters`].
-    pub fn count(&mut self, index: u8) {
-        self.actions.push(PointAction::Count(index));
+    /// Add one to a counter, by name: one of [`crate::Scheme::counters`]. Another name stops the run.
+    pub fn count(&mut self, counter: impl Into<Cow<'static, str>>) {
+        self.actions.push(PointAction::Count(counter.into()));
     }
     /// Stop the run after this call, with time, site and cause.
     pub fn fail(&mut self, cause: impl Into<String>) {
@@ -335,8 +348,8 @@ pub enum LimiterAction {
     StopTimer(Slot),
     /// Send a probe along the flow.
     Probe(Probe),
-    /// Add one to a counter of the scheme.
-    Count(u8),
+    /// Add one to the counter of this name.
+    Count(Cow<'static, str>),
     /// Stop the run with this cause.
     Fail(String),
 }
@@ -417,13 +430,19 @@ impl<'a> Limiter<'a> {
     pub fn send_probe(&mut self, probe: Probe) {
         self.actions.push(LimiterAction::Probe(probe));
     }
-    /// Start or restart a timer.
+    /// Start or restart a timer. A slot that is not 0 to 3 stops the run.
     pub fn start_timer(&mut self, slot: Slot, after: Time) {
-        self.actions.push(LimiterAction::StartTimer(slot, after));
+        match no_slot(slot) {
+            None => self.actions.push(LimiterAction::StartTimer(slot, after)),
+            Some(why) => self.fail(why),
+        }
     }
-    /// Stop a timer.
+    /// Stop a timer; nothing happens where it does not run. A slot that is not 0 to 3 stops the run.
     pub fn stop_timer(&mut self, slot: Slot) {
-        self.actions.push(LimiterAction::StopTimer(slot));
+        match no_slot(slot) {
+            None => self.actions.push(LimiterAction::StopTimer(slot)),
+            Some(why) => self.fail(why),
+        }
     }
     /// Bytes waiting in the limiter's queue.
     pub fn backlog(&self) -> Bytes {
@@ -445,9 +464,9 @@ impl<'a> Limiter<'a> {
     pub fn in_flight(&self) -> Bytes {
         self.state.in_flight
     }
-    /// Add one to counter `index` of [`crate::Scheme::counters`].
-    pub fn count(&mut self, index: u8) {
-        self.actions.push(LimiterAction::Count(index));
+    /// Add one to a counter, by name: one of [`crate::Scheme::counters`]. Another name stops the run.
+    pub fn count(&mut self, counter: impl Into<Cow<'static, str>>) {
+        self.actions.push(LimiterAction::Count(counter.into()));
     }
     /// Stop the run after this call, with time, site and cause.
     pub fn fail(&mut self, cause: impl Into<String>) {
@@ -468,8 +487,8 @@ pub enum ReflectGate {
     /// Frames with a tag.
     Tagged,
     /// None. The host itself returns each rate-discovery tag as it is, in [`Feedback::ReturnedRate`], and adds one to the
-    /// scheme's counter of this index: copying a tag needs no algorithm (FECN).
-    ReturnTags(u8),
+    /// scheme's counter of this name: copying a tag needs no algorithm (FECN).
+    ReturnTags(&'static str),
     /// Every frame.
     Always,
 }
@@ -505,8 +524,8 @@ impl ReflectorState {
 pub enum ReflectorAction {
     /// Send a message to the source of the frame in hand.
     Reply(Feedback),
-    /// Add one to a counter of the scheme.
-    Count(u8),
+    /// Add one to the counter of this name.
+    Count(Cow<'static, str>),
     /// Stop the run with this cause.
     Fail(String),
 }
@@ -551,9 +570,9 @@ impl<'a> ReflectorControl<'a> {
         }
         self.state.received
     }
-    /// Add one to counter `index` of [`crate::Scheme::counters`].
-    pub fn count(&mut self, index: u8) {
-        self.actions.push(ReflectorAction::Count(index));
+    /// Add one to a counter, by name: one of [`crate::Scheme::counters`]. Another name stops the run.
+    pub fn count(&mut self, counter: impl Into<Cow<'static, str>>) {
+        self.actions.push(ReflectorAction::Count(counter.into()));
     }
     /// Stop the run after this call, with time, site and cause.
     pub fn fail(&mut self, cause: impl Into<String>) {

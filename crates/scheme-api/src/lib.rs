@@ -12,19 +12,23 @@
 //! `set_rate` acts from the next frame on: a frame already scheduled keeps its time, unless the scheme calls
 //! [`Limiter::retime`].
 
+mod counters;
 mod handles;
 pub mod params;
 mod random;
+pub mod registry;
 pub mod testing;
 mod wire;
 
 pub use cnsim_units::{Bytes, Rate, Time};
+pub use counters::{Counter, Counts};
 pub use handles::{
     Gate, Limiter, LimiterAction, LimiterState, PointAction, PointControl, PointState, Queue, Ramp, RampAt,
     ReflectGate, ReflectorAction, ReflectorControl, ReflectorState,
 };
-pub use params::{ParamError, ParamInfo, ParamValue, Params};
+pub use params::{ParamError, ParamInfo, ParamValue, Params, Range};
 pub use random::{Purpose, Stream};
+pub use registry::{Configured, Idle, Registration, Registry};
 pub use wire::{Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
 
 use std::fmt::Debug;
@@ -174,9 +178,34 @@ pub trait Scheme: Debug + Send + Sync {
     fn engages(&self, _feedback: &Feedback) -> bool {
         true
     }
-    /// Names of the counters that its objects count with `count(index)`, in index order: snake case, for the results.
-    fn counters(&self) -> &'static [&'static str] {
-        &[]
+    /// The counters that its objects count with `count`. Results list them in this order.
+    fn counters(&self) -> Vec<Counter> {
+        Vec::new()
+    }
+}
+
+/// A scheme that is shared, such as [`Configured::scheme`], is a scheme.
+impl<T: Scheme + ?Sized> Scheme for std::sync::Arc<T> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+    fn plan(&self) -> Plan {
+        (**self).plan()
+    }
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        (**self).congestion_point(site)
+    }
+    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        (**self).reaction_point(site)
+    }
+    fn reflector(&self, site: &SinkSite) -> Option<Box<dyn Reflector>> {
+        (**self).reflector(site)
+    }
+    fn engages(&self, feedback: &Feedback) -> bool {
+        (**self).engages(feedback)
+    }
+    fn counters(&self) -> Vec<Counter> {
+        (**self).counters()
     }
 }
 

@@ -5,20 +5,48 @@ use cnsim_units::{Bytes, Rate, Time};
 use std::fmt;
 
 /// What is known about one parameter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamInfo {
     /// Key in `scheme.params`.
-    pub key: &'static str,
-    /// Symbol in the paper.
-    pub symbol: &'static str,
+    pub key: String,
+    /// Symbol in the paper; empty where it has none.
+    pub symbol: String,
     /// Meaning, one sentence.
-    pub doc: &'static str,
-    /// Kind of value: `rate`, `bytes`, `time`, `number`, `integer`, `on/off`, `choice`.
-    pub kind: &'static str,
+    pub doc: String,
+    /// Kind of value: `rate`, `bytes`, `time`, `number`, `integer`, `on/off`, `choice`, or `list of` one of these.
+    pub kind: String,
     /// Default, as it would be written.
     pub default: String,
-    /// Allowed range or choices, in words.
-    pub range: String,
+    /// Allowed values.
+    pub range: Range,
+}
+
+/// The values that a parameter may have; its [`fmt::Display`] says them in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    /// May it be `off` besides its values?
+    pub optional: bool,
+    /// Smallest value, as it would be written; none where nothing limits it.
+    pub low: Option<String>,
+    /// Largest value, as it would be written; none where nothing limits it.
+    pub high: Option<String>,
+    /// The choices; empty for what is a number.
+    pub choices: Vec<String>,
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.choices.is_empty() {
+            return write!(f, "{}", self.choices.join(" | "));
+        }
+        let off = if self.optional { "off, or " } else { "" };
+        match (&self.low, &self.high) {
+            (Some(l), Some(h)) => write!(f, "{off}{l} to {h}"),
+            (Some(l), None) => write!(f, "{off}at least {l}"),
+            (None, Some(h)) => write!(f, "{off}at most {h}"),
+            (None, None) => write!(f, "{off}any"),
+        }
+    }
 }
 
 /// A value refused: which key, why, what would be right.
@@ -57,10 +85,16 @@ pub trait Params {
 
 /// A type that a parameter can have.
 pub trait ParamValue: Sized + Clone {
+    /// What a bound of its range is: the type itself, or that of a list's items.
+    type Bound: ParamValue;
     /// Kind, for [`ParamInfo::kind`].
     const KIND: &'static str;
     /// May it be `off` besides its values?
     const OPTIONAL: bool = false;
+    /// The same in words, `list of` included.
+    fn kind() -> String {
+        Self::KIND.into()
+    }
     /// Reads the text of a value.
     ///
     /// # Errors
@@ -68,17 +102,18 @@ pub trait ParamValue: Sized + Clone {
     fn parse(text: &str) -> Result<Self, (String, String)>;
     /// Writes it so that [`ParamValue::parse`] reads it back.
     fn show(&self) -> String;
-    /// Its size as a plain number, for range checks (0 for choices).
-    fn magnitude(&self) -> f64;
-    /// Choices, for choice-like kinds.
-    fn choices() -> Option<String> {
-        None
+    /// Its sizes as plain numbers, for range checks: one for each item of a list, none for a choice or for `off`.
+    fn sizes(&self) -> Vec<f64>;
+    /// The choices; empty for what is a number.
+    fn choices() -> Vec<&'static str> {
+        Vec::new()
     }
 }
 
 macro_rules! unit_value {
     ($t:ty, $kind:literal, $mag:expr) => {
         impl ParamValue for $t {
+            type Bound = Self;
             const KIND: &'static str = $kind;
             fn parse(text: &str) -> Result<Self, (String, String)> {
                 text.parse::<$t>()
@@ -87,9 +122,9 @@ macro_rules! unit_value {
             fn show(&self) -> String {
                 self.to_string()
             }
-            fn magnitude(&self) -> f64 {
+            fn sizes(&self) -> Vec<f64> {
                 let f: fn(&$t) -> f64 = $mag;
-                f(self)
+                vec![f(self)]
             }
         }
     };
@@ -99,6 +134,7 @@ unit_value!(Bytes, "bytes", |b| b.get() as f64);
 unit_value!(Time, "time", |t| t.as_secs_f64());
 
 impl ParamValue for f64 {
+    type Bound = Self;
     const KIND: &'static str = "number";
     fn parse(text: &str) -> Result<Self, (String, String)> {
         let t = text.trim();
@@ -118,12 +154,13 @@ impl ParamValue for f64 {
         let size = self.abs();
         if size >= 1e15 || (size < 1e-6 && size > 0.0) { format!("{self:e}") } else { format!("{self}") }
     }
-    fn magnitude(&self) -> f64 {
-        *self
+    fn sizes(&self) -> Vec<f64> {
+        vec![*self]
     }
 }
 
 impl ParamValue for u32 {
+    type Bound = Self;
     const KIND: &'static str = "integer";
     fn parse(text: &str) -> Result<Self, (String, String)> {
         text.trim()
@@ -133,12 +170,13 @@ impl ParamValue for u32 {
     fn show(&self) -> String {
         self.to_string()
     }
-    fn magnitude(&self) -> f64 {
-        f64::from(*self)
+    fn sizes(&self) -> Vec<f64> {
+        vec![f64::from(*self)]
     }
 }
 
 impl ParamValue for bool {
+    type Bound = Self;
     const KIND: &'static str = "on/off";
     fn parse(text: &str) -> Result<Self, (String, String)> {
         match text.trim() {
@@ -150,29 +188,55 @@ impl ParamValue for bool {
     fn show(&self) -> String {
         if *self { "on".into() } else { "off".into() }
     }
-    fn magnitude(&self) -> f64 {
-        0.0
+    fn sizes(&self) -> Vec<f64> {
+        Vec::new()
     }
-    fn choices() -> Option<String> {
-        Some("on | off".into())
+    fn choices() -> Vec<&'static str> {
+        vec!["on", "off"]
     }
 }
 
 /// An optional value: `off` is none.
 impl<T: ParamValue> ParamValue for Option<T> {
+    type Bound = Self;
     const KIND: &'static str = T::KIND;
     const OPTIONAL: bool = true;
+    fn kind() -> String {
+        T::kind()
+    }
     fn parse(text: &str) -> Result<Self, (String, String)> {
         if text.trim() == "off" { Ok(None) } else { T::parse(text).map(Some) }
     }
     fn show(&self) -> String {
         self.as_ref().map_or_else(|| "off".into(), ParamValue::show)
     }
-    fn magnitude(&self) -> f64 {
-        self.as_ref().map_or(f64::NAN, ParamValue::magnitude)
+    fn sizes(&self) -> Vec<f64> {
+        self.as_ref().map(ParamValue::sizes).unwrap_or_default()
     }
-    fn choices() -> Option<String> {
-        Some("off, or a value".into())
+    fn choices() -> Vec<&'static str> {
+        let some = T::choices();
+        if some.is_empty() { some } else { some.into_iter().chain(["off"]).collect() }
+    }
+}
+
+/// A list of at least one value, separated by commas or semicolons; the bounds of its range are those of each item.
+impl<T: ParamValue> ParamValue for Vec<T> {
+    type Bound = T;
+    const KIND: &'static str = T::KIND;
+    fn kind() -> String {
+        format!("list of {}", T::kind())
+    }
+    fn parse(text: &str) -> Result<Self, (String, String)> {
+        text.split([',', ';']).map(|item| T::parse(item.trim())).collect()
+    }
+    fn show(&self) -> String {
+        self.iter().map(ParamValue::show).collect::<Vec<_>>().join("; ")
+    }
+    fn sizes(&self) -> Vec<f64> {
+        self.iter().flat_map(ParamValue::sizes).collect()
+    }
+    fn choices() -> Vec<&'static str> {
+        T::choices()
     }
 }
 
@@ -183,30 +247,29 @@ impl<T: ParamValue> ParamValue for Option<T> {
 pub fn check_range<T: ParamValue>(
     key: &str,
     value: &T,
-    low: Option<&T>,
-    high: Option<&T>,
+    low: Option<&T::Bound>,
+    high: Option<&T::Bound>,
 ) -> Result<(), ParamError> {
-    let m = value.magnitude();
-    let below = low.is_some_and(|l| m < l.magnitude());
-    let above = high.is_some_and(|h| m > h.magnitude());
-    if below || above {
-        return Err(ParamError {
-            key: key.into(),
-            reason: format!("{} is out of range", value.show()),
-            remedy: format!("allowed: {}", range_text(low, high)),
-        });
+    let size = |bound: Option<&T::Bound>| bound.and_then(|b| b.sizes().first().copied());
+    let (least, most) = (size(low), size(high));
+    let inside = |size: &f64| least.is_none_or(|l| *size >= l) && most.is_none_or(|h| *size <= h);
+    if value.sizes().iter().all(inside) {
+        return Ok(());
     }
-    Ok(())
+    Err(ParamError {
+        key: key.into(),
+        reason: format!("{} is out of range", value.show()),
+        remedy: format!("allowed: {}", range::<T>(low, high)),
+    })
 }
 
-/// A range in words.
-pub fn range_text<T: ParamValue>(low: Option<&T>, high: Option<&T>) -> String {
-    let off = if T::OPTIONAL { "off, or " } else { "" };
-    match (low, high) {
-        (Some(l), Some(h)) => format!("{off}{} to {}", l.show(), h.show()),
-        (Some(l), None) => format!("{off}at least {}", l.show()),
-        (None, Some(h)) => format!("{off}at most {}", h.show()),
-        (None, None) => T::choices().unwrap_or_else(|| "any".into()),
+/// The range between two bounds.
+pub fn range<T: ParamValue>(low: Option<&T::Bound>, high: Option<&T::Bound>) -> Range {
+    Range {
+        optional: T::OPTIONAL,
+        low: low.map(ParamValue::show),
+        high: high.map(ParamValue::show),
+        choices: T::choices().into_iter().map(String::from).collect(),
     }
 }
 
@@ -223,11 +286,15 @@ pub fn range_text<T: ParamValue>(low: Option<&T>, high: Option<&T>) -> String {
 ///         w: f64 = 2.0, symbol "W", from 0.0, to 1024.0;
 ///         /// Hyperactive increase.
 ///         hai: bool = false, symbol "HAI";
+///         /// Weights of the flows, in turn.
+///         weights: Vec<f64> = vec![1.0], symbol "w_i", from 0.1, to 100.0;
 ///     }
 /// }
 /// let mut p = Example::default();
 /// p.set("q_eq", "26 KB").unwrap();
 /// assert_eq!(p.q_eq, Bytes::new(26_000));
+/// p.set("weights", "1, 2, 4").unwrap();
+/// assert_eq!(p.weights, [1.0, 2.0, 4.0]);
 /// assert!(p.set("w", "2000").unwrap_err().remedy.contains("1024"));
 /// assert!(p.set("qeq", "1 KB").unwrap_err().remedy.contains("q_eq"));
 /// ```
@@ -251,29 +318,31 @@ macro_rules! params {
         impl $crate::Params for $name {
             fn info() -> Vec<$crate::ParamInfo> {
                 vec![ $( {
-                    let low: Option<$t> = $crate::params!(@opt $($low)?);
-                    let high: Option<$t> = $crate::params!(@opt $($high)?);
+                    let low: Option<<$t as $crate::ParamValue>::Bound> = $crate::params!(@opt $($low)?);
+                    let high: Option<<$t as $crate::ParamValue>::Bound> = $crate::params!(@opt $($high)?);
                     let default: $t = $default;
                     $crate::ParamInfo {
-                        key: stringify!($key),
-                        symbol: $symbol,
-                        doc: concat!($doc $(, $more)*).trim_ascii(),
-                        kind: <$t as $crate::ParamValue>::KIND,
+                        key: stringify!($key).into(),
+                        symbol: $symbol.into(),
+                        doc: concat!($doc $(, $more)*).trim_ascii().into(),
+                        kind: <$t as $crate::ParamValue>::kind(),
                         default: $crate::ParamValue::show(&default),
-                        range: $crate::params::range_text(low.as_ref(), high.as_ref()),
+                        range: $crate::params::range::<$t>(low.as_ref(), high.as_ref()),
                     }
                 }, )* ]
             }
 
             fn set(&mut self, key: &str, text: &str) -> Result<(), $crate::ParamError> {
+                // A struct without fields reads nothing.
+                let _ = text;
                 match key {
                     $( stringify!($key) => {
                         let value = <$t as $crate::ParamValue>::parse(text).map_err(|(reason, remedy)| {
                             $crate::ParamError { key: key.into(), reason, remedy }
                         })?;
-                        let low: Option<$t> = $crate::params!(@opt $($low)?);
-                        let high: Option<$t> = $crate::params!(@opt $($high)?);
-                        $crate::params::check_range(key, &value, low.as_ref(), high.as_ref())?;
+                        let low: Option<<$t as $crate::ParamValue>::Bound> = $crate::params!(@opt $($low)?);
+                        let high: Option<<$t as $crate::ParamValue>::Bound> = $crate::params!(@opt $($high)?);
+                        $crate::params::check_range::<$t>(key, &value, low.as_ref(), high.as_ref())?;
                         self.$key = value;
                         Ok(())
                     } )*
@@ -345,6 +414,7 @@ macro_rules! choice {
         $vis enum $name { $( $(#[$vmeta])* $variant, )* }
 
         impl $crate::ParamValue for $name {
+            type Bound = Self;
             const KIND: &'static str = "choice";
             fn parse(text: &str) -> Result<Self, (String, String)> {
                 match text.trim() {
@@ -355,8 +425,8 @@ macro_rules! choice {
             fn show(&self) -> String {
                 match self { $( Self::$variant => $text.into(), )* }
             }
-            fn magnitude(&self) -> f64 { 0.0 }
-            fn choices() -> Option<String> { Some([ $( $text, )* ].join(" | ")) }
+            fn sizes(&self) -> Vec<f64> { Vec::new() }
+            fn choices() -> Vec<&'static str> { vec![ $( $text, )* ] }
         }
     };
 }
@@ -375,5 +445,39 @@ mod tests {
             assert!(value.show().len() < 20, "{}", value.show());
         }
         assert!(["", "%", "1/0", "1/2%", "inf", "nan%"].iter().all(|t| f64::parse(t).is_err()));
+    }
+
+    crate::params! {
+        /// Of every kind.
+        struct Mixed {
+            /// A list.
+            list: Vec<Time> = vec![Time::from_us(1)], symbol "", from Time::from_us(1), to Time::from_ms(1);
+            /// An option.
+            maybe: Option<f64> = None, symbol "", from Some(1.0), to Some(2.0);
+            /// A choice.
+            flag: bool = false, symbol "";
+        }
+    }
+
+    #[test]
+    fn lists_and_options_keep_their_ranges() {
+        let mut p = Mixed::default();
+        p.set("list", "2 us, 30us; 1 ms").unwrap();
+        assert_eq!(p.list, [Time::from_us(2), Time::from_us(30), Time::from_ms(1)]);
+        let shown = p.values()[0].1.clone();
+        p.set("list", &shown).unwrap();
+        assert_eq!(p.values()[0].1, shown);
+        for (key, text) in
+            [("list", "2 us, 2 ms"), ("list", ""), ("list", "1 us,"), ("maybe", "3"), ("flag", "1")]
+        {
+            assert!(p.set(key, text).is_err(), "{key} = {text}");
+        }
+        assert_eq!(p.list.len(), 3, "what is refused changes nothing");
+        for text in ["off", "1.5"] {
+            p.set("maybe", text).unwrap();
+            assert_eq!(p.values()[1].1, text);
+        }
+        let said: Vec<String> = Mixed::info().iter().map(|i| format!("{}: {}", i.kind, i.range)).collect();
+        assert_eq!(said, ["list of time: 1 us to 1 ms", "number: off, or 1 to 2", "on/off: on | off"]);
     }
 }

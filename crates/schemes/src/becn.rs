@@ -26,10 +26,11 @@
 //!
 //! Ageing: a port that falls silent keeps its last rate.
 
-use crate::explicit_rate::{ExplicitRateParams, INTERVAL, Meter, WithOwn};
+use crate::counters::BECN_MESSAGES;
+use crate::explicit_rate::{self, ExplicitRateParams, INTERVAL, Meter, WithOwn};
 use cnsim_scheme_api::{
-    Built, CongestionPoint, Feedback, Limiter, Plan, PointControl, PointId, Queue, QueueSite, Rate,
-    ReactionPoint, Scheme, Scope, Slot, SourceSite, choice, params,
+    Built, CongestionPoint, Counter, Feedback, Idle, Limiter, Plan, PointControl, PointId, Queue, QueueSite,
+    Rate, ReactionPoint, Registration, Scheme, Scope, Slot, SourceSite, choice, params,
 };
 use std::sync::Arc;
 
@@ -64,7 +65,7 @@ impl Default for BecnParams {
 
 impl BecnParams {
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         self.port.idle()
     }
 }
@@ -155,6 +156,13 @@ impl Heard {
 #[derive(Debug)]
 pub struct Becn(pub BecnParams);
 
+/// How it is registered.
+pub(crate) fn registration() -> Registration {
+    let title = "explicit rates, broadcast by every port (2006)";
+    Registration::with_idle(title, include_str!("becn.rs"), BecnParams::default(), BecnParams::idle, Becn)
+        .promise(explicit_rate::promise())
+}
+
 impl Scheme for Becn {
     fn name(&self) -> &str {
         "becn"
@@ -174,8 +182,8 @@ impl Scheme for Becn {
     fn engages(&self, feedback: &Feedback) -> bool {
         matches!(feedback, Feedback::AdvertisedRate { .. })
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["becn_messages"]
+    fn counters(&self) -> Vec<Counter> {
+        vec![BECN_MESSAGES]
     }
 }
 
@@ -191,7 +199,7 @@ impl CongestionPoint for Point {
     }
     fn on_timer(&mut self, _: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
         let rate = self.meter.measure(queue, ctl);
-        ctl.count(0);
+        ctl.count(BECN_MESSAGES);
         ctl.broadcast(Feedback::AdvertisedRate { point: self.id, rate });
     }
 }

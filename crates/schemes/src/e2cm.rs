@@ -34,11 +34,16 @@
 //! `T_src` is the moment of the decision to probe: the frame just sent, or a PAUSE, may still be in the way, and that
 //! counts as latency. A probe that overtakes another (paths chosen per frame) updates the shortest latency only.
 
+use crate::counters::{
+    CPID_CHANGES, FALSE_POSITIVES, NEGATIVE_MESSAGES, POSITIVE_MESSAGES, PROBE_STEPS, PROBES_RETURNED,
+    PROBES_SENT,
+};
 use crate::ecm::{self, EcmParams, lowers, pages};
+use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, Limiter, ParamError, ParamInfo, Params, Plan,
-    Probe, ProbeTarget, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl, Scheme, SinkSite, Slot,
-    SourceSite, Tag, Time, choice, params,
+    Built, Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, Idle, Limiter, ParamError, ParamInfo,
+    Params, Plan, Probe, ProbeTarget, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl,
+    Registration, Scheme, SinkSite, Slot, SourceSite, Tag, Time, choice, params,
 };
 use std::sync::Arc;
 
@@ -161,7 +166,7 @@ impl Params for E2cmParams {
 
 impl E2cmParams {
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         let mut idle = self.ecm.idle();
         if self.flow.positive == Positive::Ignored {
             idle.push(("gi", "positive is ignored"));
@@ -219,10 +224,18 @@ pub struct E2cm {
     pub params: Arc<E2cmParams>,
 }
 
-/// Indices of [`Scheme::counters`]; the first four are ECM's.
-const PROBES: u8 = 4;
-const ANSWERS: u8 = 5;
-const STEPS: u8 = 6;
+/// How they are registered.
+pub(crate) fn registrations() -> [Registration; 2] {
+    let of = |basis, title: &str| {
+        let make = move |params| E2cm { basis, params: Arc::new(params) };
+        Registration::with_idle(title, include_str!("e2cm.rs"), E2cmParams::default(), E2cmParams::idle, make)
+            .promise(Promise { stops: true, ..Promise::reacting(Rate::from_mbps(1.0)) })
+    };
+    [
+        of(Basis::Source, "ECM with a probe along each flow's path, measured by the source (2007)"),
+        of(Basis::Destination, "ECM with a probe along each flow's path, measured by the destination (2007)"),
+    ]
+}
 
 impl Scheme for E2cm {
     fn name(&self) -> &str {
@@ -248,15 +261,15 @@ impl Scheme for E2cm {
     fn engages(&self, feedback: &Feedback) -> bool {
         lowers(feedback)
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &[
-            "false_positives",
-            "cpid_changes",
-            "positive_messages",
-            "negative_messages",
-            "probes_sent",
-            "probes_returned",
-            "probe_steps",
+    fn counters(&self) -> Vec<Counter> {
+        vec![
+            FALSE_POSITIVES,
+            CPID_CHANGES,
+            POSITIVE_MESSAGES,
+            NEGATIVE_MESSAGES,
+            PROBES_SENT,
+            PROBES_RETURNED,
+            PROBE_STEPS,
         ]
     }
 }
@@ -320,7 +333,7 @@ impl Reaction {
             return;
         }
         limiter.send_probe(Probe::new(self.next, ProbeTarget::Destination, Class::Data));
-        limiter.count(PROBES);
+        limiter.count(PROBES_SENT);
         self.next = self.next.saturating_add(1);
         self.wind(limiter);
     }
@@ -375,7 +388,7 @@ impl Reaction {
         if probe.number >= self.next {
             return;
         }
-        limiter.count(ANSWERS);
+        limiter.count(PROBES_RETURNED);
         let latency = match self.basis {
             Basis::Source => limiter.now().saturating_sub(probe.sent_at),
             Basis::Destination => at.saturating_sub(probe.sent_at),
@@ -400,7 +413,7 @@ impl Reaction {
         let occ = occupancy(rate, latency, shortest);
         let occ_old = self.occ_old.replace(occ).unwrap_or(occ);
         if limiter.is_engaged() && limiter.rate() > Rate::ZERO {
-            limiter.count(STEPS);
+            limiter.count(PROBE_STEPS);
             self.steer(flow_feedback(&self.p.flow, occ, occ_old), limiter);
         }
     }

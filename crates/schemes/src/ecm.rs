@@ -38,9 +38,12 @@
 //!
 //! The tag's bytes on the link and its timestamp.
 
+use crate::counters::{CPID_CHANGES, FALSE_POSITIVES, NEGATIVE_MESSAGES, POSITIVE_MESSAGES};
+use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, ParamValue, Plan, PointControl, PointId,
-    Queue, QueueSite, Rate, ReactionPoint, Scheme, Scope, Slot, SourceSite, Tag, Time, choice, params,
+    Built, Bytes, CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, ParamValue, Plan,
+    PointControl, PointId, Queue, QueueSite, Rate, ReactionPoint, Registration, Scheme, Scope, Slot,
+    SourceSite, Tag, Time, choice, params,
 };
 use std::sync::Arc;
 
@@ -121,6 +124,7 @@ choice! {
 pub struct Spacing(pub Bytes);
 
 impl ParamValue for Spacing {
+    type Bound = Self;
     const KIND: &'static str = "bytes";
     fn parse(text: &str) -> Result<Self, (String, String)> {
         if !text.trim_end().ends_with('%') {
@@ -135,8 +139,8 @@ impl ParamValue for Spacing {
     fn show(&self) -> String {
         self.0.show()
     }
-    fn magnitude(&self) -> f64 {
-        self.0.magnitude()
+    fn sizes(&self) -> Vec<f64> {
+        self.0.sizes()
     }
 }
 
@@ -229,7 +233,7 @@ impl EcmParams {
     }
 
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         let mut idle = Vec::new();
         let mut note = |on: bool, key, why| {
             if on {
@@ -299,11 +303,18 @@ pub(crate) fn lowers(feedback: &Feedback) -> bool {
     matches!(feedback, Feedback::Ecm { fb, stop, .. } if *fb < 0.0 || *stop)
 }
 
-/// Indices of [`Scheme::counters`].
-const FALSE_POSITIVES: u8 = 0;
-const CPID_CHANGES: u8 = 1;
-const POSITIVE: u8 = 2;
-const NEGATIVE: u8 = 3;
+/// How they are registered.
+pub(crate) fn registrations() -> [Registration; 2] {
+    let of = |name: &'static str, title: &str, defaults| {
+        let make = move |params| Ecm { name, params: Arc::new(params) };
+        Registration::with_idle(title, include_str!("ecm.rs"), defaults, EcmParams::idle, make)
+            .promise(Promise { stops: true, ..Promise::reacting(Rate::from_mbps(10.0)) })
+    };
+    [
+        of("bcn", "backward congestion notification (2006)", EcmParams::bcn()),
+        of("ecm", "Ethernet congestion management, BCN v2 (2007)", EcmParams::default()),
+    ]
+}
 
 impl Scheme for Ecm {
     fn name(&self) -> &str {
@@ -331,8 +342,8 @@ impl Scheme for Ecm {
     fn engages(&self, feedback: &Feedback) -> bool {
         lowers(feedback)
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["false_positives", "cpid_changes", "positive_messages", "negative_messages"]
+    fn counters(&self) -> Vec<Counter> {
+        vec![FALSE_POSITIVES, CPID_CHANGES, POSITIVE_MESSAGES, NEGATIVE_MESSAGES]
     }
 }
 
@@ -437,7 +448,7 @@ impl CongestionPoint for Point {
         let send = stop
             || if tagged { fb != 0.0 } else { fb < 0.0 && (!self.p.gate_qoff || q > pages(self.p.q_eq)) };
         if send {
-            ctl.count(if fb > 0.0 && !stop { POSITIVE } else { NEGATIVE });
+            ctl.count(if fb > 0.0 && !stop { POSITIVE_MESSAGES } else { NEGATIVE_MESSAGES });
             ctl.notify(frame.flow, Feedback::Ecm { point: self.id, q_off, q_delta, fb, stop });
         }
         self.arm(Sampled { fb, q, silent: !send, tagged }, ctl);

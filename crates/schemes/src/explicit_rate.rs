@@ -29,10 +29,16 @@
 //! The first interval ends at its phase, counts as a whole one, and sends. The limits of an increase
 //! (`max_increase_factor`, `max_increase`) act before the average. Arrivals include control frames.
 
+use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Bytes, ParamError, ParamInfo, Params, PointControl, Queue, Rate, Slot, Time, choice, params,
+    Bytes, Idle, ParamError, ParamInfo, Params, PointControl, Queue, Rate, Slot, Time, choice, params,
 };
 use std::sync::Arc;
+
+/// What both schemes promise: rates start at a tenth of the line.
+pub(crate) fn promise() -> Promise {
+    Promise { warms_up: Time::from_ms(5), ..Promise::reacting(Rate::from_mbps(10.0)) }
+}
 
 choice! {
     /// What is averaged exponentially.
@@ -109,7 +115,7 @@ impl ExplicitRateParams {
     }
 
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         let mut idle = Vec::new();
         if !self.queue_control {
             idle.extend(["a", "b", "c", "q_eq"].map(|key| (key, "queue_control is off")));
@@ -236,7 +242,8 @@ impl<P: Params> Params for WithOwn<P> {
         if P::info().iter().any(|i| i.key == key) {
             return self.own.set(key, text);
         }
-        let known: Vec<&str> = Self::info().iter().map(|i| i.key).collect();
+        let info = Self::info();
+        let known: Vec<&str> = info.iter().map(|i| i.key.as_str()).collect();
         Err(cnsim_scheme_api::params::unknown(key, &known))
     }
     fn values(&self) -> Vec<(&'static str, String)> {

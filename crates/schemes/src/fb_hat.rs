@@ -27,10 +27,12 @@
 //!
 //! A probe is no sample: it leaves the average as it is.
 
+use crate::counters::CNM_MESSAGES;
 use crate::join::Join;
-use crate::qcn_2pt::{Mark, Point, QcnParams, Rates, Transform, feedback, signed_feedback};
+use crate::qcn_2pt::{Mark, Point, QcnParams, Rates, Transform, feedback, qcn_2007, signed_feedback};
 use cnsim_scheme_api::{
-    CongestionPoint, Feedback, Limiter, QueueSite, ReactionPoint, Scheme, Slot, SourceSite, choice, params,
+    CongestionPoint, Counter, Feedback, Idle, Limiter, QueueSite, Rate, ReactionPoint, Registration, Scheme,
+    Slot, SourceSite, choice, params,
 };
 
 choice! {
@@ -81,7 +83,7 @@ params! {
 
 impl HatParams {
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         match self.fbhat_mode {
             FbHatMode::Gated | FbHatMode::Predictive => vec![("fbhat_g", "this fbhat_mode has no average")],
             _ => Vec::new(),
@@ -91,7 +93,7 @@ impl HatParams {
 
 impl AnswerParams {
     /// The same at a congestion point with this transform.
-    pub fn idle(&self, hat: &HatParams) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self, hat: &HatParams) -> Idle {
         match hat.fbhat_mode {
             FbHatMode::RpSide => vec![("fbhat_answer", "fbhat_mode is rp-side: there is no transform")],
             _ => Vec::new(),
@@ -188,6 +190,14 @@ impl Steer {
 #[derive(Debug)]
 pub struct QcnH(pub Join<QcnParams, HatParams>);
 
+/// How it is registered.
+pub(crate) fn registration() -> Registration {
+    let usual = Join { first: QcnParams::r07(Rate::from_mbps(24.0)), second: HatParams::default() };
+    let idle = |p: &Join<QcnParams, HatParams>| [p.first.idle(), p.second.idle()].concat();
+    Registration::with_idle("QCN with Fb-hat (2007)", include_str!("fb_hat.rs"), usual, idle, QcnH)
+        .promise(qcn_2007())
+}
+
 impl Scheme for QcnH {
     fn name(&self) -> &str {
         "qcn-h"
@@ -202,8 +212,8 @@ impl Scheme for QcnH {
     fn engages(&self, feedback: &Feedback) -> bool {
         matches!(feedback, Feedback::Cnm { qntz_fb, .. } if *qntz_fb > 0)
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["cnm_messages"]
+    fn counters(&self) -> Vec<Counter> {
+        vec![CNM_MESSAGES]
     }
 }
 

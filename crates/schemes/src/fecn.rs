@@ -31,11 +31,12 @@
 //!
 //! The tag's bytes on the link. E-FECN's stop message on severe congestion (2008).
 
-use crate::explicit_rate::{ExplicitRateParams, Meter, WithOwn, first_rate};
+use crate::counters::RATES_RETURNED;
+use crate::explicit_rate::{self, ExplicitRateParams, Meter, WithOwn, first_rate};
 use cnsim_scheme_api::{
-    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite, Rate,
-    ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag,
-    Time, choice, params,
+    Built, Bytes, CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, Plan, PointControl, Queue,
+    QueueSite, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope,
+    SinkSite, Slot, SourceSite, Tag, Time, choice, params,
 };
 use std::sync::Arc;
 
@@ -106,7 +107,7 @@ impl Default for FecnParams {
 
 impl FecnParams {
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         let mut idle = self.port.idle();
         if self.own.tag_by == TagBy::Time {
             idle.push(("tagging", "tag_by is time"));
@@ -115,12 +116,16 @@ impl FecnParams {
     }
 }
 
-/// Counter of the tags returned.
-const RETURNED: u8 = 0;
-
 /// FECN.
 #[derive(Debug)]
 pub struct Fecn(pub FecnParams);
+
+/// How it is registered.
+pub(crate) fn registration() -> Registration {
+    let title = "explicit rates, collected along the path (2007)";
+    Registration::with_idle(title, include_str!("fecn.rs"), FecnParams::default(), FecnParams::idle, Fecn)
+        .promise(explicit_rate::promise())
+}
 
 impl Scheme for Fecn {
     fn name(&self) -> &str {
@@ -131,7 +136,7 @@ impl Scheme for Fecn {
             limiter_scope: Scope::Flow,
             built: Built::FirstFrame,
             reflect: match self.0.own.return_rule {
-                ReturnRule::EveryTag => ReflectGate::ReturnTags(RETURNED),
+                ReturnRule::EveryTag => ReflectGate::ReturnTags("rates_returned"),
                 ReturnRule::OncePerInterval => ReflectGate::Tagged,
             },
             reflector_scope: Scope::Flow,
@@ -166,8 +171,8 @@ impl Scheme for Fecn {
     fn engages(&self, feedback: &Feedback) -> bool {
         matches!(feedback, Feedback::ReturnedRate { .. })
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["rates_returned"]
+    fn counters(&self) -> Vec<Counter> {
+        vec![RATES_RETURNED]
     }
 }
 
@@ -214,7 +219,7 @@ struct ReturnOnce {
 impl Reflector for ReturnOnce {
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
         let Tag::RateDiscovery(rate) = frame.tag else { return };
-        ctl.count(RETURNED);
+        ctl.count(RATES_RETURNED);
         ctl.reply(Feedback::ReturnedRate { rate });
         ctl.ignore_for(self.silence);
     }
@@ -285,7 +290,7 @@ impl ReactionPoint for Reaction {
 mod tests {
     use super::*;
     use cnsim_scheme_api::testing::{PointRig, ReactionRig, ReflectorRig};
-    use cnsim_scheme_api::{Class, FlowId, LimiterState, NodeId, Params, Purpose, ReflectorAction, Stream};
+    use cnsim_scheme_api::{Class, FlowId, LimiterState, NodeId, Params, Purpose, Stream};
 
     fn with(key: &str, text: &str) -> FecnParams {
         let mut params = FecnParams::default();
@@ -386,8 +391,7 @@ mod tests {
                 rig.wait(Time::from_us(10));
             }
             assert_eq!(returned, of_ten, "{rule}");
-            let counted = |a: &&ReflectorAction| matches!(a, ReflectorAction::Count(RETURNED));
-            assert_eq!(rig.actions.iter().filter(counted).count(), of_ten);
+            assert_eq!(rig.counts.of("rates_returned"), Some(of_ten as u64));
         }
     }
 }

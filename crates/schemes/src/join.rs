@@ -25,7 +25,8 @@ impl<A: Params, B: Params> Params for Join<A, B> {
         } else if has(&B::info()) {
             self.second.set(key, text)
         } else {
-            let known: Vec<&str> = Self::info().iter().map(|i| i.key).collect();
+            let info = Self::info();
+            let known: Vec<&str> = info.iter().map(|i| i.key.as_str()).collect();
             Err(unknown(key, &known))
         }
     }

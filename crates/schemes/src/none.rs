@@ -1,6 +1,6 @@
 //! No congestion management: the row "NOCM" of the tables. A scheme like any other, that does nothing.
 
-use cnsim_scheme_api::{Scheme, params};
+use cnsim_scheme_api::{Registration, Scheme, params};
 
 params! {
     /// No parameters.
@@ -10,6 +10,14 @@ params! {
 /// The null scheme.
 #[derive(Debug)]
 pub struct NoScheme;
+
+/// How it is registered.
+pub(crate) fn registration() -> Registration {
+    Registration::new("no congestion management", include_str!("none.rs"), NoneParams::default(), |_| {
+        NoScheme
+    })
+    .alias("nocm")
+}
 
 impl Scheme for NoScheme {
     fn name(&self) -> &str {

@@ -30,9 +30,11 @@
 //! * Drift multiplies target and current rate, or one of them (`drift_of`).
 //! * `release_share`: a rate within 2 % of the line rate, on its way there, becomes the line rate.
 
+use crate::counters::CNM_MESSAGES;
+use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Ramp,
-    Rate, ReactionPoint, Scheme, Slot, SourceSite, Time, choice, params,
+    Bytes, CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, PointControl, PointId, Queue,
+    QueueSite, Ramp, Rate, ReactionPoint, Registration, Scheme, Slot, SourceSite, Time, choice, params,
 };
 use std::fmt::Debug;
 
@@ -164,7 +166,7 @@ impl QcnParams {
     }
 
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         let mut idle = Vec::new();
         let timed = self.drift.is_some() || self.hai == Hai::Timer;
         let mut note = |on: bool, key, why| {
@@ -217,8 +219,20 @@ fn probability(p: &QcnParams, qfb: u8) -> f64 {
 #[derive(Debug)]
 pub struct Qcn2pt(pub QcnParams);
 
-/// Index of the counter of messages sent.
-const MESSAGES: u8 = 0;
+/// What the QCNs of 2007 promise: back at line rate by bytes and time.
+pub(crate) fn qcn_2007() -> Promise {
+    Promise {
+        recovers: Some((Bytes::from_mb(40), Time::from_ms(100))),
+        ..Promise::reacting(Rate::from_mbps(10.0))
+    }
+}
+
+/// How it is registered.
+pub(crate) fn registration() -> Registration {
+    let title = "quantised congestion notification, two points (2007)";
+    Registration::with_idle(title, include_str!("qcn_2pt.rs"), QcnParams::default(), QcnParams::idle, Qcn2pt)
+        .promise(qcn_2007())
+}
 
 impl Scheme for Qcn2pt {
     fn name(&self) -> &str {
@@ -233,8 +247,8 @@ impl Scheme for Qcn2pt {
     fn engages(&self, feedback: &Feedback) -> bool {
         matches!(feedback, Feedback::Cnm { qntz_fb, .. } if *qntz_fb > 0)
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["cnm_messages"]
+    fn counters(&self) -> Vec<Counter> {
+        vec![CNM_MESSAGES]
     }
 }
 
@@ -336,7 +350,7 @@ impl CongestionPoint for Point {
         if qfb > 0 && (!self.p.gate_qoff || q > self.p.q_eq.as_f64()) {
             let q_off = (self.p.q_eq.as_f64() - q) as i32;
             let q_delta = (q - self.q_old) as i32;
-            ctl.count(MESSAGES);
+            ctl.count(CNM_MESSAGES);
             ctl.notify(frame.flow, Feedback::Cnm { point: self.id, qntz_fb: qfb, q_off, q_delta });
         }
         if let Some(t) = &mut self.transform {

@@ -15,11 +15,13 @@
 //! * `fr_every_n_messages`: how many messages make a fast-recovery cycle (1; or 4, the mean spacing of 150 KB).
 //! * `byte_counter`: the byte cycles of QCN-2pt besides the messages (off).
 
+use crate::counters::{CNM_MESSAGES, REFLECTIONS_SENT, REFLECTIONS_USED};
 use crate::qcn_2pt::{Mark, Point, QcnParams, Rates};
+use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    CongestionPoint, Feedback, FrameView, Limiter, ParamError, ParamInfo, Params, Plan, QueueSite,
-    ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite,
-    choice, params,
+    CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, ParamError, ParamInfo, Params, Plan,
+    QueueSite, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope,
+    SinkSite, Slot, SourceSite, choice, params,
 };
 
 choice! {
@@ -78,7 +80,7 @@ impl Params for Qcn3ptParams {
 
 impl Qcn3ptParams {
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         let mut idle = self.qcn.idle();
         if !self.reflection.byte_counter {
             for key in ["fr_bytes", "ai_bytes"] {
@@ -92,6 +94,19 @@ impl Qcn3ptParams {
 /// QCN-3pt.
 #[derive(Debug)]
 pub struct Qcn3pt(pub Qcn3ptParams);
+
+/// How it is registered.
+pub(crate) fn registration() -> Registration {
+    let title = "QCN with a reflection point (2007)";
+    Registration::with_idle(
+        title,
+        include_str!("qcn_3pt.rs"),
+        Qcn3ptParams::default(),
+        Qcn3ptParams::idle,
+        Qcn3pt,
+    )
+    .promise(Promise::reacting(Rate::from_mbps(10.0)))
+}
 
 impl Scheme for Qcn3pt {
     fn name(&self) -> &str {
@@ -120,8 +135,8 @@ impl Scheme for Qcn3pt {
     fn engages(&self, feedback: &Feedback) -> bool {
         matches!(feedback, Feedback::Cnm { qntz_fb, .. } if *qntz_fb > 0)
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &["cnm_messages", "reflections_used", "reflections_sent"]
+    fn counters(&self) -> Vec<Counter> {
+        vec![CNM_MESSAGES, REFLECTIONS_USED, REFLECTIONS_SENT]
     }
 }
 
@@ -130,7 +145,7 @@ struct Reflection;
 
 impl Reflector for Reflection {
     fn on_frame(&mut self, _: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        ctl.count(2);
+        ctl.count(REFLECTIONS_SENT);
         ctl.reply(Feedback::Reflection);
     }
 }
@@ -153,7 +168,7 @@ impl ReactionPoint for Reaction {
                 }
             }
             Feedback::Reflection if limiter.is_engaged() => {
-                limiter.count(1);
+                limiter.count(REFLECTIONS_USED);
                 self.messages += 1;
                 let recovering = self.rates.cycle < self.rates.p.fr_threshold;
                 if !recovering || self.messages >= self.reflection.fr_every_n_messages {

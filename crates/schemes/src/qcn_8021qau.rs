@@ -29,11 +29,12 @@
 //! `cnmQOffset` to 64 octets, the CNM's own priority (`control.transport` says how messages travel).
 
 use crate::qcn_serial_hai::{
-    ByteRestart, COUNTERS, MarkInterval, Point, PointRules, Quantiser, RateRules, Rates, starts,
+    ByteRestart, MarkInterval, Point, PointRules, Quantiser, RateRules, Rates, counted, starts,
 };
+use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, Plan, QueueSite, Rate, ReactionPoint, Scheme, Scope, SourceSite, Time,
-    choice, params,
+    Bytes, CongestionPoint, Counter, Feedback, Idle, Plan, QueueSite, Rate, ReactionPoint, Registration,
+    Scheme, Scope, SourceSite, Time, choice, params,
 };
 
 choice! {
@@ -100,7 +101,7 @@ impl QauParams {
     }
 
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         if !self.rpg_enable {
             let keys = [
                 "rpp_max_rps",
@@ -162,6 +163,18 @@ impl QauParams {
 #[derive(Debug)]
 pub struct Qau(pub QauParams);
 
+/// How it is registered.
+pub(crate) fn registration() -> Registration {
+    let title = "QCN as standardised, IEEE 802.1Qau-2010";
+    Registration::with_idle(title, include_str!("qcn_8021qau.rs"), QauParams::default(), QauParams::idle, Qau)
+        .alias("qcn-8021qau")
+        .promise(Promise {
+            // As with serial HAI, whose stages these are.
+            recovers: Some((Bytes::from_mb(100), Time::from_ms(200))),
+            ..Promise::reacting(Rate::from_mbps(5.0))
+        })
+}
+
 impl Scheme for Qau {
     fn name(&self) -> &str {
         "qcn-802.1Qau"
@@ -183,8 +196,8 @@ impl Scheme for Qau {
     fn engages(&self, feedback: &Feedback) -> bool {
         self.0.rpg_enable && starts(feedback, true)
     }
-    fn counters(&self) -> &'static [&'static str] {
-        COUNTERS
+    fn counters(&self) -> Vec<Counter> {
+        counted()
     }
 }
 
@@ -256,7 +269,7 @@ mod tests {
         let idle = off.idle();
         let rp = QauParams::info().into_iter().filter(|i| !i.key.starts_with("cp_"));
         let others = ["quantiser", "sample_dropped", "rpg_enable"];
-        for i in rp.filter(|i| !others.contains(&i.key)) {
+        for i in rp.filter(|i| !others.contains(&i.key.as_str())) {
             assert!(idle.iter().any(|(key, _)| *key == i.key), "{}", i.key);
         }
     }

@@ -34,13 +34,16 @@
 //! Negative answers need no `q > Q_eq`: `gate_qoff` is a gate of messages. A congestion point reads its queue as the probe
 //! arrives; the other reading, as it departs, is not there: the network wakes a point only on arrival.
 
+use crate::counters::{
+    ANSWERS_NEGATIVE, ANSWERS_POSITIVE, CNM_MESSAGES, POINT_CHANGES, PROBES_LOST, PROBES_SENT,
+};
 use crate::fb_hat::{AnswerParams, Hat, HatAnswer, HatParams, Steer};
 use crate::join::Join;
-use crate::qcn_2pt::{Mark, PERIOD, Point, QcnParams};
+use crate::qcn_2pt::{Mark, PERIOD, Point, QcnParams, qcn_2007};
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, PointControl, PointId, Probe,
-    ProbeTarget, Queue, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl, Scheme, SinkSite, Slot,
-    SourceSite, Time, choice, params,
+    Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, FrameView, Idle, Limiter, PointControl,
+    PointId, Probe, ProbeTarget, Queue, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl,
+    Registration, Scheme, SinkSite, Slot, SourceSite, Time, choice, params,
 };
 
 choice! {
@@ -122,7 +125,7 @@ pub fn with_hat() -> HatProbeParams {
 
 impl HatProbeParams {
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         let hat = &self.first.second;
         [self.first.first.idle(), hat.idle(), self.second.second.idle(hat)].concat()
     }
@@ -155,12 +158,33 @@ impl QcnProbing {
     }
 }
 
-/// Indices of the counters; 0 are the messages of the congestion point.
-const PROBES: u8 = 1;
-const POSITIVE: u8 = 2;
-const NEGATIVE: u8 = 3;
-const LOST: u8 = 4;
-const MOVED: u8 = 5;
+/// How they are registered.
+pub(crate) fn registrations() -> [Registration; 5] {
+    let source = include_str!("qcn_probing.rs");
+    let plain = |name: &'static str, route: Route, title: &str| {
+        let make = move |p| QcnProbing::plain(name, route, p);
+        Registration::with_idle(title, source, plain(), |p: &PlainParams| p.first.idle(), make)
+            .promise(qcn_2007())
+    };
+    let hat = |name: &'static str, route: Route, title: &str| {
+        let make = move |p| QcnProbing::hat(name, route, p);
+        Registration::with_idle(title, source, with_hat(), HatProbeParams::idle, make).promise(qcn_2007())
+    };
+    let whole = Registration::with_idle(
+        "QCN with probes along the whole path (2007)",
+        source,
+        whole_path(),
+        |p: &WholePathParams| p.first.first.idle(),
+        |p| QcnProbing::whole_path("qcn-pp", p),
+    );
+    [
+        plain("qcn-p", Route::Directed, "QCN with probes to the congestion point (2007)"),
+        hat("qcn-hp", Route::Directed, "QCN with Fb-hat and probes to the congestion point (2007)"),
+        plain("qcn-sp", Route::SubPath, "QCN with probes along the sub-path (2007)"),
+        hat("qcn-hsp", Route::SubPath, "QCN with Fb-hat and probes along the sub-path (2007)"),
+        whole.promise(qcn_2007()),
+    ]
+}
 
 impl Scheme for QcnProbing {
     fn name(&self) -> &str {
@@ -184,15 +208,8 @@ impl Scheme for QcnProbing {
     fn engages(&self, feedback: &Feedback) -> bool {
         matches!(feedback, Feedback::Cnm { qntz_fb, .. } if *qntz_fb > 0)
     }
-    fn counters(&self) -> &'static [&'static str] {
-        &[
-            "cnm_messages",
-            "probes_sent",
-            "answers_positive",
-            "answers_negative",
-            "probes_lost",
-            "point_changes",
-        ]
+    fn counters(&self) -> Vec<Counter> {
+        vec![CNM_MESSAGES, PROBES_SENT, ANSWERS_POSITIVE, ANSWERS_NEGATIVE, PROBES_LOST, POINT_CHANGES]
     }
 }
 
@@ -275,7 +292,7 @@ impl Prober {
     fn ask(&mut self, point: PointId, limiter: &mut Limiter<'_>) {
         match self.point.replace(point) {
             None => self.restart(limiter),
-            Some(before) if before != point => limiter.count(MOVED),
+            Some(before) if before != point => limiter.count(POINT_CHANGES),
             Some(_) => {}
         }
     }
@@ -286,7 +303,7 @@ impl Prober {
         let now = limiter.now();
         let before = self.under_way.len();
         self.under_way.retain(|u| now.saturating_sub(u.1) < self.p.probe_lost);
-        (self.under_way.len()..before).for_each(|_| limiter.count(LOST));
+        (self.under_way.len()..before).for_each(|_| limiter.count(PROBES_LOST));
         let Some(point) = self.point else { return };
         if self.under_way.len() >= self.p.probe_outstanding as usize {
             return;
@@ -298,7 +315,7 @@ impl Prober {
         };
         self.number = self.number.wrapping_add(1);
         self.under_way.push((self.number, now));
-        limiter.count(PROBES);
+        limiter.count(PROBES_SENT);
         limiter.send_probe(Probe::new(self.number, target, class));
     }
 
@@ -335,13 +352,13 @@ impl Reaction {
         }
         let fb = probe.fb.clamp(-63, 63);
         if fb < 0 {
-            limiter.count(NEGATIVE);
+            limiter.count(ANSWERS_NEGATIVE);
             if let Some(point) = probe.point {
                 self.prober.ask(point, limiter);
             }
             self.steer.cut(fb.unsigned_abs() as u8, limiter);
         } else {
-            limiter.count(POSITIVE);
+            limiter.count(ANSWERS_POSITIVE);
             self.steer.cycle(self.prober.p.scale(fb), limiter);
         }
         self.new_cycle(limiter);
@@ -385,214 +402,4 @@ impl ReactionPoint for Reaction {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
-    use cnsim_scheme_api::{LimiterAction, NodeId, PointAction, PointState, Purpose, QueueKind, Stream};
-
-    const LINE: Rate = Rate::from_gbps(10.0);
-
-    fn scheme(route: Route, change: impl FnOnce(&mut PlainParams)) -> QcnProbing {
-        let mut p = plain();
-        change(&mut p);
-        QcnProbing::plain("test", route, p)
-    }
-
-    fn point(scheme: &dyn Scheme, id: u32) -> Box<dyn CongestionPoint> {
-        let site = QueueSite {
-            node: NodeId(9),
-            port: 0,
-            point: PointId(id),
-            class: Class::Data,
-            rate: LINE,
-            kind: QueueKind::SwitchOutput,
-            attached: true,
-        };
-        scheme.congestion_point(&site).unwrap()
-    }
-
-    /// Shows a probe to a congestion point whose queue is so long; was it answered?
-    fn show(point: &mut dyn CongestionPoint, probe: &mut Probe, len: u64) -> bool {
-        let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
-        let queue = Queue {
-            len: Bytes::new(len),
-            line_rate: LINE,
-            service_rate: LINE,
-            arrived: 0,
-            sent: 0,
-            dropped: 0,
-        };
-        let mut ctl = PointControl::new(Time::ZERO, &mut state, &mut actions);
-        point.on_probe(probe, FlowId(1), &queue, &mut ctl);
-        actions.iter().any(|a| matches!(a, PointAction::Answer))
-    }
-
-    fn probes(rig: &ReactionRig) -> Vec<Probe> {
-        let sent = rig.actions.iter();
-        sent.filter_map(|a| if let LimiterAction::Probe(p) = a { Some(*p) } else { None }).collect()
-    }
-
-    fn counted(rig: &ReactionRig, index: u8) -> usize {
-        rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
-    }
-
-    /// The network would fill in when it was sent.
-    fn reply(probe: &Probe, sent_at: Time, fb: i32) -> Feedback {
-        let probe = Probe { fb, sent_at, point: Some(PointId(0)), ..*probe };
-        Feedback::ProbeReply { probe, at: sent_at, rx_rate: Rate::ZERO }
-    }
-
-    /// Empty and unchanged: 24 000 B = 375 pages, x 64 / 2048 = 11.7. Very long: 1875 pages = 58.6.
-    #[test]
-    fn readings_by_hand() {
-        let s = scheme(Route::Directed, |_| {});
-        let mut cp = point(&s, 7);
-        // The last sample saw 0 B, so 24 000 B have grown: -48 000 B = 750 pages = 23.4 steps.
-        for (len, fb) in [(0, 11), (24_000, -23), (1_000_000, -58)] {
-            let mut probe = Probe::new(1, ProbeTarget::Point(PointId(7)), Class::Control);
-            assert!(show(cp.as_mut(), &mut probe, len));
-            assert_eq!((probe.fb, probe.point), (fb, Some(PointId(7))), "{len} B");
-        }
-        let s = scheme(Route::Directed, |p| p.first.w = 0.0);
-        let mut probe = Probe::new(1, ProbeTarget::Point(PointId(7)), Class::Control);
-        // W = 0: 24 000 B = 375 pages of 512: 46 steps; 7 pages too long are less than one step: 0.
-        assert!(show(point(&s, 7).as_mut(), &mut probe, 0) && probe.fb == 46);
-        assert!(show(point(&s, 7).as_mut(), &mut probe, 24_448) && probe.fb == 0);
-        assert!(!show(point(&s, 8).as_mut(), &mut probe, 0), "addressed to another");
-        // Fb-hat mixes half of 375 pages into an average of 0: 5.9 steps.
-        let h = QcnProbing::hat("test", Route::Directed, with_hat());
-        assert!(show(point(&h, 7).as_mut(), &mut probe, 0) && probe.fb == 5);
-    }
-
-    /// Three ports of a path, empty, full, empty: the full one stands in the answer. A free path answers +11.
-    #[test]
-    fn a_path_answers_its_most_negative() {
-        let go = |start, lengths: [u64; 3]| {
-            let s = QcnProbing { start, ..scheme(Route::Path, |_| {}) };
-            let mut probe = Probe::new(1, ProbeTarget::Destination, Class::Data);
-            for (id, len) in lengths.into_iter().enumerate() {
-                assert!(!show(point(&s, id as u32).as_mut(), &mut probe, len), "none ends it");
-            }
-            (probe.fb, probe.point)
-        };
-        assert_eq!(go(PathStart::First, [0, 1_000_000, 0]), (-58, Some(PointId(1))));
-        assert_eq!(go(PathStart::First, [0, 0, 0]), (11, Some(PointId(0))));
-        assert_eq!(go(PathStart::Zero, [0, 0, 0]), (0, None));
-        assert_eq!(go(PathStart::Zero, [0, 0, 1_000_000]), (-58, Some(PointId(2))));
-    }
-
-    /// 63, then nothing but one answer: half-way from 50.8 % to the line rate, TR = C.
-    #[test]
-    fn a_positive_answer_is_a_finished_cycle() {
-        for fb in [0, 11] {
-            let mut rig = ReactionRig::new(scheme(Route::Directed, |_| {}), LINE);
-            rig.cnm(63);
-            rig.cnm(63);
-            let low = rig.rate();
-            rig.wait(Time::from_us(500));
-            let sent = probes(&rig);
-            assert_eq!(sent.len(), 1);
-            assert_eq!((sent[0].target, sent[0].class), (ProbeTarget::Point(PointId(0)), Class::Control));
-            rig.send(149_000);
-            rig.feedback(&reply(&sent[0], Time::from_us(500), fb));
-            assert_eq!(rig.rate(), (low + LINE) * 0.5, "answer {fb}");
-            let rate = rig.rate();
-            rig.send(149_000);
-            assert_eq!(rig.rate(), rate, "the answer started the byte cycle anew");
-            rig.feedback(&reply(&sent[0], Time::from_us(500), fb));
-            assert_eq!(rig.rate(), rate, "an answer counts once");
-            assert_eq!((counted(&rig, PROBES), counted(&rig, POSITIVE), counted(&rig, NEGATIVE)), (2, 1, 0));
-        }
-    }
-
-    /// In active increase +11 raises the target by 12 x (1 + 11/16) = 20.25 Mb/s, 0 by 12 Mb/s.
-    #[test]
-    fn step_of_an_answer_by_hand() {
-        for (fb, step) in [(0, 12e6), (11, 20.25e6)] {
-            let mut rig = ReactionRig::new(scheme(Route::Directed, |p| p.first.efr = false), LINE);
-            rig.cnm(63);
-            rig.cnm(63);
-            let target = 10e9 * (1.0 - 63.0 / 128.0);
-            rig.send(5 * 150_000);
-            let sent = probes(&rig);
-            assert_eq!(sent.len(), 1, "the first of the five intervals sent one, the others wait for it");
-            let rate = rig.rate().bps();
-            rig.feedback(&reply(&sent[0], Time::ZERO, fb));
-            let expected = (rate + target + step) / 2.0;
-            assert!(
-                (rig.rate().bps() - expected).abs() < 1.0,
-                "{fb}: {} against {expected}",
-                rig.rate().bps()
-            );
-        }
-    }
-
-    #[test]
-    fn a_negative_answer_is_a_message() {
-        let mut rig = ReactionRig::new(scheme(Route::SubPath, |_| {}), LINE);
-        rig.cnm(32);
-        rig.send(150_000);
-        let (rate, sent) = (rig.rate(), probes(&rig));
-        assert_eq!((sent.len(), sent[0].class), (1, Class::Data));
-        rig.feedback(&reply(&sent[0], Time::ZERO, -32));
-        assert_eq!(rig.rate(), rate * 0.75);
-        assert_eq!((counted(&rig, NEGATIVE), counted(&rig, MOVED)), (1, 0));
-        rig.feedback(&Feedback::Cnm { point: PointId(4), qntz_fb: 1, q_off: -1, q_delta: 0 });
-        assert_eq!(counted(&rig, MOVED), 1, "the next probe asks there");
-    }
-
-    /// One probe each 500 us, but only one under way; after 100 ms it is given up and the next is sent.
-    #[test]
-    fn one_probe_is_under_way() {
-        let mut rig = ReactionRig::new(scheme(Route::Path, |_| {}), LINE);
-        rig.cnm(63);
-        rig.wait(Time::from_us(499));
-        assert_eq!(probes(&rig).len(), 0);
-        rig.wait(Time::from_ms(99));
-        let sent = probes(&rig);
-        assert_eq!((sent.len(), sent[0].target), (1, ProbeTarget::Destination));
-        rig.wait(Time::from_us(1_002));
-        assert_eq!((probes(&rig).len(), counted(&rig, LOST)), (2, 1));
-        let rate = rig.rate();
-        rig.feedback(&reply(&sent[0], Time::from_us(500), 11));
-        assert_eq!(rig.rate(), rate, "the lost one came too late");
-        let mut rig = ReactionRig::new(scheme(Route::Path, |p| p.second.probe_outstanding = 3), LINE);
-        rig.cnm(63);
-        rig.wait(Time::from_ms(50));
-        assert_eq!(probes(&rig).len(), 3);
-    }
-
-    /// Without an answer the byte counter goes on as in QCN-2pt, to the bit.
-    #[test]
-    fn without_answers_it_is_qcn_2pt() {
-        let mut probing = ReactionRig::new(scheme(Route::Directed, |_| {}), LINE);
-        let mut plain = ReactionRig::new(crate::qcn_2pt::Qcn2pt(QcnParams::r07(Rate::from_mbps(12.0))), LINE);
-        for step in 0..400u64 {
-            for rig in [&mut probing, &mut plain] {
-                if step % 37 == 0 {
-                    rig.cnm(40);
-                }
-                rig.send(1500 * (step % 11));
-                rig.wait(Time::from_us(70));
-            }
-            assert_eq!(probing.rate(), plain.rate(), "step {step}");
-        }
-        assert!(!probes(&probing).is_empty());
-    }
-
-    #[test]
-    fn every_route_conforms() {
-        for route in [Route::Directed, Route::SubPath, Route::Path] {
-            let promise = Promise {
-                floor: Rate::from_mbps(10.0),
-                reacts: true,
-                recovers: Some((Bytes::from_mb(40), Time::from_ms(100))),
-                ..Promise::default()
-            };
-            let plain = || -> Box<dyn Scheme> { Box::new(scheme(route, |_| {})) };
-            conformance(&plain, promise).unwrap();
-            let hat = || -> Box<dyn Scheme> { Box::new(QcnProbing::hat("test", route, with_hat())) };
-            conformance(&hat, promise).unwrap();
-        }
-    }
-}
+mod tests;

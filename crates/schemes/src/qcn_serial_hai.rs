@@ -35,9 +35,11 @@
 //! * `release_share`: share of the line rate at which a rate counts as recovered and becomes the line rate. 1 is as
 //!   written; rounding brings the halvings there after some fifty stages.
 
+use crate::counters::{CNM_MESSAGES, HYPERACTIVE_STEPS, TARGETS_DIVIDED};
+use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, Limiter, PointControl, PointId, Queue, QueueSite, Rate,
-    ReactionPoint, Scheme, Slot, SourceSite, Time, choice, params,
+    Bytes, CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, PointControl, PointId, Queue,
+    QueueSite, Rate, ReactionPoint, Registration, Scheme, Slot, SourceSite, Time, choice, params,
 };
 
 choice! {
@@ -118,7 +120,7 @@ params! {
 
 impl SerialHaiParams {
     /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn idle(&self) -> Idle {
         let bounded = self.rate_rules().deepest_cut() < self.min_dec_factor;
         if bounded { Vec::new() } else { vec![("min_dec_factor", "gd x 63 never cuts as deep")] }
     }
@@ -192,10 +194,9 @@ pub fn step(byte_stage: u32, time_stage: u32, threshold: u32, ai: Rate, hai: Rat
 }
 
 /// Counters of the scheme.
-pub(crate) const COUNTERS: &[&str] = &["cnm_messages", "targets_divided", "hyperactive_steps"];
-const MESSAGES: u8 = 0;
-const DIVIDED: u8 = 1;
-const HYPERACTIVE: u8 = 2;
+pub(crate) fn counted() -> Vec<Counter> {
+    vec![CNM_MESSAGES, TARGETS_DIVIDED, HYPERACTIVE_STEPS]
+}
 
 /// What a congestion point goes by: shared with the standard of 2010.
 #[derive(Clone, Debug)]
@@ -286,7 +287,7 @@ impl CongestionPoint for Point {
         if qfb > 0 {
             let q_off = (self.rules.q_eq.as_f64() - q) as i32;
             let q_delta = (q - self.q_old) as i32;
-            ctl.count(MESSAGES);
+            ctl.count(CNM_MESSAGES);
             ctl.notify(frame.flow, Feedback::Cnm { point: self.id, qntz_fb: qfb, q_off, q_delta });
         }
         self.q_old = q;
@@ -387,10 +388,10 @@ impl Rates {
         let first = self.byte_stage == 1 || self.time_stage == 1;
         if rules.tr_over_8 && first && self.target > rate * 10.0 {
             self.target = self.target / 8.0;
-            limiter.count(DIVIDED);
+            limiter.count(TARGETS_DIVIDED);
         } else {
             if self.byte_stage.min(self.time_stage) > rules.threshold {
-                limiter.count(HYPERACTIVE);
+                limiter.count(HYPERACTIVE_STEPS);
             }
             self.target += step(self.byte_stage, self.time_stage, rules.threshold, rules.ai, rules.hai);
             self.target = self.target.min(top);
@@ -430,6 +431,17 @@ impl ReactionPoint for Rates {
 #[derive(Debug)]
 pub struct SerialHai(pub SerialHaiParams);
 
+/// How it is registered.
+pub(crate) fn registration() -> Registration {
+    let title = "QCN with byte counter and timer, serial hyperactive increase (2008)";
+    let (source, usual) = (include_str!("qcn_serial_hai.rs"), SerialHaiParams::default());
+    Registration::with_idle(title, source, usual, SerialHaiParams::idle, SerialHai).promise(Promise {
+        // Five stages of 15 ms, then one stage of 7.5 ms and a good many of bytes.
+        recovers: Some((Bytes::from_mb(100), Time::from_ms(200))),
+        ..Promise::reacting(Rate::from_mbps(10.0))
+    })
+}
+
 impl Scheme for SerialHai {
     fn name(&self) -> &str {
         "qcn-serial-hai"
@@ -443,8 +455,8 @@ impl Scheme for SerialHai {
     fn engages(&self, feedback: &Feedback) -> bool {
         starts(feedback, self.0.gate_qoff)
     }
-    fn counters(&self) -> &'static [&'static str] {
-        COUNTERS
+    fn counters(&self) -> Vec<Counter> {
+        counted()
     }
 }
 

@@ -1,6 +1,8 @@
 //! Named assumptions: what the sources leave open, and what was chosen. Which one is
 //! suspected behind a miss is said by the study, in [`crate::papers`].
 
+use cnsim_scheme_api::Registration;
+
 /// A named assumption.
 #[derive(Clone, Copy, Debug)]
 pub struct Assumption {
@@ -25,9 +27,9 @@ impl Assumption {
 }
 
 /// The alternatives of an assumption that a scheme can read: two schemes may mean two things by one key.
-pub fn readable(a: &Assumption, scheme: &cnsim_schemes::Entry) -> Vec<&'static str> {
+pub fn readable(a: &Assumption, scheme: &Registration) -> Vec<&'static str> {
     let Some(leaf) = a.key.strip_prefix("scheme.params.") else { return Vec::new() };
-    let reads = |v: &&str| (scheme.build)(&[(leaf.to_string(), (*v).to_string())]).is_ok();
+    let reads = |v: &&str| scheme.build(&[(leaf.to_string(), (*v).to_string())]).is_ok();
     a.values().into_iter().filter(reads).collect()
 }
 
@@ -445,8 +447,10 @@ mod tests {
                     continue;
                 };
                 let pairs = [(param.to_string(), value.to_string())];
-                let reads = |e: &&cnsim_schemes::Entry| (e.build)(&pairs).is_ok();
-                assert!(cnsim_schemes::catalogue().iter().any(|e| reads(&e)), "{param} = {value}");
+                assert!(
+                    cnsim_schemes::registry().iter().any(|e| e.build(&pairs).is_ok()),
+                    "{param} = {value}"
+                );
             }
         }
     }
@@ -456,7 +460,7 @@ mod tests {
     fn alternatives_of_a_scheme() {
         let of = |name, scheme| {
             let known = super::find(name).unwrap();
-            readable(known, cnsim_schemes::find(scheme).unwrap())
+            readable(known, &cnsim_schemes::find(scheme).unwrap())
         };
         assert_eq!(of("jitter", "qcn-2pt"), ["0.15", "0.3"]);
         assert!(of("jitter", "ecm").is_empty() && of("source-queue", "ecm").is_empty());

@@ -4,6 +4,7 @@
 use crate::assumptions::{self, ASSUMPTIONS};
 use crate::keys::{KEYS, find};
 use crate::text::{Flat, Leaf, Place, Problem, nearest};
+use cnsim_scheme_api::Registry;
 
 /// Replaces `assumptions.NAME` by the keys that they stand for.
 pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
@@ -30,10 +31,10 @@ pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
 }
 
 /// Refuses keys that nobody reads.
-pub(crate) fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
+pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
     for path in flat.leaves.keys() {
         if let Some(key) = path.strip_prefix("scheme.params.") {
-            let all = || cnsim_schemes::catalogue().iter().flat_map(|e| (e.info)()).map(|i| i.key);
+            let all = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
             if !all().any(|k| k == key) {
                 let hint = nearest(key, all())
                     .map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
@@ -42,7 +43,7 @@ pub(crate) fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
             continue;
         }
         if let Some(rest) = path.strip_prefix("scheme.") {
-            if rest.rsplit_once('.').and_then(|(owner, _)| cnsim_schemes::find(owner)).is_none() {
+            if rest.rsplit_once('.').and_then(|(owner, _)| registry.find(owner)).is_none() {
                 problems.push(flat.at(path, "names no scheme", "write [scheme.params] or [scheme.ecm]"));
             }
             continue;
@@ -94,7 +95,14 @@ pub(crate) fn known_keys(flat: &Flat, problems: &mut Vec<Problem>) {
 
 /// Refuses parameters that no scheme reads which runs here: on the command line, none of those `asked` for; elsewhere, none
 /// of these nor of the `matrix`.
-pub(crate) fn unread_params(flat: &Flat, matrix: &[&str], asked: &[&str], problems: &mut Vec<Problem>) {
+pub(crate) fn unread_params(
+    flat: &Flat,
+    registry: &Registry,
+    matrix: &[&str],
+    asked: &[&str],
+    problems: &mut Vec<Problem>,
+) {
+    let all: Vec<&str> = registry.names().collect();
     for (path, leaf) in &flat.leaves {
         let row = path.strip_prefix("rows.").and_then(|p| p.split_once('.')).map(|(_, key)| key);
         let key = path.strip_prefix("matrix.").or(row).unwrap_or(path);
@@ -102,11 +110,11 @@ pub(crate) fn unread_params(flat: &Flat, matrix: &[&str], asked: &[&str], proble
         let typed = leaf.place == Place::Set && !asked.is_empty();
         let names: Vec<&str> = asked.iter().chain(matrix.iter().filter(|_| !typed)).copied().collect();
         let params = |names: &[&str]| {
-            let entries = names.iter().filter_map(|n| cnsim_schemes::find(n));
-            entries.flat_map(|e| (e.info)()).map(|i| i.key).collect::<Vec<_>>()
+            let entries = names.iter().filter_map(|n| registry.find(n));
+            entries.flat_map(|e| &e.params).map(|i| i.key.as_str()).collect::<Vec<_>>()
         };
         let known = params(&names);
-        if known.contains(&param) || !params(&all_names()).contains(&param) {
+        if known.contains(&param) || !params(&all).contains(&param) {
             continue;
         }
         let mut unique = names.clone();
@@ -121,11 +129,6 @@ pub(crate) fn unread_params(flat: &Flat, matrix: &[&str], asked: &[&str], proble
             hint,
         ));
     }
-}
-
-/// Names of all schemes.
-fn all_names() -> Vec<&'static str> {
-    cnsim_schemes::catalogue().iter().map(|e| e.name).collect()
 }
 
 /// Has this key no effect here? Then the other key that says so, and its value.

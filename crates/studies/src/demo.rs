@@ -4,6 +4,7 @@
 use crate::scenario::Scenario;
 use crate::store::RunRecord;
 use crate::study::{Job, Watch, run_job};
+use cnsim_scheme_api::Registry;
 
 /// H1 sends all the time, H2 from 5 to 20 ms; both to H3, whose port they share while H2 is on.
 const TEXT: &str = r#"
@@ -51,14 +52,14 @@ pub struct Demo {
     pub record: RunRecord,
 }
 
-/// Runs a scheme with its defaults, seed 1.
+/// Runs a scheme of this registry with its defaults, seed 1.
 ///
 /// # Errors
 /// What went wrong.
-pub fn demo(scheme: &str) -> Result<Demo, String> {
+pub fn demo(registry: &Registry, scheme: &str) -> Result<Demo, String> {
     let lines =
         |p: Vec<crate::text::Problem>| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let scenario = Scenario::parse("demo", TEXT, &[]).map_err(lines)?;
+    let scenario = Scenario::parse_in(registry, "demo", TEXT, &[], &[]).map_err(lines)?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case).map_err(lines)?;
     let name = (scenario.study.clone(), scenario.name.clone());
@@ -80,8 +81,9 @@ mod tests {
 
     #[test]
     fn every_scheme_meets_the_bottleneck() {
-        for entry in cnsim_schemes::catalogue() {
-            let d = demo(entry.name).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        let registry = cnsim_schemes::registry();
+        for entry in registry.iter() {
+            let d = demo(&registry, &entry.name).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
             assert_eq!(d.queue.len(), 300, "{}", entry.name);
             let mean =
                 |v: &[f64], from: usize, to: usize| v[from..to].iter().sum::<f64>() / (to - from) as f64;

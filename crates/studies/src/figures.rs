@@ -3,6 +3,7 @@
 use crate::reader::Reader;
 use crate::store::RunRecord;
 use crate::text::{Flat, Problem, nearest};
+use cnsim_scheme_api::Registry;
 
 /// A figure, or one for each value of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +111,7 @@ fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
 }
 
 /// Reads the `[[figure]]` tables.
-pub(crate) fn read(flat: &Flat, problems: &mut Vec<Problem>) -> Vec<FigureSpec> {
+pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) -> Vec<FigureSpec> {
     let mut r = Reader::new(flat, problems);
     let mut all = Vec::new();
     for prefix in flat.tables("figure") {
@@ -142,8 +143,8 @@ pub(crate) fn read(flat: &Flat, problems: &mut Vec<Problem>) -> Vec<FigureSpec> 
         let schemes = r.list(&key("schemes"));
         let mut known = Vec::new();
         for s in schemes {
-            match cnsim_schemes::find(&s) {
-                Some(e) => known.push(e.name.to_string()),
+            match registry.find(&s) {
+                Some(e) => known.push(e.name.clone()),
                 None => {
                     r.wrong(&key("schemes"), format!("there is no scheme `{s}`"), "see `cnsim list schemes`")
                 }

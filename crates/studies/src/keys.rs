@@ -409,7 +409,7 @@ pub fn template(name: &str) -> String {
 }
 
 /// JSON Schema of scenarios (draft 2020-12).
-pub fn schema() -> serde_json::Value {
+pub fn schema(registry: &cnsim_scheme_api::Registry) -> serde_json::Value {
     use serde_json::{Map, Value, json};
     let mut root = Map::new();
     for k in KEYS {
@@ -470,14 +470,14 @@ pub fn schema() -> serde_json::Value {
         }
     }
     let mut params = Map::new();
-    for entry in cnsim_schemes::catalogue() {
-        for info in (entry.info)() {
-            params.entry(info.key).or_insert_with(
+    for entry in registry.iter() {
+        for info in &entry.params {
+            params.entry(info.key.clone()).or_insert_with(
                 || json!({"description": format!("{} ({}; {})", info.doc, info.kind, info.range), "default": info.default}),
             );
         }
     }
-    let names: Vec<&str> = cnsim_schemes::catalogue().iter().map(|e| e.name).collect();
+    let names: Vec<&str> = registry.names().collect();
     root.insert(
         "scheme".into(),
         json!({"type": "object", "properties": {"params": {"type": "object", "additionalProperties": false, "properties": params}}}),

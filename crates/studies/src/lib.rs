@@ -6,6 +6,7 @@ mod checks;
 pub mod claims;
 pub mod condition;
 pub mod demo;
+mod embedded;
 pub mod fair;
 pub mod figures;
 pub mod files;

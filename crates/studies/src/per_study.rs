@@ -8,12 +8,11 @@ const STUDIES: [&str; 5] = ["C07", "Z07", "B07", "R07", "M08"];
 
 /// For each parameter of a scheme the studies in which it has other values than the default, with these: `Z07: 75 KB`. Empty for
 /// a scheme that no study runs.
-pub fn in_studies(scheme: &str) -> BTreeMap<&'static str, String> {
+pub fn in_studies(scheme: &str) -> BTreeMap<String, String> {
     let Some(entry) = cnsim_schemes::find(scheme) else { return BTreeMap::new() };
-    let usual: BTreeMap<&str, String> = (entry.info)().into_iter().map(|i| (i.key, i.default)).collect();
-    let mut all: BTreeMap<&'static str, Vec<(String, Vec<&str>)>> = BTreeMap::new();
+    let mut all: BTreeMap<String, Vec<(String, Vec<&str>)>> = BTreeMap::new();
     for study in STUDIES {
-        let mut values: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.split('/').next() == Some(study)) {
             let Ok(scenario) = Scenario::load(id, &[]) else { continue };
             for case in scenario.cases().iter().filter(|c| c.scheme == entry.name) {
@@ -27,7 +26,7 @@ pub fn in_studies(scheme: &str) -> BTreeMap<&'static str, String> {
             }
         }
         for (key, seen) in values {
-            if seen.len() == 1 && usual.get(key) == seen.first() {
+            if seen.len() == 1 && entry.param(&key).map(|p| &p.default) == seen.first() {
                 continue;
             }
             let text = seen.join(", ");

@@ -2,11 +2,12 @@
 
 use crate::checks::{expand_assumptions, idle, inline_files, known_keys, unread_params};
 use crate::condition::Template;
+pub use crate::embedded::EMBEDDED;
 use crate::figures::{self, FigureSpec};
 use crate::keys::{KEYS, TABLES, find};
 use crate::settings::Settings;
 use crate::text::{Flat, Leaf, Place, Problem, nearest};
-use cnsim_schemes::Built;
+use cnsim_scheme_api::{Configured, Registry};
 use serde_json::{Value, json};
 
 /// A scenario whose text has been read; its cases are checked one by one.
@@ -29,6 +30,7 @@ pub struct Scenario {
     /// Figures beside those of every table.
     pub figures: Vec<FigureSpec>,
     flat: Flat,
+    registry: Registry,
 }
 
 /// Rows x PAUSE modes x schemes.
@@ -67,44 +69,12 @@ pub struct Ready {
     /// Typed settings.
     pub settings: Settings,
     /// The scheme with its effective parameters.
-    pub built: Built,
+    pub built: Configured,
     /// Scheme name.
     pub scheme: String,
     /// All that determines the run but the seed; enough to run it again.
     pub config: Value,
 }
-
-/// Embedded scenarios: (id, text).
-pub const EMBEDDED: &[(&str, &str)] = &[
-    ("B07/baseline", include_str!("../../../scenarios/B07/baseline.toml")),
-    ("B07/single-hop", include_str!("../../../scenarios/B07/single-hop.toml")),
-    ("B07/multi-hop", include_str!("../../../scenarios/B07/multi-hop.toml")),
-    ("B07/fat-tree", include_str!("../../../scenarios/B07/fat-tree.toml")),
-    ("B07/fat-tree-next", include_str!("../../../scenarios/B07/fat-tree-next.toml")),
-    ("B07/signalling", include_str!("../../../scenarios/B07/signalling.toml")),
-    ("B07/uniform", include_str!("../../../scenarios/B07/uniform.toml")),
-    ("M08/multi-hop-800ms", include_str!("../../../scenarios/M08/multi-hop-800ms.toml")),
-    ("M08/multi-hop-periodic", include_str!("../../../scenarios/M08/multi-hop-periodic.toml")),
-    ("M08/symmetric-4-to-1", include_str!("../../../scenarios/M08/symmetric-4-to-1.toml")),
-    ("M08/symmetric-16-to-1", include_str!("../../../scenarios/M08/symmetric-16-to-1.toml")),
-    ("R07/single-hop-10", include_str!("../../../scenarios/R07/single-hop-10.toml")),
-    ("R07/single-hop-20", include_str!("../../../scenarios/R07/single-hop-20.toml")),
-    ("R07/chain-20", include_str!("../../../scenarios/R07/chain-20.toml")),
-    ("Z07/single-hop-16", include_str!("../../../scenarios/Z07/single-hop-16.toml")),
-    ("C07/symmetric-on-off", include_str!("../../../scenarios/C07/symmetric-on-off.toml")),
-    ("C07/asymmetric", include_str!("../../../scenarios/C07/asymmetric.toml")),
-    ("C07/parking-lot", include_str!("../../../scenarios/C07/parking-lot.toml")),
-    (
-        "next/input-generated-single-hop",
-        include_str!("../../../scenarios/next/input-generated-single-hop.toml"),
-    ),
-    (
-        "next/input-generated-multi-hop",
-        include_str!("../../../scenarios/next/input-generated-multi-hop.toml"),
-    ),
-    ("next/mixed-rates", include_str!("../../../scenarios/next/mixed-rates.toml")),
-    ("next/fat-tree-1024", include_str!("../../../scenarios/next/fat-tree-1024.toml")),
-];
 
 impl Scenario {
     /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.
@@ -112,21 +82,26 @@ impl Scenario {
     /// # Errors
     /// Everything wrong with it.
     pub fn load(what: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
-        Self::load_for(what, sets, &[])
+        Self::load_in(&cnsim_schemes::registry(), what, sets, &[])
     }
 
-    /// The same for a command that runs these schemes only (all of the matrix where none is named): what the matrix's other
-    /// schemes make of the keys is not its business.
+    /// As [`Scenario::load`], with the schemes of this registry, for a command that runs those of `schemes` only (all of the
+    /// matrix where none is named): what the matrix's other schemes make of the keys is not its business.
     ///
     /// # Errors
     /// Everything wrong with it.
-    pub fn load_for(what: &str, sets: &[(String, String)], schemes: &[&str]) -> Result<Self, Vec<Problem>> {
+    pub fn load_in(
+        registry: &Registry,
+        what: &str,
+        sets: &[(String, String)],
+        schemes: &[&str],
+    ) -> Result<Self, Vec<Problem>> {
         let known = EMBEDDED.iter().find(|(id, _)| {
             id.eq_ignore_ascii_case(what)
                 || id.rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(what))
         });
         if let Some((id, text)) = known {
-            return Self::parse_for(id, text, sets, schemes);
+            return Self::parse_in(registry, id, text, sets, schemes);
         }
         let lost = |reason: String, remedy: String| {
             vec![Problem {
@@ -149,7 +124,7 @@ impl Scenario {
         }
         let text = std::fs::read_to_string(what)
             .map_err(|e| lost(format!("cannot be read: {e}"), "give the path of a scenario file".into()))?;
-        Self::parse_for(what, &text, sets, schemes)
+        Self::parse_in(registry, what, &text, sets, schemes)
     }
 
     /// Reads a scenario's text and checks every case of its matrix.
@@ -157,11 +132,15 @@ impl Scenario {
     /// # Errors
     /// Everything wrong with it.
     pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
-        Self::parse_for(file, text, sets, &[])
+        Self::parse_in(&cnsim_schemes::registry(), file, text, sets, &[])
     }
 
-    /// As [`Scenario::load_for`].
-    fn parse_for(
+    /// As [`Scenario::parse`], with the schemes of this registry; `schemes` is as in [`Scenario::load_in`].
+    ///
+    /// # Errors
+    /// Everything wrong with it.
+    pub fn parse_in(
+        registry: &Registry,
         file: &str,
         text: &str,
         sets: &[(String, String)],
@@ -174,7 +153,7 @@ impl Scenario {
         let mut problems = Vec::new();
         inline_files(&mut flat, file, &mut problems);
         expand_assumptions(&mut flat, &mut problems);
-        known_keys(&flat, &mut problems);
+        known_keys(&flat, registry, &mut problems);
         let word = |key: &str| -> String {
             flat.leaves
                 .get(key)
@@ -184,10 +163,10 @@ impl Scenario {
         if word("name").is_empty() {
             problems.push(flat.problem("name", None, "is missing", "write name = \"my-scenario\""));
         }
-        let groups = groups(&flat, &word, &mut problems);
-        let figures = figures::read(&flat, &mut problems);
+        let groups = groups(&flat, registry, &word, &mut problems);
+        let figures = figures::read(&flat, registry, &mut problems);
         let matrix: Vec<&str> = groups.iter().flat_map(|g| g.schemes.iter().map(String::as_str)).collect();
-        unread_params(&flat, &matrix, schemes, &mut problems);
+        unread_params(&flat, registry, &matrix, schemes, &mut problems);
         let scenario = Self {
             study: word("study"),
             name: word("name"),
@@ -198,6 +177,7 @@ impl Scenario {
             groups,
             figures,
             flat,
+            registry: registry.clone(),
         };
         if problems.is_empty() {
             // The values in the file themselves, too: the matrix may hide them.
@@ -241,8 +221,13 @@ impl Scenario {
                 }
             }
         }
-        known_keys(&flat, &mut problems);
+        known_keys(&flat, &self.registry, &mut problems);
         if problems.is_empty() { Ok(Self { flat, ..self.clone() }) } else { Err(problems) }
+    }
+
+    /// The schemes that it knows.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// `STUDY/NAME`.
@@ -304,8 +289,8 @@ impl Scenario {
         };
         let of_scheme = own(&format!("scheme.{scheme}.{leaf}"));
         of_scheme.or_else(|| own(&format!("scheme.params.{leaf}"))).unwrap_or_else(|| {
-            let info = cnsim_schemes::find(scheme).map(|e| (e.info)()).unwrap_or_default();
-            info.into_iter().find(|i| i.key == leaf).map_or_else(String::new, |i| i.default)
+            let info = self.registry.find(scheme).and_then(|e| e.param(leaf));
+            info.map_or_else(String::new, |i| i.default.clone())
         })
     }
 
@@ -330,7 +315,7 @@ impl Scenario {
         }
         set("pause.mode", &case.pause);
         let mut problems = Vec::new();
-        let settings = Settings::read(&flat, &mut problems);
+        let settings = Settings::read(&flat, &self.registry, &mut problems);
         let built = self.scheme(&flat, &case.scheme, &mut problems);
         let (Some(settings), Some(built)) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
@@ -351,7 +336,7 @@ impl Scenario {
             config.insert(path.clone(), value(leaf));
         }
         let params: serde_json::Map<String, Value> =
-            built.values.iter().map(|(k, v)| ((*k).into(), json!(v))).collect();
+            built.values.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
         config.insert("scheme".into(), json!({"name": case.scheme, "params": params}));
         Ok(Ready { settings, built, scheme: case.scheme.clone(), config: Value::Object(config) })
     }
@@ -362,29 +347,28 @@ impl Scenario {
     }
 
     /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all).
-    fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Built> {
-        let entry = cnsim_schemes::find(name)?;
-        let known: Vec<&str> = (entry.info)().iter().map(|i| i.key).collect();
+    fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Configured> {
+        let entry = self.registry.find(name)?;
         let mut found = Vec::new();
         for (path, leaf) in &flat.leaves {
-            let shared = path.strip_prefix("scheme.params.").filter(|k| known.contains(k));
+            let shared = path.strip_prefix("scheme.params.").filter(|k| entry.param(k).is_some());
             // By any name of the scheme, which may hold a dot itself.
             let own = path
                 .strip_prefix("scheme.")
                 .and_then(|p| p.rsplit_once('.'))
-                .filter(|(owner, _)| cnsim_schemes::find(owner).is_some_and(|e| e.name == entry.name));
-            if let (Some(key), Some(text)) = (own.map(|o| o.1).or(shared), leaf.items.first()) {
-                found.push((leaf.place == Place::Set, own.is_some(), key, text, path));
+                .filter(|(owner, _)| entry.is_called(owner));
+            if let Some(key) = own.map(|o| o.1).or(shared) {
+                found.push((leaf.place == Place::Set, own.is_some(), key, leaf.items.join("; "), path));
             }
         }
         // The scheme's own value goes before that of all schemes, and the command line before the file.
         found.sort_by_key(|f| (f.0, f.1));
         let pairs: Vec<(String, String)> = found.iter().map(|f| (f.2.to_string(), f.3.clone())).collect();
         let keys: Vec<String> = found.iter().rev().map(|f| f.4.clone()).collect();
-        match (entry.build)(&pairs) {
+        match entry.build(&pairs) {
             Ok(built) => {
                 for (key, why) in &built.idle {
-                    if let Some(path) = keys.iter().find(|p| p.rsplit('.').next() == Some(key)) {
+                    if let Some(path) = keys.iter().find(|p| p.rsplit('.').next() == Some(key.as_str())) {
                         problems.push(flat.at(
                             path,
                             format!("has no effect: {why}"),
@@ -456,11 +440,11 @@ impl Scenario {
         &self.flat
     }
 
-    /// A configuration from results.json as a scenario text of one case.
+    /// A configuration from results.json as a scenario text of one case, with the schemes of this registry.
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn from_config(config: &Value) -> Result<(Self, Case), Vec<Problem>> {
+    pub fn from_config(registry: &Registry, config: &Value) -> Result<(Self, Case), Vec<Problem>> {
         let mut flat = Flat::parse("config", "").map_err(|p| vec![p])?;
         let mut scheme = "none".to_string();
         let text = |v: &Value| match v {
@@ -487,14 +471,11 @@ impl Scenario {
         idle.iter().for_each(|k| {
             flat.leaves.remove(k);
         });
-        if let Some(entry) = cnsim_schemes::find(&scheme) {
-            let pairs: Vec<(String, String)> = Vec::new();
-            if let Ok(built) = (entry.build)(&pairs) {
-                for (key, value) in built.values {
-                    let path = format!("scheme.{scheme}.{key}");
-                    if flat.leaves.get(&path).is_some_and(|l| l.items.first() == Some(&value)) {
-                        flat.leaves.remove(&path);
-                    }
+        if let Some(Ok(usual)) = registry.find(&scheme).map(|entry| entry.build(&[])) {
+            for (key, value) in usual.values {
+                let path = format!("scheme.{scheme}.{key}");
+                if flat.leaves.get(&path).is_some_and(|l| l.items.first() == Some(&value)) {
+                    flat.leaves.remove(&path);
                 }
             }
         }
@@ -517,6 +498,7 @@ impl Scenario {
             }],
             figures: Vec::new(),
             flat,
+            registry: registry.clone(),
         };
         let case = scenario.case(0, Vec::new(), &pause, &scheme);
         Ok((scenario, case))
@@ -524,7 +506,12 @@ impl Scenario {
 }
 
 /// The groups of rows: the matrix (unless there are only `[[rows]]`), then each of `[[rows]]`.
-fn groups(flat: &Flat, word: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Group> {
+fn groups(
+    flat: &Flat,
+    registry: &Registry,
+    word: &dyn Fn(&str) -> String,
+    problems: &mut Vec<Problem>,
+) -> Vec<Group> {
     let more = flat.tables("rows");
     let has_matrix = more.is_empty() || flat.leaves.keys().any(|k| k.starts_with("matrix."));
     let prefixes = has_matrix.then(|| "matrix".to_string()).into_iter().chain(more);
@@ -549,10 +536,10 @@ fn groups(flat: &Flat, word: &dyn Fn(&str) -> String, problems: &mut Vec<Problem
         let at = format!("{prefix}.schemes");
         let mut schemes = Vec::new();
         for s in list(&at, list("matrix.schemes", vec!["none".into()])) {
-            match cnsim_schemes::find(&s) {
-                Some(e) => schemes.push(e.name.to_string()),
+            match registry.find(&s) {
+                Some(e) => schemes.push(e.name.clone()),
                 None => {
-                    let near = nearest(&s, cnsim_schemes::catalogue().iter().map(|e| e.name));
+                    let near = nearest(&s, registry.names());
                     let hint = near.map_or_else(
                         || "see `cnsim list schemes`".into(),
                         |n| format!("did you mean `{n}`?"),

@@ -9,8 +9,7 @@ use cnsim_fabric::{
     BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
     PauseTransport, RateChange, Record, Routing, RunSpec, SwitchSpec,
 };
-use cnsim_scheme_api::NodeId;
-use cnsim_schemes::Built;
+use cnsim_scheme_api::{Configured, NodeId, Registry};
 use cnsim_units::{Bytes, Rate, Time};
 
 /// A hotspot: the switch port that feeds a host slows down for a while.
@@ -93,7 +92,7 @@ pub struct Settings {
 
 impl Settings {
     /// Reads and checks all settings; none when something is wrong.
-    pub fn read(flat: &Flat, problems: &mut Vec<Problem>) -> Option<Self> {
+    pub fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) -> Option<Self> {
         let before = problems.len();
         let mut r = Reader::new(flat, problems);
         let mut wiring = topology::read(&mut r);
@@ -190,7 +189,7 @@ impl Settings {
             limiter_position,
             backlog,
             queues,
-            bare: bare(&mut r, &wiring),
+            bare: bare(&mut r, registry, &wiring),
             plans,
             hotspots,
             events,
@@ -273,7 +272,7 @@ impl Settings {
     /// The run that these settings describe.
     ///
     /// `all` records every queue in use and the limiters of all named flows, not only what is named.
-    pub fn spec(&self, built: &Built, seed: u64, all: bool) -> RunSpec {
+    pub fn spec(&self, built: &Configured, seed: u64, all: bool) -> RunSpec {
         let hosts = self.hosts();
         let mut record = Record {
             bin: self.bin,
@@ -403,12 +402,12 @@ fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
 }
 
 /// Hosts that `[[group]]` tables take out of the scheme.
-fn bare(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<bool> {
+fn bare(r: &mut Reader<'_>, registry: &Registry, wiring: &Wiring) -> Vec<bool> {
     let mut bare = vec![false; wiring.hosts.len()];
     for prefix in r.tables("group") {
         let key = format!("{prefix}.hosts");
         let scheme = r.word(&format!("{prefix}.scheme"));
-        match cnsim_schemes::find(&scheme) {
+        match registry.find(&scheme) {
             Some(entry) if entry.name == "none" => {}
             Some(_) => {
                 let reason = format!("a group cannot bring `{scheme}` beside the scheme of the matrix");

@@ -251,8 +251,10 @@ pub fn jobs(
     let mut cases = scenario.cases();
     let mut lost = Vec::new();
     for p in published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name) {
-        let case = cnsim_schemes::find(&p.scheme)
-            .and_then(|scheme| scenario.case_of(&p.condition, &p.pause, scheme.name))
+        let case = scenario
+            .registry()
+            .find(&p.scheme)
+            .and_then(|scheme| scenario.case_of(&p.condition, &p.pause, &scheme.name))
             .filter(|_| find(&p.metric).is_some());
         let Some(case) = case else {
             lost.push(p.clone());
@@ -406,10 +408,11 @@ pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenar
                         && p.scenario == r.scenario
                         && p.pause == r.pause
                         && p.metric == metric.id
-                        && cnsim_schemes::find(&p.scheme).is_some_and(|e| e.name == r.scheme)
-                        && scenario
-                            .and_then(|s| s.case_of(&p.condition, &p.pause, &r.scheme))
-                            .is_some_and(|c| c.condition == r.condition)
+                        && scenario.is_some_and(|s| {
+                            s.registry().find(&p.scheme).is_some_and(|e| e.name == r.scheme)
+                                && s.case_of(&p.condition, &p.pause, &r.scheme)
+                                    .is_some_and(|c| c.condition == r.condition)
+                        })
                 })
                 .map(Some)
                 .collect();

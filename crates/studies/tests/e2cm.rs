@@ -101,7 +101,7 @@ fn spec(c: &Case) -> RunSpec {
             })
             .collect(),
         routing: Routing::FlowHash,
-        schemes: vec![(find(c.scheme).unwrap().build)(&pairs).unwrap().scheme],
+        schemes: vec![find(c.scheme).unwrap().build(&pairs).unwrap().scheme],
         control: ControlTransport::Priority,
         changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },
         duration: Time::from_ms(c.ms),
@@ -172,9 +172,10 @@ fn counter(out: &Outcome, name: &str) -> u64 {
 #[test]
 fn ecm_takes_the_parameters_of_z07() {
     let pairs: Vec<_> = ECM_Z07.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let built = (find("ecm").unwrap().build)(&pairs).unwrap();
+    let built = find("ecm").unwrap().build(&pairs).unwrap();
     use cnsim_scheme_api::Params;
-    assert_eq!(built.values, EcmParams::z07().values());
+    let z07 = EcmParams::z07().values().into_iter().map(|(k, v)| (k.to_string(), v));
+    assert_eq!(built.values, z07.collect::<Vec<_>>());
 }
 
 /// Without congestion every flow probes once in 75 KB of its own, limiter or not, and nothing else happens.

@@ -58,7 +58,7 @@ fn edge_port(w: &Wiring) -> (NodeId, u16) {
 /// Hosts at the first ports of their switches, trunks at the next.
 fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed: u64) -> RunSpec {
     let pairs: Vec<_> = params.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string())).collect();
-    let scheme = (cnsim_schemes::find(scheme).unwrap().build)(&pairs).unwrap().scheme;
+    let scheme = cnsim_schemes::find(scheme).unwrap().build(&pairs).unwrap().scheme;
     let n = w.hosts.len();
     let mut used = [0u16; 6];
     let mut port = |s: usize| {

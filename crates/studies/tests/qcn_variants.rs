@@ -10,7 +10,7 @@ use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 /// from 10 to 60 ms.
 fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
     let pairs: Vec<(String, String)> = params.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    let built = (cnsim_schemes::find(scheme).unwrap().build)(&pairs).unwrap();
+    let built = cnsim_schemes::find(scheme).unwrap().build(&pairs).unwrap();
     let line = Rate::from_gbps(10.0);
     let host = |i: usize| HostSpec {
         name: format!("H{i}"),

@@ -22,7 +22,7 @@ fn four_to_1(
     let n = 4;
     let us = Time::from_us(1);
     let pairs: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    let built = (cnsim_schemes::find(scheme).unwrap().build)(&pairs).unwrap();
+    let built = cnsim_schemes::find(scheme).unwrap().build(&pairs).unwrap();
     let sink = NodeId(n as u32);
     let source = SourceSpec {
         arrivals,
@@ -175,7 +175,7 @@ fn one_reaction_point_for_the_port() {
         let [a, b] = [Engine::EventList, Engine::Windowed]
             .map(|engine| cnsim_fabric::run(&spec, &Options { engine, ..Options::default() }).unwrap());
         assert_eq!(a.fingerprint, b.fingerprint);
-        let copy = Scenario::from_config(&ready.config).unwrap();
+        let copy = Scenario::from_config(&cnsim_schemes::registry(), &ready.config).unwrap();
         assert_eq!(copy.0.ready(&copy.1).unwrap().built.values, ready.built.values, "the dot in the name");
         a.aggregate().gbps()
     };

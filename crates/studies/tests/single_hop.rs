@@ -85,9 +85,9 @@ const SHORT: &[(&str, &str)] =
 #[test]
 fn engines_agree_under_every_scheme() {
     let short = [("run.duration", "40 ms"), ("hotspot.start", "5 ms"), ("hotspot.stop", "25 ms")];
-    for entry in cnsim_schemes::catalogue() {
+    for entry in cnsim_schemes::registry().iter() {
         for (pause, rate) in [("on", "hotspot 0.5 Gb/s"), ("off", "hotspot 0 Gb/s")] {
-            let job = job(entry.name, pause, rate, &short);
+            let job = job(&entry.name, pause, rate, &short);
             let spec = job.ready.settings.spec(&job.ready.built, 3, false);
             let go = |engine, threads| {
                 format!(

@@ -25,7 +25,7 @@ const STYLE: &str = "svg{background:#fff}text{font:12px sans-serif;fill:#333;pai
 /// # Errors
 /// A run that failed.
 pub fn svg(scheme: &str) -> Result<String, String> {
-    let d = demo(scheme)?;
+    let d = demo(&cnsim_schemes::registry(), scheme)?;
     Ok(draw(scheme, &d))
 }
 

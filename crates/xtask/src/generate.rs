@@ -1,7 +1,7 @@
 //! Files made from the code: one command writes them, one check finds them stale.
 
 use crate::figure;
-use cnsim_schemes::Entry;
+use cnsim_scheme_api::Registration;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -10,9 +10,10 @@ use std::path::Path;
 /// Every generated file: path from the root, and its text.
 fn files() -> io::Result<Vec<(String, String)>> {
     let mut files = vec![("docs/reference/schemes.md".to_string(), schemes())];
-    for entry in cnsim_schemes::catalogue() {
-        let figure = figure::svg(entry.name).map_err(|e| io::Error::other(format!("{}: {e}", entry.name)))?;
-        files.push((format!("docs/reference/{}", picture(entry.name)), figure));
+    for entry in cnsim_schemes::registry().iter() {
+        let figure =
+            figure::svg(&entry.name).map_err(|e| io::Error::other(format!("{}: {e}", entry.name)))?;
+        files.push((format!("docs/reference/{}", picture(&entry.name)), figure));
     }
     Ok(files)
 }
@@ -67,28 +68,25 @@ fn schemes() -> String {
          into one port of 10 Gb/s, with PAUSE. `cnsim describe SCHEME` runs the same and draws it in the terminal.\n\n\
          *In studies*: what the scenarios of a study set, where it is not the default.\n",
     );
-    let catalogue = cnsim_schemes::catalogue();
-    if !catalogue.is_empty() {
-        page.push_str("\n| name | title |\n|---|---|\n");
+    let registry = cnsim_schemes::registry();
+    page.push_str("\n| name | title |\n|---|---|\n");
+    for entry in registry.iter() {
+        let _ = writeln!(page, "| [`{}`](#{}) | {} |", entry.name, anchor(&entry.name), cell(&entry.title));
     }
-    for entry in catalogue {
-        let _ = writeln!(page, "| [`{}`](#{}) | {} |", entry.name, anchor(entry.name), cell(entry.title));
-    }
-    for entry in catalogue {
+    for entry in registry.iter() {
         chapter(&mut page, entry);
     }
     page
 }
 
-fn chapter(page: &mut String, entry: &Entry) {
+fn chapter(page: &mut String, entry: &Registration) {
     // Writing to a String cannot fail.
     let _ = writeln!(page, "\n## {}\n\n{}", entry.name, entry.title);
     if !entry.aliases.is_empty() {
         let names: Vec<String> = entry.aliases.iter().map(|name| format!("`{name}`")).collect();
         let _ = writeln!(page, "\nAlso found as {}.", names.join(", "));
     }
-    let about = entry.about();
-    let about = about.trim();
+    let about = entry.about.trim();
     if !about.is_empty() {
         let _ = writeln!(page, "\n{}", lower_headings(about));
     }
@@ -96,9 +94,9 @@ fn chapter(page: &mut String, entry: &Entry) {
         page,
         "\n![One flow meets one bottleneck under {0}: rates of two flows and the queue over 30 ms]({1})",
         entry.name,
-        picture(entry.name)
+        picture(&entry.name)
     );
-    let parameters = (entry.info)();
+    let parameters = &entry.params;
     if parameters.is_empty() {
         page.push_str("\nNo parameters.\n");
         return;
@@ -106,26 +104,25 @@ fn chapter(page: &mut String, entry: &Entry) {
     page.push_str(
         "\n| parameter | symbol | default | in studies | range | kind | meaning |\n|---|---|---|---|---|---|---|\n",
     );
-    let studies = cnsim_studies::per_study::in_studies(entry.name);
+    let studies = cnsim_studies::per_study::in_studies(&entry.name);
     for p in parameters {
         let _ = writeln!(
             page,
             "| `{}` | {} | {} | {} | {} | {} | {} |",
             p.key,
-            cell(p.symbol),
+            cell(&p.symbol),
             cell(&p.default),
-            cell(studies.get(p.key).map_or("", String::as_str)),
-            cell(&p.range),
-            cell(p.kind),
-            cell(p.doc)
+            cell(studies.get(&p.key).map_or("", String::as_str)),
+            cell(&p.range.to_string()),
+            cell(&p.kind),
+            cell(&p.doc)
         );
     }
-    let counters = entry.counters();
-    if !counters.is_empty() {
+    if !entry.counters.is_empty() {
         page.push_str("\n| counter | meaning |\n|---|---|\n");
     }
-    for (name, meaning) in counters {
-        let _ = writeln!(page, "| `{name}` | {} |", cell(meaning));
+    for c in &entry.counters {
+        let _ = writeln!(page, "| `{}` | {} |", c.name, cell(&c.meaning));
     }
 }
 
@@ -169,24 +166,21 @@ mod tests {
 
     #[test]
     fn a_chapter_shows_all_that_is_registered() {
-        use cnsim_scheme_api::{ParamError, ParamInfo};
-        let entry = Entry {
-            name: "halve",
-            aliases: &["half"],
-            title: "Halve",
-            source: "//! An idea.\n//!\n//! # Deviations\n//!\n//! None.\nfn x() {}\n",
-            info: || {
-                vec![ParamInfo {
-                    key: "q_eq",
-                    symbol: "Q_eq",
-                    doc: "Set point | target.",
-                    kind: "bytes",
-                    default: "26 KB".into(),
-                    range: "64 B to 10 MB".into(),
-                }]
-            },
-            build: |_| Err(ParamError { key: String::new(), reason: String::new(), remedy: String::new() }),
-        };
+        use cnsim_scheme_api::{Bytes, Scheme, params};
+        params! {
+            /// Of a scheme.
+            struct Halve {
+                /// Set point | target.
+                q_eq: Bytes = Bytes::from_kb(26), symbol "Q_eq", from Bytes::new(64), to Bytes::from_mb(10);
+            }
+        }
+        impl Scheme for Halve {
+            fn name(&self) -> &str {
+                "halve"
+            }
+        }
+        let source = "//! An idea.\n//!\n//! # Deviations\n//!\n//! None.\nfn x() {}\n";
+        let entry = Registration::new("Halve", source, Halve::default(), |p| p).alias("half");
         let mut page = String::new();
         chapter(&mut page, &entry);
         let expected = "\n## halve\n\nHalve\n\nAlso found as `half`.\n\nAn idea.\n\n### Deviations\n\nNone.\n\n\
@@ -199,7 +193,7 @@ mod tests {
     #[test]
     fn every_scheme_has_its_chapter() {
         let page = schemes();
-        for entry in cnsim_schemes::catalogue() {
+        for entry in cnsim_schemes::registry().iter() {
             assert!(page.contains(&format!("\n## {}\n", entry.name)), "{}", entry.name);
         }
         assert!(page.contains("| Z07: 75 KB |") && page.contains("| `cpid_changes` |"));

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod figure;
+pub mod fingerprints;
 pub mod generate;
 
 /// The code in `CONTRIBUTING.md`, compiled as a doc test.

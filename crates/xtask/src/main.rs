@@ -1,8 +1,8 @@
-//! Chores of the repository: `cnsim-xtask check` and `cnsim-xtask generate [--check]`.
+//! Chores of the repository: `cnsim-xtask check`, `cnsim-xtask generate [--check]` and `cnsim-xtask fingerprints`.
 //!
 //! Exit codes: 0 nothing to complain about, 1 complaints (one per line on stderr), 2 usage.
 
-use cnsim_xtask::{check, generate};
+use cnsim_xtask::{check, fingerprints, generate};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,8 +17,9 @@ fn main() -> ExitCode {
         }),
         ["generate", "--check"] => generate::stale(&root),
         ["generate"] => generate::write(&root).map(|()| Vec::new()),
+        ["fingerprints"] => return rewrite_fingerprints(&root),
         _ => {
-            eprintln!("usage: cnsim-xtask check | generate [--check]");
+            eprintln!("usage: cnsim-xtask check | generate [--check] | fingerprints");
             return ExitCode::from(2);
         }
     };
@@ -30,6 +31,21 @@ fn main() -> ExitCode {
             }
             eprintln!("{} complaint(s)", complaints.len());
             ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Writes the table of fingerprints anew and says which rows moved, and how.
+fn rewrite_fingerprints(root: &Path) -> ExitCode {
+    match fingerprints::write(root) {
+        Ok(moved) => {
+            moved.iter().for_each(|line| println!("{line}"));
+            println!("{} row(s) moved", moved.len());
+            ExitCode::SUCCESS
         }
         Err(error) => {
             eprintln!("{error}");

@@ -197,7 +197,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         out.packet_hops += h.hops();
         out.control_hops += h.control_hops;
         last = last.max(h.last_delivery);
-        for (i, c) in h.counters.iter().enumerate() {
+        for (i, c) in h.counters.numbers().iter().enumerate() {
             *counters.entry((h.scheme.unwrap_or(0), i)).or_default() += c;
         }
         let (host, series) = h.finish(net);
@@ -221,7 +221,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         out.control_discarded += s.control_discarded;
         out.packet_hops += s.hops();
         out.control_hops += s.control_hops();
-        for (i, c) in s.counters.iter().enumerate() {
+        for (i, c) in s.counters.numbers().iter().enumerate() {
             *counters.entry((s.scheme().unwrap_or(0), i)).or_default() += c;
         }
         let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
@@ -251,7 +251,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     }
     out.counters = counters
         .into_iter()
-        .filter_map(|((s, i), n)| Some(((*spec.schemes.get(s)?.counters().get(i)?).to_string(), n)))
+        .filter_map(|((s, i), n)| Some((spec.schemes.get(s)?.counters().get(i)?.name.to_string(), n)))
         .collect();
     out.fingerprint = Fingerprint { events: events.0, frames: frames.0, samples: samples.0 };
     if waiting > 0 && last < net.duration - net.duration / 10 {

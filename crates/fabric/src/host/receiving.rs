@@ -322,10 +322,17 @@ impl Host {
         self.made_control(Bytes::new(u64::from(CONTROL)));
     }
 
-    fn add_one(&mut self, counter: u8) {
-        if let Some(c) = self.counters.get_mut(usize::from(counter)) {
-            *c += 1;
+    #[inline]
+    fn add_one(&mut self, counter: &str) {
+        if let Err(cause) = self.counters.add(counter) {
+            self.reflector_fails(&cause);
         }
+    }
+
+    #[cold]
+    fn reflector_fails(&mut self, cause: &str) {
+        let now = Time::from_ps(self.now);
+        self.failure.get_or_insert(format!("reflector at host {}, {now}: {cause}", self.id));
     }
 
     /// Carries out what a reflector asked for.
@@ -342,11 +349,8 @@ impl Host {
         for action in &actions {
             match *action {
                 ReflectorAction::Reply(ref feedback) => self.answer(flow, feedback, net, wires, &say),
-                ReflectorAction::Count(i) => self.add_one(i),
-                ReflectorAction::Fail(ref cause) => {
-                    let now = Time::from_ps(self.now);
-                    self.failure.get_or_insert(format!("reflector at host {}, {now}: {cause}", self.id));
-                }
+                ReflectorAction::Count(ref name) => self.add_one(name),
+                ReflectorAction::Fail(ref cause) => self.reflector_fails(cause),
             }
         }
         actions.clear();

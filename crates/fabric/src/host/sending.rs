@@ -146,6 +146,13 @@ impl Host {
         Some(at)
     }
 
+    /// A reaction point has stopped the run.
+    #[cold]
+    fn reaction_fails(&mut self, now: u64, cause: &str) {
+        let now = Time::from_ps(now);
+        self.failure.get_or_insert(format!("reaction point at host {}, {now}: {cause}", self.id));
+    }
+
     /// Calls a reaction point and carries out what it asks for.
     pub(super) fn call(
         &mut self,
@@ -188,18 +195,12 @@ impl Host {
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0),
                 LimiterAction::Probe(probe) => self.probe(probe, key, sent),
-                LimiterAction::Count(i) => {
-                    if let Some(c) = self.counters.get_mut(usize::from(i)) {
-                        *c += 1;
+                LimiterAction::Count(name) => {
+                    if let Err(cause) = self.counters.add(&name) {
+                        self.reaction_fails(now, &cause);
                     }
                 }
-                LimiterAction::Fail(cause) => {
-                    self.failure.get_or_insert(format!(
-                        "reaction point at host {}, {}: {cause}",
-                        self.id,
-                        Time::from_ps(now)
-                    ));
-                }
+                LimiterAction::Fail(cause) => self.reaction_fails(now, &cause),
             }
         }
         self.limiter_actions = actions;

@@ -49,6 +49,13 @@ impl Switch {
         }
     }
 
+    /// A congestion point has stopped the run.
+    #[cold]
+    fn fails(&mut self, p: usize, cause: &str) {
+        let now = Time::from_ps(self.now);
+        self.failure.get_or_insert(format!("congestion point at node {} port {p}, {now}: {cause}", self.id));
+    }
+
     /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `apart`:
     /// what of its queue does not count now.
     pub(super) fn with_point(
@@ -107,17 +114,13 @@ impl Switch {
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
                 PointAction::Answer => answer = probe.is_some(),
-                PointAction::Count(i) => {
-                    if let Some(c) = self.counters.get_mut(usize::from(i)) {
-                        *c += 1;
+                PointAction::Count(name) => {
+                    if let Err(cause) = self.counters.add(&name) {
+                        self.fails(p, &cause);
                     }
                 }
                 PointAction::Fail(cause) => {
-                    self.failure.get_or_insert(format!(
-                        "congestion point at node {} port {p}, {}: {cause}",
-                        self.id,
-                        Time::from_ps(self.now)
-                    ));
+                    self.fails(p, &cause);
                 }
             }
         }

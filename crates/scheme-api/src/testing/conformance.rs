@@ -27,6 +27,13 @@ pub struct Promise {
     pub recovers: Option<(Bytes, Time)>,
 }
 
+impl Promise {
+    /// A scheme whose messages about a long queue limit a flow, down to this rate.
+    pub fn reacting(floor: Rate) -> Self {
+        Self { floor, reacts: true, ..Self::default() }
+    }
+}
+
 /// A promise that was not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {

@@ -2,8 +2,8 @@
 
 use super::Timers;
 use crate::{
-    Built, Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, PointId, Probe,
-    Purpose, Rate, ReactionPoint, Scheme, SourceSite, Stream, Tag, Time,
+    Built, Bytes, Class, Counts, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, PointId,
+    Probe, Purpose, Rate, ReactionPoint, Scheme, SourceSite, Stream, Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -16,6 +16,8 @@ pub struct ReactionRig {
     state: LimiterState,
     now: Time,
     timers: Timers,
+    /// What it counted.
+    pub counts: Counts,
     /// All that the reaction point asked for.
     pub actions: Vec<LimiterAction>,
     /// Probes sent and not yet taken, with time and bytes filled in.
@@ -33,6 +35,7 @@ impl ReactionRig {
     /// The same for a boxed scheme, with a seed.
     pub fn boxed(scheme: Box<dyn Scheme>, line: Rate, seed: u64) -> Self {
         Self {
+            counts: Counts::new(scheme.counters()),
             scheme,
             object: None,
             state: LimiterState::new(line, Bytes::new(1500), Stream::new(seed, 0, Purpose::Reaction)),
@@ -83,7 +86,11 @@ impl ReactionRig {
                 LimiterAction::Fail(cause) => {
                     self.failure.get_or_insert_with(|| format!("the scheme fails: {cause}"));
                 }
-                LimiterAction::Count(_) => {}
+                LimiterAction::Count(name) => {
+                    if let Err(why) = self.counts.add(name) {
+                        self.failure.get_or_insert(why);
+                    }
+                }
             }
         }
         self.actions.extend(actions);

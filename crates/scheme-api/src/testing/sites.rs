@@ -2,9 +2,10 @@
 
 use super::Timers;
 use crate::{
-    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl,
-    PointId, PointState, Probe, Purpose, Queue, QueueKind, QueueSite, RampAt, Rate, ReflectGate, Reflector,
-    ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time,
+    Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, Gate, NodeId, PointAction,
+    PointControl, PointId, PointState, Probe, Purpose, Queue, QueueKind, QueueSite, RampAt, Rate,
+    ReflectGate, Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag,
+    Time,
 };
 
 /// One congestion point at a queue whose length is scripted.
@@ -19,6 +20,8 @@ pub struct PointRig {
     marks: Stream,
     len: u64,
     arrived: u64,
+    /// What it counted.
+    pub counts: Counts,
     /// All that the congestion point asked for.
     pub actions: Vec<PointAction>,
     /// Why a run would have been stopped.
@@ -46,6 +49,7 @@ impl PointRig {
             marks: Stream::new(seed, 7, Purpose::Node),
             len: 0,
             arrived: 0,
+            counts: Counts::new(scheme.counters()),
             actions: Vec::new(),
             failure: None,
         };
@@ -80,7 +84,12 @@ impl PointRig {
                 PointAction::Fail(cause) => {
                     self.failure.get_or_insert_with(|| format!("the congestion point fails: {cause}"));
                 }
-                PointAction::Notify(..) | PointAction::Broadcast(_) | PointAction::Count(_) => {}
+                PointAction::Count(name) => {
+                    if let Err(why) = self.counts.add(name) {
+                        self.failure.get_or_insert(why);
+                    }
+                }
+                PointAction::Notify(..) | PointAction::Broadcast(_) => {}
             }
         }
         answered
@@ -178,6 +187,8 @@ pub struct ReflectorRig {
     /// Data in the network.
     pub state: ReflectorState,
     now: Time,
+    /// What it counted.
+    pub counts: Counts,
     /// All that the reflector asked for.
     pub actions: Vec<ReflectorAction>,
     /// Why a run would have been stopped.
@@ -201,6 +212,7 @@ impl ReflectorRig {
             started: false,
             state: ReflectorState::new(stream, scheme.plan().received),
             now: Time::ZERO,
+            counts: Counts::new(scheme.counters()),
             actions: Vec::new(),
             failure: None,
         })
@@ -222,7 +234,11 @@ impl ReflectorRig {
                 ReflectorAction::Fail(cause) => {
                     self.failure.get_or_insert_with(|| format!("the reflector fails: {cause}"));
                 }
-                ReflectorAction::Count(_) => {}
+                ReflectorAction::Count(name) => {
+                    if let Err(why) = self.counts.add(name) {
+                        self.failure.get_or_insert(why);
+                    }
+                }
             }
         }
         replies
@@ -239,7 +255,10 @@ impl ReflectorRig {
             ReflectGate::ReturnTags(counter) => {
                 let Tag::RateDiscovery(rate) = frame.tag else { return Vec::new() };
                 let said = Feedback::ReturnedRate { rate };
-                self.actions.extend([ReflectorAction::Count(counter), ReflectorAction::Reply(said)]);
+                self.actions.extend([ReflectorAction::Count(counter.into()), ReflectorAction::Reply(said)]);
+                if let Err(why) = self.counts.add(counter) {
+                    self.failure.get_or_insert(why);
+                }
                 return vec![said];
             }
         };

@@ -253,17 +253,15 @@ fn who_probes() {
         let params = with(&[("l0", l0), ("probe_jitter", "0"), ("first_probe", "full-interval")]);
         let mut rig =
             ReactionRig::new(E2cm { basis: Basis::Source, params: Arc::new(params) }, Rate::from_gbps(10.0));
-        let counted = |rig: &ReactionRig, index: u8| {
-            rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
-        };
+        let counted = |rig: &ReactionRig, counter: Counter| rig.counts.of(&counter.name).unwrap();
         rig.send(1_000_000);
         assert_eq!(rig.probes.len(), free, "{l0}");
         rig.feedback(&ecm(-1000.0));
         rig.send(1_000_000);
         assert_eq!(rig.probes.len() - free, limited, "{l0}");
-        assert_eq!(counted(&rig, PROBES), rig.probes.len(), "{l0}");
+        assert_eq!(counted(&rig, PROBES_SENT), rig.probes.len() as u64, "{l0}");
         let probe = rig.probes.pop_front().unwrap();
         rig.feedback(&Feedback::ProbeReply { probe, at: rig.now(), rx_rate: Rate::ZERO });
-        assert_eq!(counted(&rig, ANSWERS), 1);
+        assert_eq!(counted(&rig, PROBES_RETURNED), 1);
     }
 }

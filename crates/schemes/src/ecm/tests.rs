@@ -76,10 +76,9 @@ fn says(point: u32, fb: f64, stop: bool) -> Feedback {
     Feedback::Ecm { point: PointId(point), q_off: fb, q_delta: 0.0, fb, stop }
 }
 
-/// What a rig counted under this index.
-fn counted(rig: &ReactionRig, index: u8) -> usize {
-    let is = |a: &&cnsim_scheme_api::LimiterAction| matches!(a, cnsim_scheme_api::LimiterAction::Count(i) if *i == index);
-    rig.actions.iter().filter(is).count()
+/// What a rig counted.
+fn counted(rig: &ReactionRig, counter: Counter) -> u64 {
+    rig.counts.of(&counter.name).unwrap()
 }
 
 /// 75 KB are 50 frames: a share of 1/50, ten times that at full strength; 1500 B and less are every frame.

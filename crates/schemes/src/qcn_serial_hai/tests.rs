@@ -270,30 +270,26 @@ fn what_a_point_counts() {
         rig.frame(1, 150_000, Tag::None);
     });
     assert_eq!(rig.messages().len(), 10);
-    let counts = rig.actions.iter().filter(|a| matches!(a, cnsim_scheme_api::PointAction::Count(MESSAGES)));
-    assert_eq!(counts.count(), 10);
+    assert_eq!(rig.counts.of("cnm_messages"), Some(10));
 }
 
 /// A message of 0 is nothing. A step is hyperactive, and counted, only when both counts have passed five.
 #[test]
 fn what_a_source_counts() {
-    use cnsim_scheme_api::LimiterAction;
     let mut rig = reaction(&[]);
     rig.cnm(0);
     assert!(!rig.built());
-    let counted = |rig: &ReactionRig, index: u8| {
-        rig.actions.iter().filter(|a| matches!(a, LimiterAction::Count(i) if *i == index)).count()
-    };
+    let counted = |rig: &ReactionRig, counter: Counter| rig.counts.of(&counter.name).unwrap();
     (0..20).for_each(|_| rig.cnm(63));
     rig.wait(Time::from_ms(200));
-    assert_eq!((counted(&rig, DIVIDED), counted(&rig, HYPERACTIVE)), (1, 0), "time alone");
+    assert_eq!((counted(&rig, TARGETS_DIVIDED), counted(&rig, HYPERACTIVE_STEPS)), (1, 0), "time alone");
     let low = rig.rate();
     rig.cnm(0);
     assert_eq!(rig.rate(), low);
     // The byte count passes five at its sixth stage, within this many bytes; time has passed long ago.
     rig.send(5 * 151_500);
-    assert_eq!(counted(&rig, HYPERACTIVE), 0);
+    assert_eq!(counted(&rig, HYPERACTIVE_STEPS), 0);
     rig.send(75_000);
     rig.send(1500);
-    assert_eq!(counted(&rig, HYPERACTIVE), 1);
+    assert_eq!(counted(&rig, HYPERACTIVE_STEPS), 1);
 }

@@ -33,6 +33,7 @@ use crate::scenario::{Case, Ready, Scenario};
 use crate::store::RunRecord;
 use crate::study::Job;
 use crate::text::Problem;
+use cnsim_scheme_api::Registry;
 use std::collections::BTreeMap;
 
 /// Largest distance of one cell, in scales.
@@ -107,10 +108,9 @@ pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
 }
 
 /// Can a key change anything for a scheme under a PAUSE mode? What this cannot know shows as an equal configuration.
-fn matters(key: &str, scheme: &str, pause: &str) -> bool {
+fn matters(registry: &Registry, key: &str, scheme: &str, pause: &str) -> bool {
     if let Some(param) = key.strip_prefix("scheme.params.") {
-        let info = cnsim_schemes::find(scheme).map(|e| (e.info)()).unwrap_or_default();
-        return info.iter().any(|i| i.key == param);
+        return registry.find(scheme).is_some_and(|e| e.param(param).is_some());
     }
     match key {
         "host.limiter_queue"
@@ -124,9 +124,9 @@ fn matters(key: &str, scheme: &str, pause: &str) -> bool {
 }
 
 /// Can this scheme read this value of a parameter?
-fn reads(scheme: &str, key: &str, value: &str) -> bool {
+fn reads(registry: &Registry, scheme: &str, key: &str, value: &str) -> bool {
     let Some(leaf) = key.strip_prefix("scheme.params.") else { return true };
-    cnsim_schemes::find(scheme).is_some_and(|e| (e.build)(&[(leaf.into(), value.into())]).is_ok())
+    registry.find(scheme).is_some_and(|e| e.build(&[(leaf.into(), value.into())]).is_ok())
 }
 
 /// A combination and the runs it asks for.
@@ -183,8 +183,10 @@ impl<'a> Lab<'a> {
             mine.filter(comparable).map(move |p| (i, s, p))
         });
         for (i, scenario, p) in rows {
-            let case =
-                cnsim_schemes::find(&p.scheme).and_then(|e| scenario.case_of(&p.condition, &p.pause, e.name));
+            let case = scenario
+                .registry()
+                .find(&p.scheme)
+                .and_then(|e| scenario.case_of(&p.condition, &p.pause, &e.name));
             let zero = |c: &Case| crate::metrics::structural_zero(&p.metric, &c.pause, &c.scheme);
             // Two rows may name one case in different words: it is looked at once, against both.
             let same = |a: &Case, b: &Case| {
@@ -252,10 +254,12 @@ impl<'a> Lab<'a> {
         let set =
             |(s, v): &(usize, usize)| (self.switches[*s].key.clone(), self.switches[*s].values[*v].clone());
         // By one key two schemes may mean two things; what none of them can read is an error of who wrote it.
+        let registry = self.scenario_of(at).registry();
         let fits = |(k, v): &(String, String)| {
-            let typed = self.asked && !self.cases.iter().any(|c| reads(&c.scheme, k, v));
+            let typed = self.asked && !self.cases.iter().any(|c| reads(registry, &c.scheme, k, v));
             let free = !case.row.iter().any(|(set, _)| set == k);
-            free && matters(k, &case.scheme, &case.pause) && (reads(&case.scheme, k, v) || typed)
+            free && matters(registry, k, &case.scheme, &case.pause)
+                && (reads(registry, &case.scheme, k, v) || typed)
         };
         let mut sets: Vec<(String, String)> = combination.iter().map(set).filter(fits).collect();
         loop {

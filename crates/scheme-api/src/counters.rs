@@ -1,0 +1,63 @@
+//! Counters of a scheme: names, words and numbers.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A counter that a scheme has: declared as a constant beside the scheme, told by [`crate::Scheme::counters`], and
+/// counted by `count` of a handle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Name in the results: snake case.
+    pub name: Cow<'static, str>,
+    /// What is counted, in words.
+    pub meaning: Cow<'static, str>,
+}
+
+impl Counter {
+    /// A counter of this name and meaning.
+    pub const fn new(name: &'static str, meaning: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), meaning: Cow::Borrowed(meaning) }
+    }
+}
+
+impl From<Counter> for Cow<'static, str> {
+    fn from(counter: Counter) -> Self {
+        counter.name
+    }
+}
+
+/// The numbers counted at one node of the network, by the order of [`crate::Scheme::counters`].
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    names: Arc<[Counter]>,
+    numbers: Vec<u64>,
+}
+
+impl Counts {
+    /// All zero.
+    pub fn new(counters: Vec<Counter>) -> Self {
+        Self { numbers: vec![0; counters.len()], names: counters.into() }
+    }
+    /// Adds one to the counter of this name.
+    ///
+    /// # Errors
+    /// The scheme has no such counter: the cause to stop the run with.
+    #[inline]
+    pub fn add(&mut self, name: &str) -> Result<(), String> {
+        let at = self.names.iter().position(|c| c.name == name);
+        match at.and_then(|at| self.numbers.get_mut(at)) {
+            Some(number) => *number += 1,
+            None => return Err(format!("there is no counter `{name}` among `Scheme::counters`")),
+        }
+        Ok(())
+    }
+    /// The numbers, in order.
+    pub fn numbers(&self) -> &[u64] {
+        &self.numbers
+    }
+    /// The number of the counter of this name; none where the scheme has no such counter.
+    pub fn of(&self, name: &str) -> Option<u64> {
+        let at = self.names.iter().position(|c| c.name == name)?;
+        self.numbers.get(at).copied()
+    }
+}

@@ -1,0 +1,301 @@
+//! The registry: what the rest of the program knows of a scheme, and the list that it is looked up in.
+//!
+//! A scheme is registered in one place, beside its code: its name, title, text, parameters, counters and promise stand in
+//! one [`Registration`]. Scenario files, `--set`, `cnsim list`, `describe`, `sweep`, the report and the conformance suite
+//! read nothing else. A registry is a value that is passed in: a program may hold several, and a crate of its own adds
+//! its schemes to ours with [`Registry::register`].
+//!
+//! ```
+//! use cnsim_scheme_api::{Params, Registration, Registry, Scheme, params};
+//! params! {
+//!     /// Parameters of a scheme that does nothing.
+//!     pub struct Idle {
+//!         /// Weight.
+//!         w: f64 = 1.0, symbol "W", from 0.0, to 2.0;
+//!     }
+//! }
+//! impl Scheme for Idle {
+//!     fn name(&self) -> &str {
+//!         "idle"
+//!     }
+//! }
+//! let mut registry = Registry::default();
+//! registry.register(Registration::new("does nothing", "//! Idle.", Idle::default(), |p| p)).unwrap();
+//! let scheme = registry.find("IDLE").unwrap();
+//! let configured = scheme.build(&[("w".into(), "1/2".into())]).unwrap();
+//! assert_eq!(configured.values, [("w".to_string(), "0.5".to_string())]);
+//! assert!(scheme.build(&[("w".into(), "3".into())]).unwrap_err().remedy.contains("0 to 2"));
+//! ```
+
+use crate::testing::Promise;
+use crate::{Counter, ParamError, ParamInfo, Params, Scheme};
+use std::fmt;
+use std::sync::Arc;
+
+/// Parameters that were set but have no effect under the other settings: (key, reason).
+pub type Idle = Vec<(&'static str, &'static str)>;
+
+/// A scheme ready to run, with all its parameters as they are in effect.
+#[derive(Clone, Debug)]
+pub struct Configured {
+    /// The scheme.
+    pub scheme: Arc<dyn Scheme>,
+    /// Every parameter with its effective value: (key, text).
+    pub values: Vec<(String, String)>,
+    /// Parameters without effect under these settings: (key, reason).
+    pub idle: Vec<(String, String)>,
+}
+
+/// Sets (key, text) pairs over the defaults and builds the scheme.
+type Build = dyn Fn(&[(String, String)]) -> Result<Configured, ParamError> + Send + Sync;
+
+/// All that is registered of one scheme.
+#[derive(Clone)]
+pub struct Registration {
+    /// Name in scenario files, from [`Scheme::name`].
+    pub name: String,
+    /// Other names that find it.
+    pub aliases: Vec<String>,
+    /// One line for lists.
+    pub title: String,
+    /// Idea, sources, assumptions and deviations, as Markdown.
+    pub about: String,
+    /// Parameters with their defaults.
+    pub params: Vec<ParamInfo>,
+    /// What the scheme counts.
+    pub counters: Vec<Counter>,
+    /// What it promises with its defaults, for the conformance suite.
+    pub promise: Promise,
+    build: Arc<Build>,
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration").field("name", &self.name).field("title", &self.title).finish()
+    }
+}
+
+impl Registration {
+    /// A scheme made from a set of parameters. `source` is the text of its file: the comment at its head becomes
+    /// [`Registration::about`].
+    pub fn new<P, S>(
+        title: &str,
+        source: &str,
+        defaults: P,
+        make: impl Fn(P) -> S + Send + Sync + 'static,
+    ) -> Self
+    where
+        P: Params + Clone + Send + Sync + 'static,
+        S: Scheme + 'static,
+    {
+        Self::with_idle(title, source, defaults, |_| Idle::new(), make)
+    }
+
+    /// As [`Registration::new`], for parameters some of which have no effect under some settings: `idle` names them.
+    pub fn with_idle<P, S>(
+        title: &str,
+        source: &str,
+        defaults: P,
+        idle: impl Fn(&P) -> Idle + Send + Sync + 'static,
+        make: impl Fn(P) -> S + Send + Sync + 'static,
+    ) -> Self
+    where
+        P: Params + Clone + Send + Sync + 'static,
+        S: Scheme + 'static,
+    {
+        let usual = make(defaults.clone());
+        let mut params = P::info();
+        for (info, (_, value)) in params.iter_mut().zip(defaults.values()) {
+            info.default = value;
+        }
+        let owned = |list: Vec<(&'static str, String)>| list.into_iter().map(|(k, v)| (k.to_string(), v));
+        let build = move |pairs: &[(String, String)]| {
+            let mut params = defaults.clone();
+            for (key, text) in pairs {
+                params.set(key, text)?;
+            }
+            Ok(Configured {
+                values: owned(params.values()).collect(),
+                idle: idle(&params).into_iter().map(|(k, why)| (k.to_string(), why.to_string())).collect(),
+                scheme: Arc::new(make(params)),
+            })
+        };
+        Self::bridged(usual.name(), title, &head(source), params, build).counting(usual.counters())
+    }
+
+    /// A scheme that is not made from a Rust struct of parameters, such as one in another language: `build` sets
+    /// (key, text) pairs over the defaults that `params` tells of.
+    pub fn bridged(
+        name: &str,
+        title: &str,
+        about: &str,
+        params: Vec<ParamInfo>,
+        build: impl Fn(&[(String, String)]) -> Result<Configured, ParamError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            aliases: Vec::new(),
+            title: title.into(),
+            about: about.into(),
+            params,
+            counters: Vec::new(),
+            promise: Promise::default(),
+            build: Arc::new(build),
+        }
+    }
+
+    /// Adds a name that finds it, too.
+    pub fn alias(mut self, name: &str) -> Self {
+        self.aliases.push(name.into());
+        self
+    }
+
+    /// Says what the scheme counts. [`Registration::new`] asks the scheme itself.
+    pub fn counting(mut self, counters: Vec<Counter>) -> Self {
+        self.counters = counters;
+        self
+    }
+
+    /// Says what the scheme promises with its defaults.
+    pub fn promise(mut self, promise: Promise) -> Self {
+        self.promise = promise;
+        self
+    }
+
+    /// Builds the scheme from (key, text) pairs over its defaults.
+    ///
+    /// # Errors
+    /// The first pair that is refused.
+    pub fn build(&self, pairs: &[(String, String)]) -> Result<Configured, ParamError> {
+        (self.build)(pairs)
+    }
+
+    /// The parameter of this key.
+    pub fn param(&self, key: &str) -> Option<&ParamInfo> {
+        self.params.iter().find(|p| p.key == key)
+    }
+
+    /// Is this one of its names, whatever the case?
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name) || self.aliases.iter().any(|a| a.eq_ignore_ascii_case(name))
+    }
+}
+
+/// The comment at the head of a source file, as Markdown.
+fn head(source: &str) -> String {
+    let lines = source.lines().take_while(|l| l.starts_with("//!"));
+    let text = |l: &'_ str| l.trim_start_matches("//!").strip_prefix(' ').unwrap_or("").to_string();
+    lines.map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// A registration refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterError {
+    /// Name of the scheme.
+    pub scheme: String,
+    /// What is wrong.
+    pub reason: String,
+    /// What would be right.
+    pub remedy: String,
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "scheme `{}`: {}; {}", self.scheme, self.reason, self.remedy)
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
+/// The schemes that a program knows, in the order of their registration. A copy is cheap.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    list: Vec<Arc<Registration>>,
+}
+
+impl Registry {
+    /// Adds a scheme.
+    ///
+    /// # Errors
+    /// A name that is taken, or that a scenario file could not write.
+    pub fn register(&mut self, scheme: Registration) -> Result<(), RegisterError> {
+        let refuse = |reason: String, remedy: &str| {
+            Err(RegisterError { scheme: scheme.name.clone(), reason, remedy: remedy.into() })
+        };
+        for name in scheme.aliases.iter().chain([&scheme.name]) {
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            if name.is_empty() || name == "params" || !name.chars().all(plain) {
+                let reason = format!("`{name}` is no name of a scheme");
+                return refuse(reason, "write letters, digits, `-`, `_` or `.`, and not `params`");
+            }
+            if let Some(other) = self.find(name) {
+                return refuse(
+                    format!("the name `{name}` is taken by `{}` ({})", other.name, other.title),
+                    "choose another",
+                );
+            }
+        }
+        self.list.push(Arc::new(scheme));
+        Ok(())
+    }
+
+    /// Finds a scheme by one of its names, whatever the case.
+    pub fn find(&self, name: &str) -> Option<&Arc<Registration>> {
+        self.list.iter().find(|s| s.is_called(name))
+    }
+
+    /// All schemes, in the order of their registration.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Registration>> + Clone {
+        self.list.iter()
+    }
+
+    /// Names of all schemes.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.list.iter().map(|s| s.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::params! {
+        /// None.
+        struct Nothing {}
+    }
+
+    #[derive(Debug)]
+    struct Named(&'static str);
+
+    impl Scheme for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+    }
+
+    fn named(name: &'static str) -> Registration {
+        Registration::new("a title", "//! Head.\n//!\n//! * more\nuse x;\n//! no\n", Nothing {}, move |_| {
+            Named(name)
+        })
+    }
+
+    #[test]
+    fn a_name_finds_one_scheme() {
+        let mut registry = Registry::default();
+        registry.register(named("a.b").alias("ab")).unwrap();
+        assert_eq!(registry.find("AB").map(|s| s.name.as_str()), Some("a.b"));
+        assert_eq!(registry.find("a.b").unwrap().about, "Head.\n\n* more");
+        for (scheme, words) in [
+            (named("A.B"), "is taken by `a.b`"),
+            (named("c").alias("aB"), "is taken by `a.b`"),
+            (named("a b"), "is no name"),
+            (named(""), "is no name"),
+            (named("params"), "not `params`"),
+        ] {
+            let error = registry.register(scheme).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        registry.register(named("c")).unwrap();
+        assert_eq!(registry.names().collect::<Vec<_>>(), ["a.b", "c"]);
+    }
+}
