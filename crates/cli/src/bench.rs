@@ -1,10 +1,11 @@
 //! `cnsim bench`: packet-hops per CPU-second of a standard set, a child process per row for its own peak memory.
 
-use crate::{Common, Done, Failure, look};
+use crate::{Common, Done, Failure, look, progress};
 use cnsim_fabric::{Arrivals, LinkSpec, Routing, RunSpec};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry};
 use cnsim_studies::scenario::Scenario;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a row changes in the network that its scenario describes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -185,15 +186,37 @@ pub(crate) fn compare_schemes(
     let default = ["w2-60".to_string()];
     let rows = if rows.is_empty() { &default[..] } else { rows };
     check(registry, rows, duration)?;
-    let names = || registry.names();
-    let bar = indicatif::ProgressBar::new((rows.len() * names().count()) as u64 * u64::from(rounds));
+    let names: Vec<&str> = registry.names().collect();
+    let steps = (rows.len() * names.len()) as u64 * u64::from(rounds);
+    let results = progress::counted(steps, |done| in_turn(rows, &names, rounds, duration, done))?;
+    let columns: [Column; 6] = [
+        ROW,
+        SCHEME,
+        HOPS,
+        ("of them control", |r| percent(number(r, "control_hops") / number(r, "packet_hops"))),
+        SPEED,
+        ("share of none", |r| percent(number(r, "share_of_none"))),
+    ];
+    show(&results, &columns, as_json);
+    Ok(())
+}
+
+/// The medians of the schemes on each row; `done` counts the measurements.
+fn in_turn(
+    rows: &[String],
+    names: &[&str],
+    rounds: u16,
+    duration: Option<&str>,
+    done: &AtomicU64,
+) -> Result<Vec<Value>, Failure> {
+    let names = || names.iter().copied();
     let mut results = Vec::new();
     for row in rows {
         let mut seen: Vec<Vec<Value>> = names().map(|_| Vec::new()).collect();
         for _ in 0..rounds {
             for (scheme, seen) in names().zip(&mut seen) {
                 seen.push(in_child(row, scheme, duration)?);
-                bar.inc(1);
+                done.fetch_add(1, Ordering::Relaxed);
             }
         }
         let mut medians: Vec<Value> = Vec::new();
@@ -208,17 +231,7 @@ pub(crate) fn compare_schemes(
             results.push(r);
         }
     }
-    bar.finish_and_clear();
-    let columns: [Column; 6] = [
-        ROW,
-        SCHEME,
-        HOPS,
-        ("of them control", |r| percent(number(r, "control_hops") / number(r, "packet_hops"))),
-        SPEED,
-        ("share of none", |r| percent(number(r, "share_of_none"))),
-    ];
-    show(&results, &columns, as_json);
-    Ok(())
+    Ok(results)
 }
 
 /// Peak memory of this process so far, bytes, from the system; 0 where it does not say.

@@ -12,6 +12,7 @@ mod look_figure;
 mod look_report;
 mod look_table;
 mod look_topology;
+mod progress;
 mod reproduce;
 mod run;
 mod summary;

@@ -1,11 +1,7 @@
-//! How things look in a terminal: colour where it is wanted, aligned tables, progress.
+//! How things look in a terminal: colour where it is wanted, aligned tables, bars of characters.
 
-use cnsim_studies::study::Watch;
-use indicatif::{ProgressBar, ProgressStyle};
+pub(crate) use crate::progress::{duration, on_interrupt, with_progress};
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 /// A colour; never the only carrier of a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,80 +95,6 @@ fn aligned(header: &[&str], rows: &[Vec<String>], left: &dyn Fn(usize) -> bool) 
     out.join("\n")
 }
 
-/// Seconds as a person reads them.
-pub(crate) fn duration(seconds: f64) -> String {
-    if seconds < 0.5 {
-        return "less than 1 s".into();
-    }
-    let s = seconds.round() as u64;
-    match (s / 3600, s / 60 % 60, s % 60) {
-        (0, 0, s) => format!("{s} s"),
-        (0, m, s) => format!("{m} min {s:02} s"),
-        (h, m, _) => format!("{h} h {m:02} min"),
-    }
-}
-
-/// Time to go: what is left of the packet-hops expected at the speed so far; once the estimate is used up, by runs.
-fn to_go(work: f64, hops: f64, (done, total): (u64, u64), seconds: f64) -> Option<f64> {
-    if done >= total || seconds < 1.0 {
-        return None;
-    }
-    let by_runs = (done > 0).then(|| seconds / done as f64 * (total - done) as f64);
-    if hops > 0.0 && hops < 0.98 * work { Some((work - hops) / (hops / seconds)) } else { by_runs }
-}
-
-/// Shows progress on a terminal while `work` runs: runs done, packet-hops a second, time to go; `expected` are the
-/// packet-hops to be simulated.
-pub(crate) fn with_progress<T: Send>(
-    total: u64,
-    expected: f64,
-    watch: &Arc<Watch>,
-    quiet: bool,
-    work: impl FnOnce() -> T + Send,
-) -> T {
-    if quiet || !std::io::stderr().is_terminal() {
-        return work();
-    }
-    let bar = ProgressBar::new(total);
-    let style = ProgressStyle::with_template(" {bar:32} {pos}/{len} runs  {msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let started = Instant::now();
-    let finished = &std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let (bar, watched) = (&bar, watch.clone());
-        let painter = scope.spawn(move || {
-            while !finished.load(Ordering::Relaxed) {
-                let (done, hops) =
-                    (watched.done.load(Ordering::Relaxed), watched.live.load(Ordering::Relaxed));
-                let seconds = started.elapsed().as_secs_f64();
-                bar.set_position(done);
-                let eta = to_go(expected, hops as f64, (done, total), seconds)
-                    .map_or_else(String::new, |s| format!("ETA {}", duration(s)));
-                bar.set_message(format!(
-                    "{:.1} M packet-hops/s  {eta}",
-                    hops as f64 / seconds.max(0.05) / 1e6
-                ));
-                std::thread::park_timeout(Duration::from_millis(200));
-            }
-            bar.finish_and_clear();
-        });
-        let result = work();
-        finished.store(true, Ordering::Relaxed);
-        painter.thread().unpark();
-        result
-    })
-}
-
-/// Ctrl-C asks the runs to stop; what is finished is kept. A second one ends the program at once.
-pub(crate) fn on_interrupt(watch: &Arc<Watch>) {
-    let watch = watch.clone();
-    let _ = ctrlc::set_handler(move || {
-        if watch.stop.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    });
-}
-
 /// Heights of a bar.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -202,27 +124,4 @@ pub(crate) fn bars(values: &[f64], width: usize, top: f64) -> String {
             if share < 0.01 { ' ' } else { BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1] }
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_read_well() {
-        assert_eq!(duration(9.4), "9 s");
-        assert_eq!(duration(125.0), "2 min 05 s");
-        assert_eq!(duration(3725.0), "1 h 02 min");
-    }
-
-    #[test]
-    fn time_to_go_is_by_work_not_by_runs() {
-        // Ninety runs came from the store at once; ten long ones are half done.
-        let s = to_go(1000.0, 500.0, (90, 100), 60.0).unwrap();
-        assert!((s - 60.0).abs() < 1e-9, "{s}");
-        // The estimate was too small: by runs.
-        assert_eq!(to_go(1000.0, 1000.0, (50, 100), 60.0), Some(60.0));
-        assert_eq!(to_go(1000.0, 0.0, (0, 100), 60.0), None);
-        assert_eq!(to_go(0.0, 0.0, (100, 100), 60.0), None);
-    }
 }

@@ -337,7 +337,12 @@ pub const KEYS: &[Key] = &[
     key("figure.across", "condition|pause|scheme", "condition", "horizontal axis of a metric"),
     key("run.duration", "time", "1 s", "simulated time"),
     key("run.seeds", "integer", "5", "number of seeds"),
-    key("record.bin", "time", "1 ms", "width of a bin of the time series"),
+    key(
+        "record.bin",
+        "time",
+        "auto",
+        "width of a bin of the time series; auto follows the run: 1 ms where there are 200 of them, else less",
+    ),
     key("record.from", "time", "0 us", "rates, fairness and queue statistics are measured from here"),
     key("record.to", "time", "end", "to here"),
     key(
@@ -421,7 +426,7 @@ pub fn schema(registry: &cnsim_scheme_api::Registry) -> serde_json::Value {
                 json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*([kKmMgGtT]?(b|bit)(/s|ps)|%)\s*$"})
             }
             "time" => {
-                json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*(ps|ns|us|µs|ms|s)|off|end)\s*$"})
+                json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*(ps|ns|us|µs|ms|s)|off|end|auto)\s*$"})
             }
             "bytes" => {
                 json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*([kKmMgG]i?)?(B|pages)|off)\s*$"})

@@ -3,19 +3,24 @@
 use crate::fair::max_min;
 use crate::settings::Settings;
 use crate::stats::Summary;
-use cnsim_fabric::{HostOutcome, Outcome, SeriesKind, latency_quantile};
+use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, SeriesKind, latency_quantile};
 use cnsim_scheme_api::{NodeId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is measured at a port named by the scenario.
+/// What is measured at a port: those that the scenario names, and those where PAUSE or a discard happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PortFacts {
-    /// Data rate sent, Gb/s, mean of the run.
+    /// Data rate sent, Gb/s: of a named port in the measurement, of another one in the whole run; 0 for a host.
     pub throughput: f64,
     /// Share of the run in XOFF, per cent.
     pub paused: f64,
-    /// Mean queue over the measurement, KB.
+    /// XOFF messages that the port sent to its peer; 0 for a host, which sends none.
+    pub xoffs: u64,
+    /// Largest queue of the run, KB, however short; 0 for a host.
+    pub queue_max: f64,
+    /// Mean queue over the measurement, KB; 0 where the queue is not recorded.
     pub mean_queue: f64,
     /// Its standard deviation, KB.
     pub sd_queue: f64,
@@ -23,27 +28,67 @@ pub struct PortFacts {
     pub dropped: f64,
 }
 
-/// Facts of the named ports.
+/// Most ports of which facts are kept beside the named ones.
+const MOST_PORTS: usize = 128;
+
+/// Facts of the named ports, and of those that were in XOFF, sent XOFF or discarded frames: of many, those with most of it.
+/// A host's port has the host's name.
 pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> {
+    let mut all = named_ports(settings, out);
     let seconds = out.duration.as_secs_f64();
-    let window = (settings.from.as_secs_f64(), settings.to.as_secs_f64());
-    let facts = |at: (NodeId, u16)| {
+    let mut more: Vec<(f64, String, PortFacts)> = Vec::new();
+    for (h, host) in out.hosts.iter().enumerate() {
+        let paused = host.paused.as_secs_f64() / seconds * 100.0;
+        if paused > 0.0 {
+            let facts = PortFacts { paused, ..PortFacts::default() };
+            more.push((paused, settings.wiring.name(NodeId(h as u32)).to_string(), facts));
+        }
+    }
+    let first = settings.hosts() as u32;
+    for end in settings.wiring.links.iter().flat_map(|l| [l.a, l.b]).filter(|e| e.0.0 >= first) {
+        let Some(p) = out.port(settings.hosts(), end) else { continue };
+        let dropped = (p.dropped + p.dropped_by_limit) as f64;
+        let weight = p.paused.as_secs_f64() / seconds * 100.0 + p.xoffs as f64 + dropped;
+        if weight > 0.0 {
+            more.push((weight, settings.wiring.port_name(end), facts(p, seconds)));
+        }
+    }
+    more.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (_, name, facts) in more.into_iter().take(MOST_PORTS) {
+        all.entry(name).or_insert(facts);
+    }
+    all
+}
+
+/// What a port counted in the whole run.
+fn facts(p: &PortOutcome, seconds: f64) -> PortFacts {
+    PortFacts {
+        throughput: p.sent_bits as f64 / seconds / 1e9,
+        paused: p.paused.as_secs_f64() / seconds * 100.0,
+        xoffs: p.xoffs,
+        queue_max: p.queue_max as f64 / 1e3,
+        dropped: (p.dropped + p.dropped_by_limit) as f64,
+        ..PortFacts::default()
+    }
+}
+
+fn named_ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> {
+    let seconds = out.duration.as_secs_f64();
+    let of = |at: (NodeId, u16)| {
         let port = out.port(settings.hosts(), at)?;
         let queue = out.series(SeriesKind::Queue { node: at.0, port: at.1 });
-        let inside: Vec<f64> = queue.map_or(Vec::new(), |q| {
-            slice(&q.values, settings.bin.as_secs_f64(), window.0, window.1).iter().map(|v| v / 1e3).collect()
-        });
+        let inside: Vec<f64> =
+            queue.map_or(Vec::new(), |q| measured(settings, &q.values).iter().map(|v| v / 1e3).collect());
         let queue = Summary::of(&inside);
         Some(PortFacts {
-            throughput: port.sent_bits as f64 / seconds / 1e9,
-            paused: port.paused.as_secs_f64() / seconds * 100.0,
+            throughput: sent(settings, out, at)? / 1e9,
             mean_queue: queue.as_ref().map_or(0.0, |q| q.mean),
             sd_queue: queue.as_ref().map_or(0.0, |q| q.sd),
-            dropped: (port.dropped + port.dropped_by_limit) as f64,
+            ..facts(port, seconds)
         })
     };
     let named = settings.named.ports.iter();
-    named.filter_map(|p| Some((settings.wiring.port_name(*p), facts(*p)?))).collect()
+    named.filter_map(|p| Some((settings.wiring.port_name(*p), of(*p)?))).collect()
 }
 
 /// Measures a run.
@@ -82,6 +127,11 @@ pub fn measure(settings: &Settings, out: &Outcome) -> Vec<(&'static str, f64)> {
     if let Some(at) = out.frozen_since {
         all.push(("frozen_since", at.as_secs_f64() * 1e3));
     }
+    let ports = || out.switches.iter().flat_map(|s| &s.ports);
+    all.push(("pauses", ports().map(|p| p.xoffs).sum::<u64>() as f64));
+    all.push(("queue_max", ports().map(|p| p.queue_max).max().unwrap_or(0) as f64 / 1e3));
+    // No zero has a sign.
+    all.iter_mut().for_each(|m| m.1 += 0.0);
     all
 }
 
@@ -116,16 +166,30 @@ fn pause(settings: &Settings, out: &Outcome, all: &mut Measured) {
     }
 }
 
-/// Mean of a delivered series over the measurement, Gb/s.
-fn rate(settings: &Settings, out: &Outcome, host: usize) -> f64 {
-    let whole = settings.from == Time::ZERO && settings.to == settings.duration;
-    match out.series(SeriesKind::Delivered { host: NodeId(host as u32) }).filter(|_| !whole) {
-        Some(s) => {
-            let bin = settings.bin.as_secs_f64();
-            mean(slice(&s.values, bin, settings.from.as_secs_f64(), settings.to.as_secs_f64())) / 1e9
-        }
-        None => out.hosts[host].delivered_bits as f64 / out.duration.as_secs_f64() / 1e9,
+/// The bins of a series that lie in the measurement.
+fn measured<'a, T>(settings: &Settings, values: &'a [T]) -> &'a [T] {
+    slice(values, settings.bin.as_secs_f64(), settings.from.as_secs_f64(), settings.to.as_secs_f64())
+}
+
+/// Rate in the measurement, bit/s: the mean of its bins, or where the measurement is the whole run, these bits over its
+/// duration. None where a series is due and was not recorded.
+fn rate_of(settings: &Settings, out: &Outcome, kind: SeriesKind, bits: f64) -> Option<f64> {
+    if settings.whole() {
+        return Some(bits / out.duration.as_secs_f64());
     }
+    out.series(kind).map(|s| mean(measured(settings, &s.values)))
+}
+
+/// Data rate delivered to a host in the measurement, Gb/s.
+fn rate(settings: &Settings, out: &Outcome, host: usize) -> f64 {
+    let kind = SeriesKind::Delivered { host: NodeId(host as u32) };
+    rate_of(settings, out, kind, out.hosts[host].delivered_bits as f64).unwrap_or(0.0) / 1e9
+}
+
+/// Data rate sent by a switch port in the measurement, bit/s.
+fn sent(settings: &Settings, out: &Outcome, (node, port): (NodeId, u16)) -> Option<f64> {
+    let bits = out.port(settings.hosts(), (node, port))?.sent_bits as f64;
+    rate_of(settings, out, SeriesKind::Sent { node, port }, bits)
 }
 
 fn throughput(settings: &Settings, out: &Outcome, all: &mut Measured) {
@@ -136,9 +200,8 @@ fn throughput(settings: &Settings, out: &Outcome, all: &mut Measured) {
     for l in &settings.wiring.links {
         for end in [l.a, l.b] {
             let Some(p) = out.port(settings.hosts(), end) else { continue };
-            let per_second = 1.0 / out.duration.as_secs_f64() / 1e9;
-            let (data, control) =
-                (p.sent_bits as f64 * per_second, p.control_sent as f64 * 512.0 * per_second);
+            let Some(data) = sent(settings, out, end).map(|bps| bps / 1e9) else { continue };
+            let control = p.control_sent as f64 * 512.0 / out.duration.as_secs_f64() / 1e9;
             let load = (data + control) / l.rate.gbps();
             if worst.is_none_or(|w| load > w.0) {
                 worst = Some((load, l.rate.gbps() - data, control));
@@ -155,17 +218,9 @@ fn throughput(settings: &Settings, out: &Outcome, all: &mut Measured) {
         all.push(("aggregate_loss", ideal - total));
     }
     if settings.named.ports.len() > 1 {
-        if let Some(p) = settings.named.ports.first().and_then(|p| out.port(settings.hosts(), *p)) {
-            all.push(("port_throughput", p.sent_bits as f64 / out.duration.as_secs_f64() / 1e9));
-        }
-        let sum: u64 = settings
-            .named
-            .ports
-            .iter()
-            .filter_map(|p| out.port(settings.hosts(), *p))
-            .map(|p| p.sent_bits)
-            .sum();
-        all.push(("ports_throughput", sum as f64 / out.duration.as_secs_f64() / 1e9));
+        let rates = || settings.named.ports.iter().filter_map(|p| sent(settings, out, *p));
+        all.extend(rates().next().map(|first| ("port_throughput", first / 1e9)));
+        all.push(("ports_throughput", rates().sum::<f64>() / 1e9));
     }
 }
 
@@ -177,9 +232,10 @@ fn hot_port(settings: &Settings, out: &Outcome, all: &mut Measured) {
     all.push(("hot_port_throughput", hot_rate));
     all.push(("throughput", hot_rate));
     all.push(("innocent_throughput", total - hot_rate));
-    let innocent = (0..settings.hosts()).map(|h| settings.offered_elsewhere(h)).sum::<f64>() / 1e9;
+    let span = (settings.from, settings.to);
+    let innocent = (0..settings.hosts()).map(|h| settings.offered_between(h, false, span)).sum::<f64>() / 1e9;
     if innocent > 0.0 {
-        all.push(("innocent_flow_utilization", (total - hot_rate) / innocent * 100.0));
+        all.push(("innocent_flow_utilization", share((total - hot_rate) / innocent)));
     }
     let windows: Vec<(f64, f64)> = match settings.hotspot() {
         Some(h) => h.windows().iter().map(|w| (w.0.as_secs_f64(), w.1.as_secs_f64())).collect(),
@@ -195,6 +251,7 @@ fn hot_port(settings: &Settings, out: &Outcome, all: &mut Measured) {
                 all.push(("mean_hot_queue", s.mean));
                 all.push(("sd_hot_queue", s.sd));
                 all.push(("mean_hot_queue_late", mean(&kb[kb.len() / 2..])));
+                all.extend(quantile(&kb, 0.99).map(|q| ("queue_p99", q)));
             }
         }
         if let (Some(d), [(from, to)]) = (out.series(SeriesKind::Dropped { node }), &windows[..])
@@ -214,19 +271,25 @@ fn hot_port(settings: &Settings, out: &Outcome, all: &mut Measured) {
     }
     let Some(h) = settings.hotspot() else { return };
     let Some(s) = out.series(SeriesKind::Delivered { host: NodeId(h.host as u32) }) else { return };
-    let slow = mean(&inside(&s.values));
+    let slow = inside(&s.values);
+    // Slow for less than a bin: nothing is known of it.
+    if slow.is_empty() {
+        return;
+    }
+    let slow = mean(&slow);
     if h.rate.bps() > 0.0 {
-        all.push(("bottleneck_utilization", slow / h.rate.bps() * 100.0));
+        all.push(("bottleneck_utilization", share(slow / h.rate.bps())));
     }
     if h.period.is_some() {
         let spent: f64 = windows.iter().map(|w| w.1 - w.0).sum();
-        let offered: f64 =
-            (0..settings.hosts()).map(|i| settings.offered_by(i).bps() - settings.offered_elsewhere(i)).sum();
+        let run = (Time::ZERO, settings.duration);
+        let offered: f64 = (0..settings.hosts()).map(|i| settings.offered_between(i, true, run)).sum();
         if seconds > spent && offered > 0.0 {
             let bits = out.hosts[h.host].delivered_bits as f64 - slow * spent;
-            all.push(("victim_utilization_otherwise", bits / (seconds - spent) / offered * 100.0));
+            all.push(("victim_utilization_otherwise", share(bits / (seconds - spent) / offered)));
             let allowed = spent * h.rate.bps() + (seconds - spent) * offered;
-            all.push(("victim_flow_utilization", out.hosts[h.host].delivered_bits as f64 / allowed * 100.0));
+            let delivered = out.hosts[h.host].delivered_bits as f64;
+            all.push(("victim_flow_utilization", share(delivered / allowed)));
         }
         return;
     }
@@ -244,32 +307,21 @@ fn hot_port(settings: &Settings, out: &Outcome, all: &mut Measured) {
 
 /// Rates of fixed flows and their fairness.
 fn flows(settings: &Settings, out: &Outcome, all: &mut Measured) {
-    let bin = settings.bin;
-    let series = |src: NodeId, dst: NodeId| out.series(SeriesKind::Flow { src, dst });
-    let whole = settings.from == Time::ZERO && settings.to == settings.duration;
     let hosts = settings.hosts();
-    let rates: Vec<f64> = settings
-        .fixed_flows()
-        .iter()
-        .filter_map(|&(a, b)| match series(NodeId(a as u32), NodeId(b as u32)).filter(|_| !whole) {
-            Some(s) => {
-                let (from, to) = (settings.from.as_secs_f64(), settings.to.as_secs_f64());
-                Some(mean(slice(&s.values, bin.as_secs_f64(), from, to)) / 1e6)
-            }
-            None => {
-                let bytes = *out.matrix.get(a * hosts + b)?;
-                Some(bytes as f64 * 8.0 / out.duration.as_secs_f64() / 1e6)
-            }
-        })
-        .collect();
+    let rate = |&(a, b): &(usize, usize)| {
+        let kind = SeriesKind::Flow { src: NodeId(a as u32), dst: NodeId(b as u32) };
+        let bits = out.matrix.get(a * hosts + b).map(|bytes| *bytes as f64 * 8.0);
+        Some(rate_of(settings, out, kind, bits.unwrap_or(0.0))? / 1e6)
+            .filter(|_| bits.is_some() || !settings.whole())
+    };
+    let rates: Vec<f64> = settings.fixed_flows().iter().filter_map(rate).collect();
     if !rates.is_empty() {
         all.push(("flow_rate", mean(&rates)));
         all.push(("flow_rate_min", rates.iter().copied().fold(f64::INFINITY, f64::min)));
         all.push(("flow_rate_max", rates.iter().copied().fold(0.0, f64::max)));
     }
-    let bin = bin.as_secs_f64();
     let indices = fairness(settings, out);
-    let window = slice(&indices, bin, settings.from.as_secs_f64(), settings.to.as_secs_f64());
+    let window = measured(settings, &indices);
     let steady: Vec<f64> = window.iter().filter(|i| i.1).filter_map(|i| i.0).collect();
     if !steady.is_empty() {
         all.push(("fairness", mean(&steady)));
@@ -339,13 +391,39 @@ fn transfers(out: &Outcome, all: &mut Measured) {
     all.push(("incomplete_transfers", incomplete as f64));
     if !times.is_empty() {
         all.push(("completion_time", mean(&times)));
-        let at = ((times.len() as f64 * 0.99).ceil() as usize).clamp(1, times.len());
-        all.push(("completion_time_p99", times[at - 1]));
+        let at = |q: f64| times[((times.len() as f64 * q).ceil() as usize).clamp(1, times.len()) - 1];
+        for (id, q) in [
+            ("completion_time_p50", 0.5),
+            ("completion_time_p90", 0.9),
+            ("completion_time_p99", 0.99),
+            ("completion_time_max", 1.0),
+        ] {
+            all.push((id, at(q)));
+        }
     }
 }
 
-/// Bins that lie within [from, to], seconds.
+/// A share in per cent. More than all is what was in flight, or waited, as the measurement began: utilisations end at 100.
+fn share(of: f64) -> f64 {
+    (of * 100.0).clamp(0.0, 100.0)
+}
+
+/// Fewest samples of which a 99th percentile says more than their maximum.
+const SAMPLES: usize = 100;
+
+/// A quantile between the two samples next to it; none of too few samples.
+fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = q * (sorted.len() as f64 - 1.0);
+    let (below, above) = (sorted.get(at.floor() as usize)?, sorted.get(at.ceil() as usize)?);
+    (sorted.len() >= SAMPLES).then(|| below + (above - below) * at.fract())
+}
+
+/// Bins that lie wholly within [from, to], seconds.
 fn slice<T>(values: &[T], bin: f64, from: f64, to: f64) -> &[T] {
-    let at = |t: f64| ((t / bin).round() as usize).min(values.len());
-    &values[at(from)..at(to).max(at(from))]
+    const ROUNDING: f64 = 1e-6;
+    let first = ((from / bin - ROUNDING).ceil().max(0.0) as usize).min(values.len());
+    let last = ((to / bin + ROUNDING).floor().max(0.0) as usize).min(values.len());
+    &values[first..last.max(first)]
 }

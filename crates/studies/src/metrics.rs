@@ -26,6 +26,85 @@ pub enum Tolerance {
     Either(f64, f64),
 }
 
+/// The span over which a metric is taken.
+///
+/// One rule: rates, fairness, queue statistics and utilisations belong to the measurement, `record.from` to `record.to`; what
+/// is counted or timed event by event, and extremes, belong to the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// From `record.from` to `record.to`.
+    Measurement,
+    /// The whole run, whatever `record` says.
+    Run,
+    /// While the hot port is slow; the measurement where there is no hotspot.
+    Hotspot,
+    /// After the hotspot.
+    Afterwards,
+}
+
+impl Span {
+    /// As a sentence for `cnsim explain`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Measurement => "Taken from record.from to record.to: the whole run unless these are set.",
+            Self::Run => "Taken over the whole run, whatever record.from and record.to say.",
+            Self::Hotspot => {
+                "Taken while the hot port is slow, whatever record.from and record.to say; without a hotspot, between these."
+            }
+            Self::Afterwards => "Taken after the hotspot, whatever record.from and record.to say.",
+        }
+    }
+
+    /// For the column `note` where a part of the run is measured; none for what is of that part.
+    pub fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Measurement => None,
+            Self::Run => Some("of the whole run"),
+            Self::Hotspot => Some("of the hotspot"),
+            Self::Afterwards => Some("of the time after the hotspot"),
+        }
+    }
+}
+
+/// Metrics of the measurement; others that are neither here nor of the hotspot are of the whole run.
+const MEASUREMENT: &[&str] = &[
+    "aggregate_throughput",
+    "hot_port_throughput",
+    "innocent_throughput",
+    "throughput",
+    "innocent_flow_utilization",
+    "flow_rate",
+    "flow_rate_min",
+    "flow_rate_max",
+    "throughput_loss",
+    "aggregate_loss",
+    "fairness",
+    "ports_throughput",
+    "port_throughput",
+];
+
+/// Metrics of the time in which the hot port is slow.
+const HOTSPOT: &[&str] = &[
+    "bottleneck_utilization",
+    "mean_hot_queue",
+    "sd_hot_queue",
+    "queue_p99",
+    "mean_hot_queue_late",
+    "late_drops",
+];
+
+impl Metric {
+    /// The span over which it is taken.
+    pub fn span(&self) -> Span {
+        match self.id {
+            id if MEASUREMENT.contains(&id) => Span::Measurement,
+            id if HOTSPOT.contains(&id) => Span::Hotspot,
+            "recovery_time" | "recovery_deficit" => Span::Afterwards,
+            _ => Span::Run,
+        }
+    }
+}
+
 impl Tolerance {
     /// The tolerance around this published value.
     pub fn around(self, value: f64) -> f64 {
@@ -63,21 +142,21 @@ pub const METRICS: &[Metric] = &[
         "aggregate",
         "Gb/s",
         Tolerance::Relative(0.03),
-        "data bits delivered to all hosts during the run, divided by its duration; drops and control frames excluded",
+        "data rate delivered to all hosts; drops and control frames excluded",
     ),
     metric(
         "hot_port_throughput",
         "hot port",
         "Gb/s",
         Tolerance::Relative(0.03),
-        "data bits delivered to the hot host during the whole run, divided by its duration",
+        "data rate delivered to the hot host",
     ),
     metric(
         "time_paused",
         "paused",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the run during which a transmitter was in XOFF, mean over all sending hosts but the hot one, or as record.paused says",
+        "share of the time during which a transmitter was in XOFF, mean over all sending hosts but the hot one, or as record.paused says",
     ),
     metric(
         "dropped_frames",
@@ -119,14 +198,14 @@ pub const METRICS: &[Metric] = &[
         "utilisation",
         "%",
         Tolerance::Relative(0.03),
-        "bits delivered by the hot port while it is slow, over what its service rate allows",
+        "bits delivered by the hot port while it is slow, over what its service rate allows; in bins that lie wholly within that time, and at most 100 %",
     ),
     metric(
         "mean_hot_queue",
         "mean queue",
         "KB",
         Tolerance::Relative(0.05),
-        "mean length of the hot queue while the port is slow (sampled at each bin's end); the whole run where there is no hotspot",
+        "mean length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot",
     ),
     metric(
         "sd_hot_queue",
@@ -135,6 +214,21 @@ pub const METRICS: &[Metric] = &[
         Tolerance::Relative(0.05),
         "standard deviation of the same samples",
     ),
+    metric(
+        "queue_p99",
+        "99 % queue",
+        "KB",
+        Tolerance::Relative(0.05),
+        "99th percentile of the same samples; none of fewer than 100 samples",
+    ),
+    metric(
+        "queue_max",
+        "largest queue",
+        "KB",
+        Tolerance::Relative(0.05),
+        "largest queue of any switch port, exact however short it was: no bin hides it",
+    ),
+    metric("pauses", "XOFF sent", "", Tolerance::Relative(0.05), "XOFF messages sent by all switch ports"),
     metric(
         "mean_latency",
         "latency",
@@ -155,14 +249,14 @@ pub const METRICS: &[Metric] = &[
         "throughput",
         "Gb/s",
         Tolerance::Relative(0.03),
-        "data rate delivered to the one receiver, mean of the measurement",
+        "data rate delivered to the one receiver",
     ),
     metric(
         "innocent_flow_utilization",
         "innocent utilisation",
         "%",
         Tolerance::Relative(0.03),
-        "throughput of the flows not addressed to the hot host over what is offered to them",
+        "throughput of the flows not addressed to the hot host over what is offered to them; at most 100 %",
     ),
     metric(
         "victim_flow_utilization",
@@ -276,35 +370,35 @@ pub const METRICS: &[Metric] = &[
         "paused, affected",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the run in XOFF, mean over the sending hosts but the hot one that were in XOFF at some time",
+        "share of the time in XOFF, mean over the sending hosts but the hot one that were in XOFF at some time",
     ),
     metric(
         "time_paused_touched",
         "paused, touched",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the run in XOFF, mean over the transmitters that were in XOFF at some time: hosts, the hot one too, and links between switches",
+        "share of the time in XOFF, mean over the transmitters that were in XOFF at some time: hosts, the hot one too, and links between switches",
     ),
     metric(
         "time_paused_links",
         "paused links",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the run in XOFF, mean over the transmitters of links between switches",
+        "share of the time in XOFF, mean over the transmitters of links between switches",
     ),
     metric(
         "time_paused_all",
         "paused, all",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the run in XOFF, mean over sending hosts and links between switches together",
+        "share of the time in XOFF, mean over sending hosts and links between switches together",
     ),
     metric(
         "latency_p50",
         "median latency",
         "us",
         Tolerance::Relative(0.05),
-        "median time from a frame's generation to its reception, to 6 %",
+        "median time from a frame's generation to its reception, from a histogram of 16 buckets to an octave, interpolated",
     ),
     metric("latency_p99", "99 % latency", "us", Tolerance::Relative(0.05), "99th percentile of the same"),
     metric(
@@ -335,12 +429,27 @@ pub const METRICS: &[Metric] = &[
         Tolerance::Relative(0.05),
         "from a transfer's start to the reception of its last byte, mean over those completed",
     ),
+    metric("completion_time_p50", "median completion", "us", Tolerance::Relative(0.05), "median of the same"),
+    metric(
+        "completion_time_p90",
+        "90 % completion",
+        "us",
+        Tolerance::Relative(0.05),
+        "90th percentile of the same",
+    ),
     metric(
         "completion_time_p99",
         "99 % completion",
         "us",
         Tolerance::Relative(0.05),
         "99th percentile of the same",
+    ),
+    metric(
+        "completion_time_max",
+        "longest completion",
+        "us",
+        Tolerance::Relative(0.05),
+        "longest of the same",
     ),
     metric(
         "control_discarded",

@@ -122,7 +122,6 @@ impl Settings {
             wiring.links.iter().map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame }).collect();
         let buffer = buffer(&mut r, &loops, &wiring);
         let duration = r.quantity("run.duration", Time::from_us(1), Time::from_s(1000));
-        let bin = r.quantity("record.bin", Time::from_us(1), Time::from_s(10)).min(duration);
         let hotspots = hotspots(&mut r, &wiring, duration);
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
         let named = named(&mut r, &wiring, receiver);
@@ -167,6 +166,21 @@ impl Settings {
             let reason = format!("nothing is measured between {from} and {to} of {duration}");
             let keys = ["record.from", "record.to", "run.duration"];
             r.clash(&keys, reason, "make record.from < record.to <= run.duration");
+        }
+        let bin = match r.word("record.bin").as_str() {
+            "auto" => {
+                let slow = hotspots.iter().flat_map(Hotspot::windows).map(|w| w.1.saturating_sub(w.0)).min();
+                auto_bin(duration, to.saturating_sub(from), slow)
+            }
+            _ => r.quantity("record.bin", Time::from_us(1), Time::from_s(10)).min(duration),
+        };
+        if from < to && to - from < bin {
+            let reason = format!("no bin of {bin} lies between {from} and {to}");
+            r.clash(
+                &["record.bin", "record.from", "record.to"],
+                reason,
+                "use a smaller record.bin, or \"auto\"",
+            );
         }
         let settings = Self {
             switch_processing,
@@ -224,11 +238,16 @@ impl Settings {
         Rate::from_bps(sum)
     }
 
-    /// Rate offered by a host to all but the one behind the hot port.
-    pub fn offered_elsewhere(&self, host: usize) -> f64 {
+    /// Rate in bit/s that a host offers to the one behind the hot port, or to all others, between two moments.
+    pub fn offered_between(&self, host: usize, to_hot: bool, span: (Time, Time)) -> f64 {
         let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
-        let rest = |p: &Plan| 1.0 - p.share_to(self.receiver, host, self.hosts());
-        self.plans[host].iter().map(|p| p.offered(line, self.duration).bps() * rest(p)).sum()
+        let who = (host, self.receiver, self.hosts());
+        self.plans[host].iter().map(|p| p.offered_between(line, who, to_hot, span)).sum()
+    }
+
+    /// Is the measurement the whole run?
+    pub fn whole(&self) -> bool {
+        self.from == Time::ZERO && self.to == self.duration
     }
 
     /// The sources of a host.
@@ -276,7 +295,10 @@ impl Settings {
         let hosts = self.hosts();
         let mut record = Record {
             bin: self.bin,
-            delivered: (0..hosts.min(1024)).map(|h| NodeId(h as u32)).collect(),
+            // Where a part of the run is measured, every rate needs its series.
+            delivered: (0..if self.whole() { hosts.min(1024) } else { hosts })
+                .map(|h| NodeId(h as u32))
+                .collect(),
             queues: self.named.ports.clone(),
             flows: self.named.flows.clone(),
             rates: self.named.limiters.clone(),
@@ -295,7 +317,12 @@ impl Settings {
                 }
             }
         }
-        if all {
+        if !self.whole() {
+            let fixed = self.fixed_flows();
+            let pairs = fixed.iter().take(MOST_FLOWS).map(|&(a, b)| (NodeId(a as u32), NodeId(b as u32)));
+            record.flows.extend(pairs.filter(|f| !self.named.flows.contains(f)));
+        }
+        if all || !self.whole() && self.greedy() {
             let ends = self.wiring.links.iter().flat_map(|l| [l.a, l.b]);
             let ends = ends.filter(|e| e.0.0 as usize >= hosts && !record.queues.contains(e));
             let more: Vec<_> = ends.collect();
@@ -341,6 +368,22 @@ impl Settings {
     }
 }
 
+/// Most flows whose rates are recorded for a measurement of a part of the run.
+const MOST_FLOWS: usize = 4096;
+
+/// The width of a bin that follows the run: the largest of 1, 2, 5, 10 ... us up to 1 ms that leaves 200 bins to the
+/// measurement and 20 to the shortest time that the hot port is slow, where the whole run stays below 20,000 bins.
+fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
+    const STEPS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+    let part = |t: Time, n: u64| Time::from_ps(t.as_ps() / n);
+    let wanted = slow.map_or(part(measured, 200), |s| part(measured, 200).min(part(s, 20)));
+    let least = part(duration, 20_000);
+    let steps = || STEPS.iter().map(|us| Time::from_us(*us));
+    let fits = steps().rev().find(|t| *t <= wanted).unwrap_or(Time::from_us(1));
+    let bound = steps().find(|t| *t >= least).unwrap_or(least);
+    fits.max(bound).min(duration)
+}
+
 /// Delays of the access links of hosts that send: `topology.added_delay`, or what makes the control loop as long as
 /// `topology.loop_delay` says: propagation there and back, processing in the switch of the frame and of the message, and
 /// in the host.
@@ -374,7 +417,13 @@ fn receiver(r: &mut Reader<'_>, wiring: &Wiring, hotspots: &[Hotspot], plans: &[
         return (r.host("record.host", &name, wiring).unwrap_or(0), true);
     }
     let only = || plans.iter().flatten().find_map(Plan::only);
-    let host = hotspots.first().map(|h| h.host).or_else(only);
+    // The one host that all transfers go to.
+    let addressed = || {
+        let mut all = plans.iter().flatten().flat_map(Plan::addressed);
+        let first = all.next()?;
+        all.all(|h| h == first).then_some(first)
+    };
+    let host = hotspots.first().map(|h| h.host).or_else(only).or_else(addressed);
     (host.unwrap_or(0), host.is_some())
 }
 

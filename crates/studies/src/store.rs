@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Bumped whenever the same configuration gives other results.
-pub const RESULT_VERSION: u32 = 5;
+pub const RESULT_VERSION: u32 = 6;
 
 /// A time series of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]

@@ -1,7 +1,7 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
 use crate::measure::{fairness, measure, ports};
-use crate::metrics::{METRICS, Metric, Tolerance, find, structural_zero};
+use crate::metrics::{METRICS, Metric, Span, Tolerance, find, structural_zero};
 use crate::papers::suspect;
 use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
@@ -9,9 +9,8 @@ use crate::stats::Summary;
 use crate::store::{Curve, RunRecord, Store};
 use cnsim_fabric::{Options, Outcome, RunError, SeriesKind};
 use cnsim_scheme_api::NodeId;
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// A run to be done.
 #[derive(Clone, Debug)]
@@ -75,8 +74,28 @@ pub fn run_jobs(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Option<RunRecord>>, String> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?;
-    pool.install(|| jobs.par_iter().map(|job| run_job(job, store, watch, 1)).collect())
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let work = || {
+        let mut mine = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(i) else { break };
+            let result = run_job(job, store, watch, 1);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            mine.push((i, result));
+        }
+        mine
+    };
+    let mut all: Vec<(usize, Result<Option<RunRecord>, String>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .flat_map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    all.sort_by_key(|a| a.0);
+    all.into_iter().map(|a| a.1).collect()
 }
 
 /// Runs one job on a number of threads.
@@ -139,7 +158,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let bin = settings.bin.as_secs_f64();
     let mut series = BTreeMap::new();
     let rounded = |values: &[f64], scale: f64| {
-        values.iter().map(|v| (v * scale * 1e4).round() / 1e4).collect::<Vec<f64>>()
+        values.iter().map(|v| (v * scale * 1e4).round() / 1e4 + 0.0).collect::<Vec<f64>>()
     };
     let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
         series.insert(name.to_string(), Curve { unit: unit.into(), bin, values });
@@ -162,7 +181,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     }
     for s in &out.series {
         match s.kind {
-            SeriesKind::Flow { src, dst } => {
+            SeriesKind::Flow { src, dst } if settings.named.flows.contains(&(src, dst)) => {
                 let name = format!("flow {}>{}", wiring.name(src), wiring.name(dst));
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
@@ -443,6 +462,16 @@ fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, val
     };
     if matches!(verdict, Verdict::Near | Verdict::Differs) {
         note = suspect(r, metric.id);
+    }
+    // Where a part of the run is measured, what is of another span says so.
+    let part = ["record.from", "record.to"].iter().any(|k| {
+        let key = crate::keys::find(k).map_or("", |k| k.default);
+        r.config[*k].as_str().is_some_and(|v| v != key)
+    });
+    let span =
+        metric.span().note().filter(|_| metric.span() != Span::Hotspot || r.config["hotspot.host"] != "off");
+    if let (true, Some(span)) = (part, span) {
+        note = if note.is_empty() { span.into() } else { format!("{note}; {span}") };
     }
     Some(Cell {
         study: r.study.clone(),

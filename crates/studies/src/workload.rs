@@ -60,6 +60,28 @@ impl Plan {
         line * share
     }
 
+    /// Rate that the host `me` of so many offers by it to `hot`, or to all others, between two moments: what starts
+    /// there, of transfers.
+    pub fn offered_between(
+        &self,
+        line: Rate,
+        (me, hot, hosts): (usize, usize, usize),
+        to_hot: bool,
+        (from, to): (Time, Time),
+    ) -> f64 {
+        let span = (to - from).as_secs_f64();
+        if let Arrivals::Transfers = self.arrivals {
+            let mine = |t: &&Transfer| {
+                (t.dst.0 as usize == hot) == to_hot && (from..to).contains(&(t.start.max(self.start)))
+            };
+            let bits: f64 = self.transfers.iter().filter(mine).map(|t| t.bytes.as_f64() * 8.0).sum();
+            return (bits / span).min(line.bps());
+        }
+        let active = self.stop.min(to).saturating_sub(self.start.max(from)).as_secs_f64() / span;
+        let here = self.share_to(hot, me, hosts);
+        self.offered(line, to).bps() * active * if to_hot { here } else { 1.0 - here }
+    }
+
     /// Share of its frames that go to a host.
     pub fn share_to(&self, host: usize, me: usize, hosts: usize) -> f64 {
         match &self.destinations {
@@ -78,6 +100,11 @@ impl Plan {
             Destinations::Fixed(n) if self.transfers.is_empty() => Some(n.0 as usize),
             _ => None,
         }
+    }
+
+    /// Hosts that its finite transfers go to.
+    pub fn addressed(&self) -> impl Iterator<Item = usize> {
+        self.transfers.iter().map(|t| t.dst.0 as usize)
     }
 
     /// Is it on at this time? (Greedy and random ones always; on-off ones in their on periods, if these are not random.)
