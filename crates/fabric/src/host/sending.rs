@@ -5,7 +5,8 @@ use super::*;
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
     pub(super) fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) -> bool {
-        if self.ahead_limit > 0 {
+        // Where nothing waits ahead and the FIFO has room, a frame passes the application FIFO at once.
+        if self.ahead_limit > 0 && (greedy || !self.ahead.is_empty() || self.fifo.len() >= self.fifo_limit) {
             return self.queue_ahead(dst, len, greedy, net);
         }
         let limiter = self.limiter_of(dst, net);
