@@ -103,8 +103,8 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A5",
         "r-min",
         "scheme.params.r_min",
-        "1 Mb/s | 10 Mb/s | 50 Mb/s",
-        "smallest rate of a limiter; 10 Mb/s fits the drops at 0 Gb/s",
+        "1 Mb/s | 2 Mb/s | 5 Mb/s | 7 Mb/s | 10 Mb/s | 20 Mb/s | 50 Mb/s",
+        "smallest rate of a limiter, any from 1 to 20 Mb/s; 10 Mb/s fits the drops of the single hop at 0 Gb/s, the fat tree asks for less than 7.9",
     ),
     a(
         "A6",
