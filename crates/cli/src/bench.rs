@@ -260,8 +260,7 @@ pub(crate) fn spec(
         .collect();
     let quiet = sets.iter().any(|s| s.0 == "hotspot.host");
     let tree = sets.iter().any(|s| s.1 == "k-ary-n-tree");
-    // The study's text with the lines that a row replaces left out, and with limiters as these rows have always
-    // had them: the backlog behind the limiters.
+    // The study's text with the lines that a row replaces left out.
     let text: String = text
         .lines()
         .filter(|l| {
@@ -271,7 +270,6 @@ pub(crate) fn spec(
                     || l.starts_with("stop = ")
                     || l.contains("hotspot.rate")))
         })
-        .filter(|l| !["limiter_backlog", "nic"].iter().any(|k| l.starts_with(&format!("{k} = "))))
         .filter(|l| !(tree && (l.starts_with("hosts = ") || l.starts_with("ports = "))))
         .map(|l| format!("{l}\n"))
         .collect();
