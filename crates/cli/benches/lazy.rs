@@ -17,19 +17,28 @@
 //! conservation. They must be equal to the engine's. What the cases never do (PAUSE, control, schemes) it only tests for.
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-#[path = "../../fabric/src/frame.rs"]
+#[path = "../../fabric/src/flows.rs"]
+#[allow(dead_code, unused_imports)]
+mod flows;
+#[path = "../../fabric/src/fast/frame.rs"]
 #[allow(dead_code, unused_imports)]
 mod frame;
 #[path = "../../fabric/src/net.rs"]
 #[allow(dead_code, unused_imports)]
 mod net;
-#[path = "../../fabric/src/source.rs"]
+#[path = "../../fabric/src/fast/source.rs"]
 #[allow(dead_code, unused_imports)]
 mod source;
 #[path = "../../fabric/src/tx_rate.rs"]
 #[allow(dead_code)]
 mod tx_rate;
+/// Where the files above look for each other.
+mod fast {
+    pub(crate) use crate::frame;
+}
 
+#[allow(unused_imports)]
+use cnsim_fabric as outcome;
 use cnsim_fabric as spec;
 use cnsim_fabric::{Organisation, RunError, RunSpec};
 use frame::{Frame, Hash, NEVER};
@@ -282,7 +291,16 @@ impl<B: Books> Lazy<B> {
             .map(|(h, s)| {
                 assert_eq!(s.sources.len(), 1, "one source a host");
                 let line = net.links[net.ports[h] as usize].expect("linked").tx;
-                let source = Source::new(&s.sources[0], h as u32, 0, net.hosts, line, net.seed, net.duration);
+                let source = Source::new(
+                    &s.sources[0],
+                    h as u32,
+                    0,
+                    &net.flows,
+                    net.hosts,
+                    line,
+                    net.seed,
+                    net.duration,
+                );
                 assert!(!source.greedy, "a source that is never held back");
                 (source, 0)
             })

@@ -9,6 +9,7 @@ mod draw;
 mod look;
 mod look_bars;
 mod look_figure;
+mod look_percentiles;
 mod look_report;
 mod look_table;
 mod look_topology;

@@ -1,6 +1,7 @@
 //! The figures of a scenario's page: time series below each table, then those that the scenario asks for.
 
 use crate::look_bars::bars;
+use crate::look_percentiles::percentiles;
 use crate::look_report::{CaseRuns, Scene};
 use crate::look_table::Layout;
 use cnsim_report::model::{Axis, Band, Figure, Level, Trace, Window};
@@ -24,21 +25,36 @@ pub(crate) fn figures(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     }
     // A name has one look in all figures that stand together.
     let mut looks: Vec<(String, Vec<String>)> = Vec::new();
-    for f in &mut all {
+    let mut of: Vec<usize> = Vec::new();
+    for f in &all {
         let at = looks.iter().position(|l| l.0 == f.group && !f.group.is_empty()).unwrap_or_else(|| {
             looks.push((f.group.clone(), Vec::new()));
             looks.len() - 1
         });
+        of.push(at);
         let names = &mut looks[at].1;
-        for t in f.traces.iter_mut().filter(|t| t.slot.is_some()) {
-            let i = names.iter().position(|n| *n == t.name).unwrap_or_else(|| {
+        for t in f.traces.iter().filter(|t| t.slot.is_some()) {
+            if !names.contains(&t.name) {
                 names.push(t.name.clone());
-                names.len() - 1
-            });
-            t.slot = Some(ordinal(i));
+            }
+        }
+    }
+    for (f, at) in all.iter_mut().zip(of) {
+        let names = &looks[at].1;
+        for t in f.traces.iter_mut().filter(|t| t.slot.is_some()) {
+            t.slot = names.iter().position(|n| *n == t.name).map(|i| spread(i, names.len()));
         }
     }
     all
+}
+
+/// Slot of the `i`-th of `n` settings: few are spread over the colours, more than there are colours are dashed.
+fn spread(i: usize, n: usize) -> u8 {
+    match n {
+        0 | 1 => 2,
+        2..=8 => (i * 7 / (n - 1)) as u8,
+        _ => ordinal(i),
+    }
 }
 
 /// A line: its case, the series, its name, and a slot where the name is no scheme's.
@@ -69,6 +85,7 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                 .collect::<Vec<_>>();
             all.extend(over_time(scene, &lines, id, title(series), String::new()));
         }
+        all.extend(percentiles(cases, id));
     }
     all
 }
@@ -127,10 +144,9 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     all
 }
 
-/// Slots in the order of distinct colours, then dashed.
+/// Slots in the order of the colours, then dashed.
 pub(crate) fn ordinal(i: usize) -> u8 {
-    const COLOURS: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 0];
-    (COLOURS[i % 8] as usize + i / 8 % 4 * 8) as u8
+    (i % 32) as u8
 }
 
 fn has(cases: &[&CaseRuns<'_>], series: &str) -> bool {
@@ -268,7 +284,13 @@ fn over_time(
         (_, b) => format!("Seed {shown}; band: least and greatest of up to {b} seeds."),
     };
     let windows = windows(scene, lines);
+    let same = |of: fn(&CaseRuns<'_>) -> String| -> String {
+        let mut values = lines.iter().map(|l| of(l.case));
+        let first = values.next().unwrap_or_default();
+        if values.all(|v| v == first) { first } else { String::new() }
+    };
     for f in &mut all {
+        (f.scheme, f.condition) = (same(|c| c.scheme.into()), same(|c| c.condition.into()));
         f.caption = [caption.as_str(), said.as_str()]
             .into_iter()
             .filter(|t| !t.is_empty())

@@ -73,7 +73,11 @@ pub(crate) fn build(p: &Parts<'_>) -> Report {
     let pages: Vec<Page> = p.scenarios.iter().filter_map(|s| page(p, s, &rests)).collect();
     let of_page = |n: &Published| pages.iter().any(|page| page.id == format!("{}/{}", n.study, n.scenario));
     Report {
-        title: "Published beside measured".into(),
+        title: match &pages[..] {
+            [one] if p.cells.iter().all(|c| c.published.is_none()) => one.title.clone(),
+            _ if p.cells.iter().any(|c| c.published.is_some()) => "Published beside measured".into(),
+            _ => "What was measured".into(),
+        },
         version: env!("CARGO_PKG_VERSION").into(),
         command: p.command.into(),
         facts: facts(p.records),
@@ -181,6 +185,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         topology: topology(s),
         tables: tables(&scene, &cells, &claimed, layout),
         figures: figures(&scene, layout),
+        figures_first: false,
         claims: decided.into_iter().map(|i| claim(&p.findings[i])).collect(),
         assumptions: assumptions(s, &scene),
         not_run: left.map(not_run).collect(),

@@ -10,6 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const COLUMNS: [&str; 5] =
     ["aggregate_throughput", "hot_port_throughput", "time_paused", "dropped_frames", "overhead"];
 
+/// What one asks of an experiment of one's own, where nothing was published, beside those five.
+const OWN: [&str; 5] =
+    ["queue_max", "mean_hot_queue", "latency_p99", "completion_time", "completion_time_p99"];
+
 /// How the conditions of a scenario are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
@@ -125,7 +129,8 @@ fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>) -> Vec<Head> {
     let wanted = |m: &Metric| {
         // Without a hotspot the rate of the one receiver is both.
         let twice = m.id == "hot_port_throughput" && published.contains("throughput");
-        published.contains(m.id) || claimed.contains(m.id) || (COLUMNS.contains(&m.id) && !twice)
+        let own = published.is_empty() && OWN.contains(&m.id) && cells.iter().any(|c| c.metric.id == m.id);
+        published.contains(m.id) || claimed.contains(m.id) || own || (COLUMNS.contains(&m.id) && !twice)
     };
     let mut heads: Vec<Head> = Vec::new();
     for m in METRICS.iter().filter(|m| wanted(m)) {

@@ -7,10 +7,12 @@ use crate::{Common, Done, Failure, ReproduceArgs};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::claims::{Claim, Finding, claims_csv, findings};
 use cnsim_studies::files::{digits, numbers_csv, results_json};
+use cnsim_studies::keys::MAX_SEEDS;
 use cnsim_studies::published::{self, Published};
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
 use cnsim_studies::store::{RunRecord, Store, write_atomically};
 use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs};
+use cnsim_studies::text::{MAX_FILE, read_file};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -52,6 +54,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         scenarios.iter_mut().for_each(|s| s.set_seeds(seeds));
     }
     let published = published_in(args.published.as_deref())?;
+    if let (Some(file), false) = (&args.published, common.quiet) {
+        let mut studies: Vec<&str> = EMBEDDED.iter().filter_map(|(id, _)| id.split('/').next()).collect();
+        studies.extend(scenarios.iter().map(|s| s.study.as_str()));
+        published::unknown(&published, &studies).iter().for_each(|l| eprintln!("{}: {l}", file.display()));
+    }
     let quick = args.what == "quick";
     let only = args.only.as_ref().map(|t| t.to_lowercase());
     let keep =
@@ -113,8 +120,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
 pub(crate) fn published_in(file: Option<&Path>) -> Result<Vec<Published>, Failure> {
     let found = match file {
         None => published::parse("published.csv", published::EMBEDDED),
-        Some(file) => std::fs::read_to_string(file)
-            .map_err(|e| format!("{}: {e}", file.display()))
+        Some(file) => read_file(file, MAX_FILE)
+            .map_err(|reason| {
+                format!("{}: {reason}\n  help: name a table like published.csv", file.display())
+            })
             .and_then(|text| published::parse(&file.display().to_string(), &text)),
     };
     found.map_err(Failure::Input)
@@ -128,6 +137,9 @@ pub(crate) fn words_of(case: &Case) -> String {
 pub(crate) fn refuse_no_seeds(seeds: u64) -> Done {
     match seeds {
         0 => Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)")),
+        n if n > MAX_SEEDS => {
+            Err(Failure::input(format!("--seeds {n} is out of range\n  help: 1 to {MAX_SEEDS}")))
+        }
         _ => Ok(()),
     }
 }

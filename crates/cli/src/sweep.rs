@@ -1,5 +1,6 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
+use crate::describe::said;
 use crate::look::{self, Colour, paint};
 use crate::reproduce::{
     interrupted, measured, refuse_huge, refuse_no_seeds, run_all, threads, write, write_report, write_results,
@@ -345,29 +346,28 @@ fn report(
         id: scenario.id(),
         title: format!("Sweep: {}", scenario.title),
         question: sweep.axes.iter().map(words).collect::<Vec<_>>().join("; "),
-        source: scenario.source.clone(),
+        source: if said(&scenario.source) { scenario.source.clone() } else { String::new() },
         figures: shown.iter().map(|m| figure(sweep, rows, m)).collect(),
+        figures_first: true,
         ..model::Page::default()
     };
-    let mut ids: Vec<(String, String)> = Vec::new();
+    let mut pauses: Vec<&str> = Vec::new();
     for r in rows {
-        let id = (r.point.case.scheme.clone(), r.point.case.pause.clone());
-        if !ids.contains(&id) {
-            ids.push(id);
+        if !pauses.contains(&r.point.case.pause.as_str()) {
+            pauses.push(&r.point.case.pause);
         }
     }
-    for (scheme, pause) in ids {
-        let mine = rows.iter().filter(|r| r.point.case.scheme == scheme && r.point.case.pause == pause);
+    for pause in pauses {
+        let mine = rows.iter().filter(|r| r.point.case.pause == pause);
         page.tables.push(model::Table {
-            id: format!("{scheme}-{pause}"),
-            condition: scheme.clone(),
-            pause: pause.clone(),
+            id: format!("pause-{pause}"),
+            pause: pause.into(),
             columns: shown.iter().map(|m| column(m)).collect(),
             rows: mine
                 .map(|r| model::Row {
-                    scheme: r.point.values.join(", "),
+                    scheme: r.point.case.scheme.clone(),
+                    condition: r.point.values.join(", "),
                     cells: shown.iter().map(|m| r.get(m.id).map(cell)).collect(),
-                    ..model::Row::default()
                 })
                 .collect(),
             ..model::Table::default()

@@ -228,12 +228,12 @@ pub(crate) fn new(name: &str) -> Done {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
         return Err(Failure::input(format!("`{name}` is not a name\n  help: use letters, digits, - and _")));
     }
-    print!("{}", cnsim_studies::keys::template(name));
+    print!("{}", cnsim_studies::schema::template(name));
     Ok(())
 }
 
 pub(crate) fn schema(common: &Common) -> Done {
-    println!("{:#}", cnsim_studies::keys::schema(&common.registry));
+    println!("{:#}", cnsim_studies::schema::schema(&common.registry));
     Ok(())
 }
 

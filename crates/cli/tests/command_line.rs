@@ -55,8 +55,8 @@ fn bad_input_names_file_line_key_reason_remedy() {
     refused(("stop = \"4 ms\"", "stop = \"9 ms\""), &["bad.toml:10:", "outside the run of 6 ms"]);
     refused(("stop = \"4 ms\"", "stop = \"1 ms\""), &["hotspot.stop", "not after its start"]);
     refused(
-        ("[run]", "[pause]\nhigh = \"149 KB\"\n[run]"),
-        &["bad.toml:12:", "watermark without headroom", "at most", "cnsim headroom"],
+        ("[run]", "[switch]\nshare = \"150 KB\"\n[pause]\nhigh = \"149 KB\"\n[run]"),
+        &["bad.toml:14:", "watermark without headroom", "at most", "cnsim headroom"],
     );
     refused(("[run]", "[pause]\nlow = \"140 KB\"\n[run]"), &["pause.low", "not below"]);
     refused(
@@ -313,7 +313,7 @@ fn a_new_published_row_adds_its_run() {
     std::fs::write(&file, format!("{head}B07,single-hop,x,off,none,overhead,many,Mb/s,\n")).unwrap();
     let o = cnsim(&["reproduce", "B07", "--published", &file, "--out", &out]);
     assert_eq!(o.status.code(), Some(2));
-    assert!(text(&o).contains("p.csv:2: value `many`"), "{}", text(&o));
+    assert!(text(&o).contains("p.csv:2:36: `value`: `many` is not a number"), "{}", text(&o));
 }
 
 /// A reader that goes away is no panic.

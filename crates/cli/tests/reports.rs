@@ -109,6 +109,10 @@ fn a_report_of_many_conditions() {
         levels.contains(&"limit 60 KB") && levels.iter().any(|l| l.starts_with("set point")),
         "{levels:?}"
     );
+    // No scheme's colour: settings have their own.
+    let slots: Vec<u64> =
+        queue[0]["traces"].as_array().unwrap().iter().map(|t| t["slot"].as_u64().unwrap()).collect();
+    assert_eq!(slots, [8, 10, 12, 15], "settings run over the colours that are no scheme's");
     let rate = named("Hot-port throughput: none, no limit");
     assert_eq!(texts(&rate[0]["levels"], "label"), ["service rate 1 Gb/s"]);
     // Those asked for: a metric as bars, series split by unit, one for each scheme.

@@ -2,39 +2,29 @@
 //!
 //! Tell it a [`RunSpec`], call [`run`], read the [`Outcome`].
 
-mod bodies;
+mod check;
 mod engine;
-mod frame;
-mod host;
-mod inbox;
-mod limiter;
-mod mmu;
+mod fast;
+mod flows;
+#[cfg_attr(not(debug_assertions), doc(hidden))]
+pub mod marks;
+mod model;
 mod net;
 mod outcome;
-mod paged;
 mod per_bin;
-#[cfg(test)]
-mod sizes;
-mod source;
 mod spec;
-mod sweep;
-mod switch;
-mod timers;
 mod tx_rate;
-mod voq;
-mod wheel;
-mod wires;
 
 pub use engine::run;
 
 pub use outcome::{
-    Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
+    ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
     latency_quantile,
 };
 pub use spec::{
-    Arrivals, BufferSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec, LimiterPosition,
-    LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing, RunSpec,
-    SourceSpec, SwitchSpec, Transfer,
+    Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
+    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing,
+    RunSpec, SourceSpec, SwitchSpec, Transfer,
 };
 
 /// Which engine runs a network.
@@ -43,11 +33,11 @@ pub enum Engine {
     /// Conservative windows, node at a time, on this many threads.
     #[default]
     Windowed,
-    /// One global event list: slow and simple, the oracle.
+    /// One global event list over the model (`src/model`), an event at a time: slow and simple, the oracle.
     EventList,
 }
 
-/// How the windowed engine visits the nodes where it runs on one thread (on several, all); results do not depend on it.
+/// How the windowed engine visits the nodes; results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Visits {
     /// By what a port's window holds on average, looked at again and again.

@@ -1,8 +1,9 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
 
 use crate::RunError;
-use crate::frame::{Frame, LONGEST, mix};
-use crate::spec::{ControlTransport, Record, Routing, RunSpec};
+use crate::fast::frame::{Frame, LONGEST, mix};
+use crate::flows::Flows;
+use crate::spec::{ClassSpec, ControlTransport, Record, Routing, RunSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
@@ -90,8 +91,10 @@ pub(crate) struct Net {
     pub(crate) halves: Vec<bool>,
     /// Longest data frame of all sources, bytes.
     pub(crate) mtu: u16,
-    /// Finite transfers by destination: (source, bytes on the link, start), by start.
-    pub(crate) transfers: BTreeMap<u32, Vec<(u32, u64, u64)>>,
+    /// Finite flows.
+    pub(crate) flows: Flows,
+    /// Classes of data, in order of priority: at least one.
+    pub(crate) classes: Vec<ClassSpec>,
 }
 
 impl Net {
@@ -116,7 +119,7 @@ impl Net {
             return bad(format!("{hosts} hosts; 1 to 65535 are possible"));
         }
         if spec.duration.as_ps() >= LONGEST {
-            return bad(format!("a run of {}; less than 20 hours are possible", spec.duration));
+            return bad(format!("a run of {}; less than 10 hours are possible", spec.duration));
         }
         let nodes = spec.hosts.len() + spec.switches.len();
         let mut ports = Vec::with_capacity(nodes + 1);
@@ -173,6 +176,13 @@ impl Net {
                 });
             }
         }
+        // Transmission times are products in 64 bits: of a slower port they would wrap, and it would seem fast.
+        for c in spec.changes.iter().filter(|c| c.rate.bps() > 0.0 && !(1e4..=1e13).contains(&c.rate.bps())) {
+            return bad(format!(
+                "port {} of node {} is to serve at {}; 10 kb/s to 10 Tb/s are possible, and 0 b/s stops it",
+                c.port, c.node.0, c.rate
+            ));
+        }
         let mut net = Self {
             hosts,
             ports,
@@ -203,15 +213,9 @@ impl Net {
                 .map(|s| s.frame.get() as u16)
                 .max()
                 .unwrap_or(1500),
-            transfers: BTreeMap::new(),
+            flows: Flows::new(spec),
+            classes: classes(spec)?,
         };
-        for (h, s) in spec.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
-            for t in s.transfers.iter().filter(|t| t.bytes.get() > 0) {
-                let bytes = t.on_link(s.frame.get().max(1));
-                net.transfers.entry(t.dst.0).or_default().push((h as u32, bytes, t.start.as_ps()));
-            }
-        }
-        net.transfers.values_mut().for_each(|l| l.sort_by_key(|t| t.2));
         net.routes(spec)?;
         net.tree();
         net.halves = net.halve();
@@ -568,4 +572,28 @@ impl Net {
         }
         Time::from_ps(total)
     }
+}
+
+/// Most classes of data, as in 802.1Q.
+const MOST_CLASSES: usize = 8;
+
+/// The classes of a run: those that it names, or one.
+fn classes(spec: &RunSpec) -> Result<Vec<ClassSpec>, RunError> {
+    let one = || vec![ClassSpec { name: "data".into(), pause: true }];
+    let classes = if spec.classes.is_empty() { one() } else { spec.classes.clone() };
+    if classes.len() > MOST_CLASSES {
+        return Err(RunError::Spec(format!(
+            "{} classes; at most {MOST_CLASSES} are possible",
+            classes.len()
+        )));
+    }
+    for (h, s) in spec.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
+        if usize::from(s.class) >= classes.len() {
+            let (class, last) = (s.class, classes.len() - 1);
+            return Err(RunError::Spec(format!(
+                "a source of host {h} is of class {class}; the last is {last}"
+            )));
+        }
+    }
+    Ok(classes)
 }

@@ -36,6 +36,17 @@ pub struct Outcome {
     /// Time of the last delivery, when frames were still waiting at the end and none was delivered for the last tenth
     /// of the run.
     pub frozen_since: Option<Time>,
+    /// What ran the model's way, an event at a time, though the fast engine was asked for; none where nothing did.
+    pub by_model: Option<ByModel>,
+}
+
+/// Nodes that ran the model's way, as the fast way does not know their settings: the same results, later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByModel {
+    /// How many of the network's nodes.
+    pub nodes: u64,
+    /// Why.
+    pub why: String,
 }
 
 /// Hashes over what happened, equal for equal runs on any engine, thread count and machine.
@@ -89,8 +100,7 @@ pub struct Completion {
     pub bytes: u64,
     /// When it began at its source.
     pub start: Time,
-    /// When its last byte arrived. Bytes are counted per pair of hosts in order of start: transfers of one pair that
-    /// overlap complete in that order.
+    /// When its last byte arrived.
     pub end: Time,
 }
 

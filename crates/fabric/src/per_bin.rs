@@ -21,6 +21,12 @@ impl PerBin {
         }
     }
 
+    /// Mean of each bin, per second.
+    pub(crate) fn rates(&self) -> Vec<f64> {
+        let seconds = cnsim_scheme_api::Time::from_ps(self.width).as_secs_f64();
+        self.values.iter().map(|v| *v as f64 / seconds).collect()
+    }
+
     /// Adds these sums to others.
     pub(crate) fn pour(&self, into: &mut Vec<u64>) {
         into.resize(into.len().max(self.values.len()), 0);

@@ -14,6 +14,9 @@ pub struct RunSpec {
     pub switches: Vec<SwitchSpec>,
     /// Full-duplex links.
     pub links: Vec<LinkSpec>,
+    /// Classes of data, in order of priority; empty: one, under PAUSE wherever a switch has it. Several run the model's way only,
+    /// an event at a time.
+    pub classes: Vec<ClassSpec>,
     /// Path choice where several shortest paths exist.
     pub routing: Routing,
     /// Schemes in this run; hosts and switches refer to them by index.
@@ -28,6 +31,19 @@ pub struct RunSpec {
     pub seed: u64,
     /// What to record over time.
     pub record: Record,
+}
+
+/// A class of data. At each port it has a queue of its own, which goes before those of later classes, and at each switch a memory
+/// of its own, organised as [`SwitchSpec::buffer`] says. A host has a FIFO of its own for it.
+///
+/// Congestion management is the first class's: congestion points stand at its queues, its frames meet limiters, and control in the
+/// data class travels in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassSpec {
+    /// Name in scenario and results.
+    pub name: String,
+    /// XOFF and XON of its own, where a switch has PAUSE: it stops this class alone, as with priority flow control (802.1Qbb).
+    pub pause: bool,
 }
 
 /// A host: sources, application queue, NIC.
@@ -125,6 +141,8 @@ pub struct SourceSpec {
     pub phase: Phase,
     /// With [`Arrivals::Transfers`]: the transfers, by start; `destinations` is not used then.
     pub transfers: Vec<Transfer>,
+    /// Class of its frames: an index into [`RunSpec::classes`].
+    pub class: u8,
 }
 
 /// Arrival process of a source.

@@ -122,9 +122,6 @@ impl ReactionPoint for Reaction {
             limiter.send_probe(Probe::new(self.n, ProbeTarget::Destination, class));
         }
     }
-    fn notes(&mut self, feedback: &Feedback) -> bool {
-        self.only_notes(feedback)
-    }
 }
 
 #[derive(Debug)]
@@ -154,7 +151,6 @@ impl Scheme for Chatter {
             reflect: if self.on(12) { ReflectGate::Always } else { ReflectGate::Tagged },
             reflector_scope: Scope::Flow,
             received: false,
-            obeys: None,
         }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

@@ -155,7 +155,6 @@ impl Scheme for Shaker {
             },
             reflector_scope: scope(1 << 12),
             received: false,
-            obeys: None,
         }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

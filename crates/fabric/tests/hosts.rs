@@ -150,7 +150,6 @@ impl Scheme for Nudge {
             },
             reflector_scope: scope(4096),
             received: true,
-            obeys: (self.dial >> 13 == 5).then(|| Rate::from_mbps(700.0)),
         }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

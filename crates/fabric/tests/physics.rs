@@ -6,24 +6,39 @@ mod common;
 use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
 
-fn go(spec: &RunSpec) -> Outcome {
-    run(spec, &Options::default()).expect("the run keeps all laws")
+/// Physics is asked of the fast engine, and of the model alone for a part of the time: one in so many.
+const BOTH: [(Engine, u64); 2] = [(Engine::Windowed, 1), (Engine::EventList, 5)];
+
+fn by(engine: Engine, spec: &RunSpec) -> Result<Outcome, RunError> {
+    run(spec, &Options { engine, ..Options::default() })
+}
+
+fn go(engine: Engine, spec: &RunSpec) -> Outcome {
+    by(engine, spec).expect("the run keeps all laws")
+}
+
+/// Both engines on the same spec, the fast one first.
+fn each(spec: &RunSpec) -> [Outcome; 2] {
+    BOTH.map(|(engine, _)| go(engine, spec))
 }
 
 /// One greedy flow through one port: every frame time carries a frame, at any rate from 1 to 400 Gb/s.
 #[test]
 fn one_flow_fills_the_line() {
-    for gbps in [1.0, 10.0, 40.0, 100.0, 400.0] {
-        let mut spec = common::single_switch(2, 0.0, true, Time::from_ms(20), 1);
+    for (gbps, (engine, part)) in
+        [1.0, 10.0, 40.0, 100.0, 400.0].into_iter().flat_map(|r| BOTH.map(|b| (r, b)))
+    {
+        let duration = Time::from_ms(20 / part);
+        let mut spec = common::single_switch(2, 0.0, true, duration, 1);
         spec.hosts[0].sources = vec![SourceSpec { arrivals: Arrivals::Greedy, ..common::bernoulli(1.0) }];
         spec.hosts[1].sources.clear();
         for s in &mut spec.switches {
             s.buffer.share = Bytes::from_mb(10);
         }
         spec.links.iter_mut().for_each(|l| l.rate = Rate::from_gbps(gbps));
-        let out = go(&spec);
+        let out = go(engine, &spec);
         let frames = out.hosts[1].delivered as f64;
-        let slots = Time::from_ms(20).as_secs_f64() * gbps * 1e9 / 12_000.0;
+        let slots = duration.as_secs_f64() * gbps * 1e9 / 12_000.0;
         // All slots but those still on their way: two transmissions, 2 x 1.5 us, and the phase of the first slot.
         let under_way = 3.0 + 3e-6 * gbps * 1e9 / 12_000.0;
         assert!(frames <= slots && frames >= slots - under_way.ceil() - 1.0, "{gbps}: {frames} of {slots}");
@@ -36,8 +51,9 @@ fn one_flow_fills_the_line() {
 /// Mean queue of N-to-1 with aligned slots: (N-1)/N x rho^2 / (2 (1 - rho)) frames waiting. N = 9, 85 %: 2.14.
 #[test]
 fn mean_queue_of_aligned_slots() {
-    for (n, rho) in [(9usize, 0.85), (4, 0.6), (2, 0.9)] {
-        let duration = Time::from_ms(400);
+    let cases = [(9usize, 0.85), (4, 0.6), (2, 0.9)];
+    for ((n, rho), (engine, part)) in cases.into_iter().flat_map(|c| BOTH.map(|b| (c, b))) {
+        let duration = Time::from_ms(400 / part);
         let mut spec = common::single_switch(n + 1, 0.0, false, duration, 7);
         for h in 0..n {
             let mut s = common::bernoulli(rho / n as f64);
@@ -47,25 +63,29 @@ fn mean_queue_of_aligned_slots() {
         }
         spec.hosts[n].sources.clear();
         spec.switches[0].buffer.share = Bytes::from_mb(100);
-        let out = go(&spec);
+        let out = go(engine, &spec);
         // By Little: the mean time waited at the port x arrival rate. Unloaded latency is two frames and 3 us.
         let sink = &out.hosts[n];
         let wait = sink.latency_sum.as_secs_f64() / sink.delivered as f64 - (2.4e-6 + 3e-6);
         let waiting = wait * sink.delivered as f64 / duration.as_secs_f64();
         let exact = (n as f64 - 1.0) / n as f64 * rho * rho / (2.0 * (1.0 - rho));
-        assert!((waiting / exact - 1.0).abs() < 0.06, "N = {n}, rho = {rho}: {waiting:.3}, exact {exact:.3}");
+        let error = 0.06 * (part as f64).sqrt();
+        assert!(
+            (waiting / exact - 1.0).abs() < error,
+            "N = {n}, rho = {rho}: {waiting:.3}, exact {exact:.3}"
+        );
     }
 }
 
 /// Without congestion management and PAUSE: (8.5 - r) Gb/s x 0.4 of the run is lost, less what the buffers hold.
 #[test]
 fn drops_of_a_hotspot() {
-    for r in [0.0, 0.5, 2.0] {
-        let duration = Time::from_ms(500);
+    for (r, (engine, part)) in [0.0, 0.5, 2.0].into_iter().flat_map(|r| BOTH.map(|b| (r, b))) {
+        let duration = Time::from_ms(500 / part);
         let mut spec = common::single_switch(10, 0.85, false, duration, 3);
         common::hotspot(&mut spec, Rate::from_gbps(r));
-        let out = go(&spec);
-        let expected = (8.5 - r) * 1e9 * 0.4 * 0.5 / 12_000.0 - 900.0;
+        let out = go(engine, &spec);
+        let expected = (8.5 - r) * 1e9 * 0.4 * duration.as_secs_f64() / 12_000.0 - 900.0;
         let drops = out.dropped() as f64;
         assert!((drops / expected - 1.0).abs() < 0.02, "{r} Gb/s: {drops}, expected {expected}");
         let innocents: u64 = out.hosts[1..].iter().map(|h| h.delivered_bits).sum();
@@ -77,15 +97,18 @@ fn drops_of_a_hotspot() {
 /// With PAUSE during a standstill every host but the hot one is in XOFF all the time, and nothing is lost.
 #[test]
 fn pause_stops_all_senders() {
-    let duration = Time::from_ms(500);
-    let mut spec = common::single_switch(10, 0.85, true, duration, 3);
-    common::hotspot(&mut spec, Rate::ZERO);
-    let out = go(&spec);
-    assert_eq!(out.dropped(), 0);
-    assert_eq!(out.hosts[0].paused, Time::ZERO);
-    for h in &out.hosts[1..] {
-        let share = h.paused.as_secs_f64() / duration.as_secs_f64();
-        assert!((0.39..0.4).contains(&share), "{share}");
+    for (engine, part) in BOTH {
+        let duration = Time::from_ms(500 / part);
+        let mut spec = common::single_switch(10, 0.85, true, duration, 3);
+        common::hotspot(&mut spec, Rate::ZERO);
+        let out = go(engine, &spec);
+        assert_eq!(out.dropped(), 0);
+        assert_eq!(out.hosts[0].paused, Time::ZERO);
+        for h in &out.hosts[1..] {
+            // Until its partition is full, each sends on for a little more than a millisecond.
+            let share = (h.paused.as_secs_f64() + 0.0013) / duration.as_secs_f64();
+            assert!((0.397..0.404).contains(&share), "{engine:?}: {share}");
+        }
     }
 }
 
@@ -115,9 +138,11 @@ fn lossless_with_headroom() {
             (p.high, p.low) = (Bytes::new(high), Bytes::new(high / 2));
         }
         common::hotspot(&mut spec, Rate::from_gbps(gbps * r.uniform() * 0.5));
-        let out = run(&spec, &Options::default());
-        let out = out.unwrap_or_else(|e| panic!("seed {seed}, {organisation:?}, {gbps} Gb/s: {e}"));
-        assert_eq!(out.dropped(), 0);
+        for (engine, _) in BOTH.into_iter().filter(|b| seed % b.1 == 0) {
+            let out = by(engine, &spec);
+            let out = out.unwrap_or_else(|e| panic!("seed {seed}, {organisation:?}, {gbps} Gb/s: {e}"));
+            assert_eq!(out.dropped(), 0);
+        }
     }
 }
 
@@ -127,11 +152,13 @@ fn missing_headroom_is_an_error() {
     let mut spec = common::single_switch(6, 1.0, true, Time::from_ms(5), 1);
     common::hotspot(&mut spec, Rate::ZERO);
     spec.switches[0].buffer.share = Bytes::from_kb(131);
-    match run(&spec, &Options::default()) {
-        Err(RunError::Law(text)) => {
-            assert!(text.contains("switch S port 0") && text.contains("headroom"), "{text}")
+    for (engine, _) in BOTH {
+        match by(engine, &spec) {
+            Err(RunError::Law(text)) => {
+                assert!(text.contains("switch S port 0") && text.contains("headroom"), "{text}")
+            }
+            other => panic!("{other:?}"),
         }
-        other => panic!("{other:?}"),
     }
 }
 
@@ -143,9 +170,10 @@ fn permuted_hosts_give_the_same_totals() {
     for (i, l) in other.links.iter_mut().enumerate() {
         l.b.1 = ((i * 3 + 5) % 8) as u16;
     }
-    let (a, b) = (go(&spec), go(&other));
     let total = |o: &Outcome| o.hosts.iter().map(|h| h.delivered).sum::<u64>();
-    assert!(total(&a).abs_diff(total(&b)) <= 8, "{} and {}", total(&a), total(&b));
+    for (a, b) in each(&spec).iter().zip(&each(&other)) {
+        assert!(total(a).abs_diff(total(b)) <= 8, "{} and {}", total(a), total(b));
+    }
 }
 
 /// Links of 1, 100 and 400 Gb/s in one network: throughput and delay by arithmetic.
@@ -158,12 +186,13 @@ fn mixed_rates() {
         spec.hosts[h].sources = vec![s];
         spec.links[h].rate = Rate::from_gbps(gbps);
     }
-    let out = go(&spec);
-    let shortest = |a: f64, b: f64| 12_000.0 / (a * 1e9) + 12_000.0 / (b * 1e9) + 3e-6;
-    let mean = |h: usize| out.hosts[h].latency_sum.as_secs_f64() / out.hosts[h].delivered as f64;
-    assert!((mean(0) / shortest(100.0, 400.0) - 1.0).abs() < 0.01, "{}", mean(0));
-    assert!((mean(2) / shortest(10.0, 1.0) - 1.0).abs() < 0.05, "{}", mean(2));
-    assert!((out.hosts[0].delivered as f64 / (0.004 * 100e9 * 0.01 / 12_000.0) - 1.0).abs() < 0.2);
+    for out in each(&spec) {
+        let shortest = |a: f64, b: f64| 12_000.0 / (a * 1e9) + 12_000.0 / (b * 1e9) + 3e-6;
+        let mean = |h: usize| out.hosts[h].latency_sum.as_secs_f64() / out.hosts[h].delivered as f64;
+        assert!((mean(0) / shortest(100.0, 400.0) - 1.0).abs() < 0.01, "{}", mean(0));
+        assert!((mean(2) / shortest(10.0, 1.0) - 1.0).abs() < 0.05, "{}", mean(2));
+        assert!((out.hosts[0].delivered as f64 / (0.004 * 100e9 * 0.01 / 12_000.0) - 1.0).abs() < 0.2);
+    }
 }
 
 /// Specs that cannot be run are refused in words.
@@ -179,7 +208,7 @@ fn impossible_specs_are_refused() {
         }
     };
     assert!(refused(&|s| s.hosts.clear()).contains("0 hosts"));
-    assert!(refused(&|s| s.duration = Time::from_ms(100_000_000)).contains("20 hours"));
+    assert!(refused(&|s| s.duration = Time::from_ms(100_000_000)).contains("10 hours"));
     assert!(refused(&|s| s.links[1] = s.links[0]).contains("two links"));
     assert!(
         refused(&|s| {
@@ -212,12 +241,13 @@ fn transfers_complete_when_arithmetic_says() {
         transfer(Time::from_ms(1), 1, 1_000_000_000),
     ];
     spec.hosts[0].sources = vec![s];
-    let out = run(&spec, &Options::default()).unwrap();
-    let done = |h: usize| out.hosts[h].completions[0].end - out.hosts[h].completions[0].start;
-    assert_eq!(done(1), Time::from_ns(101 * 1200) + Time::from_us(3));
-    assert_eq!(done(2), Time::from_ps(2 * 51_200) + Time::from_us(3));
-    assert_eq!(out.hosts[2].completions[0].bytes, 64);
-    assert_eq!(out.hosts[1].incomplete, 1, "the third has no time");
+    for out in each(&spec) {
+        let done = |h: usize| out.hosts[h].completions[0].end - out.hosts[h].completions[0].start;
+        assert_eq!(done(1), Time::from_ns(101 * 1200) + Time::from_us(3));
+        assert_eq!(done(2), Time::from_ps(2 * 51_200) + Time::from_us(3));
+        assert_eq!(out.hosts[2].completions[0].bytes, 64);
+        assert_eq!(out.hosts[1].incomplete, 1, "the third has no time");
+    }
 }
 
 /// Bursts offer the load that they are told to, in runs of their length.
@@ -227,9 +257,10 @@ fn bursts_keep_their_load() {
     let mut s = common::bernoulli(0.0);
     s.arrivals = Arrivals::Bursts { load: 0.3, frames: 20 };
     spec.hosts[0].sources = vec![s];
-    let out = run(&spec, &Options::default()).unwrap();
-    let load = out.hosts[0].generated as f64 * 1.2e-6 / 0.2;
-    assert!((load - 0.3).abs() < 0.02, "{load}");
+    for out in each(&spec) {
+        let load = out.hosts[0].generated as f64 * 1.2e-6 / 0.2;
+        assert!((load - 0.3).abs() < 0.02, "{load}");
+    }
 }
 
 /// The matrix holds delivered bytes by source and destination, the control series what was made in each bin.
@@ -240,13 +271,14 @@ fn the_matrix_is_by_source_then_destination() {
     spec.hosts.iter_mut().for_each(|h| h.sources.clear());
     spec.hosts[0].sources = vec![to(2)];
     spec.record = Record { bin: Time::from_us(100), control: true, matrix: true, ..Record::default() };
-    let out = go(&spec);
-    let expected = out.hosts[2].delivered_bits / 8;
-    assert!(expected > 0);
-    for (i, bytes) in out.matrix.iter().enumerate() {
-        assert_eq!(*bytes, if i == 2 { expected } else { 0 }, "{} to {}", i / 3, i % 3);
+    for out in each(&spec) {
+        let expected = out.hosts[2].delivered_bits / 8;
+        assert!(expected > 0);
+        for (i, bytes) in out.matrix.iter().enumerate() {
+            assert_eq!(*bytes, if i == 2 { expected } else { 0 }, "{} to {}", i / 3, i % 3);
+        }
+        assert_eq!(out.series(SeriesKind::Control).unwrap().values, [0.0; 10]);
     }
-    assert_eq!(out.series(SeriesKind::Control).unwrap().values, [0.0; 10]);
 }
 
 /// Faults show: a host that does not heed PAUSE overruns the switch, though PAUSE is on.
@@ -259,11 +291,32 @@ fn faults_break_what_they_should() {
         port: 0,
         rate: Rate::from_mbps(500.0),
     });
-    let sound = run(&spec, &Options::default()).unwrap();
-    assert!(sound.dropped() == 0 && sound.hosts.iter().any(|h| h.paused > Time::ZERO));
+    for sound in each(&spec) {
+        assert!(sound.dropped() == 0 && sound.hosts.iter().any(|h| h.paused > Time::ZERO));
+    }
     spec.hosts.iter_mut().for_each(|h| h.faults.ignores_pause = true);
-    let deaf = run(&spec, &Options::default()).unwrap();
-    assert!(deaf.dropped() > 0 && deaf.hosts.iter().all(|h| h.paused == Time::ZERO));
+    for deaf in each(&spec) {
+        assert!(deaf.dropped() > 0 && deaf.hosts.iter().all(|h| h.paused == Time::ZERO));
+    }
+}
+
+/// A rate whose transmission times do not fit 64 bits is refused: it would have wrapped, to 29.9 Gb/s for 1e-6 b/s. The slowest
+/// one that is possible is served as slowly as it says.
+#[test]
+fn a_service_rate_too_small_for_its_times_is_refused() {
+    let mut spec = common::single_switch(2, 0.85, false, Time::from_ms(2), 1);
+    let change =
+        |bps: f64| RateChange { at: Time::ZERO, node: NodeId(2), port: 0, rate: Rate::from_bps(bps) };
+    spec.changes = vec![change(1e-6)];
+    let refused = run(&spec, &Options::default());
+    assert!(matches!(&refused, Err(RunError::Spec(why)) if why.contains("port 0 of node 2")), "{refused:?}");
+    spec.changes = vec![change(1e4)];
+    let (fast, slow) = [Engine::Windowed, Engine::EventList]
+        .map(|engine| run(&spec, &Options { engine, ..Options::default() }).unwrap())
+        .into();
+    assert_eq!(fast.fingerprint, slow.fingerprint);
+    // A frame takes more than a second: none has been sent.
+    assert_eq!(fast.hosts[0].delivered, 0);
 }
 
 /// A change of rate at the very start is one like any other.
@@ -271,9 +324,8 @@ fn faults_break_what_they_should() {
 fn a_change_at_time_zero() {
     let mut spec = common::single_switch(10, 0.85, true, Time::from_ms(2), 1);
     spec.changes.push(RateChange { at: Time::ZERO, node: NodeId(10), port: 0, rate: Rate::from_mbps(500.0) });
-    let out = run(&spec, &Options::default()).unwrap();
+    let [out, oracle] = each(&spec);
     assert!((out.hosts[0].delivered_bits as f64 / 1e6 - 1.0).abs() < 0.05);
-    let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() }).unwrap();
     assert_eq!(out.fingerprint, oracle.fingerprint);
 }
 
@@ -284,8 +336,7 @@ fn a_change_at_time_zero_in_a_cramped_switch() {
     let buffer = &mut spec.switches[0].buffer;
     (buffer.organisation, buffer.share) = (Organisation::SharedOutput, Bytes::from_kb(10));
     spec.changes.push(RateChange { at: Time::ZERO, node: NodeId(10), port: 0, rate: Rate::from_mbps(500.0) });
-    let out = run(&spec, &Options::default()).unwrap();
+    let [out, oracle] = each(&spec);
     assert!(out.dropped() > 0);
-    let oracle = run(&spec, &Options { engine: Engine::EventList, ..Options::default() }).unwrap();
     assert_eq!(out.fingerprint, oracle.fingerprint);
 }

@@ -1,4 +1,4 @@
-// Routes, theme, tooltips, keys, tables as CSV. Everything is in this file; nothing is fetched.
+// Routes, theme, tooltips, keys, pickers, tables as CSV. Everything is in this file; nothing is fetched.
 (function () {
   'use strict';
   var root = document.documentElement, tip = document.getElementById('tip');
@@ -13,7 +13,6 @@
     var button = document.getElementById('theme');
     button.textContent = name === 'dark' ? 'Light' : 'Dark';
     button.setAttribute('aria-label', 'Switch to ' + (name === 'dark' ? 'light' : 'dark') + ' colours');
-    button.setAttribute('aria-pressed', String(name === 'dark'));
   }
   function preferred() { return asked || remembered() || (system.matches ? 'dark' : 'light'); }
   theme(preferred() === 'dark' ? 'dark' : 'light');
@@ -21,17 +20,27 @@
     asked = root.dataset.theme === 'dark' ? 'light' : 'dark';
     try { localStorage.setItem('cnsim-theme', asked); } catch (e) { /* a page from disk may not be allowed to remember */ }
     theme(asked);
-    cnsimFigures.redraw();
   });
-  system.addEventListener('change', function () { theme(preferred()); cnsimFigures.redraw(); });
+  system.addEventListener('change', function () { theme(preferred()); });
 
-  // Routes: '', a study, STUDY/SCENARIO, STUDY/SCENARIO/table, claims, claims/ID, method.
-  function route(event) {
-    var want = decodeURIComponent(location.hash.slice(1)), pages = $('section.page');
-    var page = pages.filter(function (p) { var r = p.dataset.route; return r && (want === r || want.indexOf(r + '/') === 0); })
-      .sort(function (a, b) { return b.dataset.route.length - a.dataset.route.length; })[0] || pages[0];
-    var moved = page.hidden, late = page.querySelector(':scope > script[type="text/html"]');
+  // Routes: '', a study, STUDY/SCENARIO, STUDY/SCENARIO/table, claims, claims/ID, method, find/WORDS; others are said to be none.
+  function materialise(page) {
+    var late = page.querySelector(':scope > script[type="text/html"]');
     if (late) { page.innerHTML = late.textContent; }
+    $('.family, .figures.many', page).forEach(fold);
+  }
+  function route(event) {
+    var want = '';
+    try { want = decodeURIComponent(location.hash.slice(1)); } catch (e) { want = location.hash.slice(1); }
+    var pages = $('section.page:not(#found)'), words = want.indexOf('find/') === 0 ? want.slice(5) : null;
+    var page = words === null && pages.filter(function (p) { var r = p.dataset.route; return r && (want === r || want.indexOf(r + '/') === 0); })
+      .sort(function (a, b) { return b.dataset.route.length - a.dataset.route.length; })[0];
+    if (page) { materialise(page); }
+    if (words !== null) { page = cnsimSearch.results(words); } else if (want && want !== 'main' && (!page || (want !== page.dataset.route && !document.getElementById(want)))) { page = cnsimSearch.missing(want); }
+    page = page || pages[0];
+    pages = $('section.page');
+    var moved = page.hidden;
+    materialise(page);
     pages.forEach(function (p) { p.hidden = p !== page; });
     $('#side a').forEach(function (a) {
       if (decodeURIComponent(a.getAttribute('href').slice(1)) === page.dataset.route) { a.setAttribute('aria-current', 'page'); a.scrollIntoView({ block: 'nearest' }); } else { a.removeAttribute('aria-current'); }
@@ -42,9 +51,79 @@
     var part = want !== page.dataset.route && document.getElementById(want);
     $('tr.lit').forEach(function (r) { r.classList.remove('lit'); });
     if (part) { part.scrollIntoView(); if (part.tagName === 'TR') { part.classList.add('lit'); } } else if (moved || event) { scrollTo(0, 0); }
-    if (event) { (part && part.querySelector('h2') || page.querySelector('h1')).focus({ preventScroll: true }); }
+    if (event && words === null) { (part && part.querySelector('h2') || page.querySelector('h1')).focus({ preventScroll: true }); }
     cnsimFigures.show(page);
+    cues();
     if (part) { part.scrollIntoView(); }
+  }
+  // Boxes that scroll say what lies beyond their right edge.
+  function cue(box) {
+    var more = box.scrollWidth - box.clientWidth, after = box.nextElementSibling, hidden = 0;
+    box.classList.toggle('right', more - box.scrollLeft > 2);
+    box.classList.toggle('left', box.scrollLeft > 2);
+    if (!after || !after.classList.contains('cue')) { after = document.createElement('p'); after.className = 'cue'; after.hidden = true; box.after(after); }
+    var head = box.querySelector('thead tr'), edge = box.getBoundingClientRect().right;
+    if (head) { hidden = Array.from(head.cells).filter(function (c) { return c.getBoundingClientRect().right > edge + 2; }).length; }
+    after.hidden = !(more - box.scrollLeft > 2);
+    after.textContent = hidden ? hidden + (hidden === 1 ? ' more column' : ' more columns') + ': scroll' : 'more: scroll';
+  }
+  function cues() { $('section.page:not([hidden]) .scroll').forEach(cue); }
+  document.addEventListener('scroll', function (e) { if (e.target.classList && e.target.classList.contains('scroll')) { cue(e.target); } }, true);
+  addEventListener('resize', cues);
+
+  // Many figures: the first few of each family, those picked, or all.
+  var FEW = 8;
+  function fold(family) {
+    if (!family.classList.contains('family')) { family = family.closest('.family') || family.closest('article') || family.parentNode; }
+    var article = family.closest('article'), picker = article && article.querySelector('.picker'), picks = {}, shown = 0, left = 0, all = family.dataset.all === 'yes';
+    if (!family.querySelector('.many')) { return; }
+    if (picker) { $('select', picker).forEach(function (s) { picks[s.dataset.pick] = s.value; }); }
+    $('.plot', family).forEach(function (f) {
+      var fits = Object.keys(picks).every(function (k) { return !picks[k] || !f.dataset[k] || f.dataset[k] === picks[k]; });
+      f.hidden = !fits || (!all && shown >= FEW);
+      if (fits && f.hidden) { left++; }
+      if (!f.hidden) { shown++; }
+    });
+    $('.block', family).forEach(function (b) { b.hidden = $('.plot', b).length > 0 && $('.plot', b).every(function (f) { return f.hidden; }); });
+    var button = family.querySelector(':scope > button.more');
+    if (!button) { button = element('button', '', 'more'); button.type = 'button'; family.appendChild(button); }
+    button.hidden = !left && !all;
+    button.textContent = all ? 'Show fewer' : 'Show ' + left + ' more';
+    button.setAttribute('aria-expanded', String(all));
+    if (family.classList.contains('family')) { family.hidden = shown === 0; }
+  }
+  function enlarge(figure, large) {
+    var div = figure.querySelector('.canvas');
+    figure.classList.toggle('large', large);
+    div.classList.toggle('tiny', !large);
+    if (div.dataset.drawn) { cnsimFigures.draw(div); }
+  }
+  document.addEventListener('change', function (e) {
+    var what = e.target.dataset.pick, article = e.target.closest('article');
+    if (!what) { return; }
+    if (what === 'large') { $('.many .plot', article).forEach(function (f) { enlarge(f, e.target.checked); }); $('.figures.many', article).forEach(function (m) { m.classList.toggle('wide', e.target.checked); }); }
+    $('.family', article).forEach(fold);
+    var n = $('.plot', article).filter(function (f) { return !f.hidden; }).length;
+    article.querySelector('.picker [role="status"]').textContent = n + (n === 1 ? ' figure shown' : ' figures shown');
+    cnsimFigures.show(article.closest('section.page'));
+  });
+  document.addEventListener('click', function (e) {
+    var go = e.target.closest('[data-go]'), tiny = e.target.closest('.many .plot');
+    if (go) { location.hash = go.dataset.go; }
+    if (tiny && !e.target.closest('button') && !tiny.classList.contains('large')) { enlarge(tiny, true); }
+  });
+  document.addEventListener('keydown', function (e) {
+    var figure = e.key === 'Enter' && e.target.classList.contains('canvas') && e.target.closest('.many .plot');
+    if (figure) { enlarge(figure, !figure.classList.contains('large')); e.preventDefault(); }
+  });
+
+  // Search: an address of its own, so that one can go back to it.
+  document.getElementById('find').addEventListener('submit', function (e) { e.preventDefault(); search(); });
+  var typing = 0;
+  document.getElementById('query').addEventListener('input', function () { clearTimeout(typing); typing = setTimeout(search, 250); });
+  function search() {
+    var text = document.getElementById('query').value.trim();
+    if (text.length > 1) { history.replaceState(null, '', '#find/' + encodeURIComponent(text)); route(); if (innerWidth <= 980) { menu(true); menu(false); } }
   }
   addEventListener('hashchange', route);
 
@@ -122,15 +201,18 @@
     return out;
   }
   function routeOf(e) { return e.closest('section.page').dataset.page; }
+  window.cnsimSave = function (text, type, name) {
+    var a = document.createElement('a');
+    a.href = URL.createObjectURL(new Blob([text], { type: type + ';charset=utf-8' }));
+    a.download = name;
+    a.click();
+    setTimeout(function () { URL.revokeObjectURL(a.href); }, 1000);
+  };
   function save(button) {
     var t = tableOf(button), route = routeOf(button);
     var quote = function (v) { return /[",\r\n]/.test(v) ? '"' + v.replace(/"/g, '""') + '"' : v; };
     var text = [COLUMNS].concat(lines(t, route)).map(function (l) { return l.map(quote).join(','); }).join('\r\n') + '\r\n';
-    var a = document.createElement('a');
-    a.href = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
-    a.download = [route, t.condition, t.pause && 'pause ' + t.pause].filter(Boolean).join(' ').replace(/[^\w.]+/g, '-') + '.csv';
-    a.click();
-    setTimeout(function () { URL.revokeObjectURL(a.href); }, 1000);
+    window.cnsimSave(text, 'text/csv', [route, t.condition, t.pause && 'pause ' + t.pause].filter(Boolean).join(' ').replace(/[^\w.]+/g, '-') + '.csv');
   }
   function intervals(button) {
     var box = button.closest('article').querySelector('.long'), open = box.hidden;
@@ -145,6 +227,7 @@
     }
     box.hidden = !open;
     button.setAttribute('aria-expanded', String(open));
+    cue(box);
   }
 
   // A click waits a moment, for it may become a double click.
@@ -152,6 +235,14 @@
   document.addEventListener('click', function (e) {
     var button = e.target.closest('button');
     if (!button) { return; }
+    if (button.dataset.view) { cnsimFigures.view(button); }
+    if (button.id === 'printall') { printAll(); }
+    if (button.classList.contains('more')) {
+      var family = button.parentNode;
+      family.dataset.all = family.dataset.all === 'yes' ? 'no' : 'yes';
+      fold(family);
+      cnsimFigures.show(family.closest('section.page'));
+    }
     if (button.classList.contains('csv')) { save(button); }
     if (button.classList.contains('intervals')) { intervals(button); }
     if (button.classList.contains('chip')) {
@@ -170,10 +261,27 @@
     }, true);
   });
 
-  // Printing: light, figures at the paper's size.
-  var before = 'light';
-  addEventListener('beforeprint', function () { before = root.dataset.theme; theme('light'); cnsimFigures.print(true); });
-  addEventListener('afterprint', function () { theme(before); cnsimFigures.print(false); });
+  // Printing: light, figures at the paper's size, all of them, and what is folded opened.
+  var before = null;
+  addEventListener('beforeprint', function () {
+    before = { theme: root.dataset.theme, folded: $('section.page:not([hidden]) details:not([open])') };
+    theme('light');
+    before.folded.forEach(function (d) { d.open = true; });
+    $('section.page:not([hidden]) :is(.plot, .block, .family)[hidden]').forEach(function (f) { f.hidden = false; f.dataset.unfold = '1'; });
+    cnsimFigures.print(true);
+  });
+  addEventListener('afterprint', function () {
+    theme(before.theme);
+    before.folded.forEach(function (d) { d.open = false; });
+    $('[data-unfold]').forEach(function (f) { f.hidden = true; delete f.dataset.unfold; });
+    cnsimFigures.print(false);
+  });
+  function printAll() {
+    var pages = $('section.page'), shown = pages.filter(function (p) { return !p.hidden; });
+    pages.forEach(function (p) { materialise(p); p.hidden = p.id === 'found'; });
+    print();
+    pages.forEach(function (p) { p.hidden = shown.indexOf(p) < 0; });
+  }
 
   route();
 })();

@@ -1,7 +1,8 @@
-//! One colour per scheme in all figures.
+//! One colour per scheme in all figures, and other colours for everything that is no scheme.
 //!
-//! Slots 0 to 7 are neutral and the Okabe-Ito colours: 1 blue, 2 vermillion, 3 green, 4 orange, 5 sky, 6 purple,
-//! 7 yellow (darkened on white). Schemes that a study compares never share one.
+//! Slots 0 to 7 are the schemes': 0 grey, 1 blue, 2 vermillion, 3 green, 4 orange, 5 sky, 6 brown, 7 olive. Schemes that a
+//! study compares never share one. Slots 8 to 15 run from violet to pink: settings, flows and ports. So no colour means
+//! a scheme in one figure and a setting in the next.
 
 use crate::model::{Page, Report, Trace};
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ impl Colours {
         let traces = page.figures.iter().flat_map(|f| &f.traces).filter(|t| t.slot.is_none());
         let names: Vec<&str> = rows.chain(traces.map(|t| t.name.as_str())).collect();
         let fixed = |name: &str| known(name).or_else(|| strangers.get(name).copied());
-        let mut taken = [0_u8; 8];
+        let mut taken = [0_u8; 16];
         let mut slots: BTreeMap<String, (u8, u8)> = BTreeMap::new();
         for own in [true, false] {
             for &name in &names {
@@ -54,8 +55,7 @@ impl Colours {
                 if slots.contains_key(name) || fixed.is_some() != own {
                     continue;
                 }
-                let free =
-                    || [1, 2, 3, 4, 5, 6, 7, 0].into_iter().min_by_key(|s: &u8| taken[usize::from(*s)]);
+                let free = || (8..16).min_by_key(|s: &u8| taken[usize::from(*s)]);
                 let slot = fixed.or_else(free).unwrap_or(0);
                 slots.insert(name.into(), (slot, taken[usize::from(slot)] % 4));
                 taken[usize::from(slot)] = taken[usize::from(slot)].saturating_add(1);
@@ -69,14 +69,9 @@ impl Colours {
         self.slots.get(name).copied().unwrap_or((0, 0))
     }
 
-    /// All names with their slot and dash.
-    pub(crate) fn all(&self) -> Vec<(&str, u8, u8)> {
-        self.slots.iter().map(|(n, (s, d))| (n.as_str(), *s, *d)).collect()
-    }
-
     /// Slot and dash of a trace.
     pub(crate) fn trace(&self, trace: &Trace) -> (u8, u8) {
-        trace.slot.map_or_else(|| self.get(&trace.name), |s| (s % 8, s / 8 % 4))
+        trace.slot.map_or_else(|| self.get(&trace.name), |s| (8 + s % 8, s / 8 % 4))
     }
 }
 
@@ -92,7 +87,8 @@ mod tests {
         let page = Page { figures: vec![Figure { traces, ..Figure::default() }], ..Page::default() };
         let colours = Colours::of(&page, &BTreeMap::new());
         let mut looks: Vec<(u8, u8)> = names.iter().map(|n| colours.get(n)).collect();
-        assert_eq!(&looks[..3], [(0, 0), (2, 0), (1, 0)]);
+        assert_eq!(&looks[..3], [(0, 0), (2, 0), (8, 0)]);
+        assert!(looks[2..].iter().all(|l| l.0 >= 8), "what is no scheme has no scheme's colour");
         looks.sort_unstable();
         looks.dedup();
         assert_eq!(looks.len(), names.len());

@@ -114,6 +114,41 @@ impl Mark {
     }
 }
 
+/// The marks that tell lines apart, by slot modulo 8: the shapes that `assets/chart.js`, legends and tables draw.
+const MARKS: [&str; 8] = [
+    "M-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0z",
+    "M-3-3H3V3H-3z",
+    "M0-3.8L3.6 2.8H-3.6z",
+    "M0-4.2L4.2 0L0 4.2L-4.2 0z",
+    "M0 3.8L3.6-2.8H-3.6z",
+    "M-1.3-4H1.3V-1.3H4V1.3H1.3V4H-1.3V1.3H-4V-1.3H-1.3z",
+    "M-3.8-1.6L0-4.2L3.8-1.6L2.4 3.4H-2.4z",
+    "M-4-1.8H4V1.8H-4z",
+];
+
+/// The shape of a slot's mark, around the origin.
+pub(crate) fn mark(slot: u8) -> &'static str {
+    MARKS[usize::from(slot % 8)]
+}
+
+/// All marks, once in the file, for the script.
+pub(crate) fn marks() -> String {
+    let shapes = MARKS.iter().enumerate().map(|(i, d)| format!("<path id=\"mark{i}\" d=\"{d}\"/>"));
+    format!(
+        "<svg width=\"0\" height=\"0\" class=\"away\" aria-hidden=\"true\"><defs>{}</defs></svg>",
+        shapes.collect::<String>()
+    )
+}
+
+/// A line with its mark, as a legend shows it.
+pub(crate) fn swatch((slot, dash): (u8, u8)) -> String {
+    format!(
+        "<svg class=\"swatch c{slot} d{dash}\" viewBox=\"0 0 24 10\" width=\"24\" height=\"10\" aria-hidden=\"true\"><path class=\"line\" d=\"M1 5H23\"/>\
+         <path class=\"mark\" d=\"{}\" transform=\"translate(12 5)\"/></svg>",
+        mark(slot)
+    )
+}
+
 fn badge(class: &str, icon: &str, word: &str) -> String {
     format!("<span class=\"badge {class}\"><b aria-hidden=\"true\">{icon}</b>{word}</span>")
 }

@@ -1,9 +1,10 @@
 //! The first page, the studies' pages, all claims, the list at the side.
 
+use crate::colour::Colours;
 use crate::html::{Counts, Mark, anchor, counts, esc, holds, scenario, study};
 use crate::model::{Cell, Claim, Column, Holds, Page, Report, Row, Table};
 use crate::number::{column_decimals, fixed, measured, printed};
-use crate::{page, table};
+use crate::{overview, page, table};
 use std::fmt::Write as _;
 
 /// Studies in the order in which they are named, then of their pages.
@@ -70,23 +71,56 @@ fn legend(items: &[(&str, &str, usize, &str)], out: &mut String) {
     out.push_str("</ul>");
 }
 
-pub(crate) fn index(r: &Report, out: &mut String) {
+pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
     let claims = all_claims(r);
+    let cells = || r.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows).flat_map(|r| &r.cells);
+    let judged = cells().flatten().any(|c| c.published.is_some());
     let _ = write!(
         out,
-        "<section class=\"page\" data-route=\"\"><h1 tabindex=\"-1\">{}</h1><p class=\"lead\">Congestion management for data-centre Ethernet, simulated frame by \
-         frame and set beside the numbers that the studies printed. A number that differs stays in, with the assumption that is suspected.</p><div class=\"boards\">",
+        "<section class=\"page\" data-route=\"\"><h1 tabindex=\"-1\">{}</h1>",
         esc(if r.title.is_empty() { "Published beside measured" } else { &r.title })
     );
-    cell_board(r, out);
-    if !claims.is_empty() {
-        claim_board(&claims, out);
+    if judged {
+        out.push_str(
+            "<p class=\"lead\">Congestion management for data-centre Ethernet, simulated frame by frame and set beside the numbers that the studies printed. \
+             A number that differs stays in, with the assumption that is suspected.</p>",
+        );
+    }
+    let _ = write!(out, "<div class=\"opening{}\">", if judged { "" } else { " plain" });
+    if judged {
+        overview::picture(r, out);
+    }
+    if judged || !claims.is_empty() {
+        out.push_str("<div class=\"boards\">");
+        if judged {
+            cell_board(r, out);
+        }
+        if !claims.is_empty() {
+            claim_board(&claims, out);
+        }
+        out.push_str("</div>");
     }
     out.push_str("</div>");
+    // What happened, where few scenarios ran.
+    if r.pages.len() <= 3 {
+        for (p, looks) in r.pages.iter().zip(looks) {
+            page::headline(p, looks, out);
+        }
+    }
     by_metric(r, out);
-    scenarios(r, out);
+    scenarios(r, judged, out);
+    if !claims.is_empty() {
+        claim_grid(&claims, out);
+    }
     differing(r, out);
-    out.push_str("<h2>This report</h2><dl class=\"facts\">");
+    out.push_str("<h2>This report</h2>");
+    facts(r, out);
+    out.push_str("</section>");
+}
+
+/// The command and what identifies the runs.
+pub(crate) fn facts(r: &Report, out: &mut String) {
+    out.push_str("<dl class=\"facts\">");
     for (name, value) in [("command", &r.command), ("cnsim", &r.version)] {
         if !value.is_empty() {
             let _ = write!(out, "<dt>{name}</dt><dd><code>{}</code></dd>", esc(value));
@@ -95,7 +129,7 @@ pub(crate) fn index(r: &Report, out: &mut String) {
     for f in &r.facts {
         let _ = write!(out, "<dt>{}</dt><dd class=\"num\">{}</dd>", esc(&f.name), esc(&f.value));
     }
-    out.push_str("</dl></section>");
+    out.push_str("</dl>");
 }
 
 fn cell_board(r: &Report, out: &mut String) {
@@ -145,7 +179,7 @@ fn by_metric(r: &Report, out: &mut String) {
     }
     rows.sort_by_key(|(_, n)| std::cmp::Reverse(n.iter().sum::<usize>()));
     out.push_str(
-        "<h2>By metric</h2><div class=\"scroll\"><table class=\"plain list\" id=\"by-metric\"><thead><tr><th>published</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">zero by construction</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead><tbody>",
+        "<h2>By metric</h2><div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"verdicts by metric\"><table class=\"plain list\" id=\"by-metric\"><thead><tr><th>published</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">zero by construction</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead><tbody>",
     );
     for (title, n) in rows {
         let _ = write!(out, "<tr><td>{}</td>", esc(title));
@@ -162,6 +196,14 @@ fn by_metric(r: &Report, out: &mut String) {
 fn claim_board(claims: &[&Claim], out: &mut String) {
     let o = outcomes(claims);
     let scored: usize = o[..3].iter().sum();
+    if scored == 0 {
+        let _ = write!(
+            out,
+            "<div class=\"board\"><h2>Claims of the studies</h2><p class=\"small\"><a href=\"#claims\">{} claims</a> need further runs: what they rest on was not all run here.</p></div>",
+            claims.len()
+        );
+        return;
+    }
     let _ = write!(
         out,
         "<div class=\"board\"><h2>Claims of the studies</h2><p class=\"big\"><b class=\"num\">{}</b> of <span class=\"num\">{scored}</span> hold</p>",
@@ -177,7 +219,12 @@ fn claim_board(claims: &[&Claim], out: &mut String) {
         items.push(("unpublished", "·", figures, "read from a figure: shown, not scored"));
     }
     legend(&items, out);
-    out.push_str("<p class=\"grid\">");
+    out.push_str("</div>");
+}
+
+/// Every claim, with its outcome, as a link.
+fn claim_grid(claims: &[&Claim], out: &mut String) {
+    out.push_str("<h2>Claims</h2><p class=\"grid\">");
     for c in claims {
         let (class, icon, words) = holds(c.holds);
         let _ = write!(
@@ -188,15 +235,18 @@ fn claim_board(claims: &[&Claim], out: &mut String) {
             esc(&c.text)
         );
     }
-    out.push_str("</p></div>");
+    out.push_str("</p>");
 }
 
-fn scenarios(r: &Report, out: &mut String) {
+fn scenarios(r: &Report, judged: bool, out: &mut String) {
     if r.pages.is_empty() {
         return;
     }
-    out.push_str(
-        "<h2>Scenarios</h2><div class=\"scroll\"><table class=\"plain list\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
+    let _ = write!(
+        out,
+        "<h2>Scenarios</h2>{}<table class=\"plain list{}\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
+        page::scroll("scenarios"),
+        if judged { "" } else { " unjudged" }
     );
     for id in studies(r) {
         let mine: Vec<&Page> = r.pages.iter().filter(|p| study(&p.id) == id).collect();
@@ -234,19 +284,24 @@ fn scenarios(r: &Report, out: &mut String) {
     out.push_str("</table></div>");
 }
 
-/// Every cell that is near or differs, across all pages.
+/// Every cell that is near or differs, across all pages: those with the same note together, the note said once.
 fn differing(r: &Report, out: &mut String) {
-    let mut rows = String::new();
+    let mut notes: Vec<(&str, String)> = Vec::new();
     let mut n = 0;
     for p in &r.pages {
         for t in &p.tables {
             for row in &t.rows {
                 for (c, column) in row.cells.iter().zip(&t.columns) {
-                    if let Some(c) = c.as_ref().filter(|c| matches!(Mark::of(c), Mark::Near | Mark::Differs))
-                    {
-                        n += 1;
-                        differing_row((p, t, row, column), c, &mut rows);
-                    }
+                    let Some(c) = c.as_ref().filter(|c| matches!(Mark::of(c), Mark::Near | Mark::Differs))
+                    else {
+                        continue;
+                    };
+                    n += 1;
+                    let at = notes.iter().position(|x| x.0 == c.note).unwrap_or_else(|| {
+                        notes.push((&c.note, String::new()));
+                        notes.len() - 1
+                    });
+                    differing_row((p, t, row, column), c, &mut notes[at].1);
                 }
             }
         }
@@ -256,23 +311,33 @@ fn differing(r: &Report, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<h2>What does not agree</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary><div class=\"scroll\"><table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th><th>note</th></tr></thead><tbody>{rows}</tbody></table></div></details>",
+        "<h2>What does not agree</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary>{}<table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th></tr></thead>",
         if n <= 25 { " open" } else { "" },
-        if n == 1 { "cell" } else { "cells" }
+        if n == 1 { "cell" } else { "cells" },
+        page::scroll("cells that differ")
     );
+    for (note, rows) in notes {
+        let note = if note.is_empty() { "No assumption is suspected yet." } else { note };
+        let _ = write!(
+            out,
+            "<tbody><tr class=\"band\"><th colspan=\"5\" scope=\"rowgroup\">{}</th></tr>{rows}</tbody>",
+            esc(note)
+        );
+    }
+    out.push_str("</table></div></details>");
 }
 
 fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell, out: &mut String) {
     let decimals = column_decimals(std::iter::once(c));
     let said = c.published.as_deref().and_then(|s| s.trim().parse::<f64>().ok());
-    let off = said.zip(c.measured).filter(|(s, _)| *s != 0.0).map_or(String::new(), |(s, m)| {
+    let off = said.zip(c.measured).filter(|(s, _)| *s != 0.0).map_or("–".to_owned(), |(s, m)| {
         let percent = (m / s - 1.0) * 100.0;
         let sign = if percent > 0.0 { "+" } else { "" };
         format!("{sign}{}\u{202f}%", fixed(percent, usize::from(percent.abs() < 10.0)))
     });
     let _ = write!(
         out,
-        "<tr><td><a href=\"#{}\">{}</a><br><span class=\"small\">{}</span></td><td>{}<br><span class=\"small\">{}</span></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{off}</td><td class=\"small text\">{}</td></tr>",
+        "<tr><td><a href=\"#{}\">{}</a><br><span class=\"small\">{}</span></td><td>{}<br><span class=\"small\">{}</span></td><td class=\"n\" data-label=\"published\">{}</td><td class=\"n\" data-label=\"measured\">{}</td><td class=\"n\" data-label=\"off by\">{off}</td></tr>",
         esc(&anchor(&p.id, &t.id)),
         esc(&p.id),
         esc(&[row.condition.as_str(), &table::heading(t)]
@@ -285,7 +350,6 @@ fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell, 
         esc(&format!("{} [{}]", column.title, column.unit)),
         esc(&c.published.as_deref().map_or("–".into(), printed)),
         c.measured.map_or("–".into(), |m| measured(m, decimals)),
-        esc(&c.note)
     );
 }
 
@@ -375,9 +439,20 @@ pub(crate) fn claims_page(r: &Report, out: &mut String) {
 
 /// The list of pages at the side.
 pub(crate) fn sidebar(r: &Report, out: &mut String) {
-    out.push_str("<nav aria-label=\"pages\"><ul><li><a href=\"#\">Overview</a></li></ul>");
+    out.push_str(
+        "<form id=\"find\" role=\"search\"><label class=\"away\" for=\"query\">Search cells, schemes, metrics, claims</label>\
+         <input id=\"query\" type=\"search\" autocomplete=\"off\" placeholder=\"Search\"></form><nav aria-label=\"pages\">",
+    );
+    let alone = r.is_one_experiment();
+    if !alone {
+        out.push_str("<ul><li><a href=\"#\">Overview</a></li></ul>");
+    }
     for id in studies(r) {
-        let _ = write!(out, "<p><a href=\"#{0}\">{0}</a></p><ul>", esc(id));
+        let _ = if alone {
+            write!(out, "<p>{}</p><ul>", esc(id))
+        } else {
+            write!(out, "<p><a href=\"#{0}\">{0}</a></p><ul>", esc(id))
+        };
         for p in r.pages.iter().filter(|p| study(&p.id) == id) {
             let n = counts(p);
             let mark = match (n[Mark::Agrees as usize] + n[Mark::Near as usize], n[Mark::Differs as usize]) {
@@ -396,5 +471,5 @@ pub(crate) fn sidebar(r: &Report, out: &mut String) {
     if !all_claims(r).is_empty() {
         out.push_str("<li><a href=\"#claims\">Claims</a></li>");
     }
-    out.push_str("<li><a href=\"#method\">Method</a></li></ul></nav>");
+    out.push_str("<li><a href=\"#method\">Method</a></li></ul></nav><button id=\"printall\" type=\"button\">Print all pages</button>");
 }

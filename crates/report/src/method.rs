@@ -34,7 +34,9 @@ const READING: &str = "<h2>How a number is judged</h2><p>Every case runs with se
     more seeds may decide it. Claims that could only be read from a figure are shown, not scored.</p>\
     <h2>How the figures are drawn</h2><p>A series is reduced to at most 4000 points: of each bucket its least and its greatest value, so peaks survive. \
     Bands span the least and the greatest value over the seeds. Heights are stored in 65 534 steps between a line’s extremes; the full series are in <code>series/*.csv</code>. \
-    The colours are those of Okabe and Ito, which colour-blind readers tell apart, and a scheme has the same one everywhere. Printing takes the page that is shown.</p>";
+    The colours of the schemes are near those of Okabe and Ito, which colour-blind readers tell apart, and a scheme has the same one everywhere; settings, flows and ports run from violet to pink. \
+    Lines that cover one another show their marks in turn; <em>apart</em> gives each its own panel. <em>CDF</em> is the share of time at or below a value, over the bins of the run. \
+    Printing takes the page that is shown; <em>Print all pages</em> takes all.</p>";
 
 pub(crate) fn method(r: &Report, out: &mut String) {
     out.push_str(

@@ -31,6 +31,15 @@ pub struct Report {
     pub not_modelled: Vec<String>,
 }
 
+impl Report {
+    /// Is it one experiment with nothing published beside it: a scenario of one's own, a sweep? Such a report opens with
+    /// its page.
+    pub fn is_one_experiment(&self) -> bool {
+        let cells = self.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows).flat_map(|r| &r.cells);
+        self.pages.len() == 1 && cells.flatten().all(|c| c.published.is_none())
+    }
+}
+
 /// A name and its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -73,6 +82,8 @@ pub struct Page {
     pub tables: Vec<Table>,
     /// Figures; those whose `group` is a table's `id` stand below that table, the others in a section of their own.
     pub figures: Vec<Figure>,
+    /// Whether the figures of no table stand before the tables: a sweep is its figures.
+    pub figures_first: bool,
     /// Claims that are decided here.
     pub claims: Vec<Claim>,
     /// Assumptions that this scenario makes.
@@ -193,6 +204,10 @@ pub struct Figure {
     pub windows: Vec<Window>,
     /// Dashed horizontal lines: set point, service rate.
     pub levels: Vec<Level>,
+    /// The scheme of all its lines, for picking among many figures; empty where they differ.
+    pub scheme: String,
+    /// The condition of all its lines; empty where they differ.
+    pub condition: String,
 }
 
 /// An axis.
@@ -226,8 +241,8 @@ pub enum Kind {
 pub struct Trace {
     /// Scheme id, or the setting that tells the lines apart: `RTT 100 us`.
     pub name: String,
-    /// Slot 0 to 31: its colour, modulo 8, and its dashes; `None`: the scheme's own colour, or the next free one of the
-    /// page.
+    /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes; `None`: the scheme's own colour,
+    /// or for what is no scheme the next free one of the page.
     pub slot: Option<u8>,
     /// Horizontal values, ascending.
     pub x: Vec<f64>,

@@ -2,6 +2,12 @@
 
 use crate::model::Cell;
 
+/// A logarithm for places in a drawing: they are rounded to a tenth of a pixel, so the platform's last bit is not seen.
+#[allow(clippy::disallowed_methods)]
+pub(crate) fn log10(value: f64) -> f64 {
+    value.log10()
+}
+
 /// Decimals of a number as printed.
 fn decimals(text: &str) -> usize {
     text.trim().split_once('.').map_or(0, |(_, d)| d.chars().take_while(char::is_ascii_digit).count())

@@ -1,54 +1,77 @@
 //! A scenario's page.
 
 use crate::colour::Colours;
-use crate::html::{Mark, anchor, counts, esc, holds, holds_badge, scenario, study};
-use crate::model::{Assumption, Axis, Claim, Figure, NotRun, Page, Table};
-use crate::{table, topology};
+use crate::html::{Mark, anchor, counts, esc, holds, holds_badge, scenario, study, swatch};
+use crate::model::{Assumption, Axis, Claim, Figure, NotRun, Page, Report, Table};
+use crate::{index, table, topology};
 use std::fmt::Write as _;
 
 /// The page as text in a script element: a browser reads it as HTML when it is first shown, so that a large report opens
 /// as quickly as a small one. Nothing in it can end the script, as every text is escaped.
-pub(crate) fn page(p: &Page, colours: &Colours, out: &mut String) {
+pub(crate) fn page(r: &Report, p: &Page, colours: &Colours, out: &mut String) {
+    let alone = r.is_one_experiment();
     let _ = write!(
         out,
-        "<section class=\"page\" data-route=\"{0}\" data-page=\"{0}\" hidden><script type=\"text/html\"><p class=\"eyebrow\"><a href=\"#{1}\">{1}</a> / {2}</p>\
-         <h1 tabindex=\"-1\">{3}</h1>",
-        esc(&p.id),
-        esc(study(&p.id)),
-        esc(scenario(&p.id)),
+        "<section class=\"page\" data-route=\"{0}\" data-page=\"{0}\" hidden><script type=\"text/html\"><p class=\"eyebrow\">",
+        esc(&p.id)
+    );
+    let place = (esc(study(&p.id)), esc(scenario(&p.id)));
+    let _ = if alone {
+        write!(out, "{} / {}", place.0, place.1)
+    } else {
+        write!(out, "<a href=\"#{0}\">{0}</a> / {1}", place.0, place.1)
+    };
+    let _ = write!(
+        out,
+        "</p><h1 tabindex=\"-1\">{}</h1>",
         esc(if p.title.is_empty() { &p.id } else { &p.title })
     );
-    let drawing = topology::draw(&p.topology);
-    let wide = drawing.as_ref().is_some_and(|d| d.width > 620.0);
-    let _ = write!(out, "<div class=\"intro{}\"><div>", if wide { " wide" } else { "" });
-    let _ = write!(out, "<p class=\"lead\">{}</p>", esc(&p.question));
+    // A wide drawing would push what happened off the first screen: it stands below.
+    let (beside, below) = match topology::draw(&p.topology) {
+        Some(d) if d.width > 620.0 => (None, Some(d)),
+        other => (other, None),
+    };
+    let _ = write!(out, "<div class=\"intro{}\"><div>", if beside.is_some() { "" } else { " wide" });
+    if !p.question.is_empty() {
+        let _ = write!(out, "<p class=\"lead\">{}</p>", esc(&p.question));
+    }
     if !p.source.is_empty() {
         let _ = write!(out, "<p class=\"cite\"><span>Source</span> {}</p>", esc(&p.source));
     }
-    tally(p, out);
-    contents(p, out);
+    let cells = || p.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
+    let judged = cells().any(|c| c.published.is_some());
+    if judged {
+        tally(p, out);
+    }
+    contents(p, below.is_some(), out);
     out.push_str("</div>");
-    if let Some(d) = drawing {
-        let _ = write!(
-            out,
-            "<figure class=\"net\"><div>{}</div><figcaption>{}</figcaption></figure>",
-            d.svg,
-            esc(&d.caption)
-        );
+    if let Some(d) = &beside {
+        network(d, out);
     }
     out.push_str("</div>");
-    let cells = || p.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
-    if cells().any(|c| c.published.is_some()) {
+    if judged {
         out.push_str(KEY);
     }
     let mut number = 1..;
+    if p.figures_first {
+        other_figures(p, colours, &mut number, out);
+    }
     for t in &p.tables {
         let _ = write!(out, "<article id=\"{}\">", esc(&anchor(&p.id, &t.id)));
-        table::table(p, t, out);
+        table::table(p, t, colours, out);
         group(&figures(p, Some(t)), colours, &mut number, out);
         out.push_str("</article>");
     }
-    other_figures(p, colours, &mut number, out);
+    if !p.figures_first {
+        other_figures(p, colours, &mut number, out);
+    }
+    if let Some(d) = &below {
+        let id = esc(&anchor(&p.id, "network"));
+        let _ =
+            write!(out, "<article id=\"{id}\"><div class=\"head\"><h2 tabindex=\"-1\">Network</h2></div>");
+        network(d, out);
+        out.push_str("</article>");
+    }
     if !p.claims.is_empty() {
         out.push_str("<article><div class=\"head\"><h2>Claims decided here</h2></div>");
         claims(p.claims.iter(), false, out);
@@ -64,7 +87,27 @@ pub(crate) fn page(p: &Page, colours: &Colours, out: &mut String) {
         not_run(p.not_run.iter(), out);
         out.push_str("</article>");
     }
+    if alone {
+        out.push_str("<article><div class=\"head\"><h2>This report</h2></div>");
+        index::facts(r, out);
+        out.push_str("</article>");
+    }
     out.push_str("</script></section>");
+}
+
+fn network(d: &topology::Drawing, out: &mut String) {
+    let _ = write!(
+        out,
+        "<figure class=\"net\">{}{}</div><figcaption>{}</figcaption></figure>",
+        scroll("drawing of the network"),
+        d.svg,
+        esc(&d.caption)
+    );
+}
+
+/// Opens a box that scrolls sideways where its content is wider; the keyboard reaches it.
+pub(crate) fn scroll(name: &str) -> String {
+    format!("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">", esc(name))
 }
 
 const KEY: &str = "<p class=\"reading\"><svg class=\"strip\" viewBox=\"0 0 84 12\" width=\"84\" height=\"12\" aria-hidden=\"true\">\
@@ -91,6 +134,9 @@ fn other_figures(p: &Page, colours: &Colours, number: &mut std::ops::RangeFrom<u
         "<article id=\"{}\"><div class=\"head\"><h2 tabindex=\"-1\">Figures</h2></div>",
         esc(&anchor(&p.id, "figures"))
     );
+    if others.len() > MANY {
+        picker(&others, out);
+    }
     let mut groups: Vec<&str> = Vec::new();
     for (_, f) in &others {
         if !groups.contains(&f.group.as_str()) {
@@ -98,63 +144,143 @@ fn other_figures(p: &Page, colours: &Colours, number: &mut std::ops::RangeFrom<u
         }
     }
     for g in groups {
+        let some: Vec<(usize, &Figure)> = others.iter().filter(|(_, f)| f.group == g).copied().collect();
+        out.push_str("<div class=\"family\">");
         if !g.is_empty() {
             let _ = write!(out, "<h3>{}</h3>", esc(g));
         }
-        let some: Vec<(usize, &Figure)> = others.iter().filter(|(_, f)| f.group == g).copied().collect();
         group(&some, colours, number, out);
+        out.push_str("</div>");
     }
     out.push_str("</article>");
 }
 
-/// Figures side by side under one legend whose entries are switches.
+/// With more figures than this in a group they are small, and there is a picker.
+const MANY: usize = 6;
+
+/// Choices of scheme and condition among many figures.
+fn picker(figures: &[(usize, &Figure)], out: &mut String) {
+    let mut lists = String::new();
+    let kinds: [(&str, fn(&Figure) -> &str); 2] =
+        [("scheme", |f: &Figure| &f.scheme), ("condition", |f: &Figure| &f.condition)];
+    for (kind, of) in kinds {
+        let mut values: Vec<&str> = Vec::new();
+        for (_, f) in figures {
+            if !of(f).is_empty() && !values.contains(&of(f)) {
+                values.push(of(f));
+            }
+        }
+        if values.len() > 1 {
+            let options: String = values.iter().map(|v| format!("<option>{}</option>", esc(v))).collect();
+            let _ = write!(
+                lists,
+                "<label>{kind} <select data-pick=\"{kind}\"><option value=\"\">all</option>{options}</select></label>"
+            );
+        }
+    }
+    let _ = write!(
+        out,
+        "<div class=\"picker\" role=\"group\" aria-label=\"figures shown\">{lists}<label><input type=\"checkbox\" data-pick=\"large\"> large</label><span class=\"small\" role=\"status\">{} figures</span></div>",
+        figures.len()
+    );
+}
+
+/// The names of a figure's lines, each once.
+fn names(f: &Figure) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for t in &f.traces {
+        if !names.contains(&t.name.as_str()) {
+            names.push(&t.name);
+        }
+    }
+    names
+}
+
+/// Figures side by side; those with the same lines stand under one legend, whose entries are switches.
 fn group(
     figures: &[(usize, &Figure)],
     colours: &Colours,
     number: &mut std::ops::RangeFrom<usize>,
     out: &mut String,
 ) {
-    if figures.is_empty() {
+    let small = figures.len() > MANY;
+    let looks = |f: &Figure| -> Vec<(String, (u8, u8))> {
+        f.traces.iter().map(|t| (t.name.clone(), colours.trace(t))).collect()
+    };
+    for block in figures.chunk_by(|a, b| looks(a.1) == looks(b.1)) {
+        out.push_str("<div class=\"block\">");
+        if let Some((_, first)) = block.first() {
+            legend(first, colours, out);
+        }
+        let _ = write!(out, "<div class=\"figures{}\">", if small { " many" } else { "" });
+        for (at, f) in block {
+            figure(*at, f, small, number.next().unwrap_or(0), out);
+        }
+        out.push_str("</div></div>");
+    }
+}
+
+/// The switches of a block of figures; none for a single line.
+fn legend(f: &Figure, colours: &Colours, out: &mut String) {
+    let names = names(f);
+    if names.len() < 2 {
         return;
     }
-    let mut names: Vec<&str> = Vec::new();
-    for t in figures.iter().flat_map(|(_, f)| &f.traces) {
-        if !names.contains(&t.name.as_str()) {
-            names.push(&t.name);
-        }
-    }
-    out.push_str("<div class=\"legend\" role=\"group\" aria-label=\"lines shown\">");
+    let _ =
+        write!(out, "<div class=\"legend\" role=\"group\" aria-label=\"lines shown: {}\">", esc(&f.title));
     for name in &names {
-        let drawn = figures.iter().flat_map(|(_, f)| &f.traces).find(|t| t.name == *name);
-        let (slot, dash) = drawn.map_or((0, 0), |t| colours.trace(t));
+        let look = f.traces.iter().find(|t| t.name == *name).map_or((0, 0), |t| colours.trace(t));
         let _ = write!(
             out,
-            "<button type=\"button\" class=\"chip\" aria-pressed=\"true\" data-name=\"{0}\"><svg viewBox=\"0 0 22 8\" width=\"22\" height=\"8\" aria-hidden=\"true\">\
-             <path class=\"s{slot} d{dash}\" d=\"M1 4H21\"/></svg>{0}</button>",
-            esc(name)
+            "<button type=\"button\" class=\"chip\" aria-pressed=\"true\" data-name=\"{0}\">{1}{0}</button>",
+            esc(name),
+            swatch(look)
         );
     }
-    if names.len() > 1 {
-        out.push_str("<span class=\"hint\">click: hide or show · double click: only this one</span>");
+    out.push_str("<span class=\"hint\">click: hide or show · double click: only this one · drag in a figure: zoom</span></div>");
+}
+
+fn figure(at: usize, f: &Figure, small: bool, number: usize, out: &mut String) {
+    let words = match names(f).as_slice() {
+        _ if f.title == f.y.title && !f.y.unit.is_empty() => format!("{} over {}", f.y.unit, axis(&f.x)),
+        [one] if !f.title.contains(one) => format!("{}, {one}", axis(&f.y)),
+        _ if small => axis(&f.y),
+        _ => format!("{} over {}", axis(&f.y), axis(&f.x)),
+    };
+    let fact = |name: &str, value: &str| match value {
+        "" => String::new(),
+        value => format!(" data-{name}=\"{}\"", esc(value)),
+    };
+    let _ = write!(
+        out,
+        "<figure class=\"plot\"{}{}><figcaption><b>{}</b> <span>{}</span></figcaption>\
+         <div class=\"canvas{}\" data-figure=\"{at}\" tabindex=\"0\" role=\"group\" aria-label=\"Figure {number}: {}; arrow keys read values, plus and minus zoom\" data-alt=\"Figure {number}: {}\"></div>",
+        fact("scheme", &f.scheme),
+        fact("condition", &f.condition),
+        esc(&f.title),
+        esc(&words),
+        if small { " tiny" } else { "" },
+        esc(&f.title),
+        esc(&describe(f))
+    );
+    if !f.caption.is_empty() && !small {
+        let _ = write!(out, "<p class=\"small\">{}</p>", esc(&f.caption));
     }
-    out.push_str("</div><div class=\"figures\">");
-    for (at, f) in figures {
-        let n = number.next().unwrap_or(0);
-        let _ = write!(
-            out,
-            "<figure class=\"plot\"><figcaption><b>{}</b> <span>{} over {}</span></figcaption>\
-             <div class=\"canvas\" data-figure=\"{at}\" role=\"img\" aria-label=\"Figure {n}: {}\"></div>",
-            esc(&f.title),
-            esc(&axis(&f.y)),
-            esc(&axis(&f.x)),
-            esc(&describe(f))
-        );
-        if !f.caption.is_empty() {
-            let _ = write!(out, "<p class=\"small\">{}</p>", esc(&f.caption));
-        }
-        out.push_str("</figure>");
-    }
-    out.push_str("</div>");
+    out.push_str("</figure>");
+}
+
+/// A figure of a page on the first page of the report, with its legend.
+pub(crate) fn headline(p: &Page, colours: &Colours, out: &mut String) {
+    let first = p.tables.first().map(|t| t.id.as_str());
+    let Some((at, f)) = p.figures.iter().enumerate().find(|(_, f)| Some(f.group.as_str()) == first) else {
+        return;
+    };
+    let _ = write!(out, "<div class=\"block headline\" data-of=\"{}\">", esc(&p.id));
+    legend(f, colours, out);
+    out.push_str("<div class=\"figures\">");
+    let about = Figure { title: format!("{}: {}", f.title, f.group), ..f.clone() };
+    figure(at, &about, false, 0, out);
+    out.push_str("</div></div>");
 }
 
 fn axis(a: &Axis) -> String {
@@ -202,9 +328,9 @@ fn tally(p: &Page, out: &mut String) {
 }
 
 /// What is on the page, if there is more than one table.
-fn contents(p: &Page, out: &mut String) {
+fn contents(p: &Page, network: bool, out: &mut String) {
     let others = !figures(p, None).is_empty();
-    if p.tables.len() + usize::from(others) < 2 {
+    if p.tables.len() + usize::from(others) + usize::from(network) < 2 {
         return;
     }
     out.push_str("<nav class=\"contents\" aria-label=\"on this page\"><ul>");
@@ -222,17 +348,34 @@ fn contents(p: &Page, out: &mut String) {
     if others {
         let _ = write!(out, "<li><a href=\"#{}\">Figures</a></li>", esc(&anchor(&p.id, "figures")));
     }
+    if network {
+        let _ = write!(out, "<li><a href=\"#{}\">Network</a></li>", esc(&anchor(&p.id, "network")));
+    }
     out.push_str("</ul></nav>");
+}
+
+/// The evidence of a claim, what failed first, then what is undecided; the numbers as they are.
+fn evidence(c: &Claim) -> Vec<String> {
+    let rank = |e: &str| match e {
+        e if e.ends_with("[no]") => 0,
+        e if e.ends_with("[undecided]") => 1,
+        _ => 2,
+    };
+    let mut parts: Vec<&str> = c.evidence.split("; ").filter(|e| !e.is_empty()).collect();
+    parts.sort_by_key(|e| rank(e));
+    let shown = |e: &&str| if rank(e) == 0 { format!("<b>{}</b>", esc(e)) } else { esc(e) };
+    parts.iter().map(shown).collect()
 }
 
 /// Claims as a table; those of the list of all claims can be linked to.
 pub(crate) fn claims<'a>(claims: impl Iterator<Item = &'a Claim>, linked: bool, out: &mut String) {
+    out.push_str(&scroll("claims"));
     out.push_str(
-        "<div class=\"scroll\"><table class=\"plain claims\"><thead><tr><th>claim</th><th>outcome</th><th>what the study says</th><th>evidence</th></tr></thead><tbody>",
+        "<table class=\"plain claims\"><thead><tr><th>claim</th><th>outcome</th><th>what the study says</th><th>evidence</th></tr></thead><tbody>",
     );
     for c in claims {
         let (class, ..) = holds(c.holds);
-        let evidence: Vec<String> = c.evidence.split("; ").filter(|e| !e.is_empty()).map(esc).collect();
+        let evidence = evidence(c);
         let id = if linked { format!(" id=\"claims/{}\"", esc(&c.id)) } else { String::new() };
         let _ = write!(
             out,
@@ -258,11 +401,12 @@ pub(crate) fn claims<'a>(claims: impl Iterator<Item = &'a Claim>, linked: bool, 
 
 /// Assumptions as a table.
 pub(crate) fn assumptions<'a>(list: impl Iterator<Item = &'a Assumption>, out: &mut String) {
-    out.push_str("<div class=\"scroll\"><table class=\"plain\"><thead><tr><th>assumption</th><th>what is assumed</th><th>alternatives</th></tr></thead><tbody>");
+    out.push_str(&scroll("assumptions"));
+    out.push_str("<table class=\"plain\"><thead><tr><th>assumption</th><th>what is assumed</th><th>alternatives</th></tr></thead><tbody>");
     for a in list {
         let _ = write!(
             out,
-            "<tr><td class=\"id\">{}<small>{}</small></td><td class=\"text\">{}</td><td class=\"small\">{}</td></tr>",
+            "<tr><td class=\"id\">{}<small>{}</small></td><td class=\"text\">{}</td><td class=\"small\" data-label=\"alternatives\">{}</td></tr>",
             esc(&a.id),
             esc(&a.name),
             esc(&a.text),
@@ -274,11 +418,12 @@ pub(crate) fn assumptions<'a>(list: impl Iterator<Item = &'a Assumption>, out: &
 
 /// Published rows that were not run, as a table.
 pub(crate) fn not_run<'a>(list: impl Iterator<Item = &'a NotRun>, out: &mut String) {
-    out.push_str("<div class=\"scroll\"><table class=\"plain\"><thead><tr><th>published row</th><th class=\"n\">value</th><th>why it was not run</th></tr></thead><tbody>");
+    out.push_str(&scroll("published rows that were not run"));
+    out.push_str("<table class=\"plain\"><thead><tr><th>published row</th><th class=\"n\">value</th><th>why it was not run</th></tr></thead><tbody>");
     for n in list {
         let _ = write!(
             out,
-            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"small\">{}</td></tr>",
+            "<tr><td>{}</td><td class=\"n\" data-label=\"value\">{}</td><td class=\"small\">{}</td></tr>",
             esc(&n.place),
             esc(&n.value),
             if n.reason.is_empty() { "not asked for".into() } else { esc(&n.reason) }

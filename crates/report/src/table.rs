@@ -1,13 +1,20 @@
 //! A table: schemes by metrics, published beside measured, with a glyph of the intervals.
 
-use crate::html::{Mark, anchor, esc};
+use crate::colour::Colours;
+use crate::html::{Mark, anchor, esc, swatch};
 use crate::model::{Cell, Page, Table, Verdict};
 use crate::number::{column_decimals, fixed, measured, printed, telling};
+use crate::page::scroll;
 use std::fmt::Write as _;
+
+/// Has the condition no name? A scenario without a template calls its only one `default`.
+fn unnamed(t: &Table) -> bool {
+    t.condition.is_empty() || t.condition == "default"
+}
 
 /// Heading of a table: condition and PAUSE mode.
 pub(crate) fn heading(t: &Table) -> String {
-    match (t.condition.is_empty(), t.pause.is_empty()) {
+    match (unnamed(t), t.pause.is_empty()) {
         (true, true) => "Results".into(),
         (true, false) => format!("PAUSE {}", t.pause),
         (false, true) => t.condition.clone(),
@@ -24,14 +31,26 @@ struct Style {
     interval: bool,
     /// Whether anything was published; if not, the column stands alone.
     published: bool,
+    /// Whether it is zero in every row, so that a sentence says as much.
+    dull: bool,
+}
+
+/// Zero in every row, and nothing in it differs.
+fn dull<'a>(cells: impl Iterator<Item = &'a Cell>) -> bool {
+    let zero = |c: &Cell| {
+        let said = c.published.as_deref().is_none_or(|p| p.trim().parse() == Ok(0.0));
+        said && c.measured == Some(0.0) && c.verdict != Verdict::Differs
+    };
+    let mut cells = cells.peekable();
+    cells.peek().is_some() && cells.all(zero)
 }
 
 /// The table with its heading, buttons and what differs in it; figures follow inside the same article.
-pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
+pub(crate) fn table(page: &Page, t: &Table, colours: &Colours, out: &mut String) {
     let id = anchor(&page.id, &t.id);
-    let title = if t.condition.is_empty() { heading(t) } else { t.condition.clone() };
+    let title = if unnamed(t) { heading(t) } else { t.condition.clone() };
     let _ = write!(out, "<div class=\"head\"><h2 tabindex=\"-1\">{}", esc(&title));
-    if !t.condition.is_empty() && !t.pause.is_empty() {
+    if !unnamed(t) && !t.pause.is_empty() {
         let _ = write!(out, " <span class=\"pill\">PAUSE {}</span>", esc(&t.pause));
     }
     out.push_str(
@@ -43,19 +62,26 @@ pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<div class=\"scroll\"><table class=\"cells\" role=\"table\" data-table=\"{}\" aria-label=\"{}\">",
+        "{}<table class=\"cells\" role=\"table\" data-table=\"{}\" aria-label=\"{}\">",
+        scroll(&format!("table: {}", heading(t))),
         esc(&t.id),
         esc(&heading(t))
     );
     let conditions = t.rows.iter().any(|r| !r.condition.is_empty());
     let column = |c: usize| t.rows.iter().filter_map(move |r| r.cells.get(c)?.as_ref());
-    let styles: Vec<Style> = (0..t.columns.len())
+    let mut styles: Vec<Style> = (0..t.columns.len())
         .map(|c| Style {
             decimals: column_decimals(column(c)),
             interval: column(c).any(|x| half(x).is_some()),
             published: column(c).any(|x| x.published.is_some() || x.verdict != Verdict::Unpublished),
+            dull: dull(column(c)),
         })
         .collect();
+    // A table needs a column.
+    if styles.iter().all(|s| s.dull) {
+        styles.iter_mut().for_each(|s| s.dull = false);
+    }
+    let first_shown = styles.iter().position(|s| !s.dull).unwrap_or(0);
     head(t, conditions, &styles, out);
     out.push_str("<tbody role=\"rowgroup\">");
     for (r, row) in t.rows.iter().enumerate() {
@@ -68,35 +94,39 @@ pub(crate) fn table(page: &Page, t: &Table, out: &mut String) {
         }
         let _ = write!(
             out,
-            "<th scope=\"row\" role=\"rowheader\"><i class=\"key\" data-name=\"{0}\"></i>{0}</th>",
+            "<th scope=\"row\" role=\"rowheader\">{}{}</th>",
+            swatch(colours.get(&row.scheme)),
             esc(&row.scheme)
         );
-        for (c, (column, style)) in t.columns.iter().zip(&styles).enumerate() {
+        for (c, (column, style)) in t.columns.iter().zip(&styles).enumerate().filter(|(_, x)| !x.1.dull) {
             let label = match column.unit.as_str() {
                 "" => column.title.clone(),
                 unit => format!("{} [{unit}]", column.title),
             };
-            cell(row.cells.get(c).and_then(Option::as_ref), &label, *style, (r, c), out);
+            let first = (r, c) == (0, first_shown);
+            cell(row.cells.get(c).and_then(Option::as_ref), &label, *style, (r, c, first), out);
         }
         out.push_str("</tr>");
     }
     let _ = write!(
         out,
-        "</tbody></table></div><div class=\"long\" id=\"{}\" hidden></div>",
+        "</tbody></table></div><div class=\"long scroll\" role=\"region\" tabindex=\"0\" aria-label=\"all numbers: {}\" id=\"{}\" hidden></div>",
+        esc(&heading(t)),
         esc(&format!("{id}/long"))
     );
+    zeros(t, &styles, out);
     misses(t, &styles, out);
 }
 
 fn head(t: &Table, conditions: bool, styles: &[Style], out: &mut String) {
-    let several = styles.iter().any(|s| s.published);
+    let several = styles.iter().any(|s| s.published && !s.dull);
     let span = if several { " rowspan=\"2\"" } else { "" };
     out.push_str("<thead role=\"rowgroup\"><tr role=\"row\">");
     if conditions {
         let _ = write!(out, "<th role=\"columnheader\"{span}>condition</th>");
     }
     let _ = write!(out, "<th role=\"columnheader\"{span}>scheme</th>");
-    for (c, style) in t.columns.iter().zip(styles) {
+    for (c, style) in t.columns.iter().zip(styles).filter(|(_, s)| !s.dull) {
         let _ = write!(
             out,
             "<th role=\"columnheader\"{} class=\"group\" title=\"{}\">{} <small>{}</small></th>",
@@ -109,7 +139,7 @@ fn head(t: &Table, conditions: bool, styles: &[Style], out: &mut String) {
     out.push_str("</tr>");
     if several {
         out.push_str("<tr role=\"row\">");
-        for _ in styles.iter().filter(|s| s.published) {
+        for _ in styles.iter().filter(|s| s.published && !s.dull) {
             out.push_str(
                 "<th role=\"columnheader\" class=\"n first\">published</th><th role=\"columnheader\" class=\"n m\">measured</th>",
             );
@@ -119,7 +149,29 @@ fn head(t: &Table, conditions: bool, styles: &[Style], out: &mut String) {
     out.push_str("</thead>");
 }
 
-fn cell(c: Option<&Cell>, label: &str, style: Style, (row, column): (usize, usize), out: &mut String) {
+/// Which columns are left out because they are zero.
+fn zeros(t: &Table, styles: &[Style], out: &mut String) {
+    let of = |published: bool| -> String {
+        let mine = t.columns.iter().zip(styles).filter(|(_, s)| s.dull && s.published == published);
+        mine.map(|(c, _)| esc(&c.title.to_lowercase())).collect::<Vec<_>>().join(", ")
+    };
+    let parts: Vec<String> = [(of(false), ""), (of(true), " (as published)")]
+        .into_iter()
+        .filter(|p| !p.0.is_empty())
+        .map(|(names, more)| format!("{names}{more}"))
+        .collect();
+    if !parts.is_empty() {
+        let _ = write!(out, "<p class=\"small zeros\">Zero in every row: {}.</p>", parts.join("; "));
+    }
+}
+
+fn cell(
+    c: Option<&Cell>,
+    label: &str,
+    style: Style,
+    (row, column, first): (usize, usize, bool),
+    out: &mut String,
+) {
     let Some(c) = c else {
         let class = if style.published { "n first none" } else { "none" };
         let _ = write!(out, "<td role=\"cell\" class=\"{class}\" data-label=\"{}\"></td>", esc(label));
@@ -141,7 +193,7 @@ fn cell(c: Option<&Cell>, label: &str, style: Style, (row, column): (usize, usiz
         mark.class(),
         if style.published { "" } else { " alone" },
         if style.published { String::new() } else { format!(" data-label=\"{}\"", esc(label)) },
-        if (row, column) == (0, 0) { 0 } else { -1 },
+        if first { 0 } else { -1 },
         c.measured.map_or("–".into(), |m| measured(m, style.decimals)),
     );
     if style.interval {

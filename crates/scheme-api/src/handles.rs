@@ -104,6 +104,10 @@ pub struct PointState {
     pub ramp: Option<Ramp>,
     /// Smallest-rate stamp put into rate-discovery tags when a frame starts transmission.
     pub stamp: Option<Rate>,
+    /// Bytes counted when the gate last opened after a number of bytes.
+    counted: i64,
+    /// What the countdown began with.
+    armed: i64,
     /// Random stream of the site.
     pub stream: Stream,
 }
@@ -114,7 +118,21 @@ const NEVER: i64 = i64::MAX / 2;
 impl PointState {
     /// Unarmed.
     pub fn new(stream: Stream) -> Self {
-        Self { countdown: NEVER, gate: Gate::Never, sample_dropped: true, ramp: None, stamp: None, stream }
+        Self {
+            countdown: NEVER,
+            gate: Gate::Never,
+            sample_dropped: true,
+            ramp: None,
+            stamp: None,
+            counted: 0,
+            armed: NEVER,
+            stream,
+        }
+    }
+    /// The gate opens after a number of bytes; `countdown` is what is left of it, 0 or less.
+    #[inline]
+    pub fn open(&mut self, countdown: i64) {
+        self.counted = self.armed - countdown;
     }
 }
 
@@ -162,6 +180,12 @@ impl<'a> PointControl<'a> {
     pub fn sample_after(&mut self, bytes: Bytes) {
         self.state.gate = Gate::AfterBytes;
         self.state.countdown = (bytes.get() as i64).clamp(1, NEVER);
+        self.state.armed = self.state.countdown;
+    }
+    /// In an `on_sample` that [`PointControl::sample_after`] asked for: bytes counted since then, the frame in hand included.
+    /// They are as many as were asked for, or up to a frame more.
+    pub fn counted(&self) -> Bytes {
+        Bytes::new(self.state.counted.max(0) as u64)
     }
     /// Wake at each frame with probability `p`; at none for p = 0.
     pub fn sample_with(&mut self, p: f64) {
@@ -257,14 +281,12 @@ pub struct LimiterState {
     mtu: u32,
     /// The countdown at the beginning, had nothing but frames changed it.
     armed: i64,
+    /// The next frame that leaves is to be acknowledged: it carries the time.
+    pub echo: bool,
     /// Probability with which a frame is tagged.
     pub tag_probability: f64,
     /// A rate above the line rate was asked for (and not given): the conformance suite looks here.
     pub above_line: bool,
-    /// Largest number of bytes in flight; unlimited by default.
-    pub window: Bytes,
-    /// Bytes sent and not acknowledged; stays 0 where nothing acknowledges.
-    pub in_flight: Bytes,
     /// Random stream of the site.
     pub stream: Stream,
 }
@@ -281,12 +303,11 @@ impl LimiterState {
             armed: NEVER,
             tag: 0,
             tag_kind: 0,
+            echo: false,
             tag_probability: 1.0,
             engaged: false,
             release: false,
             retime: false,
-            window: Bytes::new(u64::MAX),
-            in_flight: Bytes::new(0),
             backlog: 0,
             stream,
         }
@@ -307,10 +328,21 @@ impl LimiterState {
     pub fn tag(&self) -> Tag {
         Tag::unpack(self.tag_kind, self.tag)
     }
-    /// The same, packed.
+    /// The flow's tag in packed form; that of a frame to be acknowledged has no time yet.
     #[inline]
     pub fn packed_tag(&self) -> (u8, u32) {
-        (self.tag_kind, self.tag)
+        if self.echo { (Tag::SENT_AT, 0) } else { (self.tag_kind, self.tag) }
+    }
+    /// The tag, in packed form, of the frame that leaves now; kind 0 where it has none. It draws where the flow's tag has a
+    /// probability.
+    #[inline]
+    pub fn next_tag(&mut self, now: Time) -> (u8, u32) {
+        if std::mem::take(&mut self.echo) {
+            return Tag::sent_at(now).pack();
+        }
+        let tagged =
+            self.tag_kind != 0 && (self.tag_probability >= 1.0 || self.stream.chance(self.tag_probability));
+        if tagged { (self.tag_kind, self.tag) } else { (0, 0) }
     }
     /// Sets the current rate, as [`Limiter::set_rate`] says.
     #[inline]
@@ -426,6 +458,12 @@ impl<'a> Limiter<'a> {
     pub fn stamp_with(&mut self, tag: Tag, p: f64) {
         self.state.set_tag(tag, p);
     }
+    /// Asks for an acknowledgement of the next frame of the flow that leaves: [`crate::ReactionPoint::on_ack`]. The frame
+    /// carries the time instead of the flow's tag. In `on_bytes`, armed by [`Limiter::wake_after`], that is one frame in so
+    /// many bytes. The destination must answer: [`crate::Acknowledger`] behind [`crate::ReflectGate::Tagged`].
+    pub fn echo_next(&mut self) {
+        self.state.echo = true;
+    }
     /// Send a 64 B probe; `sent_at` and `sent_bytes` are filled in.
     pub fn send_probe(&mut self, probe: Probe) {
         self.actions.push(LimiterAction::Probe(probe));
@@ -451,18 +489,6 @@ impl<'a> Limiter<'a> {
     /// Data bytes of the flow sent so far.
     pub fn sent(&self) -> u64 {
         self.state.sent()
-    }
-    /// Largest number of bytes in flight.
-    pub fn window(&self) -> Bytes {
-        self.state.window
-    }
-    /// Sets the largest number of bytes in flight.
-    pub fn set_window(&mut self, window: Bytes) {
-        self.state.window = window;
-    }
-    /// Bytes sent and not yet acknowledged.
-    pub fn in_flight(&self) -> Bytes {
-        self.state.in_flight
     }
     /// Add one to a counter, by name: one of [`crate::Scheme::counters`]. Another name stops the run.
     pub fn count(&mut self, counter: impl Into<Cow<'static, str>>) {

@@ -13,23 +13,29 @@
 //! [`Limiter::retime`].
 
 mod counters;
+mod echo;
 mod handles;
+mod join;
 pub mod params;
 mod random;
 pub mod registry;
+mod samplers;
 pub mod testing;
 mod wire;
 
 pub use cnsim_units::{Bytes, Rate, Time};
 pub use counters::{Counter, Counts};
+pub use echo::Acknowledger;
 pub use handles::{
     Gate, Limiter, LimiterAction, LimiterState, PointAction, PointControl, PointState, Queue, Ramp, RampAt,
     ReflectGate, ReflectorAction, ReflectorControl, ReflectorState,
 };
+pub use join::Join;
 pub use params::{ParamError, ParamInfo, ParamValue, Params, Range};
 pub use random::{Purpose, Stream};
 pub use registry::{Configured, Idle, Registration, Registry};
-pub use wire::{Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
+pub use samplers::Samplers;
+pub use wire::{Ack, Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
 
 use std::fmt::Debug;
 
@@ -57,10 +63,8 @@ pub const SLOTS: usize = 4;
 /// What kind of queue a site describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueKind {
-    /// Output queue of a switch port.
+    /// Output queue of a switch port: the only kind in which the network builds congestion points.
     SwitchOutput,
-    /// Transmit queue of a host's NIC.
-    NicOutput,
 }
 
 /// Where a congestion point would stand.
@@ -76,7 +80,7 @@ pub struct QueueSite {
     pub class: Class,
     /// Nominal link rate of the port, `C` of the papers.
     pub rate: Rate,
-    /// Switch output or NIC output.
+    /// Kind of queue.
     pub kind: QueueKind,
     /// True when a link is attached; idle ports exist as congestion points too (BECN counts them).
     pub attached: bool,
@@ -149,9 +153,6 @@ pub struct Plan {
     pub reflector_scope: Scope,
     /// Reflectors ask how many bytes have been received ([`ReflectorControl::received`]), so they are counted.
     pub received: bool,
-    /// A returned rate, but at least this one, becomes the limiter's rate: where nothing else follows from it, the reaction point
-    /// need not be woken (FECN). `None`: it is, as for all feedback.
-    pub obeys: Option<Rate>,
 }
 
 /// A congestion-management scheme: implemented by the struct of its parameters.
@@ -230,14 +231,18 @@ pub trait CongestionPoint: Debug + Send {
 pub trait ReactionPoint: Debug + Send {
     /// Called once when the reaction point is built.
     fn start(&mut self, _limiter: &mut Limiter<'_>) {}
+    /// A message arrived: an acknowledgement goes to [`ReactionPoint::on_ack`], all else to [`ReactionPoint::on_feedback`]. The
+    /// network calls this; no scheme needs to write it.
+    fn on_message(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        match Ack::of(feedback, limiter.now()) {
+            Some(ack) => self.on_ack(&ack, limiter),
+            None => self.on_feedback(feedback, limiter),
+        }
+    }
+    /// A frame that [`Limiter::echo_next`] asked for was received, and its acknowledgement arrived here.
+    fn on_ack(&mut self, _ack: &Ack, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
-    /// For reaction points of a whole host. Takes note of feedback from which nothing follows for the limiter now; false, with
-    /// nothing done, where [`ReactionPoint::on_feedback`] is to be called. True only where that would have left the limiter as
-    /// it is and asked for nothing, and while no timer and no byte count runs: what the host has sent by then is not known.
-    fn notes(&mut self, _feedback: &Feedback) -> bool {
-        false
-    }
     /// The bytes armed with [`Limiter::wake_after`] have been sent.
     fn on_bytes(&mut self, _limiter: &mut Limiter<'_>) {}
     /// A timer expired.

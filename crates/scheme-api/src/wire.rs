@@ -28,9 +28,19 @@ pub enum Tag {
     RateDiscovery(Rate),
     /// For inventions.
     User(u32),
+    /// When the frame left its host, in nanoseconds, modulo 2^32 (4.29 s): written by the network into the frame that
+    /// [`crate::Limiter::echo_next`] asks for.
+    SentAt(u32),
 }
 
 impl Tag {
+    /// Kind of a packed time of sending.
+    pub(crate) const SENT_AT: u8 = 4;
+    /// The tag of a frame that leaves its host at this time.
+    pub fn sent_at(now: Time) -> Tag {
+        Tag::SentAt((now.as_ps() / 1000) as u32)
+    }
+
     /// Kind of a packed rate-discovery tag.
     pub const RATE_DISCOVERY: u8 = 2;
 
@@ -41,6 +51,7 @@ impl Tag {
             Tag::Regulated(p) => (1, p.0),
             Tag::RateDiscovery(r) => (Self::RATE_DISCOVERY, nearest(r.bps() / 1e3)),
             Tag::User(v) => (3, v),
+            Tag::SentAt(ns) => (Self::SENT_AT, ns),
         }
     }
 
@@ -50,6 +61,7 @@ impl Tag {
             1 => Tag::Regulated(PointId(value)),
             Self::RATE_DISCOVERY => Tag::RateDiscovery(Rate::from_bps(f64::from(value) * 1e3)),
             3 => Tag::User(value),
+            Self::SENT_AT => Tag::SentAt(value),
             _ => Tag::None,
         }
     }
@@ -136,6 +148,38 @@ pub enum Feedback {
     },
     /// For inventions.
     User([u64; 2]),
+    /// Acknowledgement of a frame that carried [`Tag::SentAt`], sent by [`crate::Acknowledger`]. A reaction point hears of it
+    /// in [`crate::ReactionPoint::on_ack`].
+    Echo {
+        /// The frame's tag: when it left its host, in nanoseconds, modulo 2^32.
+        sent_at: u32,
+        /// Bytes received for the flow (or the station) up to this frame.
+        received: u64,
+        /// The frame was marked.
+        marked: bool,
+    },
+}
+
+/// What an acknowledgement tells a reaction point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Time from the start of the frame's transmission to the arrival of the acknowledgement, to the nanosecond; right up to
+    /// 4.29 s.
+    pub rtt: Time,
+    /// Bytes received for the flow up to the frame, since the first frame that was acknowledged.
+    pub received: Bytes,
+    /// A ramp marked the frame on its way.
+    pub marked: bool,
+}
+
+impl Ack {
+    /// What an echo means at this time; none where the message is no echo.
+    pub fn of(feedback: &Feedback, now: Time) -> Option<Ack> {
+        let Feedback::Echo { sent_at, received, marked } = *feedback else { return None };
+        let Tag::SentAt(here) = Tag::sent_at(now) else { return None };
+        let rtt = Time::from_ns(u64::from(here.wrapping_sub(sent_at)));
+        Some(Ack { rtt, received: Bytes::new(received), marked })
+    }
 }
 
 impl Feedback {

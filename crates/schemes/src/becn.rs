@@ -107,20 +107,6 @@ impl Heard {
         };
     }
 
-    /// Notes a message if the smallest rate stays what it is; else does nothing.
-    #[inline]
-    fn keeps(&mut self, point: PointId, rate: Rate) -> bool {
-        let Some(smallest) = self.smallest else { return false };
-        let at = point.0.wrapping_sub(self.first) as usize;
-        let Some(known) = self.rates.get_mut(at) else { return false };
-        let (bps, least) = (rate.bps(), smallest.bps());
-        let keeps = bps == least || (bps > least && *known != least);
-        if keeps {
-            *known = bps;
-        }
-        keeps
-    }
-
     /// A point outside the table; its rate before.
     #[cold]
     #[inline(never)]
@@ -236,13 +222,6 @@ impl ReactionPoint for Reaction {
             self.obey(limiter);
         }
     }
-    /// A rate that does not move the smallest: so do most, as each port says its own, and the smallest is obeyed already.
-    fn notes(&mut self, feedback: &Feedback) -> bool {
-        match *feedback {
-            Feedback::AdvertisedRate { point, rate } if !self.waiting => self.heard.keeps(point, rate),
-            _ => false,
-        }
-    }
     fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {
         self.waiting = false;
         self.obey(limiter);
@@ -298,30 +277,6 @@ mod tests {
                 assert_eq!(heard.smallest(), table.values().copied().reduce(Rate::min));
             }
         }
-    }
-
-    /// What is noted without a call leads to the same minimum, and is refused where the minimum would move.
-    #[test]
-    fn notes_that_keep_the_minimum() {
-        let mut draws = Stream::new(3, 2, Purpose::Test);
-        let (mut heard, mut table) = (Heard::default(), std::collections::BTreeMap::new());
-        assert!(!heard.keeps(PointId(1), Rate::from_gbps(1.0)), "nothing is known yet");
-        let mut kept = 0;
-        for _ in 0..5000 {
-            let point = PointId(draws.below(12) as u32);
-            let rate = Rate::from_gbps(1.0 + draws.below(9) as f64);
-            let before = heard.smallest();
-            table.insert(point, rate);
-            let smallest = table.values().copied().reduce(Rate::min);
-            if heard.keeps(point, rate) {
-                kept += 1;
-                assert_eq!(smallest, before);
-            } else {
-                heard.note(point, rate);
-            }
-            assert_eq!(heard.smallest(), smallest);
-        }
-        assert!(kept > 1000, "{kept}");
     }
 
     /// C / 10 = 1 Gb/s for 30 us, whatever is heard; then the smallest of it.

@@ -28,11 +28,10 @@
 //! A probe is no sample: it leaves the average as it is.
 
 use crate::counters::CNM_MESSAGES;
-use crate::join::Join;
 use crate::qcn_2pt::{Mark, Point, QcnParams, Rates, Transform, feedback, qcn_2007, signed_feedback};
 use cnsim_scheme_api::{
-    CongestionPoint, Counter, Feedback, Idle, Limiter, QueueSite, Rate, ReactionPoint, Registration, Scheme,
-    Slot, SourceSite, choice, params,
+    CongestionPoint, Counter, Feedback, Idle, Join, Limiter, QueueSite, Rate, ReactionPoint, Registration,
+    Scheme, Slot, SourceSite, choice, params,
 };
 
 choice! {

@@ -140,8 +140,6 @@ impl Scheme for Fecn {
                 ReturnRule::OncePerInterval => ReflectGate::Tagged,
             },
             reflector_scope: Scope::Flow,
-            // A tag that starts at the source's own rate changes with it.
-            obeys: (self.0.own.tag_rate == TagRate::Line).then_some(self.0.port.r_min),
             ..Plan::default()
         }
     }

@@ -1,5 +1,6 @@
 //! Congestion-management schemes, one file each, in their papers' own words, and the one list that registers them.
 
+pub mod af_qcn;
 pub mod becn;
 pub mod counters;
 pub mod dcqcn;
@@ -8,7 +9,6 @@ pub mod ecm;
 pub mod explicit_rate;
 pub mod fb_hat;
 pub mod fecn;
-pub mod join;
 pub mod none;
 pub mod qcn_2pt;
 pub mod qcn_3pt;
@@ -29,6 +29,7 @@ fn registrations() -> Vec<Registration> {
         dcqcn::registration(),
         qcn_serial_hai::registration(),
         qcn_8021qau::registration(),
+        af_qcn::registration(),
         fb_hat::registration(),
     ]);
     all.extend(qcn_probing::registrations());
@@ -114,7 +115,7 @@ mod tests {
                 "none" => &[],
                 "bcn" | "ecm" => &["ecm"],
                 "qcn-3pt" => &["cnm", "reflection"],
-                "qcn-2pt" | "qcn-h" | "qcn-serial-hai" | "qcn-802.1Qau" => &["cnm"],
+                "qcn-2pt" | "qcn-h" | "qcn-serial-hai" | "qcn-802.1Qau" | "af-qcn" => &["cnm"],
                 "qcn-p" | "qcn-hp" | "qcn-sp" | "qcn-hsp" | "qcn-pp" => &["cnm", "reply"],
                 "e2cm-src" | "e2cm-dst" => &["ecm", "reply"],
                 "becn" => &["advertised"],

@@ -127,7 +127,7 @@ impl QauParams {
         Vec::new()
     }
 
-    fn point_rules(&self) -> PointRules {
+    pub(crate) fn point_rules(&self) -> PointRules {
         PointRules {
             w: self.cp_w,
             q_eq: self.cp_q_sp,

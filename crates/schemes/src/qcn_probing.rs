@@ -38,10 +38,9 @@ use crate::counters::{
     ANSWERS_NEGATIVE, ANSWERS_POSITIVE, CNM_MESSAGES, POINT_CHANGES, PROBES_LOST, PROBES_SENT,
 };
 use crate::fb_hat::{AnswerParams, Hat, HatAnswer, HatParams, Steer};
-use crate::join::Join;
 use crate::qcn_2pt::{Mark, PERIOD, Point, QcnParams, qcn_2007};
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, FrameView, Idle, Limiter, PointControl,
+    Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, FrameView, Idle, Join, Limiter, PointControl,
     PointId, Probe, ProbeTarget, Queue, QueueSite, Rate, ReactionPoint, Reflector, ReflectorControl,
     Registration, Scheme, SinkSite, Slot, SourceSite, Time, choice, params,
 };
@@ -123,12 +122,10 @@ pub fn with_hat() -> HatProbeParams {
     Join { first, second: Join::default() }
 }
 
-impl HatProbeParams {
-    /// Keys that were set but have no effect under these settings, with the reason.
-    pub fn idle(&self) -> Idle {
-        let hat = &self.first.second;
-        [self.first.first.idle(), hat.idle(), self.second.second.idle(hat)].concat()
-    }
+/// Keys of HP and HSP that were set but have no effect under these settings, with the reason.
+fn idle_with_hat(p: &HatProbeParams) -> Idle {
+    let hat = &p.first.second;
+    [p.first.first.idle(), hat.idle(), p.second.second.idle(hat)].concat()
 }
 
 /// QCN with probes, with or without Fb-hat.
@@ -168,7 +165,7 @@ pub(crate) fn registrations() -> [Registration; 5] {
     };
     let hat = |name: &'static str, route: Route, title: &str| {
         let make = move |p| QcnProbing::hat(name, route, p);
-        Registration::with_idle(title, source, with_hat(), HatProbeParams::idle, make).promise(qcn_2007())
+        Registration::with_idle(title, source, with_hat(), idle_with_hat, make).promise(qcn_2007())
     };
     let whole = Registration::with_idle(
         "QCN with probes along the whole path (2007)",

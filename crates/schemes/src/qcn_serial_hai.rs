@@ -224,18 +224,18 @@ impl PointRules {
     }
 
     /// |Fb| in six bits.
-    fn qfb(&self, q: f64, q_old: f64) -> u8 {
+    pub(crate) fn qfb(&self, q: f64, q_old: f64) -> u8 {
         quantise(self.quantiser, self.feedback(q, q_old), self.fb_max())
     }
 
     /// The smallest count of bytes that ends an interval.
-    fn enough(&self, interval: f64) -> u64 {
+    pub(crate) fn enough(&self, interval: f64) -> u64 {
         if self.at_zero { interval.ceil() as u64 } else { interval.floor() as u64 + 1 }
     }
 }
 
 /// A factor of mean 1, uniform with this full width.
-fn spread(width: f64, uniform: f64) -> f64 {
+pub(crate) fn spread(width: f64, uniform: f64) -> f64 {
     1.0 + width * (uniform - 0.5)
 }
 

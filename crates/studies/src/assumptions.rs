@@ -439,7 +439,7 @@ mod tests {
             for value in a.values() {
                 let Some(param) = a.key.strip_prefix("scheme.params.") else {
                     let key = find(a.key).unwrap();
-                    let fits = key.kind.split('|').any(|c| c == value)
+                    let fits = key.kind.read(value).is_ok()
                         || value == "off"
                         || value.parse::<u64>().is_ok()
                         || crate::condition::quantity(value).is_some();

@@ -2,9 +2,13 @@
 //! reads, or that have no effect here, are refused.
 
 use crate::assumptions::{self, ASSUMPTIONS};
-use crate::keys::{KEYS, find};
-use crate::text::{Flat, Leaf, Place, Problem, nearest};
+use crate::keys::{KEYS, MATRIX, Only, TABLES, find, varied};
+use crate::kinds::Kind;
+use crate::text::{Flat, Form, Leaf, MAX_FILE, Mark, Place, Problem, nearest, read_file};
 use cnsim_scheme_api::Registry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Replaces `assumptions.NAME` by the keys that they stand for.
 pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
@@ -30,9 +34,10 @@ pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Refuses keys that nobody reads.
+/// Refuses tables and keys that nobody reads, values of a wrong kind, and keys without effect.
 pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
-    for path in flat.leaves.keys() {
+    tables(flat, registry, problems);
+    for (path, leaf) in &flat.leaves {
         if let Some(key) = path.strip_prefix("scheme.params.") {
             let all = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
             if !all().any(|k| k == key) {
@@ -40,55 +45,193 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
                     .map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
                 problems.push(flat.at(path, "no scheme has this parameter", hint));
             }
+            single(flat, path, leaf, problems);
             continue;
         }
         if let Some(rest) = path.strip_prefix("scheme.") {
             if rest.rsplit_once('.').and_then(|(owner, _)| registry.find(owner)).is_none() {
                 problems.push(flat.at(path, "names no scheme", "write [scheme.params] or [scheme.ecm]"));
             }
+            single(flat, path, leaf, problems);
             continue;
         }
-        let row = path.strip_prefix("rows.").and_then(|p| p.split_once('.')).map(|(_, key)| key);
-        if let Some(key) = path.strip_prefix("matrix.").or(row) {
-            if !matches!(key, "pause" | "schemes" | "condition" | "seeds")
-                && find(key).is_none()
-                && !key.starts_with("scheme.")
-            {
-                let hint = nearest(key, KEYS.iter().map(|k| k.path)).map_or_else(
-                    || "a row sets keys of the scenario".into(),
-                    |n| format!("did you mean `{n}`?"),
-                );
-                problems.push(flat.at(path, "unknown key in the matrix", hint));
-            }
+        if let Some((_, key)) = varied(path) {
+            row_key(flat, path, key, leaf, problems);
             continue;
         }
         match find(path) {
-            None => {
-                let section = path.split('.').next().unwrap_or("");
-                let known: Vec<&str> =
-                    KEYS.iter().map(|k| k.path).filter(|k| k.starts_with(section)).collect();
-                let hint = match nearest(path, KEYS.iter().map(|k| k.path)) {
-                    Some(n) => format!("did you mean `{n}`?"),
-                    None if known.is_empty() => "see `cnsim schema`, or `cnsim new NAME`".into(),
-                    None => format!("known here: {}", known.join(", ")),
-                };
-                problems.push(flat.at(path, "unknown key", hint));
-            }
+            None => problems.push(flat.at(path, "unknown key", near(path))),
             Some(k) => {
-                let Some((other, now)) = idle(flat, path) else { continue };
-                let varied = flat.leaves.keys().any(|p| {
-                    let key = p.strip_prefix("matrix.").or_else(|| p.strip_prefix("rows.")).unwrap_or("");
-                    let key = key.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-                    key == other || (other == "pause.mode" && key == "pause")
-                });
-                if !varied {
-                    problems.push(flat.at(
-                        path,
-                        format!("has no effect with {other} = {now}"),
-                        format!("remove it, or set {other} to {}", k.only.1.join(" or ")),
-                    ));
+                values(flat, path, path, k.kind, leaf, problems);
+                if let Some((reason, remedy)) = idle(flat, path).filter(|_| !decided(flat, path)) {
+                    problems.push(flat.at(path, reason, remedy));
                 }
             }
+        }
+    }
+}
+
+/// What may have been meant by an unknown key.
+fn near(path: &str) -> String {
+    let section = path.split('.').next().unwrap_or("");
+    let known: Vec<&str> = KEYS.iter().map(|k| k.path).filter(|k| k.starts_with(section)).collect();
+    match nearest(path, KEYS.iter().map(|k| k.path)) {
+        Some(n) => format!("did you mean `{n}`?"),
+        None if known.is_empty() => "see `cnsim schema`, or `cnsim new NAME`".into(),
+        None => format!("known here: {}", known.join(", ")),
+    }
+}
+
+/// A key of the matrix or of rows: a list of values of the key that it varies.
+fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<Problem>) {
+    if let Some(own) = MATRIX.iter().find(|k| k.path == key) {
+        return values(flat, path, path, own.kind, leaf, problems);
+    }
+    if leaf.items.is_empty() {
+        problems.push(flat.at(path, "has no value: there is no row", "write at least one value"));
+    }
+    let mut seen = BTreeSet::new();
+    for (i, item) in leaf.items.iter().enumerate() {
+        if !seen.insert(item) {
+            problems.push(flat.at_item(
+                path,
+                i,
+                0,
+                format!("`{item}` is there twice"),
+                "name each value once",
+            ));
+        }
+    }
+    if key.starts_with("scheme.") {
+        return;
+    }
+    let forbidden =
+        matches!(key, "study" | "name" | "title" | "question" | "source" | "run.seeds" | "pause.mode")
+            || key.starts_with("figure.")
+            || key.ends_with(".file");
+    match find(key).filter(|_| !forbidden) {
+        None => {
+            let hint = match key {
+                "pause.mode" => "write pause = [\"on\", \"off\"]".into(),
+                "run.seeds" => "write seeds = 10".into(),
+                _ => nearest(key, KEYS.iter().map(|k| k.path)).filter(|n| *n != key).map_or_else(
+                    || "a row sets keys of the scenario that change a run".into(),
+                    |n| format!("did you mean `{n}`?"),
+                ),
+            };
+            problems.push(flat.at(path, "unknown key in the matrix", hint));
+        }
+        Some(k) => {
+            // An item may be a list itself, written as text: "[H0, H1]".
+            for (i, item) in leaf.items.iter().enumerate() {
+                let inner = item.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+                let parts: Vec<&str> = match inner.filter(|_| k.kind.items().is_some()) {
+                    Some(inner) => inner.split(',').map(|t| t.trim().trim_matches('"')).collect(),
+                    None => vec![item],
+                };
+                for part in parts {
+                    if let Some((reason, remedy)) = misread(k.kind, part, leaf.marks.get(i)) {
+                        problems
+                            .push(Problem { key: key.into(), ..flat.at_item(path, i, 0, reason, remedy) });
+                    }
+                }
+            }
+            if let Some((reason, remedy)) = idle(flat, key).filter(|_| !decided(flat, key)) {
+                problems.push(flat.at(path, reason, remedy));
+            }
+        }
+    }
+}
+
+/// A key that takes one value: no list, no empty one.
+fn single(flat: &Flat, path: &str, leaf: &Leaf, problems: &mut Vec<Problem>) {
+    if leaf.list {
+        let n = leaf.items.len();
+        problems.push(flat.at(
+            path,
+            format!("is a list of {n} where one value is due"),
+            "write one value, without brackets",
+        ));
+    }
+}
+
+/// The values of a key, each by its kind.
+fn values(flat: &Flat, path: &str, key: &str, kind: Kind, leaf: &Leaf, problems: &mut Vec<Problem>) {
+    if kind.items().is_none() {
+        let before = problems.len();
+        single(flat, path, leaf, problems);
+        if problems.len() > before {
+            return;
+        }
+    }
+    for (i, item) in leaf.items.iter().enumerate() {
+        if let Some((reason, remedy)) = misread(kind, item, leaf.marks.get(i)) {
+            problems.push(Problem { key: key.into(), ..flat.at_item(path, i, 0, reason, remedy) });
+        }
+        if problems.len() >= crate::reader::MAX_PROBLEMS {
+            return;
+        }
+    }
+}
+
+/// Why an item is no value of a kind, if it is none.
+fn misread(kind: Kind, item: &str, mark: Option<&Mark>) -> Option<(String, String)> {
+    match mark.map(|m| m.form) {
+        Some(Form::Boolean) if !kind.takes_booleans() => {
+            let word = if item == "on" { "true" } else { "false" };
+            return Some((format!("`{word}` where this is due: {kind}"), "write such a value".into()));
+        }
+        Some(Form::Number) if !kind.takes_numbers() => {
+            return Some((format!("`{item}` is a number where a text is due"), format!("write \"{item}\"")));
+        }
+        _ => {}
+    }
+    kind.read(item).err().map(|w| (w.reason, w.remedy))
+}
+
+/// Does a table hold any key?
+fn holds(flat: &Flat, path: &str) -> bool {
+    let start = format!("{path}.");
+    flat.leaves.range(start.clone()..).next().is_some_and(|(k, _)| k.starts_with(&start))
+}
+
+/// Refuses tables that nobody reads, and tables where a value or an array of tables is due, or the other way round.
+fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
+    let array = |table: &str| table == "rows" || TABLES.contains(&table);
+    for (path, place) in &flat.tables {
+        let mut wrong = |reason: &str, remedy: String| {
+            problems.push(flat.problem(path, Some(place), reason, remedy));
+        };
+        let parts: Vec<&str> = path.split('.').collect();
+        let plain = |section: &str| {
+            matches!(section, "scheme" | "matrix" | "assumptions")
+                || KEYS.iter().any(|k| k.path.split_once('.').is_some_and(|(t, _)| t == section))
+        };
+        match parts[..] {
+            [one] if array(one) => {
+                wrong(
+                    "is an array of tables: with single brackets nothing of it would be read",
+                    format!("write [[{one}]]"),
+                );
+            }
+            [one] if !plain(one) => {
+                let near = nearest(one, KEYS.iter().filter_map(|k| Some(k.path.split_once('.')?.0)));
+                let hint =
+                    near.map_or_else(|| "see `cnsim schema`".into(), |n| format!("did you mean [{n}]?"));
+                wrong("unknown table", hint);
+            }
+            [one, number] if array(one) && number.parse::<usize>().is_ok() && !holds(flat, path) => {
+                wrong("is empty", format!("give the [[{one}]] table its keys, or remove it"));
+            }
+            [one, number] if !array(one) && plain(one) && number.parse::<usize>().is_ok() => {
+                wrong("stands there as an array of tables", format!("write [{one}] once"));
+            }
+            // Names of schemes may hold a dot: their tables are then nested.
+            ["scheme", name] if name != "params" && registry.find(name).is_none() && !holds(flat, path) => {
+                wrong("names no scheme", "write [scheme.params] or [scheme.ecm]".into());
+            }
+            _ if find(path).is_some() => wrong("is a table where a value is due", "write KEY = VALUE".into()),
+            _ => {}
         }
     }
 }
@@ -131,67 +274,132 @@ pub(crate) fn unread_params(
     }
 }
 
-/// Has this key no effect here? Then the other key that says so, and its value.
-pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
-    let k = find(path).filter(|k| !k.only.0.is_empty())?;
+/// Does something in the matrix or in rows decide whether this key has an effect? Then each case says for itself.
+fn decided(flat: &Flat, key: &str) -> bool {
+    let Some(other) = governor(key) else { return false };
+    flat.leaves
+        .keys()
+        .filter_map(|p| varied(p))
+        .any(|(_, k)| k == other || (other == "pause.mode" && k == "pause"))
+}
+
+/// The key that decides whether this one has an effect.
+fn governor(path: &str) -> Option<String> {
+    let other = find(path)?.only.key()?;
     // A key of `[[traffic]]` depends on the kind of its own table.
     let numbered = path.rsplit_once('.').filter(|(table, _)| table.starts_with("traffic."));
-    let other = match (numbered, k.only.0.rsplit_once('.')) {
+    Some(match (numbered, other.rsplit_once('.')) {
         (Some((table, _)), Some(("workload", leaf))) => format!("{table}.{leaf}"),
-        _ => k.only.0.to_string(),
-    };
+        _ => other.to_string(),
+    })
+}
+
+/// Has this key no effect here? Then why, and what to do.
+pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
+    let k = find(path)?;
+    if path.starts_with("workload.") && !flat.tables("traffic").is_empty() {
+        let reason = "has no effect: [[traffic]] tables replace the workload";
+        return Some((reason.into(), "move it into a [[traffic]] table, or remove it".into()));
+    }
+    let other = governor(path)?;
     let now = flat.leaves.get(&other).and_then(|l| l.items.first().cloned());
     let now = now.unwrap_or_else(|| find(&other).map_or("", |o| o.default).into());
-    (!k.only.1.contains(&now.as_str())).then_some((other, now))
+    if k.only.admits(&now) {
+        return None;
+    }
+    Some(match k.only {
+        Only::Unless("hotspot.host", _) => {
+            ("has no effect: there is no hotspot".into(), "set hotspot.host, or remove this key".into())
+        }
+        Only::With(_, values) => (
+            format!("has no effect with {other} = {now}"),
+            format!("remove it, or set {other} to {}", values.join(" or ")),
+        ),
+        _ => (format!("has no effect with {other} = {now}"), format!("remove it, or set {other} otherwise")),
+    })
 }
+
+/// What a file lists, by the key that it stands for.
+type Lists<'a> = BTreeMap<&'a str, (Vec<String>, Vec<Mark>)>;
 
 /// Replaces `workload.file` and `topology.file` by what these files list, so that a configuration is whole in itself.
 pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<Problem>) {
     let named: Vec<(String, Leaf)> = flat
         .leaves
         .iter()
-        .filter(|(k, _)| k.ends_with(".file"))
+        .filter(|(k, _)| find(k).is_some_and(|k| k.path.ends_with(".file")))
         .map(|(k, l)| (k.clone(), l.clone()))
         .collect();
     for (key, leaf) in named {
-        let name = leaf.items.first().cloned().unwrap_or_default();
+        let [name] = &leaf.items[..] else { continue };
         if name == "off" {
             continue;
         }
-        let beside = std::path::Path::new(scenario).parent().map(|d| d.join(&name)).filter(|p| p.exists());
-        let text = match std::fs::read_to_string(beside.unwrap_or_else(|| name.clone().into())) {
+        let beside = std::path::Path::new(scenario).parent().map(|d| d.join(name)).filter(|p| p.exists());
+        let path: PathBuf = beside.unwrap_or_else(|| name.into());
+        let text = match read_file(&path, MAX_FILE) {
             Ok(text) => text,
-            Err(e) => {
-                let hint = "give the path of a file, from the scenario's folder or from here";
-                problems.push(flat.at(&key, format!("`{name}` cannot be read: {e}"), hint));
+            Err(reason) => {
+                let hint = "give the path of a text file, from the scenario's folder or from here";
+                problems.push(flat.at(&key, format!("`{name}` {reason}"), hint));
                 continue;
             }
         };
-        let table = key.trim_end_matches(".file");
-        let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
-        let mut lists: std::collections::BTreeMap<&str, Vec<String>> = std::collections::BTreeMap::new();
-        for line in lines {
+        let table = key.trim_end_matches(".file").to_string();
+        let other = ["nodes", "links", "transfers"].map(|list| format!("{table}.{list}"));
+        if let Some(both) = other.iter().find(|k| flat.leaves.contains_key(*k)) {
+            problems.push(flat.at(
+                both,
+                format!("is there beside {key}: one of them would be ignored"),
+                "use one of the two",
+            ));
+        }
+        let file: Arc<str> = path.display().to_string().into();
+        let mut lists = Lists::new();
+        for (number, line) in text.lines().enumerate() {
+            let content = line.trim();
+            if content.is_empty() || content.starts_with('#') {
+                continue;
+            }
+            let place = |rest: &str| {
+                let before = rest.as_ptr() as usize - line.as_ptr() as usize;
+                let column = line[..before].chars().count() + 1;
+                Place::Listed { file: file.clone(), line: number + 1, column }
+            };
+            let keep = |lists: &mut Lists<'_>, list, rest: &str| {
+                let (items, marks) = lists.entry(list).or_default();
+                items.push(rest.to_string());
+                marks.push(Mark { place: place(rest), form: Form::Text });
+            };
             if table == "topology" {
-                match line.split_once(char::is_whitespace) {
-                    Some(("switch", rest)) => lists.entry("nodes").or_default().push(rest.trim().into()),
-                    Some(("link", rest)) => lists.entry("links").or_default().push(rest.trim().into()),
-                    _ => {
-                        let reason = format!("`{name}`: `{line}` is neither a switch nor a link");
-                        problems.push(flat.at(
-                            &key,
-                            reason,
-                            "write `switch S1 16` or `link H1 S1 10 Gb/s 0.5 us`",
-                        ));
+                match content.split_once(char::is_whitespace) {
+                    Some(("switch", rest)) => keep(&mut lists, "nodes", rest.trim()),
+                    Some(("link", rest)) => keep(&mut lists, "links", rest.trim()),
+                    _ if problems.len() < crate::reader::MAX_PROBLEMS => {
+                        let reason = format!("`{content}` is neither a switch nor a link");
+                        let remedy = "write `switch S1 16` or `link H1 S1 10 Gb/s 0.5 us`";
+                        problems.push(flat.problem(&key, Some(&place(content)), reason, remedy));
                     }
+                    _ => break,
                 }
-            } else if !line.starts_with("start") {
-                lists.entry("transfers").or_default().push(line.into());
+            } else if !lists.is_empty() || !is_header(content) {
+                keep(&mut lists, "transfers", content);
             }
         }
         flat.leaves.remove(&key);
-        for (list, items) in lists {
-            flat.leaves
-                .insert(format!("{table}.{list}"), Leaf { items, list: true, place: leaf.place.clone() });
+        for (list, (items, marks)) in lists {
+            let leaf = Leaf {
+                items: Arc::new(items),
+                marks: Arc::new(marks),
+                list: true,
+                place: leaf.place.clone(),
+            };
+            flat.leaves.insert(format!("{table}.{list}"), leaf);
         }
     }
+}
+
+/// The line that names a trace's columns: `start, source, destination, bytes`.
+fn is_header(line: &str) -> bool {
+    line.split(',').map(str::trim).eq(["start", "source", "destination", "bytes"])
 }

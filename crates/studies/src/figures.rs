@@ -1,5 +1,6 @@
 //! Figures of a scenario, as its `[[figure]]` tables ask for them; which runs make which lines. Drawing is the report's.
 
+use crate::kinds::{Across, Each};
 use crate::reader::Reader;
 use crate::store::RunRecord;
 use crate::text::{Flat, Problem, nearest};
@@ -47,15 +48,6 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    fn read(text: &str) -> Option<Self> {
-        match text {
-            "condition" => Some(Self::Condition),
-            "pause" => Some(Self::Pause),
-            "scheme" => Some(Self::Scheme),
-            _ => None,
-        }
-    }
-
     /// Its value in a run.
     pub fn of(self, run: &RunRecord) -> &str {
         match self {
@@ -157,8 +149,17 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
             conditions: r.list(&key("conditions")),
             pauses: r.list(&key("pause")),
             schemes: known,
-            each: Dimension::read(&r.choice(&key("each"))),
-            across: Dimension::read(&r.choice(&key("across"))).unwrap_or(Dimension::Condition),
+            each: match r.choice(&key("each")) {
+                Each::Off => None,
+                Each::Condition => Some(Dimension::Condition),
+                Each::Pause => Some(Dimension::Pause),
+                Each::Scheme => Some(Dimension::Scheme),
+            },
+            across: match r.choice(&key("across")) {
+                Across::Condition => Dimension::Condition,
+                Across::Pause => Dimension::Pause,
+                Across::Scheme => Dimension::Scheme,
+            },
         });
     }
     all

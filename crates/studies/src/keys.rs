@@ -1,59 +1,143 @@
 //! The keys of a scenario, declared once: the reader, `cnsim new`, the JSON Schema and the docs come from this table.
+//! A row owns the parser and the bounds of its key ([`Kind`]).
+
+use crate::kinds::{
+    Across, Backlog, Buffer, Choice as _, ControlTravels, Each, Kind, Limiter, Offset, Paths, PauseMode,
+    PauseTravels, PausedOver, Queues, Shape, Slots, Switched, Traffic,
+};
+use cnsim_units::{Bytes, Rate, Time};
 
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Dotted path.
     pub path: &'static str,
-    /// Kind of value: text, rate, time, bytes, percent, integer, host, or choices separated by `|`.
-    pub kind: &'static str,
+    /// Kind of value, with its bounds.
+    pub kind: Kind,
     /// Default; empty = must be given.
     pub default: &'static str,
     /// Meaning, one sentence.
     pub doc: &'static str,
-    /// Only with this (key, values) setting; empty = always.
-    pub only: (&'static str, &'static [&'static str]),
+    /// Settings under which the key has an effect.
+    pub only: Only,
 }
 
-const fn key(path: &'static str, kind: &'static str, default: &'static str, doc: &'static str) -> Key {
-    Key { path, kind, default, doc, only: ("", &[]) }
+/// Settings under which a key has an effect.
+#[derive(Clone, Copy, Debug)]
+pub enum Only {
+    /// All.
+    Always,
+    /// Where a key has one of these values.
+    With(&'static str, &'static [&'static str]),
+    /// Where a key has another value than this one.
+    Unless(&'static str, &'static str),
 }
 
-const fn only(mut k: Key, path: &'static str, values: &'static [&'static str]) -> Key {
-    k.only = (path, values);
-    k
+impl Only {
+    /// The other key that decides.
+    pub fn key(&self) -> Option<&'static str> {
+        match self {
+            Self::Always => None,
+            Self::With(key, _) | Self::Unless(key, _) => Some(key),
+        }
+    }
+
+    /// Has the key an effect where the other one has this value?
+    pub fn admits(&self, value: &str) -> bool {
+        match self {
+            Self::Always => true,
+            Self::With(_, values) => values.contains(&value),
+            Self::Unless(_, idle) => value != *idle,
+        }
+    }
 }
 
-/// All keys but those of `matrix`, `scheme` and `assumptions`.
+const fn key(path: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
+    Key { path, kind, default, doc, only: Only::Always }
+}
+
+const fn only(k: Key, path: &'static str, values: &'static [&'static str]) -> Key {
+    Key { only: Only::With(path, values), ..k }
+}
+
+const fn unless(k: Key, path: &'static str, value: &'static str) -> Key {
+    Key { only: Only::Unless(path, value), ..k }
+}
+
+/// Longest run, and last moment of anything in it.
+pub const LONGEST: Time = Time::from_s(1000);
+/// Fastest link.
+pub const FASTEST: Rate = Rate::from_gbps(1600.0);
+/// Slowest link.
+pub const SLOWEST: Rate = Rate::from_mbps(1.0);
+/// Slowest service of a port that is not stopped.
+pub const SLOWEST_SERVICE: Rate = Rate::from_bps(1e4);
+/// Longest propagation delay of a link.
+pub const FARTHEST: Time = Time::from_ms(100);
+/// Hosts at most: their numbers have 16 bits.
+pub const MAX_HOSTS: usize = 65_535;
+/// Switches at most: routes are kept for each pair of them.
+pub const MAX_SWITCHES: usize = 20_000;
+/// Ports of all switches at most, with and without a link.
+pub const MAX_PORTS: usize = 500_000;
+/// Seeds of a case at most.
+pub const MAX_SEEDS: u64 = 10_000;
+/// Cases of a scenario at most.
+pub const MAX_CASES: usize = 20_000;
+/// Changes of service rates in a run at most: events, and both ends of each slow span of a hotspot.
+pub const MAX_CHANGES: u64 = 1_000_000;
+/// Characters of a condition at most.
+pub const MAX_CONDITION: usize = 160;
+
+const TEXT: Kind = Kind::Text(4000);
+const TEMPLATE: Kind = Kind::Text(1000);
+const LINES: Kind = Kind::List(&Kind::Line);
+const FILE: Kind = Kind::Or("off", &Kind::File);
+const LINK_RATE: Kind = Kind::Rate(SLOWEST, FASTEST);
+const LINK_DELAY: Kind = Kind::Time(Time::ZERO, FARTHEST);
+const PROCESSING: Kind = Kind::Time(Time::ZERO, Time::from_ms(100));
+const MOMENT: Kind = Kind::Time(Time::ZERO, LONGEST);
+const MEMORY: Kind = Kind::Bytes(Bytes::new(64), Bytes::from_mb(4000));
+const FRAMES: Kind = Kind::Integer(1, 100_000_000);
+const SEEDS: Kind = Kind::Integer(1, MAX_SEEDS);
+const SWITCHED: Kind = Kind::Choice(Switched::WORDS);
+const SCHEMES: Kind = Kind::List(&Kind::Scheme);
+const MODES: Kind = Kind::List(&Kind::Choice(PauseMode::WORDS));
+
+/// All keys but those of `matrix`, `rows`, `scheme` and `assumptions`.
 pub const KEYS: &[Key] = &[
-    key("study", "text", "mine", "study that the scenario belongs to"),
-    key("name", "text", "", "name within the study"),
-    key("title", "text", "untitled", "heading"),
-    key("question", "text", "none", "what the scenario asks"),
-    key("source", "text", "none", "where it comes from"),
-    key("condition", "text", "default", "template that names a row, such as `hotspot {hotspot.rate}`"),
-    key(
-        "topology.kind",
-        "single-switch|core-edge|k-ary-n-tree|fat-tree|leaf-spine|chain|ring|parking-lot|graph",
-        "single-switch",
-        "shape of the network",
-    ),
+    key("study", Kind::Name(40), "mine", "study that the scenario belongs to"),
+    key("name", Kind::Name(80), "", "name within the study"),
+    key("title", TEXT, "untitled", "heading"),
+    key("question", TEXT, "none", "what the scenario asks"),
+    key("source", TEXT, "none", "where it comes from"),
+    key("condition", TEMPLATE, "default", "template that names a row, such as `hotspot {hotspot.rate}`"),
+    key("topology.kind", Kind::Choice(Shape::WORDS), "single-switch", "shape of the network"),
     key(
         "topology.first",
-        "integer",
+        Kind::Integer(0, 1),
         "0",
         "number of the first host: hosts are named H0, H1, ... or H1, H2, ...",
     ),
-    only(key("topology.hosts", "integer", "10", "number of hosts"), "topology.kind", &["single-switch"]),
     only(
-        key("topology.ports", "integer", "16", "ports of a switch (more if the wiring needs them)"),
+        key("topology.hosts", Kind::Integer(2, 65_000), "10", "number of hosts"),
+        "topology.kind",
+        &["single-switch"],
+    ),
+    only(
+        key(
+            "topology.ports",
+            Kind::Integer(2, 65_000),
+            "16",
+            "ports of a switch (more if the wiring needs them)",
+        ),
         "topology.kind",
         &["single-switch", "core-edge", "chain", "ring", "parking-lot"],
     ),
     only(
         key(
             "topology.edges",
-            "list",
+            Kind::List(&Kind::Integer(1, 4095)),
             "[3, 3, 2, 2]",
             "hosts at each edge switch; edges E1, E2, ... hang on the core X",
         ),
@@ -63,41 +147,57 @@ pub const KEYS: &[Key] = &[
     only(
         key(
             "topology.k",
-            "integer",
+            Kind::Integer(2, 64),
             "4",
             "arity of the tree (k^n hosts), or ports of a fat tree's switches (k^3/4 hosts)",
         ),
         "topology.kind",
         &["k-ary-n-tree", "fat-tree"],
     ),
-    only(key("topology.n", "integer", "3", "levels of the tree"), "topology.kind", &["k-ary-n-tree"]),
-    only(key("topology.leaves", "integer", "4", "leaf switches"), "topology.kind", &["leaf-spine"]),
-    only(key("topology.spines", "integer", "2", "spine switches"), "topology.kind", &["leaf-spine"]),
     only(
-        key("topology.switches", "integer", "4", "switches in the line or ring"),
+        key("topology.n", Kind::Integer(1, 8), "3", "levels of the tree"),
+        "topology.kind",
+        &["k-ary-n-tree"],
+    ),
+    only(
+        key("topology.leaves", Kind::Integer(1, 4096), "4", "leaf switches"),
+        "topology.kind",
+        &["leaf-spine"],
+    ),
+    only(
+        key("topology.spines", Kind::Integer(1, 4096), "2", "spine switches"),
+        "topology.kind",
+        &["leaf-spine"],
+    ),
+    only(
+        key("topology.switches", Kind::Integer(2, 4096), "4", "switches in the line or ring"),
         "topology.kind",
         &["chain", "ring"],
     ),
     only(
-        key("topology.per_switch", "integer", "3", "hosts at each switch, or leaf"),
+        key("topology.per_switch", Kind::Integer(1, 4096), "3", "hosts at each switch, or leaf"),
         "topology.kind",
         &["leaf-spine", "chain", "ring"],
     ),
-    only(key("topology.stages", "integer", "2", "bottlenecks in a row"), "topology.kind", &["parking-lot"]),
     only(
-        key("topology.long", "integer", "4", "hosts that send over all of them"),
+        key("topology.stages", Kind::Integer(1, 64), "2", "bottlenecks in a row"),
         "topology.kind",
         &["parking-lot"],
     ),
     only(
-        key("topology.nodes", "list", "[]", "switches of a graph, each with its number of ports: \"S1 16\""),
+        key("topology.long", Kind::Integer(1, 1000), "4", "hosts that send over all of them"),
+        "topology.kind",
+        &["parking-lot"],
+    ),
+    only(
+        key("topology.nodes", LINES, "[]", "switches of a graph, each with its number of ports: \"S1 16\""),
         "topology.kind",
         &["graph"],
     ),
     only(
         key(
             "topology.links",
-            "list",
+            LINES,
             "[]",
             "links of a graph: \"H1 S1\" or \"S1 S2 40 Gb/s 2 us\"; a name that is no switch is a host",
         ),
@@ -107,7 +207,7 @@ pub const KEYS: &[Key] = &[
     only(
         key(
             "topology.file",
-            "file",
+            FILE,
             "off",
             "file with the lines of a graph: `switch S1 16`, `link H1 S1 10 Gb/s 0.5 us`",
         ),
@@ -116,63 +216,78 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "topology.routing",
-        "flow-hash|frame-hash|round-robin|destination",
+        Kind::Choice(Paths::WORDS),
         "flow-hash",
         "choice among equal paths: by flow, by frame, in turn per destination, or by the destination's digit (d-mod-k)",
     ),
-    key("topology.link_rate", "rate", "10 Gb/s", "rate of every link"),
-    key("topology.link_delay", "time", "0.5 us", "propagation delay of every link"),
-    key("topology.host_rates", "list", "[]", "access links with another rate: \"H5 1 Gb/s\""),
+    key("topology.link_rate", LINK_RATE, "10 Gb/s", "rate of every link"),
+    key("topology.link_delay", LINK_DELAY, "0.5 us", "propagation delay of every link"),
+    key("topology.host_rates", LINES, "[]", "access links with another rate: \"H5 1 Gb/s\""),
     key(
         "topology.added_delay",
-        "time",
+        LINK_DELAY,
         "0 us",
         "further delay, each way, of the access links of hosts that send",
     ),
     key(
         "topology.loop_delay",
-        "time",
+        Kind::Or("off", &Kind::Time(Time::ZERO, Time::from_s(1))),
         "off",
         "control loop between a sending host and its switch, there and back with processing: sets the delay of its access link; off leaves link_delay",
     ),
-    key("switch.processing", "time", "1 us", "processing delay of a switch"),
+    key("switch.processing", PROCESSING, "1 us", "processing delay of a switch"),
     key(
         "switch.buffer",
-        "XP|IN|SO|SW",
+        Kind::Choice(Buffer::WORDS),
         "XP",
         "buffer organisation: crosspoint, per input, shared output, or a capacity split over the used inputs",
     ),
     only(
-        key("switch.share", "bytes", "150 KB", "size of one partition"),
+        key(
+            "switch.share",
+            Kind::Or("auto", &MEMORY),
+            "auto",
+            "size of one partition; auto: 150 KB, or more where PAUSE needs more headroom",
+        ),
         "switch.buffer",
         &["XP", "IN", "SO"],
     ),
     only(
-        key("switch.capacity", "bytes", "1 MB", "memory of a switch, split evenly over the inputs in use"),
+        key("switch.capacity", MEMORY, "1 MB", "memory of a switch, split evenly over the inputs in use"),
         "switch.buffer",
         &["SW"],
     ),
-    key("switch.output_limit", "bytes", "off", "largest queue of one output, off for none"),
-    key("pause.mode", "on|off|global", "on", "802.3x PAUSE of the switches"),
+    key("switch.output_limit", Kind::Or("off", &MEMORY), "off", "largest queue of one output, off for none"),
+    key("pause.mode", Kind::Choice(PauseMode::WORDS), "on", "802.3x PAUSE of the switches"),
     only(
-        key("pause.high", "bytes", "130 KB", "XOFF above this occupancy of a partition"),
+        key(
+            "pause.high",
+            Kind::Or("auto", &MEMORY),
+            "auto",
+            "XOFF above this occupancy of a partition; auto: 130 KB, or less where the headroom needs it",
+        ),
         "pause.mode",
         &["on", "global"],
     ),
     only(
-        key("pause.low", "bytes", "110 KB", "XON at or below this occupancy"),
+        key(
+            "pause.low",
+            Kind::Or("auto", &Kind::Bytes(Bytes::ZERO, Bytes::from_mb(4000))),
+            "auto",
+            "XON at or below this occupancy; auto: 110 KB, or less below a lower pause.high",
+        ),
         "pause.mode",
         &["on", "global"],
     ),
     only(
-        key("pause.pool", "on|off", "off", "watermarks apply to the whole pool (buffer SO)"),
+        key("pause.pool", SWITCHED, "off", "watermarks apply to the whole pool (buffer SO)"),
         "switch.buffer",
         &["SO"],
     ),
     only(
         key(
             "pause.transport",
-            "frame|wire",
+            Kind::Choice(PauseTravels::WORDS),
             "frame",
             "PAUSE as 64 B frames, or effective a flat delay later",
         ),
@@ -181,80 +296,104 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "control.transport",
-        "priority|in-band|ideal",
+        Kind::Choice(ControlTravels::WORDS),
         "priority",
         "feedback in frames ahead of data, in frames among it, or without frames after a fixed time (probes then travel ahead of data)",
     ),
     only(
-        key("control.latency", "time", "20 us", "of ideal feedback: from the node that makes it to its host"),
+        key(
+            "control.latency",
+            Kind::Time(Time::ZERO, Time::from_s(1)),
+            "20 us",
+            "of ideal feedback: from the node that makes it to its host",
+        ),
         "control.transport",
         &["ideal"],
     ),
-    key("host.processing", "time", "1 us", "processing delay of a NIC"),
-    key("host.fifo", "integer", "10100", "frames that wait at a host: application queue and NIC"),
-    key("host.limiter_queue", "integer", "100", "frames that a rate limiter's queue holds"),
-    key("host.limiter_position", "at-source|below-queue", "below-queue", "where a frame meets its limiter"),
+    key("host.processing", PROCESSING, "1 us", "processing delay of a NIC"),
+    key("host.fifo", FRAMES, "10100", "frames that wait at a host: application queue and NIC"),
+    key("host.limiter_queue", FRAMES, "100", "frames that a rate limiter's queue holds"),
+    key(
+        "host.limiter_position",
+        Kind::Choice(Limiter::WORDS),
+        "below-queue",
+        "where a frame meets its limiter",
+    ),
     key(
         "host.limiter_backlog",
-        "behind|ahead",
+        Kind::Choice(Backlog::WORDS),
         "behind",
         "where the host's frames wait: all behind the limiters, or all but `host.nic` in an application FIFO ahead of them",
     ),
     only(
-        key("host.nic", "integer", "500", "of `host.fifo`, the frames behind the limiters"),
+        key("host.nic", FRAMES, "500", "of `host.fifo`, the frames behind the limiters"),
         "host.limiter_backlog",
         &["ahead"],
     ),
     key(
         "host.queues",
-        "fifo|per-destination",
+        Kind::Choice(Queues::WORDS),
         "fifo",
         "one FIFO, or a virtual output queue per destination, served in turn",
     ),
     key(
         "host.feedback_delay",
-        "time",
+        PROCESSING,
         "0 us",
         "from the arrival of a feedback message to its effect: processing at the reaction point, or the extra round trip of a study",
     ),
     only(
-        key("host.ignores_pause", "on|off", "off", "a fault: hosts send on in XOFF"),
+        key("host.ignores_pause", SWITCHED, "off", "a fault: hosts send on in XOFF"),
         "pause.mode",
         &["on", "global"],
     ),
     key(
         "host.feedback_lost",
-        "integer",
+        Kind::Integer(0, 1_000_000_000),
         "0",
         "a fault: every n-th feedback message to a host is lost, 0 for none",
     ),
     key(
         "workload.kind",
-        "bernoulli|greedy|on-off|bursts|transfers",
+        Kind::Choice(Traffic::WORDS),
         "bernoulli",
         "arrivals: a draw per frame time, back to back, alternating, bursts of frames, or finite transfers",
     ),
     only(
-        key("workload.load", "percent", "85 %", "share of the access link that a host offers"),
+        key("workload.load", Kind::Percent, "85 %", "share of the access link that a host offers"),
         "workload.kind",
         &["bernoulli", "bursts"],
     ),
     only(
-        key("workload.loads", "list", "[]", "loads per host, in order, instead of one load"),
+        key(
+            "workload.loads",
+            Kind::List(&Kind::Percent),
+            "[]",
+            "loads per host, in order, instead of one load",
+        ),
         "workload.kind",
         &["bernoulli", "bursts"],
     ),
-    only(key("workload.on", "time", "20 ms", "time on"), "workload.kind", &["on-off"]),
-    only(key("workload.off", "time", "20 ms", "time off"), "workload.kind", &["on-off"]),
     only(
-        key("workload.step", "time", "0 us", "added to on and off time for each further host"),
+        key("workload.on", Kind::Time(Time::from_us(1), LONGEST), "20 ms", "time on"),
+        "workload.kind",
+        &["on-off"],
+    ),
+    only(key("workload.off", MOMENT, "20 ms", "time off"), "workload.kind", &["on-off"]),
+    only(
+        key(
+            "workload.step",
+            Kind::Time(Time::ZERO, Time::from_s(10)),
+            "0 us",
+            "added to on and off time for each further host",
+        ),
         "workload.kind",
         &["on-off"],
     ),
     only(
         key(
             "workload.offset",
-            "in-phase|random",
+            Kind::Choice(Offset::WORDS),
             "in-phase",
             "on-off sources start together, or anywhere in their period",
         ),
@@ -262,33 +401,43 @@ pub const KEYS: &[Key] = &[
         &["on-off"],
     ),
     only(
-        key("workload.burst", "integer", "10", "frames of a burst, all to one destination"),
+        key("workload.burst", Kind::Integer(1, 1_000_000), "10", "frames of a burst, all to one destination"),
         "workload.kind",
         &["bursts"],
     ),
-    key("workload.frame", "bytes", "1500 B", "frame length, 64 to 9216 B"),
+    key(
+        "workload.frame",
+        Kind::Bytes(Bytes::new(64), Bytes::new(9216)),
+        "1500 B",
+        "frame length, 64 to 9216 B",
+    ),
     only(
         key(
             "workload.destinations",
-            "list",
+            LINES,
             "uniform",
             "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts",
         ),
         "workload.kind",
         &["bernoulli", "bursts", "greedy", "on-off"],
     ),
-    key("workload.phase", "random|aligned", "random", "phase of the hosts' slots"),
-    key("workload.start", "time", "0 us", "first moment of the sources"),
-    key("workload.stop", "time", "off", "no frame at or after this moment, off for the whole run"),
+    key("workload.phase", Kind::Choice(Slots::WORDS), "random", "phase of the hosts' slots"),
+    key("workload.start", MOMENT, "0 us", "first moment of the sources"),
+    key(
+        "workload.stop",
+        Kind::Or("off", &MOMENT),
+        "off",
+        "no frame at or after this moment, off for the whole run",
+    ),
     only(
-        key("workload.transfers", "list", "[]", "finite transfers: \"10 us, H1, H2, 1 MB\""),
+        key("workload.transfers", LINES, "[]", "finite transfers: \"10 us, H1, H2, 1 MB\""),
         "workload.kind",
         &["transfers"],
     ),
     only(
         key(
             "workload.file",
-            "file",
+            FILE,
             "off",
             "file of transfers, a line each: start, source, destination, bytes",
         ),
@@ -297,75 +446,121 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "traffic.hosts",
-        "list",
+        LINES,
         "[]",
         "[[traffic]] tables replace the workload: hosts that this one is for (H0..H9, H0..H9/3, all); other keys as in workload",
     ),
-    key("hotspot.host", "list", "off", "host (or hosts) whose switch port slows down, off for none"),
-    key("hotspot.rate", "rate", "2 Gb/s", "service rate of that port, or a share of the link: 10%"),
-    key("hotspot.start", "time", "100 ms", "when it slows down"),
-    key("hotspot.stop", "time", "500 ms", "when it is back"),
     key(
-        "hotspot.period",
-        "time",
+        "hotspot.host",
+        Kind::Or("off", &Kind::List(&Kind::Host)),
         "off",
-        "slow for this long, then at full rate for as long, and so on; off for once",
+        "host (or hosts) whose switch port slows down, off for none",
     ),
-    key("event.at", "time", "0 us", "[[event]] tables change a port's service rate: when"),
-    key("event.port", "port", "", "which switch port: \"X>E5\""),
-    key("event.rate", "rate", "10 Gb/s", "its service rate from then on"),
-    key("group.hosts", "list", "[]", "[[group]] tables: hosts that run another scheme than the matrix says"),
-    key("group.scheme", "text", "none", "their scheme; feedback to them is delivered, counted and ignored"),
+    unless(
+        key(
+            "hotspot.rate",
+            Kind::RateOrShare(Rate::ZERO, FASTEST),
+            "2 Gb/s",
+            "service rate of that port, or a share of the link: 10%",
+        ),
+        "hotspot.host",
+        "off",
+    ),
+    unless(key("hotspot.start", MOMENT, "100 ms", "when it slows down"), "hotspot.host", "off"),
+    unless(key("hotspot.stop", MOMENT, "500 ms", "when it is back"), "hotspot.host", "off"),
+    unless(
+        key(
+            "hotspot.period",
+            Kind::Or("off", &Kind::Time(Time::from_us(1), LONGEST)),
+            "off",
+            "slow for this long, then at full rate for as long, and so on; off for once",
+        ),
+        "hotspot.host",
+        "off",
+    ),
+    key("event.at", MOMENT, "0 us", "[[event]] tables change a port's service rate: when"),
+    key("event.port", Kind::Port, "", "which switch port: \"X>E5\""),
+    key("event.rate", Kind::Rate(Rate::ZERO, FASTEST), "10 Gb/s", "its service rate from then on"),
+    key("group.hosts", LINES, "[]", "[[group]] tables: hosts that run another scheme than the matrix says"),
+    key(
+        "group.scheme",
+        Kind::Scheme,
+        "none",
+        "their scheme; feedback to them is delivered, counted and ignored",
+    ),
     key(
         "figure.title",
-        "text",
+        TEXT,
         "",
         "[[figure]] tables are drawn in the report beside those of every table: heading",
     ),
-    key("figure.caption", "text", "", "a remark below"),
+    key("figure.caption", TEXT, "", "a remark below"),
     key(
         "figure.series",
-        "list",
+        LINES,
         "[]",
         "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, overhead, fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\"",
     ),
-    key("figure.metric", "text", "none", "or a metric, bars with intervals"),
-    key("figure.conditions", "list", "[]", "only these conditions"),
-    key("figure.pause", "list", "[]", "only these PAUSE modes"),
-    key("figure.schemes", "list", "[]", "only these schemes"),
-    key("figure.each", "off|condition|pause|scheme", "off", "one figure for each of them"),
-    key("figure.across", "condition|pause|scheme", "condition", "horizontal axis of a metric"),
-    key("run.duration", "time", "1 s", "simulated time"),
-    key("run.seeds", "integer", "5", "number of seeds"),
+    key("figure.metric", TEXT, "none", "or a metric, bars with intervals"),
+    key("figure.conditions", LINES, "[]", "only these conditions"),
+    key("figure.pause", Kind::List(&Kind::Choice(PauseMode::WORDS)), "[]", "only these PAUSE modes"),
+    key("figure.schemes", SCHEMES, "[]", "only these schemes"),
+    key("figure.each", Kind::Choice(Each::WORDS), "off", "one figure for each of them"),
+    key("figure.across", Kind::Choice(Across::WORDS), "condition", "horizontal axis of a metric"),
+    key("run.duration", Kind::Time(Time::from_us(1), LONGEST), "1 s", "simulated time"),
+    key("run.seeds", SEEDS, "5", "number of seeds"),
     key(
         "record.bin",
-        "time",
+        Kind::Or("auto", &Kind::Time(Time::from_us(1), Time::from_s(10))),
         "auto",
         "width of a bin of the time series; auto follows the run: 1 ms where there are 200 of them, else less",
     ),
-    key("record.from", "time", "0 us", "rates, fairness and queue statistics are measured from here"),
-    key("record.to", "time", "end", "to here"),
+    key("record.from", MOMENT, "0 us", "rates, fairness and queue statistics are measured from here"),
+    key("record.to", Kind::Or("end", &MOMENT), "end", "to here"),
     key(
         "record.host",
-        "host",
+        Kind::Or("auto", &Kind::Host),
         "auto",
         "receiver whose port is the hot one; auto: that of the hotspot, or the only destination",
     ),
-    key("record.port", "port", "auto", "hot port, where it is another than the receiver's: \"X>E5\""),
-    key("record.ports", "list", "[]", "further switch ports whose queue is recorded"),
-    key("record.flows", "list", "[]", "flows whose delivered rate is recorded: \"H1>H5\""),
-    key("record.limiters", "list", "[]", "flows whose limiter's rate is recorded"),
+    key(
+        "record.port",
+        Kind::Or("auto", &Kind::Port),
+        "auto",
+        "hot port, where it is another than the receiver's: \"X>E5\"",
+    ),
+    key("record.ports", Kind::List(&Kind::Port), "[]", "further switch ports whose queue is recorded"),
+    key("record.flows", Kind::List(&Kind::Flow), "[]", "flows whose delivered rate is recorded: \"H1>H5\""),
+    key("record.limiters", Kind::List(&Kind::Flow), "[]", "flows whose limiter's rate is recorded"),
     key(
         "record.paused",
-        "senders|touched",
+        Kind::Choice(PausedOver::WORDS),
         "senders",
         "whose share of time in XOFF `time_paused` averages: the sending hosts' but the hot one's, or that of every transmitter, hosts and links between switches, that was in XOFF at some time",
     ),
-    key("record.latency", "on|off", "off", "keep latencies' percentiles"),
+    key("record.latency", SWITCHED, "off", "keep latencies' percentiles"),
+];
+
+/// Keys of `[matrix]` and `[[rows]]` beside those that they vary.
+pub const MATRIX: &[Key] = &[
+    key("condition", TEMPLATE, "", "template that names these rows; the scenario's where it is left out"),
+    key("pause", MODES, "", "PAUSE modes; the scenario's where they are left out"),
+    key("schemes", SCHEMES, "", "schemes; those of the matrix, or none"),
+    key("seeds", SEEDS, "", "number of seeds of these rows; run.seeds where it is left out"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
 pub const TABLES: &[&str] = &["traffic", "event", "group", "figure"];
+
+/// The key of `[matrix]` or of one of `[[rows]]` behind a path, and the prefix of its table: `rows.0` and `hotspot.rate`.
+pub fn varied(path: &str) -> Option<(&str, &str)> {
+    if let Some(key) = path.strip_prefix("matrix.") {
+        return Some(("matrix", key));
+    }
+    let (number, key) = path.strip_prefix("rows.")?.split_once('.')?;
+    number.parse::<usize>().ok()?;
+    Some((&path[.."rows.".len() + number.len()], key))
+}
 
 /// Finds a key. Keys of traffic are those of the workload, but for its own.
 pub fn find(path: &str) -> Option<&'static Key> {
@@ -373,150 +568,53 @@ pub fn find(path: &str) -> Option<&'static Key> {
     let Some((table, rest)) = path.split_once('.').filter(|(t, _)| TABLES.contains(t)) else {
         return at(path);
     };
-    let leaf = rest.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('.');
+    let (number, leaf) = rest.split_once('.').unwrap_or(("", rest));
+    if !number.is_empty() && number.parse::<usize>().is_err() {
+        return None;
+    }
     at(&format!("{table}.{leaf}")).or_else(|| {
         if table == "traffic" && leaf != "loads" { at(&format!("workload.{leaf}")) } else { None }
     })
 }
 
-/// A scenario to start from: every key with its meaning and default.
-pub fn template(name: &str) -> String {
-    use std::fmt::Write as _;
-    let mut out = format!(
-        "# Question: (what do you want to know?)\n# Run it:   cnsim run {name}.toml\n# Check it: cnsim check {name}.toml\n"
-    );
-    let mut section = "";
-    for k in KEYS {
-        let (table, leaf) = k.path.rsplit_once('.').unwrap_or(("", k.path));
-        if table != section && !TABLES.contains(&table) {
-            let _ = write!(out, "\n[{table}]\n");
-            section = table;
-        }
-        if TABLES.contains(&table) {
-            continue;
-        }
-        let value = match k.path {
-            "name" => name.to_string(),
-            "hotspot.host" => "H0".into(),
-            "condition" => "hotspot {hotspot.rate}".into(),
-            _ => k.default.to_string(),
-        };
-        let bare = k.kind == "integer" || value.starts_with('[');
-        let quoted = if bare { value } else { format!("{value:?}") };
-        // Keys that need another setting than the default's are shown as comments.
-        let idle = !k.only.0.is_empty() && find(k.only.0).is_some_and(|o| !k.only.1.contains(&o.default));
-        let idle = idle || matches!(k.default, "[]" | "off" | "end" | "auto") && k.path != "hotspot.host";
-        let kind = if k.kind.contains('|') { k.kind.replace('|', " | ") } else { k.kind.to_string() };
-        let _ = writeln!(out, "{}{leaf} = {quoted}    # {} ({kind})", if idle { "# " } else { "" }, k.doc);
-    }
-    out.push_str("\n[matrix]\n\"hotspot.rate\" = [\"2 Gb/s\", \"0.5 Gb/s\"]    # rows: any key, a list of values\npause = [\"on\"]\nschemes = [\"none\", \"qcn-2pt\", \"ecm\"]\n\n# [scheme.params]    # parameters of the schemes that know them: cnsim describe ecm\n# q_eq = \"24 KB\"\n");
-    out
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// JSON Schema of scenarios (draft 2020-12).
-pub fn schema(registry: &cnsim_scheme_api::Registry) -> serde_json::Value {
-    use serde_json::{Map, Value, json};
-    let mut root = Map::new();
-    for k in KEYS {
-        let kind = match k.kind {
-            "integer" => json!({"type": "integer", "minimum": 0}),
-            "list" => json!({"type": ["array", "string"]}),
-            "text" | "host" | "port" | "file" => json!({"type": "string"}),
-            "rate" => {
-                json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*([kKmMgGtT]?(b|bit)(/s|ps)|%)\s*$"})
-            }
-            "time" => {
-                json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*(ps|ns|us|µs|ms|s)|off|end|auto)\s*$"})
-            }
-            "bytes" => {
-                json!({"type": "string", "pattern": r"^\s*([0-9.eE+-]+\s*([kKmMgG]i?)?(B|pages)|off)\s*$"})
-            }
-            "percent" => json!({"type": "string", "pattern": r"^\s*[0-9.]+\s*%\s*$"}),
-            choices => {
-                let list: Vec<&str> = choices.split('|').collect();
-                if list == ["on", "off"] {
-                    json!({"enum": ["on", "off", true, false]})
-                } else {
-                    json!({"enum": list})
-                }
-            }
-        };
-        let mut entry = kind;
-        if let Value::Object(o) = &mut entry {
-            o.insert("description".into(), json!(k.doc));
-            if !k.default.is_empty() {
-                o.insert("default".into(), json!(k.default));
-            }
-        }
-        let mut at = &mut root;
-        let mut parts: Vec<&str> = k.path.split('.').collect();
-        let leaf = parts.pop().unwrap_or(k.path);
-        for part in parts {
-            let table = at.entry(part).or_insert_with(
-                || json!({"type": "object", "additionalProperties": false, "properties": {}}),
-            );
-            match table.get_mut("properties").and_then(Value::as_object_mut) {
-                Some(next) => at = next,
-                None => return Value::Null,
-            }
-        }
-        at.insert(leaf.into(), entry);
-    }
-    // Arrays of tables; traffic knows the workload's keys too.
-    let shared = root.get("workload").and_then(|w| w.get("properties")).and_then(Value::as_object).cloned();
-    for name in TABLES {
-        if let Some(mut one) = root.remove(*name) {
-            if let (&"traffic", Some(o)) = (name, one.get_mut("properties").and_then(Value::as_object_mut)) {
-                shared.iter().flatten().filter(|(k, _)| *k != "loads").for_each(|(k, v)| {
-                    o.entry(k.clone()).or_insert_with(|| v.clone());
-                });
-            }
-            root.insert((*name).into(), json!({"type": "array", "items": one}));
+    /// Each default is a value of its kind, and a condition names a value that the other key can have.
+    #[test]
+    fn defaults_and_conditions_are_values() {
+        for k in KEYS {
+            let fits = |text: &str| {
+                let items = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+                items
+                    .unwrap_or(text)
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|t| !t.is_empty())
+                    .all(|t| k.kind.read(t).is_ok())
+            };
+            assert!(k.default.is_empty() || fits(k.default), "{} = {}", k.path, k.default);
+            let Some(other) = k.only.key() else { continue };
+            let other = find(other).unwrap();
+            let values: &[&str] = match &k.only {
+                Only::With(_, values) => values,
+                Only::Unless(_, value) => std::slice::from_ref(value),
+                Only::Always => &[],
+            };
+            assert!(values.iter().all(|v| other.kind.read(v).is_ok()), "{}", k.path);
         }
     }
-    let mut params = Map::new();
-    for entry in registry.iter() {
-        for info in &entry.params {
-            params.entry(info.key.clone()).or_insert_with(
-                || json!({"description": format!("{} ({}; {})", info.doc, info.kind, info.range), "default": info.default}),
-            );
-        }
+
+    #[test]
+    fn numbers_are_part_of_a_path() {
+        assert_eq!(find("traffic.12.load").unwrap().path, "workload.load");
+        assert!(
+            find("traffic.load").is_some()
+                && find("traffic.x.load").is_none()
+                && find("traffic.0.loads").is_none()
+        );
+        assert_eq!(varied("rows.3.hotspot.rate"), Some(("rows.3", "hotspot.rate")));
+        assert_eq!(varied("rows.x.hotspot.rate"), None);
     }
-    let names: Vec<&str> = registry.names().collect();
-    root.insert(
-        "scheme".into(),
-        json!({"type": "object", "properties": {"params": {"type": "object", "additionalProperties": false, "properties": params}}}),
-    );
-    root.insert(
-        "matrix".into(),
-        json!({"type": "object", "properties": {
-            "pause": {"type": "array", "items": {"enum": ["on", "off", "global"]}},
-            "schemes": {"type": "array", "items": {"enum": names}}},
-            "additionalProperties": {"type": "array"}}),
-    );
-    root.insert(
-        "rows".into(),
-        json!({"type": "array", "items": {"type": "object", "properties": {
-            "condition": {"type": "string", "description": "template of these rows; the scenario's where it is left out"},
-            "seeds": {"type": "integer", "minimum": 1, "description": "number of seeds of these rows; run.seeds where it is left out"},
-            "pause": {"type": "array", "items": {"enum": ["on", "off", "global"]}},
-            "schemes": {"type": "array", "items": {"enum": names}}},
-            "additionalProperties": {"type": ["array", "string", "number", "boolean"]}}}),
-    );
-    let assumptions: Map<String, Value> = crate::assumptions::ASSUMPTIONS
-        .iter()
-        .map(|a| (a.name.into(), json!({"description": format!("stands for {}: {}", a.key, a.about)})))
-        .collect();
-    root.insert(
-        "assumptions".into(),
-        json!({"type": "object", "additionalProperties": false, "properties": assumptions}),
-    );
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "cnsim scenario",
-        "type": "object",
-        "required": ["name"],
-        "additionalProperties": false,
-        "properties": root,
-    })
 }

@@ -1,6 +1,10 @@
 //! Published numbers: `published.csv`, embedded or from a file.
 
 use crate::condition::canonical;
+use crate::metrics::{self, METRICS};
+use crate::text::{Position, Problem, nearest, obeyed, printable};
+
+use std::collections::BTreeMap;
 
 /// One printed number.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,42 +45,71 @@ pub const EMBEDDED: &str = include_str!("../../../published/published.csv");
 const HEADER: [&str; 9] =
     ["study", "scenario", "condition", "pause", "scheme", "metric", "value", "unit", "note"];
 
-/// Reads published numbers.
+/// A table's cell that cannot be read: file, line, column of the field, reason and remedy. What a terminal would obey is made
+/// visible.
+fn wrong(
+    file: &str,
+    text: &str,
+    record: &csv::StringRecord,
+    field: usize,
+    reason: &str,
+    remedy: &str,
+) -> String {
+    let line = record.position().map_or(0, csv::Position::line);
+    let start = record.position().map_or(0, |p| p.byte() as usize);
+    // Where the fields before have no quotes, they and their commas stand before this one.
+    let plain = text.get(start..).and_then(|t| t.lines().next()).is_some_and(|l| !l.contains('"'));
+    let before: usize = (0..field).map(|f| record.get(f).map_or(0, |t| t.chars().count()) + 1).sum();
+    let column = if plain { before + 1 } else { 1 };
+    let position = Some(Position { line: line as usize, column });
+    let name = HEADER.get(field).copied().unwrap_or("");
+    let problem = Problem { position, key: name.into(), ..Problem::of_file(file, reason, remedy) };
+    problem.to_string()
+}
+
+/// Reads published numbers; a byte order mark is skipped.
 ///
 /// # Errors
 /// File, line, column, reason and remedy.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Published>, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let header: Vec<String> = reader
-        .headers()
-        .map_err(|e| format!("{file}: {e}"))?
-        .iter()
-        .map(|h| h.trim_start_matches('\u{feff}').to_string())
-        .collect();
-    if header != HEADER {
-        return Err(format!(
-            "{file}:1: the header is `{}`; it must be `{}`",
-            header.join(","),
-            HEADER.join(",")
-        ));
+    let csv_error = |e: csv::Error| {
+        let line = e.position().map_or(1, csv::Position::line) as usize;
+        let position = Some(Position { line, column: 1 });
+        Problem { position, ..Problem::of_file(file, e.to_string(), "the file must be CSV in UTF-8") }
+            .to_string()
+    };
+    let header = reader.headers().map_err(csv_error)?.clone();
+    if !header.iter().eq(HEADER) {
+        let reason = format!("the header is `{}`", header.iter().collect::<Vec<_>>().join(","));
+        return Err(wrong(file, text, &header, 0, &reason, &format!("it must be `{}`", HEADER.join(","))));
     }
     let mut all: Vec<Published> = Vec::new();
+    let mut seen = BTreeMap::new();
     for record in reader.records() {
-        let record = record.map_err(|e| format!("{file}: {e}"))?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let record = record.map_err(csv_error)?;
+        let bad = |field: usize, reason: String, remedy: &str| {
+            Err(wrong(file, text, &record, field, &reason, remedy))
+        };
         if record.len() != HEADER.len() {
-            return Err(format!(
-                "{file}:{line}: {} fields; {} are needed ({})",
-                record.len(),
-                HEADER.len(),
-                HEADER.join(",")
-            ));
+            let reason = format!("{} fields; {} are needed", record.len(), HEADER.len());
+            return bad(0, reason, &HEADER.join(","));
         }
-        let value: f64 = record[6].parse().ok().filter(|v: &f64| v.is_finite()).ok_or_else(|| {
-            format!("{file}:{line}: value `{}` is not a number; write it as printed", &record[6])
-        })?;
+        if let Some((f, c)) =
+            record.iter().enumerate().find_map(|(f, t)| Some((f, t.chars().find(|c| obeyed(*c))?)))
+        {
+            return bad(
+                f,
+                format!("has the control character {}", c.escape_unicode()),
+                "write printable characters",
+            );
+        }
+        let Some(value) = record[6].parse::<f64>().ok().filter(|v| v.is_finite()) else {
+            return bad(6, format!("`{}` is not a number", &record[6]), "write it as printed");
+        };
         if !matches!(&record[3], "on" | "off" | "global") {
-            return Err(format!("{file}:{line}: pause `{}`; write on, off or global", &record[3]));
+            return bad(3, format!("`{}` is no PAUSE mode", &record[3]), "write on, off or global");
         }
         let row = Published {
             study: record[0].into(),
@@ -90,22 +123,38 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Published>, String> {
             unit: record[7].into(),
             note: record[8].into(),
         };
-        let key = |p: &Published| {
-            (
-                p.study.clone(),
-                p.scenario.clone(),
-                canonical(&p.condition),
-                p.pause.clone(),
-                p.scheme.clone(),
-                p.metric.clone(),
-            )
-        };
-        if all.iter().any(|p| key(p) == key(&row)) {
-            return Err(format!("{file}:{line}: the same cell stands above; keep one"));
+        let key =
+            [&row.study, &row.scenario, &canonical(&row.condition), &row.pause, &row.scheme, &row.metric];
+        let line = record.position().map_or(0, csv::Position::line);
+        if let Some(above) = seen.insert(key.map(String::clone), line) {
+            return bad(0, format!("the same cell stands in line {above}"), "keep one of them");
         }
         all.push(row);
     }
     Ok(all)
+}
+
+/// What rows name that cnsim does not know, once each: studies (but these) and metrics. Such rows have no cell.
+pub fn unknown(rows: &[Published], studies: &[&str]) -> Vec<String> {
+    let mut said = BTreeMap::new();
+    for p in rows {
+        if !studies.contains(&p.study.as_str()) {
+            let near = nearest(&p.study, studies.iter().copied());
+            *said.entry((format!("there is no study `{}`", p.study), near)).or_insert(0) += 1;
+        }
+        if metrics::find(&p.metric).is_none() {
+            let near = nearest(&p.metric, METRICS.iter().map(|m| m.id));
+            *said.entry((format!("there is no metric `{}`", p.metric), near)).or_insert(0) += 1;
+        }
+    }
+    let line = |((what, near), n): ((String, Option<&str>), usize)| {
+        let hint = near.map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
+        let rows = if n == 1 { "1 row has".into() } else { format!("{n} rows have") };
+        printable(&format!("{rows} no cell: {what}{hint}")).into_owned()
+    };
+    let mut lines: Vec<String> = said.into_iter().map(line).collect();
+    lines.sort_by_key(|l| l.contains("no metric"));
+    lines
 }
 
 #[cfg(test)]
@@ -123,10 +172,25 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         let head = HEADER.join(",");
-        let bad = format!("{head}\nB07,s,c,on,none,m,1,Gb/s,\nB07,s,c,on,none,m,x,Gb/s,\n");
-        assert!(parse("f.csv", &bad).unwrap_err().starts_with("f.csv:3: value `x`"));
-        let twice = format!("{head}\nB07,s,c,on,none,m,1,Gb/s,\nB07,s,c,on,none,m,2,Gb/s,\n");
-        assert!(parse("f.csv", &twice).unwrap_err().contains("f.csv:3"));
+        let bad = format!("{head}\nB07,s,c,on,none,overhead,1,Gb/s,\nB07,s,c,on,none,overhead,x,Gb/s,\n");
+        assert!(parse("f.csv", &bad).unwrap_err().starts_with("f.csv:3:26: `value`: `x` is not a number"));
+        let twice =
+            format!("\u{feff}{head}\nB07,s,c,on,none,overhead,1,Gb/s,\nB07,s,c,on,none,overhead,2,Gb/s,\n");
+        assert!(
+            parse("f.csv", &twice)
+                .unwrap_err()
+                .contains("f.csv:3:1: `study`: the same cell stands in line 2")
+        );
+        let metric = format!("{head}\nB07,s,c,on,none,overhed,1,Gb/s,\nB70,s,c,on,none,overhead,1,Gb/s,\n");
+        let said = unknown(&parse("f.csv", &metric).unwrap(), &["B07"]);
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("study `B70`") && said[1].contains("did you mean `overhead`"), "{said:?}");
+        let escape = format!("{head}\nB07,s,\u{1b}[31m,on,none,overhead,1,Gb/s,\n");
+        assert!(
+            parse("f.csv", &escape)
+                .unwrap_err()
+                .contains("f.csv:2:7: `condition`: has the control character")
+        );
         assert!(parse("f.csv", "a,b\n").unwrap_err().contains("header"));
     }
 }

@@ -1,15 +1,25 @@
 //! Reads typed values from a scenario's flat table; what is wrong becomes a problem with its place and a remedy.
 
-use crate::keys::find;
-use crate::text::{Flat, Problem, nearest};
+use crate::keys::{Key, find};
+use crate::kinds::{Choice, Value};
+use crate::text::{Flat, Problem};
 use crate::topology::Wiring;
 use cnsim_scheme_api::NodeId;
-use std::str::FromStr;
+use cnsim_units::{Bytes, Rate, Time};
+
+/// Problems that are said of a scenario at most.
+pub(crate) const MAX_PROBLEMS: usize = 100;
 
 /// Reads values of a flat table; collects problems.
 pub(crate) struct Reader<'a> {
     pub(crate) flat: &'a Flat,
     pub(crate) problems: &'a mut Vec<Problem>,
+}
+
+/// A list as it is written: the key that holds it, and its items.
+pub(crate) struct List {
+    pub(crate) key: String,
+    pub(crate) items: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -22,9 +32,39 @@ impl<'a> Reader<'a> {
         own.unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
     }
 
+    fn push(&mut self, problem: Problem) {
+        if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
     pub(crate) fn wrong(&mut self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) {
         let problem = self.flat.at(key, reason, remedy);
-        self.problems.push(problem);
+        self.push(problem);
+    }
+
+    /// A problem with one item of a list.
+    pub(crate) fn wrong_item(
+        &mut self,
+        key: &str,
+        item: usize,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.wrong_at(key, item, 0, reason, remedy);
+    }
+
+    /// A problem with one item of a list, so many characters behind its beginning.
+    pub(crate) fn wrong_at(
+        &mut self,
+        key: &str,
+        item: usize,
+        offset: usize,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let problem = self.flat.at_item(key, item, offset, reason, remedy);
+        self.push(problem);
     }
 
     /// Values of these keys do not go together; said of the first. Not where one of them is wrong by itself, as what stands for
@@ -37,82 +77,73 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A quantity between two bounds.
-    pub(crate) fn quantity<T>(&mut self, key: &str, low: T, high: T) -> T
-    where
-        T: FromStr<Err = cnsim_units::UnitError> + PartialOrd + Copy + std::fmt::Display,
-    {
+    /// The value of a key, read by its kind; where it is wrong, that is said, and the default stands for it.
+    fn value(&mut self, key: &str) -> Option<Value> {
+        let row: &Key = find(key)?;
         let text = self.word(key);
-        match text.parse::<T>() {
-            Ok(v) if v >= low && v <= high => v,
-            Ok(v) => {
-                self.wrong(key, format!("{v} is out of range"), format!("allowed: {low} to {high}"));
-                low
-            }
-            Err(e) => {
-                self.wrong(
-                    key,
-                    format!("`{text}`: {}", e.reason),
-                    format!("write for example \"{}\"", e.example),
-                );
-                low
+        match row.kind.read(&text) {
+            Ok(value) => Some(value),
+            Err(wrong) => {
+                self.wrong(key, wrong.reason, wrong.remedy);
+                row.kind.read(row.default).ok()
             }
         }
     }
 
-    pub(crate) fn integer(&mut self, key: &str, low: u64, high: u64) -> u64 {
-        let text = self.word(key);
-        match text.replace('_', "").parse::<u64>() {
-            Ok(v) if (low..=high).contains(&v) => v,
-            Ok(v) => {
-                self.wrong(key, format!("{v} is out of range"), format!("allowed: {low} to {high}"));
-                low
-            }
-            Err(_) => {
-                self.wrong(
-                    key,
-                    format!("`{text}` is not a whole number"),
-                    format!("write a number from {low} to {high}"),
-                );
-                low
-            }
+    pub(crate) fn rate(&mut self, key: &str) -> Rate {
+        if let Some(Value::Rate(v)) = self.value(key) { v } else { Rate::ZERO }
+    }
+
+    /// A rate, or a share of this one.
+    pub(crate) fn rate_or_share(&mut self, key: &str, of: Rate) -> Rate {
+        match self.value(key) {
+            Some(Value::Share(share)) => of * share,
+            Some(Value::Rate(v)) => v,
+            _ => Rate::ZERO,
         }
     }
 
-    pub(crate) fn percent(&mut self, key: &str, text: &str) -> f64 {
-        match text.trim().strip_suffix('%').and_then(|t| t.trim().parse::<f64>().ok()) {
-            Some(v) if (0.0..=100.0).contains(&v) => v / 100.0,
-            Some(v) => {
-                self.wrong(key, format!("{v} % is out of range"), "allowed: 0 % to 100 %");
-                0.0
-            }
-            None => {
-                self.wrong(key, format!("`{text}` is not a percentage"), "write for example \"85 %\"");
-                0.0
-            }
-        }
+    /// A time; `None` where the key's word stands in its place.
+    pub(crate) fn time_or(&mut self, key: &str) -> Option<Time> {
+        if let Some(Value::Time(v)) = self.value(key) { Some(v) } else { None }
     }
 
-    pub(crate) fn choice(&mut self, key: &str) -> String {
-        let text = self.word(key);
-        let Some(k) = find(key) else { return text };
-        if !k.kind.split('|').any(|c| c == text) {
-            let near = nearest(&text, k.kind.split('|'))
-                .map_or_else(String::new, |n| format!("did you mean \"{n}\"? "));
-            self.wrong(
-                key,
-                format!("`{text}` is not a choice"),
-                format!("{near}choose one of {}", k.kind.replace('|', " | ")),
-            );
-            return k.default.into();
-        }
-        text
+    pub(crate) fn time(&mut self, key: &str) -> Time {
+        self.time_or(key).unwrap_or_default()
     }
 
-    /// Items of a list; those of the key's default where it is not set.
+    /// Bytes; `None` where the key's word stands in their place.
+    pub(crate) fn bytes_or(&mut self, key: &str) -> Option<Bytes> {
+        if let Some(Value::Bytes(v)) = self.value(key) { Some(v) } else { None }
+    }
+
+    pub(crate) fn bytes(&mut self, key: &str) -> Bytes {
+        self.bytes_or(key).unwrap_or_default()
+    }
+
+    pub(crate) fn integer(&mut self, key: &str) -> u64 {
+        if let Some(Value::Integer(v)) = self.value(key) { v } else { 0 }
+    }
+
+    /// Percentage, 1 for 100 %.
+    pub(crate) fn share(&mut self, key: &str) -> f64 {
+        if let Some(Value::Share(v)) = self.value(key) { v } else { 0.0 }
+    }
+
+    /// What a word stands for; the key's kind must be the words of this type.
+    pub(crate) fn choice<T: Choice>(&mut self, key: &str) -> T {
+        debug_assert!(find(key).is_some_and(|k| k.kind.choices() == T::WORDS), "{key} has other words");
+        let word = match self.value(key) {
+            Some(Value::Text(word)) => T::of(&word),
+            _ => None,
+        };
+        word.unwrap_or(T::ALL[0])
+    }
+
+    /// Items of a list; those of the key's default where it is not set; none where its word stands in their place.
     pub(crate) fn list(&self, key: &str) -> Vec<String> {
         match self.flat.leaves.get(key) {
-            Some(l) => l.items.clone(),
+            Some(l) => l.items.to_vec(),
             None => {
                 let text = find(key).map_or("", |k| k.default);
                 let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
@@ -127,6 +158,39 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The same with its key.
+    pub(crate) fn listed(&self, key: &str) -> List {
+        List { key: key.into(), items: self.list(key) }
+    }
+
+    /// Items of a list of percentages, 1 for 100 %.
+    pub(crate) fn shares(&mut self, key: &str) -> Vec<f64> {
+        let items = self.list(key);
+        let read = |(i, text): (usize, &String)| match find(key).map(|k| k.kind.read(text)) {
+            Some(Ok(Value::Share(v))) => v,
+            Some(Err(wrong)) => {
+                self.wrong_item(key, i, wrong.reason, wrong.remedy);
+                0.0
+            }
+            _ => 0.0,
+        };
+        items.iter().enumerate().map(read).collect()
+    }
+
+    /// Items of a list of whole numbers.
+    pub(crate) fn integers(&mut self, key: &str) -> Vec<u64> {
+        let items = self.list(key);
+        let read = |(i, text): (usize, &String)| match find(key).map(|k| k.kind.read(text)) {
+            Some(Ok(Value::Integer(v))) => v,
+            Some(Err(wrong)) => {
+                self.wrong_item(key, i, wrong.reason, wrong.remedy);
+                0
+            }
+            _ => 0,
+        };
+        items.iter().enumerate().map(read).collect()
+    }
+
     /// Was this key written?
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.flat.leaves.contains_key(key)
@@ -137,60 +201,92 @@ impl<'a> Reader<'a> {
         self.flat.tables(name)
     }
 
-    /// Index of a host by its name.
-    pub(crate) fn host(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<usize> {
-        let index = wiring.hosts.iter().position(|h| h.eq_ignore_ascii_case(text.trim()));
+    /// Index of a host by its name, item `item` of a key's list.
+    pub(crate) fn host(&mut self, key: &str, item: usize, text: &str, wiring: &Wiring) -> Option<usize> {
+        let index = wiring.host(text.trim());
         if index.is_none() {
             let known = match &wiring.hosts[..] {
                 [first, .., last] => format!("hosts are {first} to {last}"),
                 _ => "see topology".into(),
             };
-            self.wrong(key, format!("there is no host `{text}`"), known);
+            self.wrong_item(key, item, format!("there is no host `{}`", text.trim()), known);
         }
         index
     }
 
     /// Hosts named by a word: `H3`, `H0..H9`, every third of them `H0..H9/3`, or `all`.
-    pub(crate) fn range(&mut self, key: &str, text: &str, wiring: &Wiring) -> Vec<usize> {
+    pub(crate) fn range(&mut self, key: &str, item: usize, text: &str, wiring: &Wiring) -> Vec<usize> {
         if text.eq_ignore_ascii_case("all") {
             return (0..wiring.hosts.len()).collect();
         }
         let Some((from, to)) = text.split_once("..") else {
-            return self.host(key, text, wiring).into_iter().collect();
+            return self.host(key, item, text, wiring).into_iter().collect();
         };
         let (to, step) = to.split_once('/').unwrap_or((to, "1"));
         let Some(step) = step.trim().parse::<usize>().ok().filter(|s| *s > 0) else {
-            self.wrong(key, format!("`{text}` has no whole step"), "write for example \"H0..H9/3\"");
+            self.wrong_item(
+                key,
+                item,
+                format!("`{text}` has no whole step"),
+                "write for example \"H0..H9/3\"",
+            );
             return Vec::new();
         };
-        let (from, to) = (self.host(key, from, wiring), self.host(key, to, wiring));
+        let (from, to) = (self.host(key, item, from, wiring), self.host(key, item, to, wiring));
         match (from, to) {
             (Some(a), Some(b)) if a <= b => (a..=b).step_by(step).collect(),
             (Some(_), Some(_)) => {
-                self.wrong(key, format!("`{text}` runs backwards"), "write the lower host first");
+                self.wrong_item(key, item, format!("`{text}` runs backwards"), "write the lower host first");
                 Vec::new()
             }
             _ => Vec::new(),
         }
     }
 
+    /// All hosts of a list of such words.
+    pub(crate) fn ranges(&mut self, list: &List, wiring: &Wiring) -> Vec<usize> {
+        let each = list.items.iter().enumerate();
+        each.flat_map(|(i, n)| self.range(&list.key, i, n, wiring)).collect()
+    }
+
     /// An output port by its name: `X>E5`.
-    pub(crate) fn port(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<(NodeId, u16)> {
+    pub(crate) fn port(
+        &mut self,
+        key: &str,
+        item: usize,
+        text: &str,
+        wiring: &Wiring,
+    ) -> Option<(NodeId, u16)> {
         let port = wiring.port(text).filter(|p| p.0.0 as usize >= wiring.hosts.len());
         if port.is_none() {
             let hint = "name a switch and its neighbour: \"S>H1\"; `cnsim describe` shows the names";
-            self.wrong(key, format!("there is no switch port `{text}`"), hint);
+            self.wrong_item(key, item, format!("there is no switch port `{text}`"), hint);
         }
         port
     }
 
-    /// Two hosts: `H1>H5`.
-    pub(crate) fn pair(&mut self, key: &str, text: &str, wiring: &Wiring) -> Option<(NodeId, NodeId)> {
+    /// Two different hosts: `H1>H5`.
+    pub(crate) fn pair(
+        &mut self,
+        key: &str,
+        item: usize,
+        text: &str,
+        wiring: &Wiring,
+    ) -> Option<(NodeId, NodeId)> {
         let Some((a, b)) = text.split_once('>') else {
-            self.wrong(key, format!("`{text}` is not a flow"), "write source and destination: \"H1>H5\"");
+            self.wrong_item(
+                key,
+                item,
+                format!("`{text}` is not a flow"),
+                "write source and destination: \"H1>H5\"",
+            );
             return None;
         };
-        let (a, b) = (self.host(key, a, wiring)?, self.host(key, b, wiring)?);
+        let (a, b) = (self.host(key, item, a, wiring)?, self.host(key, item, b, wiring)?);
+        if a == b {
+            self.wrong_item(key, item, format!("`{text}` leads from a host to itself"), "name two hosts");
+            return None;
+        }
         Some((NodeId(a as u32), NodeId(b as u32)))
     }
 }

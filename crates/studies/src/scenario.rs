@@ -1,14 +1,17 @@
 //! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
 
 use crate::checks::{expand_assumptions, idle, inline_files, known_keys, unread_params};
-use crate::condition::Template;
+use crate::condition::{Template, canonical};
 pub use crate::embedded::EMBEDDED;
 use crate::figures::{self, FigureSpec};
-use crate::keys::{KEYS, TABLES, find};
+use crate::keys::{KEYS, MATRIX, MAX_CASES, MAX_CONDITION, TABLES, find};
+use crate::kinds::{Kind, Value as Read};
+use crate::reader::MAX_PROBLEMS;
 use crate::settings::Settings;
-use crate::text::{Flat, Leaf, Place, Problem, nearest};
+use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file};
 use cnsim_scheme_api::{Configured, Registry};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// A scenario whose text has been read; its cases are checked one by one.
 #[derive(Clone, Debug)]
@@ -103,16 +106,7 @@ impl Scenario {
         if let Some((id, text)) = known {
             return Self::parse_in(registry, id, text, sets, schemes);
         }
-        let lost = |reason: String, remedy: String| {
-            vec![Problem {
-                file: what.into(),
-                place: None,
-                key: String::new(),
-                reason,
-                remedy,
-                excerpt: None,
-            }]
-        };
+        let lost = |reason: String, remedy: String| vec![Problem::of_file(what, reason, remedy)];
         if !what.ends_with(".toml") {
             let near =
                 nearest(what, EMBEDDED.iter().flat_map(|(id, _)| [*id, id.rsplit('/').next().unwrap_or(id)]));
@@ -122,8 +116,8 @@ impl Scenario {
                 format!("{hint}`cnsim list scenarios` shows them; a file's name must end in .toml"),
             ));
         }
-        let text = std::fs::read_to_string(what)
-            .map_err(|e| lost(format!("cannot be read: {e}"), "give the path of a scenario file".into()))?;
+        let text = read_file(std::path::Path::new(what), MAX_TEXT)
+            .map_err(|reason| lost(reason, "give the path of a scenario file".into()))?;
         Self::parse_in(registry, what, &text, sets, schemes)
     }
 
@@ -146,7 +140,7 @@ impl Scenario {
         sets: &[(String, String)],
         schemes: &[&str],
     ) -> Result<Self, Vec<Problem>> {
-        let mut flat = Flat::parse(file, text).map_err(|p| vec![p])?;
+        let mut flat = Flat::parse(file, text).map_err(capped)?;
         for (key, value) in sets {
             flat.set(key, value, Place::Set);
         }
@@ -160,7 +154,7 @@ impl Scenario {
                 .and_then(|l| l.items.first().cloned())
                 .unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
         };
-        if word("name").is_empty() {
+        if !flat.leaves.contains_key("name") {
             problems.push(flat.problem("name", None, "is missing", "write name = \"my-scenario\""));
         }
         let groups = groups(&flat, registry, &word, &mut problems);
@@ -173,27 +167,124 @@ impl Scenario {
             title: word("title"),
             question: word("question"),
             source: word("source"),
-            seeds: word("run.seeds").parse().unwrap_or(5),
+            seeds: whole("run.seeds", &word("run.seeds")).unwrap_or(5),
             groups,
             figures,
             flat,
             registry: registry.clone(),
         };
-        if problems.is_empty() {
-            // The values in the file themselves, too: the matrix may hide them.
-            let first = scenario.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
-            let written = first.map(|(pause, scheme)| {
-                scenario.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
-            });
-            let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.scheme.as_str());
-            for case in written.into_iter().chain(scenario.cases()).filter(runs) {
-                if let Err(mut more) = scenario.ready(&case) {
-                    more.retain(|p| !problems.contains(p));
-                    problems.append(&mut more);
+        if let Err(problem) = scenario.countable() {
+            problems.push(problem);
+            return Err(capped(problems));
+        }
+        scenario.rows_told_apart(&mut problems);
+        // The values in the file themselves, too: the matrix may hide them.
+        let first = scenario.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
+        let written = first.map(|(pause, scheme)| {
+            scenario.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
+        });
+        let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.scheme.as_str());
+        for case in written.into_iter().chain(scenario.cases()).filter(runs) {
+            if let Err(more) = scenario.ready(&case) {
+                for p in more {
+                    if !problems.contains(&p) {
+                        problems.push(p);
+                    }
                 }
             }
+            if problems.len() > MAX_PROBLEMS {
+                break;
+            }
         }
-        if problems.is_empty() { Ok(scenario) } else { Err(problems) }
+        if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
+    }
+
+    /// Refuses more cases than can be run, before any of them is made, and a group without any.
+    fn countable(&self) -> Result<(), Problem> {
+        let mut all = 0_usize;
+        for (g, group) in self.groups.iter().enumerate() {
+            let prefix = self.prefix(g);
+            let lists = [("pause", group.pauses.len()), ("schemes", group.schemes.len())];
+            if let Some((name, _)) = lists.iter().find(|l| l.1 == 0) {
+                let at = format!("{prefix}.{name}");
+                return Err(self.flat.at(
+                    &at,
+                    "is empty: there is no case",
+                    "name at least one, or remove the key",
+                ));
+            }
+            let cases = [group.rows.len(), group.pauses.len(), group.schemes.len()];
+            all = all.saturating_add(cases.into_iter().fold(1, usize::saturating_mul));
+        }
+        let hint = format!("at most {MAX_CASES}: vary fewer keys, or use `cnsim sweep`");
+        if all > MAX_CASES {
+            Err(self.flat.at("matrix", format!("asks for {all} cases"), hint))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Refuses rows that have the same condition although they set different values, as one would stand for the other, and
+    /// conditions that no table can show.
+    fn rows_told_apart(&self, problems: &mut Vec<Problem>) {
+        let mut known: BTreeMap<(String, &str), (usize, Vec<(String, String)>)> = BTreeMap::new();
+        for (g, group) in self.groups.iter().enumerate() {
+            let prefix = self.prefix(g);
+            for (row, scheme) in group.rows.iter().flat_map(|r| group.schemes.iter().map(move |s| (r, s))) {
+                let condition = self.case(g, row.clone(), "", scheme).condition;
+                if let Err(wrong) = Kind::Text(MAX_CONDITION).read(&condition) {
+                    let begin: String = condition.chars().take(40).collect();
+                    let reason = format!("gives the condition `{begin}...`, which {}", wrong.reason);
+                    return problems.push(self.flat.at(&self.template_key(&prefix), reason, wrong.remedy));
+                }
+                if condition.trim().is_empty() || condition.starts_with(['=', '+', '-', '@']) {
+                    let reason = format!("gives the condition `{condition}`");
+                    let hint = "begin it with a word, so that tables and spreadsheets can show it";
+                    return problems.push(self.flat.at(&self.template_key(&prefix), reason, hint));
+                }
+                // What a row sets to the scenario's own value it need not set.
+                let own = |key: &str| canonical(&self.value(key, &[], scheme));
+                let set = row.iter().map(|(k, v)| (k.clone(), canonical(v)));
+                let set: Vec<(String, String)> = set.filter(|(k, v)| own(k) != *v).collect();
+                let Some((h, before)) = known.get(&(condition.clone(), scheme.as_str())) else {
+                    known.insert((condition, scheme), (g, set));
+                    continue;
+                };
+                let met = |p: &String| self.groups[*h].pauses.contains(p);
+                if *before == set || !group.pauses.iter().any(met) {
+                    continue;
+                }
+                let differs = |a: &[(String, String)], b: &[(String, String)]| {
+                    a.iter().find(|x| !b.contains(x)).map(|x| x.0.clone())
+                };
+                let key = differs(&set, before).or_else(|| differs(before, &set)).unwrap_or_default();
+                let at = format!("{prefix}.{key}");
+                let at = if self.flat.leaves.contains_key(&at) { at } else { prefix.clone() };
+                let reason = format!(
+                    "two rows have the condition `{condition}`, but not the same `{key}`: they could not be told apart"
+                );
+                let template = self.flat.leaves.get("condition").and_then(|l| l.items.first());
+                let hint = format!(
+                    "name it in the condition: \"{}, {key} {{{key}}}\"",
+                    template.map_or("...", |t| t)
+                );
+                return problems.push(self.flat.at(&at, reason, hint));
+            }
+        }
+    }
+
+    /// The key that holds the template of a group.
+    fn template_key(&self, prefix: &str) -> String {
+        let own = format!("{prefix}.condition");
+        if self.flat.leaves.contains_key(&own) { own } else { "condition".into() }
+    }
+
+    /// The table of a group: `matrix`, `rows.0`, ...
+    fn prefix(&self, group: usize) -> String {
+        match group.checked_sub(self.matrix()) {
+            Some(row) => format!("rows.{row}"),
+            None => "matrix".into(),
+        }
     }
 
     /// The same scenario with some keys set anew; their values are checked when a case is made ready. What is set for all
@@ -301,13 +392,10 @@ impl Scenario {
     pub fn ready(&self, case: &Case) -> Result<Ready, Vec<Problem>> {
         let mut flat = self.flat.clone();
         let mut set = |key: &str, value: &str| {
-            let written = if case.group < self.matrix() {
-                "matrix".into()
-            } else {
-                format!("rows.{}", case.group - self.matrix())
-            };
-            let place =
-                flat.leaves.get(&format!("{written}.{key}")).map_or(Place::Condition, |l| l.place.clone());
+            let written = flat.leaves.get(&format!("{}.{key}", self.prefix(case.group)));
+            let place = written.map_or(Place::Condition, |l| {
+                l.place_of(l.items.iter().position(|i| i == value).unwrap_or(usize::MAX)).clone()
+            });
             flat.set(key, value, place);
         };
         for (key, value) in &case.row {
@@ -322,7 +410,7 @@ impl Scenario {
             return Err(problems);
         }
         let mut config = serde_json::Map::new();
-        let value = |l: &Leaf| if l.list { json!(l.items) } else { json!(l.items.first()) };
+        let value = |l: &Leaf| if l.list { json!(*l.items) } else { json!(l.items.first()) };
         let table = |path: &str| path.split_once('.').is_some_and(|(t, _)| TABLES.contains(&t));
         for k in KEYS.iter().filter(|k| !matches!(k.path, "title" | "question" | "source" | "run.seeds")) {
             if !table(k.path) {
@@ -445,7 +533,7 @@ impl Scenario {
     /// # Errors
     /// What cannot be read.
     pub fn from_config(registry: &Registry, config: &Value) -> Result<(Self, Case), Vec<Problem>> {
-        let mut flat = Flat::parse("config", "").map_err(|p| vec![p])?;
+        let mut flat = Flat::parse("config", "")?;
         let mut scheme = "none".to_string();
         let text = |v: &Value| match v {
             Value::Array(a) => format!(
@@ -515,7 +603,7 @@ fn groups(
     let more = flat.tables("rows");
     let has_matrix = more.is_empty() || flat.leaves.keys().any(|k| k.starts_with("matrix."));
     let prefixes = has_matrix.then(|| "matrix".to_string()).into_iter().chain(more);
-    let list = |key: &str, default: Vec<String>| flat.leaves.get(key).map_or(default, |l| l.items.clone());
+    let list = |key: &str, default: Vec<String>| flat.leaves.get(key).map_or(default, |l| l.items.to_vec());
     let mut groups = Vec::new();
     for prefix in prefixes {
         let own = format!("{prefix}.condition");
@@ -550,26 +638,52 @@ fn groups(
         }
         let pauses = list(&format!("{prefix}.pause"), list("matrix.pause", vec![word("pause.mode")]));
         let at = format!("{prefix}.seeds");
-        let seeds = flat.leaves.get(&at).and_then(|l| l.items.first()).map(|text| {
-            text.parse::<u64>().ok().filter(|n| *n > 0).unwrap_or_else(|| {
-                let reason = format!("`{text}` is not a number of seeds");
-                problems.push(flat.at(&at, reason, "write for example 10"));
-                1
-            })
-        });
-        groups.push(Group { template, rows: rows(flat, &prefix), pauses, schemes, seeds });
+        // What is wrong with it has been said with all values.
+        let seeds = flat.leaves.get(&at).and_then(|l| whole("run.seeds", l.items.first()?));
+        groups.push(Group { template, rows: rows(flat, &prefix, problems), pauses, schemes, seeds });
     }
     groups
 }
 
-/// The rows of a group: the product of its lists.
-fn rows(flat: &Flat, prefix: &str) -> Vec<Vec<(String, String)>> {
+/// A whole number, if it is one within the key's bounds.
+fn whole(key: &str, text: &str) -> Option<u64> {
+    match find(key)?.kind.read(text) {
+        Ok(Read::Integer(n)) => Some(n),
+        _ => None,
+    }
+}
+
+/// At most so many problems as someone reads.
+fn capped(mut problems: Vec<Problem>) -> Vec<Problem> {
+    let more = problems.len().saturating_sub(MAX_PROBLEMS);
+    problems.truncate(MAX_PROBLEMS);
+    if let (Some(first), true) = (problems.first(), more > 0) {
+        problems.push(Problem::of_file(
+            &first.file,
+            format!("{more} further problems"),
+            "mend those above first",
+        ));
+    }
+    problems
+}
+
+/// The rows of a group: the product of its lists. Where they are too many for any scenario, that is a problem and there is none.
+fn rows(flat: &Flat, prefix: &str, problems: &mut Vec<Problem>) -> Vec<Vec<(String, String)>> {
+    let start = format!("{prefix}.");
+    let lists: Vec<(&str, &Leaf)> = flat
+        .leaves
+        .iter()
+        .filter_map(|(path, leaf)| Some((path.strip_prefix(&start)?, leaf)))
+        .filter(|(key, _)| !MATRIX.iter().any(|k| k.path == *key))
+        .collect();
+    let all = lists.iter().fold(1_usize, |n, (_, leaf)| n.saturating_mul(leaf.items.len()));
+    if all > MAX_CASES {
+        let hint = format!("at most {MAX_CASES}: vary fewer keys, or use `cnsim sweep`");
+        problems.push(flat.at(prefix, format!("asks for {all} rows"), hint));
+        return vec![Vec::new()];
+    }
     let mut rows = vec![Vec::new()];
-    for (path, leaf) in &flat.leaves {
-        let key = path.strip_prefix(prefix).and_then(|p| p.strip_prefix('.'));
-        let Some(key) = key.filter(|k| !matches!(*k, "pause" | "schemes" | "condition" | "seeds")) else {
-            continue;
-        };
+    for (key, leaf) in lists {
         rows = rows
             .into_iter()
             .flat_map(|row: Vec<(String, String)>| {

@@ -1,10 +1,14 @@
 //! Typed settings of one case, checked, and the network that they describe.
 
 use crate::headroom::Loop;
+use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
+use crate::kinds::{
+    Backlog, Buffer, ControlTravels, Limiter, Paths, PauseMode, PauseTravels, PausedOver, Queues, Switched,
+};
 use crate::reader::Reader;
 use crate::text::{Flat, Problem};
 use crate::topology::{self, Wiring};
-use crate::workload::{self, Plan};
+use crate::workload::{self, Permutations, Plan};
 use cnsim_fabric::{
     BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
     PauseTransport, RateChange, Record, Routing, RunSpec, SwitchSpec,
@@ -95,16 +99,9 @@ impl Settings {
     pub fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) -> Option<Self> {
         let before = problems.len();
         let mut r = Reader::new(flat, problems);
-        let mut wiring = topology::read(&mut r);
-        if r.problems.len() > before {
-            return None;
-        }
-        if wiring.hosts.len() < 2 {
-            r.wrong("topology.hosts", "one host has nobody to send to", "use at least 2 hosts");
-            return None;
-        }
-        let switch_processing = r.quantity("switch.processing", Time::ZERO, Time::from_ms(100));
-        let host_processing = r.quantity("host.processing", Time::ZERO, Time::from_ms(100));
+        let mut wiring = topology::read(&mut r)?;
+        let (switch_processing, host_processing) = (r.time("switch.processing"), r.time("host.processing"));
+        let duration = r.time("run.duration");
         let plans = workload::read(&mut r, &wiring);
         delays(&mut r, &mut wiring, &plans, switch_processing * 2 + host_processing);
         for l in &wiring.links {
@@ -121,58 +118,58 @@ impl Settings {
         let loops: Vec<Loop> =
             wiring.links.iter().map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame }).collect();
         let buffer = buffer(&mut r, &loops, &wiring);
-        let duration = r.quantity("run.duration", Time::from_us(1), Time::from_s(1000));
         let hotspots = hotspots(&mut r, &wiring, duration);
         let (receiver, hot) = receiver(&mut r, &wiring, &hotspots, &plans);
         let named = named(&mut r, &wiring, receiver);
-        let events = events(&mut r, &wiring);
-        let queues = match r.choice("host.queues").as_str() {
-            "per-destination" => HostQueues::PerDestination,
-            _ => HostQueues::Fifo,
+        let events = events(&mut r, &wiring, duration);
+        let queues = match r.choice("host.queues") {
+            Queues::PerDestination => HostQueues::PerDestination,
+            Queues::Fifo => HostQueues::Fifo,
         };
-        let limiter_position = match r.choice("host.limiter_position").as_str() {
-            "at-source" => LimiterPosition::AtSource,
-            _ => LimiterPosition::BelowQueue,
+        let limiter_position = match r.choice("host.limiter_position") {
+            Limiter::AtSource => LimiterPosition::AtSource,
+            Limiter::BelowQueue => LimiterPosition::BelowQueue,
         };
         if queues == HostQueues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
         }
-        let fifo = r.integer("host.fifo", 1, 100_000_000) as u32;
-        let backlog = match r.choice("host.limiter_backlog").as_str() {
-            "ahead" => fifo.saturating_sub(r.integer("host.nic", 1, 100_000_000) as u32),
-            _ => 0,
+        let fifo = r.integer("host.fifo") as u32;
+        let backlog = match r.choice("host.limiter_backlog") {
+            Backlog::Ahead => fifo.saturating_sub(r.integer("host.nic") as u32),
+            Backlog::Behind => 0,
         };
         if backlog > 0 && queues == HostQueues::PerDestination {
             let reason = "queues per destination have no FIFO that could stand ahead of the limiters";
             r.wrong("host.limiter_backlog", reason, "write behind, or host.queues = \"fifo\"");
         }
-        let control = match r.choice("control.transport").as_str() {
-            "in-band" => ControlTransport::InBand,
-            "ideal" => {
+        let control = match r.choice("control.transport") {
+            ControlTravels::Priority => ControlTransport::Priority,
+            ControlTravels::InBand => ControlTransport::InBand,
+            ControlTravels::Ideal => {
                 let delays = wiring.links.iter().map(|l| l.delay).min().unwrap_or_default();
                 let least = (delays + switch_processing.min(host_processing)) * 2;
-                let latency = r.quantity("control.latency", least, Time::from_s(1));
+                let latency = r.time("control.latency");
+                if latency < least {
+                    let hint = format!("at least {least}, twice the shortest delay of a link");
+                    r.wrong("control.latency", format!("{latency} is too short"), hint);
+                }
                 ControlTransport::Ideal { latency }
             }
-            _ => ControlTransport::Priority,
         };
-        let from = r.quantity("record.from", Time::ZERO, Time::from_s(1000));
-        let to = match r.word("record.to").as_str() {
-            "end" => duration,
-            _ => r.quantity("record.to", Time::ZERO, Time::from_s(1000)),
-        };
+        let from = r.time("record.from");
+        let to = r.time_or("record.to").unwrap_or(duration);
         if from >= to || to > duration {
             let reason = format!("nothing is measured between {from} and {to} of {duration}");
             let keys = ["record.from", "record.to", "run.duration"];
             r.clash(&keys, reason, "make record.from < record.to <= run.duration");
         }
-        let bin = match r.word("record.bin").as_str() {
-            "auto" => {
+        let bin = match r.time_or("record.bin") {
+            Some(bin) => bin.min(duration),
+            None => {
                 let slow = hotspots.iter().flat_map(Hotspot::windows).map(|w| w.1.saturating_sub(w.0)).min();
                 auto_bin(duration, to.saturating_sub(from), slow)
             }
-            _ => r.quantity("record.bin", Time::from_us(1), Time::from_s(10)).min(duration),
         };
         if from < to && to - from < bin {
             let reason = format!("no bin of {bin} lies between {from} and {to}");
@@ -185,21 +182,21 @@ impl Settings {
         let settings = Self {
             switch_processing,
             host_processing,
-            feedback_delay: r.quantity("host.feedback_delay", Time::ZERO, Time::from_ms(100)),
+            feedback_delay: r.time("host.feedback_delay"),
             faults: Faults {
-                ignores_pause: r.choice("host.ignores_pause") == "on",
-                feedback_lost: r.integer("host.feedback_lost", 0, 1_000_000_000) as u32,
+                ignores_pause: r.choice::<Switched>("host.ignores_pause") == Switched::On,
+                feedback_lost: r.integer("host.feedback_lost") as u32,
             },
             buffer,
-            routing: match r.choice("topology.routing").as_str() {
-                "frame-hash" => Routing::FrameHash,
-                "round-robin" => Routing::RoundRobin,
-                "destination" => Routing::Destination,
-                _ => Routing::FlowHash,
+            routing: match r.choice("topology.routing") {
+                Paths::FlowHash => Routing::FlowHash,
+                Paths::FrameHash => Routing::FrameHash,
+                Paths::RoundRobin => Routing::RoundRobin,
+                Paths::Destination => Routing::Destination,
             },
             control,
             fifo: fifo - backlog,
-            limiter_queue: r.integer("host.limiter_queue", 1, 100_000_000) as u32,
+            limiter_queue: r.integer("host.limiter_queue") as u32,
             limiter_position,
             backlog,
             queues,
@@ -210,8 +207,8 @@ impl Settings {
             receiver,
             hot,
             named,
-            latency: r.choice("record.latency") == "on",
-            paused_touched: r.choice("record.paused") == "touched",
+            latency: r.choice::<Switched>("record.latency") == Switched::On,
+            paused_touched: r.choice::<PausedOver>("record.paused") == PausedOver::Touched,
             duration,
             bin,
             from,
@@ -293,6 +290,7 @@ impl Settings {
     /// `all` records every queue in use and the limiters of all named flows, not only what is named.
     pub fn spec(&self, built: &Configured, seed: u64, all: bool) -> RunSpec {
         let hosts = self.hosts();
+        let mut permutations = Permutations::default();
         let mut record = Record {
             bin: self.bin,
             // Where a part of the run is measured, every rate needs its series.
@@ -329,11 +327,16 @@ impl Settings {
             record.queues.extend(more);
         }
         RunSpec {
+            classes: Vec::new(),
             hosts: (0..hosts)
                 .map(|h| HostSpec {
                     name: self.wiring.hosts[h].clone(),
                     processing: self.host_processing,
-                    sources: self.plans[h].iter().enumerate().map(|(i, p)| p.spec(h, i, seed)).collect(),
+                    sources: self.plans[h]
+                        .iter()
+                        .enumerate()
+                        .map(|(i, p)| p.spec(h, i, seed, &mut permutations))
+                        .collect(),
                     fifo_frames: self.fifo,
                     limiter_frames: self.limiter_queue,
                     limiter_position: self.limiter_position,
@@ -388,11 +391,8 @@ fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
 /// `topology.loop_delay` says: propagation there and back, processing in the switch of the frame and of the message, and
 /// in the host.
 fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<Plan>], processing: Time) {
-    let added = r.quantity("topology.added_delay", Time::ZERO, Time::from_ms(100));
-    let whole = match r.word("topology.loop_delay").as_str() {
-        "off" => None,
-        _ => Some(r.quantity("topology.loop_delay", Time::ZERO, Time::from_s(1))),
-    };
+    let added = r.time("topology.added_delay");
+    let whole = r.time_or("topology.loop_delay");
     if let Some(whole) = whole
         && whole < processing
     {
@@ -414,7 +414,7 @@ fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<Plan>], processi
 fn receiver(r: &mut Reader<'_>, wiring: &Wiring, hotspots: &[Hotspot], plans: &[Vec<Plan>]) -> (usize, bool) {
     let name = r.word("record.host");
     if name != "auto" {
-        return (r.host("record.host", &name, wiring).unwrap_or(0), true);
+        return (r.host("record.host", 0, &name, wiring).unwrap_or(0), true);
     }
     let only = || plans.iter().flatten().find_map(Plan::only);
     // The one host that all transfers go to.
@@ -431,22 +431,22 @@ fn receiver(r: &mut Reader<'_>, wiring: &Wiring, hotspots: &[Hotspot], plans: &[
 fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
     let hot = match r.word("record.port").as_str() {
         "auto" => Some(wiring.feeder(receiver)),
-        name => r.port("record.port", name, wiring),
+        name => r.port("record.port", 0, name, wiring),
     };
     let mut named = Named { ports: hot.into_iter().collect(), ..Named::default() };
-    for name in r.list("record.ports") {
-        if let Some(p) = r.port("record.ports", &name, wiring)
+    let ports = r.list("record.ports");
+    for (i, name) in ports.iter().enumerate() {
+        if let Some(p) = r.port("record.ports", i, name, wiring)
             && !named.ports.contains(&p)
         {
             named.ports.push(p);
         }
     }
-    for name in r.list("record.flows") {
-        named.flows.extend(r.pair("record.flows", &name, wiring));
-    }
-    for name in r.list("record.limiters") {
-        named.limiters.extend(r.pair("record.limiters", &name, wiring));
-    }
+    let mut pairs = |key: &str| -> Vec<(NodeId, NodeId)> {
+        let names = r.list(key);
+        names.iter().enumerate().filter_map(|(i, name)| r.pair(key, i, name, wiring)).collect()
+    };
+    (named.flows, named.limiters) = (pairs("record.flows"), pairs("record.limiters"));
     named
 }
 
@@ -454,7 +454,6 @@ fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
 fn bare(r: &mut Reader<'_>, registry: &Registry, wiring: &Wiring) -> Vec<bool> {
     let mut bare = vec![false; wiring.hosts.len()];
     for prefix in r.tables("group") {
-        let key = format!("{prefix}.hosts");
         let scheme = r.word(&format!("{prefix}.scheme"));
         match registry.find(&scheme) {
             Some(entry) if entry.name == "none" => {}
@@ -470,32 +469,48 @@ fn bare(r: &mut Reader<'_>, registry: &Registry, wiring: &Wiring) -> Vec<bool> {
                 "a group can be `none`",
             ),
         }
-        let names = r.list(&key);
-        if names.is_empty() {
-            r.wrong(&key, "names no hosts: the group has no effect", "write for example hosts = \"H0..H4\"");
+        let names = r.listed(&format!("{prefix}.hosts"));
+        if names.items.is_empty() {
+            let hint = "write for example hosts = \"H0..H4\"";
+            r.wrong(&prefix, "names no hosts: the group has no effect", hint);
         }
-        for name in names {
-            for host in r.range(&key, &name, wiring) {
-                bare[host] = true;
-            }
+        for host in r.ranges(&names, wiring) {
+            bare[host] = true;
         }
     }
     bare
 }
 
+/// Refuses a service so slow that a frame would take longer than a run; none at all stops a port.
+fn slow(r: &mut Reader<'_>, key: &str, rate: Rate) {
+    if rate > Rate::ZERO && rate < SLOWEST_SERVICE {
+        let hint = format!("use 0 Gb/s to stop the port, or at least {SLOWEST_SERVICE}");
+        r.wrong(key, format!("{rate} is too slow"), hint);
+    }
+}
+
 /// `[[event]]` tables: a switch port serves data at another rate from a moment on.
-fn events(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<RateChange> {
+fn events(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<RateChange> {
     let mut events = Vec::new();
     for prefix in r.tables("event") {
-        let at = r.quantity(&format!("{prefix}.at"), Time::ZERO, Time::from_s(1000));
-        let rate = r.quantity(&format!("{prefix}.rate"), Rate::ZERO, Rate::from_gbps(1600.0));
-        let name = r.word(&format!("{prefix}.port"));
-        if let Some((node, port)) = r.port(&format!("{prefix}.port"), &name, wiring) {
-            let line = wiring.links.iter().find(|l| l.a == (node, port) || l.b == (node, port));
-            if let Some(l) = line.filter(|l| l.rate < rate) {
+        let key = |leaf: &str| format!("{prefix}.{leaf}");
+        let (at, rate) = (r.time(&key("at")), r.rate(&key("rate")));
+        if at >= duration {
+            let reason = format!("the event at {at} is outside the run of {duration}");
+            r.clash(&[&key("at"), "run.duration"], reason, "let it happen earlier, or lengthen run.duration");
+        }
+        if !r.is_set(&key("port")) {
+            r.wrong(&prefix, "names no port", "write for example port = \"S>H1\"");
+            continue;
+        }
+        let name = r.word(&key("port"));
+        if let Some((node, port)) = r.port(&key("port"), 0, &name, wiring) {
+            if let Some(l) = wiring.link((node, port)).filter(|l| l.rate < rate) {
                 let reason = format!("{rate} is more than the link's {}", l.rate);
-                r.wrong(&format!("{prefix}.rate"), reason, "use at most the link's rate");
+                let at = if r.is_set(&key("rate")) { key("rate") } else { prefix.clone() };
+                r.wrong(&at, reason, "use at most the link's rate");
             }
+            slow(r, &key("rate"), rate);
             events.push(RateChange { at, node, port, rate });
         }
     }
@@ -503,21 +518,12 @@ fn events(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<RateChange> {
 }
 
 fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot> {
-    let names = r.list("hotspot.host");
-    if names.is_empty() || names == ["off"] {
-        for key in ["hotspot.rate", "hotspot.start", "hotspot.stop", "hotspot.period"] {
-            if r.is_set(key) {
-                r.wrong(key, "has no effect: there is no hotspot", "set hotspot.host, or remove this key");
-            }
-        }
+    let names = r.listed("hotspot.host");
+    if names.items.is_empty() || names.items == ["off"] {
         return Vec::new();
     }
-    let start = r.quantity("hotspot.start", Time::ZERO, Time::from_s(1000));
-    let stop = r.quantity("hotspot.stop", Time::ZERO, Time::from_s(1000));
-    let period = match r.word("hotspot.period").as_str() {
-        "off" => None,
-        _ => Some(r.quantity("hotspot.period", Time::from_us(1), Time::from_s(1000))),
-    };
+    let (start, stop) = (r.time("hotspot.start"), r.time("hotspot.stop"));
+    let period = r.time_or("hotspot.period");
     if stop <= start {
         let reason = format!("the hotspot stops at {stop}, not after its start at {start}");
         r.clash(&["hotspot.stop", "hotspot.start"], reason, "make hotspot.stop later");
@@ -526,71 +532,83 @@ fn hotspots(r: &mut Reader<'_>, wiring: &Wiring, duration: Time) -> Vec<Hotspot>
         let remedy = "lengthen run.duration or shorten the hotspot";
         r.clash(&["hotspot.stop", "run.duration"], reason, remedy);
     }
-    let mut hotspots = Vec::new();
-    for name in names {
-        let Some(host) = r.host("hotspot.host", &name, wiring) else { continue };
+    let changes = period.map_or(0, |p| stop.saturating_sub(start).as_ps() / p.as_ps().max(1));
+    if changes.saturating_mul(names.items.len() as u64) > MAX_CHANGES {
+        let reason = format!("{changes} changes of the service rate are too many");
+        r.clash(&["hotspot.period"], reason, format!("at most {MAX_CHANGES}: lengthen the period"));
+        return Vec::new();
+    }
+    let mut hotspots: Vec<Hotspot> = Vec::new();
+    for host in r.ranges(&names, wiring) {
         let line = wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
-        let text = r.word("hotspot.rate");
-        let rate = if text.trim_end().ends_with('%') {
-            line * r.percent("hotspot.rate", &text)
-        } else {
-            r.quantity("hotspot.rate", Rate::ZERO, line)
-        };
-        if rate > Rate::ZERO && rate < Rate::from_bps(1e4) {
-            let hint = "use 0 Gb/s to stop the port, or at least 10 kb/s";
-            r.wrong("hotspot.rate", format!("{rate} is too slow"), hint);
+        let rate = r.rate_or_share("hotspot.rate", line);
+        if rate > line {
+            let reason = format!("{rate} is more than the {line} of the link of {}", wiring.hosts[host]);
+            r.wrong("hotspot.rate", reason, "use at most the link's rate");
+        }
+        slow(r, "hotspot.rate", rate);
+        if hotspots.iter().any(|h| h.host == host) {
+            r.wrong("hotspot.host", format!("{} is there twice", wiring.hosts[host]), "name it once");
         }
         hotspots.push(Hotspot { host, rate, start, stop, period });
     }
     hotspots
 }
 
+/// Size of a partition and watermarks where a scenario leaves them out and the headroom needs no others.
+const USUAL: (Bytes, Bytes, Bytes) = (Bytes::from_kb(150), Bytes::from_kb(130), Bytes::from_kb(110));
+
 fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
-    let kind = r.choice("switch.buffer");
-    let share = if kind == "SW" {
-        let capacity = r.quantity("switch.capacity", Bytes::new(64), Bytes::from_mb(4000));
-        Bytes::new(capacity.get() / wiring.inputs())
-    } else {
-        r.quantity("switch.share", Bytes::new(64), Bytes::from_mb(4000))
-    };
-    let output_limit = match r.word("switch.output_limit").as_str() {
-        "off" => None,
-        _ => Some(r.quantity("switch.output_limit", Bytes::new(64), Bytes::from_mb(4000))),
-    };
-    let organisation = match kind.as_str() {
-        "IN" | "SW" => Organisation::Input,
-        "SO" => Organisation::SharedOutput,
-        _ => Organisation::Crosspoint,
-    };
-    let mode = r.choice("pause.mode");
-    let pause = (mode != "off").then(|| {
-        let high = r.quantity("pause.high", Bytes::new(64), Bytes::from_mb(4000));
-        let low = r.quantity("pause.low", Bytes::new(0), Bytes::from_mb(4000));
-        if low >= high {
-            let reason = format!("the low watermark {low} is not below the high one {high}");
-            r.clash(&["pause.low", "pause.high"], reason, "lower pause.low");
+    let kind: Buffer = r.choice("switch.buffer");
+    let need = loops.iter().map(Loop::headroom).max().unwrap_or_default();
+    let share = match kind {
+        Buffer::SplitInput => Bytes::new(r.bytes("switch.capacity").get() / wiring.inputs()),
+        Buffer::Crosspoint | Buffer::Input | Buffer::SharedOutput => {
+            // As large with PAUSE as without, so that the two can be compared.
+            let high = r.bytes_or("pause.high").unwrap_or(USUAL.1);
+            let whole = if kind == Buffer::SharedOutput { USUAL.0 } else { USUAL.0.max(high + need) };
+            r.bytes_or("switch.share").unwrap_or(whole)
         }
+    };
+    let output_limit = r.bytes_or("switch.output_limit");
+    let organisation = match kind {
+        Buffer::Input | Buffer::SplitInput => Organisation::Input,
+        Buffer::SharedOutput => Organisation::SharedOutput,
+        Buffer::Crosspoint => Organisation::Crosspoint,
+    };
+    let mode: PauseMode = r.choice("pause.mode");
+    let pause = (mode != PauseMode::Off).then(|| {
         let memory = match organisation {
             Organisation::SharedOutput => {
                 share * wiring.switches.iter().map(|s| u64::from(s.1)).min().unwrap_or(1)
             }
-            _ => share,
+            Organisation::Input | Organisation::Crosspoint => share,
         };
-        let need = loops.iter().map(Loop::headroom).max().unwrap_or_default();
+        let most = memory.saturating_sub(need);
+        let high = r.bytes_or("pause.high").unwrap_or(USUAL.1.min(most.max(Bytes::new(64))));
+        let below = if high > USUAL.2 { USUAL.2 } else { Bytes::new(high.get() / 2) };
+        let low = r.bytes_or("pause.low").unwrap_or(below);
+        if low >= high {
+            let reason = format!("the low watermark {low} is not below the high one {high}");
+            r.clash(&["pause.low", "pause.high"], reason, "lower pause.low");
+        }
         if high + need > memory {
-            let best = Bytes::new(memory.get().saturating_sub(need.get()));
+            let left = memory.saturating_sub(high);
             r.clash(
                 &["pause.high", "switch.share", "switch.capacity"],
-                format!("watermark without headroom: {memory} - {high} leaves {} but {need} can still arrive after XOFF", Bytes::new(memory.get().saturating_sub(high.get()))),
-                format!("set pause.high to at most {best}, or enlarge switch.share; see `cnsim headroom`"),
+                format!("watermark without headroom: {memory} - {high} leaves {left} but {need} can still arrive after XOFF"),
+                format!("set pause.high to at most {most}, or enlarge switch.share; see `cnsim headroom`"),
             );
         }
         PauseSpec {
             high,
             low,
-            global: mode == "global",
-            pool: r.choice("pause.pool") == "on",
-            transport: if r.choice("pause.transport") == "wire" { PauseTransport::Wire } else { PauseTransport::Frame },
+            global: mode == PauseMode::Global,
+            pool: r.choice::<Switched>("pause.pool") == Switched::On,
+            transport: match r.choice("pause.transport") {
+                PauseTravels::Frame => PauseTransport::Frame,
+                PauseTravels::Wire => PauseTransport::Wire,
+            },
         }
     });
     BufferSpec { organisation, share, output_limit, pause }

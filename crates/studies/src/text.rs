@@ -3,16 +3,21 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Line and column in the file, from 1.
-    File {
-        /// Line.
+    /// In the scenario's text: offset of its first byte.
+    Text(usize),
+    /// In a file that the scenario names, such as a trace.
+    Listed {
+        /// The file.
+        file: Arc<str>,
+        /// Line, from 1.
         line: usize,
-        /// Column.
+        /// Column, from 1.
         column: usize,
     },
     /// On the command line.
@@ -21,24 +26,74 @@ pub enum Place {
     Condition,
 }
 
+/// How a value was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As a text.
+    Text,
+    /// As a number without quotes.
+    Number,
+    /// As `true` or `false`.
+    Boolean,
+}
+
+/// What is known about one item of a value beside its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Where the item was written.
+    pub place: Place,
+    /// How it was written.
+    pub form: Form,
+}
+
 /// One value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
     /// The text of each item; one for a scalar.
-    pub items: Vec<String>,
+    pub items: Arc<Vec<String>>,
+    /// Place and form of each item; empty where the value was set from outside.
+    pub marks: Arc<Vec<Mark>>,
     /// True for an array.
     pub list: bool,
-    /// Where.
+    /// Where the value begins.
     pub place: Place,
+}
+
+impl Leaf {
+    /// A value that stands in no text: a list where it is written in brackets.
+    fn set(text: &str, place: Place) -> Self {
+        let text = text.trim();
+        let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+        let clean = |s: &str| s.trim().trim_matches('"').to_owned();
+        let items = match inner {
+            Some(inner) => inner.split(',').map(clean).filter(|s| !s.is_empty()).collect(),
+            None => vec![clean(text)],
+        };
+        Self { items: Arc::new(items), marks: Arc::default(), list: inner.is_some(), place }
+    }
+
+    /// Where an item was written: its own place, or else that of the whole value.
+    pub fn place_of(&self, item: usize) -> &Place {
+        self.marks.get(item).map_or(&self.place, |m| &m.place)
+    }
+}
+
+/// Line and column, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Line.
+    pub line: usize,
+    /// Column, in characters.
+    pub column: usize,
 }
 
 /// A thing wrong with a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// File name, or the scenario's id.
+    /// File name, the scenario's id, or `--set`.
     pub file: String,
-    /// Where.
-    pub place: Option<Place>,
+    /// Where in the file.
+    pub position: Option<Position>,
     /// Dotted key; empty where the text cannot be read at all.
     pub key: String,
     /// What is wrong.
@@ -49,22 +104,46 @@ pub struct Problem {
     pub excerpt: Option<String>,
 }
 
+impl Problem {
+    /// A problem with a file as a whole.
+    pub fn of_file(file: &str, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            file: file.into(),
+            position: None,
+            key: String::new(),
+            reason: reason.into(),
+            remedy: remedy.into(),
+            excerpt: None,
+        }
+    }
+}
+
+/// Characters of a line that an excerpt shows at most, before and from the column that it points to.
+const AROUND: (usize, usize) = (60, 60);
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Some(Place::File { line, column }) => write!(f, "{}:{line}:{column}: ", self.file)?,
-            Some(Place::Set) => write!(f, "--set: ")?,
-            _ => write!(f, "{}: ", self.file)?,
+        write!(f, "{}:", printable(&self.file))?;
+        if let Some(Position { line, column }) = self.position {
+            write!(f, "{line}:{column}:")?;
         }
         if !self.key.is_empty() {
-            write!(f, "`{}`: ", self.key)?;
+            write!(f, " `{}`:", printable(&self.key))?;
         }
-        write!(f, "{}", self.reason)?;
-        if let (Some(Place::File { line, column }), Some(text)) = (&self.place, &self.excerpt) {
-            write!(f, "\n  {line:>4} | {text}\n       | {:>column$}", "^")?;
+        write!(f, " {}", printable(&self.reason))?;
+        if let (Some(Position { line, column }), Some(text)) = (self.position, &self.excerpt) {
+            let from = column.saturating_sub(AROUND.0 + 1);
+            let shown: String = text.chars().skip(from).take(AROUND.0 + AROUND.1).collect();
+            let cut = if from > 0 { "..." } else { "" };
+            let more = if text.chars().nth(from + AROUND.0 + AROUND.1).is_some() { "..." } else { "" };
+            write!(f, "\n  {line:>4} | {cut}{}{more}", printable(&shown))?;
+            // What cannot be printed takes more room than a column: the mark stands under what is shown.
+            let before: String = shown.chars().take(column - 1 - from).collect();
+            let width = cut.len() + printable(&before).chars().count();
+            write!(f, "\n       | {}^", " ".repeat(width))?;
         }
         if !self.remedy.is_empty() {
-            write!(f, "\n  help: {}", self.remedy)?;
+            write!(f, "\n  help: {}", printable(&self.remedy))?;
         }
         Ok(())
     }
@@ -72,67 +151,160 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
+/// Is this a character that a terminal would obey rather than show: control characters, and those that turn the direction of
+/// writing?
+pub fn obeyed(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The text without what a terminal would obey: control characters are written as in Rust, `\u{1b}`, and tabulators as blanks.
+pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains(obeyed) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\t' => out.push(' '),
+            c if obeyed(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out.into()
+}
+
+/// Bytes of a scenario file at most.
+pub const MAX_TEXT: u64 = 16 << 20;
+/// Bytes of a trace, of a topology file, or of a table of published numbers at most.
+pub const MAX_FILE: u64 = 256 << 20;
+
+/// Reads a text file: a regular file of at most so many bytes of UTF-8; a byte order mark is skipped.
+///
+/// # Errors
+/// The reason, as the end of a sentence about the file.
+pub fn read_file(path: &std::path::Path, most: u64) -> Result<String, String> {
+    use std::io::Read as _;
+    let kind = std::fs::metadata(path).map_err(|e| format!("cannot be read: {e}"))?;
+    if !kind.is_file() {
+        return Err("is no regular file".into());
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|e| format!("cannot be read: {e}"))?;
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|e| format!("cannot be read: {e}"))?;
+    if bytes.len() as u64 > most {
+        return Err(format!("is larger than {} MB", most >> 20));
+    }
+    let mut text = String::from_utf8(bytes).map_err(|e| {
+        let good = e.utf8_error().valid_up_to();
+        let line = e.as_bytes()[..good].iter().filter(|b| **b == b'\n').count() + 1;
+        format!("is no UTF-8 text: line {line} has a byte that belongs to no character")
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}
+
 /// The flat table of one scenario.
 #[derive(Clone, Debug)]
 pub struct Flat {
     /// File name, or the scenario's id.
     pub file: String,
-    text: String,
+    text: Arc<str>,
+    /// Offset of the first byte of each line.
+    lines: Arc<Vec<usize>>,
     /// Dotted key -> value.
     pub leaves: BTreeMap<String, Leaf>,
+    /// Tables that were written, whether they hold anything or not; those of an array with their number.
+    pub tables: BTreeMap<String, Place>,
 }
 
 impl Flat {
     /// Reads TOML.
     ///
     /// # Errors
-    /// The first place that is not TOML.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Problem> {
-        let mut flat = Self { file: file.into(), text: text.into(), leaves: BTreeMap::new() };
-        let table = DeTable::parse(text).map_err(|e| {
-            let place = e.span().map(|s| flat.place(s.start));
-            flat.problem("", place, e.message(), "the file must be TOML")
-        })?;
-        let mut problems = Vec::new();
-        flat.table("", table.get_ref(), &mut problems);
-        match problems.into_iter().next() {
-            Some(p) => Err(p),
-            None => Ok(flat),
+    /// All places that are not TOML, or keys that are written twice.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Vec<Problem>> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
+        let mut flat = Self {
+            file: file.into(),
+            text: text.into(),
+            lines: Arc::new(starts.collect()),
+            leaves: BTreeMap::new(),
+            tables: BTreeMap::new(),
+        };
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let wrong = |e: &toml::de::Error| {
+            let place = e.span().map(|s| Place::Text(s.start));
+            flat.problem("", place.as_ref(), e.message().replace('\n', "; "), "the file must be TOML")
+        };
+        let mut problems: Vec<Problem> = errors.iter().map(wrong).collect();
+        if problems.is_empty() {
+            flat.table("", table.get_ref(), &mut problems);
         }
+        if problems.is_empty() { Ok(flat) } else { Err(problems) }
     }
 
-    fn place(&self, at: usize) -> Place {
-        let before = &self.text[..at.min(self.text.len())];
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
-        Place::File { line, column }
+    fn position(&self, at: usize) -> Position {
+        let line = self.lines.partition_point(|start| *start <= at).max(1);
+        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        let column = self.text.get(start..at).map_or(0, |l| l.chars().count()) + 1;
+        Position { line, column }
     }
 
     /// A problem at a place.
     pub fn problem(
         &self,
         key: &str,
-        place: Option<Place>,
+        place: Option<&Place>,
         reason: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Problem {
-        let excerpt = match &place {
-            Some(Place::File { line, .. }) => self.text.lines().nth(line - 1).map(str::to_owned),
-            _ => None,
-        };
-        Problem {
-            file: self.file.clone(),
-            place,
-            key: key.into(),
-            reason: reason.into(),
-            remedy: remedy.into(),
-            excerpt,
+        let mut problem = Problem { key: key.into(), ..Problem::of_file(&self.file, reason, remedy) };
+        match place {
+            Some(Place::Text(at)) => {
+                let position = self.position(*at);
+                let start = self.lines.get(position.line - 1).copied().unwrap_or(0);
+                problem.excerpt = self.text[start..].lines().next().map(str::to_owned);
+                problem.position = Some(position);
+            }
+            Some(Place::Listed { file, line, column }) => {
+                problem.file = file.to_string();
+                problem.position = Some(Position { line: *line, column: *column });
+            }
+            Some(Place::Set) => problem.file = "--set".into(),
+            Some(Place::Condition) | None => {}
         }
+        problem
     }
 
     /// A problem with a key's value.
     pub fn at(&self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) -> Problem {
-        self.problem(key, self.leaves.get(key).map(|l| l.place.clone()), reason, remedy)
+        let table = || self.tables.get(key);
+        self.problem(key, self.leaves.get(key).map(|l| &l.place).or_else(table), reason, remedy)
+    }
+
+    /// A problem with one item of a key's list; `offset` counts characters from the item's beginning.
+    pub fn at_item(
+        &self,
+        key: &str,
+        item: usize,
+        offset: usize,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Problem {
+        let Some(leaf) = self.leaves.get(key) else { return self.at(key, reason, remedy) };
+        let mut place = leaf.place_of(item).clone();
+        if let Place::Listed { column, .. } = &mut place {
+            *column += offset;
+            return self.problem(key, Some(&place), reason, remedy);
+        }
+        let reason = match leaf.list && leaf.items.len() > 1 {
+            true => format!("entry {}: {}", item + 1, reason.into()),
+            false => reason.into(),
+        };
+        self.problem(key, Some(&place), reason, remedy)
     }
 
     fn table(&mut self, prefix: &str, table: &DeTable<'_>, problems: &mut Vec<Problem>) {
@@ -142,39 +314,49 @@ impl Flat {
             } else {
                 format!("{prefix}.{}", key.get_ref())
             };
-            let place = self.place(value.span().start);
+            let place = Place::Text(value.span().start);
             match value.get_ref() {
-                DeValue::Table(t) => self.table(&path, t, problems),
+                DeValue::Table(t) => {
+                    self.note(&path, place, problems);
+                    self.table(&path, t, problems);
+                }
                 DeValue::Array(a)
                     if !a.is_empty() && a.iter().all(|v| matches!(v.get_ref(), DeValue::Table(_))) =>
                 {
                     for (i, v) in a.iter().enumerate() {
                         if let DeValue::Table(t) = v.get_ref() {
-                            self.table(&format!("{path}.{i}"), t, problems);
+                            let path = format!("{path}.{i}");
+                            self.note(&path, Place::Text(v.span().start), problems);
+                            self.table(&path, t, problems);
                         }
                     }
                 }
                 DeValue::Array(a) => {
-                    let items: Vec<Option<String>> = a.iter().map(|v| scalar(v.get_ref())).collect();
-                    if items.iter().any(Option::is_none) {
-                        problems.push(self.problem(
-                            &path,
-                            Some(place),
-                            "an array may hold plain values only",
-                            "write [\"a\", \"b\"]",
-                        ));
+                    let items: Vec<Option<(String, Form)>> = a.iter().map(|v| scalar(v.get_ref())).collect();
+                    if let Some(bad) = items.iter().position(Option::is_none) {
+                        let at = a.get(bad).map_or(place, |v| Place::Text(v.span().start));
+                        let reason = format!("entry {}: a list may hold plain values only", bad + 1);
+                        problems.push(self.problem(&path, Some(&at), reason, "write [\"a\", \"b\"]"));
                         continue;
                     }
-                    let items = items.into_iter().flatten().collect();
-                    self.leaves.insert(path, Leaf { items, list: true, place });
+                    let (items, forms): (Vec<_>, Vec<_>) = items.into_iter().flatten().unzip();
+                    let mark = |(form, v): (Form, &toml::Spanned<DeValue<'_>>)| Mark {
+                        place: Place::Text(v.span().start),
+                        form,
+                    };
+                    let marks = forms.into_iter().zip(a.iter()).map(mark).collect();
+                    let leaf = Leaf { items: Arc::new(items), marks: Arc::new(marks), list: true, place };
+                    self.insert(path, leaf, problems);
                 }
                 other => match scalar(other) {
-                    Some(text) => {
-                        self.leaves.insert(path, Leaf { items: vec![text], list: false, place });
+                    Some((text, form)) => {
+                        let marks = Arc::new(vec![Mark { place: place.clone(), form }]);
+                        let leaf = Leaf { items: Arc::new(vec![text]), marks, list: false, place };
+                        self.insert(path, leaf, problems);
                     }
                     None => problems.push(self.problem(
                         &path,
-                        Some(place),
+                        Some(&place),
                         "a date has no meaning here",
                         "write a text",
                     )),
@@ -183,15 +365,40 @@ impl Flat {
         }
     }
 
+    /// Keeps a value; a key written twice (once in quotes with its dots, once in its table) is a problem.
+    fn insert(&mut self, path: String, leaf: Leaf, problems: &mut Vec<Problem>) {
+        if self.leaves.contains_key(&path) || self.tables.contains_key(&path) {
+            self.twice(&path, &leaf.place, problems);
+        }
+        self.leaves.insert(path, leaf);
+    }
+
+    fn note(&mut self, path: &str, place: Place, problems: &mut Vec<Problem>) {
+        if self.leaves.contains_key(path) {
+            self.twice(path, &place, problems);
+        }
+        self.tables.entry(path.into()).or_insert(place);
+    }
+
+    fn twice(&self, path: &str, place: &Place, problems: &mut Vec<Problem>) {
+        let first = self.leaves.get(path).map(|l| &l.place).or_else(|| self.tables.get(path));
+        let line = match first {
+            Some(Place::Text(at)) => format!(" (also in line {})", self.position(*at).line),
+            _ => String::new(),
+        };
+        let reason = format!("is written twice{line}: one of them would be ignored");
+        problems.push(self.problem(path, Some(place), reason, "write it once"));
+    }
+
     /// Prefixes of the tables of an array, in order: `source.0`, `source.1`.
     pub fn tables(&self, name: &str) -> Vec<String> {
         let start = format!("{name}.");
-        let mut numbers: Vec<usize> = self
-            .leaves
-            .range(start.clone()..)
-            .map_while(|(k, _)| k.strip_prefix(&start))
-            .filter_map(|k| k.split('.').next()?.parse().ok())
-            .collect();
+        let leaves = self.leaves.range(start.clone()..).map(|(k, _)| k);
+        let empty = self.tables.range(start.clone()..).map(|(k, _)| k);
+        let number = |key: &String| key.strip_prefix(&start)?.split('.').next()?.parse::<usize>().ok();
+        let inside = |key: &&String| key.starts_with(&start);
+        let mut numbers: Vec<usize> =
+            leaves.take_while(inside).chain(empty.take_while(inside)).filter_map(number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers.into_iter().map(|n| format!("{start}{n}")).collect()
@@ -199,33 +406,82 @@ impl Flat {
 
     /// Sets a value from outside the file; a list is written with commas in brackets.
     pub fn set(&mut self, key: &str, text: &str, place: Place) {
-        let text = text.trim();
-        let list = text.starts_with('[') && text.ends_with(']');
-        let clean = |s: &str| s.trim().trim_matches('"').to_owned();
-        let items = if list {
-            text[1..text.len() - 1].split(',').map(clean).filter(|s| !s.is_empty()).collect()
-        } else {
-            vec![clean(text)]
-        };
-        self.leaves.insert(key.into(), Leaf { items, list, place });
+        self.leaves.insert(key.into(), Leaf::set(text, place));
+    }
+
+    /// Sets a list from outside the file.
+    pub fn set_list(&mut self, key: &str, items: Vec<String>, place: Place) {
+        let leaf = Leaf { items: Arc::new(items), marks: Arc::default(), list: true, place };
+        self.leaves.insert(key.into(), leaf);
     }
 }
 
-fn scalar(value: &DeValue<'_>) -> Option<String> {
+fn scalar(value: &DeValue<'_>) -> Option<(String, Form)> {
     match value {
-        DeValue::String(s) => Some(s.to_string()),
-        DeValue::Integer(i) => Some(i.to_string()),
-        DeValue::Float(x) => Some(x.to_string()),
-        DeValue::Boolean(b) => Some(if *b { "on" } else { "off" }.into()),
+        DeValue::String(s) => Some((s.to_string(), Form::Text)),
+        DeValue::Integer(i) => {
+            let value =
+                i128::from_str_radix(i.as_str(), i.radix()).map_or_else(|_| i.to_string(), |v| v.to_string());
+            Some((value, Form::Number))
+        }
+        DeValue::Float(x) => Some((x.to_string(), Form::Number)),
+        DeValue::Boolean(b) => Some((if *b { "on" } else { "off" }.into(), Form::Boolean)),
         _ => None,
     }
 }
 
-/// The known word nearest to an unknown one, if near.
+/// The known word nearest to an unknown one, if near: no more than a third of the longer one may differ.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let small = word.to_lowercase();
     known
-        .map(|k| (strsim::damerau_levenshtein(word, k), k))
-        .filter(|(d, k)| *d <= 2.max(k.len() / 4))
+        .map(|k| (strsim::damerau_levenshtein(&small, &k.to_lowercase()), k))
+        .filter(|(d, k)| *d <= 2.max(k.len() / 4) && *d <= small.len().max(k.len()) / 3)
         .min()
         .map(|(_, k)| k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_are_near() {
+        assert_eq!(nearest("emc", ["ecm", "bcn"].into_iter()), Some("ecm"));
+        assert_eq!(nearest("xp", ["XP", "IN"].into_iter()), Some("XP"));
+        assert_eq!(nearest("pfc", ["on", "off", "global"].into_iter()), None);
+    }
+
+    #[test]
+    fn nothing_is_obeyed_by_a_terminal() {
+        assert_eq!(printable("a\u{1b}[31mb\tc"), "a\\u{1b}[31mb c");
+        let p = Problem {
+            key: "k\u{7}".into(),
+            excerpt: Some("x\u{9b}y".into()),
+            position: Some(Position { line: 1, column: 3 }),
+            ..Problem::of_file("f\n", "r\u{202e}", "h\r")
+        };
+        assert!(p.to_string().lines().all(|l| !l.contains(obeyed)), "{p:?}");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_column() {
+        let text = format!("{}here{}", "x".repeat(70_000), "y".repeat(70_000));
+        let p = Problem {
+            excerpt: Some(text),
+            position: Some(Position { line: 1, column: 70_001 }),
+            ..Problem::of_file("f", "r", "h")
+        };
+        let said = p.to_string();
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines[1].find("here"), lines[2].find('^'), "{said}");
+        assert!(said.len() < 400);
+    }
+
+    #[test]
+    fn a_key_stands_there_once() {
+        let twice = "\"topology.hosts\" = 20\n[topology]\nhosts = 4\n";
+        let problems = Flat::parse("f", twice).unwrap_err();
+        assert!(problems[0].to_string().contains("is written twice (also in line"), "{}", problems[0]);
+        assert_eq!(Flat::parse("f", "\u{feff}a = 0x10\n").unwrap().leaves["a"].items[0], "16");
+    }
 }

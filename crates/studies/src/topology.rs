@@ -2,11 +2,15 @@
 //!
 //! Hosts are numbered in the order in which they appear; a host's access link comes with the host's end first.
 
+use crate::graph::{graph, host_rates};
+use crate::keys::{MAX_HOSTS, MAX_PORTS, MAX_SWITCHES};
+use crate::kinds::Shape;
 use crate::reader::Reader;
 use cnsim_fabric::LinkSpec;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Rate, Time};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Hosts, switches and links of a topology.
 #[derive(Clone, Debug, Default)]
@@ -17,9 +21,42 @@ pub struct Wiring {
     pub switches: Vec<(String, u16)>,
     /// Links; the host's end of an access link is `a`.
     pub links: Vec<LinkSpec>,
+    index: Arc<Index>,
+}
+
+/// Finds nodes and links without a search.
+#[derive(Debug, Default)]
+struct Index {
+    /// Nodes by their names in small letters.
+    nodes: HashMap<String, NodeId>,
+    /// Link of each host.
+    access: Vec<u32>,
+    /// The first output port of a node that leads to another node.
+    towards: HashMap<(NodeId, NodeId), (NodeId, u16)>,
+    /// Link of each port.
+    links: HashMap<(NodeId, u16), u32>,
 }
 
 impl Wiring {
+    /// Prepares the index: after the last node and link.
+    fn indexed(mut self) -> Self {
+        let mut index = Index { access: vec![u32::MAX; self.hosts.len()], ..Index::default() };
+        for (i, name) in self.hosts.iter().chain(self.switches.iter().map(|s| &s.0)).enumerate() {
+            index.nodes.entry(name.to_ascii_lowercase()).or_insert(NodeId(i as u32));
+        }
+        for (i, l) in self.links.iter().enumerate() {
+            for (from, to) in [(l.a, l.b), (l.b, l.a)] {
+                index.towards.entry((from.0, to.0)).or_insert(from);
+                index.links.insert(from, i as u32);
+            }
+            if let Some(access) = index.access.get_mut(l.a.0.0 as usize) {
+                *access = i as u32;
+            }
+        }
+        self.index = Arc::new(index);
+        self
+    }
+
     /// Name of a node.
     pub fn name(&self, node: NodeId) -> &str {
         let n = node.0 as usize;
@@ -31,33 +68,45 @@ impl Wiring {
 
     /// A node by its name, whatever the case.
     pub fn node(&self, name: &str) -> Option<NodeId> {
-        let names = self.hosts.iter().chain(self.switches.iter().map(|s| &s.0));
-        names.into_iter().position(|n| n.eq_ignore_ascii_case(name)).map(|i| NodeId(i as u32))
+        self.index.nodes.get(&name.to_ascii_lowercase()).copied()
+    }
+
+    /// A host by its name, whatever the case.
+    pub fn host(&self, name: &str) -> Option<usize> {
+        self.node(name).map(|n| n.0 as usize).filter(|n| *n < self.hosts.len())
     }
 
     /// The switch port that feeds a host.
     pub fn feeder(&self, host: usize) -> (NodeId, u16) {
-        let at = NodeId(host as u32);
-        self.links.iter().find(|l| l.a.0 == at).map_or((at, 0), |l| l.b)
+        self.access(host).map_or((NodeId(host as u32), 0), |l| l.b)
     }
 
     /// The link of a host.
     pub fn access(&self, host: usize) -> Option<&LinkSpec> {
-        self.links.iter().find(|l| l.a.0.0 as usize == host)
+        self.links.get(*self.index.access.get(host)? as usize)
+    }
+
+    pub(crate) fn access_mut(&mut self, host: usize) -> Option<&mut LinkSpec> {
+        self.links.get_mut(*self.index.access.get(host)? as usize)
+    }
+
+    /// The link of a port.
+    pub fn link(&self, port: (NodeId, u16)) -> Option<&LinkSpec> {
+        self.links.get(*self.index.links.get(&port)? as usize)
     }
 
     /// The output port of one node that leads to another, named `X>E5`.
     pub fn port(&self, name: &str) -> Option<(NodeId, u16)> {
-        let (from, to) = name.split_once('>')?;
-        let (from, to) = (self.node(from.trim())?, self.node(to.trim())?);
-        let ends = self.links.iter().flat_map(|l| [(l.a, l.b), (l.b, l.a)]);
-        ends.into_iter().find(|(a, b)| a.0 == from && b.0 == to).map(|(a, _)| a)
+        // Switches of a tree have a `>` in their own names: `<0;1>`.
+        let ends = name.match_indices('>').map(|(i, _)| (&name[..i], &name[i + 1..]));
+        let (from, to) =
+            ends.filter_map(|(a, b)| Some((self.node(a.trim())?, self.node(b.trim())?))).next()?;
+        self.index.towards.get(&(from, to)).copied()
     }
 
     /// Name of an output port: `X>E5`.
     pub fn port_name(&self, port: (NodeId, u16)) -> String {
-        let ends = self.links.iter().flat_map(|l| [(l.a, l.b), (l.b, l.a)]);
-        let far = ends.into_iter().find(|(a, _)| *a == port).map_or("?", |(_, b)| self.name(b.0));
+        let far = self.link(port).map_or("?", |l| self.name(if l.a == port { l.b.0 } else { l.a.0 }));
         format!("{}>{far}", self.name(port.0))
     }
 
@@ -70,6 +119,25 @@ impl Wiring {
             }
         }
         used.into_iter().max().unwrap_or(1).max(1)
+    }
+
+    /// A host that no path joins to the first one, if there is one.
+    fn unreached(&self) -> Option<usize> {
+        let nodes = self.hosts.len() + self.switches.len();
+        let mut group: Vec<usize> = (0..nodes).collect();
+        fn root(group: &mut [usize], mut n: usize) -> usize {
+            while group[n] != n {
+                group[n] = group[group[n]];
+                n = group[n];
+            }
+            n
+        }
+        for l in &self.links {
+            let (a, b) = (root(&mut group, l.a.0.0 as usize), root(&mut group, l.b.0.0 as usize));
+            group[a] = b;
+        }
+        let first = root(&mut group, 0);
+        (1..self.hosts.len()).find(|h| root(&mut group, *h) != first)
     }
 
     /// Mean number of links between two hosts, for estimates: by breadth-first search from the first host.
@@ -98,19 +166,19 @@ impl Wiring {
 }
 
 /// Collects nodes and links.
-struct Builder {
-    wiring: Wiring,
-    rate: Rate,
-    delay: Time,
+pub(crate) struct Builder {
+    pub(crate) wiring: Wiring,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Time,
     /// Number of the first host's name.
     first: usize,
     /// (is a host, index) in order of making; ids of switches are known at the end.
-    pending: Vec<(End, End, Rate, Time)>,
-    used: Vec<u16>,
+    pub(crate) pending: Vec<(End, End, Rate, Time)>,
+    pub(crate) used: Vec<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum End {
+pub(crate) enum End {
     Host(usize),
     Switch(usize),
 }
@@ -119,12 +187,12 @@ impl Builder {
     fn new(rate: Rate, delay: Time, first: usize) -> Self {
         Self { wiring: Wiring::default(), rate, delay, first, pending: Vec::new(), used: Vec::new() }
     }
-    fn host(&mut self) -> End {
+    pub(crate) fn host(&mut self) -> End {
         let n = self.wiring.hosts.len();
         self.wiring.hosts.push(format!("H{}", n + self.first));
         End::Host(n)
     }
-    fn switch(&mut self, name: impl Into<String>, ports: u16) -> End {
+    pub(crate) fn switch(&mut self, name: impl Into<String>, ports: u16) -> End {
         self.wiring.switches.push((name.into(), ports));
         self.used.push(0);
         End::Switch(self.used.len() - 1)
@@ -156,49 +224,86 @@ impl Builder {
         for (s, used) in self.wiring.switches.iter_mut().zip(&self.used) {
             s.1 = s.1.max(*used);
         }
-        self.wiring
+        self.wiring.indexed()
     }
 }
 
-/// Reads `[topology]`.
-pub(crate) fn read(r: &mut Reader<'_>) -> Wiring {
-    let rate = r.quantity("topology.link_rate", Rate::from_mbps(1.0), Rate::from_gbps(1600.0));
-    let delay = r.quantity("topology.link_delay", Time::ZERO, Time::from_ms(100));
-    let first = r.integer("topology.first", 0, 1) as usize;
+/// Reads `[topology]`; none where something is wrong with it.
+pub(crate) fn read(r: &mut Reader<'_>) -> Option<Wiring> {
+    let before = r.problems.len();
+    let (rate, delay) = (r.rate("topology.link_rate"), r.time("topology.link_delay"));
+    let first = r.integer("topology.first") as usize;
     let mut b = Builder::new(rate, delay, first);
-    match r.choice("topology.kind").as_str() {
-        "core-edge" => core_edge(r, &mut b),
-        "k-ary-n-tree" => tree(r, &mut b),
-        "fat-tree" => fat_tree(r, &mut b),
-        "leaf-spine" => leaf_spine(r, &mut b),
-        "chain" => chain(r, &mut b, false),
-        "ring" => chain(r, &mut b, true),
-        "parking-lot" => parking_lot(r, &mut b),
-        "graph" => graph(r, &mut b),
-        _ => {
-            let hosts = r.integer("topology.hosts", 1, 65_000) as usize;
-            let ports = r.integer("topology.ports", 2, 65_000) as u16;
-            let s = b.switch("S", ports);
-            b.hosts_at(hosts, s);
-        }
+    match r.choice("topology.kind") {
+        Shape::SingleSwitch => single_switch(r, &mut b),
+        Shape::CoreEdge => core_edge(r, &mut b),
+        Shape::Tree => tree(r, &mut b),
+        Shape::FatTree => fat_tree(r, &mut b),
+        Shape::LeafSpine => leaf_spine(r, &mut b),
+        Shape::Chain => chain(r, &mut b, false),
+        Shape::Ring => chain(r, &mut b, true),
+        Shape::ParkingLot => parking_lot(r, &mut b),
+        Shape::Graph => graph(r, &mut b),
+    }
+    if r.problems.len() > before {
+        return None;
     }
     let mut wiring = b.finish();
+    if wiring.hosts.len() < 2 {
+        r.wrong("topology.kind", "one host has nobody to send to", "use at least 2 hosts");
+        return None;
+    }
+    if let Some(lost) = wiring.unreached() {
+        let reason = format!("there is no path from {} to {}", wiring.hosts[0], wiring.hosts[lost]);
+        r.wrong("topology.links", reason, "link their switches, directly or over others");
+        return None;
+    }
     host_rates(r, &mut wiring);
-    wiring
+    (r.problems.len() == before).then_some(wiring)
+}
+
+/// Says whether a network of so many nodes and ports can be built at all; the key is blamed where not.
+pub(crate) fn fits(r: &mut Reader<'_>, key: &str, hosts: usize, switches: usize, ports: usize) -> bool {
+    let sizes = [
+        ("hosts", hosts, MAX_HOSTS),
+        ("switches", switches, MAX_SWITCHES),
+        ("ports of switches", ports, MAX_PORTS),
+    ];
+    let over = sizes.into_iter().find(|(_, n, most)| n > most);
+    if let Some((what, n, most)) = over {
+        r.wrong(key, format!("{n} {what} are too many"), format!("at most {most}"));
+    }
+    over.is_none()
+}
+
+fn single_switch(r: &mut Reader<'_>, b: &mut Builder) {
+    let hosts = r.integer("topology.hosts") as usize;
+    let ports = r.integer("topology.ports") as u16;
+    let s = b.switch("S", ports);
+    b.hosts_at(hosts, s);
 }
 
 /// E1, E2, ... with some hosts each, all joined to X.
 fn core_edge(r: &mut Reader<'_>, b: &mut Builder) {
-    let ports = r.integer("topology.ports", 2, 4096) as u16;
-    let items = r.list("topology.edges");
-    let edges: Vec<usize> =
-        items.iter().filter_map(|i: &String| i.parse().ok()).filter(|&n| n > 0 && n < 4096).collect();
-    if edges.len() != items.len() || edges.len() < 2 {
-        let reason = "must list at least two positive numbers of hosts";
-        return r.wrong("topology.edges", reason, "write for example [3, 3, 2, 2]");
+    let before = r.problems.len();
+    let ports = r.integer("topology.ports") as usize;
+    let edges: Vec<usize> = r.integers("topology.edges").into_iter().map(|n| n as usize).collect();
+    if r.problems.len() > before {
+        return;
     }
-    let switches: Vec<End> = (1..=edges.len()).map(|e| b.switch(format!("E{e}"), ports)).collect();
-    let core = b.switch("X", ports);
+    if edges.len() < 2 {
+        return r.wrong(
+            "topology.edges",
+            "lists fewer than two edge switches",
+            "write for example [3, 3, 2, 2]",
+        );
+    }
+    let all = edges.iter().map(|n| ports.max(n + 1)).sum::<usize>() + ports.max(edges.len());
+    if !fits(r, "topology.edges", edges.iter().sum(), edges.len() + 1, all) {
+        return;
+    }
+    let switches: Vec<End> = (1..=edges.len()).map(|e| b.switch(format!("E{e}"), ports as u16)).collect();
+    let core = b.switch("X", ports as u16);
     for (e, n) in switches.iter().zip(&edges) {
         b.hosts_at(*n, *e);
     }
@@ -210,13 +315,13 @@ fn core_edge(r: &mut Reader<'_>, b: &mut Builder) {
 /// k-ary n-tree: n levels of k^(n-1) switches; `<l; w>` and `<l+1; w'>` are linked where w and w' agree in all digits
 /// but digit l.
 fn tree(r: &mut Reader<'_>, b: &mut Builder) {
-    let (k, n) = (r.integer("topology.k", 2, 64) as usize, r.integer("topology.n", 1, 8) as u32);
+    let (k, n) = (r.integer("topology.k") as usize, r.integer("topology.n") as u32);
     let hosts = k.saturating_pow(n);
-    if hosts > 65_535 {
-        let reason = format!("{k}^{n} hosts are too many");
-        return r.wrong("topology.k", reason, "at most 65535 hosts");
+    let per_level = k.saturating_pow(n.saturating_sub(1));
+    let switches = per_level.saturating_mul(n as usize);
+    if k < 2 || n < 1 || !fits(r, "topology.k", hosts, switches, switches.saturating_mul(2 * k)) {
+        return;
     }
-    let per_level = k.pow(n - 1);
     let at: Vec<Vec<End>> = (0..n)
         .map(|l| (0..per_level).map(|w| b.switch(format!("<{l};{w}>"), 2 * k as u16)).collect())
         .collect();
@@ -237,11 +342,15 @@ fn tree(r: &mut Reader<'_>, b: &mut Builder) {
 
 /// k-ary fat tree (Al-Fares et al., SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores.
 fn fat_tree(r: &mut Reader<'_>, b: &mut Builder) {
-    let k = r.integer("topology.k", 2, 64) as usize;
+    let k = r.integer("topology.k") as usize;
     if !k.is_multiple_of(2) {
         return r.wrong("topology.k", format!("{k} is odd"), "a fat tree needs an even number of ports");
     }
     let half = k / 2;
+    let switches = 2 * k * half + half * half;
+    if !fits(r, "topology.k", k * half * half, switches, switches * k) {
+        return;
+    }
     let ports = k as u16;
     let edge: Vec<End> = (0..k * half).map(|i| b.switch(format!("E{i}"), ports)).collect();
     let aggregation: Vec<End> = (0..k * half).map(|i| b.switch(format!("A{i}"), ports)).collect();
@@ -267,11 +376,11 @@ fn fat_tree(r: &mut Reader<'_>, b: &mut Builder) {
 
 /// Every leaf joined to every spine.
 fn leaf_spine(r: &mut Reader<'_>, b: &mut Builder) {
-    let leaves = r.integer("topology.leaves", 1, 4096) as usize;
-    let spines = r.integer("topology.spines", 1, 4096) as usize;
-    let per = r.integer("topology.per_switch", 1, 4096) as usize;
-    if leaves * per > 65_535 {
-        return r.wrong("topology.leaves", format!("{} hosts are too many", leaves * per), "at most 65535");
+    let leaves = r.integer("topology.leaves") as usize;
+    let spines = r.integer("topology.spines") as usize;
+    let per = r.integer("topology.per_switch") as usize;
+    if !fits(r, "topology.leaves", leaves * per, leaves + spines, leaves * (per + 2 * spines)) {
+        return;
     }
     let leaf: Vec<End> = (1..=leaves).map(|i| b.switch(format!("L{i}"), (per + spines) as u16)).collect();
     let spine: Vec<End> = (1..=spines).map(|i| b.switch(format!("S{i}"), leaves as u16)).collect();
@@ -287,13 +396,20 @@ fn leaf_spine(r: &mut Reader<'_>, b: &mut Builder) {
 
 /// Switches in a line (or ring), with hosts at each.
 fn chain(r: &mut Reader<'_>, b: &mut Builder, wrap: bool) {
-    let n = r.integer("topology.switches", if wrap { 3 } else { 2 }, 4096) as usize;
-    let per = r.integer("topology.per_switch", 1, 4096) as usize;
-    let ports = r.integer("topology.ports", 2, 4096) as u16;
-    if n * per > 65_535 {
-        return r.wrong("topology.switches", format!("{} hosts are too many", n * per), "at most 65535");
+    let n = r.integer("topology.switches") as usize;
+    let per = r.integer("topology.per_switch") as usize;
+    let ports = r.integer("topology.ports") as usize;
+    if wrap && n < 3 {
+        return r.wrong(
+            "topology.switches",
+            format!("{n} switches make no ring"),
+            "use at least 3, or a chain",
+        );
     }
-    let switches: Vec<End> = (0..n).map(|i| b.switch(format!("S{i}"), ports)).collect();
+    if !fits(r, "topology.switches", n * per, n, n * ports.max(per + 2)) {
+        return;
+    }
+    let switches: Vec<End> = (0..n).map(|i| b.switch(format!("S{i}"), ports as u16)).collect();
     for s in &switches {
         b.hosts_at(per, *s);
     }
@@ -310,9 +426,13 @@ fn chain(r: &mut Reader<'_>, b: &mut Builder, wrap: bool) {
 /// each further stage i its source and the sink of stage i-1 behind an edge switch at S_i; at the last switch the sink
 /// of the last stage and that of the long flows.
 fn parking_lot(r: &mut Reader<'_>, b: &mut Builder) {
-    let stages = r.integer("topology.stages", 1, 64) as usize;
-    let long = r.integer("topology.long", 1, 1000) as usize;
-    let ports = r.integer("topology.ports", 2, 4096) as u16;
+    let stages = r.integer("topology.stages") as usize;
+    let long = r.integer("topology.long") as usize;
+    let ports = r.integer("topology.ports") as u16;
+    let each = usize::from(ports).max(long + 1);
+    if !fits(r, "topology.ports", long + 2 * stages + 1, 2 * stages + 2, (2 * stages + 2) * each) {
+        return;
+    }
     let line: Vec<End> = (1..=stages + 1).map(|i| b.switch(format!("S{i}"), ports)).collect();
     let edge: Vec<End> = (1..=stages + 1).map(|i| b.switch(format!("E{i}"), ports)).collect();
     b.hosts_at(long, edge[0]);
@@ -328,100 +448,5 @@ fn parking_lot(r: &mut Reader<'_>, b: &mut Builder) {
     }
     for pair in line.windows(2) {
         b.link(pair[0], pair[1]);
-    }
-}
-
-/// Any graph: `topology.nodes` lists switches with their ports, `topology.links` links with rate and delay; whatever a
-/// link names that is no switch is a host.
-fn graph(r: &mut Reader<'_>, b: &mut Builder) {
-    let mut lines: Vec<(&str, String)> = r.list("topology.nodes").into_iter().map(|l| ("nodes", l)).collect();
-    lines.extend(r.list("topology.links").into_iter().map(|l| ("links", l)));
-    let mut known: BTreeMap<String, End> = BTreeMap::new();
-    // Switches first: what is left are hosts.
-    for (what, line) in lines.iter().filter(|l| l.0 == "nodes") {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words[..] {
-            [name, ports] if ports.parse::<u16>().is_ok_and(|p| p > 0) => {
-                let end = b.switch(name, ports.parse().unwrap_or(1));
-                if known.insert(name.to_ascii_lowercase(), end).is_some() {
-                    r.wrong("topology.nodes", format!("switch `{name}` is there twice"), "give each a name");
-                }
-            }
-            _ => r.wrong(
-                &format!("topology.{what}"),
-                format!("`{line}` is not a switch"),
-                "write a name and a number of ports: \"S1 16\"",
-            ),
-        }
-    }
-    for (_, line) in lines.iter().filter(|l| l.0 == "links") {
-        let mut words = line.split_whitespace();
-        let (Some(from), Some(to)) = (words.next(), words.next()) else {
-            r.wrong("topology.links", format!("`{line}` is not a link"), "write \"H1 S1 10 Gb/s 0.5 us\"");
-            continue;
-        };
-        let rest: Vec<&str> = words.collect();
-        let (mut rate, mut delay) = (b.rate, b.delay);
-        for pair in rest.chunks(2) {
-            let text = pair.concat();
-            match (text.parse::<Rate>(), text.parse::<Time>()) {
-                (Ok(v), _) if v >= Rate::from_mbps(1.0) => rate = v,
-                (_, Ok(v)) => delay = v,
-                _ => r.wrong(
-                    "topology.links",
-                    format!("`{text}` in `{line}` is neither a rate nor a delay"),
-                    "write \"H1 S1 10 Gb/s 0.5 us\"",
-                ),
-            }
-        }
-        let mut end = |name: &str| match known.get(&name.to_ascii_lowercase()) {
-            Some(e) => *e,
-            None => {
-                let e = b.host();
-                if let Some(h) = b.wiring.hosts.last_mut() {
-                    *h = name.into();
-                }
-                known.insert(name.to_ascii_lowercase(), e);
-                e
-            }
-        };
-        let (a, z) = (end(from), end(to));
-        let (a, z) = if matches!(z, End::Host(_)) { (z, a) } else { (a, z) };
-        b.pending.push((a, z, rate, delay));
-    }
-    let attached = |h: usize| b.pending.iter().filter(|p| matches!(p.0, End::Host(x) if x == h)).count();
-    for (h, name) in b.wiring.hosts.iter().enumerate() {
-        if attached(h) != 1 {
-            let reason = format!("host `{name}` has {} links to switches; a host has one", attached(h));
-            return r.wrong("topology.links", reason, "a name with several links must be in topology.nodes");
-        }
-    }
-    if b.pending.iter().any(|p| matches!((p.0, p.1), (End::Host(_), End::Host(_)))) {
-        r.wrong("topology.links", "two hosts are linked directly", "put a switch between them");
-    }
-    if b.wiring.hosts.is_empty() {
-        r.wrong("topology.links", "a graph needs links", "write [\"H1 S1\", \"H2 S1\"]");
-    }
-}
-
-/// `topology.host_rates`: access links that differ.
-fn host_rates(r: &mut Reader<'_>, wiring: &mut Wiring) {
-    for line in r.list("topology.host_rates") {
-        let parsed = line.trim().split_once(' ').and_then(|(name, rate)| {
-            let host = wiring.hosts.iter().position(|h| h.eq_ignore_ascii_case(name))?;
-            Some((host, rate.parse::<Rate>().ok().filter(|r| *r >= Rate::from_mbps(1.0))?))
-        });
-        match parsed {
-            Some((host, rate)) => {
-                if let Some(l) = wiring.links.iter_mut().find(|l| l.a.0.0 as usize == host) {
-                    l.rate = rate;
-                }
-            }
-            None => r.wrong(
-                "topology.host_rates",
-                format!("`{line}` is not a host and a rate"),
-                "write for example [\"H5 1 Gb/s\"]",
-            ),
-        }
     }
 }

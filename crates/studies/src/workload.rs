@@ -1,18 +1,21 @@
 //! Traffic: what a scenario's `[workload]` and `[[traffic]]` tables describe, per host.
 
-use crate::reader::Reader;
+use crate::kinds::{Offset, Slots, Traffic};
+use crate::reader::{List, Reader};
 use crate::topology::Wiring;
 use cnsim_fabric::{Arrivals, Destinations, Phase, SourceSpec, Transfer};
 use cnsim_scheme_api::{NodeId, Purpose, Stream};
 use cnsim_units::{Bytes, Rate, Time};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A source of one host, but for what a seed decides.
 #[derive(Clone, Debug)]
 pub struct Plan {
     arrivals: Arrivals,
     destinations: Destinations,
-    /// Destinations are a permutation drawn by the seed: the hosts that take part.
-    permutation: Vec<usize>,
+    /// Destinations are a permutation drawn by the seed: the hosts that take part, shared by the plans of a table.
+    permutation: Option<Arc<Vec<usize>>>,
     frame: Bytes,
     start: Time,
     stop: Time,
@@ -24,14 +27,15 @@ pub struct Plan {
 
 impl Plan {
     /// The source of host `host` in the run of a seed.
-    pub fn spec(&self, host: usize, index: usize, seed: u64) -> SourceSpec {
+    pub fn spec(&self, host: usize, index: usize, seed: u64, permutations: &mut Permutations) -> SourceSpec {
         let mut arrivals = self.arrivals;
         if let (Arrivals::OnOff { on, off, .. }, true) = (arrivals, self.random_offset) {
             let site = host as u64 | (index as u64) << 32 | 1 << 48;
             let shift = Stream::new(seed, site, Purpose::Phase).below((on + off).as_ps());
             arrivals = Arrivals::OnOff { on, off, shift: Time::from_ps(shift) };
         }
-        let destinations = match permuted(&self.permutation, host, seed) {
+        let permuted = self.permutation.as_ref().and_then(|hosts| permutations.of(hosts, host, seed));
+        let destinations = match permuted {
             Some(to) => Destinations::Fixed(NodeId(to as u32)),
             None => self.destinations.clone(),
         };
@@ -43,6 +47,7 @@ impl Plan {
             stop: self.stop,
             phase: self.phase,
             transfers: self.transfers.clone(),
+            class: 0,
         }
     }
 
@@ -129,16 +134,33 @@ impl Plan {
     }
 }
 
-/// Where a seed's permutation of these hosts sends one of them: a random cycle, so that nobody sends to itself.
-fn permuted(hosts: &[usize], host: usize, seed: u64) -> Option<usize> {
-    let mut order: Vec<usize> = hosts.to_vec();
-    let mut stream = Stream::new(seed, 1 << 50, Purpose::Phase);
-    for i in (1..order.len()).rev() {
-        order.swap(i, stream.below(i as u64 + 1) as usize);
-    }
-    let at = order.iter().position(|h| *h == host)?;
-    Some(order[(at + 1) % order.len()])
+/// Where a seed's permutations send the hosts that take part: random cycles, so that nobody sends to itself.
+#[derive(Debug, Default)]
+pub struct Permutations {
+    /// The hosts of a permutation, and where each host goes.
+    known: Vec<(Arc<Vec<usize>>, HashMap<usize, usize>)>,
 }
+
+impl Permutations {
+    fn of(&mut self, hosts: &Arc<Vec<usize>>, host: usize, seed: u64) -> Option<usize> {
+        if let Some((_, to)) = self.known.iter().find(|(h, _)| Arc::ptr_eq(h, hosts)) {
+            return to.get(&host).copied();
+        }
+        let mut order: Vec<usize> = hosts.to_vec();
+        let mut stream = Stream::new(seed, 1 << 50, Purpose::Phase);
+        for i in (1..order.len()).rev() {
+            order.swap(i, stream.below(i as u64 + 1) as usize);
+        }
+        let next = order.iter().cycle().skip(1);
+        let to: HashMap<usize, usize> = order.iter().copied().zip(next.copied()).collect();
+        let goal = to.get(&host).copied();
+        self.known.push((hosts.clone(), to));
+        goal
+    }
+}
+
+/// Destinations that lists of hosts may name, those of all sources together.
+const MAX_NAMED: usize = 20_000_000;
 
 /// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`.
 pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<Plan>> {
@@ -146,7 +168,7 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<Plan>> {
     let mut plans: Vec<Vec<Plan>> = vec![Vec::new(); hosts];
     let tables = r.tables("traffic");
     if tables.is_empty() {
-        let loads = r.list("workload.loads");
+        let loads = r.shares("workload.loads");
         if !loads.is_empty() && loads.len() != hosts {
             let reason = format!("{} loads for {hosts} hosts", loads.len());
             r.wrong("workload.loads", reason, "give one load per host");
@@ -156,14 +178,13 @@ pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<Plan>> {
         return plans;
     }
     for prefix in tables {
-        let names = r.list(&format!("{prefix}.hosts"));
-        if names.is_empty() {
+        let names = r.listed(&format!("{prefix}.hosts"));
+        if names.items.is_empty() {
             let hint = "write hosts = [\"H1\", \"H2\"] or hosts = \"H0..H9\"";
-            r.wrong(&format!("{prefix}.hosts"), "is missing", hint);
+            r.wrong(&prefix, "names no hosts", hint);
             continue;
         }
-        let list: Vec<usize> =
-            names.iter().flat_map(|n| r.range(&format!("{prefix}.hosts"), n, wiring)).collect();
+        let list = r.ranges(&names, wiring);
         table(r, &prefix, &list, wiring, &mut plans, &[]);
     }
     plans
@@ -176,45 +197,47 @@ fn table(
     list: &[usize],
     wiring: &Wiring,
     plans: &mut [Vec<Plan>],
-    loads: &[String],
+    loads: &[f64],
 ) {
     let key = |leaf: &str| format!("{prefix}.{leaf}");
-    let kind = r.choice(&key("kind"));
-    let frame = r.quantity(&key("frame"), Bytes::new(64), Bytes::new(9216));
-    let start = r.quantity(&key("start"), Time::ZERO, Time::from_s(1000));
-    let stop = match r.word(&key("stop")).as_str() {
-        "off" => Time::MAX,
-        _ => r.quantity(&key("stop"), Time::ZERO, Time::from_s(1000)),
+    let kind: Traffic = r.choice(&key("kind"));
+    let frame = r.bytes(&key("frame"));
+    let start = r.time(&key("start"));
+    let stop = r.time_or(&key("stop")).unwrap_or(Time::MAX);
+    if stop <= start {
+        let reason = format!("the sources stop at {stop}, not after their start at {start}");
+        r.clash(&[&key("stop"), &key("start")], reason, "make stop later");
+    }
+    let phase = match r.choice(&key("phase")) {
+        Slots::Aligned => Phase::Aligned,
+        Slots::Random => Phase::Random,
     };
-    let phase = if r.choice(&key("phase")) == "aligned" { Phase::Aligned } else { Phase::Random };
-    let random_offset = r.choice(&key("offset")) == "random";
-    let on = r.quantity(&key("on"), Time::from_us(1), Time::from_s(1000));
-    let off = r.quantity(&key("off"), Time::ZERO, Time::from_s(1000));
-    let step = r.quantity(&key("step"), Time::ZERO, Time::from_s(10));
-    let burst = r.integer(&key("burst"), 1, 1_000_000) as u32;
-    let text = r.word(&key("load"));
-    let load = if kind == "bernoulli" || kind == "bursts" { r.percent(&key("load"), &text) } else { 1.0 };
-    let goals = r.list(&key("destinations"));
-    let transfers = if kind == "transfers" { transfers(r, prefix, wiring) } else { Vec::new() };
+    let random_offset = r.choice::<Offset>(&key("offset")) == Offset::Random;
+    let (on, off, step) = (r.time(&key("on")), r.time(&key("off")), r.time(&key("step")));
+    let burst = r.integer(&key("burst")) as u32;
+    let load = r.share(&key("load"));
+    let goals = r.listed(&key("destinations"));
+    let all = Arc::new(list.to_vec());
+    let mut transfers = match kind {
+        Traffic::Transfers => transfers(r, prefix, wiring),
+        _ => HashMap::new(),
+    };
+    let goals = Goals::read(r, goals, kind, &all, wiring);
+    let before: usize = plans.iter().map(Vec::len).sum();
     for (n, &host) in list.iter().enumerate() {
-        let (destinations, permutation) =
-            match destinations(r, &key("destinations"), &goals, host, list, wiring) {
-                Some(d) => d,
-                None => continue,
-            };
-        if destinations == Destinations::Among(Vec::new()) && permutation.is_empty() && kind != "transfers" {
-            continue;
-        }
-        let load = loads.get(host).map_or(load, |t| r.percent("workload.loads", t));
+        let Some((destinations, permutation)) = goals.of(host, wiring) else { continue };
+        let load = loads.get(host).copied().unwrap_or(load);
         let more = step * n as u64;
+        let arrivals = match kind {
+            Traffic::Greedy => Arrivals::Greedy,
+            Traffic::OnOff => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
+            Traffic::Bursts => Arrivals::Bursts { load, frames: burst },
+            Traffic::Transfers => Arrivals::Transfers,
+            Traffic::Bernoulli => Arrivals::Bernoulli { load },
+        };
+        let transfers = transfers.remove(&host).unwrap_or_default();
         plans[host].push(Plan {
-            arrivals: match kind.as_str() {
-                "greedy" => Arrivals::Greedy,
-                "on-off" => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
-                "bursts" => Arrivals::Bursts { load, frames: burst },
-                "transfers" => Arrivals::Transfers,
-                _ => Arrivals::Bernoulli { load },
-            },
+            arrivals,
             destinations,
             permutation,
             frame,
@@ -222,75 +245,146 @@ fn table(
             stop,
             phase,
             random_offset,
-            transfers: transfers.iter().filter(|t| t.0 == host).map(|t| t.1).collect(),
+            transfers,
         });
     }
+    if let Some(host) = transfers.keys().min() {
+        let reason = format!("{} has transfers, and is none of the table's hosts", wiring.hosts[*host]);
+        r.wrong(&key("transfers"), reason, "name it in hosts, or remove its transfers");
+    }
+    if plans.iter().map(Vec::len).sum::<usize>() == before && !list.is_empty() {
+        r.wrong(&key("destinations"), "no host has anybody to send to", "name another host");
+    }
 }
 
-/// `uniform`, `permutation`, `+3` (the host three further on), or names. None where the host has nobody to send to.
-fn destinations(
-    r: &mut Reader<'_>,
-    key: &str,
-    goals: &[String],
-    host: usize,
-    list: &[usize],
-    wiring: &Wiring,
-) -> Option<(Destinations, Vec<usize>)> {
-    let fixed = |n: usize| (Destinations::Fixed(NodeId(n as u32)), Vec::new());
-    match goals {
-        [one] if one == "uniform" => Some((Destinations::Uniform, Vec::new())),
-        [one] if one == "permutation" => Some((Destinations::Among(Vec::new()), list.to_vec())),
-        [one] if one.starts_with('+') => match one[1..].parse::<usize>() {
-            Ok(n) if host + n < wiring.hosts.len() && n > 0 => Some(fixed(host + n)),
-            Ok(n) if n > 0 => None,
-            _ => {
-                r.wrong(key, format!("`{one}` is not a distance"), "write for example \"+3\"");
-                None
+/// Where the hosts of a table send.
+enum Goals {
+    /// Nothing is drawn: transfers name their own.
+    Own,
+    /// To all hosts alike.
+    Uniform,
+    /// To where a permutation, drawn by the seed, sends them.
+    Permutation(Arc<Vec<usize>>),
+    /// To the host so many further on.
+    Further(usize),
+    /// To one of these.
+    Named(Vec<usize>),
+}
+
+impl Goals {
+    fn read(r: &mut Reader<'_>, list: List, kind: Traffic, hosts: &Arc<Vec<usize>>, wiring: &Wiring) -> Self {
+        if kind == Traffic::Transfers {
+            return Self::Own;
+        }
+        match &list.items[..] {
+            [one] if one == "uniform" => Self::Uniform,
+            [one] if one == "permutation" => {
+                if hosts.len() < 2 {
+                    r.wrong(&list.key, "one host alone makes no permutation", "name at least two hosts");
+                }
+                Self::Permutation(hosts.clone())
             }
-        },
-        names => {
-            let mut ids: Vec<usize> = names.iter().flat_map(|n| r.range(key, n, wiring)).collect();
-            ids.retain(|n| *n != host);
-            match ids[..] {
-                [] => None,
-                [one] => Some(fixed(one)),
-                _ => Some((Destinations::Among(ids.iter().map(|n| NodeId(*n as u32)).collect()), Vec::new())),
+            [one] if one.starts_with('+') => match one[1..].parse::<usize>() {
+                Ok(n) if n > 0 => Self::Further(n),
+                _ => {
+                    r.wrong(&list.key, format!("`{one}` is not a distance"), "write for example \"+3\"");
+                    Self::Own
+                }
+            },
+            _ => {
+                let named = r.ranges(&list, wiring);
+                let mut once = named.clone();
+                once.sort_unstable();
+                once.dedup();
+                if once.len() < named.len() {
+                    r.wrong(&list.key, "names a host twice", "name each host once");
+                }
+                if named.len().saturating_mul(hosts.len()) > MAX_NAMED {
+                    let reason =
+                        format!("{} destinations of each of {} hosts are too many", named.len(), hosts.len());
+                    r.wrong(&list.key, reason, "use \"uniform\", or name fewer hosts");
+                    return Self::Own;
+                }
+                Self::Named(named)
+            }
+        }
+    }
+
+    /// Those of a host, and the permutation that decides; none where it has nobody to send to.
+    fn of(&self, host: usize, wiring: &Wiring) -> Option<(Destinations, Option<Arc<Vec<usize>>>)> {
+        let fixed = |n: usize| Some((Destinations::Fixed(NodeId(n as u32)), None));
+        match self {
+            Self::Own | Self::Uniform => Some((Destinations::Uniform, None)),
+            Self::Permutation(hosts) => Some((Destinations::Among(Vec::new()), Some(hosts.clone()))),
+            Self::Further(n) => fixed(host.checked_add(*n).filter(|to| *to < wiring.hosts.len())?),
+            Self::Named(ids) => {
+                let others: Vec<NodeId> =
+                    ids.iter().filter(|n| **n != host).map(|n| NodeId(*n as u32)).collect();
+                match others[..] {
+                    [] => None,
+                    [one] => fixed(one.0 as usize),
+                    _ => Some((Destinations::Among(others), None)),
+                }
             }
         }
     }
 }
 
-/// Finite transfers, `start, source, destination, bytes` each, from the list or the file.
-fn transfers(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring) -> Vec<(usize, Transfer)> {
-    let key = format!("{prefix}.transfers");
-    let mut out = Vec::new();
-    for line in r.list(&key) {
-        let words: Vec<&str> = line.split(',').map(str::trim).collect();
-        let [start, from, to, bytes] = words[..] else {
-            let hint = "write \"10 us, H1, H2, 1 MB\": start, source, destination, bytes";
-            r.wrong(&key, format!("`{line}` does not have four fields"), hint);
+/// Finite transfers by source, `start, source, destination, bytes` each, from the list or the file.
+fn transfers(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring) -> HashMap<usize, Vec<Transfer>> {
+    const EXAMPLE: &str = "write \"10 us, H1, H2, 1 MB\": start, source, destination, bytes";
+    let list = r.listed(&format!("{prefix}.transfers"));
+    let mut out: HashMap<usize, Vec<Transfer>> = HashMap::new();
+    for (i, line) in list.items.iter().enumerate() {
+        let mut at = 0;
+        let fields: Vec<(usize, &str)> = line
+            .split(',')
+            .map(|field| {
+                let blanks = field.chars().take_while(|c| c.is_whitespace()).count();
+                let begin = at + blanks;
+                at += field.chars().count() + 1;
+                (begin, field.trim())
+            })
+            .collect();
+        let [start, from, to, bytes] = fields[..] else {
+            r.wrong_item(
+                &list.key,
+                i,
+                format!("`{line}` has {} fields; 4 are needed", fields.len()),
+                EXAMPLE,
+            );
             continue;
         };
-        let host = |name: &str| wiring.hosts.iter().position(|h| h.eq_ignore_ascii_case(name));
-        match (start.parse::<Time>(), host(from), host(to), bytes.parse::<Bytes>()) {
-            (Ok(start), Some(from), Some(to), Ok(bytes)) if from != to && bytes.get() > 0 => {
-                out.push((from, Transfer { start, dst: NodeId(to as u32), bytes }));
-            }
-            (start, a, b, bytes) => {
-                let what = match (start, a, b, bytes) {
-                    (Err(e), ..) => format!("`{}`: {}", e.input, e.reason),
-                    (_, None, ..) => format!("there is no host `{from}`"),
-                    (_, _, None, _) => format!("there is no host `{to}`"),
-                    (_, _, _, Err(e)) => format!("`{}`: {}", e.input, e.reason),
-                    _ => "a transfer needs two different hosts and at least one byte".into(),
-                };
-                r.wrong(&key, format!("`{line}`: {what}"), "write \"10 us, H1, H2, 1 MB\"");
-            }
-        }
+        let wrong =
+            match (start.1.parse::<Time>(), wiring.host(from.1), wiring.host(to.1), bytes.1.parse::<Bytes>())
+            {
+                (Err(e), ..) => (start.0, format!("`{}`: {}", e.input, e.reason)),
+                (Ok(start_at), ..) if start_at > crate::keys::LONGEST => {
+                    (start.0, format!("{start_at} is later than {}", crate::keys::LONGEST))
+                }
+                (_, None, ..) => (from.0, format!("there is no host `{}`", from.1)),
+                (_, _, None, _) => (to.0, format!("there is no host `{}`", to.1)),
+                (.., Err(e)) => (bytes.0, format!("`{}`: {}", e.input, e.reason)),
+                (_, Some(a), Some(b), _) if a == b => {
+                    (to.0, "source and destination are the same host".into())
+                }
+                (.., Ok(bytes_of)) if bytes_of == Bytes::ZERO || bytes_of > MAX_TRANSFER => {
+                    (bytes.0, format!("{bytes_of} is out of range: 1 B to {MAX_TRANSFER}"))
+                }
+                (Ok(start), Some(from), Some(to), Ok(bytes)) => {
+                    out.entry(from).or_default().push(Transfer { start, dst: NodeId(to as u32), bytes });
+                    continue;
+                }
+            };
+        r.wrong_at(&list.key, i, wrong.0, wrong.1, EXAMPLE);
     }
-    if out.is_empty() {
-        r.wrong(&key, "there are no transfers", "list them, or name a file of them in workload.file");
+    if list.items.is_empty() {
+        let hint = "list them, or name a file of them in workload.file";
+        r.wrong(&list.key, "there are no transfers", hint);
     }
-    out.sort_by_key(|t| t.1.start);
+    out.values_mut().for_each(|l| l.sort_by_key(|t| t.start));
     out
 }
+
+/// Bytes of a transfer at most.
+const MAX_TRANSFER: Bytes = Bytes::from_mb(1_000_000_000);

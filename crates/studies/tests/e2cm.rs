@@ -42,6 +42,7 @@ fn case(scheme: &'static str, limit: bool, ms: u64) -> Case {
 fn spec(c: &Case) -> RunSpec {
     let n = 16;
     let source = SourceSpec {
+        class: 0,
         arrivals: Arrivals::Bernoulli { load: 0.85 },
         destinations: Destinations::Uniform,
         frame: Bytes::new(1500),
@@ -84,6 +85,7 @@ fn spec(c: &Case) -> RunSpec {
         rate: Rate::from_gbps(gbps),
     };
     RunSpec {
+        classes: Vec::new(),
         hosts: (0..n).map(host).collect(),
         switches: vec![SwitchSpec {
             name: "S".into(),

@@ -76,6 +76,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
     }
     let ms20 = Time::from_ms(20);
     let source = |&(_, dst, on_off): &(usize, usize, bool)| SourceSpec {
+        class: 0,
         arrivals: if on_off {
             Arrivals::OnOff { on: ms20, off: ms20, shift: Time::ZERO }
         } else {
@@ -120,6 +121,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         scheme: Some(0),
     };
     RunSpec {
+        classes: Vec::new(),
         hosts: (0..n).map(host).collect(),
         switches: (0..6).map(switch).collect(),
         links,

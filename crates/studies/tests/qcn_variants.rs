@@ -16,6 +16,7 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
         name: format!("H{i}"),
         processing: Time::from_us(1),
         sources: vec![SourceSpec {
+            class: 0,
             arrivals: Arrivals::Bernoulli { load: 0.85 },
             destinations: Destinations::Uniform,
             frame: Bytes::new(1500),
@@ -48,6 +49,7 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
     };
     let (switch, port) = (NodeId(10), 1);
     RunSpec {
+        classes: Vec::new(),
         hosts: (0..10).map(host).collect(),
         switches: vec![SwitchSpec {
             name: "S".into(),

@@ -25,6 +25,7 @@ fn four_to_1(
     let built = cnsim_schemes::find(scheme).unwrap().build(&pairs).unwrap();
     let sink = NodeId(n as u32);
     let source = SourceSpec {
+        class: 0,
         arrivals,
         destinations: Destinations::Fixed(sink),
         frame: Bytes::new(1500),
@@ -54,6 +55,7 @@ fn four_to_1(
         delay: if i < n { delay } else { Time::from_ns(500) },
     };
     RunSpec {
+        classes: Vec::new(),
         hosts: (0..=n).map(host).collect(),
         switches: vec![SwitchSpec {
             name: "S".into(),

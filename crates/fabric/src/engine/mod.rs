@@ -1,19 +1,19 @@
 //! Building the nodes, running them, and closing the books.
 
-mod event_list;
+mod reference;
 mod visits;
 mod windowed;
 mod workers;
 
-use crate::bodies::Direct;
-use crate::frame::{BROADCAST, Hash};
-use crate::host::Host;
+use crate::fast::bodies::Direct;
+use crate::fast::frame::{BROADCAST, Hash};
+use crate::fast::host::Host;
+use crate::fast::sweep::Scratch;
+use crate::fast::switch::{Ledger, Switch};
+use crate::fast::wires::{FOREIGN, Wires};
 use crate::net::Net;
-use crate::outcome::{Fingerprint, Outcome, Series, SeriesKind};
+use crate::outcome::{ByModel, Fingerprint, Outcome, Series, SeriesKind};
 use crate::spec::RunSpec;
-use crate::sweep::Scratch;
-use crate::switch::{Ledger, Switch};
-use crate::wires::{FOREIGN, Wires};
 use crate::{Engine, Options, RunError};
 use cnsim_scheme_api::Time;
 
@@ -68,20 +68,27 @@ impl Part {
 /// See [`RunError`].
 pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     let net = Net::build(spec)?;
-    let threads = match options.engine {
-        Engine::Windowed => workers::count(&net, spec, options.threads),
-        Engine::EventList => 1,
-    };
-    let mut parts = build(&net, spec, threads, options.engine)?;
-    match options.engine {
-        Engine::Windowed => windowed::run(&net, &mut parts, options)?,
-        Engine::EventList => event_list::run(&net, &mut parts[0], options)?,
+    if options.engine == Engine::EventList {
+        return reference::run(&net, spec, options);
     }
+    if let Some(why) = unknown_to_fast(&net) {
+        let nodes = (net.ports.len() - 1) as u64;
+        let outcome = reference::run(&net, spec, options)?;
+        return Ok(Outcome { by_model: Some(ByModel { nodes, why }), ..outcome });
+    }
+    let threads = workers::count(&net, spec, options.threads);
+    let mut parts = build(&net, spec, threads)?;
+    windowed::run(&net, &mut parts, options)?;
     close(&net, spec, parts)
 }
 
+/// Why the fast way cannot run a network, which then runs the model's way; none where it can.
+fn unknown_to_fast(net: &Net) -> Option<String> {
+    (net.classes.len() > 1).then(|| format!("it has {} classes of data", net.classes.len()))
+}
+
 /// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.
-fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Vec<Part>, RunError> {
+fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunError> {
     let nodes = net.ports.len() - 1;
     let hosts = net.hosts as usize;
     let mut owner = vec![0usize; nodes];
@@ -103,8 +110,8 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
             seats: vec![u32::MAX; hosts],
         })
         .collect();
-    // Halves take turns, so each has its memory in one piece; the oracle knows nothing of them.
-    let second = |n: usize| engine == Engine::Windowed && net.halves.get(n).copied().unwrap_or(false);
+    // Halves take turns, so each has its memory in one piece.
+    let second = |n: usize| net.halves.get(n).copied().unwrap_or(false);
     let mut order: Vec<usize> = (0..nodes).collect();
     order.sort_by_key(|&n| second(n));
     for n in order {
@@ -139,15 +146,12 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, engine: Engine) -> Result<Ve
         let local = &part.local;
         let place = |peer: u32| match local[peer as usize] {
             u32::MAX => peer | FOREIGN,
-            _ if engine == Engine::EventList => peer | FOREIGN,
             at => at,
         };
         for h in &mut part.hosts {
             h.peer = place(h.peer);
         }
         for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
-            // The oracle keeps every cell.
-            p.counted |= engine == Engine::EventList;
             if let Some(l) = &mut p.link {
                 l.peer = place(l.peer);
                 p.peer = l.peer;

@@ -4,10 +4,11 @@
 
 use super::Part;
 use crate::Visits;
-use crate::bodies::Direct;
+use crate::fast::bodies::Direct;
+use crate::fast::wheel::{Station, Wheel};
+use crate::fast::wires::{FOREIGN, WATCHED};
+use crate::marks::{Mark, hit};
 use crate::net::Net;
-use crate::wheel::{Station, Wheel};
-use crate::wires::{FOREIGN, WATCHED};
 
 /// Turns between two looks at how much windows hold.
 const LOOK: u64 = 256;
@@ -60,6 +61,7 @@ impl Turn {
             while more > 0 && !quiet(more) {
                 more = (more / 2) & !1;
             }
+            hit(if more > 0 { Mark::Stretched } else { Mark::NotQuiet });
             if more > 0 {
                 self.behind = Some(self.turn * net.lead);
                 self.turn += more;
@@ -111,15 +113,32 @@ impl Turn {
         }
     }
 
-    /// The next turn in which there may be something to do here, but for what others send.
-    pub(super) fn wish(&self, part: &Part) -> u64 {
-        if self.thin { part.wires.wheel.next() } else { self.turn }
+    /// The next turn in which there may be something to do here, but for what others send, or where what has been sent from
+    /// here to others may have to be looked at.
+    pub(super) fn wish(&self, net: &Net, part: &Part) -> u64 {
+        if !self.thin {
+            return self.turn;
+        }
+        let sent = part.wires.foreign.iter().flatten().map(|f| f.entry.ready);
+        let told = part.wires.direct.iter().map(|d| d.at);
+        let first = sent.chain(told).min().unwrap_or(u64::MAX);
+        part.wires.wheel.next().min(first / net.lead)
+    }
+
+    /// A receiving port of this worker, as others send to it: who receives is to be entered in the wheel where only nodes in it
+    /// are visited.
+    pub(super) fn entrance(&self, port: u32) -> u32 {
+        if self.thin { port | WATCHED } else { port }
     }
 
     /// Passes over turns in which nobody has anything to do. The last ones of a run are never passed over.
     pub(super) fn go_on(&mut self, net: &Net, wish: u64) {
         let last = net.duration.saturating_sub(1) / net.lead;
-        self.turn = self.turn.max(wish.min(last));
+        let to = self.turn.max(wish.min(last));
+        if to > self.turn {
+            hit(Mark::PassedOver);
+        }
+        self.turn = to;
     }
 
     fn choose(&mut self, net: &Net, part: &mut Part) {
@@ -140,7 +159,8 @@ impl Turn {
                     part.local.iter().zip(&net.links).filter(|&(&l, n)| l != u32::MAX && n.is_some()).count();
                 let (hops, busy) = (part.hops(), part.busy());
                 let turns = (self.turn - self.last.0) as f64;
-                let a_lead = (hops - self.last.1) as f64 / (turns * linked as f64);
+                // A frame that had gone ahead may have been taken back.
+                let a_lead = hops.saturating_sub(self.last.1) as f64 / (turns * linked as f64);
                 let load =
                     (busy - self.last.2) / (turns * net.lead as f64 * (linked - part.hosts.len()) as f64);
                 self.last = (self.turn, hops, busy);

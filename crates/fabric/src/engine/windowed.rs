@@ -8,9 +8,10 @@
 
 use super::Part;
 use super::visits::Turn;
-use crate::bodies::Direct;
+use crate::fast::bodies::Direct;
+use crate::fast::wires::Foreign;
+use crate::marks::{Mark, Marks, hit};
 use crate::net::Net;
-use crate::wires::Foreign;
 use crate::{Options, RunError, Visits};
 use cnsim_scheme_api::Time;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -34,7 +35,7 @@ pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Resul
             direct.clear();
             part.wires.direct = direct;
         }
-        turn.go_on(net, turn.wish(part));
+        turn.go_on(net, turn.wish(net, part));
         turns += 1;
         if turns.is_multiple_of(LOOK) {
             if part.failure().is_some() {
@@ -58,6 +59,8 @@ struct Shared {
     /// From worker, parity: feedback that takes no link, for all to look through.
     direct: Vec<Mutex<Vec<Direct>>>,
     workers: usize,
+    /// From worker, parity: the next turn in which it or who hears of it may have something to do.
+    wishes: Vec<AtomicU64>,
     /// Turn before which all workers stop together.
     stop: AtomicU64,
     hops: AtomicU64,
@@ -70,6 +73,7 @@ fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<()
         mail: (0..workers * workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
         direct: (0..workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
         workers,
+        wishes: (0..workers * 2).map(|_| AtomicU64::new(0)).collect(),
         stop: AtomicU64::new(u64::MAX),
         hops: AtomicU64::new(0),
     };
@@ -82,12 +86,18 @@ fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<()
             .enumerate()
             .map(|(i, part)| {
                 let progress = if i == 0 { options.progress } else { None };
-                scope.spawn(move || work(net, part, i, shared, progress))
+                scope.spawn(move || {
+                    let stopped = work(net, part, i, shared, options.visits, progress);
+                    (stopped, Marks::of_this_thread())
+                })
             })
             .collect();
         let done = workers.into_iter().map(|w| w.join().unwrap_or_else(|e| std::panic::resume_unwind(e)));
         // All are waited for before any says that it was stopped.
-        done.fold(false, |any, stopped| any | stopped)
+        done.fold(false, |any, (stopped, marks)| {
+            marks.add_here();
+            any | stopped
+        })
     });
     if stopped { Err(RunError::Stopped) } else { Ok(()) }
 }
@@ -98,6 +108,7 @@ fn work(
     part: &mut Part,
     me: usize,
     shared: &Shared,
+    visits: Visits,
     progress: Option<&(dyn Fn(Time, u64) -> bool + Sync)>,
 ) -> bool {
     let slot =
@@ -105,11 +116,11 @@ fn work(
     let (mut turns, mut stopped) = (0u64, false);
     let mut counted = 0;
     let ideal = net.direct(0).is_some();
-    // Several workers visit all nodes: what holds few frames is not worth a second one.
-    let mut turn = Turn::new(Visits::All);
+    let mut turn = Turn::new(visits);
     while let Some(end) = turn.end(net) {
         let parity = (turns & 1) as usize;
         turn.step(net, part, end);
+        shared.wishes[me * 2 + parity].store(turn.wish(net, part), Ordering::Relaxed);
         let out = part.wires.foreign.iter_mut().enumerate();
         for (to, list) in out.filter(|(_, list)| !list.is_empty()) {
             let mut mail = slot(me, to, parity).lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,8 +134,10 @@ fn work(
         }
         turns += 1;
         if turns.is_multiple_of(LOOK) {
+            // Fewer than before where frames that had gone ahead were taken back.
             let hops = part.hops();
-            let all = shared.hops.fetch_add(hops - counted, Ordering::Relaxed) + hops - counted;
+            let more = hops.wrapping_sub(counted);
+            let all = shared.hops.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
             counted = hops;
             if part.failure().is_some() {
                 shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
@@ -140,13 +153,21 @@ fn work(
         for from in 0..shared.workers {
             let mut mail = slot(from, me, parity).lock().unwrap_or_else(PoisonError::into_inner);
             for f in mail.drain(..) {
-                part.wires.push(part.local[f.port as usize], f.entry, f.body.map(|body| *body));
+                hit(Mark::Crossed);
+                part.wires.push(
+                    turn.entrance(part.local[f.port as usize]),
+                    f.entry,
+                    f.body.map(|body| *body),
+                );
             }
         }
         for from in (0..shared.workers).filter(|_| ideal) {
             let direct = shared.direct[from * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
             turn.hand(part, &direct);
         }
+        // Published before the barrier, and not written again before the next one: all workers pass over the same turns.
+        let wishes = shared.wishes.iter().skip(parity).step_by(2);
+        turn.go_on(net, wishes.map(|w| w.load(Ordering::Relaxed)).min().unwrap_or(0));
         // A stop asked for before this barrier is seen by all after it, and takes effect one turn later.
         if turns > shared.stop.load(Ordering::Relaxed) {
             break;

@@ -15,6 +15,7 @@ pub(crate) fn bernoulli(load: f64) -> SourceSpec {
         stop: Time::MAX,
         phase: Phase::Random,
         transfers: Vec::new(),
+        class: 0,
     }
 }
 
@@ -63,6 +64,7 @@ pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, se
             scheme: None,
         }],
         links: (0..n).map(|i| link((i, 0), (n, i))).collect(),
+        classes: Vec::new(),
         routing: Routing::FlowHash,
         schemes: Vec::new(),
         control: ControlTransport::Priority,

@@ -25,6 +25,8 @@ enum Fault {
     WritesTooMuch,
     TagsTooOften,
     TimerStands,
+    SlotOfNobody,
+    CountsInSecret,
 }
 
 /// Multiplies by 0.7 at each message about more than 30 KB, doubles each millisecond.
@@ -98,6 +100,8 @@ impl ReactionPoint for Reaction {
             }
             (Fault::Unseeded, _) => factor -= 0.001 * (CALLS.fetch_add(1, Ordering::Relaxed) % 97) as f64,
             (Fault::TagsTooOften, _) => limiter.stamp_with(Tag::User(1), 1.5),
+            (Fault::SlotOfNobody, _) => limiter.start_timer(Slot(4), Time::from_ms(1)),
+            (Fault::CountsInSecret, _) => limiter.count("secrets"),
             (Fault::TimerStands, _) => limiter.start_timer(Slot(1), Time::ZERO),
             _ => {}
         }
@@ -146,6 +150,8 @@ fn rates_out_of_bounds() {
     finds(Fault::Stops, "bounds", &[promise, "a rate of 0 Gb/s"]);
     finds(Fault::TagsTooOften, "bounds", &["1.5 is no probability"]);
     finds(Fault::TimerStands, "bounds", &["time does not pass"]);
+    finds(Fault::SlotOfNobody, "bounds", &["there is no timer 4: slots are 0 to 3"]);
+    finds(Fault::CountsInSecret, "bounds", &["there is no counter `secrets`"]);
     finds(Fault::WritesTooMuch, "bounds", &["qntz_fb: 200", "cannot carry"]);
 }
 

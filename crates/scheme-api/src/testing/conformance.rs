@@ -107,6 +107,11 @@ pub const CHECKS: &[Check] = &[
         promise: "messages with any field values leave rates within bounds and the run alive",
         run: hostile,
     },
+    Check {
+        name: "late-messages",
+        promise: "messages that take a round trip leave rates within bounds",
+        run: late,
+    },
     Check { name: "same-seed", promise: "the same seed gives the same trace", run: same_seed },
 ];
 
@@ -180,7 +185,10 @@ fn alone(l: &mut Loopback) {
 
 /// A loop through congestion, relief and congestion again; yields its trace.
 fn ride(make: Make<'_>, promise: &Promise, seed: u64, faults: Faults) -> Result<Vec<u64>, String> {
-    let mut l = Loopback::new(make, LINE, seed, faults);
+    ride_in(Loopback::new(make, LINE, seed, faults), promise, seed)
+}
+
+fn ride_in(mut l: Loopback, promise: &Promise, seed: u64) -> Result<Vec<u64>, String> {
     let mut draws = Stream::new(seed, 3, Purpose::Test);
     let mut trace = Vec::new();
     for phase in 0..4 {
@@ -303,9 +311,18 @@ fn faults(make: Make<'_>, promise: &Promise) -> Result<(), String> {
     Ok(())
 }
 
+fn late(make: Make<'_>, promise: &Promise) -> Result<(), String> {
+    let l = Loopback::new(make, LINE, 51, Faults::default()).with_round_trip(Time::from_us(100));
+    ride_in(l, promise, 51).map_err(|e| format!("with a round trip of 100 us, {e}"))?;
+    Ok(())
+}
+
 /// Messages of every format with extreme values: what a broken or hostile network could deliver.
 pub fn hostile_feedback() -> Vec<Feedback> {
     let mut all = vec![Feedback::Reflection, Feedback::Cnp, Feedback::User([u64::MAX; 2])];
+    for sent_at in [0, u32::MAX] {
+        all.extend([0, u64::MAX].map(|received| Feedback::Echo { sent_at, received, marked: sent_at == 0 }));
+    }
     for point in [PointId(0), PointId(u32::MAX)] {
         for fb in [0.0, -1.0, 1.0, -1e300, 1e300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             for stop in [false, true] {
@@ -346,7 +363,8 @@ fn hostile_probes() -> Vec<Probe> {
 }
 
 /// Tags with extreme values.
-const HOSTILE_TAGS: [Tag; 6] = [
+const HOSTILE_TAGS: [Tag; 7] = [
+    Tag::SentAt(u32::MAX),
     Tag::None,
     Tag::Regulated(PointId(u32::MAX)),
     Tag::RateDiscovery(Rate::ZERO),

@@ -34,6 +34,9 @@ pub struct Loopback {
     draws: Stream,
     taken: usize,
     under_way: VecDeque<Feedback>,
+    round_trip: Time,
+    /// Messages on their way, by time of arrival.
+    late: VecDeque<(Time, Feedback)>,
 }
 
 impl Loopback {
@@ -50,12 +53,48 @@ impl Loopback {
             draws: Stream::new(seed, 2, Purpose::Test),
             taken: 0,
             under_way: VecDeque::new(),
+            round_trip: Time::ZERO,
+            late: VecDeque::new(),
         }
+    }
+
+    /// The same loop with a round trip: every message arrives this long after the frame that caused it was sent. An
+    /// acknowledgement takes the time in the queue besides, in any loop.
+    pub fn with_round_trip(mut self, time: Time) -> Self {
+        self.round_trip = time;
+        self
+    }
+
+    /// Lets time pass for the flow; messages arrive when they are due.
+    fn wait(&mut self, gap: Time) {
+        let end = self.reaction.now() + gap;
+        while self.late.front().is_some_and(|m| m.0 <= end) {
+            if let Some((at, message)) = self.late.pop_front() {
+                self.reaction.wait(at.saturating_sub(self.reaction.now()));
+                self.deliver(message);
+            }
+        }
+        self.reaction.wait(end.saturating_sub(self.reaction.now()));
+    }
+
+    /// A message that a frame caused sets out; the frame found a queue of this length.
+    fn send_back(&mut self, message: Feedback, queue: u64, line: Rate) {
+        let in_queue = match message {
+            Feedback::Echo { .. } => line.transmission_time(Bytes::new(queue)),
+            _ => Time::ZERO,
+        };
+        let takes = self.round_trip + in_queue;
+        if takes == Time::ZERO {
+            return self.deliver(message);
+        }
+        let at = self.reaction.now() + takes;
+        let place = self.late.partition_point(|m| m.0 <= at);
+        self.late.insert(place, (at, message));
     }
 
     /// After `gap`, the flow sends a frame that finds (itself included) a queue of this length; messages come back.
     pub fn step(&mut self, gap: Time, queue: u64) {
-        self.reaction.wait(gap);
+        self.wait(gap);
         let tag = self.reaction.frame(1500);
         let mut view = FrameView {
             flow: FlowId(1),
@@ -91,11 +130,12 @@ impl Loopback {
             }));
             self.taken = point.actions.len();
         }
-        self.carry(said);
+        let line = self.reaction.state().line_rate;
+        self.carry(said, queue, line);
     }
 
     /// Brings messages to the flow, with faults.
-    fn carry(&mut self, said: Vec<Feedback>) {
+    fn carry(&mut self, said: Vec<Feedback>, queue: u64, line: Rate) {
         for message in said {
             if self.draws.chance(self.faults.lose) {
                 continue;
@@ -106,7 +146,7 @@ impl Loopback {
             if self.draws.chance(self.faults.delay) {
                 self.under_way.push_front(message);
             } else {
-                self.deliver(message);
+                self.send_back(message, queue, line);
             }
         }
         if !self.under_way.is_empty() && self.draws.chance(0.5) {

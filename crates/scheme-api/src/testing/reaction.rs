@@ -112,12 +112,7 @@ impl ReactionRig {
             }
             self.build();
         }
-        match (self.scheme.plan().obeys, *feedback) {
-            (Some(least), Feedback::ReturnedRate { rate }) => {
-                self.state.set_rate(rate.max(least).min(self.state.line_rate))
-            }
-            _ => self.call(|object, limiter| object.on_feedback(feedback, limiter)),
-        }
+        self.call(|object, limiter| object.on_message(feedback, limiter));
     }
 
     /// Delivers a QCN message with this quantised feedback.
@@ -142,9 +137,8 @@ impl ReactionRig {
         if self.object.is_none() {
             return Tag::None;
         }
-        let p = self.state.tag_probability;
-        let tagged = self.state.tag() != Tag::None && (p >= 1.0 || self.state.stream.chance(p));
-        let tag = if tagged { self.state.tag() } else { Tag::None };
+        let (kind, value) = self.state.next_tag(self.now);
+        let tag = Tag::unpack(kind, value);
         self.state.countdown -= len as i64;
         if self.state.countdown <= 0 {
             self.state.disarm();

@@ -114,6 +114,7 @@ impl PointRig {
                 Gate::Tagged => view.tag != Tag::None,
             };
             if matches!(self.state.gate, Gate::AfterBytes | Gate::Never) {
+                self.state.open(self.state.countdown);
                 self.state.gate = Gate::Never;
                 self.state.countdown = i64::MAX / 2;
             } else {

@@ -1,0 +1,7 @@
+//! What every run is checked by: sums over its frames, hashes of its events, the closing of the books.
+
+mod closing;
+mod sums;
+
+pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
+pub(crate) use sums::{Hash, Ledger};

@@ -1,0 +1,111 @@
+//! Bodies of control frames: what a message or probe says, kept once while its frames are on their way.
+
+use cnsim_scheme_api::{Feedback, FlowId, Probe};
+
+/// Body of a control frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// Feedback about a flow.
+    Feedback(FlowId, Feedback),
+    /// Probe of a flow.
+    Probe(FlowId, Probe),
+}
+
+/// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Direct {
+    /// Host, or [`crate::fast::frame::BROADCAST`].
+    pub(crate) to: u32,
+    /// When it reaches the host, ps.
+    pub(crate) at: u64,
+    /// The node that made it.
+    pub(crate) from: u32,
+    pub(crate) flow: FlowId,
+    pub(crate) feedback: Feedback,
+}
+
+/// Bodies of the control frames at a worker's nodes and on its wires, or of those that wait at the host that made them;
+/// `Frame::ext` says which. The frames of a broadcast share one, and no hop moves it.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies {
+    /// With the number of frames that carry it; none: free.
+    slots: Vec<(u32, Option<Body>)>,
+    free: Vec<u32>,
+}
+
+impl Bodies {
+    /// Keeps the body of one frame.
+    pub(crate) fn put(&mut self, body: Body) -> u32 {
+        let at = self.free.pop().unwrap_or(self.slots.len() as u32);
+        match self.slots.get_mut(at as usize) {
+            Some(slot) => *slot = (1, Some(body)),
+            None => self.slots.push((1, Some(body))),
+        }
+        at
+    }
+    pub(crate) fn get(&self, at: u32) -> Option<&Body> {
+        self.slots.get(at as usize)?.1.as_ref()
+    }
+    /// The probe that a frame carries: probes are not broadcast, so it is this frame's alone.
+    pub(crate) fn probe(&mut self, at: u32) -> Option<(FlowId, &mut Probe)> {
+        match &mut self.slots.get_mut(at as usize)?.1 {
+            Some(Body::Probe(flow, probe)) => Some((*flow, probe)),
+            _ => None,
+        }
+    }
+    /// One more frame carries it.
+    #[inline]
+    pub(crate) fn share(&mut self, at: u32) {
+        if let Some(slot) = self.slots.get_mut(at as usize) {
+            slot.0 += 1;
+        }
+    }
+    /// One frame fewer carries it.
+    #[inline]
+    pub(crate) fn release(&mut self, at: u32) {
+        if let Some((frames @ 1.., body)) = self.slots.get_mut(at as usize) {
+            *frames -= 1;
+            if *frames == 0 {
+                *body = None;
+                self.free.push(at);
+            }
+        }
+    }
+    /// The body of a frame that leaves for elsewhere.
+    pub(crate) fn take(&mut self, at: u32) -> Option<Body> {
+        let body = self.get(at).copied();
+        self.release(at);
+        body
+    }
+    /// Bodies kept.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
+        self.slots.iter().filter(|s| s.0 > 0).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_body_is_kept_as_long_as_a_frame_carries_it() {
+        let body = |n| Body::Feedback(FlowId(n), Feedback::Reflection);
+        let mut bodies = Bodies::default();
+        let (a, b) = (bodies.put(body(1)), bodies.put(body(2)));
+        bodies.share(a);
+        bodies.share(a);
+        for _ in 0..2 {
+            assert!(matches!(bodies.take(a), Some(Body::Feedback(FlowId(1), _))));
+        }
+        assert_eq!(bodies.held(), 2);
+        bodies.release(a);
+        assert_eq!(bodies.held(), 1);
+        assert!(bodies.take(a).is_none(), "nobody carries it");
+        bodies.release(a);
+        assert_eq!(bodies.put(body(3)), a, "its place is used again");
+        assert_ne!(bodies.put(body(4)), b, "a release too many frees nothing");
+        assert!(matches!(bodies.get(b), Some(Body::Feedback(FlowId(2), _))));
+    }
+}

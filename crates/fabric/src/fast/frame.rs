@@ -1,0 +1,488 @@
+//! Frames, and queues of them.
+
+use cnsim_scheme_api::{Feedback, FlowId, Tag};
+use prefetch_index::prefetch_index;
+
+/// A time that never comes, in ps.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// Where a broadcast control frame goes.
+pub(crate) const BROADCAST: u32 = u32::MAX;
+/// Bit of a control frame addressed to a congestion point; the rest is its `PointId`.
+pub(crate) const TO_POINT: u32 = 1 << 31;
+
+/// Times of a run are below this (10 hours in ps), so that what a frame is fits beside its generation time.
+pub(crate) const LONGEST: u64 = 1 << 55;
+
+/// Length of a control frame and of a PAUSE, bytes.
+pub(crate) const CONTROL: u16 = 64;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Data.
+    #[default]
+    Data,
+    /// Feedback or probe at strict priority.
+    Control,
+    /// Feedback or probe among the data.
+    InBand,
+    /// XOFF.
+    Xoff,
+    /// XON.
+    Xon,
+}
+
+/// A frame: 24 bytes; it never grows with a scheme (bodies of control frames are kept in [`crate::fast::bodies`]).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Frame {
+    /// Generation time (ps, below [`LONGEST`]); above it three bits of [`Kind`], marked, counted, three bits of the tag's kind.
+    word: u64,
+    /// Hosts of the data flow, also of a control frame.
+    pub(crate) src: u16,
+    pub(crate) dst: u16,
+    /// Running number at the source host. Of a control frame: destination host, [`BROADCAST`], or [`TO_POINT`] with a point.
+    pub(crate) seq: u32,
+    /// Packed tag of a data frame; place of the body of a control frame, or what it says where it takes none.
+    pub(crate) ext: u32,
+    /// Length in bytes.
+    pub(crate) len: u16,
+    /// Input port at the present switch.
+    pub(crate) input: u16,
+}
+
+/// Bits of [`Frame::word`].
+const KIND: u32 = 56;
+const MARKED: u64 = 1 << 59;
+/// Of a data frame: it is of a finite flow, which its number names ([`crate::flows`]).
+const FINITE: u64 = LONGEST;
+const COUNTED: u64 = 1 << 60;
+const TAG: u32 = 61;
+/// Of a control frame, two bits: what it says without a body.
+const SAID: u32 = 59;
+
+impl Frame {
+    /// A data frame made now.
+    #[inline]
+    pub(crate) fn data(src: u32, dst: u32, seq: u32, len: u16, now: u64) -> Self {
+        Self { word: now, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
+    }
+    /// A control frame about a data flow, made now; `to` as in [`Frame::to`].
+    pub(crate) fn control(kind: Kind, flow: FlowId, hosts: u32, to: u32, now: u64) -> Self {
+        let (src, dst) = ((flow.0 / hosts) as u16, (flow.0 % hosts) as u16);
+        Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: CONTROL, ..Self::default() }
+    }
+    /// Makes a data frame one of a finite flow.
+    pub(crate) fn set_finite(&mut self) {
+        self.word |= FINITE;
+    }
+    /// Is it of a finite flow?
+    pub(crate) fn is_finite(&self) -> bool {
+        self.word & FINITE != 0
+    }
+    /// XOFF or XON.
+    pub(crate) fn pause(kind: Kind) -> Self {
+        Self { word: (kind as u64) << KIND, len: CONTROL, ..Self::default() }
+    }
+    #[inline(always)]
+    pub(crate) fn kind(&self) -> Kind {
+        match (self.word >> KIND) & 7 {
+            0 => Kind::Data,
+            1 => Kind::Control,
+            2 => Kind::InBand,
+            3 => Kind::Xoff,
+            _ => Kind::Xon,
+        }
+    }
+    #[inline(always)]
+    pub(crate) fn is_data(&self) -> bool {
+        self.word & (7 << KIND) == 0
+    }
+    /// Is it data that no ramp has marked?
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.word & (7 << KIND | MARKED) == 0
+    }
+    /// Is it data, or control that only passes a switch on its way to a host?
+    #[inline(always)]
+    pub(crate) fn passes(&self) -> bool {
+        let kind = (self.word >> KIND) & 7;
+        (kind == 0) | ((kind == Kind::Control as u64) & (self.word >> TAG == 0) & (self.seq & TO_POINT == 0))
+    }
+    /// Of such a frame: the host where it goes, and the number by which frames of its flow are spread over equal paths.
+    #[inline(always)]
+    pub(crate) fn towards(&self) -> u32 {
+        if self.is_data() { u32::from(self.dst) } else { self.seq }
+    }
+    #[inline(always)]
+    pub(crate) fn spread(&self) -> u32 {
+        if self.is_data() { self.seq } else { 0 }
+    }
+    /// Generation time, ps.
+    #[inline]
+    pub(crate) fn born(&self) -> u64 {
+        self.word & (LONGEST - 1)
+    }
+    /// Number of its flow, or of the flow that a control frame is about.
+    #[inline(always)]
+    pub(crate) fn flow(&self, hosts: u32) -> u32 {
+        u32::from(self.src) * hosts + u32::from(self.dst)
+    }
+    /// Where a control frame goes: a host, [`BROADCAST`], or [`TO_POINT`] with a point.
+    pub(crate) fn to(&self) -> u32 {
+        self.seq
+    }
+    /// Marked by a ramp.
+    pub(crate) fn marked(&self) -> bool {
+        self.word & MARKED != 0
+    }
+    pub(crate) fn set_marked(&mut self, marked: bool) {
+        self.word = self.word & !MARKED | if marked { MARKED } else { 0 };
+    }
+    /// Its bytes are already counted by its limiter.
+    pub(crate) fn counted(&self) -> bool {
+        self.word & COUNTED != 0
+    }
+    pub(crate) fn set_counted(&mut self) {
+        self.word |= COUNTED;
+    }
+    #[inline]
+    pub(crate) fn tagged(&self) -> bool {
+        self.word >> TAG != 0
+    }
+    pub(crate) fn tag(&self) -> Tag {
+        Tag::unpack((self.word >> TAG) as u8, self.ext)
+    }
+    /// Of a data frame: its rate-discovery tag.
+    #[inline]
+    pub(crate) fn discovered(&self) -> Option<u32> {
+        (self.word & (7 << KIND | 7 << TAG) == u64::from(Tag::RATE_DISCOVERY) << TAG).then_some(self.ext)
+    }
+    /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
+    #[inline]
+    pub(crate) fn say(&mut self, flow: FlowId, hosts: u32, feedback: &Feedback) -> bool {
+        let Some((kind, value)) = feedback.pack().filter(|_| self.flow(hosts) == flow.0) else {
+            return false;
+        };
+        self.word |= u64::from(kind) << SAID;
+        self.ext = value;
+        true
+    }
+    /// What a control frame without a body says.
+    #[inline]
+    pub(crate) fn said(&self) -> Option<Feedback> {
+        Feedback::unpack((self.word >> SAID) as u8 & 3, self.ext)
+    }
+    /// Is this control frame a probe? Noted where the tag's kind stands in a data frame.
+    #[inline]
+    pub(crate) fn is_probe(&self) -> bool {
+        self.tagged()
+    }
+    /// `to_point`: it ends at a congestion point.
+    pub(crate) fn set_probe(&mut self, to_point: bool) {
+        self.word |= (1 | u64::from(to_point) << 1) << TAG;
+    }
+    /// Does the probe end at a congestion point?
+    #[inline]
+    pub(crate) fn is_for_point(&self) -> bool {
+        self.word >> TAG == 3
+    }
+    /// Is it a message or probe whose body is kept beside it?
+    pub(crate) fn has_body(&self) -> bool {
+        matches!(self.kind(), Kind::Control | Kind::InBand) && self.word & (3 << SAID) == 0
+    }
+    pub(crate) fn set_tag(&mut self, tag: Tag) {
+        self.set_packed_tag(tag.pack());
+    }
+    #[inline]
+    pub(crate) fn set_packed_tag(&mut self, (kind, ext): (u8, u32)) {
+        self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
+        self.ext = ext;
+    }
+    /// Lowers the tag of a data frame to a stamp of its kind. Packed rates are in the order of the rates.
+    #[inline]
+    pub(crate) fn stamp(&mut self, stamp: Option<(u8, u32)>) {
+        if let Some((tag, rate)) = stamp {
+            // Both kinds at once, without a branch: which it is cannot be predicted.
+            let stamped = self.word & (7 << KIND | 7 << TAG) == u64::from(tag) << TAG;
+            self.ext = if stamped { self.ext.min(rate) } else { self.ext };
+        }
+    }
+    /// Identity of a data frame for the conservation sums, which do not depend on order.
+    #[inline]
+    pub(crate) fn identity(&self) -> u64 {
+        mix(u64::from(self.src) | u64::from(self.dst) << 16 | u64::from(self.seq) << 32)
+    }
+}
+
+/// A frame with the time from which it counts at the node that holds it: half a line of the cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+pub(crate) struct Entry {
+    /// ps.
+    pub(crate) ready: u64,
+    /// The frame.
+    pub(crate) frame: Frame,
+}
+
+/// Time of what stands after the last entry of a ring: later than all, and a duration more does not overflow.
+pub(crate) const AFTER: u64 = u64::MAX >> 1;
+
+/// A queue of entries, flat in memory. The place after the last entry always reads [`AFTER`], so that looking at the first
+/// needs no test for emptiness; the head returns to the beginning when the queue empties, so that short queues stay in the
+/// same few lines of the cache.
+#[derive(Debug, Default)]
+pub(crate) struct Ring {
+    buf: Box<[Entry]>,
+    head: u32,
+    tail: u32,
+}
+
+/// What stands after the last entry.
+const BEYOND: Entry =
+    Entry { ready: AFTER, frame: Frame { word: 0, src: 0, dst: 0, seq: 0, ext: 0, len: 0, input: 0 } };
+
+impl Ring {
+    /// Places of a new ring that is used.
+    const FIRST: usize = 4;
+
+    /// A ring with `places` to begin with. Rings made one after the other lie side by side in memory, which helps the
+    /// prefetcher as nodes are visited in order.
+    pub(crate) fn with_places(places: usize) -> Self {
+        Self { buf: vec![BEYOND; places.max(Self::FIRST)].into_boxed_slice(), head: 0, tail: 0 }
+    }
+
+    /// The entry `n` places after the first, or what stands beyond the last and is never due.
+    #[inline(always)]
+    pub(crate) fn place_at(&self, n: u32) -> Option<&Entry> {
+        self.buf.get(self.head as usize + n as usize)
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Entry> {
+        if self.is_empty() { None } else { self.buf.get(self.head as usize) }
+    }
+    #[inline]
+    pub(crate) fn front_mut(&mut self) -> Option<&mut Entry> {
+        if self.is_empty() { None } else { self.buf.get_mut(self.head as usize) }
+    }
+    /// The entry before the last `behind`.
+    pub(crate) fn last_but_mut(&mut self, behind: usize) -> Option<&mut Entry> {
+        let at = (self.tail as usize).checked_sub(behind + 1)?;
+        if at < self.head as usize { None } else { self.buf.get_mut(at) }
+    }
+    /// Puts a control frame in its place: by time, then by input. `last` as in [`Ring::place`].
+    #[inline]
+    pub(crate) fn place_control(&mut self, last: &mut u64, ready: u64, frame: &Frame) {
+        if *last >= ready {
+            return self.place_before(&Entry { ready, frame: *frame }, frame.input);
+        }
+        *last = ready;
+        self.append(ready, frame, frame.input);
+    }
+    /// Takes away the entry before the last `behind`, which there is.
+    pub(crate) fn remove_but(&mut self, behind: usize) {
+        // What stands beyond the last moves with those behind.
+        let at = self.tail as usize - behind;
+        self.buf.copy_within(at..=self.tail as usize, at - 1);
+        self.tail -= 1;
+        self.skip_many(0);
+    }
+    /// All, first to last.
+    #[inline]
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.buf.get(self.head as usize..self.tail as usize).unwrap_or_default()
+    }
+    /// Forgets the first entry, if there is one.
+    #[inline]
+    pub(crate) fn skip(&mut self) {
+        self.skip_many(1);
+    }
+    /// Forgets the first `n` entries, which there are. Without branches, as whether another follows cannot be predicted.
+    #[inline(always)]
+    pub(crate) fn skip_many(&mut self, n: u32) {
+        // All bits where another follows, else none.
+        let more = ((self.head + n).wrapping_sub(self.tail) as i32) >> 31;
+        self.head = (self.head + n) & more as u32;
+        self.tail &= more as u32;
+        if let Some(first) = self.buf.get_mut(self.head as usize) {
+            // AFTER has all bits but the first set.
+            first.ready |= !i64::from(more) as u64 >> 1;
+        }
+    }
+    /// Fetches beforehand the places of the first entry and of those to come.
+    #[inline(always)]
+    pub(crate) fn expect(&self) {
+        prefetch_index(&self.buf, self.head as usize);
+        prefetch_index(&self.buf, self.tail as usize);
+        prefetch_index(&self.buf, self.tail as usize + 2);
+    }
+    /// The first three places. What stands after the last entry is later than all, and what stands after that means nothing.
+    #[inline(always)]
+    pub(crate) fn first_three(&self) -> Option<&[Entry; 3]> {
+        self.buf.get(self.head as usize..)?.first_chunk()
+    }
+    /// The first `n` places, if there are so many from the first entry on. Of those after the last entry as above.
+    #[inline(always)]
+    pub(crate) fn first(&self, n: usize) -> Option<&[Entry]> {
+        self.buf.get(self.head as usize..)?.get(..n)
+    }
+    /// Takes the last entry if its time is not before `base`.
+    pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {
+        let last = *self.entries().last()?;
+        if last.ready < base {
+            return None;
+        }
+        self.tail -= 1;
+        if self.tail == self.head {
+            (self.head, self.tail) = (0, 0);
+        }
+        if let Some(after) = self.buf.get_mut(self.tail as usize) {
+            after.ready = AFTER;
+        }
+        Some(last)
+    }
+    /// Appends an entry, or puts it before those of later times. `last` is the latest time of them, or one that has gone
+    /// by; it is kept apart, as the last place may not be in the cache.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, last: &mut u64, entry: &Entry) {
+        if *last > entry.ready {
+            return self.place_before(entry, u16::MAX);
+        }
+        *last = entry.ready;
+        self.push_back(entry);
+    }
+    /// Before all later ones, and those of its moment whose input is larger than `input`.
+    #[inline(never)]
+    fn place_before(&mut self, entry: &Entry, input: u16) {
+        let (head, tail) = (self.head as usize, self.tail as usize);
+        let Some([waiting @ .., after]) = self.buf.get_mut(head..tail + 2) else {
+            self.make_room();
+            return self.place_before(entry, input);
+        };
+        after.ready = AFTER;
+        self.tail += 1;
+        let mut waiting = waiting.iter_mut().rev();
+        let Some(mut place) = waiting.next() else { return };
+        for before in waiting {
+            if (before.ready, before.frame.input) <= (entry.ready, input) {
+                break;
+            }
+            *place = *before;
+            place = before;
+        }
+        *place = *entry;
+    }
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Option<Entry> {
+        let entry = *self.front()?;
+        self.skip();
+        Some(entry)
+    }
+    /// Appends an entry.
+    #[inline(always)]
+    pub(crate) fn push_back(&mut self, entry: &Entry) {
+        self.append(entry.ready, &entry.frame, entry.frame.input);
+    }
+    /// Appends a frame that stands elsewhere, with its time and input here.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, ready: u64, frame: &Frame, input: u16) {
+        let at = self.tail as usize;
+        let Some(after) = self.buf.get_mut(at + 1) else {
+            return self.append_more(ready, frame, input);
+        };
+        after.ready = AFTER;
+        let place = &mut self.buf[at];
+        place.ready = ready;
+        place.frame = *frame;
+        place.frame.input = input;
+        self.tail += 1;
+    }
+    #[cold]
+    #[inline(never)]
+    fn append_more(&mut self, ready: u64, frame: &Frame, input: u16) {
+        self.make_room();
+        self.append(ready, frame, input);
+    }
+    /// Moves the entries to the beginning if that frees a third of the memory, else adds a quarter of it: a queue's peak is seldom
+    /// a power of two.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self) {
+        let (head, tail) = (self.head as usize, self.tail as usize);
+        if head > 0 && 2 * head >= tail - head {
+            self.buf.copy_within(head..=tail, 0);
+            self.head = 0;
+            self.tail = (tail - head) as u32;
+        } else {
+            let mut more = Vec::with_capacity(self.buf.len() + (self.buf.len() / 4).max(Self::FIRST));
+            more.extend_from_slice(&self.buf[head..tail]);
+            more.resize(more.capacity(), BEYOND);
+            self.buf = more.into_boxed_slice();
+            self.head = 0;
+            self.tail = (tail - head) as u32;
+        }
+    }
+    /// Inserts before the first entry for which `after` is true.
+    #[inline(never)]
+    pub(crate) fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
+        let at = self.entries().partition_point(|e| !after(e));
+        self.push_back(&BEYOND);
+        let (at, tail) = (self.head as usize + at, self.tail as usize);
+        self.buf.copy_within(at..tail - 1, at + 1);
+        self.buf[at] = entry;
+    }
+}
+
+/// A well-spread hash of 64 bits (finaliser of splitmix64).
+#[inline]
+pub(crate) fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// An order-sensitive running hash.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hash(pub(crate) u64);
+
+impl Hash {
+    #[inline]
+    pub(crate) fn add(&mut self, a: u64, b: u64) {
+        self.0 = (self.0 ^ a).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ b;
+    }
+}
+
+/// Kinds of events, in the order in which simultaneous ones happen (contracts).
+pub(crate) mod order {
+    pub(crate) const CHANGE: u8 = 0;
+    pub(crate) const PAUSE: u8 = 1;
+    pub(crate) const END: u8 = 2;
+    pub(crate) const CONTROL: u8 = 3;
+    pub(crate) const DATA: u8 = 4;
+    pub(crate) const TIMER: u8 = 5;
+    pub(crate) const SLOT: u8 = 6;
+    pub(crate) const START: u8 = 7;
+    pub(crate) const TICK: u8 = 8;
+}
+
+/// An event at a node: (time, kind, port or index).
+pub(crate) type Key = (u64, u8, u32);
+
+/// No event.
+pub(crate) const NO_EVENT: Key = (NEVER, u8::MAX, u32::MAX);
+
+/// Kind of the arrival of a frame.
+#[inline]
+pub(crate) fn arrival_kind(kind: Kind) -> u8 {
+    match kind {
+        Kind::Data | Kind::InBand => order::DATA,
+        Kind::Control => order::CONTROL,
+        Kind::Xoff | Kind::Xon => order::PAUSE,
+    }
+}

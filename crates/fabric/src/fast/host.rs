@@ -1,0 +1,362 @@
+//! A host: sources, the FIFO of application queue and NIC, limiters, the transmitter, and the receiving side.
+//!
+//! Handlers of single events, as in [`crate::fast::switch`].
+//!
+//! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
+
+mod paced;
+mod receiving;
+mod sending;
+mod thin;
+mod window;
+
+use crate::fast::bodies::Bodies;
+use crate::fast::frame::{Frame, Hash, Key, NEVER, NO_EVENT, order};
+use crate::fast::limiter::Limiters;
+use crate::fast::paged::Paged;
+use crate::fast::source::Source;
+use crate::fast::switch::Ledger;
+use crate::fast::timers::Timers;
+use crate::fast::voq::Voqs;
+use crate::fast::wires::Wires;
+use crate::flows::Arrived;
+use crate::net::Net;
+use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
+use crate::per_bin::PerBin;
+use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
+use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{
+    Built, Counts, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector,
+    ReflectorAction, ReflectorState, Scope, Stream,
+};
+use std::collections::VecDeque;
+
+#[derive(Debug)]
+struct ReflectorSlot {
+    object: Box<dyn Reflector>,
+    state: ReflectorState,
+}
+
+/// What is recorded of single frames.
+#[derive(Debug)]
+pub(crate) struct Records {
+    /// Finite flows to this host.
+    arrived: Arrived,
+    pub(crate) matrix: Vec<u64>,
+    bins: Option<Vec<u64>>,
+    flow_bins: Vec<(u32, Vec<u64>)>,
+    rates: Vec<(u32, Vec<f64>)>,
+}
+
+/// What a received frame needs to know of its reflector, mostly.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ear {
+    /// Index of the reflector and one; 0 for none.
+    at: u32,
+    /// Bytes received since it was woken; its state does not have them yet.
+    heard: u64,
+    /// Frames before this time do not wake it.
+    deaf_until: u64,
+    /// All others do, not only those that the gate selects.
+    hears_all: bool,
+}
+
+/// What says what the sending side does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calm {
+    /// The source and the link alone.
+    Free,
+    /// Limiters as well, none of which holds a frame back.
+    Limited,
+    /// More, or it is not known.
+    Not,
+}
+
+/// In place of the node that made deferred feedback: it has arrived in a frame.
+const ARRIVED: u32 = u32::MAX;
+
+/// Index of the event of deferred feedback, after an arrival of the same moment.
+const DEFERRED: u32 = 1;
+
+/// Does a gate let nothing but marks wake reflectors?
+fn only_marks_wake(gate: ReflectGate) -> bool {
+    matches!(gate, ReflectGate::Never | ReflectGate::Marked)
+}
+
+/// A host. What each window and each frame touches stands first, in three lines of the cache.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Host {
+    /// Number of its receiving port at the worker.
+    pub(crate) inbox: u32,
+    /// Of the link: receiving port at the far end.
+    pub(crate) peer: u32,
+    /// The sending side has nothing to do before this time; 0 where that is not known.
+    due: u64,
+    pub(crate) next_tick: u64,
+    calm: Calm,
+    /// The last frame met a limiter that holds frames back: most others will.
+    holding: bool,
+    /// Unmarked data wakes nothing here.
+    deaf: bool,
+    /// Reflectors want to know how many bytes have been received.
+    counts: bool,
+    /// Received frames are recorded one by one.
+    watched: bool,
+    pub(crate) got: Ledger,
+    pub(crate) frames: Hash,
+    pub(crate) last_delivery: u64,
+    delivered_bits: u64,
+    latency_sum: u64,
+    latency_max: u64,
+    pub(crate) now: u64,
+    /// End of the transmission in progress.
+    pub(crate) end: u64,
+    /// Of the link: delay and rate.
+    delay: u64,
+    tx: TxRate,
+    pub(crate) id: u32,
+    hosts: u32,
+    pub(crate) seq: u32,
+    pub(crate) kick: bool,
+    /// Data frames put on the link.
+    sent: u64,
+    pub(crate) made: Ledger,
+    pub(crate) fifo: VecDeque<Frame>,
+    /// The application FIFO ahead of the limiters, and how many frames it may hold: 0 for none.
+    ahead: VecDeque<Frame>,
+    ahead_limit: usize,
+    pub(crate) sources: Vec<Source>,
+    fifo_limit: usize,
+    /// Frame in transmission; none where it stands on the wire already.
+    pub(crate) sending: Option<Frame>,
+    pub(crate) paused_since: u64,
+    rate: Rate,
+    limiter_limit: usize,
+    position: LimiterPosition,
+    /// Virtual output queues, where the host has them instead of the one FIFO.
+    voqs: Option<Box<Voqs>>,
+    /// Feedback that takes effect at its time: by (time, node that made it, if it came without a frame).
+    deferred: VecDeque<(u64, u32, FlowId, Feedback)>,
+    feedback_delay: u64,
+    faults: Faults,
+    /// Feedback messages that arrived, and those lost of them.
+    messages: u64,
+    pub(crate) lost: u64,
+    pub(crate) control: VecDeque<Frame>,
+    /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
+    pub(crate) probes: VecDeque<Frame>,
+    /// Of the probes that wait here.
+    pub(crate) bodies: Bodies,
+    pub(crate) limiters: Limiters,
+    /// Round-robin pointer over FIFO (0) and limiters.
+    turn: usize,
+    /// Limiters that wait for room in the FIFO, in order.
+    blocked: VecDeque<usize>,
+    pub(crate) timers: Timers,
+    pub(crate) scheme: Option<usize>,
+    pub(crate) built: Built,
+    scope: Scope,
+    pub(crate) gate: ReflectGate,
+    gate_stream: Stream,
+    reflectors: Vec<ReflectorSlot>,
+    ears: Paged<Ear>,
+    /// How many of them hear all.
+    all_ears: u32,
+    reflector_scope: Scope,
+    in_band: bool,
+    limiter_actions: Vec<LimiterAction>,
+    reflector_actions: Vec<ReflectorAction>,
+    pub(crate) counters: Counts,
+    pub(crate) out: HostOutcome,
+    pub(crate) control_messages: u64,
+    pub(crate) control_bits: u64,
+    pub(crate) control_at: PerBin,
+    pub(crate) ignored: u64,
+    pub(crate) control_hops: u64,
+    pub(crate) events: Hash,
+    pub(crate) failure: Option<String>,
+    pub(crate) bin: u64,
+    pub(crate) records: Box<Records>,
+}
+
+impl Host {
+    pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Option<Self> {
+        let base = net.ports[id as usize];
+        let link = net.links[base as usize]?;
+        let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
+        let bin = net.record.bin.as_ps();
+        let length = net.duration.checked_div(bin).unwrap_or(0) as usize;
+        let mine = |list: &[(NodeId, NodeId)], end: bool| -> Vec<u32> {
+            list.iter()
+                .filter(|f| if end { f.1.0 == id } else { f.0.0 == id })
+                .map(|f| if end { f.0.0 } else { f.1.0 })
+                .collect()
+        };
+        let rates: Vec<_> = mine(&net.record.rates, false).into_iter().map(|d| (d, Vec::new())).collect();
+        let sources: Vec<Source> = spec
+            .sources
+            .iter()
+            .enumerate()
+            .map(|(i, s)| Source::new(s, id, i, &net.flows, net.hosts, link.tx, net.seed, net.duration))
+            .collect();
+        let records = Records {
+            arrived: net.flows.to(id),
+            matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
+            bins: (bin > 0 && net.record.delivered.contains(&NodeId(id))).then(|| vec![0; length]),
+            flow_bins: if bin > 0 {
+                mine(&net.record.flows, true).into_iter().map(|s| (s, vec![0; length])).collect()
+            } else {
+                Vec::new()
+            },
+            rates,
+        };
+        Some(Self {
+            id,
+            inbox: base,
+            now: 0,
+            peer: link.peer,
+            delay: link.delay,
+            tx: link.tx,
+            rate: link.rate,
+            calm: Calm::Not,
+            holding: false,
+            deaf: only_marks_wake(plan.reflect),
+            counts: plan.received,
+            all_ears: 0,
+            delivered_bits: 0,
+            latency_sum: 0,
+            latency_max: 0,
+            sent: 0,
+            hosts: net.hosts,
+            sources,
+            fifo: VecDeque::new(),
+            ahead: VecDeque::new(),
+            ahead_limit: match spec.queues {
+                HostQueues::Fifo => spec.backlog_frames as usize,
+                HostQueues::PerDestination => 0,
+            },
+            fifo_limit: spec.fifo_frames as usize,
+            limiter_limit: spec.limiter_frames as usize,
+            position: match spec.queues {
+                HostQueues::Fifo => spec.limiter_position,
+                HostQueues::PerDestination => LimiterPosition::BelowQueue,
+            },
+            voqs: (spec.queues == HostQueues::PerDestination).then(|| Box::new(Voqs::new(net.hosts))),
+            deferred: VecDeque::new(),
+            feedback_delay: spec.feedback_delay.as_ps(),
+            faults: spec.faults,
+            messages: 0,
+            lost: 0,
+            control: VecDeque::new(),
+            probes: VecDeque::new(),
+            bodies: Bodies::default(),
+            limiters: Limiters::default(),
+            turn: 0,
+            blocked: VecDeque::new(),
+            timers: Timers::default(),
+            sending: None,
+            end: NEVER,
+            due: 0,
+            kick: false,
+            paused_since: NEVER,
+            seq: 0,
+            scheme: spec.scheme,
+            built: plan.built,
+            scope: plan.limiter_scope,
+            gate: plan.reflect,
+            gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
+            reflectors: Vec::new(),
+            ears: Paged::default(),
+            reflector_scope: plan.reflector_scope,
+            in_band: net.control == ControlTransport::InBand,
+            limiter_actions: Vec::new(),
+            reflector_actions: Vec::new(),
+            counters: spec.scheme.map(|s| Counts::new(net.schemes[s].0.counters())).unwrap_or_default(),
+            out: HostOutcome {
+                latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
+                ..HostOutcome::default()
+            },
+            watched: bin > 0 || net.record.matrix || net.record.latency || !records.arrived.is_empty(),
+            control_messages: 0,
+            control_bits: 0,
+            control_at: PerBin::new(net.control_bin(), net.duration),
+            ignored: 0,
+            control_hops: 0,
+            events: Hash::default(),
+            frames: Hash::default(),
+            made: Ledger::default(),
+            got: Ledger::default(),
+            last_delivery: 0,
+            failure: None,
+            bin,
+            next_tick: if records.rates.is_empty() || bin == 0 { NEVER } else { bin },
+            records: Box::new(records),
+        })
+    }
+
+    /// Data and control frames put on the link.
+    pub(crate) fn hops(&self) -> u64 {
+        self.sent + self.control_hops
+    }
+
+    pub(crate) fn next_own(&self) -> Key {
+        let mut best = if self.kick { (self.now, order::START, 0) } else { NO_EVENT };
+        if self.end != NEVER {
+            best = best.min((self.end, order::END, 0));
+        }
+        if let Some(&(at, ..)) = self.deferred.front() {
+            best = best.min((at, order::CONTROL, DEFERRED));
+        }
+        let t = self.timers.next;
+        if t != NEVER {
+            best = best.min((t, order::TIMER, 0));
+        }
+        for (i, s) in self.sources.iter().enumerate() {
+            if s.next != NEVER {
+                best = best.min((s.next, order::SLOT, i as u32));
+            }
+        }
+        if self.next_tick != NEVER {
+            best = best.min((self.next_tick, order::TICK, 0));
+        }
+        best
+    }
+
+    pub(crate) fn execute(&mut self, (time, kind, index): Key, net: &Net, wires: &mut Wires) {
+        self.now = time;
+        match kind {
+            order::END => self.end(wires),
+            order::TIMER => self.timer(net),
+            order::SLOT => {
+                if let Some(dst) = self.sources[index as usize].slot() {
+                    let (len, greedy) =
+                        (self.sources[index as usize].len, self.sources[index as usize].greedy);
+                    let flow = self.sources[index as usize].flow();
+                    if self.generate(dst, len, flow, greedy, net) {
+                        self.sources[index as usize].taken();
+                    }
+                }
+            }
+            order::CONTROL if index == DEFERRED => {
+                if let Some((_, from, flow, feedback)) = self.deferred.pop_front() {
+                    if from != ARRIVED && self.loses() {
+                        self.lost += 1;
+                    } else {
+                        self.feedback(flow, &feedback, net);
+                    }
+                }
+            }
+            order::START => {
+                self.kick = false;
+                self.start(net);
+            }
+            order::TICK => self.tick(),
+            _ => {
+                if let Some(entry) = wires.pop(self.inbox) {
+                    self.arrive(entry.frame, net, wires);
+                }
+            }
+        }
+    }
+}

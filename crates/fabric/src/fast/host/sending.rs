@@ -1,0 +1,513 @@
+//! The sending side of a host: frames, limiters, the transmitter.
+
+use super::Host;
+use crate::fast::bodies::Body;
+use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
+use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
+use crate::fast::wires::Wires;
+use crate::flows::number;
+use crate::net::Net;
+use crate::spec::LimiterPosition;
+use cnsim_scheme_api::{
+    Built, Bytes, Class, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget, Purpose,
+    ReactionPoint, Scope, Slot, SourceSite, Stream, Time,
+};
+use std::collections::VecDeque;
+
+/// Why a limiter of a whole host cannot send a probe.
+const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to probe; \
+                       `Scope::Flow` has one";
+
+impl Host {
+    /// A source made a frame; false where a greedy source finds no room.
+    pub(super) fn generate(
+        &mut self,
+        dst: u32,
+        len: u16,
+        flow: Option<u16>,
+        greedy: bool,
+        net: &Net,
+    ) -> bool {
+        // Where nothing waits ahead and the FIFO has room, a frame passes the application FIFO at once.
+        if self.ahead_limit > 0 && !greedy && (!self.ahead.is_empty() || self.fifo.len() >= self.fifo_limit) {
+            self.queue_ahead(dst, len, net);
+            return true;
+        }
+        let limiter = self.limiter_of(dst, net);
+        // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
+        let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
+        if greedy {
+            let full = match (engaged, &self.voqs) {
+                (_, Some(v)) => v.queue(dst) >= 2.min(self.fifo_limit),
+                (Some(l), _) => self.limiters.queued(l) >= self.limiter_limit,
+                (None, _) => self.fifo.len() >= 2.min(self.fifo_limit),
+            };
+            if full {
+                return false;
+            }
+        }
+        let mut frame = Frame::data(self.id, dst, number(self.seq, flow), len, self.now);
+        if flow.is_some() {
+            frame.set_finite();
+        }
+        self.seq = self.seq.wrapping_add(1);
+        if let Some(voqs) = &mut self.voqs {
+            if voqs.frames >= self.fifo_limit {
+                self.out.source_discards += 1;
+                return true;
+            }
+            voqs.push(frame);
+            self.made.add(&frame);
+            if let Some(l) = limiter {
+                self.pacer(l, net);
+            }
+            self.look();
+            return true;
+        }
+        match engaged {
+            Some(l) => {
+                if !self.limiters.push(l, frame, self.limiter_limit) {
+                    self.out.source_discards += 1;
+                    return true;
+                }
+                self.made.add(&frame);
+                self.pacer(l, net);
+            }
+            None if self.fifo.len() >= self.fifo_limit => self.out.source_discards += 1,
+            None => {
+                self.made.add(&frame);
+                self.fifo.push_back(frame);
+                self.look();
+            }
+        }
+        true
+    }
+
+    /// A source made a frame, where an application FIFO stands ahead of the limiters.
+    #[cold]
+    fn queue_ahead(&mut self, dst: u32, len: u16, net: &Net) {
+        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
+        self.seq = self.seq.wrapping_add(1);
+        if self.ahead.len() >= self.ahead_limit {
+            self.out.source_discards += 1;
+            return;
+        }
+        self.ahead.push_back(frame);
+        self.advance(net);
+    }
+
+    /// Frames at the head of the application FIFO go on: to their limiters, or to the host's FIFO while it has room.
+    pub(super) fn advance(&mut self, net: &Net) {
+        while let Some(&frame) = self.ahead.front() {
+            let limiter = self.limiter_of(u32::from(frame.dst), net);
+            let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
+            if engaged.is_none() && self.fifo.len() >= self.fifo_limit {
+                return;
+            }
+            self.ahead.pop_front();
+            match engaged {
+                Some(l) if !self.limiters.push(l, frame, self.limiter_limit) => {
+                    self.out.source_discards += 1;
+                    continue;
+                }
+                Some(l) => self.pacer(l, net),
+                None => {
+                    self.fifo.push_back(frame);
+                    self.look();
+                }
+            }
+            self.made.add(&frame);
+        }
+    }
+
+    /// The transmitter looks for work at this time, if idle.
+    pub(super) fn look(&mut self) {
+        if self.end == NEVER {
+            self.kick = true;
+        }
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, at: usize) -> Option<&LimiterSlot> {
+        self.limiters.slots.get(at).and_then(Option::as_ref)
+    }
+    #[inline]
+    pub(super) fn slot_mut(&mut self, at: usize) -> Option<&mut LimiterSlot> {
+        self.limiters.slots.get_mut(at).and_then(Option::as_mut)
+    }
+
+    pub(super) fn key_of(&self, dst: u32) -> u32 {
+        if self.scope == Scope::Host { WHOLE_HOST } else { dst }
+    }
+
+    /// The limiter of the flow to `dst`, built now if the scheme wants one at the first frame.
+    pub(super) fn limiter_of(&mut self, dst: u32, net: &Net) -> Option<usize> {
+        if self.limiters.count == 0 && self.built == Built::OnFeedback {
+            return None;
+        }
+        let found = self.limiters.find(self.key_of(dst));
+        if found.is_none() && self.built == Built::FirstFrame { self.build(dst, net) } else { found }
+    }
+
+    pub(super) fn build(&mut self, dst: u32, net: &Net) -> Option<usize> {
+        let flow = FlowId(self.id * self.hosts + dst);
+        let site = SourceSite {
+            flow,
+            src: NodeId(self.id),
+            dst: NodeId(dst),
+            class: Class::Data,
+            line_rate: self.rate,
+            base_rtt: net.base_rtt(self.id, dst),
+            mtu: Bytes::new(u64::from(net.mtu)),
+            size: None,
+        };
+        let object = net.schemes[self.scheme?].0.reaction_point(&site)?;
+        let key = self.key_of(dst);
+        let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
+        let state = LimiterState::new(self.rate, site.mtu, stream);
+        let at = self.limiters.insert(LimiterSlot::new(key, object, state));
+        self.call(at, net, |object, limiter| object.start(limiter));
+        Some(at)
+    }
+
+    /// A reaction point has stopped the run.
+    #[cold]
+    fn reaction_fails(&mut self, now: u64, cause: &str) {
+        let now = Time::from_ps(now);
+        self.failure.get_or_insert(format!("reaction point at host {}, {now}: {cause}", self.id));
+    }
+
+    /// Calls a reaction point and carries out what it asks for.
+    pub(super) fn call(
+        &mut self,
+        at: usize,
+        net: &Net,
+        call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>),
+    ) {
+        let now = self.now;
+        let mut actions = std::mem::take(&mut self.limiter_actions);
+        let waiting = self.voqs.as_ref().and_then(|v| Some(v.bytes(self.slot(at)?.key)));
+        self.limiters.settle(at);
+        let Some(slot) = self.slot_mut(at) else { return };
+        if let Some(bytes) = waiting {
+            slot.state.backlog = bytes as u32;
+        }
+        let key = slot.key;
+        let engaged_before = slot.state.engaged;
+        let rate_before = slot.state.rate;
+        let held_before = slot.holds();
+        let mut limiter = Limiter::new(Time::from_ps(now), &mut slot.state, &mut actions);
+        call(slot.object.as_mut(), &mut limiter);
+        let new = slot.state.engaged && !engaged_before;
+        let first = new && !slot.was_engaged;
+        slot.was_engaged |= new;
+        let holds = slot.holds();
+        let retime = std::mem::take(&mut slot.state.retime);
+        if retime {
+            slot.eligible = slot.gap_end().max(now);
+        }
+        let sent = slot.state.sent();
+        if slot.state.rate != rate_before {
+            self.events
+                .add(now ^ u64::from(key) << 40, self.slot(at).map_or(0, |s| s.state.rate.bps().to_bits()));
+        }
+        self.out.limited_flows += u64::from(first);
+        for action in actions.drain(..) {
+            match action {
+                LimiterAction::StartTimer(slot, after) => {
+                    self.timers.start(key, slot.0, now.saturating_add(after.as_ps()));
+                }
+                LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0),
+                LimiterAction::Probe(probe) => self.probe(probe, key, sent),
+                LimiterAction::Count(name) => {
+                    if let Err(cause) = self.counters.add(&name) {
+                        self.reaction_fails(now, &cause);
+                    }
+                }
+                LimiterAction::Fail(cause) => self.reaction_fails(now, &cause),
+            }
+        }
+        self.limiter_actions = actions;
+        // At line rate nothing is held back, so nothing is called back either.
+        if holds && !held_before && self.position == LimiterPosition::BelowQueue && self.voqs.is_none() {
+            self.recall(at, key);
+            self.advance(net);
+        }
+        self.limiters.watch(at);
+        self.pacer(at, net);
+        self.release(at);
+    }
+
+    /// Frames of a flow held back from now on leave the FIFO for the limiter's queue, in order.
+    pub(super) fn recall(&mut self, at: usize, key: u32) {
+        let mine = |f: &Frame| f.is_data() && (key == WHOLE_HOST || u32::from(f.dst) == key);
+        if !self.fifo.iter().any(mine) {
+            return;
+        }
+        let (moved, kept): (VecDeque<Frame>, VecDeque<Frame>) =
+            std::mem::take(&mut self.fifo).into_iter().partition(mine);
+        self.fifo = kept;
+        for frame in moved {
+            self.limiters.push(at, frame, usize::MAX);
+        }
+    }
+
+    /// Gives a limiter back when its scheme asked for it and nothing waits in it.
+    pub(super) fn release(&mut self, at: usize) {
+        let built = self.built;
+        let waiting = self.voqs.as_ref().and_then(|v| Some(v.bytes(self.slot(at)?.key))).unwrap_or(0);
+        let Some(slot) = self.slot_mut(at) else { return };
+        if !slot.state.release || slot.waits() || waiting > 0 {
+            return;
+        }
+        slot.state.release = false;
+        slot.state.engaged = false;
+        let key = slot.key;
+        if built == Built::OnFeedback {
+            self.limiters.remove(at);
+            self.timers.stop_all(key);
+            self.blocked.retain(|&b| b != at);
+        }
+        self.limiters.watch(at);
+    }
+
+    pub(super) fn probe(&mut self, mut probe: Probe, key: u32, sent: u64) {
+        if key == WHOLE_HOST {
+            return self.reaction_fails(self.now, NO_PATH);
+        }
+        let dst = key;
+        let flow = FlowId(self.id * self.hosts + dst);
+        probe.sent_at = Time::from_ps(self.now);
+        probe.sent_bytes = sent;
+        let in_band = probe.class == Class::Data;
+        let to = match probe.target {
+            ProbeTarget::Point(p) if !in_band => p.0 | TO_POINT,
+            _ => dst,
+        };
+        self.made_control(Bytes::new(64));
+        let kind = if in_band { Kind::InBand } else { Kind::Control };
+        let ext = self.bodies.put(Body::Probe(flow, probe));
+        let mut frame = Frame::control(kind, flow, self.hosts, to, self.now);
+        frame.ext = ext;
+        frame.set_probe(matches!(probe.target, ProbeTarget::Point(_)));
+        if in_band {
+            self.probes.push_back(frame);
+        } else {
+            self.control.push_back(frame);
+        }
+        self.look();
+    }
+
+    pub(super) fn made_control(&mut self, len: Bytes) {
+        self.control_messages += 1;
+        self.control_bits += len.get() * 8;
+        self.control_at.add(self.now, len.get() * 8);
+    }
+
+    /// Lets frames of a limiter go that may go; plans the next.
+    pub(super) fn pacer(&mut self, at: usize, net: &Net) {
+        let now = self.now;
+        let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return };
+        let empty = match &self.voqs {
+            Some(v) => v.bytes(slot.key) == 0,
+            // Of the queue's bytes, as it may not be in the cache.
+            None => slot.state.backlog == 0,
+        };
+        if empty {
+            return;
+        }
+        if self.position == LimiterPosition::BelowQueue {
+            if slot.eligible <= now {
+                if self.end == NEVER {
+                    self.kick = true;
+                }
+            } else if slot.eligible != NEVER {
+                self.timers.start(slot.key, PACE, slot.eligible);
+            }
+            return;
+        }
+        if slot.eligible > now {
+            if slot.eligible != NEVER {
+                self.timers.start(slot.key, PACE, slot.eligible);
+            }
+            return;
+        }
+        if self.fifo.len() >= self.fifo_limit {
+            if !std::mem::replace(&mut slot.blocked, true) {
+                self.blocked.push_back(at);
+            }
+            return;
+        }
+        let Some(mut frame) = self.limiters.pop(at, now) else { return };
+        frame.set_counted();
+        self.fifo.push_back(frame);
+        if self.end == NEVER {
+            self.kick = true;
+        }
+        self.count(at, frame.len, net);
+        self.pacer(at, net);
+        self.release(at);
+    }
+
+    /// Counts bytes of a limited flow as sent.
+    pub(super) fn count(&mut self, at: usize, len: u16, net: &Net) {
+        self.limiters.settle(at);
+        let Some(slot) = self.slot_mut(at) else { return };
+        slot.state.countdown -= i64::from(len);
+        if slot.state.countdown <= 0 {
+            slot.state.disarm();
+            self.call(at, net, |object, limiter| object.on_bytes(limiter));
+        } else {
+            self.limiters.watch(at);
+        }
+    }
+
+    pub(super) fn timer(&mut self, net: &Net) {
+        let Some((key, slot)) = self.timers.pop() else { return };
+        let Some(at) = self.limiters.find(key) else { return };
+        if slot == PACE {
+            self.pacer(at, net);
+        } else {
+            self.call(at, net, |object, limiter| object.on_timer(Slot(slot), limiter));
+        }
+    }
+
+    /// The transmitter looks for work: control, then data if not in XOFF.
+    pub(super) fn start(&mut self, net: &Net) {
+        if self.end != NEVER {
+            return;
+        }
+        if let Some(frame) = self.control.pop_front() {
+            return self.transmit(frame);
+        }
+        if self.paused_since != NEVER {
+            return;
+        }
+        if let Some(frame) = self.probes.pop_front() {
+            return self.transmit(frame);
+        }
+        let frame = match self.position {
+            _ if self.voqs.is_some() => self.pick_queue(net),
+            LimiterPosition::BelowQueue if self.limiters.count > 0 => self.pick(net),
+            _ => self.take_fifo(net),
+        };
+        let Some(mut frame) = frame else { return };
+        if frame.is_data() && (self.limiters.count > 0) {
+            self.leave(&mut frame, net);
+        }
+        self.transmit(frame);
+    }
+
+    pub(super) fn transmit(&mut self, frame: Frame) {
+        self.end = self.now + self.tx.time(frame.len);
+        self.sending = Some(frame);
+    }
+
+    /// Head of the FIFO; room for a limiter that waits.
+    pub(super) fn take_fifo(&mut self, net: &Net) -> Option<Frame> {
+        let frame = self.fifo.pop_front()?;
+        if let Some(at) = self.blocked.pop_front() {
+            if let Some(slot) = self.slot_mut(at) {
+                slot.blocked = false;
+            }
+            self.pacer(at, net);
+        }
+        self.advance(net);
+        Some(frame)
+    }
+
+    /// Round robin over the FIFO and the limiters whose next frame may go.
+    pub(super) fn pick(&mut self, net: &Net) -> Option<Frame> {
+        let (n, turn, now) = (self.limiters.slots.len(), self.turn, self.now);
+        if turn == 0
+            && let Some(frame) = self.fifo.pop_front()
+        {
+            self.turn = 1 % (n + 1);
+            self.advance(net);
+            return Some(frame);
+        }
+        let mut ready = self.limiters.ready(turn.saturating_sub(1), n, now);
+        if ready.is_none() && turn > 0 {
+            if let Some(frame) = self.fifo.pop_front() {
+                self.turn = 1 % (n + 1);
+                self.advance(net);
+                return Some(frame);
+            }
+            ready = self.limiters.ready(0, turn - 1, now);
+        }
+        let at = ready?;
+        let frame = self.limiters.pop(at, now)?;
+        self.turn = (at + 2) % (n + 1);
+        self.pacer(at, net);
+        Some(frame)
+    }
+
+    /// Round robin over the virtual output queues whose limiter lets a frame go; in-band answers first.
+    pub(super) fn pick_queue(&mut self, net: &Net) -> Option<Frame> {
+        if let Some(frame) = self.fifo.pop_front() {
+            return Some(frame);
+        }
+        for _ in 0..self.voqs.as_ref().map_or(0, |v| v.active()) {
+            let dst = self.voqs.as_mut()?.turn()?;
+            let at = self.limiters.find(self.key_of(dst));
+            let now = self.now;
+            let slot = at.and_then(|at| self.slot_mut(at)).filter(|s| s.state.engaged);
+            if slot.as_ref().is_some_and(|s| s.eligible > now) {
+                continue;
+            }
+            let paced = slot.is_some();
+            let frame = self.voqs.as_mut()?.pop(dst)?;
+            if let (true, Some(at)) = (paced, at) {
+                if let Some(slot) = self.slot_mut(at) {
+                    slot.pace(now, frame.len);
+                }
+                self.pacer(at, net);
+            }
+            return Some(frame);
+        }
+        None
+    }
+
+    /// A data frame goes on the link: its limiter tags and counts it.
+    pub(super) fn leave(&mut self, frame: &mut Frame, net: &Net) {
+        let Some(at) = self.limiters.find(self.key_of(u32::from(frame.dst))) else { return };
+        let now = self.now;
+        let Some(slot) = self.slot_mut(at) else { return };
+        slot.tag(frame, now);
+        if !frame.counted() {
+            self.count(at, frame.len, net);
+        }
+        self.release(at);
+    }
+
+    pub(super) fn end(&mut self, wires: &mut Wires) {
+        let end = std::mem::replace(&mut self.end, NEVER);
+        self.kick = true;
+        if let Some(frame) = self.sending.take() {
+            self.send(frame, end, wires);
+        }
+    }
+
+    /// A frame whose last bit leaves at `end` goes on the wire.
+    #[inline(always)]
+    pub(super) fn send(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
+        if frame.is_data() {
+            self.sent += 1;
+            wires.push_frame(self.peer, end + self.delay, &frame);
+        } else {
+            self.send_control(frame, end, wires);
+        }
+    }
+
+    #[inline(never)]
+    fn send_control(&mut self, frame: Frame, end: u64, wires: &mut Wires) {
+        self.control_hops += 1;
+        let ready = end + self.delay;
+        if frame.is_probe() {
+            let body = self.bodies.take(frame.ext);
+            wires.push(self.peer, Entry { ready, frame }, body);
+        } else {
+            wires.push_frame(self.peer, ready, &frame);
+        }
+    }
+}

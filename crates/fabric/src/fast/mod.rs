@@ -1,0 +1,21 @@
+//! The fast way: nodes that are run a window at a time, with tables of their own.
+//!
+//! Everything here gives the same bits as the network's laws event by event; what each file gains, and why it may, stands at
+//! its top.
+
+pub(crate) mod bodies;
+pub(crate) mod frame;
+pub(crate) mod host;
+pub(crate) mod inbox;
+mod limiter;
+mod mmu;
+mod paged;
+#[cfg(test)]
+mod sizes;
+mod source;
+pub(crate) mod sweep;
+pub(crate) mod switch;
+mod timers;
+mod voq;
+pub(crate) mod wheel;
+pub(crate) mod wires;

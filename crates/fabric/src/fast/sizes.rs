@@ -1,0 +1,17 @@
+//! Sizes that memory and caches depend on (docs/performance.md has them in a table): a test, so that growth is noticed.
+
+use crate::fast::frame::{Entry, Frame};
+use crate::fast::host::Host;
+use crate::fast::inbox::Inbox;
+use crate::fast::switch::{Port, Switch};
+use std::mem::size_of;
+
+#[test]
+fn hot_objects_keep_their_sizes() {
+    assert_eq!(size_of::<Frame>(), 24, "a frame");
+    assert_eq!(size_of::<Entry>(), 32, "a frame that waits");
+    assert_eq!(size_of::<Inbox>(), 192, "the receiving side of a port, a few frames included");
+    assert!(size_of::<Port>() <= 448, "a switch's port: {}", size_of::<Port>());
+    assert!(size_of::<Host>() <= 1216, "a host: {}", size_of::<Host>());
+    assert!(size_of::<Switch>() <= 896, "a switch: {}", size_of::<Switch>());
+}

@@ -1,0 +1,539 @@
+//! A switch's window in one sweep: the fast engine's way to run [`Switch`].
+//!
+//! Advice to those who change it. Events at a switch are coupled through an output port (its queue, its transmitter) or
+//! through memory (PAUSE, refusals). The sweep stores what arrives in the window without order where it can have no
+//! consequence at all (`store_unranked`), else takes it in time order, and *brings a port up to date only when something
+//! touches it*: `advance` replays the transmitter from the frames' ready times. That is exact
+//! as long as no port's departure can influence another port: departures matter elsewhere only where they may end an
+//! XOFF, or where outputs share a memory cell that is nearly full. Ports of which that is true are *critical*: before
+//! every event they are brought up to date together, in time order. All else stays lazy. The oracle knows
+//! nothing of this, and must agree bit for bit.
+
+mod ranks;
+mod replay;
+mod thin;
+
+pub(crate) use ranks::Scratch;
+
+use crate::fast::bodies::Bodies;
+use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
+use crate::fast::inbox::Inbox;
+use crate::fast::mmu::Mmu;
+use crate::fast::switch::{Port, Stored, Switch, leaves_marked};
+use crate::fast::wires::Wires;
+use crate::marks::{Mark, hit};
+use crate::net::Net;
+use crate::spec::{ControlTransport, Organisation};
+
+/// Frames for each port in a window from which on ranking them is cheaper than finding the place of each.
+const MANY: usize = 3;
+
+impl Switch {
+    /// Runs the switch from `base`, where it stands, up to `end` (exclusive).
+    pub(crate) fn sweep(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires, scratch: &mut Scratch) {
+        self.lazy = true;
+        if self.mmu.unsettled() || !self.critical.is_empty() {
+            self.find_critical();
+        }
+        // The last window may be shorter than the others, so that `base` lies before it. Messages among the data stand in
+        // queues in order of time, with what came before them.
+        let calm = self.critical.is_empty();
+        let may_be_ahead = net.control != ControlTransport::InBand;
+        if calm
+            && end < net.duration
+            && (may_be_ahead || self.rare >= end)
+            && self.may_store_unranked()
+            && let Some(n) = match self.mixes {
+                true => self.store_mixed(base, end, may_be_ahead, net, wires),
+                false => self.store_unranked::<false>(base, end, may_be_ahead, net, wires),
+            }
+        {
+            hit(if self.mixes { Mark::MixedWindow } else { Mark::CalmWindow });
+            if n > 0 || !self.idle_until(end) {
+                if self.rare < end || self.is_due() {
+                    self.catch_up(base, end, net, wires);
+                }
+                self.drain(end, wires);
+            }
+            self.may_be_ahead = false;
+            self.lazy = false;
+            return;
+        }
+        if calm && let Some(n) = scratch.gather_data(self, base, end, wires) {
+            if n == 0 && self.idle_until(end) {
+                self.lazy = false;
+                return;
+            }
+            if n > MANY * self.linked {
+                self.ranked_for = u8::MAX;
+            }
+            hit(Mark::Ranked);
+            let done = self.take_ranked(&scratch.short[..n], base, end, net, wires);
+            if done < n || self.rare < end || !self.critical.is_empty() {
+                scratch.widen(self.bits, done, n);
+                self.in_order(&scratch.keys, base, end, net, wires);
+            }
+        } else {
+            scratch.gather(self, base, end, wires);
+            if scratch.keys.is_empty() && self.idle_until(end) {
+                self.lazy = false;
+                return;
+            }
+            self.in_order(&scratch.keys, base, end, net, wires);
+        }
+        self.drain(end, wires);
+        self.lazy = false;
+    }
+
+    /// Must a queue be looked at when a frame that is stored arrives?
+    #[inline(always)]
+    fn is_due(&self) -> bool {
+        !self.ran_out.is_empty() | !self.higher.is_empty()
+    }
+
+    /// Is it worth trying? Not where frames take turns, and for a while not where it has just failed.
+    #[inline(always)]
+    fn may_store_unranked(&mut self) -> bool {
+        let waits = self.ranked_for > 0;
+        self.ranked_for -= u8::from(waits);
+        !waits && !self.in_turn
+    }
+
+    /// Where control was among the frames of the last window.
+    #[inline(never)]
+    fn store_mixed(
+        &mut self,
+        base: u64,
+        end: u64,
+        ahead: bool,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> Option<usize> {
+        self.store_unranked::<true>(base, end, ahead, net, wires)
+    }
+
+    /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue,
+    /// and says how many frames. If the occupancies stay below all thresholds with all of them, no order could have had a
+    /// consequence. If they do not, or there is something that must be looked at: none, and data since `base` is on its wires
+    /// as it was. Control stays where it was put.
+    #[inline(always)]
+    fn store_unranked<const MIXED: bool>(
+        &mut self,
+        base: u64,
+        end: u64,
+        ahead: bool,
+        net: &Net,
+        wires: &mut Wires,
+    ) -> Option<usize> {
+        self.may_be_ahead = ahead;
+        let (mut stored, mut data_only, mut mixes) = (0, true, false);
+        let Wires { inboxes, bodies, .. } = &mut *wires;
+        let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
+        for (input, inbox) in mine.iter_mut().enumerate() {
+            let Some(mut entry) = inbox.due(0, end) else { continue };
+            let mut taken = 0;
+            loop {
+                let f = &entry.frame;
+                let how;
+                let mut out = 0;
+                if MIXED && f.passes() {
+                    // Which of the two it is cannot be predicted: so late, and with so little behind it, that costs least.
+                    out = usize::from(net.choose(
+                        self.index,
+                        f.towards(),
+                        f.flow(net.hosts),
+                        f.spread(),
+                        &mut self.turn,
+                    ));
+                    if f.is_data() {
+                        how = self.store_calmly(out, input, entry);
+                    } else {
+                        self.place_control(out, entry.ready, f);
+                        (how, data_only, mixes) = (Stored::Calmly, false, true);
+                    }
+                } else if !MIXED && f.is_data() {
+                    out = usize::from(net.pick(self.index, f, &mut self.turn));
+                    how = self.store_calmly(out, input, entry);
+                } else {
+                    how = self.store_other(input, entry, net, bodies);
+                    data_only &= f.kind() != Kind::Control;
+                    mixes |= f.passes();
+                }
+                taken += u32::from(how != Stored::Not);
+                if how != Stored::Calmly {
+                    if how == Stored::Not || !self.may_be_ahead {
+                        inbox.skip_many(taken);
+                        self.unstore(base, wires);
+                        return None;
+                    }
+                    self.note_ran_out(out);
+                }
+                match inbox.due(taken, end) {
+                    Some(next) => entry = next,
+                    None => break,
+                }
+            }
+            inbox.skip_many(taken);
+            stored += taken;
+        }
+        self.penalty /= 2;
+        self.mixes = mixes;
+        // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
+        // is among them.
+        if data_only && stored as usize > MANY * self.linked {
+            self.ranked_for = u8::MAX;
+        }
+        Some(stored as usize)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn store_other(&mut self, input: usize, entry: &Entry, net: &Net, bodies: &mut Bodies) -> Stored {
+        let Entry { ready, ref frame } = *entry;
+        match frame.kind() {
+            Kind::Control if self.store_control(ready, frame, net, bodies) => Stored::Calmly,
+            Kind::InBand => self.store_in_band(input, entry, net),
+            _ => Stored::Not,
+        }
+    }
+
+    /// Puts the data that arrived since `base` back on its wires.
+    #[cold]
+    #[inline(never)]
+    fn unstore(&mut self, base: u64, wires: &mut Wires) {
+        hit(Mark::PutBack);
+        self.may_be_ahead = false;
+        self.ran_out.clear();
+        self.probes_stored = false;
+        self.higher.clear();
+        for (p, port) in self.ports.iter_mut().enumerate().take(self.linked) {
+            port.last = 0;
+            while let Some(e) = port.data.pop_back_since(base) {
+                port.queued -= u64::from(e.frame.len);
+                match e.frame.is_data() {
+                    true => port.countdown += i64::from(e.frame.len),
+                    false => port.in_band -= 1,
+                }
+                if port.counted {
+                    self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
+                } else {
+                    self.mmu.pool -= u64::from(e.frame.len);
+                }
+                if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input)) {
+                    inbox.put_between(e.ready, &e.frame);
+                }
+            }
+        }
+        self.ranked_for = self.penalty;
+        self.penalty = (self.penalty * 2 + 1).min(31);
+    }
+
+    /// Data in order of time, and rare events between, as long as no port is critical; says how many frames.
+    #[inline(always)]
+    fn take_ranked(&mut self, keys: &[i32], base: u64, end: u64, net: &Net, wires: &mut Wires) -> usize {
+        let mask = (1 << self.bits) - 1;
+        let mut done = 0;
+        // Frames before the next rare event.
+        let mut free = if self.rare < end { 0 } else { keys.len() };
+        loop {
+            for &k in keys.get(done..free).unwrap_or_default() {
+                done += 1;
+                let input = (k & mask) as usize;
+                let how = self.take_calmly(input, net, wires);
+                if how != Stored::Calmly {
+                    self.take(how, base + (k >> self.bits) as u64, input, net, wires);
+                    if self.rare < end || !self.critical.is_empty() {
+                        break;
+                    }
+                }
+            }
+            if done == keys.len() || !self.critical.is_empty() {
+                return done;
+            }
+            let next = (base + (keys[done] >> self.bits) as u64, order::DATA, (keys[done] & mask) as u32);
+            while self.rare <= next.0
+                && let rare = self.next_rare()
+                && rare < next
+            {
+                self.execute(rare, net, wires);
+                if !self.critical.is_empty() {
+                    return done;
+                }
+            }
+            free = if self.rare < end { done + 1 } else { keys.len() };
+        }
+    }
+
+    /// Arrivals and rare events in order of time, critical ports in step with them.
+    fn in_order(&mut self, keys: &[u64], base: u64, end: u64, net: &Net, wires: &mut Wires) {
+        hit(Mark::InOrder);
+        let mut i = 0;
+        loop {
+            let arrival = keys.get(i).copied();
+            let rare = if self.rare < end { self.next_rare() } else { NO_EVENT };
+            let event =
+                arrival.map_or(NO_EVENT, |k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
+            let first = event.min(rare);
+            if first.0 >= end {
+                break;
+            }
+            // Before time zero nothing has ended and nothing has begun.
+            let last = if first.1 < order::END { first.0.checked_sub(1) } else { Some(first.0) };
+            if let Some(last) = last
+                && !self.critical.is_empty()
+            {
+                self.settle(last, first.0, wires);
+            }
+            match arrival {
+                Some(k) if first == event => {
+                    i += 1;
+                    let input = (k & 0xFFFF) as usize;
+                    let data = (k >> 16) as u8 & 0xF == order::DATA;
+                    let how = if data { self.take_calmly(input, net, wires) } else { Stored::Not };
+                    if how != Stored::Calmly {
+                        self.take(how, first.0, input, net, wires);
+                    }
+                }
+                _ => self.execute(first, net, wires),
+            }
+        }
+        if !self.critical.is_empty() {
+            self.settle(end - 1, end, wires);
+        }
+    }
+
+    /// Takes a data frame off its wire and stores it where nothing depends on the moment.
+    #[inline(always)]
+    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
+        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return Stored::Not };
+        let Some(entry) = inbox.front() else { return Stored::Not };
+        let f = &entry.frame;
+        if !f.is_data() {
+            return Stored::Not;
+        }
+        let out = usize::from(net.pick(self.index, f, &mut self.turn));
+        let how = self.store_calmly(out, input, entry);
+        if how == Stored::Calmly {
+            inbox.skip_many(1);
+            return how;
+        }
+        self.take_closely(how, out, input, wires)
+    }
+
+    /// The same of a frame with which its queue seems too long: what has left by now may not have been taken off it yet.
+    #[inline(never)]
+    fn take_closely(&mut self, mut how: Stored, out: usize, input: usize, wires: &mut Wires) -> Stored {
+        let at = self.inbox + input as u32;
+        if how == Stored::Not
+            && let Some(&entry) = wires.head(at)
+            && self.let_go(out, entry.ready + 1, wires)
+        {
+            hit(Mark::LetGo);
+            how = self.store_calmly(out, input, &entry);
+        }
+        if how != Stored::Calmly {
+            self.chosen = Some(out as u16);
+        }
+        if how != Stored::Not
+            && let Some(inbox) = wires.inboxes.get_mut(at as usize)
+        {
+            inbox.skip_many(1);
+        }
+        how
+    }
+
+    /// Sends on what has left a port before `end`, if nothing stops what waits there. False if there is more to consider.
+    fn let_go(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        let Some(port) = self.ports.get_mut(p) else { return false };
+        !(port.special | port.mixed) && port.drain(p, end, &mut self.mmu, wires)
+    }
+
+    /// Takes an arrival off its wire, if that is not done yet, with all that follows from it.
+    #[inline(never)]
+    fn take(&mut self, how: Stored, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
+        self.now = ready;
+        let chosen = self.chosen.take();
+        if how == Stored::AndDue {
+            return self.sample_stored(usize::from(chosen.unwrap_or_default()), ready, 0, net, wires);
+        }
+        let Some(entry) = wires.pop(self.inbox + input as u32) else { return };
+        match chosen {
+            Some(out) => {
+                self.data(usize::from(out), entry.frame, net, wires);
+            }
+            None => self.arrive(entry, input, net, wires),
+        }
+    }
+
+    fn idle_until(&self, end: u64) -> bool {
+        self.rare >= end
+            && self.mmu.pool == 0
+            && self.control_waits == 0
+            && self.ends.iter().all(|&e| e >= end)
+    }
+
+    /// Ports whose departures may matter elsewhere.
+    pub(crate) fn find_critical(&mut self) {
+        self.critical.clear();
+        if !self.mmu.unsettled() {
+            return;
+        }
+        for p in 0..self.linked {
+            if self.mmu.is_critical(p) {
+                self.critical.push(p as u16);
+            }
+        }
+    }
+
+    /// Brings the critical ports up to date together, in order of time: ends at or before `last`, starts before `before`.
+    /// A start comes after all ends of its moment.
+    fn settle(&mut self, last: u64, before: u64, wires: &mut Wires) {
+        hit(Mark::InStep);
+        if let [only] = self.critical[..] {
+            let only = usize::from(only);
+            while self.critical == [only as u16] {
+                if self.ends[only] == NEVER {
+                    self.begin(only, before);
+                }
+                if self.ends[only] > last {
+                    return;
+                }
+                self.complete(only, wires);
+            }
+        }
+        while !self.critical.is_empty() {
+            let (mut end, mut start) = ((NEVER, 0), (NEVER, 0));
+            for i in 0..self.critical.len() {
+                let p = usize::from(self.critical[i]);
+                if self.ends[p] == NEVER {
+                    start = start.min((self.ports[p].start_time().0, p));
+                } else {
+                    end = end.min((self.ends[p], p));
+                }
+            }
+            if start.0 < end.0 && start.0 < before {
+                self.begin(start.1, before);
+            } else if end.0 <= last {
+                self.complete(end.1, wires);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in
+    /// progress is left to be found again: its start follows from the times of what waits and the last end.
+    #[inline(always)]
+    fn drain(&mut self, end: u64, wires: &mut Wires) {
+        self.exact.clear();
+        let linked = self.ports.get_mut(..self.linked).unwrap_or_default();
+        for (p, port) in linked.iter_mut().enumerate() {
+            if port.special | port.mixed {
+                self.exact.push(p as u16);
+                continue;
+            }
+            if !port.drain(p, end, &mut self.mmu, wires) {
+                self.exact.push(p as u16);
+            }
+        }
+        for i in 0..self.exact.len() {
+            let p = usize::from(self.exact[i]);
+            if !self.drain_mixed(p, end, wires) {
+                self.drain_exactly(p, end, wires);
+            }
+        }
+    }
+}
+
+impl Port {
+    /// Sends on what has left by `end` of the first three frames, and says how many they are and their bytes; none where that
+    /// needs a closer look. Whether one more leaves in a window cannot be predicted, so nothing is asked: all three are put
+    /// in their places on the wire, and only those that have left are counted.
+    #[inline(always)]
+    fn send_few(&mut self, end: u64, inbox: &mut Inbox) -> Option<(usize, u64)> {
+        let three = self.data.first_three()?;
+        let [a, b, c] = three;
+        let [x, y, z] = three.each_ref().map(|e| self.service.time(e.frame.len));
+        let start = a.ready.max(self.free);
+        let first = start + x;
+        let next = b.ready.max(first);
+        let second = next + y;
+        let last = c.ready.max(second);
+        let third = last + z;
+        let [x, y, z] = [first, second, third].map(|done| u64::from(done < end));
+        let n = (x + y + z) as usize;
+        if !inbox.put_few(three, [first, second, third].map(|done| done + self.delay), n) {
+            return None;
+        }
+        let bytes = u64::from(a.frame.len) * x + u64::from(b.frame.len) * y + u64::from(c.frame.len) * z;
+        let free = [self.free, first, second, third][n];
+        // If one of them is marked, enough had arrived behind the first before the last had left.
+        if self.queued > self.mark_from && self.may_mark(free) {
+            self.mark_few(n, [start, next, last], inbox);
+        }
+        hit(Mark::SentFew);
+        self.free = free;
+        self.queued -= bytes;
+        self.left += bytes;
+        self.sent += n as u64;
+        self.data.skip_many(n as u32);
+        Some((n, bytes))
+    }
+
+    /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
+    /// may have a consequence: the rest needs the exact way.
+    #[inline(always)]
+    fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
+        let (counted, row) = (self.counted, mmu.row(p));
+        if self.few
+            && !counted
+            && let Some(inbox) = wires.inboxes.get_mut(self.peer as usize)
+            && let Some((n, bytes)) = self.send_few(end, inbox)
+        {
+            mmu.pool -= bytes;
+            if n < 3 {
+                return true;
+            }
+        }
+        while let Some(&Entry { ready, ref frame }) = self.data.place_at(0) {
+            let start = ready.max(self.free);
+            let done = start + self.service.time(frame.len);
+            if done >= end {
+                break;
+            }
+            if !mmu.leave_calmly(counted, row, usize::from(frame.input), frame.len) {
+                return false;
+            }
+            let len = frame.len;
+            self.queued -= u64::from(len);
+            let ready = done + self.delay;
+            if self.queued > self.mark_from
+                && frame.is_data()
+                && self.may_mark(start)
+                && leaves_marked(
+                    &self.ramp,
+                    &mut self.draws,
+                    &mut self.idle_draws,
+                    &self.data,
+                    self.queued,
+                    start,
+                )
+            {
+                wires.push_marked(self.peer, ready, frame);
+            } else {
+                wires.push_frame(self.peer, ready, frame);
+            }
+            self.first_sent(len, done);
+        }
+        true
+    }
+}
+
+/// Cells of which organisations are emptied by one output port only.
+pub(crate) fn private_cells(organisation: Organisation, pool: bool) -> bool {
+    match organisation {
+        Organisation::Crosspoint => true,
+        Organisation::SharedOutput => !pool,
+        Organisation::Input => false,
+    }
+}

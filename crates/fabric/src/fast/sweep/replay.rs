@@ -1,0 +1,223 @@
+//! The replay of one port's transmitter, from the times of what waits: control before data, PAUSE before both.
+
+use crate::fast::frame::{AFTER, Entry, Kind, NEVER, Ring};
+use crate::fast::switch::{Port, Switch};
+use crate::fast::wires::Wires;
+
+impl Switch {
+    /// [`Switch::drain`] of a port where control waits as well, tags are stamped, or a transmission in progress is noted:
+    /// control first, whenever the transmitter becomes free. False if the rest needs the exact way.
+    #[inline]
+    pub(crate) fn drain_mixed(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        if self.ports[p].special && !self.drain_noted(p, end, wires) {
+            return self.ends[p] >= end && self.ends[p] != NEVER;
+        }
+        let row = self.mmu.row(p);
+        let Some(port) = self.ports.get_mut(p) else { return false };
+        if port.queued > port.mark_from {
+            return false;
+        }
+        let Some(link) = &port.link else { return false };
+        let tx = link.tx;
+        let first = |ring: &Ring| ring.place_at(0).map_or(AFTER, |e| e.ready);
+        let (mut control, mut data) = (first(&port.control), first(&port.data));
+        loop {
+            let start = control.min(data).max(port.free);
+            if start >= end {
+                break;
+            }
+            if control <= start {
+                let Some(Entry { frame, .. }) = port.control.place_at(0) else { break };
+                let done = start + tx.time(frame.len);
+                if done >= end {
+                    break;
+                }
+                let len = u64::from(frame.len);
+                wires.push_frame(port.peer, done + port.delay, frame);
+                port.control.skip();
+                control = first(&port.control);
+                port.left += len;
+                port.left_control += len;
+                port.out.control_sent += 1;
+                port.free = done;
+                self.control_waits -= 1;
+                continue;
+            }
+            let Some(Entry { frame, .. }) = port.data.place_at(0) else { break };
+            let done = start + port.service.time(frame.len);
+            if done >= end {
+                break;
+            }
+            if !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len) {
+                return false;
+            }
+            let len = frame.len;
+            wires.push_stamped(port.peer, done + port.delay, frame, port.stamp);
+            port.queued -= u64::from(len);
+            port.first_sent(len, done);
+            data = first(&port.data);
+        }
+        port.mixed = port.stamp.is_some() || !port.control.is_empty();
+        true
+    }
+
+    /// Ends the transmission noted at a port, if it ends before `end` and nothing stops what waits. True if nothing is noted now.
+    fn drain_noted(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+        if self.ports[p].is_stopped() {
+            return false;
+        }
+        if self.ends[p] != NEVER {
+            if self.ends[p] >= end {
+                return false;
+            }
+            self.complete(p, wires);
+        }
+        self.ports[p].special = false;
+        true
+    }
+
+    #[inline(never)]
+    pub(super) fn drain_exactly(&mut self, p: usize, end: u64, wires: &mut Wires) {
+        self.advance(p, end - 1, end, wires);
+        if self.ends[p] == NEVER {
+            return;
+        }
+        let port = &mut self.ports[p];
+        // What stands on its wire already is never found again.
+        if port.launched > 0 {
+            return;
+        }
+        port.settle_special(false);
+        // A transmission that began as its queues alone say need not be kept. A stamped frame must not be stamped again.
+        if !port.special && port.stamp.is_none() && self.ends[p] == port.end_time() {
+            self.ends[p] = NEVER;
+            port.sending = None;
+        } else {
+            port.special = true;
+        }
+    }
+
+    /// Replays a port's transmitter: ends at or before `last`, starts before `before`.
+    #[inline(never)]
+    pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
+        let port = &mut self.ports[p];
+        if port.special || port.mixed || port.queued > port.mark_from {
+            return self.advance_special(p, last, before, wires);
+        }
+        // Only data waits here, nothing stops it, and no transmission in progress is noted.
+        let row = self.mmu.row(p);
+        let mut end;
+        loop {
+            let Some(&Entry { ready, ref frame }) = port.data.front() else {
+                end = NEVER;
+                break;
+            };
+            let start = ready.max(port.free);
+            if start >= before {
+                end = NEVER;
+                break;
+            }
+            port.began = start;
+            end = start + port.service.time(frame.len);
+            if end > last {
+                break;
+            }
+            if !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len) {
+                self.ends[p] = end;
+                port.sending = Some(frame.kind());
+                port.special = true;
+                return self.advance_special(p, last, before, wires);
+            }
+            let len = frame.len;
+            wires.push_frame(port.peer, end + port.delay, frame);
+            port.queued -= u64::from(len);
+            port.first_sent(len, end);
+        }
+        if end != NEVER {
+            self.ends[p] = end;
+            port.special = true;
+            port.sending = port.data.front().map(|e| e.frame.kind());
+        }
+    }
+
+    /// The same for a port that has more to consider than data.
+    fn advance_special(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
+        loop {
+            if self.ends[p] == NEVER {
+                self.begin(p, before);
+            }
+            if self.ends[p] > last {
+                break;
+            }
+            self.complete(p, wires);
+        }
+        self.ports[p].settle_special(self.ends[p] != NEVER);
+    }
+
+    /// If the transmitter is idle, starts what could have started first, if that was before `before`.
+    #[inline]
+    pub(crate) fn begin(&mut self, p: usize, before: u64) {
+        let port = &mut self.ports[p];
+        let (start, kind) = port.start_time();
+        if start >= before {
+            return;
+        }
+        let Some(link) = &port.link else { return };
+        let (tx, head) = match kind {
+            Kind::Xoff | Kind::Xon => (link.tx, port.pause_out.front_mut()),
+            Kind::Control => (link.tx, port.control.front_mut()),
+            Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
+        };
+        let Some(head) = head else { return };
+        head.frame.stamp(port.stamp);
+        port.sending = Some(head.frame.kind());
+        port.special = true;
+        port.began = start;
+        self.ends[p] = start + tx.time(head.frame.len);
+    }
+
+    /// The transmission in progress ends, at its own time.
+    #[inline]
+    pub(super) fn complete(&mut self, p: usize, wires: &mut Wires) {
+        let now = std::mem::replace(&mut self.now, self.ends[p]);
+        self.end(p, wires);
+        self.now = now;
+    }
+}
+
+impl Port {
+    /// When the idle transmitter starts next, as things stand, and what: PAUSE before control before data.
+    #[inline]
+    pub(super) fn start_time(&self) -> (u64, Kind) {
+        let data = match self.data.front() {
+            Some(e) if self.paused_since == NEVER && !self.service.stopped() => e.ready,
+            _ => NEVER,
+        };
+        if !self.mixed && self.pause_out.is_empty() {
+            return (data.max(self.free), Kind::Data);
+        }
+        let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
+        let control = self.control.front().map_or(NEVER, |e| e.ready);
+        let start = data.min(control).min(pause).max(self.free);
+        let kind = if pause <= start {
+            Kind::Xoff
+        } else if control <= start {
+            Kind::Control
+        } else {
+            Kind::Data
+        };
+        (start, kind)
+    }
+}
+
+impl Port {
+    /// When the transmission ends that begins next, if only control and data wait; never if none does or in-band control.
+    fn end_time(&self) -> u64 {
+        let (start, kind) = self.start_time();
+        let (tx, head) = match (kind, &self.link) {
+            (Kind::Control, Some(link)) => (link.tx, self.control.front()),
+            _ => (self.service, self.data.front()),
+        };
+        head.filter(|e| e.frame.kind() != Kind::InBand).map_or(NEVER, |e| start + tx.time(e.frame.len))
+    }
+}

@@ -1,0 +1,454 @@
+//! A store-and-forward switch: output queues over a partitioned memory, PAUSE, congestion points.
+//!
+//! Handlers of single events, in the order of [`crate::fast::frame::order`]: `next_rare` names the earliest of the rare ones,
+//! `execute` carries it out. [`crate::fast::sweep`] brings ports up to date only when they are touched. Ports are
+//! in `port`, what storing a frame does in `storing`, congestion points and messages in `points`, recording and the end of a
+//! run in `books`.
+
+mod ahead;
+mod books;
+mod expect;
+mod marking;
+mod points;
+mod port;
+mod storing;
+
+pub(crate) use ahead::{Apart, Due, Stored};
+pub(crate) use marking::{Draws, leaves_marked};
+pub(crate) use port::{Ledger, Point, Port};
+
+use crate::fast::bodies::Body;
+use crate::fast::frame::{Entry, Frame, Hash, Key, Kind, NEVER, Ring, order};
+use crate::fast::mmu::{Mmu, Refusal, Signal};
+use crate::fast::timers::Timers;
+use crate::fast::wires::Wires;
+use crate::net::Net;
+use crate::outcome::PortOutcome;
+use crate::per_bin::PerBin;
+use crate::spec::{PauseTransport, RunSpec, SwitchSpec};
+use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{
+    Class, Counts, NodeId, PointAction, PointId, PointState, Purpose, QueueKind, QueueSite, Rate, Slot,
+    Stream, Time,
+};
+use std::collections::VecDeque;
+
+#[derive(Debug)]
+pub(crate) struct Switch {
+    pub(crate) id: u32,
+    pub(crate) index: usize,
+    /// Number of its first port in the network; `PointId`s follow it.
+    base: u32,
+    /// Number of its first receiving port at the worker.
+    pub(crate) inbox: u32,
+    pub(crate) now: u64,
+    pub(crate) ports: Vec<Port>,
+    /// End of the transmission in progress, per port.
+    pub(crate) ends: Vec<u64>,
+    pub(crate) mmu: Mmu,
+    pub(crate) pause_transport: PauseTransport,
+    processing: u64,
+    /// Ports up to the last one with a link.
+    pub(crate) linked: usize,
+    /// Bits of a port's number; 0 where a window's times and a port do not fit 31 bits.
+    pub(crate) bits: u32,
+    /// Ports are brought up to date when touched ([`crate::fast::sweep`]), not event by event.
+    pub(crate) lazy: bool,
+    /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
+    pub(crate) waiting: u64,
+    /// Longest frame whose memory need not be counted while nothing waits behind it.
+    pub(crate) flies: u16,
+    /// Ports to be brought to the window's end the exact way.
+    pub(crate) exact: Vec<u16>,
+    /// Rate of its fastest link.
+    fastest: TxRate,
+    /// Frames to a destination take turns between ports, so that their order matters.
+    pub(crate) in_turn: bool,
+    /// Windows still to be stored in order of time, and how many after the next failure to do without.
+    pub(crate) ranked_for: u8,
+    pub(crate) penalty: u8,
+    /// Frames may be stored before what precedes them in time has been done ([`ahead`]).
+    pub(crate) may_be_ahead: bool,
+    /// Ports whose countdown ran out among these, or whose congestion point is to look at a probe among them.
+    pub(crate) ran_out: Vec<u16>,
+    /// Ports whose queue may have outgrown its largest with these.
+    pub(crate) higher: Vec<u16>,
+    due: Vec<Due>,
+    /// Probes among the data are stored ahead, whose congestion points are to look at them.
+    pub(crate) probes_stored: bool,
+    /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
+    pub(crate) chosen: Option<u16>,
+    /// Ports whose departures may matter elsewhere.
+    pub(crate) critical: Vec<u16>,
+    /// Earliest of changes, own messages, timers, ticks.
+    pub(crate) rare: u64,
+    /// Its kind and port.
+    rare_kind: (u8, u32),
+    /// Own messages, ready after the processing delay.
+    pub(crate) own: VecDeque<(u64, u32, Body)>,
+    pub(crate) timers: Timers,
+    pub(crate) changes: VecDeque<(u64, u16, Rate)>,
+    pub(crate) turn: Vec<u8>,
+    scheme: Option<usize>,
+    actions: Vec<PointAction>,
+    pub(crate) counters: Counts,
+    pub(crate) control_messages: u64,
+    pub(crate) control_bits: u64,
+    pub(crate) control_at: PerBin,
+    pub(crate) control_discarded: u64,
+    pub(crate) events: Hash,
+    pub(crate) samples: Hash,
+    pub(crate) drops: Ledger,
+    /// Control frames in its queues.
+    pub(crate) control_waits: u32,
+    /// Control was among the frames of the last window.
+    pub(crate) mixes: bool,
+    pub(crate) failure: Option<String>,
+    /// Ports recorded, and their queue lengths at each tick.
+    recorded: Vec<(u16, Vec<f64>)>,
+    /// Data bits that each of them has sent, at each tick.
+    sent_at: Vec<Vec<u64>>,
+    /// Drops so far, at each tick.
+    drops_at: Vec<f64>,
+    pub(crate) next_tick: u64,
+}
+
+impl Switch {
+    pub(crate) fn new(net: &Net, spec: &RunSpec, index: usize, s: &SwitchSpec) -> Self {
+        let id = net.hosts + index as u32;
+        let base = net.ports[id as usize];
+        let ports = usize::from(s.ports);
+        let mut sw = Self {
+            id,
+            index,
+            base,
+            inbox: base,
+            now: 0,
+            ports: Vec::with_capacity(ports),
+            ends: vec![NEVER; ports],
+            mmu: Mmu::new(ports, &s.buffer, net.margin(base, ports)),
+            pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
+            processing: s.processing.as_ps(),
+            linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
+            bits: 0,
+            lazy: false,
+            waiting: 0,
+            flies: 0,
+            exact: Vec::new(),
+            fastest: TxRate::default(),
+            in_turn: net.in_turn(index),
+            ranked_for: 0,
+            penalty: 0,
+            may_be_ahead: false,
+            ran_out: Vec::new(),
+            higher: Vec::new(),
+            due: Vec::new(),
+            probes_stored: false,
+            chosen: None,
+            critical: Vec::new(),
+            rare: 0,
+            rare_kind: (0, 0),
+            own: VecDeque::new(),
+            timers: Timers::default(),
+            changes: VecDeque::new(),
+            turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
+            scheme: s.scheme,
+            actions: Vec::new(),
+            counters: s.scheme.map(|i| Counts::new(net.schemes[i].0.counters())).unwrap_or_default(),
+            control_messages: 0,
+            control_bits: 0,
+            control_at: PerBin::new(net.control_bin(), net.duration),
+            control_discarded: 0,
+            events: Hash::default(),
+            samples: Hash::default(),
+            drops: Ledger::default(),
+            control_waits: 0,
+            mixes: false,
+            failure: None,
+            recorded: Vec::new(),
+            sent_at: Vec::new(),
+            drops_at: Vec::new(),
+            next_tick: NEVER,
+        };
+        sw.flies = sw.mmu.flies();
+        let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
+        sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
+        let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
+        sw.fastest = rates().min_by_key(|tx| tx.0).unwrap_or_default();
+        let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
+        changes.sort_by_key(|c| (c.at, c.port));
+        sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
+        for &(node, port) in &net.record.queues {
+            if node.0 == id && net.record.bin > Time::ZERO {
+                sw.recorded.push((port, Vec::new()));
+                sw.sent_at.push(Vec::new());
+                sw.next_tick = net.record.bin.as_ps();
+            }
+        }
+        for p in 0..ports {
+            let link = net.links[base as usize + p];
+            let rate = link.map_or(Rate::from_gbps(10.0), |l| l.rate);
+            let site = QueueSite {
+                node: NodeId(id),
+                port: p as u16,
+                point: PointId(base + p as u32),
+                class: Class::Data,
+                rate,
+                kind: QueueKind::SwitchOutput,
+                attached: link.is_some(),
+            };
+            let object = s.scheme.and_then(|i| net.schemes[i].0.congestion_point(&site));
+            let reads_probes = object.as_ref().is_some_and(|o| o.reads_probes());
+            let point = object.map(|object| {
+                let stream = Stream::new(net.seed, u64::from(base) + p as u64, Purpose::Point);
+                Box::new(Point { object, state: PointState::new(stream) })
+            });
+            sw.ports.push(Port {
+                data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
+                queued: 0,
+                countdown: i64::MAX / 2,
+                calm: 0,
+                free: 0,
+                service: TxRate::new(rate),
+                delay: link.map_or(0, |l| l.delay),
+                peer: 0,
+                sending: None,
+                special: true,
+                launched: 0,
+                launched_to: 0,
+                mixed: false,
+                reads_probes,
+                counted: sw.mmu.small.is_none(),
+                few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
+                mark_behind: u16::MAX,
+                idle_draws: 0,
+                mark_from: NEVER,
+                began: 0,
+                left: 0,
+                sent: 0,
+                last: 0,
+                left_control: 0,
+                in_band: 0,
+                flown: 0,
+                flown_from: 0,
+                longest: net.mtu.max(64),
+                queue_max: 0,
+                link,
+                service_rate: rate,
+                pause_out: VecDeque::new(),
+                control: Ring::default(),
+                last_control: 0,
+                paused_since: NEVER,
+                ramp: None,
+                draws: point.is_some().then(|| {
+                    let site = (u64::from(base) + p as u64) | (1 << 33);
+                    Box::new(Draws::new(Stream::new(net.seed, site, Purpose::Node)))
+                }),
+                stamp: None,
+                point,
+                out: PortOutcome::default(),
+            });
+        }
+        for p in 0..ports {
+            sw.with_point(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
+            sw.ports[p].settle_special(false);
+        }
+        sw.note_rare();
+        sw
+    }
+
+    /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
+    pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
+        let bytes = (within << 20) / self.fastest.0.max(1) + u64::from(net.mtu);
+        self.mmu.stays_quiet(bytes, bytes * self.linked as u64)
+            && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.pause_out.is_empty())
+    }
+
+    /// Notes the next of the rare events, which are neither arrivals nor ends of transmissions: changes, own messages, timers,
+    /// ticks. In their order at one moment, and without a branch: which it is cannot be predicted.
+    pub(crate) fn note_rare(&mut self) {
+        let change = self.changes.front().map_or((NEVER, 0), |c| (c.0, u32::from(c.1)));
+        let own = self.own.front().map_or(NEVER, |o| o.0);
+        let mut next = (change.0, order::CHANGE, change.1);
+        for later in [
+            (own, order::CONTROL, self.ports.len() as u32),
+            (self.timers.next, order::TIMER, 0),
+            (self.next_tick, order::TICK, 0),
+        ] {
+            next = if later.0 < next.0 { later } else { next };
+        }
+        self.rare = next.0;
+        self.rare_kind = (next.1, next.2);
+    }
+
+    /// That event.
+    #[inline]
+    pub(crate) fn next_rare(&self) -> Key {
+        (self.rare, self.rare_kind.0, self.rare_kind.1)
+    }
+
+    /// Carries out one of the rare events.
+    pub(crate) fn execute(&mut self, (time, kind, port): Key, net: &Net, wires: &mut Wires) {
+        self.now = time;
+        match kind {
+            order::CHANGE => {
+                if let Some((_, port, rate)) = self.changes.pop_front() {
+                    if let Some(before) = time.checked_sub(1) {
+                        self.touch(usize::from(port), before, wires);
+                    }
+                    let p = &mut self.ports[usize::from(port)];
+                    if p.sending.is_none() {
+                        p.free = p.free.max(time);
+                    }
+                    p.service = TxRate::new(rate);
+                    p.service_rate = rate;
+                    p.special = true;
+                }
+                self.note_rare();
+            }
+            order::TIMER => {
+                if let Some((port, slot)) = self.timers.pop() {
+                    let port = port as usize;
+                    let apart = self.ports[port].later(time + 1);
+                    self.look(port, apart, wires, |s, apart| {
+                        s.with_point(port, net, None, apart, |point, queue, ctl| {
+                            point.on_timer(Slot(slot), queue, ctl);
+                        });
+                    });
+                }
+                self.note_rare();
+            }
+            order::TICK => self.tick(net, wires),
+            order::CONTROL if port as usize == self.ports.len() => {
+                if let Some((_, dst, body)) = self.own.pop_front() {
+                    self.send_own(dst, body, net, wires);
+                }
+                self.note_rare();
+            }
+            _ => debug_assert!(false, "transmissions and arrivals are the sweep's"),
+        }
+    }
+
+    /// A frame arrived at input `input`.
+    pub(crate) fn arrive(&mut self, entry: Entry, input: usize, net: &Net, wires: &mut Wires) {
+        let frame = entry.frame;
+        match frame.kind() {
+            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
+            Kind::Data => {
+                let out = net.pick(self.index, &frame, &mut self.turn);
+                self.data(usize::from(out), frame, net, wires);
+            }
+            Kind::Control | Kind::InBand => self.message(frame, net, wires),
+        }
+    }
+
+    /// Brings a port up to date before something happens to it now, if that is not done event by event.
+    #[inline]
+    fn touch(&mut self, port: usize, last: u64, wires: &mut Wires) {
+        if self.lazy {
+            self.advance(port, last, self.now, wires);
+        }
+    }
+
+    fn pause(&mut self, port: usize, off: bool, wires: &mut Wires) {
+        self.touch(port, self.now - 1, wires);
+        self.events.add(self.now, 0x1000 | port as u64 | (u64::from(off) << 20));
+        let p = &mut self.ports[port];
+        p.special = true;
+        if off {
+            if !p.paused() {
+                p.paused_since = self.now;
+            }
+        } else if p.paused() {
+            p.out.paused += Time::from_ps(self.now - p.paused_since);
+            p.paused_since = NEVER;
+            if p.sending.is_none() {
+                p.free = p.free.max(self.now);
+            }
+        }
+    }
+
+    /// A data frame for output `out`.
+    pub(crate) fn data(&mut self, out: usize, mut frame: Frame, net: &Net, wires: &mut Wires) {
+        self.touch(out, self.now, wires);
+        self.count_cells(out, frame.len);
+        let port = &self.ports[out];
+        match self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued) {
+            Ok(()) => {
+                self.enqueue(out, &mut frame, wires);
+                let port = &mut self.ports[out];
+                port.countdown -= i64::from(frame.len);
+                if port.countdown <= 0 {
+                    self.sample(out, frame, false, Apart::default(), net);
+                }
+            }
+            Err(why) => {
+                let port = &mut self.ports[out];
+                match why {
+                    Refusal::OutputLimit => port.out.dropped_by_limit += 1,
+                    Refusal::Partition => port.out.dropped += 1,
+                }
+                self.drops.add(&frame);
+                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow(net.hosts)) << 20));
+                if let Some(point) = &port.point
+                    && point.state.sample_dropped
+                {
+                    port.countdown -= i64::from(frame.len);
+                    if port.countdown <= 0 {
+                        self.sample(out, frame, true, Apart::default(), net);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A transmission ends.
+    #[inline]
+    pub(crate) fn end(&mut self, p: usize, wires: &mut Wires) {
+        self.ends[p] = NEVER;
+        let port = &mut self.ports[p];
+        port.free = self.now;
+        let Some(kind) = port.sending.take() else { return };
+        let Some(link) = port.link else { return };
+        let entry = match kind {
+            Kind::Xoff | Kind::Xon => port.pause_out.pop_front(),
+            Kind::Control => port.control.pop_front(),
+            Kind::Data | Kind::InBand => port.data.pop_front(),
+        };
+        let Some(Entry { mut frame, .. }) = entry else { return };
+        let ready = self.now + link.delay;
+        let port = &mut self.ports[p];
+        match kind {
+            Kind::Xoff | Kind::Xon => wires.push_frame(link.peer, ready, &frame),
+            Kind::Control => {
+                port.left += u64::from(frame.len);
+                port.left_control += u64::from(frame.len);
+                port.out.control_sent += 1;
+                self.control_waits -= 1;
+                wires.push_frame(link.peer, ready, &frame);
+            }
+            Kind::Data | Kind::InBand => {
+                port.queued -= u64::from(frame.len);
+                port.left += u64::from(frame.len);
+                port.sent += 1;
+                if kind == Kind::Data {
+                    let (draws, idle) = (&mut port.draws, &mut port.idle_draws);
+                    if leaves_marked(&port.ramp, draws, idle, &port.data, port.queued, port.began) {
+                        frame.set_marked(true);
+                    }
+                }
+                let launched = std::mem::take(&mut port.launched) > 0;
+                let signal = if port.counted {
+                    self.mmu.free(p, usize::from(frame.input), frame.len)
+                } else {
+                    self.mmu.pool -= u64::from(frame.len);
+                    Signal::None
+                };
+                if !launched {
+                    wires.push_frame(link.peer, ready, &frame);
+                }
+                self.signal(signal, wires);
+            }
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! What depends on the moment, in a window whose frames are stored already.
+//!
+//! [`crate::fast::sweep`] stores the frames of a calm window without order, each at its place in its queue, and *then* comes to
+//! what is rare: samples that are due, probes among the data, own messages, timers, ticks, changes of rate. Each looks at
+//! one port, and what it needs of the port at its moment follows from the queue: what has left by then is found by replaying
+//! the transmitter, and what is stored but arrives later stands at the queue's end.
+
+use super::Switch;
+use super::port::Port;
+use crate::fast::frame::{AFTER, Entry, Key, NO_EVENT, TO_POINT, order};
+use crate::fast::wires::Wires;
+use crate::marks::{Mark, hit};
+use crate::net::Net;
+use cnsim_scheme_api::RampAt;
+
+/// Why a queue must be looked at when a frame that is stored ahead arrives. In this order, if for several reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// It is a probe among the data, which passes a congestion point.
+    Probe,
+    /// The queue may be longer with it than ever.
+    Peak,
+    /// The port's countdown runs out on it.
+    Sample,
+}
+
+/// A frame stored ahead at whose moment its queue must be looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Due {
+    /// When it arrives, ps.
+    at: u64,
+    /// Its input and the reason: the order of what is due at one moment.
+    rank: u32,
+    port: u16,
+    why: Why,
+    /// Frames stored behind it.
+    behind: u32,
+}
+
+impl Due {
+    #[inline(always)]
+    fn new(e: &Entry, why: Why, port: usize, behind: usize) -> Self {
+        let rank = u32::from(e.frame.input) << 2 | why as u32;
+        Self { at: e.ready, rank, port: port as u16, why, behind: behind as u32 }
+    }
+    fn is(&self, port: usize, why: Why) -> bool {
+        usize::from(self.port) == port && self.why == why
+    }
+    fn key(&self) -> Key {
+        (self.at, order::DATA, self.rank >> 2)
+    }
+}
+
+/// How a frame was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// Without consequence.
+    Calmly,
+    /// The same, but the port's countdown has run out.
+    AndDue,
+    /// Not: it needs the exact way.
+    Not,
+}
+
+/// What is in a queue, but not at the moment in question.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Apart {
+    /// Frames at its end that arrive later, and their bytes.
+    pub(super) behind: usize,
+    pub(crate) ahead: u64,
+    /// Of these, data, which the countdown counts.
+    pub(super) ahead_data: u64,
+    /// Bytes at its beginning that have left, and these with the control that has.
+    pub(super) gone: u64,
+    pub(super) left: u64,
+}
+
+impl Apart {
+    /// One more frame at the queue's end.
+    #[inline(always)]
+    fn and(mut self, e: &Entry) -> Self {
+        let len = u64::from(e.frame.len);
+        self.behind += 1;
+        self.ahead += len;
+        self.ahead_data += if e.frame.is_data() { len } else { 0 };
+        self
+    }
+}
+
+impl Port {
+    /// What is stored already though it arrives at `from` or later.
+    #[inline]
+    pub(crate) fn later(&self, from: u64) -> Apart {
+        let later = self.data.entries().iter().rev().take_while(|e| e.ready >= from);
+        later.fold(Apart::default(), Apart::and)
+    }
+
+    /// The last frames of the queue.
+    fn last_of(&self, frames: usize) -> Apart {
+        self.data.entries().iter().rev().take(frames).fold(Apart::default(), Apart::and)
+    }
+
+    /// Does data alone say when what leaves, and is nothing but the queue's largest length to be found when a frame arrives?
+    fn is_plain(&self) -> bool {
+        !(self.special | self.mixed) && self.ramp.is_none_or(|r| r.at != RampAt::Arrival)
+    }
+
+    /// Finds the largest length of a plain port's queue when one of its last `frames` frames arrived.
+    fn rise(&mut self, frames: usize) {
+        let all = self.data.entries();
+        let (before, last) = all.split_at(all.len().saturating_sub(frames));
+        let mut queued = before.iter().map(|e| u64::from(e.frame.len)).sum::<u64>();
+        // The first that has not left, and when it does.
+        let mut first = all.iter();
+        let end = |e: &Entry, free: u64| e.ready.max(free) + self.service.time(e.frame.len);
+        let mut leaving = first.next();
+        let mut leaves = leaving.map_or(AFTER, |e| end(e, self.free));
+        for e in last {
+            while leaves <= e.ready {
+                queued -= leaving.map_or(0, |e| u64::from(e.frame.len));
+                leaving = first.next();
+                leaves = leaving.map_or(AFTER, |e| end(e, leaves));
+            }
+            queued += u64::from(e.frame.len);
+            self.queue_max = self.queue_max.max(queued);
+        }
+    }
+
+    /// Bytes that have left by `now`, of data and in all, where nothing stops what waits.
+    fn gone_by(&self, now: u64) -> (u64, u64) {
+        let (mut data, mut all, mut free) = (0, 0, self.free);
+        if self.control.is_empty() {
+            for e in self.data.entries() {
+                free = e.ready.max(free) + self.service.time(e.frame.len);
+                if free > now {
+                    break;
+                }
+                data += u64::from(e.frame.len);
+            }
+            return (data, data);
+        }
+        let mut waiting = self.data.entries().iter().peekable();
+        let mut control = self.control.entries().iter().peekable();
+        let ready = |e: Option<&&Entry>| e.map_or(AFTER, |e| e.ready);
+        loop {
+            let (first, start) = (ready(control.peek()), ready(waiting.peek()));
+            let start = first.min(start).max(free);
+            let (head, tx) = match &self.link {
+                Some(link) if first <= start => (control.next(), link.tx),
+                _ => (waiting.next(), self.service),
+            };
+            let Some(head) = head else { return (data, all) };
+            free = start + tx.time(head.frame.len);
+            if free > now {
+                return (data, all);
+            }
+            let len = u64::from(head.frame.len);
+            all += len;
+            data += if first <= start { 0 } else { len };
+        }
+    }
+}
+
+impl Switch {
+    /// Does what is due before `end`, in order of time. All frames of the window, which began at `base`, are stored, and no
+    /// occupancy has come near a threshold.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn catch_up(&mut self, base: u64, end: u64, net: &Net, wires: &mut Wires) {
+        hit(Mark::CaughtUp);
+        for i in 0..self.ran_out.len() {
+            let p = usize::from(self.ran_out[i]);
+            self.look_for_sample(p, usize::MAX, base);
+            if self.probes_stored {
+                self.look_for_probes(p, base);
+            }
+        }
+        self.ran_out.clear();
+        self.probes_stored = false;
+        // Nothing can come between the frames of the window.
+        let alone = self.rare >= end && self.due.is_empty();
+        while let Some(p) = self.higher.pop() {
+            let p = usize::from(p);
+            let frames = self.ports[p].later(base).behind;
+            if alone && self.ports[p].is_plain() {
+                self.ports[p].rise(frames);
+                self.note_calm(p);
+            } else {
+                self.look_for_peaks(p, frames);
+            }
+        }
+        loop {
+            let rare = if self.rare < end { self.next_rare() } else { NO_EVENT };
+            match self.due.iter().enumerate().min_by_key(|(_, d)| (d.at, d.rank)) {
+                Some((i, &due)) if due.key() < rare => {
+                    self.due.swap_remove(i);
+                    let (p, now, behind) = (usize::from(due.port), due.at, due.behind as usize);
+                    match due.why {
+                        Why::Probe => self.probe_stored(p, now, behind, net, wires),
+                        Why::Peak => self.measure(p, now, behind, wires),
+                        Why::Sample => self.sample_stored(p, now, behind, net, wires),
+                    }
+                }
+                _ if rare.0 < end => self.execute(rare, net, wires),
+                _ => return,
+            }
+        }
+    }
+
+    /// The queue is to be measured when each of the last `frames` frames of it arrives.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_peaks(&mut self, p: usize, frames: usize) {
+        self.due.retain(|d| !d.is(p, Why::Peak));
+        let all = self.ports[p].data.entries();
+        for (behind, e) in all.iter().rev().take(frames).enumerate() {
+            self.due.push(Due::new(e, Why::Peak, p, behind));
+        }
+    }
+
+    /// A frame has arrived that its queue has stored, before `behind` others that arrive later: what follows from its length.
+    fn measure(&mut self, p: usize, now: u64, behind: usize, wires: &mut Wires) {
+        self.now = now;
+        let apart = self.ports[p].last_of(behind);
+        self.look(p, apart, wires, |s, apart| {
+            let port = &mut s.ports[p];
+            let queued = port.queued - apart.ahead - apart.gone;
+            port.queue_max = port.queue_max.max(queued);
+            if port.data.last_but_mut(behind).is_some_and(|e| e.frame.is_data())
+                && port.marks_arrival(queued)
+                && let Some(e) = port.data.last_but_mut(behind)
+            {
+                e.frame.set_marked(true);
+            }
+            s.note_calm(p);
+        });
+    }
+
+    /// Notes that a port's countdown has run out on a frame that was stored ahead, or that its congestion point is to look at one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_ran_out(&mut self, p: usize) {
+        if self.ran_out.last() != Some(&(p as u16)) && !self.ran_out.contains(&(p as u16)) {
+            self.ran_out.push(p as u16);
+        }
+    }
+
+    /// On which of the last `frames` frames of its queue, of those that arrive at `from` or later, does a port's countdown run
+    /// out, if on one?
+    #[inline]
+    pub(super) fn look_for_sample(&mut self, p: usize, frames: usize, from: u64) {
+        if frames == 0 {
+            return;
+        }
+        if !self.due.is_empty() {
+            self.due.retain(|d| !d.is(p, Why::Sample));
+        }
+        let port = &self.ports[p];
+        let (mut countdown, mut due) = (port.countdown, None);
+        // From the last on, as it has run out mostly on one of the last two.
+        let last = port.data.entries().iter().rev().take(frames);
+        for (behind, e) in last.take_while(|e| e.ready >= from).enumerate() {
+            if countdown > 0 {
+                break;
+            }
+            if e.frame.is_data() {
+                countdown += i64::from(e.frame.len);
+                due = Some(Due::new(e, Why::Sample, p, behind));
+            }
+        }
+        self.due.extend(due);
+    }
+
+    /// Stores a probe that comes among the data, where its queue's length has no consequence. What a congestion point makes of
+    /// it is found out later ([`Switch::catch_up`]).
+    pub(crate) fn store_in_band(&mut self, input: usize, entry: &Entry, net: &Net) -> Stored {
+        let f = &entry.frame;
+        if !self.may_be_ahead || !f.is_probe() || f.to() & TO_POINT != 0 {
+            return Stored::Not;
+        }
+        let out = net.choose(self.index, f.to(), f.flow(net.hosts), 0, &mut self.turn);
+        if self.store_calmly(usize::from(out), input, entry) == Stored::Not {
+            return Stored::Not;
+        }
+        let port = &mut self.ports[usize::from(out)];
+        // The countdown counts data.
+        port.countdown += i64::from(f.len);
+        port.in_band += 1;
+        if port.looks_at(f) {
+            self.note_ran_out(usize::from(out));
+            self.probes_stored = true;
+        }
+        Stored::Calmly
+    }
+
+    /// The congestion point of a port is to look at the probes of its queue that arrive at `from` or later.
+    fn look_for_probes(&mut self, p: usize, from: u64) {
+        let later = self.ports[p].data.entries().iter().rev().take_while(|e| e.ready >= from);
+        for (behind, e) in later.enumerate().filter(|(_, e)| !e.frame.is_data()) {
+            self.due.push(Due::new(e, Why::Probe, p, behind));
+        }
+    }
+
+    /// A probe passes a congestion point whose queue has stored it, before `behind` others that arrive later.
+    #[inline(never)]
+    fn probe_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
+        self.now = now;
+        let Some(&Entry { frame, .. }) = self.ports[p].data.last_but_mut(behind).map(|e| &*e) else { return };
+        // It is not in the queue yet.
+        let apart = self.ports[p].last_of(behind + 1);
+        let mut ends = false;
+        self.look_with(p, apart, wires, |s, apart, wires| {
+            ends = s.probed_apart(p, &frame, apart, net, wires)
+        });
+        if ends {
+            self.due.retain(|d| usize::from(d.port) != p || d.behind as usize != behind);
+            let port = &mut self.ports[p];
+            port.data.remove_but(behind);
+            port.in_band -= 1;
+            port.queued -= u64::from(frame.len);
+            if port.counted {
+                self.mmu.unstore_calmly(p, usize::from(frame.input), frame.len);
+            } else {
+                self.mmu.pool -= u64::from(frame.len);
+            }
+            wires.bodies.release(frame.ext);
+        }
+    }
+
+    /// The gate of a port fired on a frame that it has stored, before `behind` others that arrive later.
+    #[inline(never)]
+    pub(crate) fn sample_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
+        self.now = now;
+        let apart = self.ports[p].last_of(behind);
+        self.look(p, apart, wires, |s, apart| {
+            let all = s.ports[p].data.entries();
+            if let Some(e) = all.len().checked_sub(behind + 1).and_then(|i| all.get(i)) {
+                s.sample(p, e.frame, false, apart, net);
+            }
+        });
+    }
+
+    /// Looks at a port's queue now. Where nothing stops what waits, what has left can be told without bringing the port up to
+    /// date.
+    #[inline]
+    pub(super) fn look(
+        &mut self,
+        p: usize,
+        apart: Apart,
+        wires: &mut Wires,
+        look: impl FnOnce(&mut Self, Apart),
+    ) {
+        self.look_with(p, apart, wires, |s, apart, _| look(s, apart));
+    }
+
+    #[inline]
+    fn look_with(
+        &mut self,
+        p: usize,
+        mut apart: Apart,
+        wires: &mut Wires,
+        look: impl FnOnce(&mut Self, Apart, &mut Wires),
+    ) {
+        let port = &self.ports[p];
+        let told = self.lazy && !port.special;
+        let before = (port.ramp, port.stamp);
+        if told {
+            (apart.gone, apart.left) = port.gone_by(self.now);
+        } else {
+            self.touch(p, self.now, wires);
+        }
+        look(self, apart, wires);
+        let port = &mut self.ports[p];
+        let after = (port.ramp, port.stamp);
+        if told && after != before {
+            // What has left by now did so under the old ones.
+            port.set_ramp(before.0);
+            port.stamp = before.1;
+            // So did what is on its way; it is noted for that.
+            if port.launched == 0 && self.drain_mixed(p, self.now + 1, wires) {
+                self.begin(p, self.now);
+            } else {
+                self.touch(p, self.now, wires);
+            }
+            let port = &mut self.ports[p];
+            port.set_ramp(after.0);
+            port.stamp = after.1;
+            port.mixed |= after.1.is_some();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! An output port of a switch, and the sums of the conservation law.
+
+use super::ahead::Apart;
+use super::marking::Draws;
+use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
+use crate::net::Link;
+use crate::outcome::PortOutcome;
+use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{Bytes, CongestionPoint, PointState, Queue, Ramp, Rate};
+use std::collections::VecDeque;
+
+/// A congestion point with its state.
+#[derive(Debug)]
+pub(crate) struct Point {
+    pub(super) object: Box<dyn CongestionPoint>,
+    pub(super) state: PointState,
+}
+
+/// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of
+/// the cache.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Port {
+    pub(crate) data: Ring,
+    /// Bytes in `data`.
+    pub(crate) queued: u64,
+    pub(crate) countdown: i64,
+    /// Largest queue for which a frame can be stored without looking closer.
+    pub(crate) calm: u64,
+    /// The transmitter is free from this time on, when idle (ps).
+    pub(crate) free: u64,
+    /// Rate at which data is served.
+    pub(crate) service: TxRate,
+    /// Of the link: delay and receiving port.
+    pub(crate) delay: u64,
+    pub(crate) peer: u32,
+    /// The frame in transmission (the head of its queue).
+    pub(crate) sending: Option<Kind>,
+    /// The transmitter has more to consider than what waits.
+    pub(crate) special: bool,
+    /// Control waits as well, or tags are stamped.
+    pub(crate) mixed: bool,
+    /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
+    pub(crate) counted: bool,
+    /// Its congestion point looks at probes.
+    pub(crate) reads_probes: bool,
+    /// In a window two or three of the longest frames leave.
+    pub(crate) few: bool,
+    /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
+    pub(crate) mark_behind: u16,
+    /// Draws of the ramp that are known to mark nothing (`marking`).
+    pub(crate) idle_draws: u32,
+    /// A departure may be marked where more than this is queued.
+    pub(crate) mark_from: u64,
+    /// Bytes sent that were queued: data and control.
+    pub(crate) left: u64,
+    /// Frames sent that were queued as data.
+    pub(crate) sent: u64,
+    /// Latest time of the frames stored without looking closer.
+    pub(crate) last: u64,
+    /// Of `left`, what went before the data.
+    pub(crate) left_control: u64,
+    /// Control frames that were stored among the data.
+    pub(crate) in_band: u64,
+    /// Length and input of the frame that is on its wire until `free` and counts as sent, while nothing waits behind it; 0:
+    /// none (`sweep/thin.rs`).
+    pub(crate) flown: u16,
+    pub(crate) flown_from: u16,
+    /// Longest frame of the network.
+    pub(crate) longest: u16,
+    pub(crate) queue_max: u64,
+    /// The first frames of `data` that stand on their wire already, and the end of the last of them (`sweep/thin.rs`).
+    pub(crate) launched: u32,
+    pub(crate) launched_to: u64,
+    /// Control that has arrived, or will within this window: by (time, input).
+    pub(crate) control: Ring,
+    /// Latest time of that, or one that has gone by.
+    pub(crate) last_control: u64,
+    /// Smallest-rate stamp, packed.
+    pub(crate) stamp: Option<(u8, u32)>,
+    pub(crate) link: Option<Link>,
+    pub(crate) service_rate: Rate,
+    pub(crate) pause_out: VecDeque<Entry>,
+    /// Start of the transmission in progress: the mark that its frame carries was decided then.
+    pub(crate) began: u64,
+    /// In XOFF from the far end since.
+    pub(crate) paused_since: u64,
+    pub(crate) ramp: Option<Ramp>,
+    /// There are some where there is a congestion point.
+    pub(crate) draws: Option<Box<Draws>>,
+    pub(crate) point: Option<Box<Point>>,
+    pub(crate) out: PortOutcome,
+}
+
+impl Port {
+    pub(crate) fn paused(&self) -> bool {
+        self.paused_since != NEVER
+    }
+    /// As a congestion point sees it, at its moment. Control of time and input
+    /// from `until` on has not either.
+    pub(crate) fn view(&self, apart: Apart, until: (u64, u16)) -> Queue {
+        let control = self.control.entries().iter().filter(|e| (e.ready, e.frame.input) < until);
+        Queue {
+            len: Bytes::new(self.queued - apart.ahead - apart.gone),
+            line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
+            service_rate: self.service_rate,
+            // All that was stored has left or waits.
+            arrived: self.left + self.queued - apart.ahead
+                + control.map(|e| u64::from(e.frame.len)).sum::<u64>(),
+            sent: self.left + apart.left,
+            dropped: self.out.dropped + self.out.dropped_by_limit,
+        }
+    }
+    /// Does anything follow from it that a probe gets here?
+    pub(super) fn looks_at(&self, probe: &Frame) -> bool {
+        self.reads_probes || probe.is_for_point()
+    }
+    /// The first frame of its queue, of `len` bytes, has left by `done`: it counts as sent, and the transmitter is free.
+    #[inline(always)]
+    pub(crate) fn first_sent(&mut self, len: u16, done: u64) {
+        self.data.skip();
+        self.left += u64::from(len);
+        self.sent += 1;
+        self.free = done;
+    }
+    /// Frames of `sent` that were control. They are counted as they are stored, so that nothing is asked as they leave.
+    pub(crate) fn sent_in_band(&self) -> u64 {
+        let waits = if self.in_band > 0 {
+            self.data.entries().iter().filter(|e| !e.frame.is_data()).count()
+        } else {
+            0
+        };
+        self.in_band - waits as u64
+    }
+    /// Bits of data sent.
+    pub(crate) fn sent_bits(&self) -> u64 {
+        (self.left - self.left_control - self.sent_in_band() * u64::from(CONTROL)) * 8
+    }
+    /// Must the transmitter consider more than what waits and what it is about?
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.paused() || self.service.stopped() || self.link.is_none() || !self.pause_out.is_empty()
+    }
+    /// Notes anew what the transmitter has to consider; `busy`: a transmission in progress is noted.
+    pub(crate) fn settle_special(&mut self, busy: bool) {
+        self.special = busy || self.is_stopped();
+        self.mixed = self.stamp.is_some() || !self.control.is_empty();
+    }
+}
+
+/// Sums for the conservation law: frames and their identities.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) frames: u64,
+    pub(crate) identity: u64,
+}
+
+impl Ledger {
+    #[inline]
+    pub(crate) fn add(&mut self, f: &Frame) {
+        self.frames += 1;
+        self.identity = self.identity.wrapping_add(f.identity());
+    }
+    pub(crate) fn merge(&mut self, o: &Ledger) {
+        self.frames += o.frames;
+        self.identity = self.identity.wrapping_add(o.identity);
+    }
+}

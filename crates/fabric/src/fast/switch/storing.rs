@@ -1,0 +1,141 @@
+//! Storing frames: queues, the memory behind them, and the PAUSE that follows from it.
+//!
+//! Where an output has cells of its own, one for each input, no cell is larger than the queue. So as long as the queue is shorter
+//! than the least that matters of a cell, nothing follows from its cells, and they are not kept: that saves a line of the
+//! cache for each frame. They are counted when the queue first grows beyond, and kept from then on.
+
+use super::Switch;
+use super::ahead::Stored;
+use crate::fast::frame::{Entry, Frame, Kind, NEVER};
+use crate::fast::mmu::Signal;
+use crate::fast::wires::Wires;
+use crate::spec::PauseTransport;
+use cnsim_scheme_api::{Ramp, RampAt};
+
+impl Switch {
+    /// Puts an admitted frame of the data class into its queue.
+    pub(super) fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
+        let port = &mut self.ports[out];
+        let signal = if port.counted {
+            self.mmu.store(out, usize::from(frame.input), frame.len)
+        } else {
+            self.mmu.pool += u64::from(frame.len);
+            Signal::None
+        };
+        port.queued += u64::from(frame.len);
+        port.queue_max = port.queue_max.max(port.queued);
+        port.in_band += u64::from(!frame.is_data());
+        if frame.is_data() && port.marks_arrival(port.queued) {
+            frame.set_marked(true);
+        }
+        port.data.push_back(&Entry { ready: self.now, frame: *frame });
+        self.note_calm(out);
+        self.signal(signal, wires);
+    }
+
+    /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
+    /// uncounted, they are counted from now on.
+    #[inline]
+    pub(super) fn count_cells(&mut self, out: usize, len: u16) {
+        let port = &mut self.ports[out];
+        if port.counted || self.mmu.small.is_some_and(|small| port.queued + u64::from(len) <= small) {
+            return;
+        }
+        debug_assert!(self.mmu.small.is_some_and(|small| port.queued <= small));
+        port.counted = true;
+        for e in port.data.entries() {
+            self.mmu.count(out, usize::from(e.frame.input), e.frame.len);
+        }
+        self.note_calm(out);
+    }
+
+    /// Notes anew how long a queue may grow before a frame needs a closer look: up to its largest, as long as nothing
+    /// follows from it.
+    pub(super) fn note_calm(&mut self, out: usize) {
+        let most = self.most(out);
+        let port = &mut self.ports[out];
+        port.calm = port.queue_max.min(most);
+    }
+
+    /// How long a queue may grow before something follows from it: its limit, its ramp at arrival, the need to count its cells.
+    fn most(&self, out: usize) -> u64 {
+        let port = &self.ports[out];
+        let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
+        let ramp = port.ramp.map_or(NEVER, low);
+        let small = self.mmu.small.filter(|_| !port.counted).unwrap_or(NEVER);
+        self.mmu.output_limit.min(ramp).min(small)
+    }
+
+    /// May a queue have grown beyond its largest, so that only the new largest follows from it? That is found out later
+    /// ([`Switch::catch_up`]), where frames are stored ahead of what precedes them.
+    #[cold]
+    #[inline(never)]
+    fn only_peaks(&mut self, out: usize, queued: u64) -> bool {
+        if !self.may_be_ahead || queued > self.most(out) {
+            return false;
+        }
+        if !self.higher.contains(&(out as u16)) {
+            self.higher.push(out as u16);
+        }
+        true
+    }
+
+    /// Stores a data frame that arrives at `entry.ready` without bringing its port up to date, where nothing depends on
+    /// that: the occupancies known are upper bounds, and as such below all thresholds.
+    #[inline(always)]
+    pub(crate) fn store_calmly(&mut self, out: usize, input: usize, entry: &Entry) -> Stored {
+        let len = u64::from(entry.frame.len);
+        let port = &mut self.ports[out];
+        let queued = port.queued + len;
+        if queued > port.calm && !self.only_peaks(out, queued) {
+            return Stored::Not;
+        }
+        let port = &mut self.ports[out];
+        if !port.counted {
+            self.mmu.pool += len;
+        } else if !self.mmu.store_calmly(out, input, entry.frame.len) {
+            return Stored::Not;
+        }
+        port.queued = queued;
+        port.countdown -= len as i64;
+        port.data.place(&mut port.last, entry);
+        if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
+    }
+
+    /// Sends XOFF or XON where the memory says so.
+    #[inline]
+    pub(super) fn signal(&mut self, signal: Signal, wires: &mut Wires) {
+        if signal != Signal::None {
+            self.signalled(signal, wires);
+        }
+    }
+
+    #[cold]
+    fn signalled(&mut self, signal: Signal, wires: &mut Wires) {
+        let domain = match signal {
+            Signal::None => return,
+            Signal::Watch => return self.find_critical(),
+            Signal::Change(domain) => domain,
+        };
+        if self.lazy {
+            self.find_critical();
+        }
+        let kind = if self.mmu.off[domain] { Kind::Xoff } else { Kind::Xon };
+        let all = self.mmu.is_global();
+        let targets = if all { 0..self.ports.len() } else { domain..(domain + 1).min(self.ports.len()) };
+        for t in targets {
+            let Some(link) = self.ports[t].link else { continue };
+            self.ports[t].out.xoffs += u64::from(kind == Kind::Xoff);
+            let frame = Frame::pause(kind);
+            match self.pause_transport {
+                PauseTransport::Wire => {
+                    wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
+                }
+                PauseTransport::Frame => {
+                    self.ports[t].special = true;
+                    self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The wires between nodes.
+
+use crate::fast::bodies::{Bodies, Body, Direct};
+use crate::fast::frame::{Entry, Frame, Kind};
+use crate::fast::inbox::Inbox;
+use crate::fast::wheel::Wheel;
+
+/// A frame on its way to a node of another partition.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Foreign {
+    pub(crate) port: u32,
+    pub(crate) entry: Entry,
+    /// Of a control frame; on the heap, so that a data frame takes one line of the cache.
+    pub(crate) body: Option<Box<Body>>,
+}
+
+/// Bit of a link's `peer` that says: owned by another worker; the rest is the port's number in the network.
+pub(crate) const FOREIGN: u32 = 1 << 31;
+
+/// Bit of a link's `peer` that says: owned by this worker, and who receives is to be entered in its wheel.
+pub(crate) const WATCHED: u32 = 1 << 30;
+
+/// The receiving ports that a worker owns, and what it sends elsewhere. Ports are numbered within the worker.
+#[derive(Debug, Default)]
+pub(crate) struct Wires {
+    /// The owned ones.
+    pub(crate) inboxes: Vec<Inbox>,
+    /// Who is to be visited when, where windows hold few frames.
+    pub(crate) wheel: Wheel,
+    /// Worker of each port of the network; empty where there is but one.
+    pub(crate) owner: Vec<u16>,
+    /// For each worker, in order.
+    pub(crate) foreign: Vec<Vec<Foreign>>,
+    /// Feedback that takes no link, of this turn.
+    pub(crate) direct: Vec<Direct>,
+    /// Of the control frames on the wires and at the nodes, but for probes that have not left their host.
+    pub(crate) bodies: Bodies,
+}
+
+impl Wires {
+    /// One more receiving port, with places to begin with and its number at its node.
+    pub(crate) fn add(&mut self, places: usize, input: u16) {
+        self.inboxes.push(Inbox::new(places, input));
+    }
+    /// Sends a frame to a receiving port. The body of a control frame stays where it is.
+    #[inline(always)]
+    pub(crate) fn push_frame(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if let Some(inbox) = self.inboxes.get_mut(port as usize) {
+            inbox.put(ready, frame);
+        } else {
+            self.push_away(port, ready, frame);
+        }
+    }
+    /// The same with the tag lowered to a stamp: where it is put, as a frame can be read in one piece only a while after a part
+    /// of it was written.
+    #[inline(always)]
+    pub(crate) fn push_stamped(&mut self, port: u32, ready: u64, frame: &Frame, stamp: Option<(u8, u32)>) {
+        match self.inboxes.get_mut(port as usize) {
+            Some(inbox) if !inbox.overtaken => {
+                inbox.put(ready, frame);
+                if let Some(e) = inbox.last_mut() {
+                    e.frame.stamp(stamp);
+                }
+            }
+            _ => {
+                let mut frame = *frame;
+                frame.stamp(stamp);
+                self.push_frame(port, ready, &frame);
+            }
+        }
+    }
+    /// The same, marked on its way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn push_marked(&mut self, port: u32, ready: u64, frame: &Frame) {
+        let mut frame = *frame;
+        frame.set_marked(true);
+        self.push_frame(port, ready, &frame);
+    }
+    #[inline(never)]
+    fn push_away(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if port & FOREIGN == 0 {
+            return self.push_watched(port, ready, frame);
+        }
+        let entry = Entry { ready, frame: *frame };
+        let body = if frame.has_body() { self.bodies.take(frame.ext).map(Box::new) } else { None };
+        let port = port & !FOREIGN;
+        let to = self.owner.get(port as usize).copied().unwrap_or_default();
+        let list = self.foreign.get_mut(usize::from(to));
+        debug_assert!(list.is_some(), "port {port} belongs to worker {to}, which is none");
+        if let Some(list) = list {
+            list.push(Foreign { port, entry, body });
+        }
+    }
+    /// Sends a frame where windows hold few.
+    #[inline(always)]
+    pub(crate) fn push_early(&mut self, port: u32, ready: u64, frame: &Frame) {
+        if port & FOREIGN == 0 {
+            self.push_watched(port, ready, frame)
+        } else {
+            self.push_away(port, ready, frame)
+        }
+    }
+    /// Sends a frame to a receiving port of this worker and enters its node in the wheel.
+    #[inline(always)]
+    pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {
+        let at = (port & !WATCHED) as usize;
+        let inbox = self.inboxes.get_mut(at);
+        debug_assert!(inbox.is_some(), "receiving port {at} is not here");
+        let Some(inbox) = inbox else { return };
+        let alone = inbox.front().is_none();
+        inbox.put(ready, frame);
+        self.wheel.announce(at, ready, frame.is_data(), alone);
+    }
+    /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
+    pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
+        if let Some(body) = body {
+            entry.frame.ext = self.bodies.put(body);
+        }
+        if let Some(inbox) = self.inboxes.get_mut((port & !WATCHED) as usize) {
+            inbox.overtaken |= matches!(entry.frame.kind(), Kind::Xoff | Kind::Xon);
+        }
+        self.push_frame(port, entry.ready, &entry.frame);
+    }
+    /// Takes a data frame of a time back from a receiving port of this worker, where nothing but a PAUSE can have come after it.
+    pub(crate) fn take_back(&mut self, port: u32, ready: u64) {
+        let inbox = self.inboxes.get_mut((port & !WATCHED) as usize);
+        debug_assert!(
+            inbox.is_some(),
+            "a frame is taken back from port {port:#x}, which another worker reads"
+        );
+        if let Some(inbox) = inbox {
+            inbox.take_back(ready);
+        }
+    }
+    /// First entry of a receiving port.
+    #[inline]
+    pub(crate) fn head(&self, port: u32) -> Option<&Entry> {
+        self.inboxes[port as usize].front()
+    }
+    /// Takes the first entry.
+    #[inline]
+    pub(crate) fn pop(&mut self, port: u32) -> Option<Entry> {
+        self.inboxes[port as usize].pop_front()
+    }
+}

@@ -1,0 +1,172 @@
+//! What happens next: events in their order, and what a node may do in its turn.
+//!
+//! A node plans its own events in the [`Agenda`]; the arrival of a frame is an event of the receiver. Events of one moment are
+//! ordered by what they are, never by who planned them first: [`Kind`], then node, then port or object.
+
+use super::frame::Frame;
+use crate::net::{Link, Net};
+use cnsim_scheme_api::{Feedback, FlowId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A time that never comes, ps.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// Kinds of events, in the order in which simultaneous ones happen at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A scheduled change of a port's service rate.
+    Change,
+    /// XOFF or XON arrives.
+    Pause,
+    /// The last bit of a frame leaves a port.
+    End,
+    /// A control frame arrives, or a message of the node's own is ready.
+    Control,
+    /// A frame of a data class arrives.
+    Data,
+    /// A timer expires.
+    Timer,
+    /// A source's slot begins.
+    Slot,
+    /// An idle transmitter looks for a frame.
+    Start,
+    /// A bin of the recording ends.
+    Tick,
+}
+
+/// Something that happens at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Event {
+    /// When, ps.
+    pub(crate) time: u64,
+    /// What.
+    pub(crate) kind: Kind,
+    /// Where.
+    pub(crate) node: u32,
+    /// Port, source or timer.
+    pub(crate) index: u64,
+}
+
+/// The events to come. An event is planned or not: planning it twice is planning it once.
+#[derive(Debug, Default)]
+pub(crate) struct Agenda(BTreeSet<Event>);
+
+impl Agenda {
+    /// Plans an event; one that never comes is not planned.
+    pub(crate) fn plan(&mut self, event: Event) {
+        if event.time != NEVER {
+            self.0.insert(event);
+        }
+    }
+    /// Takes an event back.
+    pub(crate) fn cancel(&mut self, event: Event) {
+        self.0.remove(&event);
+    }
+    /// Takes the next event, if it comes before `end`.
+    pub(crate) fn next_before(&mut self, end: u64) -> Option<Event> {
+        let first = self.0.first().filter(|e| e.time < end).copied()?;
+        self.0.remove(&first);
+        Some(first)
+    }
+}
+
+/// A frame on its way to another node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// Number of the receiving port in the network, and its node.
+    pub(crate) port: u32,
+    pub(crate) node: u32,
+    /// When it counts there: propagation and processing have passed.
+    pub(crate) at: u64,
+    /// The frame.
+    pub(crate) frame: Frame,
+}
+
+/// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// The host; none: all hosts.
+    pub(crate) to: Option<u32>,
+    /// When it reaches it.
+    pub(crate) at: u64,
+    /// Node that says it.
+    pub(crate) from: u32,
+    /// The flow that it is about.
+    pub(crate) flow: FlowId,
+    /// What it says.
+    pub(crate) feedback: Feedback,
+}
+
+/// What a node has done to others in its turn: nodes meet nowhere else.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    /// Frames put on links.
+    pub(crate) sent: Vec<Sent>,
+    /// Feedback without frames.
+    pub(crate) told: Vec<Told>,
+}
+
+/// A node's turn: one event is carried out, at one moment.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    /// The moment, ps.
+    pub(crate) now: u64,
+    /// The node.
+    pub(crate) node: u32,
+    /// What does not change during a run.
+    pub(crate) net: &'a Net,
+    /// Where the node plans what it will do.
+    pub(crate) agenda: &'a mut Agenda,
+    /// Where it puts what others will see.
+    pub(crate) out: &'a mut Outbox,
+}
+
+impl Turn<'_> {
+    /// Plans an event of this node.
+    pub(crate) fn plan(&mut self, time: u64, kind: Kind, index: u64) {
+        self.agenda.plan(Event { time, kind, node: self.node, index });
+    }
+    /// Puts a frame on a link whose last bit leaves now.
+    pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
+        self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at: self.now + link.delay, frame });
+    }
+}
+
+/// Timers of one node: a few slots for each of its objects. Starting one that runs starts it anew.
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    /// When each of those that run expires.
+    at: BTreeMap<(u32, u8), u64>,
+}
+
+impl Timers {
+    fn event(turn: &Turn<'_>, (object, slot): (u32, u8), time: u64) -> Event {
+        let index = u64::from(object) << 8 | u64::from(slot);
+        Event { time, kind: Kind::Timer, node: turn.node, index }
+    }
+    /// Starts a timer that expires at `at`.
+    pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64, turn: &mut Turn<'_>) {
+        self.stop(object, slot, turn);
+        self.at.insert((object, slot), at);
+        turn.agenda.plan(Self::event(turn, (object, slot), at));
+    }
+    /// Stops it, if it runs.
+    pub(crate) fn stop(&mut self, object: u32, slot: u8, turn: &mut Turn<'_>) {
+        if let Some(at) = self.at.remove(&(object, slot)) {
+            turn.agenda.cancel(Self::event(turn, (object, slot), at));
+        }
+    }
+    /// Stops all timers of an object.
+    pub(crate) fn stop_all(&mut self, object: u32, turn: &mut Turn<'_>) {
+        let running: Vec<u8> = self.at.range((object, 0)..=(object, u8::MAX)).map(|(key, _)| key.1).collect();
+        for slot in running {
+            self.stop(object, slot, turn);
+        }
+    }
+    /// The timer of an event has expired: its object and slot.
+    pub(crate) fn expired(&mut self, index: u64) -> (u32, u8) {
+        let timer = ((index >> 8) as u32, index as u8);
+        self.at.remove(&timer);
+        timer
+    }
+}

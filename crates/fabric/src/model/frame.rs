@@ -1,0 +1,173 @@
+//! What travels: data, control (feedback and probes), PAUSE.
+//!
+//! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
+
+use super::agenda::Kind;
+use crate::check::Ledger;
+use cnsim_scheme_api::{Feedback, FlowId, PointId, Probe, Tag};
+
+/// Length of a control frame and of a PAUSE: the smallest of Ethernet, bytes.
+pub(crate) const SMALLEST: u16 = 64;
+
+/// The queue in which a frame waits at a port, in order of priority: none of a later one starts while one of an earlier one may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lane {
+    /// PAUSE: goes ahead of all, and is never stopped.
+    Pause,
+    /// Feedback and probes at strict priority: never stopped by PAUSE.
+    Control,
+    /// Data of a class, and in the first class control that travels among it: stopped by the PAUSE of the class.
+    Data(u8),
+}
+
+/// The class of data that congestion management is about.
+pub(crate) const MANAGED: Lane = Lane::Data(0);
+
+/// A frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// Bytes on the link.
+    pub(crate) len: u16,
+    /// Where it waits.
+    pub(crate) lane: Lane,
+    /// The port by which it came into the switch where it is; a switch's own messages come by one beyond the last.
+    pub(crate) input: u16,
+    /// What it carries.
+    pub(crate) body: Body,
+}
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// Data.
+    Data(Data),
+    /// A message or a probe.
+    Control(Control),
+    /// XOFF or XON of a class.
+    Pause(Pause),
+}
+
+/// What a PAUSE frame says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pause {
+    /// XOFF, or XON?
+    pub(crate) off: bool,
+    /// The class that it stops or lets go.
+    pub(crate) class: u8,
+}
+
+impl Pause {
+    /// As it stands in the hash of events.
+    pub(crate) fn code(self) -> u64 {
+        0x1000 | u64::from(self.off) << 20 | u64::from(self.class) << 24
+    }
+}
+
+/// A data frame's header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Data {
+    /// Source host.
+    pub(crate) src: u32,
+    /// Destination host.
+    pub(crate) dst: u32,
+    /// Its number at its source: a running one, of which the upper half names a finite flow ([`crate::flows`]).
+    pub(crate) number: u32,
+    /// Is it of a finite flow?
+    pub(crate) finite: bool,
+    /// When its source made it, ps.
+    pub(crate) born: u64,
+    /// What schemes wrote into it.
+    pub(crate) tag: Tag,
+    /// Marked by a ramp.
+    pub(crate) marked: bool,
+    /// Its limiter has counted its bytes already.
+    pub(crate) counted: bool,
+}
+
+/// A control frame's content.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Control {
+    /// The flow that it is about.
+    pub(crate) flow: FlowId,
+    /// Where it goes.
+    pub(crate) to: To,
+    /// What it says.
+    pub(crate) says: Says,
+}
+
+/// Where a control frame goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum To {
+    /// A host.
+    Host(u32),
+    /// All hosts, along the spanning tree.
+    Everyone,
+    /// A congestion point.
+    Point(PointId),
+}
+
+/// What a control frame says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Says {
+    /// A message to reaction points.
+    Feedback(Feedback),
+    /// A probe on its way.
+    Probe(Probe),
+}
+
+impl Data {
+    /// Number of its pair of hosts.
+    pub(crate) fn flow(&self, hosts: u32) -> FlowId {
+        FlowId(self.src * hosts + self.dst)
+    }
+    /// Writes a tag: it has 32 bits in the frame, so a rate is rounded to what they can say.
+    pub(crate) fn write(&mut self, tag: Tag) {
+        let (kind, bits) = tag.pack();
+        self.tag = Tag::unpack(kind, bits);
+    }
+    /// Lowers a rate-discovery tag to `least`, if it is one and above that.
+    pub(crate) fn lower(&mut self, least: Tag) {
+        if let (Tag::RateDiscovery(rate), Tag::RateDiscovery(least)) = (self.tag, least) {
+            self.write(Tag::RateDiscovery(rate.min(least)));
+        }
+    }
+}
+
+impl Frame {
+    /// A data frame of a class.
+    pub(crate) fn data(class: u8, len: u16, data: Data) -> Self {
+        Self { len, lane: Lane::Data(class), input: 0, body: Body::Data(data) }
+    }
+    /// A control frame.
+    pub(crate) fn control(lane: Lane, control: Control) -> Self {
+        Self { len: SMALLEST, lane, input: 0, body: Body::Control(control) }
+    }
+    /// XOFF or XON.
+    pub(crate) fn pause(pause: Pause) -> Self {
+        Self { len: SMALLEST, lane: Lane::Pause, input: 0, body: Body::Pause(pause) }
+    }
+    /// The event of its arrival.
+    pub(crate) fn arrival(&self) -> Kind {
+        match self.lane {
+            Lane::Pause => Kind::Pause,
+            Lane::Control => Kind::Control,
+            Lane::Data(_) => Kind::Data,
+        }
+    }
+    /// Its header, if it is data.
+    pub(crate) fn as_data(&self) -> Option<&Data> {
+        match &self.body {
+            Body::Data(data) => Some(data),
+            _ => None,
+        }
+    }
+}
+
+impl Ledger {
+    /// Enters those of these frames that are data.
+    pub(crate) fn enter_all<'a>(&mut self, frames: impl IntoIterator<Item = &'a Frame>) {
+        for data in frames.into_iter().filter_map(Frame::as_data) {
+            self.enter(data.src, data.dst, data.number);
+        }
+    }
+}

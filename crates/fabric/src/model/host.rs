@@ -1,0 +1,444 @@
+//! A host: its sources' frames wait in queues, meet their limiters, and take turns at the link.
+//!
+//! What arrives is taken in [`super::sink`]; what feedback does to limiters is in [`super::steering`].
+
+use super::agenda::{Event, Kind, Timers, Turn};
+use super::frame::{Body, Data, Frame, Lane, MANAGED, Says};
+use super::limiter::{Limiters, RateLimiter};
+use super::port::Transmitter;
+use super::record::Samples;
+use super::sink::Sink;
+use super::source::{Offer, Source};
+use super::steering::{Deferred, key_of};
+use super::voq::Voqs;
+use crate::check::{ControlBooks, Hash, HostBooks, Ledger};
+use crate::flows::number;
+use crate::net::Net;
+use crate::outcome::{HostOutcome, Series, SeriesKind};
+use crate::spec::{HostQueues, HostSpec, LimiterPosition};
+use cnsim_scheme_api::{NodeId, Plan, Rate, Tag, Time};
+use std::collections::VecDeque;
+
+/// Frames that a greedy source keeps waiting at most: one to send and one to follow.
+const GREEDY: usize = 2;
+
+/// Where a frame of a source waits: with others of its class, of its destination, or with its limiter at this place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Fifo,
+    Voq,
+    Limiter(usize),
+}
+
+/// A host.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(super) id: u32,
+    /// Its settings; the sources stand in `sources`.
+    pub(super) spec: HostSpec,
+    /// What its scheme says of itself.
+    pub(super) plan: Plan,
+    pub(super) line_rate: Rate,
+    pub(super) port: Transmitter,
+    sources: Vec<Source>,
+    /// Frames generated so far.
+    generated: u32,
+    /// Control that goes first, in XOFF too.
+    pub(super) control: VecDeque<Frame>,
+    /// Probes of the data class: ahead of the data, stopped by PAUSE.
+    pub(super) probes: VecDeque<Frame>,
+    /// Application queue and NIC buffer of the first class: data, and control that travels among it.
+    pub(super) fifo: VecDeque<Frame>,
+    /// An application FIFO ahead of limiters and FIFO, of the first class, where the host has one.
+    ahead: VecDeque<Frame>,
+    /// The same for data of each later class.
+    others: Vec<VecDeque<Frame>>,
+    /// In place of the FIFO for data of the first class, a queue for each destination.
+    pub(super) voqs: Option<Voqs>,
+    pub(super) limiters: Limiters,
+    /// Whose turn it is at the link: the FIFO's (0) or that of the limiter at a place (place + 1).
+    turn: usize,
+    /// Limiters at the source that wait for room in the FIFO, in order.
+    pub(super) blocked: VecDeque<usize>,
+    pub(super) timers: Timers,
+    pub(super) deferred: Deferred,
+    /// Feedback messages that have arrived.
+    pub(super) messages: u64,
+    pub(super) sink: Sink,
+    made: Ledger,
+    pub(super) out: HostOutcome,
+    pub(super) books: ControlBooks,
+    pub(super) events: Hash,
+    control_sent: u64,
+    /// Limiter rates recorded: by destination.
+    rates: Vec<(u32, Samples)>,
+    /// Why the run cannot go on.
+    pub(crate) failure: Option<String>,
+}
+
+impl Host {
+    /// Host number `turn.node`, with its first events planned.
+    pub(crate) fn new(spec: &HostSpec, turn: &mut Turn<'_>) -> Option<Self> {
+        let (net, id) = (turn.net, turn.node);
+        let link = net.links[net.ports[id as usize] as usize]?;
+        let sources: Vec<Source> =
+            (spec.sources.iter().enumerate()).map(|(i, s)| Source::new(s, (id, i), link.tx, net)).collect();
+        for (i, source) in sources.iter().enumerate() {
+            turn.plan(source.next, Kind::Slot, i as u64);
+        }
+        let mine = net.record.rates.iter().filter(|f| f.0.0 == id);
+        let rates: Vec<_> = mine.map(|f| (f.1.0, Samples::default())).collect();
+        if !rates.is_empty() && net.record.bin > Time::ZERO {
+            turn.plan(net.record.bin.as_ps(), Kind::Tick, 0);
+        }
+        let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
+        Some(Self {
+            id,
+            spec: HostSpec { sources: Vec::new(), ..spec.clone() },
+            plan,
+            line_rate: link.rate,
+            port: Transmitter::new(0, Some(link), net.classes.len()),
+            sources,
+            generated: 0,
+            control: VecDeque::new(),
+            probes: VecDeque::new(),
+            fifo: VecDeque::new(),
+            ahead: VecDeque::new(),
+            others: vec![VecDeque::new(); net.classes.len() - 1],
+            voqs: (spec.queues == HostQueues::PerDestination).then(Voqs::default),
+            limiters: Limiters::default(),
+            turn: 0,
+            blocked: VecDeque::new(),
+            timers: Timers::default(),
+            deferred: Deferred::default(),
+            messages: 0,
+            sink: Sink::new(net, id, spec.scheme, plan, link.rate),
+            made: Ledger::default(),
+            out: HostOutcome::default(),
+            books: ControlBooks::new(net, spec.scheme),
+            events: Hash::default(),
+            control_sent: 0,
+            rates,
+            failure: None,
+        })
+    }
+
+    /// Where frames meet their limiters. Virtual output queues are paced in place.
+    pub(super) fn limited_at_source(&self) -> bool {
+        self.voqs.is_none() && self.spec.limiter_position == LimiterPosition::AtSource
+    }
+
+    /// Carries out an event of its own.
+    pub(crate) fn execute(&mut self, event: Event, turn: &mut Turn<'_>) {
+        match event.kind {
+            Kind::End => self.end(turn),
+            Kind::Start => self.start(turn),
+            Kind::Slot => self.slot(event.index as usize, turn),
+            Kind::Timer => self.expire(event.index, turn),
+            Kind::Control => self.hear_deferred(turn),
+            Kind::Tick => {
+                turn.plan(turn.now + turn.net.record.bin.as_ps(), Kind::Tick, 0);
+                let now: Vec<f64> = self.rates.iter().map(|r| self.rate_to(r.0)).collect();
+                self.rates.iter_mut().zip(now).for_each(|(r, rate)| r.1.take(rate));
+            }
+            Kind::Change | Kind::Pause | Kind::Data => {}
+        }
+    }
+
+    /// A frame has arrived.
+    pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+        match frame.body {
+            Body::Pause(_) if self.spec.faults.ignores_pause => {}
+            Body::Pause(pause) => {
+                self.events.add(turn.now, pause.code());
+                self.out.pauses += u64::from(pause.off);
+                self.port.pause(pause, turn);
+            }
+            Body::Data(data) => match self.sink.take(&data, frame.len, turn) {
+                Ok(asked) => self.reflect(data.flow(turn.net.hosts), asked, turn),
+                Err(cause) => self.fail("receiver", &cause, turn.now),
+            },
+            Body::Control(control) => match control.says {
+                Says::Feedback(feedback) => self.hear(control.flow, feedback, turn),
+                Says::Probe(probe) => {
+                    let asked = self.sink.take_probe(control.flow, &probe, turn);
+                    self.reflect(control.flow, asked, turn);
+                }
+            },
+        }
+    }
+
+    /// A slot of a source begins.
+    fn slot(&mut self, i: usize, turn: &mut Turn<'_>) {
+        let Some(source) = self.sources.get_mut(i) else { return };
+        let (offer, greedy) = (source.slot(), source.is_greedy());
+        turn.plan(source.next, Kind::Slot, i as u64);
+        let Some(offer) = offer else { return };
+        if self.accept(offer, greedy, turn)
+            && let Some(source) = self.sources.get_mut(i)
+        {
+            source.taken(offer.len);
+        }
+    }
+
+    /// A source offers a frame. A greedy one waits where there is no room (false); another's frame is discarded then.
+    fn accept(&mut self, offer: Offer, greedy: bool, turn: &mut Turn<'_>) -> bool {
+        let managed = Lane::Data(offer.class) == MANAGED;
+        if managed && !greedy && self.spec.backlog_frames > 0 && self.voqs.is_none() {
+            self.queue_ahead(&offer, turn);
+            return true;
+        }
+        let limiter = if managed { self.limiter_for(offer.dst, turn) } else { None };
+        let holding = limiter.filter(|&at| self.limiters.at(at).is_some_and(RateLimiter::holds));
+        let place = match holding {
+            _ if managed && self.voqs.is_some() => Place::Voq,
+            Some(at) => Place::Limiter(at),
+            None => Place::Fifo,
+        };
+        let (room, enough) = match place {
+            Place::Limiter(_) => (self.spec.limiter_frames as usize, usize::MAX),
+            Place::Fifo | Place::Voq => (self.spec.fifo_frames as usize, GREEDY),
+        };
+        let (waiting, in_all) = self.waiting(place, &offer);
+        if greedy && waiting >= room.min(enough) {
+            return false;
+        }
+        let number = number(self.generated, offer.flow);
+        self.generated = self.generated.wrapping_add(1);
+        if in_all >= room {
+            self.out.source_discards += 1;
+            return true;
+        }
+        let (src, dst, finite, born) = (self.id, offer.dst, offer.flow.is_some(), turn.now);
+        self.made.enter(src, dst, number);
+        let data = Data { src, dst, number, finite, born, tag: Tag::None, marked: false, counted: false };
+        let frame = Frame::data(offer.class, offer.len, data);
+        match place {
+            Place::Fifo => self.fifo_of(offer.class).into_iter().for_each(|fifo| fifo.push_back(frame)),
+            Place::Voq => self.voqs.iter_mut().for_each(|voqs| voqs.push(dst, frame)),
+            Place::Limiter(at) => self.limiters.at_mut(at).into_iter().for_each(|l| l.push(frame)),
+        }
+        match (place, limiter) {
+            (Place::Limiter(_) | Place::Voq, Some(at)) => self.let_go(at, turn),
+            _ => self.port.look(turn),
+        }
+        true
+    }
+
+    /// A frame joins the application FIFO.
+    fn queue_ahead(&mut self, offer: &Offer, turn: &mut Turn<'_>) {
+        let number = number(self.generated, offer.flow);
+        self.generated = self.generated.wrapping_add(1);
+        if self.ahead.len() >= self.spec.backlog_frames as usize {
+            self.out.source_discards += 1;
+            return;
+        }
+        let (src, dst, finite, born) = (self.id, offer.dst, offer.flow.is_some(), turn.now);
+        let data = Data { src, dst, number, finite, born, tag: Tag::None, marked: false, counted: false };
+        self.ahead.push_back(Frame::data(offer.class, offer.len, data));
+        self.advance(turn);
+    }
+
+    /// Frames at the head of the application FIFO go on. One that is held back goes to its limiter, or is discarded where that has
+    /// no room; any other goes to the FIFO, and waits while that is full.
+    pub(super) fn advance(&mut self, turn: &mut Turn<'_>) {
+        while let Some((dst, number)) = self.ahead.front().and_then(Frame::as_data).map(|d| (d.dst, d.number))
+        {
+            let limiter = self.limiter_for(dst, turn);
+            let holding = limiter.filter(|&at| self.limiters.at(at).is_some_and(RateLimiter::holds));
+            if holding.is_none() && self.fifo.len() >= self.spec.fifo_frames as usize {
+                return;
+            }
+            let Some(frame) = self.ahead.pop_front() else { return };
+            let queued = holding.and_then(|at| self.limiters.at(at)).map_or(0, |l| l.queue().len());
+            if holding.is_some() && queued >= self.spec.limiter_frames as usize {
+                self.out.source_discards += 1;
+                continue;
+            }
+            self.made.enter(self.id, dst, number);
+            match holding {
+                Some(at) => {
+                    self.limiters.at_mut(at).into_iter().for_each(|l| l.push(frame));
+                    self.let_go(at, turn);
+                }
+                None => {
+                    self.fifo.push_back(frame);
+                    self.port.look(turn);
+                }
+            }
+        }
+    }
+
+    /// Frames that wait there, of the offer's destination and of all.
+    fn waiting(&self, place: Place, offer: &Offer) -> (usize, usize) {
+        let one = |n: usize| (n, n);
+        match (place, &self.voqs) {
+            (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.frames().count()),
+            (Place::Limiter(at), _) => one(self.limiters.at(at).map_or(0, |l| l.queue().len())),
+            _ if offer.class == 0 => one(self.fifo.len()),
+            _ => one(self.others.get(usize::from(offer.class) - 1).map_or(0, VecDeque::len)),
+        }
+    }
+
+    /// The FIFO of a class.
+    fn fifo_of(&mut self, class: u8) -> Option<&mut VecDeque<Frame>> {
+        match usize::from(class).checked_sub(1) {
+            None => Some(&mut self.fifo),
+            Some(at) => self.others.get_mut(at),
+        }
+    }
+
+    /// The idle transmitter looks for a frame: control, then data by class, as PAUSE allows. In the first class probes go first.
+    fn start(&mut self, turn: &mut Turn<'_>) {
+        if self.port.may_start(Lane::Control)
+            && let Some(frame) = self.control.pop_front()
+        {
+            return self.port.start(frame, turn);
+        }
+        let mut next = None;
+        if self.port.may_start(MANAGED) {
+            next = self.probes.pop_front().or_else(|| self.next_data(turn));
+        }
+        if let Some(frame) = &mut next {
+            self.leave(frame, turn);
+        }
+        let port = &self.port;
+        let others =
+            self.others.iter_mut().zip(1u8..).filter(|(_, class)| port.may_start(Lane::Data(*class)));
+        if let Some(frame) = next.or_else(|| others.into_iter().find_map(|(fifo, _)| fifo.pop_front())) {
+            self.port.start(frame, turn);
+        }
+    }
+
+    /// Of the first class, the data that goes next.
+    fn next_data(&mut self, turn: &mut Turn<'_>) -> Option<Frame> {
+        if self.voqs.is_some() {
+            return self.fifo.pop_front().or_else(|| self.next_of_voqs(turn));
+        }
+        // Where the FIFO is alone, no turn is taken.
+        if self.limited_at_source() || self.limiters.is_empty() {
+            let frame = self.fifo.pop_front()?;
+            self.use_room(turn);
+            self.advance(turn);
+            return Some(frame);
+        }
+        self.next_in_turn(turn)
+    }
+
+    /// Round robin over the FIFO and the limiters whose first frame may go.
+    fn next_in_turn(&mut self, turn: &mut Turn<'_>) -> Option<Frame> {
+        let n = self.limiters.places() + 1;
+        let may_go = |place: usize| match place.checked_sub(1) {
+            None => !self.fifo.is_empty(),
+            Some(at) => self.limiters.at(at).is_some_and(|l| l.may_go(turn.now)),
+        };
+        let place = (self.turn..n).chain(0..self.turn).find(|&place| may_go(place))?;
+        self.turn = (place + 1) % n;
+        let Some(at) = place.checked_sub(1) else {
+            let frame = self.fifo.pop_front();
+            self.advance(turn);
+            return frame;
+        };
+        let frame = self.limiters.at_mut(at)?.pop(turn.now)?;
+        self.let_go(at, turn);
+        Some(frame)
+    }
+
+    /// Round robin over the virtual output queues whose limiter lets a frame go.
+    fn next_of_voqs(&mut self, turn: &mut Turn<'_>) -> Option<Frame> {
+        let keys = self.plan.limiter_scope;
+        let pacing = |limiters: &Limiters, dst: u32| {
+            let at = limiters.find(key_of(keys, dst))?;
+            limiters.at(at).filter(|l| l.state.engaged).map(|l| (at, l.eligible))
+        };
+        let limiters = &self.limiters;
+        let may_send = |dst| pacing(limiters, dst).is_none_or(|(_, eligible)| eligible <= turn.now);
+        let frame = self.voqs.as_mut()?.pop(may_send)?;
+        if let Some((at, _)) = frame.as_data().and_then(|d| pacing(&self.limiters, d.dst)) {
+            self.limiters.at_mut(at).into_iter().for_each(|l| l.pace(turn.now, frame.len));
+            self.let_go(at, turn);
+        }
+        Some(frame)
+    }
+
+    /// The last bit of a frame leaves.
+    fn end(&mut self, turn: &mut Turn<'_>) {
+        let Some((link, frame)) = self.port.end(turn) else { return };
+        match frame.as_data() {
+            Some(_) => self.out.sent += 1,
+            None => self.control_sent += 1,
+        }
+        turn.send(&link, frame);
+    }
+
+    /// Sends a control frame of this host on its way, at priority or among the data.
+    pub(super) fn queue_control(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+        match (frame.lane, &frame.body) {
+            (MANAGED, Body::Control(c)) if matches!(c.says, Says::Probe(_)) => self.probes.push_back(frame),
+            (MANAGED, _) => self.fifo.push_back(frame),
+            _ => self.control.push_back(frame),
+        }
+        self.port.look(turn);
+    }
+
+    /// One of the scheme's objects here counts.
+    pub(super) fn count(&mut self, who: &str, counter: &str, now: u64) {
+        if let Err(cause) = self.books.counters.add(counter) {
+            self.fail(who, &cause, now);
+        }
+    }
+
+    /// One of them stops the run.
+    pub(super) fn fail(&mut self, who: &str, cause: &str, now: u64) {
+        let (id, now) = (self.id, Time::from_ps(now));
+        self.failure.get_or_insert(format!("{who} at host {id}, {now}: {cause}"));
+    }
+
+    /// The rate at which frames to `dst` may go.
+    fn rate_to(&self, dst: u32) -> f64 {
+        let limiter =
+            self.limiters.find(key_of(self.plan.limiter_scope, dst)).and_then(|at| self.limiters.at(at));
+        limiter.filter(|l| l.state.engaged).map_or(self.line_rate, |l| l.state.rate).bps()
+    }
+
+    /// Data and control frames that it has put on its link.
+    pub(crate) fn hops(&self) -> u64 {
+        self.out.sent + self.control_sent
+    }
+
+    /// Ends the run: hands in the books.
+    pub(crate) fn close(mut self, net: &Net) -> HostBooks {
+        let mut inside = Ledger::default();
+        let queued = self
+            .fifo
+            .iter()
+            .chain(self.others.iter().flatten())
+            .chain(self.limiters.frames())
+            .chain(self.port.sending());
+        inside.enter_all(queued.chain(self.voqs.iter().flat_map(Voqs::frames)));
+        let mut out = std::mem::take(&mut self.out);
+        // What was made was generated and found room.
+        out.generated = self.made.frames + out.source_discards + self.ahead.len() as u64;
+        out.paused = Time::from_ps(self.port.paused(net.duration));
+        let mut series = self.sink.deliveries.close(&mut out);
+        for (dst, mut samples) in std::mem::take(&mut self.rates) {
+            let kind = SeriesKind::LimiterRate { src: NodeId(self.id), dst: NodeId(dst) };
+            let values = samples.close(net, self.rate_to(dst));
+            series.push(Series { kind, bin: net.record.bin, values });
+        }
+        let deliveries = self.sink.deliveries;
+        HostBooks {
+            hops: (out.sent + self.control_sent, self.control_sent),
+            outcome: out,
+            series,
+            made: self.made,
+            got: deliveries.got,
+            inside,
+            last_delivery: deliveries.last,
+            received_from: deliveries.by_source,
+            events: self.events,
+            frames: deliveries.hash,
+            control: self.books,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The network's laws, each in one place.
+//!
+//! Nothing here exists for speed: one event is carried out at a time, and what a law needs to know it looks up. The fast engine
+//! (crate root) must yield the same bits; [`crate::engine`]'s reference runs this.
+//!
+//! # A frame's trip
+//!
+//! 1. [`source`]: in one of its slots a source offers a frame to its host.
+//! 2. [`host`]: it waits in the FIFO (or in its virtual output queue, [`voq`]), or with its [`limiter`] while that holds it back.
+//! 3. [`port`]: the transmitter takes it when it is idle, nothing goes before it, and the far end has not sent XOFF.
+//! 4. [`switch`]: it has arrived whole; it is routed to an output, and its congestion [`point`] may mark or sample it.
+//! 5. [`memory`]: it is admitted or dropped; its bytes count until it has left, and may send XOFF ([`pause`]) to who sent it. Then
+//!    it waits for its output's port (3), and goes on to the next switch (4) or host.
+//! 6. [`sink`]: it is delivered; a reflector may answer its source.
+//!
+//! A message to the source goes back the same way, as control ([`frame::Lane`]), and [`steering`] changes the limiter's rate.
+//!
+//! # Who acts
+//!
+//! A node acts in its [`agenda::Turn`]: it changes its own state, plans events of its own, and puts frames on its links. Nodes meet
+//! nowhere else, so those of one moment may act in any order. Events of one node at one moment have theirs: [`agenda::Kind`].
+
+mod agenda;
+mod frame;
+mod host;
+mod limiter;
+mod memory;
+mod pause;
+mod point;
+mod port;
+mod record;
+mod sink;
+mod source;
+mod steering;
+mod switch;
+mod voq;
+
+pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Turn};
+pub(crate) use frame::Frame;
+pub(crate) use host::Host;
+pub(crate) use switch::Switch;
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    /// The model knows nothing of what is faster: it uses itself, the books, and what says what a network is.
+    #[test]
+    fn the_model_stands_alone() {
+        let common = ["check", "flows", "net", "outcome", "per_bin", "spec", "tx_rate"];
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/model");
+        let mut lines = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            lines += text.lines().count();
+            for used in text.lines().filter_map(|l| l.strip_prefix("use ")) {
+                let known = common.iter().any(|c| used.starts_with(&format!("crate::{c}::")));
+                let outside = ["super::", "std::", "cnsim_scheme_api::"].iter().any(|c| used.starts_with(c));
+                assert!((known || outside) && !used.contains("::*"), "{used}");
+            }
+        }
+        assert!(lines <= 3000, "{lines} lines: a newcomer reads them in an hour");
+    }
+}

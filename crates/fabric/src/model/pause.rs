@@ -1,0 +1,65 @@
+//! 802.3x PAUSE: when a switch asks for silence, when it lets go, and what a transmitter makes of it.
+//!
+//! Memory has *domains*: one for each input, or one for the whole switch. A domain is in XOFF from the moment one of its cells
+//! exceeds the high watermark until all of them are at or below the low one.
+
+use crate::spec::PauseSpec;
+
+/// The levels of a memory cell at which PAUSE begins and ends, bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watermarks {
+    high: u64,
+    low: u64,
+}
+
+impl Watermarks {
+    /// Those of a switch.
+    pub(crate) fn new(spec: &PauseSpec) -> Self {
+        Self { high: spec.high.get(), low: spec.low.get() }
+    }
+    /// Does a cell at this level call for XOFF?
+    pub(crate) fn calls_off(&self, cell: u64) -> bool {
+        cell > self.high
+    }
+    /// Do these cells of a domain allow XON?
+    pub(crate) fn allow_on(&self, mut cells: impl Iterator<Item = u64>) -> bool {
+        cells.all(|cell| cell <= self.low)
+    }
+}
+
+/// A domain enters XOFF (`off`) or leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signal {
+    /// XOFF?
+    pub(crate) off: bool,
+    /// The input whose far end is told; none: all.
+    pub(crate) input: Option<usize>,
+}
+
+/// A transmitter's obedience: for how long it has been in XOFF.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Paused {
+    since: Option<u64>,
+    before: u64,
+}
+
+impl Paused {
+    /// Is it in XOFF?
+    pub(crate) fn is_off(&self) -> bool {
+        self.since.is_some()
+    }
+    /// XOFF (true) or XON arrives; true if that ends a pause.
+    pub(crate) fn hear(&mut self, off: bool, now: u64) -> bool {
+        if off {
+            self.since.get_or_insert(now);
+            return false;
+        }
+        let ended = self.since.take();
+        self.before += ended.map_or(0, |since| now - since);
+        ended.is_some()
+    }
+    /// Time spent in XOFF, ps.
+    pub(crate) fn total(&self, now: u64) -> u64 {
+        self.before + self.since.map_or(0, |since| now.saturating_sub(since))
+    }
+}

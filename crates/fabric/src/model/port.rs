@@ -1,0 +1,87 @@
+//! A port: one transmitter at the end of one link.
+//!
+//! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
+//! end. An idle transmitter looks for a frame after everything else that happens at that moment.
+
+use super::agenda::{Kind, Turn};
+use super::frame::{Frame, Lane, Pause};
+use super::pause::Paused;
+use crate::net::Link;
+use crate::tx_rate::TxRate;
+
+/// When the last bit of a frame leaves whose first bit leaves `now`; never at a rate of zero.
+pub(crate) fn end_of_transmission(now: u64, rate: TxRate, len: u16) -> Option<u64> {
+    (!rate.stopped()).then(|| now + rate.time(len))
+}
+
+/// A transmitter.
+#[derive(Debug)]
+pub(crate) struct Transmitter {
+    /// Number of its port at the node.
+    port: u64,
+    /// Its link; none: nothing ever leaves.
+    pub(crate) link: Option<Link>,
+    /// Rate at which data is served: the link's, unless that was changed. PAUSE and control keep the link's.
+    pub(crate) service: TxRate,
+    /// XOFF from the far end, by class.
+    paused: Vec<Paused>,
+    /// The frame in transmission.
+    sending: Option<Frame>,
+}
+
+impl Transmitter {
+    /// An idle one, for so many classes of data.
+    pub(crate) fn new(port: u64, link: Option<Link>, classes: usize) -> Self {
+        let service = link.map_or(TxRate::default(), |l| l.tx);
+        Self { port, link, service, paused: vec![Paused::default(); classes], sending: None }
+    }
+    /// The frame in transmission.
+    pub(crate) fn sending(&self) -> Option<&Frame> {
+        self.sending.as_ref()
+    }
+    /// If idle, it will look for a frame at the end of this moment.
+    pub(crate) fn look(&self, turn: &mut Turn<'_>) {
+        if self.sending.is_none() {
+            turn.plan(turn.now, Kind::Start, self.port);
+        }
+    }
+    /// Rate at which frames of a lane are sent.
+    fn rate(&self, lane: Lane) -> TxRate {
+        match lane {
+            Lane::Data(_) => self.service,
+            Lane::Pause | Lane::Control => self.link.map_or(TxRate::default(), |l| l.tx),
+        }
+    }
+    /// May a frame of this lane start now? PAUSE stops the data of its class, and nothing else.
+    pub(crate) fn may_start(&self, lane: Lane) -> bool {
+        let stopped = match lane {
+            Lane::Data(class) => self.paused.get(usize::from(class)).is_some_and(Paused::is_off),
+            Lane::Pause | Lane::Control => false,
+        };
+        self.sending.is_none() && !self.rate(lane).stopped() && !stopped
+    }
+    /// Starts a frame that may start.
+    pub(crate) fn start(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+        if let Some(end) = end_of_transmission(turn.now, self.rate(frame.lane), frame.len) {
+            turn.plan(end, Kind::End, self.port);
+            self.sending = Some(frame);
+        }
+    }
+    /// The transmission ends: the frame that leaves. The transmitter looks for the next.
+    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> Option<(Link, Frame)> {
+        let frame = self.sending.take()?;
+        self.look(turn);
+        Some((self.link?, frame))
+    }
+    /// XOFF or XON arrives from the far end.
+    pub(crate) fn pause(&mut self, pause: Pause, turn: &mut Turn<'_>) {
+        let Some(paused) = self.paused.get_mut(usize::from(pause.class)) else { return };
+        if paused.hear(pause.off, turn.now) {
+            self.look(turn);
+        }
+    }
+    /// Time spent in XOFF, ps: that of each class.
+    pub(crate) fn paused(&self, now: u64) -> u64 {
+        self.paused.iter().map(|p| p.total(now)).sum()
+    }
+}

@@ -1,0 +1,158 @@
+//! The receiving side of a host: deliveries, and the reflectors that answer them.
+
+use super::agenda::{Told, Turn};
+use super::frame::{Control, Data, Frame, Lane, MANAGED, Says, To};
+use super::host::Host;
+use super::record::Deliveries;
+use crate::net::Net;
+use crate::spec::ControlTransport;
+use cnsim_scheme_api::{
+    Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, Rate, ReflectGate, Reflector,
+    ReflectorAction, ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
+};
+use std::collections::BTreeMap;
+
+/// The receiving side. It sees nothing of the sending side: what its reflectors ask for is carried out there.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    host: NodeId,
+    line_rate: Rate,
+    scheme: Option<usize>,
+    plan: Plan,
+    /// Draws of the gate.
+    stream: Stream,
+    /// By source host; one for all, where the scheme wants one for the whole host.
+    reflectors: BTreeMap<u32, (Box<dyn Reflector>, ReflectorState)>,
+    pub(super) deliveries: Deliveries,
+}
+
+impl Sink {
+    pub(super) fn new(net: &Net, id: u32, scheme: Option<usize>, plan: Plan, line_rate: Rate) -> Self {
+        Self {
+            host: NodeId(id),
+            line_rate,
+            scheme,
+            plan,
+            stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
+            reflectors: BTreeMap::new(),
+            deliveries: Deliveries::new(net, id),
+        }
+    }
+
+    fn key(&self, src: u32) -> u32 {
+        if self.plan.reflector_scope == Scope::Host { 0 } else { src }
+    }
+
+    /// Does the plan's gate select a frame?
+    fn selects(&mut self, data: &Data) -> bool {
+        match self.plan.reflect {
+            ReflectGate::Never => false,
+            ReflectGate::Marked => data.marked,
+            ReflectGate::Unmarked(p) => !data.marked && self.stream.chance(p),
+            ReflectGate::Tagged => data.tag != Tag::None,
+            ReflectGate::ReturnTags(_) => matches!(data.tag, Tag::RateDiscovery(_)),
+            ReflectGate::Always => true,
+        }
+    }
+
+    /// A data frame has arrived: what follows. An error if it is of no flow that is expected.
+    pub(super) fn take(
+        &mut self,
+        data: &Data,
+        len: u16,
+        turn: &Turn<'_>,
+    ) -> Result<Vec<ReflectorAction>, String> {
+        let hosts = turn.net.hosts;
+        self.deliveries.take(turn.now, data, len, hosts)?;
+        let selected = self.selects(data);
+        if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (self.plan.reflect, data.tag) {
+            // Copying a tag needs no algorithm: the host does it itself.
+            let back = ReflectorAction::Reply(Feedback::ReturnedRate { rate });
+            return Ok(vec![ReflectorAction::Count(counter.into()), back]);
+        }
+        let mut actions = Vec::new();
+        let flow = data.flow(hosts);
+        if selected {
+            self.build(flow, turn, &mut actions);
+        }
+        let key = self.key(data.src);
+        let Some((object, state)) = self.reflectors.get_mut(&key) else { return Ok(actions) };
+        state.received += u64::from(len);
+        let now = Time::from_ps(turn.now);
+        if state.wakes(now, selected) {
+            let view = FrameView {
+                flow,
+                src: NodeId(data.src),
+                dst: self.host,
+                len: Bytes::new(u64::from(len)),
+                marked: data.marked,
+                tag: data.tag,
+                dropped: false,
+            };
+            object.on_frame(&view, &mut ReflectorControl::new(now, state, &mut actions));
+        }
+        Ok(actions)
+    }
+
+    /// A probe has reached its destination: what follows.
+    pub(super) fn take_probe(
+        &mut self,
+        flow: FlowId,
+        probe: &Probe,
+        turn: &Turn<'_>,
+    ) -> Vec<ReflectorAction> {
+        let mut actions = Vec::new();
+        self.build(flow, turn, &mut actions);
+        let key = self.key(flow.0 / turn.net.hosts);
+        if let Some((object, state)) = self.reflectors.get_mut(&key) {
+            let mut lent = ReflectorControl::new(Time::from_ps(turn.now), state, &mut actions);
+            object.on_probe(probe, flow, &mut lent);
+        }
+        actions
+    }
+
+    /// Builds the reflector of a flow, unless there is one or the scheme has none.
+    fn build(&mut self, flow: FlowId, turn: &Turn<'_>, actions: &mut Vec<ReflectorAction>) {
+        let net = turn.net;
+        let src = flow.0 / net.hosts;
+        let key = self.key(src);
+        if self.reflectors.contains_key(&key) {
+            return;
+        }
+        let site = SinkSite { flow, src: NodeId(src), dst: self.host, line_rate: self.line_rate };
+        let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
+        if let Some(mut object) = made {
+            let stream =
+                Stream::new(net.seed, u64::from(key) | u64::from(self.host.0) << 32, Purpose::Reflector);
+            let mut state = ReflectorState::new(stream, self.plan.received);
+            object.start(&mut ReflectorControl::new(Time::from_ps(turn.now), &mut state, actions));
+            self.reflectors.insert(key, (object, state));
+        }
+    }
+}
+
+impl Host {
+    /// Carries out what a reflector asked for when it saw a frame of this flow: its answers go to the flow's source.
+    pub(super) fn reflect(&mut self, flow: FlowId, asked: Vec<ReflectorAction>, turn: &mut Turn<'_>) {
+        for action in asked {
+            match action {
+                ReflectorAction::Reply(feedback) => self.answer(flow, feedback, turn),
+                ReflectorAction::Count(counter) => self.count("reflector", &counter, turn.now),
+                ReflectorAction::Fail(cause) => self.fail("reflector", &cause, turn.now),
+            }
+        }
+    }
+
+    /// Sends a message about a flow to its source.
+    fn answer(&mut self, flow: FlowId, feedback: Feedback, turn: &mut Turn<'_>) {
+        let net = turn.net;
+        self.books.made(turn.now, feedback.wire_length().get());
+        let to = flow.0 / net.hosts;
+        if let Some(at) = net.direct(turn.now) {
+            return turn.out.told.push(Told { to: Some(to), at, from: self.id, flow, feedback });
+        }
+        let lane = if net.control == ControlTransport::InBand { MANAGED } else { Lane::Control };
+        let to = To::Host(to);
+        self.queue_control(Frame::control(lane, Control { flow, to, says: Says::Feedback(feedback) }), turn);
+    }
+}

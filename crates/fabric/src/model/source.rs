@@ -1,0 +1,231 @@
+//! A source: when frames come to be, and for whom.
+//!
+//! Time at a source is cut into slots, each as long as one of its frames takes on the access link. In each slot it offers a
+//! frame or none. A *drawn* source offers whatever the host can take; a *greedy* one offers in every slot, and its host takes
+//! what it has room for.
+
+use super::agenda::NEVER;
+use super::frame::SMALLEST;
+use crate::flows::Outgoing;
+use crate::net::Net;
+use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
+use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{Purpose, Stream};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// One in 32 random bits' range.
+const ALWAYS: f64 = 4_294_967_296.0;
+
+/// A frame offered in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// Destination host.
+    pub(crate) dst: u32,
+    /// Bytes on the link.
+    pub(crate) len: u16,
+    /// Class of data.
+    pub(crate) class: u8,
+    /// The finite flow that it belongs to, as frames name it ([`crate::flows`]).
+    pub(crate) flow: Option<u16>,
+}
+
+/// How a source fills its slots.
+#[derive(Debug)]
+enum Pattern {
+    /// A burst begins when 32 random bits are below `threshold`; `left` frames of it are to follow, to `dst`.
+    Drawn { threshold: u64, burst: u32, left: u32, dst: u32 },
+    /// Every slot while on; `off` = 0: always on.
+    Greedy { on: u64, off: u64, shift: u64 },
+    /// Finite flows.
+    Transfers(Transfers),
+}
+
+/// Finite flows: those under way take turns, frame by frame.
+#[derive(Debug)]
+struct Transfers {
+    /// All of them, by start; the first `begun` have begun.
+    list: Arc<[Outgoing]>,
+    begun: usize,
+    /// Under way: what is left of each; the first is next.
+    now: VecDeque<Outgoing>,
+}
+
+/// A source of frames.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// When the next slot begins, ps.
+    pub(crate) next: u64,
+    pattern: Pattern,
+    stream: Stream,
+    slot: u64,
+    start: u64,
+    stop: u64,
+    len: u16,
+    /// Class of its frames.
+    class: u8,
+    host: u32,
+    /// Destinations; empty: the `others`, which are all hosts but this one.
+    list: Vec<u32>,
+    others: u64,
+}
+
+impl Source {
+    /// Source number `index` of `host`, whose link has the rate `line`.
+    pub(crate) fn new(spec: &SourceSpec, (host, index): (u32, usize), line: TxRate, net: &Net) -> Self {
+        let (hosts, seed) = (net.hosts, net.seed);
+        let site = u64::from(host) | (index as u64) << 32;
+        let len = spec.frame.get() as u16;
+        let slot = line.time(len).max(1);
+        let phase = match spec.phase {
+            Phase::Random => Stream::new(seed, site, Purpose::Phase).below(slot),
+            Phase::Aligned => 0,
+        };
+        let list: Vec<u32> = match &spec.destinations {
+            Destinations::Uniform => Vec::new(),
+            Destinations::Fixed(n) => vec![n.0],
+            Destinations::Among(list) => list.iter().map(|n| n.0).filter(|&n| n != host).collect(),
+        };
+        let pattern = Pattern::new(spec, || net.flows.of_source(host, index));
+        let (start, stop) = match &pattern {
+            // A list of transfers has its own times.
+            Pattern::Transfers(t) => (t.next_start(), NEVER),
+            _ => (spec.start.as_ps(), spec.stop.as_ps()),
+        };
+        let others = u64::from(hosts.saturating_sub(1));
+        let silent = (list.is_empty() && others == 0) || !pattern.ever_offers();
+        let first = start.saturating_add(phase);
+        let next = if silent || first >= stop { NEVER } else { first };
+        let stream = Stream::new(seed, site, Purpose::Source);
+        Self { next, pattern, stream, slot, start, stop, len, class: spec.class, host, list, others }
+    }
+
+    /// Does it offer without end, so that its host takes no more than it has room for?
+    pub(crate) fn is_greedy(&self) -> bool {
+        !matches!(self.pattern, Pattern::Drawn { .. })
+    }
+
+    /// The slot that begins now: what it offers.
+    pub(crate) fn slot(&mut self) -> Option<Offer> {
+        let now = self.next;
+        self.next = now + self.slot;
+        if let Pattern::Transfers(transfers) = &mut self.pattern {
+            transfers.begin(now);
+            let offer = transfers.offer(self.len, self.class);
+            if offer.is_none() {
+                self.next = transfers.next_start();
+            }
+            return offer;
+        }
+        if self.next >= self.stop {
+            self.next = NEVER;
+        }
+        // One draw a slot, whatever comes of it: its lower half says whether, its upper half where to.
+        let bits = self.stream.bits();
+        let chosen = self.choose(bits >> 32);
+        let dst = match &mut self.pattern {
+            Pattern::Drawn { left, dst, .. } if *left > 0 => {
+                *left -= 1;
+                *dst
+            }
+            Pattern::Drawn { threshold, burst, left, dst } => {
+                if (bits & 0xFFFF_FFFF) >= *threshold {
+                    return None;
+                }
+                (*left, *dst) = (*burst - 1, chosen);
+                chosen
+            }
+            Pattern::Greedy { on, off, shift } => {
+                if *off > 0 && (now - self.start + *shift) % (*on + *off) >= *on {
+                    return None;
+                }
+                chosen
+            }
+            Pattern::Transfers(_) => return None,
+        };
+        Some(Offer { dst, len: self.len, class: self.class, flow: None })
+    }
+
+    /// The host took the frame that the last slot offered.
+    pub(crate) fn taken(&mut self, len: u16) {
+        if let Pattern::Transfers(transfers) = &mut self.pattern {
+            transfers.taken(len);
+        }
+    }
+
+    /// Destination by 32 random bits.
+    fn choose(&self, bits: u64) -> u32 {
+        let choices = if self.list.is_empty() { self.others } else { self.list.len() as u64 };
+        let pick = ((bits * choices) >> 32) as u32;
+        match self.list.get(pick as usize) {
+            Some(&dst) => dst,
+            None => pick + u32::from(pick >= self.host),
+        }
+    }
+}
+
+impl Pattern {
+    fn new(spec: &SourceSpec, flows: impl FnOnce() -> Arc<[Outgoing]>) -> Self {
+        let drawn = |chance: f64, burst| Pattern::Drawn {
+            threshold: (chance.clamp(0.0, 1.0) * ALWAYS).round() as u64,
+            burst,
+            left: 0,
+            dst: 0,
+        };
+        match spec.arrivals {
+            Arrivals::Bernoulli { load } => drawn(load, 1),
+            Arrivals::Bursts { load, frames } if load > 0.0 => {
+                // A cycle is a burst of N slots and (1 - p) / p idle ones: load = N / (N + (1 - p) / p).
+                let burst = frames.max(1);
+                drawn(1.0 / (1.0 + f64::from(burst) * (1.0 - load.min(1.0)) / load), burst)
+            }
+            Arrivals::Bursts { .. } => drawn(0.0, 1),
+            Arrivals::Greedy => Pattern::Greedy { on: 1, off: 0, shift: 0 },
+            Arrivals::OnOff { on, off, shift } => {
+                Pattern::Greedy { on: on.as_ps().max(1), off: off.as_ps(), shift: shift.as_ps() }
+            }
+            Arrivals::Transfers => {
+                Pattern::Transfers(Transfers { list: flows(), begun: 0, now: VecDeque::new() })
+            }
+        }
+    }
+
+    /// Will it ever offer a frame?
+    fn ever_offers(&self) -> bool {
+        match self {
+            Pattern::Drawn { threshold, .. } => *threshold > 0,
+            Pattern::Greedy { .. } => true,
+            Pattern::Transfers(t) => !t.list.is_empty(),
+        }
+    }
+}
+
+impl Transfers {
+    /// When the next one begins.
+    fn next_start(&self) -> u64 {
+        self.list.get(self.begun).map_or(NEVER, |flow| flow.start)
+    }
+    /// Those whose start has come get under way.
+    fn begin(&mut self, now: u64) {
+        while let Some(flow) = self.list.get(self.begun).filter(|flow| flow.start <= now) {
+            self.begun += 1;
+            if flow.bytes > 0 {
+                self.now.push_back(*flow);
+            }
+        }
+    }
+    /// The next frame: whole, but for the last of a flow, which is no shorter than Ethernet's smallest.
+    fn offer(&self, whole: u16, class: u8) -> Option<Offer> {
+        let &Outgoing { dst, bytes, number, .. } = self.now.front()?;
+        let len = bytes.min(u64::from(whole)).max(u64::from(SMALLEST)) as u16;
+        Some(Offer { dst, len, class, flow: Some(number) })
+    }
+    /// That frame was taken: the next flow has its turn.
+    fn taken(&mut self, len: u16) {
+        if let Some(flow) = self.now.pop_front()
+            && flow.bytes > u64::from(len)
+        {
+            self.now.push_back(Outgoing { bytes: flow.bytes - u64::from(len), ..flow });
+        }
+    }
+}

@@ -1,0 +1,573 @@
+//! A store-and-forward switch: a frame that has arrived whole is routed, admitted to the memory, queued at its output, and sent.
+//!
+//! Each output sends PAUSE before control before data. A frame counts in its queue, and its memory is in use, until its last
+//! bit has left. Control at priority takes no memory.
+
+use super::agenda::{Event, Kind, NEVER, Timers, Told, Turn};
+use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, To};
+use super::memory::{Memory, Refusal};
+use super::pause::Signal;
+use super::point::Point;
+use super::port::Transmitter;
+use super::record::Samples;
+use crate::check::{ControlBooks, Hash, Ledger, SwitchBooks};
+use crate::net::Net;
+use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
+use crate::tx_rate::TxRate;
+use cnsim_scheme_api::{
+    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointAction, PointControl, PointId,
+    Probe, ProbeTarget, Queue as View, QueueKind, QueueSite, RampAt, Rate, Slot, Tag, Time,
+};
+use std::collections::VecDeque;
+
+/// The queue of a class at an output.
+#[derive(Debug, Default)]
+struct Queue {
+    frames: VecDeque<Frame>,
+    /// Bytes that have not left: the frame in transmission is among them.
+    bytes: u64,
+}
+
+/// An output port.
+#[derive(Debug)]
+struct Output {
+    port: Transmitter,
+    /// Rate at which data is served, as it is told to congestion points.
+    service: Rate,
+    pauses: VecDeque<Frame>,
+    control: VecDeque<Frame>,
+    /// By class.
+    data: Vec<Queue>,
+    /// Bytes of control that have not left.
+    control_queued: u64,
+    /// Bytes of data queued behind the frame in transmission as that began.
+    behind: u64,
+    /// Bytes that have left, PAUSE not.
+    left: u64,
+    point: Option<Point>,
+    out: PortOutcome,
+}
+
+/// An output that is recorded.
+#[derive(Debug, Default)]
+struct Recorded {
+    port: u16,
+    queue: Samples,
+    /// Data bits sent until then.
+    sent: Samples,
+}
+
+/// A switch.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    id: u32,
+    /// Its number among the switches.
+    index: usize,
+    spec: SwitchSpec,
+    outputs: Vec<Output>,
+    /// By class.
+    memory: Vec<Memory>,
+    /// Messages of its own, which are ready after the processing delay.
+    own: VecDeque<(u64, Control)>,
+    timers: Timers,
+    changes: VecDeque<RateChange>,
+    /// Whose turn it is among equal paths, by destination ([`crate::Routing::RoundRobin`]).
+    turns: Vec<u8>,
+    recorded: Vec<Recorded>,
+    drops_at: Samples,
+    drops: Ledger,
+    /// By output: frames that were lost although PAUSE was to prevent it.
+    lost: Vec<u64>,
+    books: ControlBooks,
+    events: Hash,
+    samples: Hash,
+    /// Why the run cannot go on.
+    pub(crate) failure: Option<String>,
+}
+
+impl Output {
+    fn new(number: u16, site: &QueueSite, scheme: Option<usize>, turn: &Turn<'_>) -> Self {
+        let net = turn.net;
+        let link = net.links[site.point.0 as usize];
+        Self {
+            port: Transmitter::new(u64::from(number), link, net.classes.len()),
+            service: site.rate,
+            pauses: VecDeque::new(),
+            control: VecDeque::new(),
+            data: net.classes.iter().map(|_| Queue::default()).collect(),
+            control_queued: 0,
+            behind: 0,
+            left: 0,
+            point: scheme.and_then(|s| Point::new(net.schemes[s].0.as_ref(), site, net.seed)),
+            out: PortOutcome::default(),
+        }
+    }
+
+    /// Bytes of all classes that have not left.
+    fn queued(&self) -> u64 {
+        self.data.iter().map(|q| q.bytes).sum()
+    }
+
+    /// What its congestion point sees of it: the queue of the first class, and what all have sent.
+    fn view(&self) -> View {
+        View {
+            len: Bytes::new(self.data.first().map_or(0, |q| q.bytes)),
+            line_rate: self.port.link.map_or(Rate::ZERO, |l| l.rate),
+            service_rate: self.service,
+            // All that came has left or waits.
+            arrived: self.left + self.queued() + self.control_queued,
+            sent: self.left,
+            dropped: self.out.dropped + self.out.dropped_by_limit,
+        }
+    }
+
+    /// The frame that goes next: of the first lane that has one and may send.
+    fn next(&mut self) -> Option<Frame> {
+        let data =
+            self.data.iter_mut().zip(0u8..).map(|(queue, class)| (Lane::Data(class), &mut queue.frames));
+        let first = [(Lane::Pause, &mut self.pauses), (Lane::Control, &mut self.control)];
+        let mut lanes = first.into_iter().chain(data).filter(|(lane, _)| self.port.may_start(*lane));
+        lanes.find_map(|(_, queue)| queue.pop_front())
+    }
+}
+
+impl Switch {
+    /// The switch of `turn.node`, with its first events planned.
+    pub(crate) fn new(spec: &SwitchSpec, changes: &[RateChange], turn: &mut Turn<'_>) -> Self {
+        let (net, id) = (turn.net, turn.node);
+        let base = net.ports[id as usize];
+        let outputs = (0..spec.ports).map(|number| {
+            let point = PointId(base + u32::from(number));
+            let link = net.links[point.0 as usize];
+            let site = QueueSite {
+                node: NodeId(id),
+                port: number,
+                point,
+                class: Class::Data,
+                rate: link.map_or(Rate::from_gbps(10.0), |l| l.rate),
+                kind: QueueKind::SwitchOutput,
+                attached: link.is_some(),
+            };
+            Output::new(number, &site, spec.scheme, turn)
+        });
+        let mut mine: Vec<RateChange> = changes.iter().filter(|c| c.node.0 == id).copied().collect();
+        mine.sort_by_key(|c| (c.at, c.port));
+        let on = net.record.bin > Time::ZERO;
+        let recorded = net.record.queues.iter().filter(|q| on && q.0.0 == id);
+        let mut switch = Self {
+            id,
+            index: (id - net.hosts) as usize,
+            outputs: outputs.collect(),
+            memory: (net.classes.iter())
+                .map(|c| Memory::new(usize::from(spec.ports), &spec.buffer, c.pause))
+                .collect(),
+            own: VecDeque::new(),
+            timers: Timers::default(),
+            changes: mine.into(),
+            turns: vec![0; if net.round_robin() { net.hosts as usize } else { 0 }],
+            recorded: recorded.map(|q| Recorded { port: q.1, ..Recorded::default() }).collect(),
+            drops_at: Samples::default(),
+            drops: Ledger::default(),
+            lost: vec![0; usize::from(spec.ports)],
+            books: ControlBooks::new(net, spec.scheme),
+            events: Hash::default(),
+            samples: Hash::default(),
+            failure: None,
+            spec: spec.clone(),
+        };
+        if !switch.recorded.is_empty() {
+            turn.plan(net.record.bin.as_ps(), Kind::Tick, 0);
+        }
+        switch.plan_change(turn);
+        for out in 0..switch.outputs.len() {
+            switch.wake(out, None, turn, |point, queue, ctl| point.start(queue, ctl));
+        }
+        switch
+    }
+
+    fn plan_change(&self, turn: &mut Turn<'_>) {
+        if let Some(change) = self.changes.front() {
+            turn.plan(change.at.as_ps(), Kind::Change, u64::from(change.port));
+        }
+    }
+
+    /// A message of its own comes after all arrivals of control at its moment, as if by a port beyond the last.
+    fn plan_own(&self, turn: &mut Turn<'_>) {
+        turn.plan(self.own.front().map_or(NEVER, |o| o.0), Kind::Control, self.outputs.len() as u64);
+    }
+
+    /// Carries out an event of its own.
+    pub(crate) fn execute(&mut self, event: Event, turn: &mut Turn<'_>) {
+        match event.kind {
+            Kind::Change => self.change(turn),
+            Kind::End => self.end(event.index as usize, turn),
+            Kind::Start => self.start(event.index as usize, turn),
+            Kind::Control => self.send_own(turn),
+            Kind::Timer => {
+                let (out, slot) = self.timers.expired(event.index);
+                self.wake(out as usize, None, turn, |point, queue, ctl| {
+                    point.on_timer(Slot(slot), queue, ctl)
+                });
+            }
+            Kind::Tick => self.tick(turn),
+            Kind::Pause | Kind::Data | Kind::Slot => {}
+        }
+    }
+
+    /// A frame has arrived at a port.
+    pub(crate) fn receive(&mut self, mut frame: Frame, port: u16, turn: &mut Turn<'_>) {
+        frame.input = port;
+        match frame.body {
+            Body::Pause(pause) => {
+                self.events.add(turn.now, pause.code() | u64::from(port));
+                self.outputs[usize::from(port)].port.pause(pause, turn);
+            }
+            Body::Data(data) => {
+                let flow = data.flow(turn.net.hosts).0;
+                let out = turn.net.route(self.index, data.dst, flow, data.number, &mut self.turns);
+                self.store(usize::from(out), frame, turn);
+            }
+            Body::Control(control) => self.forward(frame, control, turn),
+        }
+    }
+
+    /// A data frame for an output: it is stored or dropped, and the congestion point may look at it.
+    fn store(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
+        let (Body::Data(data), Lane::Data(class)) = (frame.body, frame.lane) else { return };
+        let admitted = self.admits(out, &frame, class);
+        match admitted {
+            Ok(()) => self.enqueue(out, frame, class, turn),
+            Err(why) => {
+                let result = &mut self.outputs[out].out;
+                match why {
+                    Refusal::OutputLimit => result.dropped_by_limit += 1,
+                    Refusal::Partition => result.dropped += 1,
+                }
+                if why == Refusal::Partition && self.memory[usize::from(class)].is_lossless() {
+                    self.lost[out] += 1;
+                }
+                self.drops.enter(data.src, data.dst, data.number);
+                let flow = u64::from(data.flow(turn.net.hosts).0);
+                self.events.add(turn.now, 0x2000 | out as u64 ^ (flow << 20));
+            }
+        }
+        let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
+        let counts = admitted.is_ok() || point.state.sample_dropped;
+        if counts && point.looks_at(&data, frame.len) {
+            self.sample(out, &frame, admitted.is_err(), turn);
+        }
+    }
+
+    /// May a frame be stored?
+    fn admits(&self, out: usize, frame: &Frame, class: u8) -> Result<(), Refusal> {
+        let (input, class) = (usize::from(frame.input), usize::from(class));
+        self.memory[class].admits(out, input, frame.len, self.outputs[out].data[class].bytes)
+    }
+
+    /// Puts an admitted frame of a data class into its queue.
+    fn enqueue(&mut self, out: usize, mut frame: Frame, class: u8, turn: &mut Turn<'_>) {
+        let memory = &mut self.memory[usize::from(class)];
+        let signal = memory.store(out, usize::from(frame.input), frame.len);
+        let output = &mut self.outputs[out];
+        let queue = &mut output.data[usize::from(class)];
+        queue.bytes += u64::from(frame.len);
+        if let (Body::Data(data), Some(point), MANAGED) = (&mut frame.body, &mut output.point, frame.lane) {
+            data.marked |= point.marks(RampAt::Arrival, queue.bytes);
+        }
+        queue.frames.push_back(frame);
+        output.out.queue_max = output.out.queue_max.max(output.queued());
+        output.port.look(turn);
+        self.signal(signal, class, turn);
+    }
+
+    /// A domain of a class's memory has entered XOFF or left it: those who fill it are told.
+    fn signal(&mut self, signal: Option<Signal>, class: u8, turn: &mut Turn<'_>) {
+        let Some(Signal { off, input }) = signal else { return };
+        let frame = Frame::pause(Pause { off, class });
+        let transport = self.spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport);
+        let told = self.outputs.iter_mut().enumerate().filter(|(p, _)| input.is_none_or(|i| i == *p));
+        for output in told.map(|(_, output)| output) {
+            let Some(link) = output.port.link else { continue };
+            output.out.xoffs += u64::from(off);
+            match transport {
+                PauseTransport::Wire => turn.send(&link, frame),
+                PauseTransport::Frame => {
+                    output.pauses.push_back(frame);
+                    output.port.look(turn);
+                }
+            }
+        }
+    }
+
+    /// An idle transmitter looks for a frame.
+    fn start(&mut self, out: usize, turn: &mut Turn<'_>) {
+        let output = &mut self.outputs[out];
+        let Some(mut frame) = output.next() else { return };
+        if frame.lane == MANAGED {
+            output.behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
+            let stamp = output.point.as_ref().and_then(|p| p.state.stamp);
+            if let (Body::Data(data), Some(rate)) = (&mut frame.body, stamp) {
+                data.lower(Tag::RateDiscovery(rate));
+            }
+        }
+        output.port.start(frame, turn);
+    }
+
+    /// The last bit of a frame has left.
+    fn end(&mut self, out: usize, turn: &mut Turn<'_>) {
+        let output = &mut self.outputs[out];
+        let Some((link, mut frame)) = output.port.end(turn) else { return };
+        let len = u64::from(frame.len);
+        output.left += if frame.lane == Lane::Pause { 0 } else { len };
+        match &mut frame.body {
+            Body::Pause(_) => {}
+            Body::Control(_) => output.out.control_sent += 1,
+            Body::Data(data) => {
+                output.out.sent += 1;
+                output.out.sent_bits += 8 * len;
+                if let (Some(point), MANAGED) = (&mut output.point, frame.lane) {
+                    data.marked |= point.marks(RampAt::Departure, output.behind);
+                }
+            }
+        }
+        turn.send(&link, frame);
+        match frame.lane {
+            Lane::Pause => {}
+            Lane::Control => output.control_queued -= len,
+            Lane::Data(class) => {
+                output.data[usize::from(class)].bytes -= len;
+                let memory = &mut self.memory[usize::from(class)];
+                let signal = memory.free(out, usize::from(frame.input), frame.len);
+                self.signal(signal, class, turn);
+            }
+        }
+    }
+
+    /// A scheduled change of a port's service rate: it acts on the next frame.
+    fn change(&mut self, turn: &mut Turn<'_>) {
+        let Some(change) = self.changes.pop_front() else { return };
+        let output = &mut self.outputs[usize::from(change.port)];
+        output.service = change.rate;
+        output.port.service = TxRate::new(change.rate);
+        output.port.look(turn);
+        self.plan_change(turn);
+    }
+
+    /// The congestion point looks at a data frame, which is stored last in its queue unless it is `dropped`.
+    fn sample(&mut self, out: usize, frame: &Frame, dropped: bool, turn: &mut Turn<'_>) {
+        let output = &self.outputs[out];
+        let stored =
+            if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
+        let Some(&data) = stored.as_data() else { return };
+        self.samples.add(turn.now ^ (out as u64) << 48, output.view().len.get());
+        let mut view = FrameView {
+            flow: data.flow(turn.net.hosts),
+            src: NodeId(data.src),
+            dst: NodeId(data.dst),
+            len: Bytes::new(u64::from(frame.len)),
+            marked: data.marked,
+            tag: data.tag,
+            dropped,
+        };
+        self.wake(out, None, turn, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
+        let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
+        if let Some(Body::Data(stored)) = managed.and_then(|q| q.frames.back_mut()).map(|f| &mut f.body) {
+            stored.marked = view.marked;
+            stored.write(view.tag);
+        }
+    }
+
+    /// Wakes a congestion point, and carries out what it asks for; true if the probe in hand is to be answered.
+    fn wake(
+        &mut self,
+        out: usize,
+        probe: Option<&Probe>,
+        turn: &mut Turn<'_>,
+        call: impl FnOnce(&mut dyn CongestionPoint, &View, &mut PointControl<'_>),
+    ) -> bool {
+        let Some(output) = self.outputs.get_mut(out) else { return false };
+        let view = output.view();
+        let Some(point) = &mut output.point else { return false };
+        let mut actions = Vec::new();
+        let mut lent = PointControl::new(Time::from_ps(turn.now), &mut point.state, &mut actions);
+        call(point.object.as_mut(), &view, &mut lent);
+        let mut answer = false;
+        for action in actions {
+            match action {
+                PointAction::Notify(flow, feedback) => {
+                    self.events.add(turn.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
+                    self.say(To::Host(flow.0 / turn.net.hosts), flow, feedback, turn);
+                }
+                PointAction::Broadcast(feedback) => self.say(To::Everyone, FlowId(u32::MAX), feedback, turn),
+                PointAction::StartTimer(slot, after) => {
+                    self.timers.start(out as u32, slot.0, turn.now.saturating_add(after.as_ps()), turn);
+                }
+                PointAction::StopTimer(slot) => self.timers.stop(out as u32, slot.0, turn),
+                PointAction::Answer => answer = probe.is_some(),
+                PointAction::Count(counter) => {
+                    if let Err(cause) = self.books.counters.add(&counter) {
+                        self.fail(out, &cause, turn.now);
+                    }
+                }
+                PointAction::Fail(cause) => self.fail(out, &cause, turn.now),
+            }
+        }
+        answer
+    }
+
+    /// A congestion point stops the run.
+    fn fail(&mut self, out: usize, cause: &str, now: u64) {
+        let (id, now) = (self.id, Time::from_ps(now));
+        self.failure.get_or_insert(format!("congestion point at node {id} port {out}, {now}: {cause}"));
+    }
+
+    /// Makes a message, which is ready after the processing delay.
+    fn say(&mut self, to: To, flow: FlowId, feedback: Feedback, turn: &mut Turn<'_>) {
+        self.books.made(turn.now, feedback.wire_length().get());
+        let at = turn.now + self.spec.processing.as_ps();
+        self.own.push_back((at, Control { flow, to, says: Says::Feedback(feedback) }));
+        self.plan_own(turn);
+    }
+
+    /// A message of its own is ready: it goes on its way.
+    fn send_own(&mut self, turn: &mut Turn<'_>) {
+        let Some((_, control)) = self.own.pop_front() else { return };
+        self.plan_own(turn);
+        if let (Some(at), Says::Feedback(feedback)) = (turn.net.direct(turn.now), control.says) {
+            let to = if let To::Host(host) = control.to { Some(host) } else { None };
+            turn.out.told.push(Told { to, at, from: self.id, flow: control.flow, feedback });
+            return;
+        }
+        let lane = if turn.net.control == ControlTransport::InBand { MANAGED } else { Lane::Control };
+        let mut frame = Frame::control(lane, control);
+        frame.input = self.spec.ports;
+        self.forward(frame, control, turn);
+    }
+
+    /// A control frame goes on towards where it is sent, or ends here.
+    fn forward(&mut self, mut frame: Frame, control: Control, turn: &mut Turn<'_>) {
+        let (net, flow) = (turn.net, control.flow.0);
+        let out = match control.to {
+            To::Everyone => return self.flood(frame, turn),
+            To::Host(host) => usize::from(net.route(self.index, host, flow, 0, &mut self.turns)),
+            To::Point(point) => match net.point(point.0) {
+                Some((s, port)) if s == self.index => usize::from(port),
+                // On its way to a point of another switch, none looks at it.
+                Some((s, _)) => {
+                    let out = net.towards(self.index, s, 0, flow, 0, &mut self.turns);
+                    return self.queue_control(usize::from(out), frame, turn);
+                }
+                None => return,
+            },
+        };
+        if let Says::Probe(mut probe) = control.says {
+            if self.probed(out, &mut probe, &control, turn) {
+                return;
+            }
+            frame.body = Body::Control(Control { says: Says::Probe(probe), ..control });
+        }
+        self.queue_control(out, frame, turn);
+    }
+
+    /// A message to all hosts goes on along the spanning tree, but not back.
+    fn flood(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+        for out in 0..self.outputs.len() {
+            let on_tree = self.outputs[out].port.link.is_some_and(|l| l.tree);
+            if on_tree && out != usize::from(frame.input) {
+                self.queue_control(out, frame, turn);
+            }
+        }
+    }
+
+    /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
+    fn probed(&mut self, out: usize, probe: &mut Probe, control: &Control, turn: &mut Turn<'_>) -> bool {
+        let flow = control.flow;
+        let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.reads_probes);
+        let before = *probe;
+        let answered = reads
+            && self.wake(out, Some(&before), turn, |point, queue, ctl| {
+                point.on_probe(probe, flow, queue, ctl);
+            });
+        if answered {
+            let at = Time::from_ps(turn.now);
+            let reply = Feedback::ProbeReply { probe: *probe, at, rx_rate: Rate::ZERO };
+            self.say(To::Host(flow.0 / turn.net.hosts), flow, reply, turn);
+        }
+        let here = PointId(turn.net.ports[self.id as usize] + out as u32);
+        answered || matches!(control.to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
+    }
+
+    /// Queues a control frame at an output: at priority, or among the data if there is room.
+    fn queue_control(&mut self, out: usize, frame: Frame, turn: &mut Turn<'_>) {
+        if let Lane::Data(class) = frame.lane {
+            match self.admits(out, &frame, class) {
+                Ok(()) => self.enqueue(out, frame, class, turn),
+                Err(_) => self.books.discarded += 1,
+            }
+            return;
+        }
+        let output = &mut self.outputs[out];
+        output.control_queued += u64::from(frame.len);
+        output.control.push_back(frame);
+        output.port.look(turn);
+    }
+
+    /// A bin of the recording ends.
+    fn tick(&mut self, turn: &mut Turn<'_>) {
+        turn.plan(turn.now + turn.net.record.bin.as_ps(), Kind::Tick, 0);
+        self.drops_at.take(self.drops.frames as f64);
+        for r in &mut self.recorded {
+            let output = &self.outputs[usize::from(r.port)];
+            r.queue.take(output.queued() as f64);
+            r.sent.take(output.out.sent_bits as f64);
+        }
+    }
+
+    /// Data and control frames that have left.
+    pub(crate) fn hops(&self) -> u64 {
+        self.outputs.iter().map(|o| o.out.sent + o.out.control_sent).sum()
+    }
+
+    /// Ends the run: hands in the books.
+    pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
+        let hops = (self.hops(), self.outputs.iter().map(|o| o.out.control_sent).sum());
+        let mut inside = Ledger::default();
+        for output in &mut self.outputs {
+            output.out.paused = Time::from_ps(output.port.paused(net.duration));
+            let queued = output.data.iter().flat_map(|q| &q.frames);
+            inside.enter_all(queued.chain(output.port.sending()));
+        }
+        SwitchBooks {
+            series: self.series(net),
+            outcome: SwitchOutcome { ports: self.outputs.into_iter().map(|o| o.out).collect() },
+            dropped: self.drops,
+            lost: self.lost,
+            inside,
+            hops,
+            events: self.events,
+            samples: self.samples,
+            control: self.books,
+        }
+    }
+
+    /// What was recorded.
+    fn series(&mut self, net: &Net) -> Vec<Series> {
+        let (node, bin) = (NodeId(self.id), net.record.bin);
+        let mut series = Vec::new();
+        for r in &mut self.recorded {
+            let (port, output) = (r.port, &self.outputs[usize::from(r.port)]);
+            let values = r.queue.close(net, output.queued() as f64);
+            series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
+            let sent = r.sent.close(net, output.out.sent_bits as f64);
+            let before = std::iter::once(&0.0).chain(&sent);
+            let values = sent.iter().zip(before).map(|(to, from)| (to - from) / bin.as_secs_f64()).collect();
+            series.push(Series { kind: SeriesKind::Sent { node, port }, bin, values });
+        }
+        if !series.is_empty() {
+            let values = self.drops_at.close(net, self.drops.frames as f64);
+            series.push(Series { kind: SeriesKind::Dropped { node }, bin, values });
+        }
+        series
+    }
+}

@@ -1,0 +1,162 @@
+//! Finite flows and classes of data: several at a time between two hosts, each with its own end; PAUSE of a class stops that class alone.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
+
+fn flow(start_us: u64, dst: u32, bytes: u64) -> Transfer {
+    Transfer { start: Time::from_us(start_us), dst: NodeId(dst), bytes: Bytes::new(bytes) }
+}
+
+/// A source of these flows, whose slots begin at the first of them.
+fn flows(transfers: Vec<Transfer>) -> SourceSpec {
+    SourceSpec { arrivals: Arrivals::Transfers, phase: Phase::Aligned, transfers, ..common::bernoulli(0.0) }
+}
+
+const BOTH: [Engine; 2] = [Engine::Windowed, Engine::EventList];
+
+/// A long flow and a short one that begins later, between the same hosts: they share the link frame by frame, the short one is over
+/// first, and each has its own time, by arithmetic.
+#[test]
+fn two_flows_of_a_pair_have_their_own_ends() {
+    let mut spec = common::single_switch(2, 0.0, true, Time::from_ms(2), 1);
+    spec.hosts[0].sources = vec![flows(vec![flow(0, 1, 600_000), flow(60, 1, 15_000)])];
+    spec.hosts[1].sources.clear();
+    for engine in BOTH {
+        let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
+        let ends: Vec<(u64, Time)> = out.hosts[1].completions.iter().map(|c| (c.bytes, c.end)).collect();
+        // Two transmissions and 3 us after its first bit a frame is there; 410 of them follow each other.
+        let after = Time::from_ns(2 * 1200) + Time::from_us(3);
+        let at = |frame: u64| Time::from_ns(frame * 1200) + after;
+        let [short, long] = ends[..] else { panic!("{engine:?}: {ends:?}") };
+        assert_eq!(long, (600_000, at(409)), "{engine:?}");
+        // Of 50 frames sent at 60 us; then every second one is the short flow's.
+        assert_eq!(short.0, 15_000);
+        assert!(short.1 >= at(50 + 18) && short.1 <= at(50 + 22), "{engine:?}: {}", short.1);
+        assert_eq!(out.hosts[1].incomplete, 0);
+    }
+}
+
+/// Random flows, many at a time in each pair, over networks with every feature: both engines agree, and every frame finds its flow.
+#[test]
+fn many_flows_of_a_pair_agree_with_the_oracle() {
+    let (mut done, mut overtaken) = (0, 0);
+    for seed in 0..40 {
+        let mut r = Stream::new(seed, 3, Purpose::Test);
+        let mut pick = |n: u64| r.below(n);
+        let hosts = 2 + pick(4) as usize;
+        let mut spec = common::single_switch(hosts, 0.5, pick(2) == 0, Time::from_us(600), seed);
+        for h in 0..hosts {
+            let mut list = |n: u64| {
+                let one = |_| {
+                    let dst = (h as u64 + 1 + pick(hosts as u64 - 1)) % hosts as u64;
+                    flow(pick(300), dst as u32, pick(20_000))
+                };
+                flows((0..n).map(one).collect())
+            };
+            let (a, b) = (list(30), list(5));
+            spec.hosts[h].sources = vec![a, b];
+            if h == 0 {
+                // Endless traffic between the same hosts belongs to no flow.
+                spec.hosts[h].sources.push(common::bernoulli(0.2));
+            }
+        }
+        let switches = 1 + pick(3) as usize;
+        let one = spec.switches[0].clone();
+        spec.switches = vec![SwitchSpec { ports: 24, ..one }; switches];
+        common::tangle(&mut spec, (hosts, switches), pick(2) == 0, &mut pick);
+        if let Some(p) = &mut spec.switches[0].buffer.pause {
+            p.low = Bytes::from_kb(20);
+        }
+        let ways = [(1, Visits::Adaptive), (2, Visits::All)];
+        let Ok(out) = common::agreed(&spec, seed, &ways) else { continue };
+        for h in &out.hosts {
+            done += h.completions.len();
+            let pairs = h.completions.windows(2).filter(|c| c[0].src == c[1].src && c[0].start > c[1].start);
+            overtaken += pairs.count();
+        }
+    }
+    assert!(done > 3000 && overtaken > 300, "{done} flows, {overtaken} overtook");
+}
+
+/// Two classes at one switch; the second one's receiver is slow.
+fn two_classes(pause: bool) -> RunSpec {
+    let mut spec = common::single_switch(4, 0.0, true, Time::from_ms(20), 1);
+    spec.classes =
+        vec![ClassSpec { name: "first".into(), pause: true }, ClassSpec { name: "second".into(), pause }];
+    let source = |class, dst| SourceSpec {
+        class,
+        destinations: Destinations::Fixed(NodeId(dst)),
+        ..common::bernoulli(0.4)
+    };
+    spec.hosts.iter_mut().for_each(|h| h.sources.clear());
+    spec.hosts[0].sources = vec![source(0, 2), source(1, 3)];
+    spec.hosts[1].sources = vec![source(0, 2)];
+    spec.changes =
+        vec![RateChange { at: Time::from_ms(1), node: NodeId(4), port: 3, rate: Rate::from_gbps(1.0) }];
+    spec
+}
+
+/// XOFF of the second class stops it and not the first, which shares its host, its link and its switch; without PAUSE of its own it
+/// loses what does not fit.
+#[test]
+fn pause_of_a_class_stops_that_class_alone() {
+    for engine in BOTH {
+        let go = |spec: &RunSpec| run(spec, &Options { engine, ..Options::default() }).unwrap();
+        let out = go(&two_classes(true));
+        assert_eq!(out.dropped(), 0);
+        assert!(out.hosts[0].pauses > 10 && out.hosts[0].paused > Time::from_ms(10), "{:?}", out.hosts[0]);
+        assert_eq!(out.hosts[1].pauses, 0, "none of its frames is of the second class");
+        let gbps = |h: usize| out.hosts[h].delivered_bits as f64 / 20e-3 / 1e9;
+        assert!((gbps(2) - 8.0).abs() < 0.1, "the first class: {}", gbps(2));
+        assert!((gbps(3) - (4.0 + 19.0) / 20.0).abs() < 0.2, "the second: {}", gbps(3));
+
+        let lossy = go(&two_classes(false));
+        assert!(lossy.hosts.iter().all(|h| h.pauses == 0));
+        assert!(
+            lossy.switches[0].ports[3].dropped > 1000
+                && lossy.dropped() == lossy.switches[0].ports[3].dropped
+        );
+        let difference = lossy.hosts[2].delivered.abs_diff(out.hosts[2].delivered);
+        assert!(difference < 20, "the first class does not notice: {difference} frames");
+
+        // In one class the first suffers with the second.
+        let mut one = two_classes(true);
+        one.classes.clear();
+        one.hosts[0].sources[1].class = 0;
+        let one = go(&one);
+        assert!(one.hosts[2].delivered_bits < out.hosts[2].delivered_bits * 4 / 5);
+        assert_eq!(out.by_model.is_some(), engine == Engine::Windowed, "several classes run the model's way");
+        assert_eq!(one.by_model, None);
+    }
+}
+
+/// An earlier class goes first: where both offer more than the link takes, the second has what the first leaves.
+#[test]
+fn an_earlier_class_goes_first() {
+    let mut spec = two_classes(false);
+    spec.changes.clear();
+    let to = |class, load| SourceSpec {
+        class,
+        arrivals: Arrivals::Bernoulli { load },
+        destinations: Destinations::Fixed(NodeId(2)),
+        ..common::bernoulli(0.0)
+    };
+    spec.hosts[0].sources = vec![to(0, 0.7)];
+    spec.hosts[1].sources = vec![to(1, 0.7)];
+    spec.record = Record {
+        bin: Time::from_ms(10),
+        flows: vec![(NodeId(0), NodeId(2)), (NodeId(1), NodeId(2))],
+        ..Record::default()
+    };
+    let out = run(&spec, &Options::default()).unwrap();
+    let rate = |src| {
+        let kind = SeriesKind::Flow { src: NodeId(src), dst: NodeId(2) };
+        out.series(kind).unwrap().values.last().copied().unwrap() / 1e9
+    };
+    assert!((rate(0) - 7.0).abs() < 0.2 && (rate(1) - 3.0).abs() < 0.2, "{} and {}", rate(0), rate(1));
+    spec.hosts[1].sources[0].class = 2;
+    assert!(matches!(run(&spec, &Options::default()), Err(RunError::Spec(text)) if text.contains("class 2")));
+}

@@ -1,0 +1,178 @@
+//! The picture of the first page: every judged number as a dot, at the distance of what was measured from what was
+//! published.
+
+use crate::html::{Mark, anchor, esc, study};
+use crate::model::{Cell, Page, Report, Row, Table};
+use crate::number::log10;
+use crate::table::heading;
+use std::fmt::Write as _;
+
+/// Most rows that are one a scenario; with more pages there is a row a study.
+const MANY: usize = 14;
+/// Where the scale turns from linear to logarithmic, %.
+const BEND: f64 = 1.0;
+/// End of the scale, %: what lies beyond stands on the edge.
+const END: f64 = 100.0;
+
+/// A judged cell, by its distance in %.
+struct Dot<'a> {
+    off: f64,
+    mark: Mark,
+    to: String,
+    about: String,
+    row: (&'a str, String),
+}
+
+/// The picture; nothing where nothing was judged.
+pub(crate) fn picture(r: &Report, out: &mut String) {
+    let all = dots(r);
+    if all.is_empty() {
+        return;
+    }
+    let mut rows: Vec<&(&str, String)> = Vec::new();
+    for d in &all {
+        if !rows.contains(&&d.row) {
+            rows.push(&d.row);
+        }
+    }
+    out.push_str("<figure class=\"devs\"><figcaption><b>Measured against published</b> <span>how far each measured number lies from the printed one</span></figcaption>");
+    for row in rows {
+        let mine: Vec<&Dot<'_>> = all.iter().filter(|d| d.row == *row).collect();
+        strip(row, &mine, out);
+    }
+    out.push_str("<div class=\"dev axis\" aria-hidden=\"true\"><span></span><div>");
+    for tick in [-100.0, -20.0, -5.0, -1.0, 0.0, 1.0, 5.0, 20.0, 100.0_f64] {
+        let sign = if tick > 0.0 { "+" } else { "" };
+        let minor = if [1.0, 20.0].contains(&tick.abs()) { " class=\"minor\"" } else { "" };
+        let text = format!("{sign}{tick}").replace('-', "\u{2212}");
+        let _ = write!(
+            out,
+            "<i{minor} style=\"left:{:.2}%\">{text}{}</i>",
+            place(tick),
+            if tick == 0.0 { " %" } else { "" }
+        );
+    }
+    out.push_str("</div></div></figure>");
+}
+
+/// All judged cells with a published number other than zero.
+fn dots(r: &Report) -> Vec<Dot<'_>> {
+    let mut all = Vec::new();
+    for p in &r.pages {
+        for t in &p.tables {
+            for row in &t.rows {
+                for (c, column) in row.cells.iter().zip(&t.columns) {
+                    let Some(c) = c else { continue };
+                    let Some(off) = distance(c) else { continue };
+                    let place = place_of(r, p, t, &column.title);
+                    all.push(Dot {
+                        off,
+                        mark: Mark::of(c),
+                        to: anchor(&p.id, &t.id),
+                        about: about(p, t, row, &column.title, c, off),
+                        row: place,
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Link and words of the row in which a cell stands: its study, its scenario, or on a single page its column.
+fn place_of<'a>(r: &'a Report, p: &'a Page, t: &Table, column: &str) -> (&'a str, String) {
+    match r.pages.len() {
+        1 if p.tables.len() > 2 => (p.id.as_str(), column.to_owned()),
+        1 => (p.id.as_str(), format!("{}: {}", heading(t), column.to_lowercase())),
+        n if n <= MANY => (p.id.as_str(), p.id.clone()),
+        _ => (study(&p.id), study(&p.id).to_owned()),
+    }
+}
+
+/// Distance of a judged number from the published one, %.
+fn distance(c: &Cell) -> Option<f64> {
+    let judged = matches!(Mark::of(c), Mark::Agrees | Mark::Near | Mark::Differs);
+    let said: f64 = c.published.as_deref()?.trim().parse().ok()?;
+    (judged && said != 0.0).then_some((c.measured? / said - 1.0) * 100.0).filter(|d| d.is_finite())
+}
+
+fn about(p: &Page, t: &Table, row: &Row, column: &str, c: &Cell, off: f64) -> String {
+    let condition = if row.condition.is_empty() { heading(t) } else { row.condition.clone() };
+    format!(
+        "{}, {condition}, {}: {} published {}, measured {off:+.1} %",
+        p.id,
+        row.scheme,
+        column.to_lowercase(),
+        c.published.as_deref().unwrap_or("")
+    )
+}
+
+/// Place on the scale from 0 to 100: linear to [`BEND`], logarithmic to [`END`].
+fn place(percent: f64) -> f64 {
+    let f = |v: f64| log10(1.0 + v / BEND);
+    let size = f(percent.abs().min(END)) / f(END);
+    50.0 + 48.0 * size.copysign(percent)
+}
+
+/// One row: its dots side by side in columns, so that each is seen.
+fn strip((to, words): &(&str, String), dots: &[&Dot<'_>], out: &mut String) {
+    let agree = dots.iter().filter(|d| d.mark == Mark::Agrees).count();
+    let furthest = dots.iter().map(|d| d.off.abs()).fold(0.0, f64::max);
+    let _ = write!(
+        out,
+        "<div class=\"dev\"><span><a href=\"#{}\">{}</a> <small>{agree} of {}</small></span><div role=\"img\" aria-label=\"{}: {agree} of {} numbers agree; the furthest is off by {furthest:.1} %\"><s></s>",
+        esc(to),
+        esc(words),
+        dots.len(),
+        esc(words),
+        dots.len()
+    );
+    let mut taken: Vec<(f64, usize)> = Vec::new();
+    let mut sorted: Vec<&&Dot<'_>> = dots.iter().collect();
+    sorted.sort_by(|a, b| a.off.total_cmp(&b.off));
+    for d in sorted {
+        let x = place(d.off);
+        let level = (0..9).find(|l| taken.iter().all(|(at, at_level)| at_level != l || (x - at).abs() > 1.1));
+        let level = level.unwrap_or(taken.len() % 9);
+        taken.push((x, level));
+        // 0, +1, -1, +2, ... around the middle.
+        let step = (level as f64 / 2.0).ceil() * if level % 2 == 1 { 1.0 } else { -1.0 };
+        let _ = write!(
+            out,
+            "<i class=\"{}\" style=\"left:{x:.2}%;top:{:.0}%\" title=\"{}\" data-go=\"{}\"></i>",
+            d.mark.class(),
+            50.0 + 10.5 * step,
+            esc(&d.about),
+            esc(&d.to)
+        );
+    }
+    out.push_str("</div></div>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Verdict;
+
+    #[test]
+    fn the_scale_is_even_and_ends() {
+        assert!((place(0.0) - 50.0).abs() < 1e-9 && (place(100.0) - 98.0).abs() < 1e-9);
+        assert!((place(5.0) + place(-5.0) - 100.0).abs() < 1e-9);
+        assert_eq!(place(1e9), place(END));
+        assert!(place(0.5) > 51.0);
+    }
+
+    #[test]
+    fn only_what_was_judged_has_a_distance() {
+        let cell = |published: &str, verdict| Cell {
+            published: Some(published.into()),
+            measured: Some(1.1),
+            verdict,
+            ..Cell::default()
+        };
+        assert!((distance(&cell("1.0", Verdict::Differs)).unwrap() - 10.0).abs() < 1e-9);
+        assert_eq!(distance(&cell("0", Verdict::Differs)), None);
+        assert_eq!(distance(&cell("about 1", Verdict::Agrees)), None);
+        assert_eq!(distance(&cell("1.0", Verdict::Incomparable)), None);
+    }
+}

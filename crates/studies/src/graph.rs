@@ -1,0 +1,189 @@
+//! Any graph, and access links with rates of their own: lines that a scenario or a file lists, taken apart.
+
+use crate::keys::find;
+use crate::kinds::{Value, is_name};
+use crate::reader::Reader;
+use crate::topology::{Builder, End, Wiring, fits};
+use cnsim_units::{Rate, Time};
+use std::collections::HashMap;
+
+/// Words that name no host, as they stand for something else where hosts are named.
+const RESERVED: &[&str] = &["all", "auto", "off", "uniform", "permutation"];
+
+/// Words of a line, each with the number of characters before it.
+fn words(line: &str) -> Vec<(usize, &str)> {
+    let begins = |w: &str| line[..w.as_ptr() as usize - line.as_ptr() as usize].chars().count();
+    line.split_whitespace().map(|w| (begins(w), w)).collect()
+}
+
+/// Any graph: `topology.nodes` lists switches with their ports, `topology.links` links with rate and delay; whatever a
+/// link names that is no switch is a host.
+pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
+    const LINK: &str = "write \"H1 S1 10 Gb/s 0.5 us\"";
+    let before = r.problems.len();
+    let (nodes, links) = (r.listed("topology.nodes"), r.listed("topology.links"));
+    let mut known: HashMap<String, End> = HashMap::new();
+    let mut ports = 0;
+    // Switches first: what is left are hosts.
+    for (i, line) in nodes.items.iter().enumerate() {
+        let [(_, name), (at, number)] = words(line)[..] else {
+            let hint = "write a name and a number of ports: \"S1 16\"";
+            r.wrong_item(&nodes.key, i, format!("`{line}` is not a switch"), hint);
+            continue;
+        };
+        let Some(Ok(Value::Integer(n))) = find("topology.ports").map(|k| k.kind.read(number)) else {
+            let reason = format!("`{number}` is not a number of ports");
+            r.wrong_at(&nodes.key, i, at, reason, "write a number from 2 to 65000");
+            continue;
+        };
+        if let Err(wrong) = is_name(name) {
+            r.wrong_item(&nodes.key, i, wrong.reason, wrong.remedy);
+        }
+        ports += n as usize;
+        let end = b.switch(name, n as u16);
+        if known.insert(name.to_ascii_lowercase(), end).is_some() {
+            r.wrong_item(&nodes.key, i, format!("switch `{name}` is there twice"), "give each a name");
+        }
+    }
+    if !fits(r, "topology.nodes", 0, nodes.items.len(), ports) {
+        return;
+    }
+    // Links of each host and of each switch.
+    let (mut at_host, mut at_switch): (Vec<u32>, Vec<u32>) = (Vec::new(), vec![0; b.used.len()]);
+    for (i, line) in links.items.iter().enumerate() {
+        let found = words(line);
+        let [(first, from), (second, to), ref rest @ ..] = found[..] else {
+            r.wrong_item(&links.key, i, format!("`{line}` is not a link"), LINK);
+            continue;
+        };
+        let (rate, delay) = rate_and_delay(r, &links.key, i, rest);
+        let mut end = |at: usize, name: &str| {
+            let known_end = known.get(&name.to_ascii_lowercase()).copied();
+            let end = known_end.unwrap_or_else(|| {
+                let wrong = is_name(name).err();
+                let reserved = RESERVED.iter().any(|w| name.eq_ignore_ascii_case(w));
+                if let Some(wrong) = wrong {
+                    r.wrong_at(&links.key, i, at, wrong.reason, wrong.remedy);
+                } else if reserved {
+                    r.wrong_at(
+                        &links.key,
+                        i,
+                        at,
+                        format!("`{name}` has a meaning of its own"),
+                        "give the host another name",
+                    );
+                }
+                let e = b.host();
+                if let Some(h) = b.wiring.hosts.last_mut() {
+                    *h = name.into();
+                }
+                at_host.push(0);
+                known.insert(name.to_ascii_lowercase(), e);
+                e
+            });
+            let count = match end {
+                End::Host(h) => at_host.get_mut(h),
+                End::Switch(s) => at_switch.get_mut(s),
+            };
+            if let Some(n) = count {
+                *n += 1;
+            }
+            end
+        };
+        let (a, z) = (end(first, from), end(second, to));
+        match (a, z) {
+            (End::Host(_), End::Host(_)) => {
+                r.wrong_item(
+                    &links.key,
+                    i,
+                    format!("`{from}` and `{to}`, two hosts, are linked directly"),
+                    "put a switch between them",
+                );
+            }
+            (End::Switch(x), End::Switch(y)) if x == y => {
+                r.wrong_item(&links.key, i, format!("`{from}` is linked to itself"), "link two switches");
+            }
+            _ => {}
+        }
+        let over = [a, z].into_iter().find_map(|end| match end {
+            End::Host(h) if at_host[h] == 2 => {
+                Some(format!("host `{}` has more than one link", b.wiring.hosts[h]))
+            }
+            End::Switch(s) if at_switch[s] == u32::from(b.wiring.switches[s].1) + 1 => {
+                let (name, ports) = &b.wiring.switches[s];
+                Some(format!("switch `{name}` has more links than its {ports} ports"))
+            }
+            _ => None,
+        });
+        if let Some(reason) = over {
+            let hint = "a name with several links must be in topology.nodes, with as many ports";
+            r.wrong_item(&links.key, i, reason, hint);
+        }
+        let (a, z) = if matches!(z, End::Host(_)) { (z, a) } else { (a, z) };
+        b.pending.push((a, z, rate.unwrap_or(b.rate), delay.unwrap_or(b.delay)));
+    }
+    if r.problems.len() == before && b.wiring.hosts.is_empty() {
+        r.wrong("topology.links", "a graph needs hosts", "write [\"H1 S1\", \"H2 S1\"]");
+    }
+    fits(r, "topology.links", b.wiring.hosts.len(), 0, 0);
+}
+
+/// Rate and delay behind the ends of a link, in either order, each at most once.
+fn rate_and_delay(
+    r: &mut Reader<'_>,
+    key: &str,
+    item: usize,
+    rest: &[(usize, &str)],
+) -> (Option<Rate>, Option<Time>) {
+    let (mut rate, mut delay) = (None, None);
+    let mut left = rest.iter().copied();
+    while let Some((at, word)) = left.next() {
+        // A number's unit may stand apart.
+        let text = match word.ends_with(|c: char| c.is_ascii_digit()) {
+            true => format!("{word} {}", left.next().map_or("", |w| w.1)),
+            false => word.into(),
+        };
+        let read = |key: &str| find(key).map(|k| k.kind.read(&text));
+        let wrong = match (read("topology.link_rate"), read("topology.link_delay")) {
+            (Some(Ok(Value::Rate(v))), _) => rate.replace(v).map(|_| "is a second rate".to_string()),
+            (_, Some(Ok(Value::Time(v)))) => delay.replace(v).map(|_| "is a second delay".to_string()),
+            (Some(Err(w)), _) if text.parse::<Rate>().is_ok() => {
+                Some(format!("is out of range: {}", w.remedy))
+            }
+            (_, Some(Err(w))) if text.parse::<Time>().is_ok() => {
+                Some(format!("is out of range: {}", w.remedy))
+            }
+            _ => Some("is neither a rate nor a delay".into()),
+        };
+        if let Some(wrong) = wrong {
+            r.wrong_at(key, item, at, format!("`{text}` {wrong}"), "write \"H1 S1 10 Gb/s 0.5 us\"");
+        }
+    }
+    (rate, delay)
+}
+
+/// `topology.host_rates`: access links that differ.
+pub(crate) fn host_rates(r: &mut Reader<'_>, wiring: &mut Wiring) {
+    let list = r.listed("topology.host_rates");
+    let mut seen = vec![false; wiring.hosts.len()];
+    for (i, line) in list.items.iter().enumerate() {
+        let Some((name, rate)) = line.trim().split_once(' ') else {
+            let reason = format!("`{line}` is not a host and a rate");
+            r.wrong_item(&list.key, i, reason, "write for example [\"H5 1 Gb/s\"]");
+            continue;
+        };
+        let Some(host) = r.host(&list.key, i, name, wiring) else { continue };
+        match find("topology.link_rate").map(|k| k.kind.read(rate)) {
+            Some(Ok(Value::Rate(rate))) => {
+                if std::mem::replace(&mut seen[host], true) {
+                    r.wrong_item(&list.key, i, format!("`{name}` is there twice"), "give it one rate");
+                }
+                if let Some(l) = wiring.access_mut(host) {
+                    l.rate = rate;
+                }
+            }
+            Some(Err(wrong)) => r.wrong_item(&list.key, i, wrong.reason, wrong.remedy),
+            _ => {}
+        }
+    }
+}

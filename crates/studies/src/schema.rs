@@ -1,0 +1,187 @@
+//! What is made from the table of keys: the scenario to start from, and the JSON Schema.
+
+use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find};
+use crate::kinds::Kind;
+use cnsim_scheme_api::Registry;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// A scenario to start from: every key with its meaning and default.
+pub fn template(name: &str) -> String {
+    let mut out = format!(
+        "# Question: (what do you want to know?)\n# Run it:   cnsim run {name}.toml\n# Check it: cnsim check {name}.toml\n"
+    );
+    let mut section = "";
+    for k in KEYS {
+        let (table, leaf) = k.path.rsplit_once('.').unwrap_or(("", k.path));
+        if table != section && !TABLES.contains(&table) {
+            let _ = write!(out, "\n[{table}]\n");
+            section = table;
+        }
+        if TABLES.contains(&table) {
+            continue;
+        }
+        let value = match k.path {
+            "name" => name.to_string(),
+            "hotspot.host" => "H0".into(),
+            "condition" => "hotspot {hotspot.rate}".into(),
+            _ => k.default.to_string(),
+        };
+        let bare = matches!(k.kind, Kind::Integer(..)) || value.starts_with('[');
+        let quoted = if bare { value } else { format!("{value:?}") };
+        // Keys that need another setting than the default's are shown as comments.
+        let other = k.only.key().filter(|o| *o != "hotspot.host").and_then(find);
+        let idle = other.is_some_and(|o| !k.only.admits(o.default));
+        let idle = idle || matches!(k.default, "[]" | "off" | "end" | "auto") && k.path != "hotspot.host";
+        let _ =
+            writeln!(out, "{}{leaf} = {quoted}    # {} ({})", if idle { "# " } else { "" }, k.doc, k.kind);
+    }
+    out.push_str("\n[matrix]\n\"hotspot.rate\" = [\"2 Gb/s\", \"0.5 Gb/s\"]    # rows: any key, a list of values\npause = [\"on\"]\nschemes = [\"none\", \"qcn-2pt\", \"ecm\"]\n\n# [scheme.params]    # parameters of the schemes that know them: cnsim describe ecm\n# q_eq = \"24 KB\"\n");
+    out
+}
+
+/// JSON Schema of scenarios (draft 2020-12). Bounds of quantities, which are texts with a unit, are `x-minimum` and `x-maximum`.
+pub fn schema(registry: &Registry) -> Value {
+    let mut root = Map::new();
+    for k in KEYS {
+        let mut at = &mut root;
+        let mut parts: Vec<&str> = k.path.split('.').collect();
+        let leaf = parts.pop().unwrap_or(k.path);
+        for part in parts {
+            let table = at.entry(part).or_insert_with(
+                || json!({"type": "object", "additionalProperties": false, "properties": {}}),
+            );
+            match table.get_mut("properties").and_then(Value::as_object_mut) {
+                Some(next) => at = next,
+                None => return Value::Null,
+            }
+        }
+        at.insert(leaf.into(), entry(k));
+    }
+    // Arrays of tables; traffic knows the workload's keys too.
+    let shared = root.get("workload").and_then(|w| w.get("properties")).and_then(Value::as_object).cloned();
+    for name in TABLES {
+        if let Some(mut one) = root.remove(*name) {
+            if let (&"traffic", Some(o)) = (name, one.get_mut("properties").and_then(Value::as_object_mut)) {
+                shared.iter().flatten().filter(|(k, _)| *k != "loads").for_each(|(k, v)| {
+                    o.entry(k.clone()).or_insert_with(|| v.clone());
+                });
+            }
+            root.insert((*name).into(), json!({"type": "array", "items": one}));
+        }
+    }
+    root.insert("scheme".into(), schemes(registry));
+    let varied: Map<String, Value> = KEYS
+        .iter()
+        .filter(|k| !k.path.starts_with("figure."))
+        .map(|k| (k.path.into(), one_or_more(k.kind.schema())))
+        .collect();
+    let matrix = || {
+        let mut of: Map<String, Value> = MATRIX.iter().map(|k| (k.path.into(), entry(k))).collect();
+        of.extend(varied.clone());
+        json!({"type": "object", "properties": of, "patternProperties": {"^(scheme|traffic|event|group)\\.": {}}})
+    };
+    root.insert("matrix".into(), matrix());
+    root.insert("rows".into(), json!({"type": "array", "items": matrix()}));
+    let assumptions: Map<String, Value> = crate::assumptions::ASSUMPTIONS
+        .iter()
+        .map(|a| (a.name.into(), json!({"description": format!("stands for {}: {}", a.key, a.about)})))
+        .collect();
+    root.insert(
+        "assumptions".into(),
+        json!({"type": "object", "additionalProperties": false, "properties": assumptions}),
+    );
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "cnsim scenario",
+        "type": "object",
+        "required": ["name"],
+        "additionalProperties": false,
+        "properties": root,
+    })
+}
+
+/// A key's entry: its kind's, with meaning, default and what it depends on.
+fn entry(k: &Key) -> Value {
+    let mut entry = k.kind.schema();
+    if let Value::Object(o) = &mut entry {
+        let only = match k.only {
+            Only::Always => String::new(),
+            Only::With(key, values) => format!(" (only where {key} is {})", values.join(" or ")),
+            Only::Unless(key, value) => format!(" (not where {key} is {value})"),
+        };
+        o.insert("description".into(), json!(format!("{}{only}", k.doc)));
+        if !k.default.is_empty() {
+            o.insert("default".into(), json!(k.default));
+        }
+    }
+    entry
+}
+
+/// A value, or a list of values.
+fn one_or_more(one: Value) -> Value {
+    json!({"anyOf": [one, {"type": "array", "minItems": 1, "items": one}]})
+}
+
+/// `[scheme.params]`, and `[scheme.NAME]` of each scheme.
+fn schemes(registry: &Registry) -> Value {
+    let mut tables = Map::new();
+    let mut shared = Map::new();
+    for scheme in registry.iter() {
+        let mut own = Map::new();
+        for info in &scheme.params {
+            let mut value = json!({"description": format!("{} ({}; {})", info.doc, info.kind, info.range)});
+            if let Value::Object(o) = &mut value {
+                o.insert("default".into(), json!(info.default));
+                o.insert("type".into(), json!(["string", "number", "boolean"]));
+                info.range.low.iter().for_each(|low| drop(o.insert("x-minimum".into(), json!(low))));
+                info.range.high.iter().for_each(|high| drop(o.insert("x-maximum".into(), json!(high))));
+            }
+            // Of all schemes: what one reads as a factor another reads as a rate.
+            shared.entry(info.key.clone()).or_insert_with(|| json!({"description": info.doc}));
+            own.insert(info.key.clone(), value);
+        }
+        let table = json!({"type": "object", "additionalProperties": false, "properties": own});
+        tables.insert(scheme.name.clone(), table);
+    }
+    tables.insert(
+        "params".into(),
+        json!({"type": "object", "additionalProperties": false, "properties": shared}),
+    );
+    json!({"type": "object", "properties": tables})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every key stands in the schema with its bounds.
+    #[test]
+    fn the_schema_has_every_bound() {
+        let schema = schema(&cnsim_schemes::registry());
+        for k in KEYS {
+            let mut at = &schema["properties"];
+            let mut parts = k.path.split('.').peekable();
+            while let Some(part) = parts.next() {
+                at = &at[part];
+                if at["type"] == "array" && parts.peek().is_some() {
+                    at = &at["items"];
+                }
+                if parts.peek().is_some() {
+                    at = &at["properties"];
+                }
+            }
+            assert!(at["description"].is_string(), "{}", k.path);
+            let text = at.to_string();
+            let bounds: Vec<String> = match k.kind {
+                Kind::Integer(low, high) => vec![format!("\"minimum\":{low}"), format!("\"maximum\":{high}")],
+                Kind::Rate(low, high) => vec![low.to_string(), high.to_string()],
+                Kind::Time(low, high) => vec![low.to_string(), high.to_string()],
+                Kind::Bytes(low, high) => vec![low.to_string(), high.to_string()],
+                Kind::Choice(words) => words.iter().map(|w| format!("\"{w}\"")).collect(),
+                _ => Vec::new(),
+            };
+            assert!(bounds.iter().all(|b| text.contains(b.as_str())), "{}: {text}", k.path);
+        }
+    }
+}

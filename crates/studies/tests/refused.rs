@@ -1,0 +1,178 @@
+//! Scenarios that must be refused, each for its own reason: nothing that is written is ignored, cut or read as something else.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use cnsim_studies::scenario::Scenario;
+use std::time::Instant;
+
+/// A valid scenario; `{}` stands for more lines before `[run]`.
+const BASE: &str = "study = \"t\"\nname = \"g\"\ncondition = \"c\"\n[topology]\nhosts = 4\n{}\n[run]\nduration = \"1 ms\"\nseeds = 1\n[matrix]\npause = [\"off\"]\nschemes = [\"none\"]\n";
+
+fn said(text: &str) -> String {
+    match Scenario::parse("f.toml", text, &[]) {
+        Ok(_) => "no problem".into(),
+        Err(problems) => problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+#[test]
+fn nothing_written_is_ignored() {
+    assert_eq!(said(&BASE.replace("{}", "")), "no problem");
+    for (more, words) in [
+        // Tables with the wrong brackets, or with nothing in them.
+        ("[traffic]\nkind = \"banana\"", &["[[traffic]]", "`banana` is not a choice"][..]),
+        ("[event]\nat = \"1 us\"", &["[[event]]"]),
+        ("[group]\nhosts = \"H0\"", &["[[group]]"]),
+        ("[figure]\ntitle = \"x\"", &["[[figure]]"]),
+        ("[rows]\nseeds = 3", &["[[rows]]"]),
+        ("[[switch]]\nbuffer = \"XP\"", &["array of tables", "[switch]"]),
+        ("[[traffic]]", &["traffic.0", "is empty"]),
+        ("[[event]]", &["event.0", "is empty"]),
+        ("[swich]", &["unknown table", "[switch]"]),
+        ("[scheme.qnc-2pt]", &["names no scheme"]),
+        // Values of a wrong kind.
+        ("link_rate = [\"1 Gb/s\", \"40 Gb/s\"]", &["f.toml:6:13", "a list of 2 where one value is due"]),
+        ("link_rate = []", &["a list of 0"]),
+        ("link_delay = {}", &["a table where a value is due"]),
+        ("ports = 1.5", &["`1.5` is not a whole number"]),
+        ("ports = 1e20", &["not a whole number"]),
+        ("ports = -3", &["not a whole number"]),
+        ("ports = true", &["`true` where this is due: integer"]),
+        ("[scheme.params]\nefr = [\"on\"]", &["scheme.params.efr", "list of 1"]),
+        ("[workload]\nframe = 1500", &["did you mean \"1500 B\"?"]),
+        ("[workload]\nload = 0.5", &["did you mean \"50 %\"?"]),
+        ("[switch]\nshare = \"100G\"", &["did you mean \"100 GB\"?"]),
+        // Keys without effect.
+        (
+            "[workload]\nload = \"10 %\"\n[[traffic]]\nhosts = \"H0\"\ndestinations = \"H1\"",
+            &["workload.load", "[[traffic]] tables replace the workload"],
+        ),
+        ("[hotspot]\nrate = \"1 Gb/s\"", &["has no effect: there is no hotspot"]),
+        ("[[event]]\nat = \"1 us\"\nrate = \"1 Gb/s\"", &["names no port"]),
+        ("[[event]]\nat = \"1 ms\"\nrate = \"1 Gb/s\"\nport = \"S>H0\"", &["outside the run of 1 ms"]),
+        ("[workload]\ndestinations = []", &["no host has anybody to send to"]),
+        ("[workload]\nstart = \"5 us\"\nstop = \"5 us\"", &["not after their start"]),
+        // Rates and links beyond what is possible.
+        (
+            "[[event]]\nport = \"S>H0\"\nrate = \"1e-6 b/s\"",
+            &["event.0.rate", "too slow", "at least 10 kb/s"],
+        ),
+        ("[[event]]\nport = \"S>H0\"\nrate = \"11 Gb/s\"", &["more than the link's 10 Gb/s"]),
+        ("host_rates = [\"H1 2 Tb/s\"]", &["2 Tb/s is out of range"]),
+        ("host_rates = [\"H1 1 Gb/s\", \"H1 2 Gb/s\"]", &["entry 2", "is there twice"]),
+        ("host_rates = [\"H9 1 Gb/s\"]", &["there is no host `H9`"]),
+        ("[workload]\nloads = [\"1 %\", \"2 %\", \"x\", \"4 %\"]", &["f.toml:7:24", "entry 3: `x`"]),
+    ] {
+        let text = said(&BASE.replace("{}", more));
+        for word in words {
+            assert!(text.contains(word), "`{word}` is not in what is said of\n{more}\n{text}");
+        }
+    }
+    // A wrong entry is said once, not for every host.
+    assert_eq!(
+        said(&BASE.replace("{}", "[workload]\nloads = [\"1 %\", \"2 %\", \"x\", \"4 %\"]"))
+            .matches("f.toml:")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn graphs_have_bounds_and_positions() {
+    let graph = |nodes: &str, links: &str| {
+        let more = format!("kind = \"graph\"\nnodes = [{nodes}]\nlinks = [{links}]");
+        said(&BASE.replace("hosts = 4\n{}", &more))
+    };
+    assert_eq!(graph("\"S 4\"", "\"a S\", \"b S 40Gb/s 2us\", \"c S 2 us 1 Gb/s\""), "no problem");
+    for (nodes, links, word) in [
+        ("\"S 4\"", "\"a S\", \"b S 2 Tb/s\"", "`2 Tb/s` is out of range"),
+        ("\"S 4\"", "\"a S\", \"b S 200 ms\"", "`200 ms` is out of range"),
+        ("\"S 4\"", "\"a S\", \"b S 1 Gb/s 2 Gb/s\"", "second rate"),
+        ("\"S 2\"", "\"a S\", \"b S\", \"c S\"", "more links than its 2 ports"),
+        ("\"S 4\"", "\"a S\", \"b S\", \"S S\"", "linked to itself"),
+        ("\"S 4\"", "\"a S\", \"b a\"", "two hosts, are linked directly"),
+        ("\"S 4\", \"T 4\"", "\"a S\", \"b S\", \"c T\"", "there is no path from a to c"),
+        ("\"S 4\"", "\"../x S\", \"b S\"", "is not a name"),
+        ("\"S 4\"", "\"all S\", \"b S\"", "a meaning of its own"),
+        ("\"S x\"", "\"a S\", \"b S\"", "not a number of ports"),
+    ] {
+        let text = graph(nodes, links);
+        assert!(text.contains(word), "`{word}` is not in\n{text}");
+    }
+}
+
+#[test]
+fn rows_are_told_apart_and_named_safely() {
+    let rows = |condition: &str, row: &str| {
+        let text = BASE.replace("{}", "").replace("condition = \"c\"", &format!("condition = {condition:?}"));
+        said(&(text + row))
+    };
+    let loads = "\"workload.load\" = [\"10 %\", \"50 %\"]\n";
+    assert_eq!(rows("load {workload.load}", loads), "no problem");
+    assert!(rows("c", loads).contains("could not be told apart"));
+    assert!(rows("c", "\"workload.load\" = [\"10 %\", \"10 %\"]\n").contains("is there twice"));
+    assert!(
+        rows("c", "\"workload.on\" = [\"1 ms\"]\n").contains("has no effect with workload.kind = bernoulli")
+    );
+    assert!(rows("c", "\"workload.load\" = []\n").contains("has no value"));
+    assert!(rows("c", "\"workload.load\" = [\"10 %\", \"500 %\"]\n").contains("500 % is out of range"));
+    assert!(rows("=1+1", "").contains("spreadsheets"));
+    assert!(rows(&"c".repeat(300), "").contains("has 300 characters"));
+    for (key, value) in [("study", "../../escaped"), ("name", ""), ("name", "a b"), ("title", "\\u001b[31m")]
+    {
+        let line = format!("{key} = \"{value}\"\n");
+        let own = if key == "study" { "study = \"t\"\n" } else { "name = \"g\"\n" };
+        let text = if key == "title" {
+            line + &BASE.replace("{}", "")
+        } else {
+            BASE.replace("{}", "").replace(own, &line)
+        };
+        let text = said(&text);
+        assert!(text.contains(&format!("`{key}`")) && !text.contains('\u{1b}'), "{key}: {text}");
+    }
+}
+
+/// What is too large is refused before it is built.
+#[test]
+fn sizes_are_bounded() {
+    let sixty: Vec<String> = (1..=60).map(|i| format!("\"{i} us\"")).collect();
+    let list = sixty.join(", ");
+    let keys = [
+        "host.processing",
+        "switch.processing",
+        "workload.start",
+        "topology.link_delay",
+        "record.from",
+        "hotspot.start",
+    ];
+    let rows: String = keys.iter().map(|k| format!("\"{k}\" = [{list}]\n")).collect();
+    assert!(said(&(BASE.replace("{}", "") + &rows)).contains("asks for 46656000000 rows"));
+    for (more, word) in [
+        ("kind = \"chain\"\nswitches = 4096\nper_switch = 1\nports = 4096", "ports of switches are too many"),
+        ("kind = \"fat-tree\"\nk = 64", "65536 hosts are too many"),
+        ("kind = \"leaf-spine\"\nleaves = 4096\nspines = 4096", "too many"),
+        ("kind = \"k-ary-n-tree\"\nk = 64\nn = 8", "too many"),
+    ] {
+        let text = said(&BASE.replace("hosts = 4\n{}", more));
+        assert!(text.contains(word), "{text}");
+    }
+    let slow = "[hotspot]\nhost = \"H0\"\nstart = \"0 s\"\nstop = \"1000 s\"\nperiod = \"1 us\"";
+    let text = BASE.replace("{}", slow).replace("duration = \"1 ms\"", "duration = \"1000 s\"");
+    assert!(said(&text).contains("changes of the service rate are too many"));
+}
+
+/// Four times the tables take about four times as long, not sixteen times.
+#[test]
+fn reading_is_linear() {
+    let table = "[[traffic]]\nhosts = \"H0\"\ndestinations = \"H1\"\nload = \"0.01 %\"\n";
+    let least = |tables: usize| {
+        let text = BASE.replace("{}", &table.repeat(tables));
+        let once = |_| {
+            let begin = Instant::now();
+            assert_eq!(said(&text), "no problem");
+            begin.elapsed()
+        };
+        (0..5).map(once).min().unwrap().as_secs_f64()
+    };
+    let ratio = least(4000) / least(1000);
+    assert!(ratio < 9.0, "{ratio}");
+}
