@@ -1,19 +1,24 @@
 //! `cnsim assume`: which reading of what the sources leave open comes nearest to the published cells?
 
+use crate::assume_report::{bars, heat, ranking};
 use crate::look::{self, Colour, paint};
 use crate::output::{quoted, write};
 use crate::reproduce::{
     ASSUMED_SPEED, interrupted, measured, published_in, refuse_no_seeds, run_all, threads, words_of,
     write_report,
 };
-use crate::sweep::{bounds, cell, column, half, interval, refuse_many};
+use crate::sweep::{bounds, half, interval, refuse_many};
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
-use cnsim_studies::assume::{Lab, Scored, ScoredCell, Setup, asked_switches, every, named_switches};
+use cnsim_scheme_api::Registry;
+use cnsim_studies::assume::{
+    Fold, Lab, Scored, ScoredCell, Setup, asked_switches, contenders, every, leave_one_out, named_switches,
+};
 use cnsim_studies::files::{digits, table};
-use cnsim_studies::metrics::Metric;
-use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::papers;
+use cnsim_studies::published::Published;
+use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
 use cnsim_studies::stats::Summary;
 use cnsim_studies::study::Watch;
 use serde_json::json;
@@ -23,7 +28,7 @@ use std::sync::Arc;
 /// Arguments of `assume`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct AssumeArgs {
-    /// STUDY/SCENARIO, or a file.
+    /// STUDY for all its scenarios with published cells, STUDY/SCENARIO, or a file.
     scenario: String,
     /// What to vary: KEY=V1,V2, or the name of an assumption for all its alternatives; again for further ones [default:
     /// all named assumptions].
@@ -32,7 +37,7 @@ pub(crate) struct AssumeArgs {
     /// Only cases whose condition, PAUSE or scheme contains this text; given again, all must match.
     #[arg(long)]
     only: Vec<String>,
-    /// Seeds of each case.
+    /// Seeds of each case. Where no --over names the switches, all alternatives get two and the better half one more, and so on.
     #[arg(long, default_value_t = 3)]
     seeds: u64,
     /// Largest number of runs, those from the store included [default: 2000, or what one switch at a time needs].
@@ -51,6 +56,31 @@ pub(crate) struct AssumeArgs {
     batch: Batch,
 }
 
+/// Seeds that every reading gets before the better half gets more.
+const FIRST: u64 = 2;
+
+/// The scenarios that are searched: of a study, all with published cells.
+fn scenarios(
+    registry: &Registry,
+    args: &AssumeArgs,
+    published: &[Published],
+) -> Result<Vec<Scenario>, Failure> {
+    let sets = pairs(&args.sets)?;
+    let Some(paper) = papers::find(&args.scenario) else {
+        return Ok(vec![Scenario::load_in(registry, &args.scenario, &sets, &[])?]);
+    };
+    let told = |id: &str| published.iter().any(|p| format!("{}/{}", p.study, p.scenario) == id);
+    let mine = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| id.split('/').next() == Some(paper.id));
+    let all: Vec<&str> = mine.filter(|id| told(id)).collect();
+    if all.is_empty() {
+        return Err(Failure::input(format!(
+            "{} prints no number to compare with\n  help: name a study that does, such as B07, or a scenario",
+            paper.id
+        )));
+    }
+    Ok(all.into_iter().map(|id| Scenario::load_in(registry, id, &sets, &[])).collect::<Result<_, _>>()?)
+}
+
 /// Runs of a search for which no budget was given, unless one switch at a time needs more.
 const BUDGET: u64 = 2000;
 
@@ -60,8 +90,12 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     } else {
         asked_switches(&args.over).map_err(Failure::Input)?
     };
-    let scenario = Scenario::load_in(&common.registry, &args.scenario, &pairs(&args.sets)?, &[])?;
     let published = published_in(args.published.as_deref())?;
+    let scenarios = scenarios(&common.registry, args, &published)?;
+    let subject = match &scenarios[..] {
+        [one] => one.id(),
+        _ => scenarios[0].study.clone(),
+    };
     refuse_no_seeds(args.seeds)?;
     let only: Vec<String> = args.only.iter().map(|t| t.to_lowercase()).collect();
     let keep = |c: &Case| {
@@ -70,7 +104,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     };
     let asked = !args.over.is_empty();
     let mut lab =
-        Lab::new(&scenario, &published, switches, asked, args.seeds, &keep).map_err(Failure::Input)?;
+        Lab::new(&scenarios, &published, switches, asked, args.seeds, &keep).map_err(Failure::Input)?;
     // What was asked for is refused where it cannot be read; a named alternative that does not fit here is noted.
     let mut setups: Vec<Setup> = Vec::new();
     let one = lab.one_at_a_time();
@@ -81,7 +115,8 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         ));
     }
     let alone = setups.len();
-    let least = lab.runs_of(&setups);
+    let mut seeds = if asked { args.seeds } else { args.seeds.min(FIRST) };
+    let least = lab.runs_of(&setups, seeds);
     let budget = args.budget.unwrap_or_else(|| least.max(BUDGET));
     if least > budget {
         return Err(Failure::input(format!(
@@ -94,12 +129,12 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     if let Some(all) = asked {
         let mut full = setups.clone();
         lab.add(&mut full, &all, false).map_err(Failure::Input)?;
-        whole = lab.runs_of(&full) <= budget;
+        whole = lab.runs_of(&full, seeds) <= budget;
         if whole {
             setups = full;
         }
     }
-    let first = lab.missing(&setups);
+    let first = lab.missing(&setups, seeds);
     let jobs: Vec<_> = first.iter().map(|i| lab.jobs[*i].clone()).collect();
     refuse_many(&jobs, args.batch.force)?;
     if !common.quiet {
@@ -108,12 +143,14 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         let then = if whole {
             "the whole grid".into()
         } else {
-            format!("then what helped is combined, up to {} runs in all", budget)
+            format!(
+                "then further seeds for the better half and combinations of what helped, up to {budget} runs in all"
+            )
         };
         eprintln!(
             "cnsim {}: {}: {} cases, {} switches, {} values that change something; {} runs, {then}; at most {:.0} CPU-seconds, {} threads",
             env!("CARGO_PKG_VERSION"),
-            scenario.id(),
+            subject,
             lab.cases.len(),
             lab.switches.len(),
             alone - 1,
@@ -124,21 +161,42 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     }
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
-    go(&mut lab, &setups, args, &watch, common)?;
-    let mut left = 0;
-    if !whole {
-        let scored = lab.score(&setups[..alone]);
-        let (more, out) = lab.search(&setups, &scored, budget);
-        left = out;
-        setups.extend(more);
-        let missing: Vec<_> = lab.missing(&setups).iter().map(|i| lab.jobs[*i].clone()).collect();
-        refuse_many(&missing, args.batch.force)?;
-        if !common.quiet {
-            eprintln!("{} combinations of what helped: {} further runs", setups.len() - alone, missing.len());
+    go(&mut lab, &setups, seeds, args, &watch, common)?;
+    let idle = idle(&lab, &setups);
+    // Readings that got no further seed, as they were left.
+    let mut dropped: Vec<Scored> = Vec::new();
+    let (mut live, mut left) = (setups.clone(), 0);
+    while seeds < args.seeds {
+        let scored = lab.score(&live, seeds);
+        let next = contenders(&live, &scored);
+        let missing = lab.missing(&next, seeds + 1).len();
+        if lab.records.iter().flatten().count() + missing > budget as usize {
+            break;
         }
-        go(&mut lab, &setups, args, &watch, common)?;
+        if !common.quiet {
+            eprintln!("seed {} for {} of {} readings: {missing} runs", seeds + 1, next.len(), live.len());
+        }
+        let out = |s: &Scored| !next.iter().any(|n| n.combination == s.combination);
+        dropped.extend(scored.into_iter().filter(out));
+        (live, seeds) = (next, seeds + 1);
+        go(&mut lab, &live, seeds, args, &watch, common)?;
     }
-    let scored = lab.score(&setups);
+    if !whole {
+        let scored = lab.score(&live, seeds);
+        let spent = lab.records.iter().flatten().count() as u64 - lab.runs_of(&live, seeds);
+        let (more, out) = lab.search(&live, &scored, seeds, budget.saturating_sub(spent));
+        left = out;
+        let missing = lab.missing(&more, seeds).len();
+        if !common.quiet {
+            eprintln!("{} combinations of what helped: {missing} further runs", more.len());
+        }
+        live.extend(more.iter().cloned());
+        setups.extend(more);
+        go(&mut lab, &live, seeds, args, &watch, common)?;
+    }
+    let mut scored = lab.score(&live, seeds);
+    scored.extend(dropped);
+    scored.sort_by(|a, b| a.distance.mean.total_cmp(&b.distance.mean));
     let Some(base) = scored.iter().find(|s| s.combination.is_empty()).cloned() else {
         return Err(Failure::Run("the scenario as it is could not be scored".into()));
     };
@@ -149,21 +207,31 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
         args,
         left,
         budget,
-        idle: idle(&lab, &setups[..alone]),
+        idle,
+        subject,
+        folds: leave_one_out(&scored.iter().collect::<Vec<_>>()),
     };
-    text.write_files(&scenario, &setups)?;
+    text.write_files(&setups)?;
     if args.batch.json {
-        println!("{}", text.json(&scenario));
+        println!("{}", text.json());
     } else {
-        text.tell(&scenario);
+        text.tell();
     }
     Ok(())
 }
 
-/// Runs what these setups still need.
-fn go(lab: &mut Lab<'_>, setups: &[Setup], args: &AssumeArgs, watch: &Arc<Watch>, common: &Common) -> Done {
-    let missing = lab.missing(setups);
+/// Runs what these setups still need for so many seeds.
+fn go(
+    lab: &mut Lab<'_>,
+    setups: &[Setup],
+    seeds: u64,
+    args: &AssumeArgs,
+    watch: &Arc<Watch>,
+    common: &Common,
+) -> Done {
+    let missing = lab.missing(setups, seeds);
     let jobs: Vec<_> = missing.iter().map(|i| lab.jobs[*i].clone()).collect();
+    refuse_many(&jobs, args.batch.force)?;
     let records = run_all(&jobs, &args.batch.out, args.batch.threads, watch, common.quiet)?;
     let finished = records.iter().flatten().count();
     for (at, record) in missing.into_iter().zip(records) {
@@ -193,6 +261,9 @@ struct Text<'a> {
     left: usize,
     budget: u64,
     idle: Vec<String>,
+    /// STUDY or STUDY/SCENARIO.
+    subject: String,
+    folds: Vec<Fold>,
 }
 
 /// A distance with its interval.
@@ -229,10 +300,11 @@ impl Text<'_> {
                 s.agree.to_string(),
                 s.better.to_string(),
                 s.worse.to_string(),
+                s.each.len().to_string(),
             ]
         };
         let rows: Vec<Vec<String>> = list.iter().map(row).collect();
-        let header = ["reading", "distance", "nearer by", "agree", "better", "worse"];
+        let header = ["reading", "distance", "nearer by", "agree", "better", "worse", "seeds"];
         for (i, line) in look::table(&header, &rows, false).lines().enumerate() {
             let dim = i < 2 || line.starts_with("as it is");
             println!(
@@ -242,11 +314,11 @@ impl Text<'_> {
         }
     }
 
-    fn tell(&self, scenario: &Scenario) {
+    fn tell(&self) {
         let (cells, colour) = (self.base.cells.len(), look::colour_on_stdout());
         println!(
             "{}: {} cases, {cells} published cells, {} seeds. Distance: mean |published - run| / scale over the cells; 1 scale is what one honest run may be off.",
-            scenario.id(),
+            self.subject,
             self.lab.cases.len(),
             self.lab.seeds
         );
@@ -260,6 +332,7 @@ impl Text<'_> {
             let shown = &together[..together.len().min(self.args.top)];
             self.ranking(&format!("Combinations, the nearest {} of {}", shown.len(), together.len()), shown);
         }
+        self.left_out(colour);
         let rows = self.misses();
         if !rows.is_empty() {
             println!(
@@ -283,6 +356,48 @@ impl Text<'_> {
         println!("{}", self.conclusion());
         let out = self.args.batch.out.display();
         println!("\nFigures  {out}/assume.html\nNumbers  {out}/assume.csv, {out}/assume-cells.csv");
+    }
+
+    /// The tables left out one by one.
+    fn left_out(&self, colour: bool) {
+        if self.folds.is_empty() {
+            return;
+        }
+        println!("\n{}", paint("Leave one table out", Colour::Bold, colour));
+        let row = |f: &Fold| {
+            vec![
+                f.table.clone(),
+                self.scored[f.chosen].label.clone(),
+                format!("{:.2}", f.distance.0),
+                format!("{:.2}", f.distance.1),
+                format!("{} of {}", f.agree.0, f.cells),
+                format!("{} of {}", f.agree.1, f.cells),
+            ]
+        };
+        let rows: Vec<Vec<String>> = self.folds.iter().map(row).collect();
+        let header =
+            ["table left out", "nearest on the others", "distance", "as it is", "agree", "as it is, agree"];
+        println!("{}", look::table(&header, &rows, false));
+        println!("{}", self.verdict_of_folds());
+    }
+
+    /// Does the choice hold on tables that it was not made on?
+    fn verdict_of_folds(&self) -> String {
+        let nearer = self.folds.iter().filter(|f| f.distance.0 < f.distance.1).count();
+        let farther = self.folds.iter().filter(|f| f.distance.0 > f.distance.1).count();
+        let cells: usize = self.folds.iter().map(|f| f.cells).sum();
+        let sum = |of: &dyn Fn(&Fold) -> f64| {
+            self.folds.iter().map(|f| of(f) * f.cells as f64).sum::<f64>() / cells.max(1) as f64
+        };
+        let agree = |of: &dyn Fn(&Fold) -> usize| self.folds.iter().map(of).sum::<usize>();
+        format!(
+            "On the table left out: nearer in {nearer}, farther in {farther} of {}; distance {:.2} ({:.2} as it is), {} of {cells} cells agree ({} as it is).",
+            self.folds.len(),
+            sum(&|f| f.distance.0),
+            sum(&|f| f.distance.1),
+            agree(&|f| f.agree.0),
+            agree(&|f| f.agree.1)
+        )
     }
 
     fn misses(&self) -> Vec<Vec<String>> {
@@ -328,10 +443,10 @@ impl Text<'_> {
         }
     }
 
-    fn json(&self, scenario: &Scenario) -> serde_json::Value {
+    fn json(&self) -> serde_json::Value {
         let cell = |c: &ScoredCell| {
             json!({
-                "condition": c.cell.condition, "pause": c.cell.pause, "scheme": c.cell.scheme, "metric": c.cell.metric.id,
+                "scenario": c.cell.scenario, "condition": c.cell.condition, "pause": c.cell.pause, "scheme": c.cell.scheme, "metric": c.cell.metric.id,
                 "unit": c.cell.unit, "published": c.cell.published.as_ref().map(|p| p.value), "measured": c.cell.summary.mean,
                 "ci95": c.cell.summary.confidence(), "scale": c.scale, "distance": c.distance, "agrees": c.agrees,
             })
@@ -344,21 +459,26 @@ impl Text<'_> {
                 .collect();
             json!({
                 "set": set, "distance": s.distance.mean, "ci95": s.distance.confidence(), "agree": s.agree,
-                "better": s.better, "worse": s.worse, "holds_everywhere": s.holds_everywhere(self.base),
+                "better": s.better, "worse": s.worse, "seeds": s.each.len(), "holds_everywhere": s.holds_everywhere(self.base),
                 "cells": s.cells.iter().map(cell).collect::<Vec<_>>(),
             })
         };
         json!({
-            "schema": 1, "scenario": scenario.id(), "seeds": self.lab.seeds, "cells": self.base.cells.len(),
+            "schema": 1, "scenario": self.subject, "seeds": self.lab.seeds, "cells": self.base.cells.len(),
             "without_effect": self.idle, "refused": self.lab.refused, "conclusion": self.conclusion(),
+            "left_out": self.folds.iter().map(|f| json!({
+                "table": f.table, "chosen": self.scored[f.chosen].label, "cells": f.cells,
+                "distance": f.distance.0, "distance_as_it_is": f.distance.1,
+                "agree": f.agree.0, "agree_as_it_is": f.agree.1,
+            })).collect::<Vec<_>>(),
             "readings": self.scored.iter().map(one).collect::<Vec<_>>(),
         })
     }
 
-    fn write_files(&self, scenario: &Scenario, setups: &[Setup]) -> Done {
+    fn write_files(&self, setups: &[Setup]) -> Done {
         let words = |t: &str| t.split(',').map(String::from).collect::<Vec<String>>();
         let header = words(
-            "rank,reading,distance,ci95_low,ci95_high,nearer_by,nearer_ci95_low,nearer_ci95_high,agree,cells,better,worse,holds_everywhere",
+            "rank,reading,distance,ci95_low,ci95_high,nearer_by,nearer_ci95_low,nearer_ci95_high,agree,cells,better,worse,holds_everywhere,seeds",
         );
         let mut lines = Vec::new();
         for (i, s) in self.scored.iter().enumerate() {
@@ -368,6 +488,7 @@ impl Text<'_> {
             line.extend(bounds(s.gain.as_ref().and_then(Summary::confidence)));
             line.extend([s.agree, s.cells.len(), s.better, s.worse].map(|n| n.to_string()));
             line.push(if s.holds_everywhere(self.base) { "yes" } else { "no" }.into());
+            line.push(s.each.len().to_string());
             lines.push(line);
         }
         write(&self.args.batch.out.join("assume.csv"), table(&header, &lines).as_bytes())?;
@@ -392,16 +513,34 @@ impl Text<'_> {
             }
         }
         write(&self.args.batch.out.join("assume-cells.csv"), table(&header, &lines).as_bytes())?;
-        write_report(&self.args.batch.out.join("assume.html"), &self.report(scenario, setups))
+        if !self.folds.is_empty() {
+            let header = words("table,chosen,cells,distance,distance_as_it_is,agree,agree_as_it_is");
+            let line = |f: &Fold| {
+                vec![
+                    f.table.clone(),
+                    self.scored[f.chosen].label.clone(),
+                    f.cells.to_string(),
+                    digits(f.distance.0),
+                    digits(f.distance.1),
+                    f.agree.0.to_string(),
+                    f.agree.1.to_string(),
+                ]
+            };
+            let lines: Vec<Vec<String>> = self.folds.iter().map(line).collect();
+            write(&self.args.batch.out.join("assume-tables.csv"), table(&header, &lines).as_bytes())?;
+        }
+        write_report(&self.args.batch.out.join("assume.html"), &self.report(setups))
     }
 
-    fn report(&self, scenario: &Scenario, setups: &[Setup]) -> model::Report {
+    fn report(&self, setups: &[Setup]) -> model::Report {
         let fact = |name: &str, value: String| model::Fact { name: name.into(), value };
         let (alone, together) = (self.alone(), self.together());
+        let scenario = self.lab.scenario_of(0);
+        let several = self.subject != scenario.id();
         let nearest: Vec<&Scored> = together.iter().copied().take(self.args.top).collect();
         let mut page = model::Page {
-            id: scenario.id(),
-            title: format!("Assumptions: {}", scenario.title),
+            id: self.subject.clone(),
+            title: format!("Assumptions: {}", if several { &self.subject } else { &scenario.title }),
             question: "Which reading of what the sources leave open comes nearest to the published cells? Rows are readings: the scenario as it is, one switch at a time, and the nearest combinations; colours say which cells agree.".into(),
             source: scenario.source.clone(),
             ..model::Page::default()
@@ -425,15 +564,15 @@ impl Text<'_> {
                 seen.push(r);
                 new
             });
-            page.tables.push(heat(i, case, &all));
+            page.tables.push(heat(i, case, self.lab.scenario_of(i), several, &all));
         }
         model::Report {
-            title: format!("Assumptions of {}", scenario.id()),
+            title: format!("Assumptions of {}", self.subject),
             version: env!("CARGO_PKG_VERSION").into(),
             command: self.command(),
             facts: vec![
                 fact("readings", self.scored.len().to_string()),
-                fact("runs", self.lab.runs_of(setups).to_string()),
+                fact("runs", self.lab.records.iter().flatten().count().to_string()),
                 fact("seeds", self.lab.seeds.to_string()),
                 fact("conclusion", self.conclusion()),
             ],
@@ -451,115 +590,4 @@ impl Text<'_> {
         }
         text + &format!(" --seeds {} --budget {}", self.args.seeds, self.budget)
     }
-}
-
-/// The ranking as a table.
-fn ranking(id: &str, title: &str, list: &[&Scored]) -> model::Table {
-    let column = |title: &str, unit: &str, about: &str| model::Column {
-        metric: title.replace(' ', "_"),
-        title: title.into(),
-        unit: unit.into(),
-        about: about.into(),
-    };
-    let count = |n: usize| Some(model::Cell { measured: Some(n as f64), ..model::Cell::default() });
-    model::Table {
-        id: id.into(),
-        condition: title.into(),
-        caption: "Distance: mean over published cells of |published - run| / scale, where one scale is what one honest run may be off.".into(),
-        columns: vec![
-            column("distance", "scales", "mean over cells, with its interval over seeds"),
-            column("nearer by", "scales", "than the scenario as it is, seed by seed"),
-            column("agree", "cells", "published cells within tolerance or prediction interval"),
-            column("better", "cells", "nearer by more than one scale"),
-            column("worse", "cells", "farther by more than one scale"),
-        ],
-        rows: list
-            .iter()
-            .map(|s| model::Row {
-                scheme: s.label.clone(),
-                cells: vec![
-                    Some(cell(&s.distance)),
-                    s.gain.as_ref().map(cell),
-                    count(s.agree),
-                    count(s.better),
-                    count(s.worse),
-                ],
-                ..model::Row::default()
-            })
-            .collect(),
-        ..model::Table::default()
-    }
-}
-
-fn bars(group: &str, title: &str, list: &[&Scored], seeds: u64) -> model::Figure {
-    let of = |f: &dyn Fn(&Summary) -> f64| list.iter().map(|s| f(&s.distance)).collect::<Vec<f64>>();
-    let band =
-        (seeds > 1).then(|| model::Band { low: of(&|s| s.mean - half(s)), high: of(&|s| s.mean + half(s)) });
-    model::Figure {
-        group: group.into(),
-        title: title.into(),
-        caption: format!("Mean over {seeds} seeds with its 95 % interval; nearest first."),
-        x: model::Axis { title: "reading".into(), ..model::Axis::default() },
-        y: model::Axis { title: "distance".into(), unit: "scales".into(), log: false },
-        kind: model::Kind::Bars,
-        categories: list.iter().map(|s| s.label.clone()).collect(),
-        traces: vec![model::Trace {
-            name: "distance".into(),
-            slot: Some(0),
-            x: (0..list.len()).map(|i| i as f64).collect(),
-            y: of(&|s| s.mean),
-            band,
-        }],
-        ..model::Figure::default()
-    }
-}
-
-/// What each reading makes of the cells of a case; the colour of a cell says whether it agrees.
-fn heat(number: usize, case: &Case, list: &[&Scored]) -> model::Table {
-    let mine = |s: &Scored| -> Vec<ScoredCell> {
-        let here = |c: &&ScoredCell| {
-            c.cell.pause == case.pause
-                && c.cell.scheme == case.scheme
-                && same(&c.cell.condition, &case.condition)
-        };
-        s.cells.iter().filter(here).cloned().collect()
-    };
-    let metrics: Vec<&'static Metric> =
-        list.first().map(|s| mine(s)).unwrap_or_default().iter().map(|c| c.cell.metric).collect();
-    let cell = |c: &ScoredCell| {
-        let (of, p) = (&c.cell, c.cell.published.as_ref());
-        model::Cell {
-            published: p.map(|p| p.text.clone()),
-            measured: Some(of.summary.mean),
-            ci95: of.summary.confidence(),
-            pi95: of.summary.prediction(),
-            accept: p.map(|p| (p.value - c.scale, p.value + c.scale)),
-            seeds: of.summary.n as u32,
-            values: of.values.clone(),
-            verdict: if c.agrees { model::Verdict::Agrees } else { model::Verdict::Differs },
-            structural: false,
-            note: format!("{:.1} scales", c.distance),
-        }
-    };
-    model::Table {
-        id: format!("case-{number}"),
-        condition: format!("{}, {}", case.condition, case.scheme),
-        pause: case.pause.clone(),
-        columns: metrics.iter().map(|m| column(m)).collect(),
-        rows: list
-            .iter()
-            .map(|s| {
-                let mine = mine(s);
-                let of = |m: &&'static Metric| mine.iter().find(|c| c.cell.metric.id == m.id).map(cell);
-                let cells = metrics.iter().map(of).collect();
-                model::Row { scheme: s.label.clone(), cells, ..model::Row::default() }
-            })
-            .collect(),
-        ..model::Table::default()
-    }
-}
-
-/// The same condition, however it is spelled.
-fn same(a: &str, b: &str) -> bool {
-    cnsim_studies::condition::canonical(a) == cnsim_studies::condition::canonical(b)
 }

@@ -19,6 +19,7 @@ macro_rules! eprintln {
 
 mod answer;
 mod assume;
+mod assume_report;
 mod bench;
 mod compare;
 mod describe;

@@ -61,6 +61,10 @@ pub struct HostSpec {
     pub limiter_frames: u32,
     /// Where a frame meets its limiter.
     pub limiter_position: LimiterPosition,
+    /// Frames that an application FIFO holds ahead of the limiters; none: a new frame meets its limiter or the FIFO at once.
+    /// Its head goes on when the FIFO has room, if it is not held back; else when its limiter's queue has room, and is discarded
+    /// if that has none, so that a limited flow blocks nobody. Hosts with one FIFO only.
+    pub backlog_frames: u32,
     /// One FIFO, or a virtual output queue per destination.
     pub queues: HostQueues,
     /// From the arrival of a feedback message to its effect at the reaction point.

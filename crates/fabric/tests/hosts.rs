@@ -260,6 +260,19 @@ fn tags_that_are_returned_agree_with_the_oracle() {
     compare(2000, tagged);
 }
 
+/// An application FIFO ahead of the limiters of some hosts.
+fn backlogged(seed: u64) -> RunSpec {
+    let mut spec = scenario(seed);
+    let hosts = spec.hosts.iter_mut().zip(0..);
+    hosts.for_each(|(h, i)| h.backlog_frames = [0, 1, 3, 40][((seed + i) % 4) as usize]);
+    spec
+}
+
+#[test]
+fn backlogs_ahead_of_limiters_agree_with_the_oracle() {
+    compare(400, backlogged);
+}
+
 fn compare(seeds: u64, scenario: fn(u64) -> RunSpec) {
     for seed in 0..seeds {
         let threads = if seed % 5 == 4 { 3 } else { 1 };

@@ -62,6 +62,8 @@ choice! {
         Negative = "negative",
         /// Divided by K while q > Q_mc, and after a sample of an own tagged frame while q < Q_eq.
         BothEnds = "both-ends",
+        /// A frame counts K times towards the next sample while q > Q_mc, and an own tagged one while q < Q_eq.
+        Weighed = "weighed",
     }
 }
 
@@ -363,11 +365,30 @@ pub(crate) struct Point {
     p: Arc<EcmParams>,
     id: PointId,
     q_old: f64,
+    /// Bytes until the next sample, where frames are weighed.
+    left: f64,
 }
 
 impl Point {
     pub(crate) fn new(p: Arc<EcmParams>, id: PointId) -> Self {
-        Self { p, id, q_old: 0.0 }
+        Self { p, id, q_old: 0.0, left: 0.0 }
+    }
+
+    /// Does positive feedback from here reach the source of this frame?
+    fn owns(&self, frame: &FrameView) -> bool {
+        match (frame.tag, self.p.tag_match) {
+            (Tag::Regulated(point), TagMatch::Cp) => point == self.id,
+            (Tag::Regulated(_), TagMatch::Rp) => true,
+            _ => false,
+        }
+    }
+
+    /// Counts a frame by its weight; does it bring the next sample?
+    fn weigh(&mut self, frame: &FrameView, q: f64) -> bool {
+        let p = &self.p;
+        let fast = p.q_mc.is_some_and(|mc| q > pages(mc)) || (q < pages(p.q_eq) && self.owns(frame));
+        self.left -= frame.len.as_f64() * if fast { p.k } else { 1.0 };
+        self.left <= 0.0
     }
 
     /// Bytes between samples after this one, `u` of the way through the jitter.
@@ -386,14 +407,20 @@ impl Point {
             Oversampling::Negative
             | Oversampling::AboveQmc
             | Oversampling::NextFrame
-            | Oversampling::BothEnds => mean,
+            | Oversampling::BothEnds
+            | Oversampling::Weighed => mean,
         };
         interval.max(1.0)
     }
 
     /// Arms the next sample.
-    fn arm(&self, last: Sampled, ctl: &mut PointControl<'_>) {
+    fn arm(&mut self, last: Sampled, ctl: &mut PointControl<'_>) {
         match self.p.sampling {
+            Sampling::Bytes if self.p.oversampling == Oversampling::Weighed => {
+                let u = ctl.uniform();
+                self.left = self.interval(last, u);
+                ctl.sample_always();
+            }
             Sampling::Bytes => {
                 let u = ctl.uniform();
                 ctl.sample_after(Bytes::new(self.interval(last, u) as u64));
@@ -411,14 +438,13 @@ impl CongestionPoint for Point {
 
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         let q = pages(queue.len);
+        if self.p.oversampling == Oversampling::Weighed && !self.weigh(frame, q) {
+            return;
+        }
         let (fb, q_off, q_delta) = feedback(&self.p, q, self.q_old);
         self.q_old = q;
         let stop = self.p.q_sc.is_some_and(|sc| q > pages(sc));
-        let tagged = match (frame.tag, self.p.tag_match) {
-            (Tag::Regulated(point), TagMatch::Cp) => point == self.id,
-            (Tag::Regulated(_), TagMatch::Rp) => true,
-            _ => false,
-        };
+        let tagged = self.owns(frame);
         let send = stop
             || if tagged { fb != 0.0 } else { fb < 0.0 && (!self.p.gate_qoff || q > pages(self.p.q_eq)) };
         if send {

@@ -72,6 +72,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "a frame meets its limiter when generated, and joins the host's FIFO afterwards, or on leaving for the link",
     ),
     a(
+        "A3b",
+        "limiter-backlog",
+        "host.limiter_backlog",
+        "behind | ahead",
+        "the host's backlog waits behind the limiters, or ahead of them in an application FIFO: a held flow then blocks nobody, and what XOFF stops are the few frames of the host's FIFO (host.nic)",
+    ),
+    a(
         "A4",
         "efr",
         "scheme.params.efr",
@@ -96,14 +103,14 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A5",
         "r-min",
         "scheme.params.r_min",
-        "1 Mb/s | 10 Mb/s | 50 Mb/s",
-        "smallest rate of a limiter; 10 Mb/s fits the drops at 0 Gb/s",
+        "1 Mb/s | 2 Mb/s | 5 Mb/s | 7 Mb/s | 10 Mb/s | 20 Mb/s | 50 Mb/s",
+        "smallest rate of a limiter, any from 1 to 20 Mb/s; 10 Mb/s fits the drops of the single hop at 0 Gb/s, the fat tree asks for less than 7.9",
     ),
     a(
         "A6",
         "oversampling",
         "scheme.params.oversampling",
-        "off | proportional | above-qmc | next-frame | negative | both-ends",
+        "off | proportional | above-qmc | next-frame | negative | both-ends | weighed",
         "how ECM samples faster under congestion",
     ),
     a(
@@ -162,6 +169,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "topology.routing",
         "destination | round-robin | frame-hash | flow-hash",
         "B07's `perfect hashing` in the fat tree is read as a hash by flow without collisions (d-mod-k); in turn by frame is the other reading",
+    ),
+    a(
+        "A15",
+        "paused-over",
+        "record.paused",
+        "senders | touched",
+        "B07's `average time paused` is over the sending hosts, or over all transmitters that were in XOFF at some time, those of links between switches too",
     ),
     a(
         "A16",

@@ -2,8 +2,8 @@
 //! A row owns the parser and the bounds of its key ([`Kind`]). This file is long because it is one table.
 
 use crate::kinds::{
-    Across, Buffer, Choice as _, ControlTravels, Each, Kind, Limiter, Offset, Paths, PauseMode, PauseTravels,
-    Queues, Shape, Slots, Switched, Traffic,
+    Across, Backlog, Buffer, Choice as _, ControlTravels, Each, Kind, Limiter, Offset, Paths, PauseMode,
+    PauseTravels, PausedOver, Queues, Shape, Slots, Switched, Traffic,
 };
 use cnsim_units::{Bytes, Rate, Time};
 
@@ -320,6 +320,17 @@ pub const KEYS: &[Key] = &[
         "where a frame meets its limiter",
     ),
     key(
+        "host.limiter_backlog",
+        Kind::Choice(Backlog::WORDS),
+        "behind",
+        "where the host's frames wait: all behind the limiters, or all but `host.nic` in an application FIFO ahead of them",
+    ),
+    only(
+        key("host.nic", FRAMES, "500", "of `host.fifo`, the frames behind the limiters"),
+        "host.limiter_backlog",
+        &["ahead"],
+    ),
+    key(
         "host.queues",
         Kind::Choice(Queues::WORDS),
         "fifo",
@@ -521,6 +532,12 @@ pub const KEYS: &[Key] = &[
     key("record.ports", Kind::List(&Kind::Port), "[]", "further switch ports whose queue is recorded"),
     key("record.flows", Kind::List(&Kind::Flow), "[]", "flows whose delivered rate is recorded: \"H1>H5\""),
     key("record.limiters", Kind::List(&Kind::Flow), "[]", "flows whose limiter's rate is recorded"),
+    key(
+        "record.paused",
+        Kind::Choice(PausedOver::WORDS),
+        "senders",
+        "whose share of time in XOFF `time_paused` averages: the sending hosts' but the hot one's, or that of every transmitter, hosts and links between switches, that was in XOFF at some time",
+    ),
     key("record.latency", SWITCHED, "off", "keep latencies' percentiles"),
 ];
 

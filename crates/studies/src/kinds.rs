@@ -303,6 +303,16 @@ choices! {
         AtSource = "at-source",
         BelowQueue = "below-queue",
     }
+    /// `host.limiter_backlog`.
+    Backlog {
+        Behind = "behind",
+        Ahead = "ahead",
+    }
+    /// `record.paused`.
+    PausedOver {
+        Senders = "senders",
+        Touched = "touched",
+    }
     /// `host.queues`.
     Queues {
         Fifo = "fifo",

@@ -148,7 +148,6 @@ fn pause(settings: &Settings, out: &Outcome, all: &mut Measured) {
     let hot = settings.hotspot().map(|h| h.host);
     let sends = |(i, h): &(usize, &HostOutcome)| Some(*i) != hot && h.generated > 0;
     let hosts: Vec<f64> = out.hosts.iter().enumerate().filter(sends).map(|(_, h)| share(h.paused)).collect();
-    all.push(("time_paused", mean(&hosts)));
     let affected: Vec<f64> = hosts.iter().copied().filter(|p| *p > 0.0).collect();
     all.push(("time_paused_affected", mean(&affected)));
     let first = settings.hosts() as u32;
@@ -156,6 +155,10 @@ fn pause(settings: &Settings, out: &Outcome, all: &mut Measured) {
     let ends = between.flat_map(|l| [l.a, l.b]);
     let links: Vec<f64> =
         ends.filter_map(|e| out.port(settings.hosts(), e)).map(|p| share(p.paused)).collect();
+    let every = out.hosts.iter().map(|h| share(h.paused)).chain(links.iter().copied());
+    let touched: Vec<f64> = every.filter(|p| *p > 0.0).collect();
+    all.push(("time_paused_touched", mean(&touched)));
+    all.push(("time_paused", mean(if settings.paused_touched { &touched } else { &hosts })));
     if !links.is_empty() {
         all.push(("time_paused_links", mean(&links)));
         let both: Vec<f64> = hosts.into_iter().chain(links).collect();

@@ -6,7 +6,9 @@ pub use estimate::Estimate;
 
 use crate::headroom::Loop;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
-use crate::kinds::{Buffer, ControlTravels, Limiter, Paths, PauseMode, PauseTravels, Queues, Switched};
+use crate::kinds::{
+    Backlog, Buffer, ControlTravels, Limiter, Paths, PauseMode, PauseTravels, PausedOver, Queues, Switched,
+};
 use crate::reader::Reader;
 use crate::text::{Flat, Problem};
 use crate::topology::{self, Wiring};
@@ -69,6 +71,8 @@ pub struct Settings {
     fifo: u32,
     limiter_queue: u32,
     limiter_position: LimiterPosition,
+    /// Frames of `fifo` that wait ahead of the limiters.
+    backlog: u32,
     queues: HostQueues,
     plans: Vec<Vec<Plan>>,
     /// Hosts that run without the scheme.
@@ -83,6 +87,8 @@ pub struct Settings {
     /// Recorded by name.
     pub named: Named,
     latency: bool,
+    /// `time_paused` averages over every transmitter that was in XOFF at some time, not over the sending hosts.
+    pub paused_touched: bool,
     /// Simulated time.
     pub duration: Time,
     /// Width of a bin of the series.
@@ -134,6 +140,15 @@ impl Settings {
         if queues == HostQueues::PerDestination && limiter_position == LimiterPosition::AtSource {
             let reason = "queues per destination are paced in place: a limiter at the source has no effect";
             r.wrong("host.limiter_position", reason, "write below-queue, or host.queues = \"fifo\"");
+        }
+        let fifo = r.integer("host.fifo") as u32;
+        let backlog = match r.choice("host.limiter_backlog") {
+            Backlog::Ahead => fifo.saturating_sub(r.integer("host.nic") as u32),
+            Backlog::Behind => 0,
+        };
+        if backlog > 0 && queues == HostQueues::PerDestination {
+            let reason = "queues per destination have no FIFO that could stand ahead of the limiters";
+            r.wrong("host.limiter_backlog", reason, "write behind, or host.queues = \"fifo\"");
         }
         let control = match r.choice("control.transport") {
             ControlTravels::Priority => ControlTransport::Priority,
@@ -187,9 +202,10 @@ impl Settings {
                 Paths::Destination => Routing::Destination,
             },
             control,
-            fifo: r.integer("host.fifo") as u32,
+            fifo: fifo - backlog,
             limiter_queue: r.integer("host.limiter_queue") as u32,
             limiter_position,
+            backlog,
             queues,
             bare: bare(&mut r, registry, &wiring),
             plans,
@@ -199,6 +215,7 @@ impl Settings {
             hot,
             named,
             latency: r.choice::<Switched>("record.latency") == Switched::On,
+            paused_touched: r.choice::<PausedOver>("record.paused") == PausedOver::Touched,
             duration,
             bin,
             from,
@@ -317,6 +334,7 @@ impl Settings {
                     fifo_frames: self.fifo,
                     limiter_frames: self.limiter_queue,
                     limiter_position: self.limiter_position,
+                    backlog_frames: self.backlog,
                     queues: self.queues,
                     feedback_delay: self.feedback_delay,
                     faults: self.faults,

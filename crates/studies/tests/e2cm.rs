@@ -58,6 +58,7 @@ fn spec(c: &Case) -> RunSpec {
         fifo_frames: u32::MAX,
         limiter_frames: u32::MAX,
         limiter_position: LimiterPosition::BelowQueue,
+        backlog_frames: 0,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),

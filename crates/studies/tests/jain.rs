@@ -96,6 +96,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         fifo_frames: 100,
         limiter_frames: 100,
         limiter_position: LimiterPosition::BelowQueue,
+        backlog_frames: 0,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),

@@ -28,6 +28,7 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
         fifo_frames: 1000,
         limiter_frames: 100,
         limiter_position: LimiterPosition::BelowQueue,
+        backlog_frames: 0,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),

@@ -41,6 +41,7 @@ fn four_to_1(
         fifo_frames: 100,
         limiter_frames: 100,
         limiter_position: LimiterPosition::BelowQueue,
+        backlog_frames: 0,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),

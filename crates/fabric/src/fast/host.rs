@@ -123,6 +123,9 @@ pub(crate) struct Host {
     sent: u64,
     pub(crate) made: Ledger,
     pub(crate) fifo: VecDeque<Frame>,
+    /// The application FIFO ahead of the limiters, and how many frames it may hold: 0 for none.
+    ahead: VecDeque<Frame>,
+    ahead_limit: usize,
     pub(crate) sources: Vec<Source>,
     fifo_limit: usize,
     /// Frame in transmission; none where it stands on the wire already.
@@ -228,6 +231,11 @@ impl Host {
             hosts: net.hosts,
             sources,
             fifo: VecDeque::new(),
+            ahead: VecDeque::new(),
+            ahead_limit: match spec.queues {
+                HostQueues::Fifo => spec.backlog_frames as usize,
+                HostQueues::PerDestination => 0,
+            },
             fifo_limit: spec.fifo_frames as usize,
             limiter_limit: spec.limiter_frames as usize,
             position: match spec.queues {

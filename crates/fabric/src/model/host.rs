@@ -49,6 +49,8 @@ pub(crate) struct Host {
     pub(super) probes: VecDeque<Frame>,
     /// Application queue and NIC buffer of the first class: data, and control that travels among it.
     pub(super) fifo: VecDeque<Frame>,
+    /// An application FIFO ahead of limiters and FIFO, of the first class, where the host has one.
+    ahead: VecDeque<Frame>,
     /// The same for data of each later class.
     others: Vec<VecDeque<Frame>>,
     /// In place of the FIFO for data of the first class, a queue for each destination.
@@ -101,6 +103,7 @@ impl Host {
             control: VecDeque::new(),
             probes: VecDeque::new(),
             fifo: VecDeque::new(),
+            ahead: VecDeque::new(),
             others: vec![VecDeque::new(); net.classes.len() - 1],
             voqs: (spec.queues == HostQueues::PerDestination).then(Voqs::default),
             limiters: Limiters::default(),
@@ -181,6 +184,10 @@ impl Host {
     /// A source offers a frame. A greedy one waits where there is no room (false); another's frame is discarded then.
     fn accept(&mut self, offer: Offer, greedy: bool, turn: &mut Turn<'_>) -> bool {
         let managed = Lane::Data(offer.class) == MANAGED;
+        if managed && !greedy && self.spec.backlog_frames > 0 && self.voqs.is_none() {
+            self.queue_ahead(&offer, turn);
+            return true;
+        }
         let limiter = if managed { self.limiter_for(offer.dst, turn) } else { None };
         let holding = limiter.filter(|&at| self.limiters.at(at).is_some_and(RateLimiter::holds));
         let place = match holding {
@@ -216,6 +223,50 @@ impl Host {
             _ => self.port.look(turn),
         }
         true
+    }
+
+    /// A frame joins the application FIFO.
+    fn queue_ahead(&mut self, offer: &Offer, turn: &mut Turn<'_>) {
+        let number = number(self.generated, offer.flow);
+        self.generated = self.generated.wrapping_add(1);
+        if self.ahead.len() >= self.spec.backlog_frames as usize {
+            self.out.source_discards += 1;
+            return;
+        }
+        let (src, dst, finite, born) = (self.id, offer.dst, offer.flow.is_some(), turn.now);
+        let data = Data { src, dst, number, finite, born, tag: Tag::None, marked: false, counted: false };
+        self.ahead.push_back(Frame::data(offer.class, offer.len, data));
+        self.advance(turn);
+    }
+
+    /// Frames at the head of the application FIFO go on. One that is held back goes to its limiter, or is discarded where that has
+    /// no room; any other goes to the FIFO, and waits while that is full.
+    pub(super) fn advance(&mut self, turn: &mut Turn<'_>) {
+        while let Some((dst, number)) = self.ahead.front().and_then(Frame::as_data).map(|d| (d.dst, d.number))
+        {
+            let limiter = self.limiter_for(dst, turn);
+            let holding = limiter.filter(|&at| self.limiters.at(at).is_some_and(RateLimiter::holds));
+            if holding.is_none() && self.fifo.len() >= self.spec.fifo_frames as usize {
+                return;
+            }
+            let Some(frame) = self.ahead.pop_front() else { return };
+            let queued = holding.and_then(|at| self.limiters.at(at)).map_or(0, |l| l.queue().len());
+            if holding.is_some() && queued >= self.spec.limiter_frames as usize {
+                self.out.source_discards += 1;
+                continue;
+            }
+            self.made.enter(self.id, dst, number);
+            match holding {
+                Some(at) => {
+                    self.limiters.at_mut(at).into_iter().for_each(|l| l.push(frame));
+                    self.let_go(at, turn);
+                }
+                None => {
+                    self.fifo.push_back(frame);
+                    self.port.look(turn);
+                }
+            }
+        }
     }
 
     /// Frames that wait there, of the offer's destination and of all.
@@ -268,6 +319,7 @@ impl Host {
         if self.limited_at_source() || self.limiters.is_empty() {
             let frame = self.fifo.pop_front()?;
             self.use_room(turn);
+            self.advance(turn);
             return Some(frame);
         }
         self.next_in_turn(turn)
@@ -282,7 +334,11 @@ impl Host {
         };
         let place = (self.turn..n).chain(0..self.turn).find(|&place| may_go(place))?;
         self.turn = (place + 1) % n;
-        let Some(at) = place.checked_sub(1) else { return self.fifo.pop_front() };
+        let Some(at) = place.checked_sub(1) else {
+            let frame = self.fifo.pop_front();
+            self.advance(turn);
+            return frame;
+        };
         let frame = self.limiters.at_mut(at)?.pop(turn.now)?;
         self.let_go(at, turn);
         Some(frame)
@@ -362,7 +418,7 @@ impl Host {
         inside.enter_all(queued.chain(self.voqs.iter().flat_map(Voqs::frames)));
         let mut out = std::mem::take(&mut self.out);
         // What was made was generated and found room.
-        out.generated = self.made.frames + out.source_discards;
+        out.generated = self.made.frames + out.source_discards + self.ahead.len() as u64;
         out.paused = Time::from_ps(self.port.paused(net.duration));
         let mut series = self.sink.deliveries.close(&mut out);
         for (dst, mut samples) in std::mem::take(&mut self.rates) {

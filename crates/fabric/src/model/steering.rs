@@ -175,6 +175,7 @@ impl Host {
         }
         if holds && !held && !self.limited_at_source() && self.voqs.is_none() {
             self.recall(at, key);
+            self.advance(turn);
         }
         self.let_go(at, turn);
         self.give_back(at, turn);

@@ -28,6 +28,7 @@ pub(crate) fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
         fifo_frames: 10_100,
         limiter_frames: 100,
         limiter_position: LimiterPosition::AtSource,
+        backlog_frames: 0,
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),

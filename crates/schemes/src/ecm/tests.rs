@@ -42,6 +42,7 @@ fn oversampling_rules() {
         p: Arc::new(EcmParams { oversampling: o, ..EcmParams::default() }),
         id: PointId(0),
         q_old: 0.0,
+        left: 0.0,
     };
     let sampled = |fb, q, tagged| Sampled { fb, q, silent: false, tagged };
     let at = |o, fb, q| point(o).interval(sampled(fb, q, false), 0.5);

@@ -13,9 +13,17 @@
 //! published cell is one run, so single runs are compared with it, and scatter counts against a reading. Zeros by
 //! construction and cells that cannot be compared are left out. The cap keeps one hopeless cell from outweighing all
 //! others.
+//!
+//! **Tables.** A table is a scenario, a condition and a PAUSE mode. With thirty readings one looks good by chance, so that
+//! [`leave_one_out`] chooses a reading on all tables but one and judges it on that one.
+//!
+//! **Budget.** Rounds of one seed more for the better half of the readings ([`contenders`]): what is clearly farther than
+//! the scenario as it is gets no further run.
 
+mod leave;
 mod score;
 
+pub use leave::{Fold, leave_one_out};
 pub use score::{Scored, ScoredCell};
 
 use crate::assumptions::ASSUMPTIONS;
@@ -105,9 +113,11 @@ fn matters(registry: &Registry, key: &str, scheme: &str, pause: &str) -> bool {
         return registry.find(scheme).is_some_and(|e| e.param(param).is_some());
     }
     match key {
-        "host.limiter_queue" | "host.limiter_position" | "control.transport" | "host.feedback_delay" => {
-            scheme != "none"
-        }
+        "host.limiter_queue"
+        | "host.limiter_position"
+        | "host.limiter_backlog"
+        | "control.transport"
+        | "host.feedback_delay" => scheme != "none",
         k if k.starts_with("pause.") => pause != "off",
         _ => true,
     }
@@ -131,10 +141,12 @@ pub struct Setup {
 /// The cases, switches and runs of a search.
 #[derive(Debug)]
 pub struct Lab<'a> {
-    scenario: &'a Scenario,
+    scenarios: &'a [Scenario],
     published: &'a [Published],
-    /// Cases with published cells.
+    /// Cases with published cells, scenario by scenario.
     pub cases: Vec<Case>,
+    /// The scenario of each case.
+    home: Vec<usize>,
     /// What may be set.
     pub switches: Vec<Switch>,
     /// Seeds of each case.
@@ -151,22 +163,26 @@ pub struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    /// Over the cases of a scenario for which something comparable was published. `asked`: somebody named these switches;
-    /// otherwise those that the matrix sets are left out, and noted.
+    /// Over the cases of these scenarios for which something comparable was published. `asked`: somebody named these switches;
+    /// otherwise those that every matrix sets are left out, and noted. A switch leaves alone the cases whose matrix sets it.
     ///
     /// # Errors
     /// A published row whose values cannot be run; a switch that was asked for and that the matrix sets; no case left.
     pub fn new(
-        scenario: &'a Scenario,
+        scenarios: &'a [Scenario],
         published: &'a [Published],
         mut switches: Vec<Switch>,
         asked: bool,
         seeds: u64,
         keep: &dyn Fn(&Case) -> bool,
     ) -> Result<Self, String> {
-        let rows = published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name);
-        let mut cases: Vec<Case> = Vec::new();
-        for p in rows.filter(|p| crate::metrics::find(&p.metric).is_some()) {
+        let (mut cases, mut home): (Vec<Case>, Vec<usize>) = (Vec::new(), Vec::new());
+        let comparable = |p: &&Published| crate::metrics::find(&p.metric).is_some();
+        let rows = scenarios.iter().enumerate().flat_map(|(i, s)| {
+            let mine = published.iter().filter(|p| p.study == s.study && p.scenario == s.name);
+            mine.filter(comparable).map(move |p| (i, s, p))
+        });
+        for (i, scenario, p) in rows {
             let case = scenario
                 .registry()
                 .find(&p.scheme)
@@ -177,18 +193,19 @@ impl<'a> Lab<'a> {
                 (&a.condition, &a.pause, &a.scheme) == (&b.condition, &b.pause, &b.scheme)
             };
             if let Some(case) = case.filter(|c| keep(c) && !zero(c))
-                && !cases.iter().any(|c| same(c, &case))
+                && !cases.iter().zip(&home).any(|(c, h)| *h == i && same(c, &case))
             {
                 cases.push(case);
+                home.push(i);
             }
         }
         if cases.is_empty() {
             return Err(format!(
                 "{}: nothing published is left to compare with\n  help: `--only` must match a part of `CONDITION, PAUSE on|off, SCHEME`",
-                scenario.id()
+                scenarios.iter().map(Scenario::id).collect::<Vec<_>>().join(", ")
             ));
         }
-        let set = |s: &Switch| cases.iter().any(|c| c.row.iter().any(|(k, _)| *k == s.key));
+        let set = |s: &Switch| cases.iter().all(|c| c.row.iter().any(|(k, _)| *k == s.key));
         let mut refused = Vec::new();
         for s in switches.iter().filter(|s| set(s)) {
             if asked {
@@ -201,9 +218,10 @@ impl<'a> Lab<'a> {
         }
         switches.retain(|s| !set(s));
         let lab = Self {
-            scenario,
+            scenarios,
             published,
             cases,
+            home,
             switches,
             seeds,
             jobs: Vec::new(),
@@ -225,19 +243,27 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// The scenario of a case.
+    pub fn scenario_of(&self, case: usize) -> &'a Scenario {
+        &self.scenarios[self.home[case]]
+    }
+
     /// A case under a combination; settings that have no effect beside the others are left away.
-    fn ready(&self, case: &Case, combination: &Combination) -> Result<Ready, Vec<Problem>> {
+    fn ready(&self, at: usize, combination: &Combination) -> Result<Ready, Vec<Problem>> {
+        let case = &self.cases[at];
         let set =
             |(s, v): &(usize, usize)| (self.switches[*s].key.clone(), self.switches[*s].values[*v].clone());
         // By one key two schemes may mean two things; what none of them can read is an error of who wrote it.
-        let registry = self.scenario.registry();
+        let registry = self.scenario_of(at).registry();
         let fits = |(k, v): &(String, String)| {
             let typed = self.asked && !self.cases.iter().any(|c| reads(registry, &c.scheme, k, v));
-            matters(registry, k, &case.scheme, &case.pause) && (reads(registry, &case.scheme, k, v) || typed)
+            let free = !case.row.iter().any(|(set, _)| set == k);
+            free && matters(registry, k, &case.scheme, &case.pause)
+                && (reads(registry, &case.scheme, k, v) || typed)
         };
         let mut sets: Vec<(String, String)> = combination.iter().map(set).filter(fits).collect();
         loop {
-            let problems = match self.scenario.with(&sets).and_then(|s| s.ready(case)) {
+            let problems = match self.scenario_of(at).with(&sets).and_then(|s| s.ready(case)) {
                 Ok(ready) => return Ok(ready),
                 Err(problems) => problems,
             };
@@ -257,10 +283,12 @@ impl<'a> Lab<'a> {
     /// # Errors
     /// Values that cannot be run.
     pub fn prepare(&mut self, combination: &Combination) -> Result<Setup, Vec<Problem>> {
-        let ready: Result<Vec<Ready>, _> = self.cases.iter().map(|c| self.ready(c, combination)).collect();
+        let ready: Result<Vec<Ready>, _> =
+            (0..self.cases.len()).map(|at| self.ready(at, combination)).collect();
         let mut runs = Vec::new();
-        for (ready, case) in ready?.into_iter().zip(&self.cases) {
-            runs.push(enlist(&mut self.jobs, &mut self.known, self.scenario, case, ready, self.seeds));
+        for (at, ready) in ready?.into_iter().enumerate() {
+            let (scenario, case) = (&self.scenarios[self.home[at]], &self.cases[at]);
+            runs.push(enlist(&mut self.jobs, &mut self.known, scenario, case, ready, self.seeds));
         }
         Ok(Setup { combination: combination.clone(), runs })
     }
@@ -296,17 +324,23 @@ impl<'a> Lab<'a> {
         std::iter::once(Vec::new()).chain(alone).collect()
     }
 
-    /// Number of runs of these setups: each distinct one once.
-    pub fn runs_of(&self, setups: &[Setup]) -> u64 {
+    /// Number of runs of these setups with so many seeds: each distinct one once.
+    pub fn runs_of(&self, setups: &[Setup], seeds: u64) -> u64 {
         let mut firsts: Vec<usize> = setups.iter().flat_map(|s| s.runs.clone()).collect();
         firsts.sort_unstable();
         firsts.dedup();
-        firsts.len() as u64 * self.seeds
+        firsts.len() as u64 * seeds
     }
 
-    /// Combinations of the values that helped alone, best first, as many as the budget of runs takes in all. Also says
-    /// how many of these values were left out.
-    pub fn search(&mut self, setups: &[Setup], scored: &[Scored], budget: u64) -> (Vec<Setup>, usize) {
+    /// Combinations of the values that helped alone, best first, as many as the budget of runs takes in all with so many seeds
+    /// each. Also says how many of these values were left out.
+    pub fn search(
+        &mut self,
+        setups: &[Setup],
+        scored: &[Scored],
+        seeds: u64,
+        budget: u64,
+    ) -> (Vec<Setup>, usize) {
         let base = scored.iter().find(|s| s.combination.is_empty()).map_or(0.0, |s| s.distance.mean);
         let mut helped: Vec<(&Scored, (usize, usize))> = scored
             .iter()
@@ -328,7 +362,7 @@ impl<'a> Lab<'a> {
             };
             let mut next = setups.to_vec();
             let _ = self.add(&mut next, &all, false);
-            if self.runs_of(&next) > budget {
+            if self.runs_of(&next, seeds) > budget {
                 out += 1;
                 continue;
             }
@@ -340,10 +374,10 @@ impl<'a> Lab<'a> {
         (best, out)
     }
 
-    /// The jobs of these setups that are not finished yet: (index, job).
-    pub fn missing(&mut self, setups: &[Setup]) -> Vec<usize> {
+    /// The jobs of these setups with the first so many seeds that are not finished yet.
+    pub fn missing(&mut self, setups: &[Setup], seeds: u64) -> Vec<usize> {
         self.records.resize(self.jobs.len(), None);
-        let seeds = self.seeds as usize;
+        let seeds = seeds.min(self.seeds) as usize;
         let mut wanted: Vec<usize> = setups
             .iter()
             .flat_map(|s| &s.runs)
@@ -354,6 +388,20 @@ impl<'a> Lab<'a> {
         wanted.dedup();
         wanted
     }
+}
+
+/// Least number of readings that go into the next round.
+const FEWEST: usize = 4;
+
+/// The setups that deserve a further seed: the scenario as it is, and the nearer half of the rest. `scored` as
+/// [`Lab::score`] gives it.
+pub fn contenders(setups: &[Setup], scored: &[Scored]) -> Vec<Setup> {
+    let mut rest: Vec<&Scored> = scored.iter().filter(|s| !s.combination.is_empty()).collect();
+    let gain = |s: &Scored| s.gain.as_ref().map_or(0.0, |g| g.mean);
+    rest.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+    rest.truncate(rest.len().div_ceil(2).max(FEWEST));
+    let kept = |s: &&Setup| s.combination.is_empty() || rest.iter().any(|r| r.combination == s.combination);
+    setups.iter().filter(kept).cloned().collect()
 }
 
 /// All products of values of different switches, each switch also at the scenario's own; none if they are more than

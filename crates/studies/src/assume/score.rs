@@ -7,9 +7,9 @@ use crate::study::{CLOSE, Cell, Verdict, allowance, cells};
 use std::collections::BTreeMap;
 
 impl Lab<'_> {
-    /// Scores all setups whose runs are finished, nearest first.
-    pub fn score(&self, setups: &[Setup]) -> Vec<Scored> {
-        let seeds = self.seeds as usize;
+    /// Scores the setups whose runs with the first so many seeds are finished, nearest first.
+    pub fn score(&self, setups: &[Setup], seeds: u64) -> Vec<Scored> {
+        let seeds = seeds.min(self.seeds) as usize;
         let mut published: BTreeMap<usize, Vec<Cell>> = BTreeMap::new();
         let mut scales: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); self.cases.len()];
         for setup in setups {
@@ -18,11 +18,11 @@ impl Lab<'_> {
                     continue;
                 }
                 let runs: Vec<RunRecord> =
-                    self.records[*first..*first + seeds].iter().flatten().cloned().collect();
+                    self.records.iter().skip(*first).take(seeds).flatten().cloned().collect();
                 if runs.len() < seeds {
                     continue;
                 }
-                let mut all = cells(&runs, self.published, std::slice::from_ref(self.scenario));
+                let mut all = cells(&runs, self.published, std::slice::from_ref(self.scenario_of(case)));
                 all.retain(|c| c.published.is_some() && !c.structural && c.verdict != Verdict::Incomparable);
                 for c in &all {
                     scales[case].entry(slot(c)).or_default().push(c.summary.sd);
@@ -36,7 +36,8 @@ impl Lab<'_> {
             let done = setup.runs.iter().all(|f| published.contains_key(f));
             for (case, first) in setup.runs.iter().enumerate() {
                 for c in published.get(first).into_iter().flatten() {
-                    mine.extend(self.cell(c, scales[case].get(&slot(c)).map_or(&[][..], Vec::as_slice)));
+                    let sds = scales[case].get(&slot(c)).map_or(&[][..], Vec::as_slice);
+                    mine.extend(scored_cell(c, sds, seeds));
                 }
             }
             let one = |k: usize| mine.iter().map(|c: &ScoredCell| c.each[k]).sum::<f64>() / mine.len() as f64;
@@ -64,26 +65,20 @@ impl Lab<'_> {
         scored.sort_by(|a, b| a.distance.mean.total_cmp(&b.distance.mean));
         scored
     }
+}
 
-    fn cell(&self, cell: &Cell, sds: &[f64]) -> Option<ScoredCell> {
-        let published = cell.published.as_ref()?;
-        let noise = t95((self.seeds as usize - 1) * sds.len()).unwrap_or(0.0) * median(sds);
-        let half = noise * (1.0 + 1.0 / self.seeds as f64).sqrt();
-        let allowed = allowance(cell.metric, published);
-        let scale = (allowed * allowed + half * half).sqrt().max(1e-12);
-        let each: Vec<f64> =
-            cell.values.iter().map(|v| ((published.value - v).abs() / scale).min(CAP)).collect();
-        let off = (published.value - cell.summary.mean).abs() - published.half_unit();
-        let agrees = off <= half.max(CLOSE * cell.summary.mean.abs() - published.half_unit()) + 1e-12;
-        let distance = each.iter().sum::<f64>() / each.len().max(1) as f64;
-        (each.len() == self.seeds as usize).then(|| ScoredCell {
-            cell: cell.clone(),
-            scale,
-            each,
-            distance,
-            agrees,
-        })
-    }
+/// A cell of runs with so many seeds; `sds`: its standard deviation under each reading.
+fn scored_cell(cell: &Cell, sds: &[f64], seeds: usize) -> Option<ScoredCell> {
+    let published = cell.published.as_ref()?;
+    let noise = t95((seeds - 1) * sds.len()).unwrap_or(0.0) * median(sds);
+    let half = noise * (1.0 + 1.0 / seeds as f64).sqrt();
+    let allowed = allowance(cell.metric, published);
+    let scale = (allowed * allowed + half * half).sqrt().max(1e-12);
+    let each: Vec<f64> = cell.values.iter().map(|v| ((published.value - v).abs() / scale).min(CAP)).collect();
+    let off = (published.value - cell.summary.mean).abs() - published.half_unit();
+    let agrees = off <= half.max(CLOSE * cell.summary.mean.abs() - published.half_unit()) + 1e-12;
+    let distance = each.iter().sum::<f64>() / each.len().max(1) as f64;
+    (each.len() == seeds).then(|| ScoredCell { cell: cell.clone(), scale, each, distance, agrees })
 }
 
 fn slot(c: &Cell) -> String {
@@ -130,7 +125,7 @@ pub struct Scored {
     pub combination: Combination,
     /// In words.
     pub label: String,
-    /// Over the seeds.
+    /// Over its seeds.
     pub distance: Summary,
     /// Of each seed.
     pub each: Vec<f64>,

@@ -305,7 +305,7 @@ impl Settings {
             + demand.transfers as f64 * 3e-6;
         let latency = if self.latency { hosts * 4e3 } else { 0.0 };
         let waiting =
-            hosts * f64::from(self.fifo).min(demand.frames * self.duration.as_secs_f64() / hosts) * 4.0;
+            hosts * f64::from(self.fifo + self.backlog).min(demand.frames * self.duration.as_secs_f64() / hosts) * 4.0;
         let memory = 11e6
             + hosts * 3e3
             + ports * 740.0

@@ -406,7 +406,7 @@ impl Host {
         }
         let out = &mut self.out;
         // What was made was generated and found room.
-        out.generated = self.made.frames + out.source_discards;
+        out.generated = self.made.frames + out.source_discards + self.ahead.len() as u64;
         (out.sent, out.delivered, out.delivered_bits) = (self.sent, self.got.frames, self.delivered_bits);
         out.latency_sum = Time::from_ps(self.latency_sum);
         out.latency_max = Time::from_ps(self.latency_max);

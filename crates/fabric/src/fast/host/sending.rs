@@ -25,6 +25,11 @@ impl Host {
         greedy: bool,
         net: &Net,
     ) -> bool {
+        // Where nothing waits ahead and the FIFO has room, a frame passes the application FIFO at once.
+        if self.ahead_limit > 0 && !greedy && (!self.ahead.is_empty() || self.fifo.len() >= self.fifo_limit) {
+            self.queue_ahead(dst, len, net);
+            return true;
+        }
         let limiter = self.limiter_of(dst, net);
         // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
         let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
@@ -73,6 +78,43 @@ impl Host {
             }
         }
         true
+    }
+
+    /// A source made a frame, where an application FIFO stands ahead of the limiters.
+    #[cold]
+    fn queue_ahead(&mut self, dst: u32, len: u16, net: &Net) {
+        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
+        self.seq = self.seq.wrapping_add(1);
+        if self.ahead.len() >= self.ahead_limit {
+            self.out.source_discards += 1;
+            return;
+        }
+        self.ahead.push_back(frame);
+        self.advance(net);
+    }
+
+    /// Frames at the head of the application FIFO go on: to their limiters, or to the host's FIFO while it has room.
+    pub(super) fn advance(&mut self, net: &Net) {
+        while let Some(&frame) = self.ahead.front() {
+            let limiter = self.limiter_of(u32::from(frame.dst), net);
+            let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
+            if engaged.is_none() && self.fifo.len() >= self.fifo_limit {
+                return;
+            }
+            self.ahead.pop_front();
+            match engaged {
+                Some(l) if !self.limiters.push(l, frame, self.limiter_limit) => {
+                    self.out.source_discards += 1;
+                    continue;
+                }
+                Some(l) => self.pacer(l, net),
+                None => {
+                    self.fifo.push_back(frame);
+                    self.look();
+                }
+            }
+            self.made.add(&frame);
+        }
     }
 
     /// The transmitter looks for work at this time, if idle.
@@ -185,6 +227,7 @@ impl Host {
         // At line rate nothing is held back, so nothing is called back either.
         if holds && !held_before && self.position == LimiterPosition::BelowQueue && self.voqs.is_none() {
             self.recall(at, key);
+            self.advance(net);
         }
         self.limiters.watch(at);
         self.pacer(at, net);
@@ -365,6 +408,7 @@ impl Host {
             }
             self.pacer(at, net);
         }
+        self.advance(net);
         Some(frame)
     }
 
@@ -375,12 +419,14 @@ impl Host {
             && let Some(frame) = self.fifo.pop_front()
         {
             self.turn = 1 % (n + 1);
+            self.advance(net);
             return Some(frame);
         }
         let mut ready = self.limiters.ready(turn.saturating_sub(1), n, now);
         if ready.is_none() && turn > 0 {
             if let Some(frame) = self.fifo.pop_front() {
                 self.turn = 1 % (n + 1);
+                self.advance(net);
                 return Some(frame);
             }
             ready = self.limiters.ready(0, turn - 1, now);

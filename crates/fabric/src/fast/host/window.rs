@@ -181,6 +181,7 @@ impl Host {
         let calm = self.paused_since == NEVER
             && self.limiters.held == 0
             && self.deferred.is_empty()
+            && self.ahead.is_empty()
             && self.control.is_empty();
         let alone = self.limiters.count == 0 && self.probes.is_empty() && self.built == Built::OnFeedback;
         match calm {
@@ -227,6 +228,11 @@ impl Host {
             }
             if !(passed || self.passes(dst)) {
                 self.holding = true;
+                (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
+                self.generate(dst, len, None, false, net);
+                return false;
+            }
+            if self.ahead_limit > 0 && !idle && self.fifo.len() >= self.fifo_limit {
                 (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
                 self.generate(dst, len, None, false, net);
                 return false;
