@@ -198,7 +198,7 @@ fn no_damage_of_a_store_goes_unnoticed() {
             let text = String::from_utf8_lossy(&bytes).into_owned();
             damaged += 1;
             match i % 10 {
-                0 | 1 | 2 => std::fs::write(path, &flipped).unwrap(),
+                0..=2 => std::fs::write(path, &flipped).unwrap(),
                 3 => std::fs::write(path, &bytes[..at]).unwrap(),
                 4 => std::fs::write(path, b"").unwrap(),
                 // Another run under this name.
