@@ -8,9 +8,10 @@ run: ## reproduce the quick set of studies
 	cargo run --release
 try: ## build target/try/cnsim: the same bits as a release build, compiled in seconds after an edit, some 15 % slower
 	cargo build --profile try && echo "use it as target/try/cnsim"
-test: ## every test, doc test and transcript in profile try, the gates of speed in a release build; ends with the names of the tests skipped (CNSIM_STRICT=1: a skip fails)
+test: ## every test, doc test and transcript in profile try (the network's in profile checked: overflows, debug assertions, marks), the gates of speed in a release build; ends with the names of the tests skipped (CNSIM_STRICT=1: a skip fails)
 	@mkdir -p target && rm -f target/skipped.txt
-	@status=0; cargo test --workspace --profile try --no-fail-fast || status=$$?; \
+	@status=0; cargo test --workspace --exclude cnsim-fabric --profile try --no-fail-fast || status=$$?; \
+	cargo test --profile checked -p cnsim-fabric --no-fail-fast || status=$$?; \
 	cargo test --release -p cnsim-cli --test gates -- --include-ignored || status=$$?; \
 	if [ -s target/skipped.txt ]; then echo; sort -u target/skipped.txt; else echo; echo "No test was skipped."; fi; \
 	exit $$status

@@ -2,11 +2,12 @@
 
 use crate::assume_report::{bars, heat, ranking};
 use crate::look::{self, Colour, paint};
+use crate::output::{quoted, write};
 use crate::reproduce::{
-    ASSUMED_SPEED, interrupted, measured, published_in, refuse_no_seeds, run_all, threads, words_of, write,
+    ASSUMED_SPEED, interrupted, measured, published_in, refuse_no_seeds, run_all, threads, words_of,
     write_report,
 };
-use crate::sweep::{bounds, half, interval, quoted, refuse_many};
+use crate::sweep::{bounds, half, interval, refuse_many};
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
@@ -14,8 +15,7 @@ use cnsim_scheme_api::Registry;
 use cnsim_studies::assume::{
     Fold, Lab, Scored, ScoredCell, Setup, asked_switches, contenders, every, leave_one_out, named_switches,
 };
-use cnsim_studies::files::digits;
-use cnsim_studies::grid;
+use cnsim_studies::files::{digits, table};
 use cnsim_studies::papers;
 use cnsim_studies::published::Published;
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
@@ -237,7 +237,7 @@ fn go(
     for (at, record) in missing.into_iter().zip(records) {
         lab.records[at] = record;
     }
-    interrupted(watch, finished, jobs.len())
+    interrupted(watch, finished, jobs.len(), None)
 }
 
 /// Switches none of whose values changes a run here.
@@ -491,7 +491,7 @@ impl Text<'_> {
             line.push(s.each.len().to_string());
             lines.push(line);
         }
-        write(&self.args.batch.out.join("assume.csv"), grid::csv(&header, &lines).as_bytes())?;
+        write(&self.args.batch.out.join("assume.csv"), table(&header, &lines).as_bytes())?;
         let header = words(
             "reading,study,scenario,condition,pause,scheme,metric,unit,published,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,scale,distance,agrees",
         );
@@ -512,7 +512,7 @@ impl Text<'_> {
                 lines.push(line);
             }
         }
-        write(&self.args.batch.out.join("assume-cells.csv"), grid::csv(&header, &lines).as_bytes())?;
+        write(&self.args.batch.out.join("assume-cells.csv"), table(&header, &lines).as_bytes())?;
         if !self.folds.is_empty() {
             let header = words("table,chosen,cells,distance,distance_as_it_is,agree,agree_as_it_is");
             let line = |f: &Fold| {
@@ -527,7 +527,7 @@ impl Text<'_> {
                 ]
             };
             let lines: Vec<Vec<String>> = self.folds.iter().map(line).collect();
-            write(&self.args.batch.out.join("assume-tables.csv"), grid::csv(&header, &lines).as_bytes())?;
+            write(&self.args.batch.out.join("assume-tables.csv"), table(&header, &lines).as_bytes())?;
         }
         write_report(&self.args.batch.out.join("assume.html"), &self.report(setups))
     }

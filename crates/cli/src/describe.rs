@@ -131,10 +131,7 @@ fn scenario(s: &Scenario, written: String) -> Done {
         look::duration(seconds / threads as f64)
     );
     println!("\n{}", bold("What it sets; all else is as `cnsim new` says"));
-    let shown = |v: &serde_json::Value| match v {
-        serde_json::Value::String(t) => t.clone(),
-        other => other.to_string(),
-    };
+    let shown = cnsim_studies::scenario::config::text;
     for (k, v) in ready.config.as_object().into_iter().flatten() {
         let usual = keys::find(k).map_or("", |k| k.default);
         if !matches!(k.as_str(), "scheme" | "study" | "name" | "condition") && shown(v) != usual {

@@ -4,6 +4,7 @@
 mod assume;
 mod assume_report;
 mod bench;
+mod compare;
 mod describe;
 mod draw;
 mod look;
@@ -13,12 +14,14 @@ mod look_percentiles;
 mod look_report;
 mod look_table;
 mod look_topology;
+mod output;
 mod progress;
 mod reproduce;
 mod run;
 mod summary;
 mod sweep;
 mod tell;
+mod verify;
 
 use clap::{Args, Parser, Subcommand};
 use cnsim_scheme_api::Registry;
@@ -176,20 +179,27 @@ enum Verb {
         #[arg(long, hide = true)]
         child: bool,
     },
-    /// Run the configurations of a results.json again and compare fingerprints.
+    /// Run the configurations of a results.json again and compare everything in it, and its series beside it.
     Verify {
         /// The file.
         file: PathBuf,
         /// Threads.
         #[arg(long, default_value_t = 0, hide_default_value = true)]
         threads: usize,
+        /// Start even if the estimate is huge.
+        #[arg(long)]
+        force: bool,
     },
-    /// Compare two results.json.
+    /// Compare two results.json: runs that only one has, changed configurations, metrics paired by seed. Exit code 3 where they
+    /// differ.
     Compare {
         /// One.
         a: PathBuf,
         /// The other.
         b: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Vary keys of a scenario over a grid: table, CSV, figure.
     Sweep(sweep::SweepArgs),
@@ -353,8 +363,8 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Verb::Bench { rows, duration, json, child, .. } => {
             bench::bench(&rows, duration.as_deref(), json, child, common)
         }
-        Verb::Verify { file, threads } => run::verify(&file, threads, common),
-        Verb::Compare { a, b } => run::compare(&a, &b),
+        Verb::Verify { file, threads, force } => verify::verify(&file, threads, force, common),
+        Verb::Compare { a, b, json } => compare::compare(&a, &b, json),
         Verb::Sweep(args) => sweep::sweep(&args, common),
         Verb::Assume(args) => assume::assume(&args, common),
         Verb::Doctor => tell::doctor(),

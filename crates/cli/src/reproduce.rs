@@ -2,15 +2,17 @@
 
 use crate::look;
 use crate::look_report::{self, Parts};
+use crate::output::{Output, quoted, write};
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs};
 use cnsim_scheme_api::Registry;
-use cnsim_studies::claims::{Claim, Finding, claims_csv, findings};
-use cnsim_studies::files::{digits, numbers_csv, results_json};
+use cnsim_studies::claims::{claims_csv, findings};
+use cnsim_studies::files::numbers_csv;
 use cnsim_studies::keys::MAX_SEEDS;
 use cnsim_studies::published::{self, Published};
+use cnsim_studies::results::Partial;
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
-use cnsim_studies::store::{RunRecord, Store, write_atomically};
+use cnsim_studies::store::{RunRecord, Store};
 use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs};
 use cnsim_studies::text::{MAX_FILE, read_file};
 use std::path::Path;
@@ -96,12 +98,21 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         eprintln!("{} runs, {hops} packet-hops simulated now, the rest from the store", records.len());
     }
     let cells = cells(&records, &published, &scenarios);
-    let partial = quick || only.is_some();
-    let left = left(&published, &cells, &scenarios, lost, partial, args.what == "all");
+    let some = quick || only.is_some();
+    let left = left(&published, &cells, &scenarios, lost, some, args.what == "all");
     let findings = findings(&records);
-    write_all(&args.out, &records, &cells, &findings)?;
     let command = command_line(args);
-    let report = look_report::build(&Parts {
+    let partial = partial(&watch, records.len(), all.len());
+    let Some(output) = Output::open(&args.out, command.trim_start_matches("cnsim "), &records, partial)?
+    else {
+        return interrupted(&watch, records.len(), all.len(), Some(&args.out));
+    };
+    output.write("numbers.csv", numbers_csv(&cells, partial).as_bytes())?;
+    output.write("claims.csv", claims_csv(&findings, partial).as_bytes())?;
+    // The first seed's series stand for the figures; all others are in the store.
+    let first = records.iter().map(|r| r.seed).min().unwrap_or(1);
+    output.results(&records, |r| r.seed == first)?;
+    let mut report = look_report::build(&Parts {
         command: &command,
         scenarios: &scenarios,
         records: &records,
@@ -109,11 +120,23 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         findings: &findings,
         left: &left,
     });
-    write_report(&args.out.join("report.html"), &report)?;
-    if !common.quiet {
-        summary::tell(&Told { args, report: &report, cells: &cells, findings: &findings, records: &records });
+    mark_partial(&mut report, partial);
+    write_report(&output.dir().join("report.html"), &report)?;
+    if let Some(p) = partial {
+        println!("{}\n", p.text());
     }
-    interrupted(&watch, records.len(), all.len())
+    if !common.quiet {
+        let out = output.dir();
+        summary::tell(&Told {
+            args,
+            out,
+            report: &report,
+            cells: &cells,
+            findings: &findings,
+            records: &records,
+        });
+    }
+    interrupted(&watch, records.len(), all.len(), None)
 }
 
 /// The published numbers: those of a file, or the embedded ones.
@@ -153,20 +176,36 @@ pub(crate) fn run_all(
     quiet: bool,
 ) -> Result<Vec<Option<RunRecord>>, Failure> {
     let store = Store::open(out).map_err(|e| Failure::io(out, &e))?;
-    let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
+    let strangers = store.strangers();
+    if strangers > 0 {
+        let dir = out.join("runs");
+        eprintln!(
+            "note: {} holds {strangers} files of another version of cnsim; those runs are done anew",
+            dir.display()
+        );
+    }
     // What is in the store costs next to nothing.
-    let new = jobs.iter().filter(|j| !store.has(&Store::key(&j.ready.config, j.seed)));
+    let new = jobs.iter().filter(|j| !store.has(&j.ready.config, j.seed));
     let hops = new.map(|j| j.ready.settings.packet_hops()).sum();
+    let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
     look::with_progress(jobs.len() as u64, hops, watch, quiet, work).map_err(Failure::Run)
 }
 
-/// The end of a verb that Ctrl-C has cut short.
-pub(crate) fn interrupted(watch: &Watch, finished: usize, of: usize) -> Done {
-    if !watch.stop.load(Ordering::Relaxed) {
+/// How much is finished of what Ctrl-C has cut short.
+pub(crate) fn partial(watch: &Watch, finished: usize, of: usize) -> Option<Partial> {
+    (watch.stop.load(Ordering::Relaxed) && finished < of).then_some(Partial { finished, of })
+}
+
+/// The end of a verb that Ctrl-C may have cut short; `kept` is where finished results stand that partial ones did not
+/// replace.
+pub(crate) fn interrupted(watch: &Watch, finished: usize, of: usize, kept: Option<&Path>) -> Done {
+    if partial(watch, finished, of).is_none() {
         return Ok(());
     }
+    let stay =
+        kept.map_or_else(String::new, |out| format!("; the results in {} are as they were", out.display()));
     Err(Failure::Interrupted(format!(
-        "interrupted: {finished} of {of} runs are finished and kept; the same command goes on from here"
+        "interrupted: {finished} of {of} runs are finished and kept in the store{stay}; the same command goes on from here"
     )))
 }
 
@@ -212,7 +251,7 @@ fn reason(p: &Published, scenarios: &[Scenario]) -> String {
 }
 
 fn command_line(args: &ReproduceArgs) -> String {
-    let mut text = format!("cnsim reproduce {}", args.what);
+    let mut text = format!("cnsim reproduce {}", quoted(&args.what));
     if let Some(n) = args.seeds {
         text += &format!(" --seeds {n}");
     }
@@ -242,76 +281,17 @@ pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
     Ok(())
 }
 
-/// Writes a file whole.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Done {
-    write_atomically(path, bytes).map_err(|e| Failure::io(path, &e))
-}
-
 pub(crate) fn write_report(path: &Path, report: &cnsim_report::model::Report) -> Done {
     let html = cnsim_report::render(report).map_err(|e| Failure::Run(e.to_string()))?;
     write(path, html.as_bytes())
 }
 
-/// File name of a run's series.
-pub(crate) fn series_file(r: &RunRecord, name: &str) -> String {
-    let plain = |s: &str| {
-        s.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect::<String>()
-    };
-    format!(
-        "series/{}-{}-{}-pause-{}-{}-seed{}-{name}.csv",
-        r.study,
-        r.scenario,
-        plain(&r.condition),
-        r.pause,
-        r.scheme,
-        r.seed
-    )
-}
-
-/// Writes the series of a run.
-pub(crate) fn write_series(out: &Path, r: &RunRecord) -> Done {
-    for (name, curve) in &r.series {
-        let mut text = format!("time_s,{name}_{}\n", curve.unit.replace('/', "_per_"));
-        for (i, v) in curve.values.iter().enumerate() {
-            text += &format!("{},{}\n", digits((i + 1) as f64 * curve.bin), digits(*v));
-        }
-        let path = out.join(series_file(r, name));
-        // The same bytes need not go to the disk again.
-        if std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
-            continue;
-        }
-        write(&path, text.as_bytes())?;
+/// Says at the head of a report that it is partial.
+pub(crate) fn mark_partial(report: &mut cnsim_report::model::Report, partial: Option<Partial>) {
+    if let Some(p) = partial {
+        report.title = format!("PARTIAL: {}", report.title);
+        report.facts.insert(0, cnsim_report::model::Fact { name: "partial".into(), value: p.text() });
     }
-    Ok(())
-}
-
-fn write_all(
-    out: &Path,
-    records: &[RunRecord],
-    cells: &[Cell],
-    findings: &[(&'static Claim, Finding)],
-) -> Done {
-    write(&out.join("numbers.csv"), numbers_csv(cells).as_bytes())?;
-    write(&out.join("claims.csv"), claims_csv(findings).as_bytes())?;
-    // The first seed's series stand for the figures; all others are in the store.
-    let first = records.iter().map(|r| r.seed).min().unwrap_or(1);
-    for r in records.iter().filter(|r| r.seed == first) {
-        write_series(out, r)?;
-    }
-    let series = |r: &RunRecord| -> Vec<String> {
-        if r.seed == first { r.series.keys().map(|n| series_file(r, n)).collect() } else { Vec::new() }
-    };
-    write_results(out, records, &series)
-}
-
-/// Writes results.json; `series` names the files of a run's series.
-pub(crate) fn write_results(
-    out: &Path,
-    records: &[RunRecord],
-    series: &dyn Fn(&RunRecord) -> Vec<String>,
-) -> Done {
-    let json = serde_json::to_vec(&results_json(records, series)).map_err(|e| Failure::Run(e.to_string()))?;
-    write(&out.join("results.json"), &json)
 }
 
 /// Mean and half width with as many decimals as mean something.

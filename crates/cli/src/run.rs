@@ -1,15 +1,14 @@
-//! `cnsim run`, `verify`, `compare`.
+//! `cnsim run`.
 
 use crate::look::{self, Colour, paint};
-use crate::reproduce::{measured, refuse_huge, series_file, threads, write, write_series};
+use crate::output::{Output, quoted};
+use crate::reproduce::refuse_huge;
 use crate::{Common, Done, Failure, RunArgs, pairs};
 use cnsim_scheme_api::Registry;
-use cnsim_studies::files::{digits, results_json};
+use cnsim_studies::files::digits;
 use cnsim_studies::metrics::METRICS;
 use cnsim_studies::scenario::{Case, Scenario};
-use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
-use std::path::Path;
+use cnsim_studies::study::{Job, Watch, run_job};
 use std::sync::Arc;
 
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
@@ -52,17 +51,13 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let Some(record) = record.map_err(Failure::Run)? else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
     };
-    let files: Vec<String> = match args.series.as_str() {
-        "none" => Vec::new(),
-        _ => {
-            write_series(&args.out, &record)?;
-            record.series.keys().map(|n| series_file(&record, n)).collect()
-        }
+    let command = format!("run {}", quoted(&args.scenario));
+    let records = std::slice::from_ref(&record);
+    let Some(output) = Output::open(&args.out, &command, records, None)? else {
+        return Err(Failure::Run("nothing was written".into()));
     };
-    let json = results_json(std::slice::from_ref(&record), &|_| files.clone());
-    let text = serde_json::to_string(&json).map_err(|e| Failure::Run(e.to_string()))?;
-    let path = args.out.join("results.json");
-    write(&path, text.as_bytes())?;
+    let text = output.results(records, |_| args.series != "none")?;
+    let path = output.dir().join("results.json");
     if args.json {
         println!("{text}");
         return Ok(());
@@ -132,106 +127,4 @@ pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
     let near = cnsim_studies::text::nearest(name, registry.names());
     let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
     Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
-}
-
-fn read(path: &Path) -> Result<serde_json::Value, Failure> {
-    let text =
-        std::fs::read_to_string(path).map_err(|e| Failure::input(format!("{}: {e}", path.display())))?;
-    let json: serde_json::Value =
-        serde_json::from_str(&text).map_err(|e| Failure::input(format!("{}: {e}", path.display())))?;
-    if json["schema"] != 1 || !json["runs"].is_array() {
-        return Err(Failure::input(format!("{}: not a results.json of schema 1", path.display())));
-    }
-    Ok(json)
-}
-
-pub(crate) fn verify(file: &Path, asked: usize, common: &Common) -> Done {
-    let json = read(file)?;
-    let runs = json["runs"].as_array().cloned().unwrap_or_default();
-    let mut jobs = Vec::new();
-    for r in &runs {
-        let (scenario, case) = Scenario::from_config(&common.registry, &r["config"])?;
-        let ready = scenario.ready(&case)?;
-        let name =
-            (r["study"].as_str().unwrap_or("").to_string(), r["scenario"].as_str().unwrap_or("").to_string());
-        jobs.push(Job {
-            scenario: name,
-            case,
-            ready,
-            seed: r["seed"].as_u64().unwrap_or(1),
-            all_series: false,
-        });
-    }
-    let watch = Arc::new(Watch::default());
-    look::on_interrupt(&watch);
-    let work = jobs.iter().map(|j| j.ready.settings.packet_hops()).sum();
-    let records = look::with_progress(jobs.len() as u64, work, &watch, common.quiet, || {
-        run_jobs(&jobs, None, threads(asked), &watch)
-    });
-    let records: Vec<Option<RunRecord>> = records.map_err(Failure::Run)?;
-    let mut differ = Vec::new();
-    for (r, record) in runs.iter().zip(&records) {
-        let Some(record) = record else {
-            return Err(Failure::Interrupted("interrupted before all runs were verified".into()));
-        };
-        let same = record.fingerprint.iter().all(|(k, v)| r["fingerprint"][k].as_str() == Some(v));
-        if !same {
-            differ.push(format!(
-                "  {}/{} {}, PAUSE {}, {}, seed {}",
-                record.study, record.scenario, record.condition, record.pause, record.scheme, record.seed
-            ));
-        }
-    }
-    if differ.is_empty() {
-        println!("{} runs verified: the same bits", runs.len());
-        return Ok(());
-    }
-    Err(Failure::Differs(format!("{} of {} runs differ:\n{}", differ.len(), runs.len(), differ.join("\n"))))
-}
-
-pub(crate) fn compare(a: &Path, b: &Path) -> Done {
-    let (x, y) = (read(a)?, read(b)?);
-    let key = |r: &serde_json::Value| -> String {
-        let f = |k: &str| r[k].as_str().unwrap_or("").to_string();
-        format!(
-            "{}/{}, {}, PAUSE {}, {}, seed {}",
-            f("study"),
-            f("scenario"),
-            f("condition"),
-            f("pause"),
-            f("scheme"),
-            r["seed"]
-        )
-    };
-    let empty = Vec::new();
-    let theirs = y["runs"].as_array().unwrap_or(&empty);
-    let (mut same, mut rows, mut missing) = (0, Vec::new(), 0);
-    for r in x["runs"].as_array().unwrap_or(&empty) {
-        let Some(o) = theirs.iter().find(|o| key(o) == key(r)) else {
-            missing += 1;
-            continue;
-        };
-        if r["fingerprint"] == o["fingerprint"] && r["metrics"] == o["metrics"] {
-            same += 1;
-            continue;
-        }
-        for (metric, v) in r["metrics"].as_object().into_iter().flatten() {
-            let (p, q) =
-                (v["value"].as_f64().unwrap_or(0.0), o["metrics"][metric]["value"].as_f64().unwrap_or(0.0));
-            if p != q {
-                rows.push(vec![
-                    key(r),
-                    metric.clone(),
-                    digits(p),
-                    digits(q),
-                    measured(q - p, 0.0).replace(" ± 0.00", "").replace(" ± 0.000", ""),
-                ]);
-            }
-        }
-    }
-    println!("{same} runs equal, {missing} only in {}", a.display());
-    if !rows.is_empty() {
-        println!("{}", look::table(&["run", "metric", "first", "second", "difference"], &rows, false));
-    }
-    Ok(())
 }

@@ -17,6 +17,7 @@ const ONE_BY_ONE: usize = 30;
 /// What there is to tell.
 pub(crate) struct Told<'a> {
     pub(crate) args: &'a ReproduceArgs,
+    pub(crate) out: &'a std::path::Path,
     pub(crate) report: &'a Report,
     pub(crate) cells: &'a [Cell],
     pub(crate) findings: &'a [(&'static Claim, Finding)],
@@ -263,13 +264,13 @@ fn queue(records: &[RunRecord]) {
 
 /// Where things are, and what to do next.
 fn next(t: &Told<'_>) {
-    let out = t.args.out.display();
+    let out = t.out.display();
     println!("\nReport   {out}/report.html\nNumbers  {out}/numbers.csv, claims.csv, results.json, series/");
     let judged = |c: &&Cell| c.published.is_some() && !c.structural;
     let asked = t.cells.iter().find(|c| c.verdict == Verdict::Differs);
     let asked = asked.or_else(|| t.cells.iter().find(judged)).or(t.cells.first());
     if let Some(c) = asked {
-        let place = if t.args.out.as_os_str() == "out" { String::new() } else { format!(" --out {out}") };
+        let place = if t.out.as_os_str() == "out" { String::new() } else { format!(" --out {out}") };
         println!(
             "Why      cnsim explain {}/{}/{}/{} --condition \"{}\" --pause {}{place}",
             c.study, c.scenario, c.scheme, c.metric.id, c.condition, c.pause

@@ -2,22 +2,26 @@
 
 use crate::describe::said;
 use crate::look::{self, Colour, paint};
+use crate::output::{Output, quoted};
 use crate::reproduce::{
-    interrupted, measured, refuse_huge, refuse_no_seeds, run_all, threads, write, write_report, write_results,
+    interrupted, mark_partial, measured, partial, refuse_huge, refuse_no_seeds, run_all, threads,
+    write_report,
 };
 use crate::run::{condition_of, first_case, unknown_scheme};
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_scheme_api::Registry;
-use cnsim_studies::files::digits;
+use cnsim_studies::files::{digits, table};
 use cnsim_studies::grid::{self, Axis, Point, Sweep};
 use cnsim_studies::metrics::{self, METRICS, Metric, structural_zero};
+use cnsim_studies::results::Partial;
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::RunRecord;
 use cnsim_studies::study::{Job, Watch};
 use serde_json::json;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs beyond which a request needs --force.
@@ -173,16 +177,27 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let records = run_all(&sweep.jobs, &args.batch.out, args.batch.threads, &watch, common.quiet)?;
     let rows: Vec<Row<'_>> = sweep.points.iter().filter_map(|p| row(p, &records, sweep.seeds)).collect();
     let shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
-    write(&args.batch.out.join("sweep.csv"), csv(&scenario, &sweep, &rows).as_bytes())?;
     let all: Vec<RunRecord> = records.iter().flatten().cloned().collect();
-    write_results(&args.batch.out, &all, &|_| Vec::new())?;
-    write_report(&args.batch.out.join("sweep.html"), &report(args, &scenario, &sweep, &rows, &shown))?;
+    let partial = partial(&watch, all.len(), sweep.jobs.len());
+    let typed = command(args);
+    let Some(output) = Output::open(&args.batch.out, typed.trim_start_matches("cnsim "), &all, partial)?
+    else {
+        return interrupted(&watch, all.len(), sweep.jobs.len(), Some(&args.batch.out));
+    };
+    output.write("sweep.csv", csv(&scenario, &sweep, &rows, partial).as_bytes())?;
+    output.results(&all, |_| false)?;
+    let mut page = report(args, &scenario, &sweep, &rows, &shown);
+    mark_partial(&mut page, partial);
+    write_report(&output.dir().join("sweep.html"), &page)?;
     if args.batch.json {
         println!("{}", as_json(&scenario, &sweep, &rows));
     } else {
-        tell(args, &sweep, &rows, &shown);
+        if let Some(p) = partial {
+            println!("{}\n", p.text());
+        }
+        tell(output.dir(), &sweep, &rows, &shown);
     }
-    interrupted(&watch, all.len(), sweep.jobs.len())
+    interrupted(&watch, all.len(), sweep.jobs.len(), None)
 }
 
 /// What was measured at a point, if all its runs are finished.
@@ -210,9 +225,9 @@ pub(crate) fn bounds(interval: Option<(f64, f64)>) -> [String; 2] {
     interval.map_or_else(Default::default, |(low, high)| [digits(low), digits(high)])
 }
 
-fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> String {
+fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>], partial: Option<Partial>) -> String {
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
-    let rest = "study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds";
+    let rest = "study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,note";
     header.extend(rest.split(',').map(String::from));
     let mut lines = Vec::new();
     for r in rows {
@@ -227,10 +242,11 @@ fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> String {
             line.extend(bounds(s.confidence()));
             line.extend(bounds(s.prediction()));
             line.push(s.n.to_string());
+            line.push(partial.map_or_else(String::new, Partial::text));
             lines.push(line);
         }
     }
-    grid::csv(&header, &lines)
+    table(&header, &lines)
 }
 
 fn as_json(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> serde_json::Value {
@@ -261,7 +277,7 @@ fn varies<T: PartialEq>(rows: &[Row<'_>], of: impl Fn(&Row<'_>) -> T) -> bool {
     rows.windows(2).any(|w| of(&w[0]) != of(&w[1]))
 }
 
-fn tell(args: &SweepArgs, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) {
+fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) {
     let pauses = varies(rows, |r| r.point.case.pause.clone());
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
     if pauses {
@@ -291,14 +307,9 @@ fn tell(args: &SweepArgs, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Met
         let tint = if i < 2 { Colour::Dim } else { Colour::Plain };
         println!("{}", paint(text, tint, look::colour_on_stdout()));
     }
-    let out = args.batch.out.display();
+    let out = out.display();
     println!("\n{}", interval(sweep.seeds));
     println!("Figures  {out}/sweep.html\nNumbers  {out}/sweep.csv (all metrics), results.json");
-}
-
-/// A word of a command line, in quotes where it needs them.
-pub(crate) fn quoted(s: &str) -> String {
-    if s.contains(' ') { format!("{s:?}") } else { s.to_string() }
 }
 
 /// The command, to be typed again.

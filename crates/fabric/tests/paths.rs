@@ -214,6 +214,9 @@ fn what_waits_goes_ahead_and_is_taken_back() {
         h.sources[0].destinations = Destinations::Among(vec![NodeId(0), NodeId(1), NodeId(5)]);
     }
     takes(&spec, 1, Visits::Due, &[Mark::Launched, Mark::TakenBack]);
+    // What stands on a wire to another worker cannot be taken back.
+    takes(&spec, 2, Visits::Due, &[Mark::Crossed, Mark::Launched, Mark::TakenBack]);
+    takes(&spec, 3, Visits::Due, &[Mark::Crossed]);
 }
 
 /// Between two workers nothing can be taken back, so only what has started goes ahead; all pass over the same turns.

@@ -60,17 +60,10 @@ pub struct Slot(pub u8);
 /// Number of timers per object.
 pub const SLOTS: usize = 4;
 
-/// What kind of queue a site describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueKind {
-    /// Output queue of a switch port: the only kind in which the network builds congestion points.
-    SwitchOutput,
-}
-
-/// Where a congestion point would stand.
+/// Where a congestion point would stand: at the output queue of a switch port.
 #[derive(Clone, Debug)]
 pub struct QueueSite {
-    /// The switch (or host).
+    /// The switch.
     pub node: NodeId,
     /// Port number within the node.
     pub port: u16,
@@ -80,8 +73,6 @@ pub struct QueueSite {
     pub class: Class,
     /// Nominal link rate of the port, `C` of the papers.
     pub rate: Rate,
-    /// Kind of queue.
-    pub kind: QueueKind,
     /// True when a link is attached; idle ports exist as congestion points too (BECN counts them).
     pub attached: bool,
 }
@@ -103,8 +94,6 @@ pub struct SourceSite {
     pub base_rtt: Time,
     /// Largest data frame.
     pub mtu: Bytes,
-    /// Size of a finite flow, none for an endless one.
-    pub size: Option<Bytes>,
 }
 
 /// A receiving end that a reflector would serve.

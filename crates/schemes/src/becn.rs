@@ -232,9 +232,7 @@ impl ReactionPoint for Reaction {
 mod tests {
     use super::*;
     use cnsim_scheme_api::testing::{PointRig, ReactionRig};
-    use cnsim_scheme_api::{
-        Bytes, Class, NodeId, Params, PointAction, PointState, Purpose, QueueKind, Stream, Time,
-    };
+    use cnsim_scheme_api::{Bytes, Class, NodeId, Params, PointAction, PointState, Purpose, Stream, Time};
 
     fn says(point: u32, gbps: f64) -> Feedback {
         Feedback::AdvertisedRate { point: PointId(point), rate: Rate::from_gbps(gbps) }
@@ -347,7 +345,6 @@ mod tests {
             point: PointId(0),
             class: Class::Data,
             rate: Rate::from_gbps(10.0),
-            kind: QueueKind::SwitchOutput,
             attached: false,
         };
         assert!(Becn(params.clone()).congestion_point(&site).is_some());

@@ -323,7 +323,6 @@ mod tests {
                 line_rate: line,
                 base_rtt: Time::from_us(10),
                 mtu: Bytes::new(1500),
-                size: None,
             };
             let mut object = Fecn(params).reaction_point(&site).unwrap();
             object.start(&mut Limiter::new(Time::ZERO, &mut state, &mut Vec::new()));

@@ -2,6 +2,7 @@
 //! (inside the noise) or not run. The claims themselves stand in [`crate::papers`], a file a study.
 
 use crate::papers::PAPERS;
+use crate::results::Partial;
 use crate::stats::Summary;
 use crate::store::RunRecord;
 use std::cell::RefCell;
@@ -252,14 +253,15 @@ pub fn grounds(claim: &Claim, records: &[RunRecord]) -> BTreeSet<(String, String
     asked.into_inner()
 }
 
-/// claims.csv.
-pub fn claims_csv(findings: &[(&'static Claim, Finding)]) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let _ = out.write_record(["study", "claim", "text", "origin", "holds", "evidence"]);
-    for (c, f) in findings {
-        let _ = out.write_record([c.study(), c.id, c.text, c.origin, f.holds.text(), &f.evidence]);
-    }
-    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
+/// claims.csv; where a command was cut short, every row says so.
+pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partial>) -> String {
+    let header = ["study", "claim", "text", "origin", "holds", "evidence"].map(String::from);
+    let row = |(c, f): &(&'static Claim, Finding)| {
+        let evidence = [partial.map_or_else(String::new, Partial::text), f.evidence.clone()];
+        let evidence: Vec<String> = evidence.into_iter().filter(|e| !e.is_empty()).collect();
+        [c.study(), c.id, c.text, c.origin, f.holds.text(), &evidence.join("; ")].map(String::from).to_vec()
+    };
+    crate::files::table(&header, &findings.iter().map(row).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -62,6 +62,18 @@ impl Template {
         Ok(Self { clauses: clauses.collect::<Result<_, _>>()? })
     }
 
+    /// A template that writes this text and no other.
+    pub fn literal(text: &str) -> Self {
+        let clause = |part: &str| Clause {
+            before: part.trim().into(),
+            key: None,
+            flag: None,
+            after: String::new(),
+            optional: false,
+        };
+        Self { clauses: text.split(',').map(clause).collect() }
+    }
+
     /// Keys that it names.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.clauses.iter().filter_map(|c| c.key.as_deref())

@@ -1,9 +1,7 @@
-//! The files that hold what came out: numbers.csv and results.json.
+//! Tables in files: RFC 4180, six significant digits, texts that no spreadsheet takes for a formula.
 
-use crate::metrics::find;
-use crate::store::RunRecord;
+use crate::results::Partial;
 use crate::study::Cell;
-use std::collections::BTreeMap;
 
 /// A number with six significant digits.
 pub fn digits(value: f64) -> String {
@@ -17,9 +15,8 @@ pub fn digits(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
-/// numbers.csv.
-pub fn numbers_csv(cells: &[Cell]) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
+/// numbers.csv; where a command was cut short, every note says so.
+pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
     let header = [
         "study",
         "scenario",
@@ -38,14 +35,15 @@ pub fn numbers_csv(cells: &[Cell]) -> String {
         "verdict",
         "note",
     ];
-    let _ = out.write_record(header);
     let bound = |i: Option<(f64, f64)>, high: bool| {
         i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }))
     };
-    for c in cells {
+    let row = |c: &Cell| {
         let (ci, pi) = (c.summary.confidence(), c.summary.prediction());
         let published = c.published.as_ref().map_or_else(String::new, |p| digits(p.value));
-        let row = [
+        let note = [partial.map_or_else(String::new, Partial::text), c.note.clone()];
+        let note: Vec<String> = note.into_iter().filter(|n| !n.is_empty()).collect();
+        vec![
             c.study.clone(),
             c.scenario.clone(),
             c.condition.clone(),
@@ -61,11 +59,10 @@ pub fn numbers_csv(cells: &[Cell]) -> String {
             bound(pi, true),
             c.summary.n.to_string(),
             c.verdict.text().into(),
-            c.note.clone(),
-        ];
-        let _ = out.write_record(row);
-    }
-    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
+            note.join("; "),
+        ]
+    };
+    table(&header.map(String::from), &cells.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Reads a table that cnsim wrote: rows of fields, without the header.
@@ -74,36 +71,45 @@ pub fn read_csv(text: &str) -> Vec<Vec<String>> {
     reader
         .records()
         .flatten()
-        .map(|r| (0..16).map(|i| r.get(i).unwrap_or("").to_string()).collect())
+        .map(|r| (0..16).map(|i| unquoted(r.get(i).unwrap_or("")).to_string()).collect())
         .collect()
 }
 
-/// results.json; `series` names the files that hold each run's series.
-pub fn results_json(records: &[RunRecord], series: &dyn Fn(&RunRecord) -> Vec<String>) -> serde_json::Value {
-    let runs: Vec<serde_json::Value> = records
-        .iter()
-        .map(|r| {
-            let metrics: BTreeMap<&String, serde_json::Value> = r
-                .metrics
-                .iter()
-                .map(|(k, v)| (k, serde_json::json!({"value": v, "unit": find(k).map_or("ms", |m| m.unit)})))
-                .collect();
-            serde_json::json!({
-                "study": r.study, "scenario": r.scenario, "condition": r.condition, "pause": r.pause, "scheme": r.scheme,
-                "seed": r.seed, "fingerprint": r.fingerprint, "config": r.config, "metrics": metrics,
-                "counters": r.counters, "ports": r.ports, "packet_hops": r.packet_hops, "series": series(r),
-            })
-        })
-        .collect();
-    serde_json::json!({
-        "schema": 1, "version": env!("CARGO_PKG_VERSION"), "target": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
-        "runs": runs,
-    })
+/// A table as RFC 4180 text.
+pub fn table(header: &[String], lines: &[Vec<String>]) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let _ = out.write_record(header);
+    lines.iter().for_each(|l| drop(out.write_record(l.iter().map(|c| quoted(c)))));
+    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Beginnings by which spreadsheets know a formula.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// A cell as it is written: a text that begins like a formula gets an apostrophe before it, so that no spreadsheet runs it.
+fn quoted(cell: &str) -> String {
+    let formula = cell.trim_start_matches('\'').starts_with(FORMULA) && cell.parse::<f64>().is_err();
+    if formula { format!("'{cell}") } else { cell.into() }
+}
+
+/// A cell as it was before it was written.
+fn unquoted(cell: &str) -> &str {
+    let inner = cell.strip_prefix('\'').filter(|c| c.trim_start_matches('\'').starts_with(FORMULA));
+    inner.unwrap_or(cell)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        let cells = ["=1+1", "+3", "-x", "@a", "\t=1", "'=1", "-2.5", "a=1", "", "'a", "é,\"\n"];
+        let text = table(&["a".into()], &cells.map(|c| vec![c.into()]));
+        assert!(text.contains("\n'=1+1\n+3\n'-x\n'@a\n") && text.contains("\n-2.5\na=1\n"), "{text}");
+        let back: Vec<String> = read_csv(&text).into_iter().map(|r| r[0].clone()).collect();
+        assert_eq!(back, cells);
+    }
 
     #[test]
     fn six_digits() {

@@ -258,16 +258,6 @@ pub fn product(axes: &[Axis]) -> Vec<Vec<usize>> {
     all
 }
 
-/// A table as RFC 4180 text.
-pub fn csv(header: &[String], lines: &[Vec<String>]) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let _ = out.write_record(header);
-    lines.iter().for_each(|l| {
-        let _ = out.write_record(l);
-    });
-    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
-}
-
 /// Problems of values that were given by `--over`.
 pub fn told(problems: &[Problem]) -> String {
     let one = |p: &Problem| p.to_string().replacen("--set: ", "--over: ", 1);

@@ -21,6 +21,7 @@ pub mod papers;
 pub mod per_study;
 pub mod published;
 mod reader;
+pub mod results;
 pub mod scenario;
 pub mod schema;
 pub mod settings;

@@ -6,14 +6,24 @@ use crate::text::{Flat, Problem};
 use crate::topology::Wiring;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 /// Problems that are said of a scenario at most.
 pub(crate) const MAX_PROBLEMS: usize = 100;
+
+/// The items of a list as a default writes it: `[3, 3, 2]`, or a single word.
+pub(crate) fn default_items(text: &str) -> Vec<String> {
+    let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    inner.split(',').map(str::trim).filter(|t| !t.is_empty()).map(String::from).collect()
+}
 
 /// Reads values of a flat table; collects problems.
 pub(crate) struct Reader<'a> {
     pub(crate) flat: &'a Flat,
     pub(crate) problems: &'a mut Vec<Problem>,
+    /// Keys whose values were asked for: what a run depends on.
+    pub(crate) read: RefCell<BTreeSet<String>>,
 }
 
 /// A list as it is written: the key that holds it, and its items.
@@ -24,10 +34,11 @@ pub(crate) struct List {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(flat: &'a Flat, problems: &'a mut Vec<Problem>) -> Self {
-        Self { flat, problems }
+        Self { flat, problems, read: RefCell::default() }
     }
 
     pub(crate) fn word(&self, key: &str) -> String {
+        self.read.borrow_mut().insert(key.into());
         let own = self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
         own.unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
     }
@@ -142,19 +153,10 @@ impl<'a> Reader<'a> {
 
     /// Items of a list; those of the key's default where it is not set; none where its word stands in their place.
     pub(crate) fn list(&self, key: &str) -> Vec<String> {
+        self.read.borrow_mut().insert(key.into());
         match self.flat.leaves.get(key) {
             Some(l) => l.items.to_vec(),
-            None => {
-                let text = find(key).map_or("", |k| k.default);
-                let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
-                inner
-                    .unwrap_or(text)
-                    .split(',')
-                    .map(str::trim)
-                    .filter(|t| !t.is_empty())
-                    .map(String::from)
-                    .collect()
-            }
+            None => default_items(find(key).map_or("", |k| k.default)),
         }
     }
 

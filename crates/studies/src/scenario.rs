@@ -1,16 +1,18 @@
 //! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
 
-use crate::checks::{expand_assumptions, idle, inline_files, known_keys, unread_params};
+pub mod config;
+
+use crate::checks::{expand_assumptions, inline_files, known_keys, unread_params};
 use crate::condition::{Template, canonical};
 pub use crate::embedded::EMBEDDED;
 use crate::figures::{self, FigureSpec};
-use crate::keys::{KEYS, MATRIX, MAX_CASES, MAX_CONDITION, TABLES, find};
+use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::Settings;
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file};
 use cnsim_scheme_api::{Configured, Registry};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A scenario whose text has been read; its cases are checked one by one.
@@ -405,28 +407,12 @@ impl Scenario {
         let mut problems = Vec::new();
         let settings = Settings::read(&flat, &self.registry, &mut problems);
         let built = self.scheme(&flat, &case.scheme, &mut problems);
-        let (Some(settings), Some(built)) = (settings, built) else { return Err(problems) };
+        let (Some(mut settings), Some(built)) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
             return Err(problems);
         }
-        let mut config = serde_json::Map::new();
-        let value = |l: &Leaf| if l.list { json!(*l.items) } else { json!(l.items.first()) };
-        let table = |path: &str| path.split_once('.').is_some_and(|(t, _)| TABLES.contains(&t));
-        for k in KEYS.iter().filter(|k| !matches!(k.path, "title" | "question" | "source" | "run.seeds")) {
-            if !table(k.path) {
-                let leaf = flat.leaves.get(k.path);
-                config.insert(k.path.into(), leaf.map_or_else(|| json!(k.default), value));
-            }
-        }
-        // Figures change nothing of a run.
-        let drawn = |path: &str| path.starts_with("figure.");
-        for (path, leaf) in flat.leaves.iter().filter(|(p, _)| table(p) && !drawn(p)) {
-            config.insert(path.clone(), value(leaf));
-        }
-        let params: serde_json::Map<String, Value> =
-            built.values.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-        config.insert("scheme".into(), json!({"name": case.scheme, "params": params}));
-        Ok(Ready { settings, built, scheme: case.scheme.clone(), config: Value::Object(config) })
+        let config = config::write(&flat, case, &mut settings, &built);
+        Ok(Ready { settings, built, scheme: case.scheme.clone(), config })
     }
 
     /// Number of groups before those of `[[rows]]`: one where there is a matrix.
@@ -526,70 +512,6 @@ impl Scenario {
     /// Its text, flattened.
     pub fn flat(&self) -> &Flat {
         &self.flat
-    }
-
-    /// A configuration from results.json as a scenario text of one case, with the schemes of this registry.
-    ///
-    /// # Errors
-    /// What cannot be read.
-    pub fn from_config(registry: &Registry, config: &Value) -> Result<(Self, Case), Vec<Problem>> {
-        let mut flat = Flat::parse("config", "")?;
-        let mut scheme = "none".to_string();
-        let text = |v: &Value| match v {
-            Value::Array(a) => format!(
-                "[{}]",
-                a.iter().map(|x| x.as_str().unwrap_or("").to_string()).collect::<Vec<_>>().join(",")
-            ),
-            Value::String(s) => s.clone(),
-            other => other.to_string(),
-        };
-        let empty = serde_json::Map::new();
-        for (key, value) in config.as_object().unwrap_or(&empty) {
-            if key == "scheme" {
-                scheme = value["name"].as_str().unwrap_or("none").into();
-                for (k, v) in value["params"].as_object().unwrap_or(&empty) {
-                    flat.set(&format!("scheme.{scheme}.{k}"), &text(v), Place::Condition);
-                }
-            } else {
-                flat.set(key, &text(value), Place::Condition);
-            }
-        }
-        // Keys that have no effect under these settings stand in the configuration with their defaults.
-        let idle: Vec<String> = flat.leaves.keys().filter(|p| idle(&flat, p).is_some()).cloned().collect();
-        idle.iter().for_each(|k| {
-            flat.leaves.remove(k);
-        });
-        if let Some(Ok(usual)) = registry.find(&scheme).map(|entry| entry.build(&[])) {
-            for (key, value) in usual.values {
-                let path = format!("scheme.{scheme}.{key}");
-                if flat.leaves.get(&path).is_some_and(|l| l.items.first() == Some(&value)) {
-                    flat.leaves.remove(&path);
-                }
-            }
-        }
-        let word =
-            |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned()).unwrap_or_default();
-        let (study, name, pause) = (word("study"), word("name"), word("pause.mode"));
-        let scenario = Self {
-            study,
-            name,
-            title: String::new(),
-            question: String::new(),
-            source: String::new(),
-            seeds: 1,
-            groups: vec![Group {
-                template: Template::parse(&word("condition")).unwrap_or_default(),
-                rows: vec![Vec::new()],
-                pauses: vec![pause.clone()],
-                schemes: vec![scheme.clone()],
-                seeds: None,
-            }],
-            figures: Vec::new(),
-            flat,
-            registry: registry.clone(),
-        };
-        let case = scenario.case(0, Vec::new(), &pause, &scheme);
-        Ok((scenario, case))
     }
 }
 

@@ -15,6 +15,7 @@ use cnsim_fabric::{
 };
 use cnsim_scheme_api::{Configured, NodeId, Registry};
 use cnsim_units::{Bytes, Rate, Time};
+use std::collections::BTreeSet;
 
 /// A hotspot: the switch port that feeds a host slows down for a while.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +93,8 @@ pub struct Settings {
     pub from: Time,
     /// End of the measurement.
     pub to: Time,
+    /// Keys whose values were read: those that have a say in the run.
+    pub(crate) keys: BTreeSet<String>,
 }
 
 impl Settings {
@@ -214,6 +217,7 @@ impl Settings {
             from,
             to,
             wiring,
+            keys: r.read.take(),
         };
         (problems.len() == before).then_some(settings)
     }

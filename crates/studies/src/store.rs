@@ -1,13 +1,14 @@
-//! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and result version. What
-//! is there need not be run again; what is broken is reported and run again.
+//! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. What is there
+//! need not be run again; what is damaged is reported and run again.
 
 use crate::measure::PortFacts;
+use crate::scenario::config::LABELS;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Bumped whenever the same configuration gives other results.
@@ -62,83 +63,174 @@ impl RunRecord {
     }
 }
 
-/// The store of one output folder.
+/// Bumped whenever the form of a kept file changes.
+pub const STORE_FORMAT: u32 = 2;
+
+/// SHA-256 in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// What of a configuration determines the run: all but the labels.
+fn essence(config: &Value) -> Value {
+    let mut config = config.clone();
+    if let Some(all) = config.as_object_mut() {
+        LABELS.iter().for_each(|label| drop(all.remove(*label)));
+    }
+    config
+}
+
+/// The store of one output folder. A kept file is one JSON object: checksum of the run's text, key, form, version, run. It is
+/// believed only if every byte before the run is what this program would write for this run, and the run is what was asked for.
 #[derive(Clone, Debug)]
 pub struct Store {
     dir: PathBuf,
 }
 
 impl Store {
-    /// Opens (and makes) the store under an output folder.
+    /// Opens (and makes) the store under an output folder, and removes what writers left that were killed.
     ///
     /// # Errors
-    /// When the folder cannot be made.
+    /// When the folder cannot be made or written.
     pub fn open(out: &Path) -> io::Result<Self> {
         let dir = out.join("runs");
         fs::create_dir_all(&dir)?;
-        Ok(Self { dir })
+        let store = Self { dir };
+        let _lock = store.lock()?;
+        sweep(&store.dir)?;
+        Ok(store)
     }
 
-    /// The key of a run.
+    /// Writers wait for each other, across processes.
+    fn lock(&self) -> io::Result<fs::File> {
+        let lock = fs::File::create(self.dir.join("lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// The key of a run: a hash over what determines it, its seed and the versions. Names do not count: the same settings
+    /// under two names are one run.
     pub fn key(config: &Value, seed: u64) -> String {
-        let mut hash = Sha256::new();
-        hash.update(config.to_string().as_bytes());
-        hash.update(format!("|{seed}|{RESULT_VERSION}").as_bytes());
-        hash.finalize().iter().take(16).map(|b| format!("{b:02x}")).collect()
+        let text = format!("{}|{seed}|{RESULT_VERSION}|{STORE_FORMAT}", essence(config));
+        sha256(text.as_bytes())[..32].to_string()
     }
 
     fn path(&self, key: &str) -> PathBuf {
         self.dir.join(format!("{key}.json"))
     }
 
-    /// Is a run of this key kept? It may still turn out to be broken.
-    pub fn has(&self, key: &str) -> bool {
-        self.path(key).is_file()
+    /// Is something kept for this run? It may still turn out to be damaged.
+    pub fn has(&self, config: &Value, seed: u64) -> bool {
+        self.path(&Self::key(config, seed)).exists()
     }
 
-    /// A finished run; `Err` describes a file that is there but broken.
+    /// Number of kept files that another version of the program has written: they are never used.
+    pub fn strangers(&self) -> usize {
+        let mine = head("", "");
+        let tail = mine.rsplit_once("\"key\":\"\"").map_or("", |(_, t)| t);
+        let strange = |path: &Path| {
+            let mut start = [0; 256];
+            let read = fs::File::open(path).and_then(|mut f| f.read(&mut start)).unwrap_or(0);
+            !String::from_utf8_lossy(&start[..read]).contains(tail)
+        };
+        let files = fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|e| e.path());
+        files.filter(|p| p.extension().is_some_and(|e| e == "json") && p.is_file() && strange(p)).count()
+    }
+
+    /// A finished run of this configuration and seed. `Err` describes a file that is there and does not hold it; running
+    /// again and keeping that run mends it.
     ///
     /// # Errors
     /// What is wrong with the file.
-    pub fn get(&self, key: &str) -> Result<Option<RunRecord>, String> {
-        let path = self.path(key);
-        match fs::read(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(format!("{}: {e}; it is run again", path.display())),
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|e| format!("{}: {e}; it is run again", path.display())),
+    pub fn get(&self, config: &Value, seed: u64) -> Result<Option<RunRecord>, String> {
+        let key = Self::key(config, seed);
+        let path = self.path(&key);
+        let damaged = |what: &str| format!("{}: {what}; it is run again", path.display());
+        let bytes = match fs::read(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(damaged(&e.to_string())),
+            Ok(bytes) => bytes,
+        };
+        let not_ours = || damaged("not a run that cnsim has kept");
+        let text = std::str::from_utf8(&bytes).map_err(|_| not_ours())?;
+        let (start, run) = text.split_once(RUN).ok_or_else(not_ours)?;
+        let run = run.strip_suffix("}\n").ok_or_else(|| damaged("it is cut short"))?;
+        if format!("{start}{RUN}") != head(&sha256(run.as_bytes()), &key) {
+            return Err(damaged("checksum, key or version do not fit its contents"));
         }
+        let record: RunRecord = serde_json::from_str(run).map_err(|e| damaged(&e.to_string()))?;
+        if record.seed != seed || essence(&record.config) != essence(config) {
+            return Err(damaged("it holds another run"));
+        }
+        Ok(Some(record))
     }
 
     /// Keeps a finished run.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn put(&self, key: &str, record: &RunRecord) -> io::Result<()> {
-        let lock = fs::File::create(self.dir.join("lock"))?;
-        lock.lock()?;
-        let text = serde_json::to_vec(record).map_err(io::Error::other)?;
-        write_atomically(&self.path(key), &text)
+    /// Path and reason, when it cannot be written.
+    pub fn put(&self, record: &RunRecord) -> Result<(), String> {
+        let key = Self::key(&record.config, record.seed);
+        let path = self.path(&key);
+        let write = || {
+            let _lock = self.lock()?;
+            let run = serde_json::to_string(record).map_err(io::Error::other)?;
+            // What stands in the place of the file may be anything, a folder too.
+            if path.is_dir() {
+                fs::remove_dir_all(&path)?;
+            }
+            write_atomically(&path, format!("{}{run}}}\n", head(&sha256(run.as_bytes()), &key)).as_bytes())
+        };
+        write().map_err(|e| {
+            format!("{}: {e}; make room there, or choose another place with --out", path.display())
+        })
     }
 }
+
+/// Between what is said of a run and the run itself.
+const RUN: &str = ",\"run\":";
+
+/// The beginning of a kept file.
+fn head(checksum: &str, key: &str) -> String {
+    format!(
+        "{{\"checksum\":\"{checksum}\",\"key\":\"{key}\",\"store\":{STORE_FORMAT},\"version\":{RESULT_VERSION}{RUN}"
+    )
+}
+
+/// Removes the temporary files of writers that were killed. Only for whoever holds the folder's lock.
+///
+/// # Errors
+/// When the folder cannot be read, or a file not be removed.
+pub fn sweep(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') && name.ends_with(TEMPORARY) && entry.file_type()?.is_file() {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// How the names of our temporary files end.
+const TEMPORARY: &str = ".cnsim.tmp";
 
 /// Writes a whole file or none of it: temporary file, sync, rename.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When it cannot be written; nothing is left behind then.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(dir)?;
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = dir.join(format!(".{name}.{}.{:?}.tmp", std::process::id(), std::thread::current().id()));
-    let mut file = fs::File::create(&temporary)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    drop(file);
-    fs::rename(&temporary, path).inspect_err(|_| {
-        let _ = fs::remove_file(&temporary);
-    })
+    let temporary = dir.join(format!(".{}.{:?}{TEMPORARY}", std::process::id(), std::thread::current().id()));
+    let write = || {
+        let mut file = fs::File::create(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        drop(file);
+        fs::rename(&temporary, path)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
 #[cfg(test)]
@@ -153,31 +245,83 @@ mod tests {
             pause: "on".into(),
             scheme: "none".into(),
             seed,
-            fingerprint: BTreeMap::new(),
-            config: serde_json::json!({"a": 1}),
+            config: serde_json::json!({"a": "1", "study": "B07"}),
             metrics: BTreeMap::from([("overhead".to_string(), 100.000_999_999_999_99)]),
-            counters: BTreeMap::new(),
-            ports: BTreeMap::new(),
-            series: BTreeMap::new(),
             packet_hops: 5,
+            ..RunRecord::default()
         }
     }
 
+    fn folder(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("cnsim-store-{name}-{}", std::process::id()))
+    }
+
     #[test]
-    fn keeps_finds_and_reports() {
-        let dir = std::env::temp_dir().join(format!("cnsim-store-{}", std::process::id()));
+    fn keeps_and_finds() {
+        let dir = folder("finds");
         let store = Store::open(&dir).unwrap();
-        let key = Store::key(&record(1).config, 1);
-        assert_ne!(key, Store::key(&record(1).config, 2));
-        assert_eq!(store.get(&key), Ok(None));
+        let config = record(1).config;
+        assert_ne!(Store::key(&config, 1), Store::key(&config, 2));
+        assert_eq!(Store::key(&config, 1), Store::key(&serde_json::json!({"a": "1", "study": "M08"}), 1));
+        assert_eq!(store.get(&config, 1), Ok(None));
         std::thread::scope(|s| {
             for _ in 0..2 {
-                s.spawn(|| store.put(&key, &record(1)).unwrap());
+                s.spawn(|| store.put(&record(1)).unwrap());
             }
         });
-        assert_eq!(store.get(&key).unwrap().unwrap(), record(1), "floats survive to the bit");
-        fs::write(store.path(&key), b"{").unwrap();
-        assert!(store.get(&key).unwrap_err().contains("run again"));
+        assert_eq!(store.get(&config, 1).unwrap().unwrap(), record(1), "floats survive to the bit");
+        assert_eq!(store.strangers(), 0);
+        fs::write(dir.join("runs/0123.json"), "{\"study\":\"B07\"}").unwrap();
+        assert_eq!(store.strangers(), 1);
+        fs::write(dir.join("runs/.1.x.cnsim.tmp"), "half").unwrap();
+        Store::open(&dir).unwrap();
+        assert!(!dir.join("runs/.1.x.cnsim.tmp").exists(), "left by one that was killed");
+        fs::remove_dir_all(&dir).unwrap();
+    }
+
+    /// Every bit of a kept file counts, and so do its name and its length.
+    #[test]
+    fn no_damage_goes_unnoticed() {
+        let dir = folder("damage");
+        let store = Store::open(&dir).unwrap();
+        store.put(&record(1)).unwrap();
+        store.put(&record(2)).unwrap();
+        let config = record(1).config;
+        let (path, other) = (store.path(&Store::key(&config, 1)), store.path(&Store::key(&config, 2)));
+        let good = fs::read(&path).unwrap();
+        let refused = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            store.get(&config, 1).is_err_and(|said| said.contains("run again"))
+        };
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(refused(&bad), "bit {bit}");
+        }
+        for length in 0..good.len() {
+            assert!(refused(&good[..length]), "{length} bytes");
+        }
+        assert!(refused(&[&good[..], b" "].concat()), "longer");
+        assert!(refused(&fs::read(&other).unwrap()), "another run under this name");
+        // Whoever knows the form and forges a checksum still has to hold the run that was asked for.
+        let forged = serde_json::to_string(&record(2)).unwrap();
+        let key = Store::key(&config, 1);
+        assert!(refused(format!("{}{forged}}}\n", head(&sha256(forged.as_bytes()), &key)).as_bytes()));
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(store.get(&config, 1).is_err(), "a folder in its place");
+        store.put(&record(1)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), good, "keeping it again mends it");
+        fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_nothing() {
+        let dir = folder("nothing");
+        fs::create_dir_all(dir.join("target")).unwrap();
+        assert!(write_atomically(&dir.join("target"), b"x").is_err(), "a folder is in its place");
+        let left: Vec<_> = fs::read_dir(&dir).unwrap().flatten().map(|e| e.file_name()).collect();
+        assert_eq!(left, ["target"]);
         fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -111,13 +111,10 @@ pub fn run_job(
     if watch.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let key = Store::key(&job.ready.config, job.seed);
     if let Some(store) = store {
-        match store.get(&key) {
-            Ok(Some(mut record)) => {
+        match kept(job, store) {
+            Ok(Some(record)) => {
                 watch.done.fetch_add(1, Ordering::Relaxed);
-                // Two conditions may ask for the same run: a scheme need not know the parameter that tells them apart.
-                record.condition.clone_from(&job.case.condition);
                 return Ok(Some(record));
             }
             Ok(None) => {}
@@ -144,11 +141,26 @@ pub fn run_job(
     watch.live.fetch_add(out.packet_hops - last.load(Ordering::Relaxed), Ordering::Relaxed);
     let record = record(job, &out);
     if let Some(store) = store {
-        store.put(&key, &record).map_err(|e| format!("cannot keep a finished run: {e}"))?;
+        store.put(&record).map_err(|e| format!("a finished run cannot be kept: {e}"))?;
     }
     watch.done.fetch_add(1, Ordering::Relaxed);
     watch.hops.fetch_add(out.packet_hops, Ordering::Relaxed);
     Ok(Some(record))
+}
+
+/// What the store has of a job, under the job's own names: the same settings may stand in two scenarios or conditions.
+///
+/// # Errors
+/// As [`Store::get`].
+pub fn kept(job: &Job, store: &Store) -> Result<Option<RunRecord>, String> {
+    let own = job.record();
+    Ok(store.get(&job.ready.config, job.seed)?.map(|found| RunRecord {
+        study: own.study,
+        scenario: own.scenario,
+        condition: own.condition,
+        config: own.config,
+        ..found
+    }))
 }
 
 /// What is kept of a run.

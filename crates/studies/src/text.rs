@@ -184,7 +184,13 @@ pub const MAX_FILE: u64 = 256 << 20;
 /// The reason, as the end of a sentence about the file.
 pub fn read_file(path: &std::path::Path, most: u64) -> Result<String, String> {
     use std::io::Read as _;
-    let kind = std::fs::metadata(path).map_err(|e| format!("cannot be read: {e}"))?;
+    let kind = std::fs::metadata(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => "cannot be read: there is no such file".into(),
+        _ => format!("cannot be read: {e}"),
+    })?;
+    if kind.is_dir() {
+        return Err("is a folder, no file".into());
+    }
     if !kind.is_file() {
         return Err("is no regular file".into());
     }

@@ -28,8 +28,7 @@ use crate::per_bin::PerBin;
 use crate::spec::{PauseTransport, RunSpec, SwitchSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
-    Class, Counts, NodeId, PointAction, PointId, PointState, Purpose, QueueKind, QueueSite, Rate, Slot,
-    Stream, Time,
+    Class, Counts, NodeId, PointAction, PointId, PointState, Purpose, QueueSite, Rate, Slot, Stream, Time,
 };
 use std::collections::VecDeque;
 
@@ -194,7 +193,6 @@ impl Switch {
                 point: PointId(base + p as u32),
                 class: Class::Data,
                 rate,
-                kind: QueueKind::SwitchOutput,
                 attached: link.is_some(),
             };
             let object = s.scheme.and_then(|i| net.schemes[i].0.congestion_point(&site));

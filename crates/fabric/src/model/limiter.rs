@@ -5,7 +5,7 @@
 
 use super::agenda::NEVER;
 use super::frame::{Data, Frame};
-use cnsim_scheme_api::{LimiterState, Rate, ReactionPoint};
+use cnsim_scheme_api::{LimiterState, Rate, ReactionPoint, Tag, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Key of a limiter that serves all flows of its host; others have their destination's number.
@@ -88,11 +88,10 @@ impl RateLimiter {
         self.eligible = end_of_gap(self.last.0, self.last.1, self.state.rate).max(now);
     }
     /// Writes the flow's tag into a frame that leaves, if it draws so.
-    pub(crate) fn tag(&mut self, data: &mut Data) {
-        let (kind, _) = self.state.packed_tag();
-        let p = self.state.tag_probability;
-        if kind != 0 && (p >= 1.0 || self.state.stream.chance(p)) {
-            data.write(self.state.tag());
+    pub(crate) fn tag(&mut self, data: &mut Data, now: u64) {
+        let (kind, value) = self.state.next_tag(Time::from_ps(now));
+        if kind != 0 {
+            data.write(Tag::unpack(kind, value));
         }
     }
     /// Counts bytes as sent; true when the number has been reached that the reaction point asked for.

@@ -45,6 +45,7 @@ impl Point {
             Gate::Probability(p) => state.stream.chance(p),
             Gate::Tagged => data.tag != Tag::None,
         };
+        state.open(state.countdown);
         // The gate of a number of bytes is open once; the others look at each frame.
         (state.gate, state.countdown) = match state.gate {
             Gate::AfterBytes | Gate::Never => (Gate::Never, UNREACHED),

@@ -10,6 +10,10 @@ use cnsim_scheme_api::{
 };
 use std::collections::VecDeque;
 
+/// Why a limiter of a whole host cannot send a probe.
+pub(crate) const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
+                                  probe; `Scope::Flow` has one";
+
 /// Key of the limiter of frames to `dst`.
 pub(super) fn key_of(scope: Scope, dst: u32) -> u32 {
     if scope == Scope::Host { WHOLE_HOST } else { dst }
@@ -94,7 +98,7 @@ impl Host {
             return;
         };
         self.events.add(turn.now, 0x4000 | u64::from(key) << 20);
-        self.wake(at, turn, |object, limiter| object.on_feedback(feedback, limiter));
+        self.wake(at, turn, |object, limiter| object.on_message(feedback, limiter));
     }
 
     /// The limiter of frames to `dst`, built now if the scheme wants one from the first frame on.
@@ -118,7 +122,6 @@ impl Host {
             line_rate: self.line_rate,
             base_rtt: net.base_rtt(self.id, dst),
             mtu: Bytes::new(u64::from(net.mtu)),
-            size: None,
         };
         let object = net.schemes[self.spec.scheme?].0.reaction_point(&site)?;
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
@@ -252,7 +255,7 @@ impl Host {
     pub(super) fn leave(&mut self, frame: &mut Frame, turn: &mut Turn<'_>) {
         let Body::Data(data) = &mut frame.body else { return };
         let Some(at) = self.limiters.find(key_of(self.plan.limiter_scope, data.dst)) else { return };
-        self.limiters.at_mut(at).into_iter().for_each(|l| l.tag(data));
+        self.limiters.at_mut(at).into_iter().for_each(|l| l.tag(data, turn.now));
         if !data.counted {
             self.count_sent(at, frame.len, turn);
         }
@@ -279,8 +282,12 @@ impl Host {
 
     /// Sends a probe of a flow that has `sent` so many bytes.
     fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, turn: &mut Turn<'_>) {
-        // The probes of a whole host's limiter go to host 0.
-        let dst = if key == WHOLE_HOST { 0 } else { key };
+        if key == WHOLE_HOST {
+            let (id, now) = (self.id, Time::from_ps(turn.now));
+            self.failure.get_or_insert(format!("reaction point at host {id}, {now}: {NO_PATH}"));
+            return;
+        }
+        let dst = key;
         probe.sent_at = Time::from_ps(turn.now);
         probe.sent_bytes = sent;
         self.books.made(turn.now, u64::from(SMALLEST));

@@ -17,7 +17,7 @@ use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointAction, PointControl, PointId,
-    Probe, ProbeTarget, Queue as View, QueueKind, QueueSite, RampAt, Rate, Slot, Tag, Time,
+    Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -146,7 +146,6 @@ impl Switch {
                 point,
                 class: Class::Data,
                 rate: link.map_or(Rate::from_gbps(10.0), |l| l.rate),
-                kind: QueueKind::SwitchOutput,
                 attached: link.is_some(),
             };
             Output::new(number, &site, spec.scheme, turn)

@@ -61,7 +61,6 @@ impl ReactionRig {
             line_rate: self.state.line_rate,
             base_rtt: Time::from_us(6),
             mtu: self.state.mtu(),
-            size: None,
         });
         self.call(|object, limiter| object.start(limiter));
     }

@@ -3,9 +3,8 @@
 use super::Timers;
 use crate::{
     Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, Gate, NodeId, PointAction,
-    PointControl, PointId, PointState, Probe, Purpose, Queue, QueueKind, QueueSite, RampAt, Rate,
-    ReflectGate, Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag,
-    Time,
+    PointControl, PointId, PointState, Probe, Purpose, Queue, QueueSite, RampAt, Rate, ReflectGate,
+    Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time,
 };
 
 /// One congestion point at a queue whose length is scripted.
@@ -37,7 +36,6 @@ impl PointRig {
             point: PointId(7),
             class: Class::Data,
             rate: line,
-            kind: QueueKind::SwitchOutput,
             attached: true,
         };
         let mut rig = Self {

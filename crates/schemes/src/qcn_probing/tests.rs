@@ -2,7 +2,7 @@
 
 use super::*;
 use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
-use cnsim_scheme_api::{LimiterAction, NodeId, PointAction, PointState, Purpose, QueueKind, Stream};
+use cnsim_scheme_api::{LimiterAction, NodeId, PointAction, PointState, Purpose, Stream};
 
 const LINE: Rate = Rate::from_gbps(10.0);
 
@@ -19,7 +19,6 @@ fn point(scheme: &dyn Scheme, id: u32) -> Box<dyn CongestionPoint> {
         point: PointId(id),
         class: Class::Data,
         rate: LINE,
-        kind: QueueKind::SwitchOutput,
         attached: true,
     };
     scheme.congestion_point(&site).unwrap()

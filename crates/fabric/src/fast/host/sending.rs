@@ -6,6 +6,7 @@ use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
 use crate::flows::number;
+use crate::model::NO_PATH;
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
@@ -15,8 +16,6 @@ use cnsim_scheme_api::{
 use std::collections::VecDeque;
 
 /// Why a limiter of a whole host cannot send a probe.
-const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to probe; \
-                       `Scope::Flow` has one";
 
 impl Host {
     /// A source made a frame; false where a greedy source finds no room.
@@ -159,7 +158,6 @@ impl Host {
             line_rate: self.rate,
             base_rtt: net.base_rtt(self.id, dst),
             mtu: Bytes::new(u64::from(net.mtu)),
-            size: None,
         };
         let object = net.schemes[self.scheme?].0.reaction_point(&site)?;
         let key = self.key_of(dst);

@@ -1,0 +1,251 @@
+//! `cnsim compare`: two results.json, run by run. Runs are matched by study, scenario, condition, PAUSE, scheme, seed, and by
+//! the keys that vary among the runs of a file which have all these in common: the points of a sweep.
+
+use crate::look;
+use crate::verify::flat;
+use crate::{Done, Failure};
+use cnsim_studies::files::digits;
+use cnsim_studies::results::{Results, Run};
+use cnsim_studies::stats::Summary;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Lines of each kind that are told; `--json` has all.
+const TOLD: usize = 20;
+
+/// A case with the values of what is swept.
+type Point = (String, Vec<(String, String)>);
+
+/// What differs.
+#[derive(Default)]
+struct Found {
+    equal: usize,
+    only: [Vec<String>; 2],
+    /// Case, key, first, second.
+    configuration: BTreeSet<[String; 4]>,
+    fingerprints: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// A quantity of a case that differs: means over the seeds that both have, and the mean of the paired differences.
+struct Row {
+    case: String,
+    quantity: String,
+    unit: String,
+    means: [f64; 2],
+    difference: Summary,
+}
+
+pub(crate) fn compare(a: &Path, b: &Path, as_json: bool) -> Done {
+    let files = [a, b];
+    let read = files.map(Results::read);
+    let [Ok(x), Ok(y)] = read else {
+        let wrong: Vec<String> = read.into_iter().filter_map(Result::err).collect();
+        return Err(Failure::Input(wrong.join("\n")));
+    };
+    for (all, file) in [(&x, a), (&y, b)] {
+        if all.runs.is_empty() {
+            return Err(Failure::input(format!(
+                "{}: holds no run: there is nothing to compare",
+                file.display()
+            )));
+        }
+        if all.sum() != all.checksum {
+            eprintln!("note: {} was changed after it was written", file.display());
+        }
+        if let Some(p) = all.partial {
+            eprintln!("note: {}: {}", file.display(), p.text());
+        }
+    }
+    if x.result_version != y.result_version {
+        eprintln!("note: results of versions {} and {}", x.result_version, y.result_version);
+    }
+    let found = differences(&x, &y);
+    if as_json {
+        println!("{}", told(&found));
+    } else {
+        tell(&found, files);
+    }
+    let same = found.only.iter().all(Vec::is_empty)
+        && found.configuration.is_empty()
+        && found.fingerprints.is_empty()
+        && found.rows.is_empty();
+    if same { Ok(()) } else { Err(Failure::Differs("the results differ".into())) }
+}
+
+/// Keys of the configuration that vary among runs of one case and seed in one of the files.
+fn swept(files: [&Results; 2]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut keys: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for all in files {
+        let mut first: BTreeMap<(String, u64), BTreeMap<String, String>> = BTreeMap::new();
+        for run in &all.runs {
+            let config = flat(&run.config);
+            let before = first.entry((run.case(), run.seed)).or_insert_with(|| config.clone());
+            let names: BTreeSet<&String> = config.keys().chain(before.keys()).collect();
+            let vary = names.into_iter().filter(|k| config.get(*k) != before.get(*k)).cloned();
+            keys.entry(run.case()).or_default().extend(vary);
+        }
+    }
+    keys
+}
+
+/// Runs by point and seed; the same run twice counts twice.
+fn by_point<'a>(
+    all: &'a Results,
+    swept: &BTreeMap<String, BTreeSet<String>>,
+) -> BTreeMap<Point, BTreeMap<(u64, usize), &'a Run>> {
+    let mut points: BTreeMap<Point, BTreeMap<(u64, usize), &Run>> = BTreeMap::new();
+    for run in &all.runs {
+        let config = flat(&run.config);
+        let value = |k: &String| (k.clone(), config.get(k).cloned().unwrap_or_else(|| "none".into()));
+        let values = swept.get(&run.case()).into_iter().flatten().map(value).collect();
+        let seeds = points.entry((run.case(), values)).or_default();
+        let twice = seeds.keys().filter(|k| k.0 == run.seed).count();
+        seeds.insert((run.seed, twice), run);
+    }
+    points
+}
+
+/// All that a run says in numbers: name -> value and unit.
+fn quantities(run: &Run) -> BTreeMap<String, (f64, String)> {
+    let mut all: BTreeMap<String, (f64, String)> =
+        run.metrics.iter().map(|(k, q)| (k.clone(), (q.value, q.unit.clone()))).collect();
+    all.extend(run.counters.iter().map(|(k, v)| (k.clone(), (*v as f64, String::new()))));
+    for (port, facts) in &run.ports {
+        let facts = serde_json::to_value(facts).unwrap_or_default();
+        for (k, v) in facts.as_object().into_iter().flatten() {
+            all.insert(format!("{k} of {port}"), (v.as_f64().unwrap_or(f64::NAN), String::new()));
+        }
+    }
+    all.insert("packet_hops".into(), (run.packet_hops as f64, String::new()));
+    all
+}
+
+fn differences(x: &Results, y: &Results) -> Found {
+    let keys = swept([x, y]);
+    let (left, right) = (by_point(x, &keys), by_point(y, &keys));
+    let mut found = Found::default();
+    let points: BTreeSet<&Point> = left.keys().chain(right.keys()).collect();
+    let none = BTreeMap::new();
+    for point in points {
+        let values: String = point.1.iter().map(|(k, v)| format!(", {k} = {v}")).collect();
+        let case = format!("{}{values}", point.0);
+        let (mine, theirs) = (left.get(point).unwrap_or(&none), right.get(point).unwrap_or(&none));
+        for (side, (one, other)) in [(mine, theirs), (theirs, mine)].into_iter().enumerate() {
+            let lonely = one.keys().filter(|k| !other.contains_key(k));
+            found.only[side].extend(lonely.map(|(seed, _)| format!("{case}, seed {seed}")));
+        }
+        let pairs: Vec<(&Run, &Run)> = mine.iter().filter_map(|(k, a)| Some((*a, *theirs.get(k)?))).collect();
+        let mut numbers: BTreeMap<(String, String), Vec<(f64, f64)>> = BTreeMap::new();
+        for (a, b) in &pairs {
+            let (p, q) = (flat(&a.config), flat(&b.config));
+            let names: BTreeSet<&String> =
+                p.keys().chain(q.keys()).filter(|k| p.get(*k) != q.get(*k)).collect();
+            let text = |v: Option<&String>| v.cloned().unwrap_or_else(|| "none".into());
+            let mut alike = names.is_empty();
+            for k in names {
+                found.configuration.insert([case.clone(), k.clone(), text(p.get(k)), text(q.get(k))]);
+            }
+            if a.fingerprint != b.fingerprint {
+                alike = false;
+                found.fingerprints.push(format!("{case}, seed {}", a.seed));
+            }
+            let (p, q) = (quantities(a), quantities(b));
+            alike &= p == q;
+            for name in p.keys().chain(q.keys()).collect::<BTreeSet<_>>() {
+                let of = |all: &BTreeMap<String, (f64, String)>| all.get(name).map_or(f64::NAN, |v| v.0);
+                let unit = p.get(name).or(q.get(name)).map_or("", |v| &v.1).to_string();
+                numbers.entry((name.clone(), unit)).or_default().push((of(&p), of(&q)));
+            }
+            found.equal += usize::from(alike);
+        }
+        for ((quantity, unit), values) in numbers {
+            if values.iter().all(|(a, b)| a.to_bits() == b.to_bits()) {
+                continue;
+            }
+            let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
+            let paired: Vec<f64> = values.iter().map(|(a, b)| b - a).collect();
+            if let Some(difference) = Summary::of(&paired) {
+                let means = [mean(|v| v.0), mean(|v| v.1)];
+                found.rows.push(Row { case: case.clone(), quantity, unit, means, difference });
+            }
+        }
+    }
+    found
+}
+
+/// A number, or a dash where there is none.
+fn number(value: f64) -> String {
+    if value.is_finite() { digits(value) } else { "-".into() }
+}
+
+fn told(found: &Found) -> Value {
+    let finite = |v: f64| v.is_finite().then_some(v);
+    let row = |r: &Row| {
+        json!({
+            "case": r.case, "quantity": r.quantity, "unit": r.unit, "first": finite(r.means[0]), "second": finite(r.means[1]),
+            "difference": finite(r.difference.mean), "ci95": r.difference.confidence(), "seeds": r.difference.n,
+        })
+    };
+    let change = |c: &[String; 4]| json!({"case": c[0], "key": c[1], "first": c[2], "second": c[3]});
+    json!({
+        "schema": 1, "equal": found.equal, "only_first": found.only[0], "only_second": found.only[1],
+        "configuration": found.configuration.iter().map(change).collect::<Vec<_>>(),
+        "fingerprints": found.fingerprints, "differences": found.rows.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+fn tell(found: &Found, files: [&Path; 2]) {
+    let [a, b] = [&found.only[0], &found.only[1]];
+    println!(
+        "{} runs equal, {} only in {}, {} only in {}",
+        found.equal,
+        a.len(),
+        files[0].display(),
+        b.len(),
+        files[1].display()
+    );
+    let list = |title: String, lines: &[String]| {
+        if lines.is_empty() {
+            return;
+        }
+        println!("\n{title}");
+        lines.iter().take(TOLD).for_each(|l| println!("  {l}"));
+        if lines.len() > TOLD {
+            println!("  and {} more (--json lists all)", lines.len() - TOLD);
+        }
+    };
+    list(format!("Only in {}", files[0].display()), a);
+    list(format!("Only in {}", files[1].display()), b);
+    let changed =
+        |c: &[String; 4]| format!("{}: {} is {} in the first, {} in the second", c[0], c[1], c[2], c[3]);
+    list("Configuration changed".into(), &found.configuration.iter().map(changed).collect::<Vec<_>>());
+    list("Other fingerprints".into(), &found.fingerprints);
+    if found.rows.is_empty() {
+        return;
+    }
+    let row = |r: &Row| {
+        let half = r
+            .difference
+            .confidence()
+            .map_or_else(String::new, |(l, h)| format!(" ± {}", digits((h - l) / 2.0)));
+        vec![
+            r.case.clone(),
+            if r.unit.is_empty() { r.quantity.clone() } else { format!("{} [{}]", r.quantity, r.unit) },
+            number(r.means[0]),
+            number(r.means[1]),
+            format!("{}{half}", number(r.difference.mean)),
+            r.difference.n.to_string(),
+        ]
+    };
+    let header = ["case", "quantity", "first", "second", "difference", "seeds"];
+    let shown: Vec<Vec<String>> = found.rows.iter().take(TOLD * 10).map(row).collect();
+    println!("\n{}", look::table(&header, &shown, false));
+    if found.rows.len() > shown.len() {
+        println!("and {} more (--json lists all)", found.rows.len() - shown.len());
+    }
+    println!(
+        "A difference is the mean over the seeds that both have, second less first, ± its 95 % interval."
+    );
+}

@@ -1,0 +1,197 @@
+//! `cnsim verify`: everything that a results.json says is said again by a run of its configuration, or the difference is named.
+
+use crate::look;
+use crate::reproduce::{refuse_huge, threads};
+use crate::{Common, Done, Failure};
+use cnsim_scheme_api::Registry;
+use cnsim_studies::results::{LARGEST, Results, Run, series_csv, series_file};
+use cnsim_studies::scenario::{Scenario, config};
+use cnsim_studies::store::{RESULT_VERSION, RunRecord};
+use cnsim_studies::study::{Job, Watch, run_jobs};
+use cnsim_studies::text::read_file;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Differences told of one run, and runs told of.
+const TOLD: usize = 8;
+
+pub(crate) fn verify(file: &Path, asked: usize, force: bool, common: &Common) -> Done {
+    let all = Results::read(file).map_err(Failure::Input)?;
+    if all.runs.is_empty() {
+        return Err(Failure::input(format!("{}: holds no run: there is nothing to verify", file.display())));
+    }
+    let mut jobs = Vec::new();
+    for run in &all.runs {
+        jobs.push(
+            job(&common.registry, run)
+                .map_err(|e| Failure::input(format!("{}: {}: {e}", file.display(), run.title())))?,
+        );
+    }
+    refuse_huge(&jobs, force)?;
+    let watch = Arc::new(Watch::default());
+    look::on_interrupt(&watch);
+    let mut again = repeat(&jobs, asked, &watch, common)?;
+    // Where a series is listed that is not among the key ones, all were kept.
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let more: Vec<usize> = (0..jobs.len()).filter(|&i| !stray(&all.runs[i], &again[i]).is_empty()).collect();
+    if !more.is_empty() {
+        let wide: Vec<Job> = more.iter().map(|&i| Job { all_series: true, ..jobs[i].clone() }).collect();
+        for (i, record) in more.into_iter().zip(repeat(&wide, asked, &watch, common)?) {
+            again[i] = record;
+        }
+    }
+    let (mut differ, mut absent, mut series) = (Vec::new(), 0, 0);
+    for ((run, record), job) in all.runs.iter().zip(&again).zip(&jobs) {
+        let mut lines = differences(run, record, job);
+        for name in record.series.keys() {
+            let listed = series_file(record, name);
+            if !run.series.contains(&listed) {
+                continue;
+            }
+            let path = folder.join(&listed);
+            match read_file(&path, LARGEST) {
+                _ if !path.exists() => absent += 1,
+                Ok(text) if text == series_csv(name, &record.series[name]) => series += 1,
+                Ok(_) => lines.push(format!("{listed}: the run gives another series")),
+                Err(e) => lines.push(format!("{listed}: {e}")),
+            }
+        }
+        if !lines.is_empty() {
+            let hidden = lines.len().saturating_sub(TOLD);
+            lines.truncate(TOLD);
+            if hidden > 0 {
+                lines.push(format!("and {hidden} more"));
+            }
+            differ.push(format!("  {}\n    {}", run.title(), lines.join("\n    ")));
+        }
+    }
+    let changed = all.sum() != all.checksum;
+    if absent > 0 {
+        eprintln!("note: {absent} series files are not beside {} and were not compared", file.display());
+    }
+    if differ.is_empty() && !changed {
+        let with = if series > 0 { format!(", {series} series") } else { String::new() };
+        println!("{} runs verified{with}: the same bits", all.runs.len());
+        if let Some(p) = all.partial {
+            println!("{}", p.text());
+        }
+        return Ok(());
+    }
+    let mut said = Vec::new();
+    if changed {
+        said.push(format!("{}: was changed after it was written: its checksum does not fit", file.display()));
+    }
+    if all.result_version != RESULT_VERSION {
+        let theirs = all.result_version;
+        said.push(format!(
+            "it holds results of version {theirs}, this program's are of version {RESULT_VERSION}"
+        ));
+    }
+    if differ.is_empty() {
+        said.push("what the runs themselves say is the same".into());
+    } else {
+        said.push(format!("{} of {} runs differ:", differ.len(), all.runs.len()));
+        let hidden = differ.len().saturating_sub(TOLD * 4);
+        differ.truncate(TOLD * 4);
+        said.append(&mut differ);
+        if hidden > 0 {
+            said.push(format!("  and {hidden} more runs"));
+        }
+    }
+    Err(Failure::Differs(said.join("\n")))
+}
+
+/// The job that a run's configuration describes.
+fn job(registry: &Registry, run: &Run) -> Result<Job, String> {
+    let told = |problems: Vec<cnsim_studies::text::Problem>| {
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let (scenario, case) = Scenario::from_config(registry, &run.config).map_err(told)?;
+    let ready = scenario.ready(&case).map_err(told)?;
+    Ok(Job::new(&scenario, case, ready, run.seed))
+}
+
+fn repeat(
+    jobs: &[Job],
+    asked: usize,
+    watch: &Arc<Watch>,
+    common: &Common,
+) -> Result<Vec<RunRecord>, Failure> {
+    let work = jobs.iter().map(|j| j.ready.settings.packet_hops()).sum();
+    let records = look::with_progress(jobs.len() as u64, work, watch, common.quiet, || {
+        run_jobs(jobs, None, threads(asked), watch)
+    });
+    let records: Option<Vec<RunRecord>> = records.map_err(Failure::Run)?.into_iter().collect();
+    records.ok_or_else(|| Failure::Interrupted("interrupted before all runs were verified".into()))
+}
+
+/// Listed series that a run does not give.
+fn stray<'a>(run: &'a Run, record: &RunRecord) -> Vec<&'a String> {
+    let known: BTreeSet<String> = record.series.keys().map(|name| series_file(record, name)).collect();
+    run.series.iter().filter(|s| !known.contains(*s)).collect()
+}
+
+/// What a file says of a run, and what the run says itself, where these differ.
+fn differences(said: &Run, record: &RunRecord, job: &Job) -> Vec<String> {
+    let is = Run::of(record, said.series.clone());
+    let mut lines = Vec::new();
+    for (name, a, b) in [
+        ("study", &said.study, &is.study),
+        ("scenario", &said.scenario, &is.scenario),
+        ("condition", &said.condition, &is.condition),
+        ("pause", &said.pause, &is.pause),
+        ("scheme", &said.scheme, &is.scheme),
+    ] {
+        if a != b {
+            lines.push(format!("{name} is {a:?}, its configuration says {b:?}"));
+        }
+    }
+    let (a, b) = (flat(&said.config), flat(&job.ready.config));
+    lines.extend(unequal("configuration", &a, &b, &|v| v.clone()));
+    lines.extend(unequal("fingerprint of", &said.fingerprint, &is.fingerprint, &|v| v.clone()));
+    lines.extend(unequal("metric", &said.metrics, &is.metrics, &|q| format!("{} {}", q.value, q.unit)));
+    lines.extend(unequal("counter", &said.counters, &is.counters, &|v| v.to_string()));
+    lines.extend(unequal("port", &said.ports, &is.ports, &json));
+    if said.packet_hops != is.packet_hops {
+        lines.push(format!("packet_hops is {}, the run gives {}", said.packet_hops, is.packet_hops));
+    }
+    lines.extend(stray(said, record).iter().map(|s| format!("{s}: the run gives no such series")));
+    lines
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// A configuration as one level of keys and texts.
+pub(crate) fn flat(config: &Value) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (key, value) in config.as_object().into_iter().flatten() {
+        match value.as_object() {
+            None => drop(all.insert(key.clone(), config::text(value))),
+            Some(_) => all.extend(flat(value).into_iter().map(|(k, v)| (format!("{key}.{k}"), v))),
+        }
+    }
+    all
+}
+
+/// Entries of two tables that are not the same.
+fn unequal<T: PartialEq>(
+    what: &str,
+    said: &BTreeMap<String, T>,
+    is: &BTreeMap<String, T>,
+    show: &dyn Fn(&T) -> String,
+) -> Vec<String> {
+    let keys: BTreeSet<&String> = said.keys().chain(is.keys()).collect();
+    let line = |key: &String| match (said.get(key), is.get(key)) {
+        (Some(a), Some(b)) if a == b => None,
+        (Some(a), Some(b)) => Some(format!("{what} {key} is {}, the run gives {}", show(a), show(b))),
+        (None, Some(b)) => Some(format!("{what} {key} is missing, the run gives {}", show(b))),
+        (Some(a), None) => Some(format!("{what} {key} is {}, the run has none", show(a))),
+        (None, None) => None,
+    };
+    keys.into_iter().filter_map(line).collect()
+}

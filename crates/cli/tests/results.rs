@@ -1,0 +1,306 @@
+//! What is written is read: `verify` and `compare`, and which results may stand where.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use cnsim_studies::scenario::{EMBEDDED, Scenario};
+use common::{Folder, cnsim, text};
+use serde_json::{Value, json};
+
+/// A small scenario, fast to run.
+const SMALL: &str = r#"study = "mine"
+name = "small"
+condition = "hotspot {hotspot.rate}"
+[topology]
+hosts = 4
+[hotspot]
+host = "H1"
+start = "0.2 ms"
+stop = "0.8 ms"
+[run]
+duration = "1 ms"
+seeds = 3
+[record]
+bin = "0.1 ms"
+ports = ["S>H2"]
+[matrix]
+"hotspot.rate" = ["1 Gb/s", "0.5 Gb/s"]
+pause = ["off"]
+schemes = ["none", "ecm"]
+"#;
+
+/// Runs the program in a test's folder: exit code, and all that it said.
+fn go(args: &[&str]) -> (i32, String) {
+    let done = cnsim(args);
+    let said = text(&done);
+    assert!(!said.contains("panicked"), "{said}");
+    (done.status.code().unwrap(), said)
+}
+
+fn load(folder: &Folder, name: &str) -> Value {
+    serde_json::from_str(&folder.read(name)).unwrap()
+}
+
+/// One case of every embedded scenario, cut short.
+#[test]
+fn results_of_every_embedded_scenario_verify() {
+    let folder = Folder::new("verify-all");
+    let out = folder.file("out");
+    for (i, (id, _)) in EMBEDDED.iter().enumerate() {
+        let scenario = Scenario::load(id, &[]).unwrap();
+        let has = |key: &str| scenario.flat().leaves.contains_key(key);
+        let cases = scenario.cases();
+        let case = &cases[(i * 7) % cases.len()];
+        // What a row says of the hotspot's end goes before what is set here.
+        let late = scenario.groups.iter().flat_map(|g| &g.rows).flatten().any(|r| r.0 == "hotspot.stop");
+        let mut sets = vec![("run.duration", if late { "110 ms" } else { "0.4 ms" })];
+        if !late && has("hotspot.host") {
+            sets.extend([("hotspot.start", "0.1 ms"), ("hotspot.stop", "0.3 ms")]);
+        }
+        if has("record.from") {
+            sets.push(("record.from", "0.1 ms"));
+        }
+        if has("record.to") {
+            sets.push(("record.to", "0.4 ms"));
+        }
+        let sets: Vec<String> = sets.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let mut args = vec!["run", id, "--condition", &case.condition, "--scheme", &case.scheme];
+        args.extend(["--pause", &case.pause, "--quiet", "--threads", "1", "--out", &out]);
+        args.extend(["--series", ["key", "none", "all"][i % 3]]);
+        sets.iter().for_each(|s| args.extend(["--set", s]));
+        let (code, said) = go(&args);
+        assert_eq!(code, 0, "{args:?}: {said}");
+        let (code, said) = go(&["verify", &folder.file("out/results.json"), "--threads", "1"]);
+        assert!(code == 0 && said.contains("the same bits"), "{id}: {said}");
+    }
+}
+
+/// Anything edited is refused, or the difference is named; what a program adds to the checksum does not help.
+#[test]
+fn verify_names_what_was_edited() {
+    let folder = Folder::new("verify-edits");
+    let file = folder.write("small.toml", SMALL);
+    let args = ["run", &file, "--scheme", "ecm", "--quiet", "--out", &folder.file("out")];
+    assert_eq!(go(&args).0, 0);
+    let good = load(&folder, "out/results.json");
+    let verify = || go(&["verify", &folder.file("out/results.json")]);
+    assert!(verify().1.contains("1 runs verified, "), "{}", verify().1);
+    type Edit = fn(&mut Value);
+    let edits: &[(Edit, i32, &str)] = &[
+        (
+            |r| r["runs"][0]["metrics"]["overhead"]["value"] = json!(7.25),
+            3,
+            "metric overhead is 7.25 Mb/s, the run gives",
+        ),
+        (|r| r["runs"][0]["metrics"]["overhead"]["unit"] = json!("Gb/s"), 3, "metric overhead"),
+        (
+            |r| drop(r["runs"][0]["metrics"].as_object_mut().unwrap().remove("overhead")),
+            3,
+            "overhead is missing",
+        ),
+        (|r| r["runs"][0]["metrics"]["more"] = json!({"value": 1.0, "unit": ""}), 3, "metric more is 1 "),
+        (|r| r["runs"][0]["counters"] = json!({}), 3, "counter"),
+        (|r| r["runs"][0]["ports"]["S>H2"]["dropped"] = json!(1e9), 3, "port S>H2"),
+        (|r| r["runs"][0]["packet_hops"] = json!(1), 3, "packet_hops is 1"),
+        (|r| r["runs"][0]["seed"] = json!(2), 3, "fingerprint"),
+        (|r| r["runs"][0]["fingerprint"]["frames"] = json!("0"), 3, "fingerprint of frames is 0"),
+        (|r| r["runs"][0]["fingerprint"]["more"] = json!("0"), 3, "fingerprint of more"),
+        (|r| r["runs"][0]["condition"] = json!("hotspot 9 Gb/s"), 3, "condition is \"hotspot 9 Gb/s\""),
+        (|r| r["runs"][0]["scheme"] = json!("bcn"), 3, "scheme is \"bcn\""),
+        (|r| r["runs"][0]["study"] = json!("B07"), 3, "study is"),
+        (|r| r["runs"][0]["config"]["topology.hosts"] = json!("5"), 3, "fingerprint"),
+        (
+            |r| drop(r["runs"][0]["config"].as_object_mut().unwrap().remove("host.fifo")),
+            3,
+            "host.fifo is missing",
+        ),
+        (|r| r["runs"][0]["series"][0] = json!("../x.csv"), 3, "no such series"),
+        (|r| r["version"] = json!("9"), 3, "changed after it was written"),
+        (|r| r["command"] = json!("run other"), 3, "changed after it was written"),
+        (|r| r["runs"] = json!([]), 2, "holds no run"),
+        (|r| r["runs"][0]["seed"] = json!("x"), 2, "invalid type"),
+        (|r| r["runs"][0]["sed"] = json!(1), 2, "unknown field `sed`"),
+        (|r| r["runs"][0]["config"]["topology.host"] = json!("5"), 2, "unknown key"),
+        (|r| r["runs"][0]["config"]["topology.hosts"] = json!(5), 2, "neither a text nor a list"),
+        (|r| r["runs"][0]["config"]["topology.hosts"] = json!("99999999999"), 2, "topology.hosts"),
+        (|r| r["runs"][0]["config"] = json!([]), 2, "not an object"),
+        (|r| r["schema"] = json!(2), 2, "schema 1"),
+        (|r| drop(r.as_object_mut().unwrap().remove("checksum")), 2, "missing field `checksum`"),
+    ];
+    for (edit, code, words) in edits {
+        let mut bad = good.clone();
+        edit(&mut bad);
+        assert_ne!(bad, good);
+        folder.write("out/results.json", &bad.to_string());
+        let (found, said) = verify();
+        assert!(found == *code && said.contains(words), "{words}: exit {found}: {said}");
+    }
+    // Layout is no content.
+    folder.write("out/results.json", &format!("{good:#}"));
+    assert_eq!(verify().0, 0, "{}", verify().1);
+    // The series beside it count; results alone verify with a word.
+    let series = good["runs"][0]["series"].as_array().unwrap().iter().map(|s| s.as_str().unwrap());
+    let series = series.clone().find(|s| s.contains("hot_queue")).unwrap();
+    let path = folder.file(&format!("out/{series}"));
+    let edited = std::fs::read_to_string(&path).unwrap().replacen(",0\n", ",1\n", 1);
+    std::fs::write(&path, edited).unwrap();
+    let (code, said) = verify();
+    assert!(code == 3 && said.contains("another series"), "{said}");
+    std::fs::remove_dir_all(folder.file("out/series")).unwrap();
+    let (code, said) = verify();
+    assert!(code == 0 && said.contains("were not compared"), "{said}");
+    // Hours of work are asked about first.
+    let mut huge = good.clone();
+    for (key, value) in [("run.duration", "900 s"), ("topology.hosts", "5000"), ("topology.ports", "5000")] {
+        huge["runs"][0]["config"][key] = json!(value);
+    }
+    folder.write("out/results.json", &huge.to_string());
+    let (code, said) = verify();
+    assert!(code == 2 && said.contains("--force"), "{said}");
+}
+
+#[test]
+fn compare_tells_every_difference() {
+    let folder = Folder::new("compare");
+    let file = folder.write("small.toml", SMALL);
+    let reproduce = |out: &str, more: &[&str]| {
+        let out = folder.file(out);
+        let args = [&["reproduce", &file, "--quiet", "--out", &out][..], more].concat();
+        let (code, said) = go(&args);
+        assert_eq!(code, 0, "{said}");
+    };
+    reproduce("a", &[]);
+    let (a, b) = (folder.file("a/results.json"), folder.file("b.json"));
+    let (code, said) = go(&["compare", &a, &a]);
+    assert!(code == 0 && said.contains("12 runs equal, 0 only in"), "{said}");
+    let good = load(&folder, "a/results.json");
+    let compare = |edit: &dyn Fn(&mut Value)| {
+        let mut other = good.clone();
+        edit(&mut other);
+        folder.write("b.json", &other.to_string());
+        go(&["compare", &a, &b])
+    };
+    // A fingerprint alone; a run in one file only; a configuration.
+    let (code, said) = compare(&|r| r["runs"][0]["fingerprint"]["frames"] = json!("0"));
+    assert!(code == 3 && said.contains("11 runs equal") && said.contains("Other fingerprints"), "{said}");
+    let (code, said) = compare(&|r| drop(r["runs"].as_array_mut().unwrap().remove(0)));
+    assert!(code == 3 && said.contains("11 runs equal, 1 only in") && said.contains("seed 1"), "{said}");
+    let (code, said) = compare(&|r| r["runs"][0]["config"]["host.fifo"] = json!("7"));
+    assert!(code == 3 && said.contains("host.fifo is 10100 in the first, 7 in the second"), "{said}");
+    // A metric: one row for all seeds, the mean of paired differences and its interval.
+    let (code, said) = compare(&|r| {
+        for (i, run) in r["runs"].as_array_mut().unwrap().iter_mut().take(3).enumerate() {
+            let value = &mut run["metrics"]["aggregate_throughput"]["value"];
+            *value = json!(value.as_f64().unwrap() + 1.0 + i as f64);
+        }
+    });
+    let rows: Vec<&str> = said.lines().filter(|l| l.contains("aggregate_throughput [Gb/s]")).collect();
+    // Differences 1, 2 and 3: mean 2, half width 4.303 / sqrt 3.
+    assert!(
+        code == 3 && rows.len() == 1 && rows[0].contains("2 ± 2.484") && rows[0].ends_with('3'),
+        "{said}"
+    );
+    // A sweep is matched by what it varies.
+    let swept = ["--over", "scheme.params.q_eq=24 KB,48 KB", "--scheme", "ecm", "--seeds", "2", "--quiet"];
+    let (code, said) = go(&[&["sweep", &file, "--out", &folder.file("s")][..], &swept].concat());
+    assert_eq!(code, 0, "{said}");
+    let s = folder.file("s/results.json");
+    let (code, said) = go(&["compare", &s, &s]);
+    assert!(code == 0 && said.contains("4 runs equal, 0 only"), "{said}");
+    let one = ["--over", "scheme.params.q_eq=24 KB,30 KB", "--scheme", "ecm", "--seeds", "2", "--quiet"];
+    go(&[&["sweep", &file, "--out", &folder.file("t")][..], &one].concat());
+    let (code, said) = go(&["compare", &s, &folder.file("t/results.json")]);
+    assert!(code == 3 && said.contains("2 runs equal, 2 only in"), "{said}");
+    assert!(said.contains("q_eq = 48 KB, seed 2") && said.contains("q_eq = 30 KB, seed 1"), "{said}");
+    // JSON alone on standard output.
+    let done = cnsim(&["compare", &s, &folder.file("t/results.json"), "--json"]);
+    let all: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((all["equal"].as_u64(), all["only_first"].as_array().unwrap().len()), (Some(2), 2));
+    for (path, words) in [(folder.file("s"), "folder"), (folder.file("no.json"), "no such file")] {
+        let (code, said) = go(&["compare", &s, &path]);
+        assert!(code == 2 && said.contains(words) && !said.contains("os error"), "{said}");
+    }
+}
+
+#[test]
+fn finished_results_stay() {
+    let folder = Folder::new("stay");
+    let file = folder.write("small.toml", SMALL);
+    let out = folder.file("out");
+    let runs = |name: &str| load(&folder, name)["runs"].as_array().unwrap().len();
+    let series = |name: &str| -> Vec<String> {
+        let all = std::fs::read_dir(folder.file(name)).unwrap();
+        all.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    };
+    assert_eq!(go(&["reproduce", &file, "--quiet", "--out", &out]).0, 0);
+    let (numbers, files) = (folder.read("out/numbers.csv"), series("out/series"));
+    // Another command goes to a folder beside; fewer of the same command, too.
+    let (code, said) = go(&["run", &file, "--out", &out]);
+    assert!(code == 0 && said.contains("keeps the results of") && said.contains("out/run"), "{said}");
+    let (code, said) = go(&["reproduce", &file, "--only", "ecm", "--out", &out]);
+    assert!(code == 0 && said.contains("keeps the results of"), "{said}");
+    assert_eq!((runs("out/results.json"), runs("out/run/results.json")), (12, 1));
+    assert_eq!((numbers, files), (folder.read("out/numbers.csv"), series("out/series")));
+    // More replaces.
+    assert_eq!(go(&["reproduce", &file, "--seeds", "4", "--quiet", "--out", &out]).0, 0);
+    assert_eq!(runs("out/results.json"), 16);
+    // A run takes the place of the run before, with its series.
+    let before = series("out/run/series");
+    let named = ["--set", "record.flows=[H0>H2]", "--set", "record.ports=[]"];
+    assert_eq!(go(&[&["run", &file, "--out", &out, "--quiet"][..], &named].concat()).0, 0);
+    let now = series("out/run/series");
+    assert!(
+        now.iter().any(|f| f.contains("flow-H0-H2")) && !now.iter().any(|f| before.contains(f)),
+        "{now:?}"
+    );
+    // Two conditions that differ in no letter of a file's name.
+    let greek = SMALL
+        .replace("hotspot {hotspot.rate}", "{title}")
+        .replace("\"hotspot.rate\" = [\"1 Gb/s\", \"0.5 Gb/s\"]", "title = [\"λ\", \"μ\"]");
+    let file = folder.write("greek.toml", &greek);
+    let (code, said) = go(&["reproduce", &file, "--quiet", "--out", &folder.file("g")]);
+    assert_eq!(code, 0, "{said}");
+    let all = load(&folder, "g/results.json");
+    let listed: Vec<&str> = all["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|r| r["series"].as_array().unwrap())
+        .map(|s| s.as_str().unwrap())
+        .collect();
+    assert!(listed.iter().enumerate().all(|(i, s)| !listed[..i].contains(s)), "{listed:?}");
+    assert_eq!(listed.len(), series("g/series").len());
+}
+
+#[test]
+fn nothing_escapes_the_folder() {
+    let folder = Folder::new("escape");
+    let long = "y".repeat(3000);
+    let text = SMALL
+        .replace("\"mine\"", "\"../../escaped\"")
+        .replace("\"small\"", "\"/../x\"")
+        .replace("condition = \"hotspot", &format!("condition = \"=1+1 ../{long} hotspot"));
+    let file = folder.write("bad.toml", &text);
+    std::fs::create_dir(folder.file("in")).unwrap();
+    for verb in ["run", "reproduce"] {
+        let (code, said) = go(&[verb, &file, "--quiet", "--out", &folder.file("in/out")]);
+        assert_eq!(code, 0, "{said}");
+    }
+    let names = |dir: &str| -> Vec<String> {
+        let all = std::fs::read_dir(folder.file(dir)).unwrap();
+        all.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    };
+    assert_eq!((names("in"), names(".").len()), (vec!["out".to_string()], 2));
+    let (code, said) = go(&["verify", &folder.file("in/out/results.json")]);
+    assert_eq!(code, 0, "{said}");
+    assert!(folder.read("in/out/numbers.csv").contains(",'=1+1 ../yy"), "no formula");
+    // Neither does what a results.json lists as its old series.
+    let mut results = load(&folder, "in/out/results.json");
+    results["command"] = json!("run x");
+    results["runs"].as_array_mut().unwrap().truncate(1);
+    results["runs"][0]["series"] = json!(["../../keep.csv", "series/../../../keep.csv"]);
+    folder.write("keep.csv", "mine");
+    folder.write("in/out/results.json", &results.to_string());
+    assert_eq!(go(&["run", &file, "--quiet", "--out", &folder.file("in/out")]).0, 0);
+    assert_eq!(folder.read("keep.csv"), "mine");
+}

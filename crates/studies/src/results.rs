@@ -1,0 +1,297 @@
+//! `results.json`: what came out of runs, with all that is needed to run them again. The same types write and read it.
+
+use crate::measure::PortFacts;
+use crate::metrics::find;
+use crate::store::{RESULT_VERSION, RunRecord, sha256};
+use crate::text::read_file;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Form of the file.
+pub const SCHEMA: u32 = 1;
+/// Largest file that is read, bytes.
+pub const LARGEST: u64 = 2_000_000_000;
+
+/// The whole file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Results {
+    /// Form of the file: [`SCHEMA`].
+    pub schema: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Version of the results: what the same configuration gives.
+    pub result_version: u32,
+    /// Processor and system.
+    pub target: String,
+    /// The command that made the runs, such as `reproduce quick`.
+    pub command: String,
+    /// Only where the command was cut short: how much of it is here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Partial>,
+    /// Runs.
+    pub runs: Vec<Run>,
+    /// Over everything else in the file: shows whether it was changed after it was written.
+    pub checksum: String,
+}
+
+/// How much of a command is finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partial {
+    /// Finished runs.
+    pub finished: usize,
+    /// Runs that were asked for.
+    pub of: usize,
+}
+
+impl Partial {
+    /// `20 of 160 runs are finished`.
+    pub fn text(self) -> String {
+        format!("partial: {} of {} runs are finished", self.finished, self.of)
+    }
+}
+
+/// A value and its unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantity {
+    /// Value.
+    pub value: f64,
+    /// Unit.
+    pub unit: String,
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Study.
+    pub study: String,
+    /// Scenario.
+    pub scenario: String,
+    /// Condition.
+    pub condition: String,
+    /// PAUSE.
+    pub pause: String,
+    /// Scheme.
+    pub scheme: String,
+    /// Seed.
+    pub seed: u64,
+    /// Hashes over events, frames and samples, hexadecimal.
+    pub fingerprint: BTreeMap<String, String>,
+    /// All that determines the run but the seed ([`crate::scenario::config`]).
+    pub config: Value,
+    /// Metrics.
+    pub metrics: BTreeMap<String, Quantity>,
+    /// The scheme's own counters.
+    pub counters: BTreeMap<String, u64>,
+    /// What was measured at the named ports.
+    pub ports: BTreeMap<String, PortFacts>,
+    /// Data and control frames that finished a link.
+    pub packet_hops: u64,
+    /// Files of its series, from the folder of the results.
+    pub series: Vec<String>,
+}
+
+impl Run {
+    /// What a record holds, with these files of series.
+    pub fn of(r: &RunRecord, series: Vec<String>) -> Self {
+        let quantity = |(id, value): (&String, &f64)| {
+            let unit = find(id).map_or("ms", |m| m.unit).to_string();
+            (id.clone(), Quantity { value: *value, unit })
+        };
+        Self {
+            study: r.study.clone(),
+            scenario: r.scenario.clone(),
+            condition: r.condition.clone(),
+            pause: r.pause.clone(),
+            scheme: r.scheme.clone(),
+            seed: r.seed,
+            fingerprint: r.fingerprint.clone(),
+            config: r.config.clone(),
+            metrics: r.metrics.iter().map(quantity).collect(),
+            counters: r.counters.clone(),
+            ports: r.ports.clone(),
+            packet_hops: r.packet_hops,
+            series,
+        }
+    }
+
+    /// Study, scenario, condition, PAUSE and scheme: what runs have in common that differ by the seed, or by what a sweep
+    /// varies.
+    pub fn case(&self) -> String {
+        case_title([&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme])
+    }
+
+    /// Its name for a person.
+    pub fn title(&self) -> String {
+        format!("{}, seed {}", self.case(), self.seed)
+    }
+}
+
+/// Study, scenario, condition, PAUSE and scheme in words.
+pub fn case_title([study, scenario, condition, pause, scheme]: [&str; 5]) -> String {
+    format!("{study}/{scenario}, {condition}, PAUSE {pause}, {scheme}")
+}
+
+impl Results {
+    /// The results of a command.
+    pub fn new(command: &str, partial: Option<Partial>, runs: Vec<Run>) -> Self {
+        let mut all = Self {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").into(),
+            result_version: RESULT_VERSION,
+            target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            command: command.into(),
+            partial,
+            runs,
+            checksum: String::new(),
+        };
+        all.checksum = all.sum();
+        all
+    }
+
+    /// The checksum that belongs to its contents.
+    pub fn sum(&self) -> String {
+        let mut rest = serde_json::to_value(self).unwrap_or_default();
+        rest.as_object_mut().map(|o| o.remove("checksum"));
+        sha256(rest.to_string().as_bytes())
+    }
+
+    /// As text.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn text(&self) -> Result<String, String> {
+        serde_json::to_string(self).map_err(|e| e.to_string())
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Path, place, reason and remedy, for all that is no results.json of this version of the form.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let wrong = |what: String| {
+            let help = "give a results.json that this version of cnsim has written";
+            format!("{}: {what}\n  help: {help}", path.display())
+        };
+        let text = read_file(path, LARGEST).map_err(&wrong)?;
+        let any: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("not JSON: {e}")))?;
+        if any["schema"] != SCHEMA {
+            return Err(wrong(format!("not a results.json of schema {SCHEMA}")));
+        }
+        // From the text again, for errors then say where.
+        drop(any);
+        serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))
+    }
+}
+
+/// Longest part of a file's name that comes from names, in characters.
+const NAME: usize = 120;
+
+/// The file of a run's series, from the folder of the results. Every run and series has its own: what names lose that are
+/// cut or hold other characters than letters, digits and dots, a hash at the end keeps.
+pub fn series_file(r: &RunRecord, name: &str) -> String {
+    let words = [
+        &r.study,
+        &r.scenario,
+        &r.condition,
+        &format!("pause-{}", r.pause),
+        &r.scheme,
+        &format!("seed{}", r.seed),
+    ];
+    let readable = words.map(|w| plain(w)).join("-");
+    let readable: String = readable.chars().take(NAME).collect();
+    let whole = serde_json::json!([words, name, r.config]).to_string();
+    let series: String = plain(name).chars().take(NAME / 2).collect();
+    format!("series/{readable}-{series}-{}.csv", &sha256(whole.as_bytes())[..10])
+}
+
+/// A name that is a file's name everywhere, and no other place: not one to one by itself.
+pub fn plain(text: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+    let name: String = text.chars().map(|c| if safe(c) { c } else { '-' }).collect();
+    name.trim_start_matches('.').to_string()
+}
+
+/// The name of a folder for a text, one to one.
+pub fn folder(text: &str) -> String {
+    let name: String = plain(text).chars().take(60).collect();
+    if name == text && !text.is_empty() { name } else { format!("{name}-{}", &sha256(text.as_bytes())[..10]) }
+}
+
+/// The file of a series: time at the end of each bin, and the value in it.
+pub fn series_csv(name: &str, curve: &crate::store::Curve) -> String {
+    use crate::files::{digits, table};
+    let header = ["time_s".to_string(), format!("{name}_{}", curve.unit.replace('/', "_per_"))];
+    let row = |(i, v): (usize, &f64)| vec![digits((i + 1) as f64 * curve.bin), digits(*v)];
+    table(&header, &curve.values.iter().enumerate().map(row).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(condition: &str) -> RunRecord {
+        RunRecord {
+            study: "../../escaped".into(),
+            scenario: "/etc".into(),
+            condition: condition.into(),
+            seed: 1,
+            metrics: BTreeMap::from([("overhead".into(), 0.1 + 0.2)]),
+            config: serde_json::json!({"a": ["1, 2", "3"]}),
+            ..RunRecord::default()
+        }
+    }
+
+    #[test]
+    fn names_are_safe_and_one_to_one() {
+        let long = "x".repeat(3000);
+        let conditions = ["λ", "μ", "a b", "a-b", "", "..", "/", "\0", &long, &format!("{long}y")];
+        let names: Vec<String> = conditions.iter().map(|c| series_file(&record(c), "queue S>H1")).collect();
+        for (i, n) in names.iter().enumerate() {
+            assert!(!names[..i].contains(n), "{n}");
+            let file = n.strip_prefix("series/").unwrap();
+            assert!(file.len() < 250 && !file.contains(['/', '\\', '\0']) && !file.starts_with('.'), "{n}");
+        }
+        assert_ne!(series_file(&record("a"), "queue S>H1"), series_file(&record("a"), "queue S-H1"));
+        let folders: Vec<String> = conditions.iter().map(|c| folder(c)).collect();
+        assert!(folders.iter().enumerate().all(|(i, f)| !folders[..i].contains(f) && !f.contains('/')));
+    }
+
+    #[test]
+    fn reads_what_it_writes_and_nothing_else() {
+        let dir = std::env::temp_dir().join(format!("cnsim-results-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("results.json");
+        let all = Results::new("run x", None, vec![Run::of(&record("c"), vec![])]);
+        let text = all.text().unwrap();
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Results::read(&path)
+        };
+        let back = read(&text).unwrap();
+        assert_eq!((&back, back.sum()), (&all, all.checksum.clone()));
+        for (from, to) in [
+            ("\"schema\":1", "\"schema\":3"),
+            ("\"seed\":1", "\"seed\":\"x\""),
+            ("\"seed\":1", "\"seed\":-1"),
+            ("\"seed\":1", "\"seed\":1,\"sed\":1"),
+            ("\"runs\":[", "\"more\":1,\"runs\":["),
+            ("\"runs\":[", "\"runs\":[[],"),
+            ("\"packet_hops\":0,", ""),
+        ] {
+            assert!(text.contains(from));
+            let said = read(&text.replacen(from, to, 1)).unwrap_err();
+            assert!(said.contains("results.json") && said.contains("help"), "{from} -> {to}: {said}");
+        }
+        let edited = read(&text.replacen("run x", "run y", 1)).unwrap();
+        assert_ne!(edited.sum(), edited.checksum);
+        assert!(Results::read(&dir).unwrap_err().contains("folder"));
+        assert!(Results::read(&dir.join("no")).unwrap_err().contains("no such file"));
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}
