@@ -1,5 +1,5 @@
 //! The keys of a scenario, declared once: the reader, `cnsim new`, the JSON Schema and the docs come from this table.
-//! A row owns the parser and the bounds of its key ([`Kind`]).
+//! This file is long because it is a table. A row owns the parser and the bounds of its key ([`Kind`]).
 
 use crate::kinds::{
     Across, Buffer, Choice as _, ControlTravels, Each, Kind, Limiter, Offset, Paths, PauseMode, PauseTravels,

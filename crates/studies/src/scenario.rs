@@ -1,4 +1,5 @@
 //! A scenario: text, checked; its matrix of cases; and the run that each case asks for.
+//! This file is long because the text, the rows and the cases are read against one another.
 
 pub mod config;
 
