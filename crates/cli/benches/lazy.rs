@@ -1,4 +1,5 @@
 //! The windowed engine beside a lazy event list, on networks whose windows hold many frames and few.
+//! This file is long because it is a whole engine, kept apart from the product.
 //!
 //! `cargo bench -p cnsim-cli --bench lazy [-- CASE...]`: each case runs in a process of its own, the two engines in
 //! turns; the table has medians of CPU time and, where `perf stat` works, instructions per packet-hop, without those of

@@ -1,7 +1,8 @@
 //! The handles lent to a scheme, and the plain data behind them that the network keeps on its hot path.
 //!
 //! A handle borrows the network's data for one call. Verbs with an effect elsewhere (messages, timers, probes) are
-//! recorded as actions and carried out by the network after the call.
+//! recorded as actions and carried out by the network after the call. This file is long because handles, their state and their
+//! actions are one contract.
 
 use crate::{Feedback, FlowId, Probe, SLOTS, Slot, Stream, Tag};
 use cnsim_units::{Bytes, Rate, Time};

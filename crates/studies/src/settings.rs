@@ -1,4 +1,5 @@
 //! Typed settings of one case, checked, and the network that they describe.
+//! This file is long because all settings are checked against one another in one place.
 
 mod estimate;
 

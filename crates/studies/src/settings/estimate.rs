@@ -304,8 +304,9 @@ impl Settings {
             + changes * 2e-6
             + demand.transfers as f64 * 3e-6;
         let latency = if self.latency { hosts * 4e3 } else { 0.0 };
-        let waiting =
-            hosts * f64::from(self.fifo + self.backlog).min(demand.frames * self.duration.as_secs_f64() / hosts) * 4.0;
+        let waiting = hosts
+            * f64::from(self.fifo + self.backlog).min(demand.frames * self.duration.as_secs_f64() / hosts)
+            * 4.0;
         let memory = 11e6
             + hosts * 3e3
             + ports * 740.0
