@@ -44,6 +44,7 @@ use cnsim_fabric as spec;
 use cnsim_fabric::{Organisation, RunError, RunSpec};
 use frame::{Frame, Hash, NEVER};
 use net::Net;
+use prefetch_index as _;
 use source::Source;
 use std::process::Command;
 use tx_rate::TxRate;
