@@ -67,8 +67,14 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
         near.extend(all.iter().filter(|t| named(t) && !told(t)));
     }
     if near.is_empty() {
-        let alike = cnsim_studies::text::nearest(word, all.iter().map(|t| t.name.as_str()));
-        near.extend(all.iter().filter(|t| Some(t.name.as_str()) == alike));
+        // A scenario may be called by its name without its study.
+        let short = |t: &Thing| t.name.rsplit('/').next().map(str::to_string);
+        let names: Vec<String> =
+            all.iter().flat_map(|t| [Some(t.name.clone()), short(t)]).flatten().collect();
+        let alike = cnsim_studies::text::nearest(word, names.iter().map(String::as_str));
+        near.extend(
+            all.iter().filter(|t| alike.is_some_and(|a| a == t.name || short(t).as_deref() == Some(a))),
+        );
     }
     let shown = |t: &&Thing| {
         let verb = if matches!(t.kind, "scheme" | "study" | "scenario") { "describe" } else { "explain" };

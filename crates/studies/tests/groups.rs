@@ -90,7 +90,7 @@ fn a_second_scheme_is_refused() {
     let said = refused("[[group]]\nhosts = [\"H0\"]\nscheme = \"qnc\"");
     assert!(said.contains("group.0.scheme: there is no scheme `qnc`; a group can be `none`"), "{said}");
     let said = refused("[[group]]\nscheme = \"none\"");
-    assert!(said.contains("group.0.hosts: names no hosts: the group has no effect"), "{said}");
+    assert!(said.contains("group.0: names no hosts: the group has no effect"), "{said}");
     let said = refused("[[group]]\nhosts = [\"H9\"]\nscheme = \"none\"");
     assert!(said.contains("group.0.hosts: there is no host `H9`; hosts are H0 to H4"), "{said}");
 }
