@@ -1,5 +1,5 @@
 //! The documents as a reader follows them: files are saved, commands are typed, and each must work.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 
