@@ -35,6 +35,7 @@ pub(crate) fn things(registry: &Registry) -> Vec<Thing> {
     all.extend(EMBEDDED.iter().map(|(id, _)| thing("scenario", id, "")));
     all.extend(METRICS.iter().map(|m| thing("metric", m.id, m.about)));
     all.extend(ASSUMPTIONS.iter().map(|a| thing("assumption", a.name, a.about)));
+    all.extend(PAPERS.iter().flat_map(|p| p.claims).map(|c| thing("claim", c.id, c.text)));
     all.extend(KEYS.iter().map(|k| thing("key", k.path, k.doc)));
     let mut seen = BTreeSet::new();
     for p in registry.iter().flat_map(|e| &e.params) {

@@ -127,7 +127,7 @@ pub fn latency_quantile(histogram: &[u64], q: f64) -> Option<Time> {
         if (below + n) as f64 >= wanted {
             let (octave, step) = (i as u64 / 16, i as u64 % 16);
             let (lower, width) = match octave {
-                0 => (step, 1),
+                0 => (step, 1u64),
                 _ => ((16 + step) << (octave - 1), 1 << (octave - 1)),
             };
             let part = (wanted - below as f64) / *n as f64;

@@ -108,8 +108,11 @@ impl Template {
                 }
                 (Some(key), None) => {
                     let value = part.strip_prefix(c.before.as_str())?.strip_suffix(c.after.as_str())?.trim();
-                    let known =
-                        canonical(value) != value || quantity(value).is_some() || !value.contains(' ');
+                    let share = value.strip_suffix('%').is_some_and(|n| n.trim().parse::<f64>().is_ok());
+                    let known = share
+                        || canonical(value) != value
+                        || quantity(value).is_some()
+                        || !value.contains(' ');
                     (!value.is_empty() && known).then(|| Some((key.clone(), canonical(value))))
                 }
             })?;
