@@ -130,14 +130,14 @@ pub(crate) fn close(
     }
     out.matrix = by_source(&received_from);
     let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
-    for (s, given) in switches.into_iter().zip(&spec.switches) {
+    for (index, (s, given)) in switches.into_iter().zip(&spec.switches).enumerate() {
         gone.merge(&s.dropped);
         gone.merge(&s.inside);
         events.add(s.events.0, 3);
         samples.add(s.samples.0, 4);
         out.packet_hops += s.hops.0;
         out.control_hops += s.hops.1;
-        if heeded {
+        if heeded && !crate::headroom::short(spec, index) {
             lossless(&s.lost, &given.name)?;
         }
         out.switches.push(s.outcome);
