@@ -1,0 +1,213 @@
+//! Completion times of finite flows: ideal times by two named formulas, slowdowns, and their percentiles by size.
+//!
+//! *Slowdown* is the completion time over the ideal one. Studies differ in the ideal, so both are named:
+//!
+//! * [`Path::fork_ideal`]: the formula of the ns-3 fork of Li et al., HPCC, SIGCOMM 2019: base round trip plus all bytes at the
+//!   slowest link, in whole nanoseconds. It counts a whole round trip and one payload a hop too much, so that about half of
+//!   that fork's own flows beat it; its scripts hide this by a floor at 1.
+//! * [`Path::exact_ideal`]: the moment at which the last byte arrives if nobody else sends, store and forward, to the picosecond.
+
+use cnsim_units::{Bytes, Rate, Time};
+
+/// Hops of a flow, from its source to its destination: rate and delay (propagation and processing at the far end) of each link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Path {
+    /// (rate, delay) of each link in order.
+    pub hops: Vec<(Rate, Time)>,
+}
+
+/// Time to put `bytes` on a link of `rate`.
+fn transmission(rate: Rate, bytes: u64) -> f64 {
+    bytes as f64 * 8.0 / rate.bps() * 1e12
+}
+
+impl Path {
+    /// Smallest rate of the links.
+    pub fn bottleneck(&self) -> Rate {
+        self.hops.iter().map(|h| h.0).fold(Rate::from_gbps(1e9), |a, b| if b < a { b } else { a })
+    }
+
+    /// Ideal completion time by the fork's formula, whole nanoseconds: `2 * propagation + payload / rate, summed over the links +
+    /// (bytes + header * frames) / bottleneck`.
+    pub fn fork_ideal(&self, bytes: Bytes, payload: u64, header: u64) -> Time {
+        let nanos = |ps: f64| (ps / 1e3) as u64;
+        let delay: u64 = self.hops.iter().map(|h| h.1.as_ps() / 1000).sum();
+        let one_way: u64 = self.hops.iter().map(|h| nanos(transmission(h.0, payload))).sum();
+        let frames = bytes.get().div_ceil(payload.max(1));
+        let all = nanos(transmission(self.bottleneck(), bytes.get() + header * frames));
+        Time::from_ns(2 * delay + one_way + all)
+    }
+
+    /// When the last byte arrives if the flow is alone: frames of `payload + header` bytes follow each other over
+    /// store-and-forward hops, the last one as short as what is left of the flow (at least `least` bytes on the wire).
+    pub fn exact_ideal(&self, bytes: Bytes, payload: u64, header: u64, least: u64) -> Time {
+        let frames = bytes.get().div_ceil(payload.max(1)).max(1);
+        let last = (bytes.get() - (frames - 1) * payload + header).max(least);
+        let full = if frames > 1 { payload + header } else { last };
+        let delay: u64 = self.hops.iter().map(|h| h.1.as_ps()).sum();
+        // The last frame may catch up with the one before at any hop: the longest way through the grid of frames and hops.
+        // Up to the hop `c`, full frames: one transmission at each hop and all further ones at the slowest so far; then the last.
+        let (mut longest, mut sum, mut slowest): (f64, f64, f64) = (0.0, 0.0, 0.0);
+        for c in 0..self.hops.len() {
+            let one = transmission(self.hops[c].0, full);
+            (sum, slowest) = (sum + one, slowest.max(one));
+            let tail: f64 = self.hops[c..].iter().map(|h| transmission(h.0, last)).sum();
+            let ahead = if frames > 1 { sum + (frames - 2) as f64 * slowest } else { 0.0 };
+            longest = longest.max(ahead + tail);
+        }
+        Time::from_ps(delay + longest.round() as u64)
+    }
+}
+
+/// A finite flow that was received whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Payload.
+    pub bytes: Bytes,
+    /// From its start to the arrival of its last byte.
+    pub time: Time,
+    /// Ideal time that its slowdown refers to.
+    pub ideal: Time,
+}
+
+impl Finished {
+    /// Completion time over ideal time, without a floor.
+    pub fn slowdown(&self) -> f64 {
+        self.time.as_secs_f64() / self.ideal.as_secs_f64()
+    }
+}
+
+/// How flows are put into groups by size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bins {
+    /// So many groups with equally many flows each, as the field plots them.
+    Equal(usize),
+    /// Up to 1 KB, 10 KB, 100 KB, ...
+    Decades,
+}
+
+/// Slowdowns of the flows of a group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// Smallest and largest flow.
+    pub sizes: (Bytes, Bytes),
+    /// Number of flows.
+    pub flows: usize,
+    /// Slowdown that 50, 95, 99 and 99.9 % of the flows do not exceed.
+    pub slowdown: [f64; 4],
+    /// Mean slowdown.
+    pub mean: f64,
+}
+
+/// The shares of [`Group::slowdown`].
+pub const SHARES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
+
+/// Value below which a share `p` of sorted values lies: the one at `floor(p * n)`, as the field's scripts take it.
+pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
+    sorted.get(((p * sorted.len() as f64) as usize).min(sorted.len().checked_sub(1)?)).copied()
+}
+
+/// Slowdowns by size, smallest flows first; groups without flows are left out.
+pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<Group> {
+    let mut sorted = flows.to_vec();
+    sorted.sort_by_key(|f| (f.bytes, f.time));
+    let cuts: Vec<usize> = match bins {
+        Bins::Equal(n) => (1..=n.max(1)).map(|i| i * sorted.len() / n.max(1)).collect(),
+        Bins::Decades => (3..=15u32)
+            .map(|d| 10u64.pow(d))
+            .map(|top| sorted.partition_point(|f| f.bytes.get() <= top))
+            .collect(),
+    };
+    let mut from = 0;
+    let mut out = Vec::new();
+    for to in cuts {
+        out.extend(group(&sorted[from..to.max(from)]));
+        from = to.max(from);
+    }
+    out
+}
+
+/// All flows of a list, in order of size, as one group; none of an empty one.
+pub fn group(flows: &[Finished]) -> Option<Group> {
+    let sizes = (flows.iter().map(|f| f.bytes).min()?, flows.iter().map(|f| f.bytes).max()?);
+    let mut slowdowns: Vec<f64> = flows.iter().map(Finished::slowdown).collect();
+    slowdowns.sort_by(f64::total_cmp);
+    let mean = slowdowns.iter().sum::<f64>() / slowdowns.len() as f64;
+    let slowdown = SHARES.map(|p| percentile(&slowdowns, p).unwrap_or(0.0));
+    Some(Group { sizes, flows: flows.len(), slowdown, mean })
+}
+
+/// How many flows took less than their ideal time: more than none says that the ideal is none.
+pub fn beat_ideal(flows: &[Finished]) -> usize {
+    flows.iter().filter(|f| f.time < f.ideal).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::{Purpose, Stream};
+
+    fn path(rates: &[f64], delay: Time) -> Path {
+        Path { hops: rates.iter().map(|r| (Rate::from_gbps(*r), delay)).collect() }
+    }
+
+    /// Ideal times that the fork wrote into its results (case C: 41>40, 193>202, 298>314; A: 200 MB; B: 500 kB).
+    #[test]
+    fn the_forks_formula_gives_its_own_numbers() {
+        let us = Time::from_us(1);
+        let (star, tree) = (path(&[100.0, 100.0], us), path(&[100.0, 400.0, 400.0, 100.0], us));
+        let ns = |p: &Path, bytes: u64| p.fork_ideal(Bytes::new(bytes), 1000, 48).as_ps() / 1000;
+        assert_eq!(ns(&star, 661), 4216);
+        assert_eq!(ns(&star, 555), 4208);
+        assert_eq!(ns(&star, 500_000), 46_080);
+        assert_eq!(ns(&star, 200_000_000), 16_772_160);
+        assert_eq!(ns(&tree, 335), 8230);
+    }
+
+    /// The closed form equals a simulation of one frame after the other.
+    #[test]
+    fn exact_ideal_is_what_single_frames_do() {
+        let mut r = Stream::new(1, 0, Purpose::Test);
+        for _ in 0..2000 {
+            let rates: Vec<f64> =
+                (0..1 + r.below(6)).map(|_| [10.0, 25.0, 100.0, 400.0][r.below(4) as usize]).collect();
+            let p = path(&rates, Time::from_ns(500));
+            let bytes = 1 + r.below(9000);
+            let (payload, header) = (1000, 48);
+            let frames = bytes.div_ceil(payload);
+            let mut ready = vec![0.0; frames as usize];
+            for (rate, delay) in &p.hops {
+                let mut free: f64 = 0.0;
+                for (k, at) in ready.iter_mut().enumerate() {
+                    let left = bytes - k as u64 * payload;
+                    let len = (left.min(payload) + header).max(64);
+                    free = free.max(*at) + transmission(*rate, len);
+                    *at = free + delay.as_ps() as f64;
+                }
+            }
+            let last = ready.last().unwrap().round() as u64;
+            let is = p.exact_ideal(Bytes::new(bytes), payload, header, 64).as_ps();
+            assert!(is.abs_diff(last) <= 1, "{rates:?} {bytes}: {is} {last}");
+        }
+    }
+
+    #[test]
+    fn groups() {
+        let flows: Vec<Finished> = (1..=1000u64)
+            .map(|i| Finished {
+                bytes: Bytes::new(i * 100),
+                time: Time::from_ns(i * 10),
+                ideal: Time::from_ns(1000),
+            })
+            .collect();
+        let twenty = by_size(&flows, Bins::Equal(20));
+        assert_eq!(twenty.len(), 20);
+        assert!(twenty.iter().all(|g| g.flows == 50));
+        assert_eq!(twenty[0].sizes, (Bytes::new(100), Bytes::new(5000)));
+        assert!((twenty[19].slowdown[0] - 9.76).abs() < 1e-9);
+        let decades = by_size(&flows, Bins::Decades);
+        assert_eq!(decades.iter().map(|g| g.flows).collect::<Vec<_>>(), [10, 90, 900]);
+        assert_eq!(beat_ideal(&flows), 99);
+        assert!(by_size(&[], Bins::Equal(20)).is_empty());
+    }
+}

@@ -1,0 +1,309 @@
+//! Flow-size tables: the distributions of bytes per flow that data-centre studies draw from.
+//!
+//! A table is a cumulative distribution, linear between its points, as in the traffic generators of the RoCE studies:
+//! a line `bytes percent` a point, both rising, ending at 100. Four published tables are built in; any other is a file.
+
+use cnsim_scheme_api::Stream;
+
+/// A cumulative distribution of flow sizes, linear between its points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sizes {
+    /// (bytes, share of flows that are at most that large), rising; the last share is 1.
+    points: Vec<(f64, f64)>,
+}
+
+/// Why a table of flow sizes is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizesError {
+    /// Line of the table, from 1; 0 where the table as a whole is meant.
+    pub line: usize,
+    /// What is wrong.
+    pub reason: String,
+    /// What would be right.
+    pub remedy: String,
+}
+
+/// Names of the tables that are built in, each with where it comes from.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("websearch", "web search cluster, Alizadeh et al., DCTCP, SIGCOMM 2010; mean 1.71 MB"),
+    (
+        "fb-hadoop",
+        "Facebook Hadoop cluster, Roy et al., SIGCOMM 2015, as digitised for Li et al., HPCC, SIGCOMM 2019; mean 120 KB",
+    ),
+    ("ali-storage", "storage cluster of a cloud provider, 2019, published with Li et al., HPCC; mean 41 KB"),
+    ("solar", "storage network, Miao et al., Solar, SIGCOMM 2022; mean 39 KB"),
+];
+
+const WEBSEARCH: &[(u32, f64)] = &[
+    (0, 0.0),
+    (10_000, 15.0),
+    (20_000, 20.0),
+    (30_000, 30.0),
+    (50_000, 40.0),
+    (80_000, 53.0),
+    (200_000, 60.0),
+    (1_000_000, 70.0),
+    (2_000_000, 80.0),
+    (5_000_000, 90.0),
+    (10_000_000, 97.0),
+    (30_000_000, 100.0),
+];
+
+const FB_HADOOP: &[(u32, f64)] = &[
+    (0, 0.0),
+    (100, 1.0),
+    (200, 2.0),
+    (300, 5.0),
+    (350, 15.0),
+    (400, 20.0),
+    (500, 30.0),
+    (600, 40.0),
+    (700, 50.0),
+    (1_000, 60.0),
+    (2_000, 67.0),
+    (7_000, 70.0),
+    (30_000, 72.0),
+    (50_000, 82.0),
+    (80_000, 87.0),
+    (120_000, 90.0),
+    (300_000, 95.0),
+    (1_000_000, 97.5),
+    (2_000_000, 99.0),
+    (10_000_000, 100.0),
+];
+
+const ALI_STORAGE: &[(u32, f64)] = &[
+    (0, 0.0),
+    (4_000, 22.93),
+    (8_000, 69.21),
+    (16_000, 80.61),
+    (32_000, 90.47),
+    (64_000, 93.53),
+    (128_000, 96.77),
+    (256_000, 97.53),
+    (2_000_000, 100.0),
+];
+
+const SOLAR: &[(u32, f64)] = &[
+    (0, 0.0),
+    (4_095, 0.001),
+    (4_096, 30.0),
+    (16_383, 35.0),
+    (16_384, 50.0),
+    (65_535, 60.0),
+    (65_536, 95.0),
+    (262_144, 100.0),
+];
+
+/// Largest flow that a table may name, bytes: a terabyte.
+const LARGEST: f64 = 1e12;
+
+impl Sizes {
+    /// A table that is built in, by its name ([`BUILT_IN`]).
+    pub fn named(name: &str) -> Option<Self> {
+        let points = match name {
+            "websearch" => WEBSEARCH,
+            "fb-hadoop" => FB_HADOOP,
+            "ali-storage" => ALI_STORAGE,
+            "solar" => SOLAR,
+            _ => return None,
+        };
+        Some(Self { points: points.iter().map(|&(b, p)| (f64::from(b), p / 100.0)).collect() })
+    }
+
+    /// Flows of one size.
+    pub fn fixed(bytes: u64) -> Self {
+        Self { points: vec![(bytes.max(1) as f64, 1.0)] }
+    }
+
+    /// Reads a table: a line `bytes percent` a point; blank lines and what follows a `#` do not count.
+    ///
+    /// # Errors
+    /// A line that is not two numbers, sizes or shares that fall, shares outside 0 to 100 %, a table that is empty or
+    /// does not end at 100 %.
+    pub fn parse(text: &str) -> Result<Self, SizesError> {
+        let bad = |line: usize, reason: String, remedy: &str| {
+            Err(SizesError { line, reason, remedy: remedy.to_string() })
+        };
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        let mut last = 0;
+        for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            let words: Vec<&str> = line
+                .split('#')
+                .next()
+                .unwrap_or("")
+                .split([' ', '\t', ','])
+                .filter(|w| !w.is_empty())
+                .collect();
+            if words.is_empty() {
+                continue;
+            }
+            let number = i + 1;
+            let numbers: Vec<f64> =
+                words.iter().filter_map(|w| w.parse::<f64>().ok()).filter(|v| v.is_finite()).collect();
+            let (&[bytes, percent], 2) = (&numbers[..], words.len()) else {
+                return bad(number, format!("`{}` is not two numbers", line.trim()), "write `bytes percent`");
+            };
+            if !(0.0..=LARGEST).contains(&bytes) {
+                return bad(number, format!("{bytes} bytes are out of range"), "allowed: 0 to 1e12 bytes");
+            }
+            if !(0.0..=100.0).contains(&percent) {
+                return bad(number, format!("{percent} % is out of range"), "allowed: 0 to 100 %");
+            }
+            if let Some(&(b, p)) = points.last()
+                && (bytes < b || percent / 100.0 < p || (bytes, percent / 100.0) == (b, p))
+            {
+                return bad(
+                    number,
+                    format!("`{}` does not rise above the line before", line.trim()),
+                    "sizes and cumulative percentages rise from line to line",
+                );
+            }
+            points.push((bytes, percent / 100.0));
+            last = number;
+        }
+        match points.last() {
+            None => {
+                bad(0, "the table has no points".into(), "write a line `bytes percent` a point, up to 100 %")
+            }
+            Some(&(_, p)) if p != 1.0 => bad(
+                last,
+                format!("the table ends at {} %", p * 100.0),
+                "the last line names the largest size, with 100 %",
+            ),
+            Some(&(b, _)) if b < 1.0 => {
+                bad(last, "all flows have no bytes".into(), "the largest size is at least 1 byte")
+            }
+            Some(_) => Ok(Self { points }),
+        }
+    }
+
+    /// Bytes below which the share `u` of all flows lies, at least 1; `u` in [0, 1).
+    pub fn at(&self, u: f64) -> u64 {
+        let i = self.points.partition_point(|&(_, p)| p <= u).min(self.points.len() - 1);
+        let (b, p) = self.points[i];
+        let (below, from) = match i.checked_sub(1) {
+            Some(j) => self.points[j],
+            // What lies below the first point is of its size.
+            None => (b, 0.0),
+        };
+        let share = if p > from { ((u - from) / (p - from)).clamp(0.0, 1.0) } else { 1.0 };
+        ((below + (b - below) * share) as u64).max(1)
+    }
+
+    /// Draws a size.
+    pub fn draw(&self, stream: &mut Stream) -> u64 {
+        self.at(stream.uniform())
+    }
+
+    /// Share of flows of at most `bytes`.
+    pub fn share_up_to(&self, bytes: f64) -> f64 {
+        let i = self.points.partition_point(|&(b, _)| b <= bytes);
+        let Some(&(b, p)) = self.points.get(i) else { return 1.0 };
+        match i.checked_sub(1) {
+            Some(j) => {
+                let (below, from) = self.points[j];
+                from + (p - from) * (bytes - below) / (b - below)
+            }
+            None => 0.0,
+        }
+    }
+
+    /// Mean size, bytes, of the distribution that is linear between the points.
+    pub fn mean(&self) -> f64 {
+        let first = self.points.first().map_or(0.0, |&(b, p)| b * p);
+        let rest = self.points.windows(2).map(|w| (w[1].1 - w[0].1) * (w[0].0 + w[1].0) / 2.0);
+        first + rest.sum::<f64>()
+    }
+
+    /// Mean bytes on the wire where every frame carries `payload` bytes and `header` more.
+    pub fn mean_on_wire(&self, payload: u64, header: u64) -> f64 {
+        let step = payload.max(1) as f64;
+        let largest = self.points.last().map_or(0.0, |p| p.0);
+        // A flow has more than k frames where it is larger than k payloads.
+        let (mut frames, mut k) = (0.0, 0.0);
+        while k * step < largest {
+            frames += if k == 0.0 { 1.0 } else { 1.0 - self.share_up_to(k * step) };
+            k += 1.0;
+        }
+        self.mean() + frames * header as f64
+    }
+
+    /// The points: (bytes, cumulative share).
+    pub fn points(&self) -> &[(f64, f64)] {
+        &self.points
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::Purpose;
+
+    /// Means as derived from the published points, in bytes.
+    #[test]
+    fn means_of_the_published_tables() {
+        let near = |name: &str, mean: f64| {
+            let is = Sizes::named(name).unwrap().mean();
+            assert!((is - mean).abs() < 1.0, "{name}: {is}");
+        };
+        near("websearch", 1_711_250.0);
+        near("fb-hadoop", 120_421.0);
+        near("ali-storage", 40_870.0);
+        near("solar", 39_424.0);
+        assert!(BUILT_IN.iter().all(|(n, _)| Sizes::named(n).is_some()));
+    }
+
+    #[test]
+    fn draws_follow_the_table() {
+        for (name, _) in BUILT_IN {
+            let table = Sizes::named(name).unwrap();
+            let mut stream = Stream::new(3, 0, Purpose::Test);
+            let mut drawn: Vec<u64> = (0..40_000).map(|_| table.draw(&mut stream)).collect();
+            drawn.sort_unstable();
+            // Kolmogorov-Smirnov: the largest distance, against the 99.9 % point 1.95 / sqrt(n). A drawn size is rounded
+            // down, so it stands for sizes up to one byte more.
+            let n = drawn.len() as f64;
+            let mut worst: f64 = 0.0;
+            for (i, &b) in drawn.iter().enumerate() {
+                if drawn.get(i + 1) != Some(&b) {
+                    worst = worst.max(((i + 1) as f64 / n - table.share_up_to(b as f64 + 1.0)).abs());
+                }
+            }
+            assert!(worst < 1.95 / n.sqrt(), "{name}: {worst}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused_by_line() {
+        let line = |text: &str| Sizes::parse(text).map_err(|e| e.line).unwrap_err();
+        assert_eq!(line(""), 0);
+        assert_eq!(line("# nothing\n\n"), 0);
+        assert_eq!(line("0 0\n100\n"), 2);
+        assert_eq!(line("0 0\n100 x\n"), 2);
+        assert_eq!(line("0 0\n100 NaN\n"), 2);
+        assert_eq!(line("0 0\n100 50\n90 100\n"), 3);
+        assert_eq!(line("0 0\n100 50\n200 40\n"), 3);
+        assert_eq!(line("0 0\n100 50\n200 101\n"), 3);
+        assert_eq!(line("0 0\n100 50\n"), 2);
+        assert_eq!(line("-1 0\n100 100\n"), 1);
+        assert_eq!(line("0 100\n"), 1);
+        assert!(Sizes::parse("\u{feff}0 0\n100 50 # half\n\n200\t100\n").is_ok());
+    }
+
+    #[test]
+    fn headers_on_the_wire() {
+        // 2500 bytes in frames of 1000: three headers.
+        assert_eq!(Sizes::fixed(2500).mean_on_wire(1000, 48), 2500.0 + 3.0 * 48.0);
+        // Uniform from 0 to 2000: half the flows have one frame, half have two.
+        let uniform = Sizes::parse("0 0\n2000 100").unwrap();
+        assert!((uniform.mean_on_wire(1000, 48) - (1000.0 + 1.5 * 48.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_first_point_above_zero_is_a_size_of_its_own() {
+        let t = Sizes::parse("64 50\n128 100").unwrap();
+        assert_eq!((t.at(0.0), t.at(0.49), t.at(0.75)), (64, 64, 96));
+        assert_eq!(Sizes::fixed(10).at(0.999), 10);
+    }
+}

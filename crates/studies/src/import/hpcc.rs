@@ -1,0 +1,604 @@
+//! Files of the ns-3 fork that Li et al., *HPCC*, SIGCOMM 2019, published, and that most RoCE studies descend from.
+//!
+//! * Topology: `nodes switches links`, the numbers of the switches, then `a b rate delay error_rate` a link. SimAI's has
+//!   another first line, `nodes gpus_per_server nvswitches switches links gpu_type`; its NVSwitches are switches here.
+//! * Flows: their number, then `src dst class dst_port bytes start` a flow, start in seconds.
+//! * Configuration: `KEY value ...` a line.
+//!
+//! This file is long because a configuration has many keys. A count that is smaller than the lines that follow is legal, as in the fork, which reads that many and no more.
+
+use super::{Fabric, FabricLink, FileFlow, ImportError, error, lines, seconds, word};
+use cnsim_units::{Bytes, Rate, Time};
+use std::collections::BTreeSet;
+
+/// Most nodes, links and flows that a file may announce.
+const MOST: u64 = 50_000_000;
+
+fn count(line: usize, words: &[&str], at: usize, what: &str) -> Result<usize, ImportError> {
+    let n: u64 = word(line, words, at, what)?;
+    if n > MOST {
+        return Err(error(line, format!("{n} is too many for {what}"), format!("at most {MOST} are read")));
+    }
+    Ok(n as usize)
+}
+
+/// Reads a topology of the fork, or one with SimAI's header.
+///
+/// # Errors
+/// The first line that is not of the format, fewer links than announced, a link to a node that is not there or to itself,
+/// a rate or delay that is none, a link that loses frames (cnsim's do not).
+pub fn topology(text: &str) -> Result<Fabric, ImportError> {
+    let mut lines = lines(text);
+    let head = "the first line is `nodes switches links`, or `nodes gpus_per_server nvswitches switches links gpu_type`";
+    let Some((at, first)) = lines.next() else { return Err(error(0, "the file is empty", head)) };
+    let simai = first.len() >= 6;
+    if !simai && first.len() != 3 {
+        return Err(error(at, format!("{} words in the first line", first.len()), head));
+    }
+    let nodes = count(at, &first, 0, "the number of nodes")?;
+    let switches = if simai {
+        count(at, &first, 2, "the number of NVSwitches")? + count(at, &first, 3, "the number of switches")?
+    } else {
+        count(at, &first, 1, "the number of switches")?
+    };
+    let links = count(at, &first, if simai { 4 } else { 2 }, "the number of links")?;
+    if nodes > 70_000 || switches > nodes {
+        return Err(error(
+            at,
+            format!("{nodes} nodes, {switches} of them switches"),
+            "at most 70,000 nodes are possible",
+        ));
+    }
+    let mut is_switch = BTreeSet::new();
+    while is_switch.len() < switches {
+        let Some((at, words)) = lines.next() else {
+            return Err(error(
+                0,
+                format!("{switches} switches are announced and {} listed", is_switch.len()),
+                head,
+            ));
+        };
+        for i in 0..words.len() {
+            let id: usize = word(at, &words, i, "the number of a switch")?;
+            if id >= nodes {
+                return Err(error(
+                    at,
+                    format!("switch {id}: there are nodes 0 to {}", nodes - 1),
+                    "number them from 0",
+                ));
+            }
+            if !is_switch.insert(id) {
+                return Err(error(at, format!("switch {id} is listed twice"), "list each switch once"));
+            }
+        }
+        if is_switch.len() > switches {
+            return Err(error(at, format!("more than the {switches} switches announced"), head));
+        }
+    }
+    let name = |id: usize| if is_switch.contains(&id) { format!("S{id}") } else { format!("H{id}") };
+    let mut fabric = Fabric {
+        hosts: (0..nodes).filter(|n| !is_switch.contains(n)).map(name).collect(),
+        switches: (0..nodes).filter(|n| is_switch.contains(n)).map(name).collect(),
+        links: Vec::with_capacity(links.min(1 << 20)),
+    };
+    for _ in 0..links {
+        let Some((at, words)) = lines.next() else {
+            let reason = format!("{links} links are announced and {} listed", fabric.links.len());
+            return Err(error(0, reason, "correct the count in the first line, or add the links"));
+        };
+        let (a, b): (usize, usize) = (word(at, &words, 0, "a node")?, word(at, &words, 1, "a node")?);
+        if let Some(bad) = [a, b].into_iter().find(|n| *n >= nodes) {
+            return Err(error(
+                at,
+                format!("node {bad}: there are nodes 0 to {}", nodes - 1),
+                "name two of them",
+            ));
+        }
+        if a == b {
+            return Err(error(at, format!("node {a} is linked to itself"), "name two different nodes"));
+        }
+        let rate: Rate = word(at, &words, 2, "a rate such as 100Gbps")?;
+        let delay: Time = word(at, &words, 3, "a delay such as 1000ns")?;
+        if rate <= Rate::ZERO {
+            return Err(error(at, "the link has no rate", "write for example 100Gbps"));
+        }
+        if words.len() > 4 {
+            let loss: f64 = word(at, &words, 4, "an error rate")?;
+            if loss != 0.0 {
+                return Err(error(
+                    at,
+                    format!("the link loses a share {loss} of its frames"),
+                    "links of cnsim lose none: write 0",
+                ));
+            }
+        }
+        fabric.links.push(FabricLink { a: name(a), b: name(b), rate, delay });
+    }
+    Ok(fabric)
+}
+
+/// Reads flows of the fork; `fabric` knows the hosts. They come in the order of the file, which the fork wants to be that of
+/// their starts.
+///
+/// # Errors
+/// The first line that is not of the format, fewer flows than announced, a flow to itself, of or to a host that is not there,
+/// of 0 bytes, or that starts before the flow above it.
+pub fn flows(text: &str, fabric: &Fabric) -> Result<Vec<FileFlow>, ImportError> {
+    let mut lines = lines(text);
+    let head = "the first line is the number of flows";
+    let Some((at, first)) = lines.next() else { return Err(error(0, "the file is empty", head)) };
+    if first.len() != 1 {
+        return Err(error(at, format!("{} words in the first line", first.len()), head));
+    }
+    let announced = count(at, &first, 0, "the number of flows")?;
+    let hosts: BTreeSet<&str> = fabric.hosts.iter().map(String::as_str).collect();
+    let mut out: Vec<FileFlow> = Vec::new();
+    for _ in 0..announced {
+        let Some((line, words)) = lines.next() else {
+            let reason = format!("{announced} flows are announced and {} listed", out.len());
+            return Err(error(0, reason, "correct the count in the first line, or add the flows"));
+        };
+        let host = |i: usize| -> Result<String, ImportError> {
+            let id: u32 = word(line, &words, i, "the number of a host")?;
+            let name = format!("H{id}");
+            if hosts.contains(name.as_str()) {
+                return Ok(name);
+            }
+            let is =
+                if fabric.switches.contains(&format!("S{id}")) { "a switch" } else { "not in the topology" };
+            Err(error(line, format!("node {id} is {is}"), "flows lead from host to host"))
+        };
+        let (src, dst) = (host(0)?, host(1)?);
+        let class: u8 = word(line, &words, 2, "a priority class")?;
+        if class > 7 {
+            return Err(error(line, format!("class {class}"), "there are classes 0 to 7"));
+        }
+        let _port: u32 = word(line, &words, 3, "a port number")?;
+        let bytes: u64 = word(line, &words, 4, "a number of bytes")?;
+        let start = seconds(line, words.get(5).copied().unwrap_or(""))?;
+        if src == dst {
+            return Err(error(line, format!("a flow from {src} to itself"), "name two different hosts"));
+        }
+        if bytes == 0 {
+            return Err(error(line, "a flow of 0 bytes", "a flow has at least 1 byte"));
+        }
+        if let Some(before) = out.last().filter(|f| f.start > start) {
+            let reason = format!("the flow starts before that of line {}", before.line);
+            return Err(error(
+                line,
+                reason,
+                "sort the flows by their start, which is how the fork reads them",
+            ));
+        }
+        out.push(FileFlow { line, src, dst, class, bytes: Bytes::new(bytes), start });
+    }
+    Ok(out)
+}
+
+/// A configuration file of the fork: its lines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    entries: Vec<Entry>,
+}
+
+/// A line of a configuration.
+#[derive(Clone, Debug, PartialEq)]
+struct Entry {
+    line: usize,
+    key: String,
+    values: Vec<String>,
+}
+
+/// What a configuration comes to in cnsim: keys of a scenario, the files that it names, and what it says that changes nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Translated {
+    /// Dotted keys with their values, as TOML writes them.
+    pub keys: Vec<(String, String)>,
+    /// Topology file, as the configuration names it.
+    pub topology: String,
+    /// Flow file, as the configuration names it.
+    pub flows: String,
+    /// When it stops, by the clock of the flow file.
+    pub stop: Time,
+    /// Scheme.
+    pub scheme: String,
+    /// What was left out, each with the reason.
+    pub notes: Vec<String>,
+}
+
+impl Config {
+    /// Reads the lines.
+    ///
+    /// # Errors
+    /// A key that stands twice, or without a value.
+    pub fn parse(text: &str) -> Result<Self, ImportError> {
+        let mut config = Self::default();
+        for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
+            let values: Vec<String> = words[1..].iter().map(|w| (*w).to_string()).collect();
+            let fault = if values.is_empty() {
+                Some(("has no value".to_string(), "write `KEY value`"))
+            } else {
+                let before = config.entries.iter().find(|e| e.key == words[0]);
+                before.map(|e| (format!("stands in line {} already", e.line), "write each key once"))
+            };
+            if let Some((reason, remedy)) = fault {
+                let key = words[0].to_string();
+                return Err(ImportError { line, key, reason, remedy: remedy.into() });
+            }
+            config.entries.push(Entry { line, key: words[0].into(), values });
+        }
+        Ok(config)
+    }
+
+    /// What it comes to.
+    ///
+    /// # Errors
+    /// A key that cnsim does not know, a value that is none, and whatever it asks for that cnsim has not.
+    pub fn translate(&self) -> Result<Translated, ImportError> {
+        let mut t = Translated::default();
+        for e in &self.entries {
+            e.translate(&mut t)?;
+        }
+        if t.scheme.is_empty() {
+            t.scheme = "dcqcn".into();
+        }
+        if t.scheme == "dcqcn" {
+            let readings =
+                READINGS.iter().map(|(key, value)| (format!("scheme.params.{key}"), format!("\"{value}\"")));
+            t.keys.extend(readings);
+        } else {
+            t.keys.retain(|k| !k.0.starts_with("scheme."));
+        }
+        for (key, is) in [("TOPOLOGY_FILE", t.topology.is_empty()), ("FLOW_FILE", t.flows.is_empty())] {
+            if is {
+                let remedy = format!("name the file: {key} topology.txt");
+                return Err(ImportError { line: 0, key: key.into(), reason: "is missing".into(), remedy });
+            }
+        }
+        if t.stop == Time::ZERO {
+            let reason = "is missing".to_string();
+            let remedy = "say when the run ends, in seconds".to_string();
+            return Err(ImportError { line: 0, key: "SIMULATOR_STOP_TIME".into(), reason, remedy });
+        }
+        Ok(t)
+    }
+}
+
+impl Entry {
+    fn error(&self, reason: impl Into<String>, remedy: impl Into<String>) -> ImportError {
+        ImportError { line: self.line, key: self.key.clone(), reason: reason.into(), remedy: remedy.into() }
+    }
+
+    /// Its only value.
+    fn one(&self) -> Result<&str, ImportError> {
+        match &self.values[..] {
+            [one] => Ok(one),
+            many => Err(self.error(format!("has {} values", many.len()), "write one value")),
+        }
+    }
+
+    fn number(&self) -> Result<f64, ImportError> {
+        let text = self.one()?;
+        let value = text.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
+        value.ok_or_else(|| self.error(format!("`{text}` is not a number"), "write a number from 0 on"))
+    }
+
+    fn rate(&self) -> Result<Rate, ImportError> {
+        let text = self.one()?;
+        text.parse().map_err(|_| self.error(format!("`{text}` is not a rate"), "write for example 100Gb/s"))
+    }
+
+    /// `n rate value rate value ...`: values by link rate, in Gb/s.
+    fn by_rate(&self) -> Result<Vec<(f64, f64)>, ImportError> {
+        let numbers: Vec<f64> = self.values.iter().filter_map(|v| v.parse().ok()).collect();
+        let pairs: Vec<(f64, f64)> =
+            numbers.get(1..).unwrap_or(&[]).chunks_exact(2).map(|c| (c[0] / 1e9, c[1])).collect();
+        let good = numbers.len() == self.values.len()
+            && numbers
+                .first()
+                .is_some_and(|n| *n == pairs.len() as f64 && numbers.len() == 2 * pairs.len() + 1);
+        if good && !pairs.is_empty() && pairs.iter().all(|p| p.0 > 0.0 && p.1 >= 0.0) {
+            Ok(pairs)
+        } else {
+            Err(self.error("is not `n rate value rate value ...`", "write for example 1 100000000000 400"))
+        }
+    }
+
+    /// The value at the slowest rate, in Gb/s, of a map in which values grow as rates do.
+    fn scaled(&self) -> Result<(f64, f64), ImportError> {
+        let all = self.by_rate()?;
+        let slowest = all.iter().copied().fold(all[0], |a, b| if b.0 < a.0 { b } else { a });
+        let per_rate = slowest.1 / slowest.0;
+        if all.iter().any(|(rate, value)| (value / rate - per_rate).abs() > 1e-9 * per_rate) {
+            let remedy = format!("write {per_rate} times the rate in Gb/s for every rate");
+            return Err(self.error("does not grow as the rate does, which cnsim has not", remedy));
+        }
+        Ok(slowest)
+    }
+
+    fn translate(&self, t: &mut Translated) -> Result<(), ImportError> {
+        let mut put = |key: &str, value: String| t.keys.push((key.to_string(), value));
+        let flag = |want: f64, has: &str| -> Result<(), ImportError> {
+            if self.number()? == want {
+                return Ok(());
+            }
+            Err(self.error(
+                format!("{} asks for {has}, which cnsim has not", self.one()?),
+                format!("write {want}"),
+            ))
+        };
+        let micros = |v: f64| format!("\"{v} us\"");
+        match self.key.as_str() {
+            "CC_MODE" => match self.number()? as u32 {
+                1 => t.scheme = "dcqcn".into(),
+                0 => t.scheme = "none".into(),
+                mode => {
+                    let name = match mode {
+                        3 => "HPCC",
+                        7 => "TIMELY",
+                        8 => "DCTCP",
+                        10 => "HPCC-PINT",
+                        _ => "no scheme that is known",
+                    };
+                    let reason = format!("{mode} is {name}, which cnsim has not");
+                    return Err(self.error(reason, "write 1 (DCQCN), or 0 for no scheme"));
+                }
+            },
+            "TOPOLOGY_FILE" => t.topology = self.one()?.into(),
+            "FLOW_FILE" => t.flows = self.one()?.into(),
+            "SIMULATOR_STOP_TIME" => {
+                t.stop = seconds(self.line, self.one()?)
+                    .map_err(|e| ImportError { key: self.key.clone(), ..e })?;
+            }
+            "PACKET_PAYLOAD_SIZE" => {
+                let payload = self.number()?;
+                if !(16.0..=9168.0).contains(&payload) {
+                    return Err(self.error(format!("{payload} bytes"), "allowed: 16 to 9168 bytes"));
+                }
+                put("workload.frame", format!("\"{} B\"", payload as u64 + HEADER));
+                put("workload.header", format!("\"{HEADER} B\""));
+            }
+            "BUFFER_SIZE" => put("switch.capacity", format!("\"{} MB\"", self.number()?)),
+            "ALPHA_RESUME_INTERVAL" => put("scheme.params.alpha_period", micros(self.number()?)),
+            "RATE_DECREASE_INTERVAL" => put("scheme.params.cut_period", micros(self.number()?)),
+            "RP_TIMER" => put("scheme.params.time_reset", micros(self.number()?)),
+            "EWMA_GAIN" => put("scheme.params.g", format!("{}", self.number()?)),
+            "FAST_RECOVERY_TIMES" => put("scheme.params.threshold", format!("{}", self.number()? as u32)),
+            "RATE_AI" => put("scheme.params.ai_rate", format!("\"{}\"", self.rate()?)),
+            "RATE_HAI" => put("scheme.params.hai_rate", format!("\"{}\"", self.rate()?)),
+            "MIN_RATE" => put("scheme.params.min_rate", format!("\"{}\"", self.rate()?)),
+            "CLAMP_TARGET_RATE" => {
+                put("scheme.params.clamp_tgt_rate", (self.number()? != 0.0).to_string());
+            }
+            "KMIN_MAP" | "KMAX_MAP" => {
+                let (rate, value) = self.scaled()?;
+                let key = if self.key == "KMIN_MAP" { "k_min" } else { "k_max" };
+                put(&format!("scheme.params.{key}"), format!("\"{value} KB\""));
+                if key == "k_min" {
+                    put("scheme.params.k_rate", format!("\"{}\"", Rate::from_gbps(rate)));
+                }
+            }
+            "PMAX_MAP" => {
+                let all = self.by_rate()?;
+                let (_, first) = all[0];
+                if all.iter().any(|p| p.1 != first) {
+                    return Err(self.error(
+                        "differs from rate to rate, which cnsim has not",
+                        "write the same for all rates",
+                    ));
+                }
+                put("scheme.params.p_max", format!("{first}"));
+            }
+            "ENABLE_QCN" => flag(1.0, "switches that do not mark")?,
+            "HAS_WIN" => flag(0.0, "a window beside the rate")?,
+            "ERROR_RATE_PER_LINK" => flag(0.0, "links that lose frames")?,
+            "ENABLE_TRACE" => flag(0.0, "a trace of every packet")?,
+            "L2_BACK_TO_ZERO" => flag(0.0, "transfers that begin anew after a loss")?,
+            "LINK_DOWN" => {
+                if self.values.iter().any(|v| v.parse() != Ok(0.0)) {
+                    return Err(self.error("asks for a link that fails, which cnsim has not", "write 0 0 0"));
+                }
+            }
+            "USE_DYNAMIC_PFC_THRESHOLD" => t.notes.push(format!(
+                "line {}: {}: PFC by a share of the free memory is not modelled; PAUSE is off",
+                self.line, self.key
+            )),
+            key if OF_OTHER_MODES.contains(&key) => {
+                self.one()?;
+            }
+            key if OUTPUTS.contains(&key) => {
+                t.notes.push(format!("line {}: {key}: cnsim writes its own files", self.line));
+            }
+            _ => {
+                let known = KNOWN.iter().chain(OF_OTHER_MODES).chain(OUTPUTS).copied();
+                let near = crate::text::nearest(&self.key, known);
+                let remedy = near.map_or_else(
+                    || "remove the line if the run does not need it".into(),
+                    |n| format!("did you mean {n}?"),
+                );
+                return Err(self.error("is not a key that cnsim knows", remedy));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that every frame of the fork carries beside its payload: Ethernet 14, IPv4 20, UDP 8, sequence number and class 6.
+pub const HEADER: u64 = 48;
+
+/// How the fork reads DCQCN where its configuration has no key for it: marks are echoed on every acknowledgement, cuts come by a
+/// clock, stages count expiries of the timer before this one, there is no byte counter, and steps do not grow.
+const READINGS: &[(&str, &str)] = &[
+    ("cnp_interval", "0 s"),
+    ("alpha_update", "periodic"),
+    ("cut_when", "periodic"),
+    ("stages", "timer"),
+    ("stage_test", "before"),
+    ("hai_step", "fixed"),
+    ("byte_reset", "off"),
+];
+
+/// Keys that concern schemes other than DCQCN, or acknowledgements, which cnsim's DCQCN does without.
+const OF_OTHER_MODES: &[&str] = &[
+    "DCTCP_RATE_AI",
+    "GLOBAL_T",
+    "VAR_WIN",
+    "FAST_REACT",
+    "U_TARGET",
+    "MI_THRESH",
+    "INT_MULTI",
+    "MULTI_RATE",
+    "SAMPLE_FEEDBACK",
+    "PINT_LOG_BASE",
+    "PINT_PROB",
+    "RATE_BOUND",
+    "ACK_HIGH_PRIO",
+    "L2_CHUNK_SIZE",
+    "L2_ACK_INTERVAL",
+    "PAUSE_TIME",
+    "DATA_RATE",
+    "LINK_DELAY",
+];
+
+/// Keys that name files which the fork writes, or say what goes into them.
+const OUTPUTS: &[&str] = &[
+    "TRACE_FILE",
+    "TRACE_OUTPUT_FILE",
+    "FCT_OUTPUT_FILE",
+    "PFC_OUTPUT_FILE",
+    "QLEN_MON_FILE",
+    "QLEN_MON_START",
+    "QLEN_MON_END",
+];
+
+/// The other keys.
+const KNOWN: &[&str] = &[
+    "CC_MODE",
+    "TOPOLOGY_FILE",
+    "FLOW_FILE",
+    "SIMULATOR_STOP_TIME",
+    "PACKET_PAYLOAD_SIZE",
+    "BUFFER_SIZE",
+    "ALPHA_RESUME_INTERVAL",
+    "RATE_DECREASE_INTERVAL",
+    "RP_TIMER",
+    "EWMA_GAIN",
+    "FAST_RECOVERY_TIMES",
+    "RATE_AI",
+    "RATE_HAI",
+    "MIN_RATE",
+    "CLAMP_TARGET_RATE",
+    "KMIN_MAP",
+    "KMAX_MAP",
+    "PMAX_MAP",
+    "ENABLE_QCN",
+    "HAS_WIN",
+    "ERROR_RATE_PER_LINK",
+    "ENABLE_TRACE",
+    "L2_BACK_TO_ZERO",
+    "LINK_DOWN",
+    "USE_DYNAMIC_PFC_THRESHOLD",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAR: &str =
+        "4 1 3\n0\n0 1 100Gbps 0.001ms 0\n0 2 100Gbps 1000ns 0\n0 3 25Gbps 1us 0\n0 9 1Gbps 1us 0\n";
+
+    #[test]
+    fn a_topology_is_read_up_to_its_count() {
+        let fabric = topology(STAR).unwrap();
+        assert_eq!(fabric.hosts, ["H1", "H2", "H3"]);
+        assert_eq!(fabric.switches, ["S0"]);
+        assert_eq!(fabric.links.len(), 3);
+        assert_eq!(fabric.links[2].rate, Rate::from_gbps(25.0));
+        assert!(fabric.links.iter().all(|l| l.delay == Time::from_us(1) && l.a == "S0"));
+        let simai = topology(
+            "4 2 1 1 3 H100\n2 3\n0 2 2400Gbps 0.000025ms 0\n1 2 2400Gbps 25ns 0\n2 3 1Gbps 1us 0\n",
+        );
+        let simai = simai.unwrap();
+        assert_eq!((simai.hosts.len(), &simai.switches[..]), (2, &["S2".to_string(), "S3".to_string()][..]));
+        assert_eq!(simai.links[0].delay, simai.links[1].delay);
+    }
+
+    #[test]
+    fn what_is_no_topology_is_refused_by_line() {
+        let line = |text: &str| topology(text).unwrap_err().line;
+        assert_eq!(line(""), 0);
+        assert_eq!(line("4 1\n"), 1);
+        assert_eq!(line("99999999 1 1\n"), 1);
+        assert_eq!(line("4 1 9999999999999\n"), 1);
+        assert_eq!(line("4 1 3\n7\n"), 2);
+        assert_eq!(line("4 2 3\n1 1\n"), 2);
+        assert_eq!(line("4 2 3\n1\n"), 0);
+        assert_eq!(line("4 1 1\n0\n0 0 1Gbps 1us 0\n"), 3);
+        assert_eq!(line("4 1 1\n0\n0 4 1Gbps 1us 0\n"), 3);
+        assert_eq!(line("4 1 1\n0\n0 1 1Gbps\n"), 3);
+        assert_eq!(line("4 1 1\n0\n0 1 quick 1us 0\n"), 3);
+        assert_eq!(line("4 1 1\n0\n0 1 1Gbps 1us 0.01\n"), 3);
+        assert_eq!(line("4 1 2\n0\n0 1 1Gbps 1us 0\n"), 0);
+    }
+
+    #[test]
+    fn flows_are_read_up_to_their_count() {
+        let fabric = topology(STAR).unwrap();
+        let text = "2\n2 1 3 100 200000000 2\n3 1 3 100 5 2.000000034\n3 1 3 100 7 1\n";
+        let read = flows(text, &fabric).unwrap();
+        assert_eq!(read.len(), 2);
+        assert_eq!((read[1].src.as_str(), read[1].bytes, read[1].class), ("H3", Bytes::new(5), 3));
+        assert_eq!(read[1].start, Time::from_ns(2_000_000_034));
+        let line = |text: &str| flows(text, &fabric).unwrap_err().line;
+        assert_eq!(line(""), 0);
+        assert_eq!(line("x\n"), 1);
+        assert_eq!(line("2\n2 1 3 100 5 2\n"), 0);
+        for bad in [
+            "2 2 3 100 5 2",
+            "2 0 3 100 5 2",
+            "2 8 3 100 5 2",
+            "2 1 9 100 5 2",
+            "2 1 3 100 0 2",
+            "2 1 3 100 5 x",
+            "2 1 3 100 5",
+        ] {
+            assert_eq!(line(&format!("1\n{bad}\n")), 2, "{bad}");
+        }
+        assert_eq!(line("2\n2 1 3 100 5 2\n2 1 3 100 5 1.5\n"), 3);
+    }
+
+    #[test]
+    fn a_configuration_comes_to_keys() {
+        let text = "CC_MODE 1\nTOPOLOGY_FILE mix/fat.txt\nFLOW_FILE mix/flow.txt\nSIMULATOR_STOP_TIME 2.02\n\
+                    PACKET_PAYLOAD_SIZE 1000\nRATE_AI 20Mb/s\nLINK_DOWN 0 0 0\nHAS_WIN 0\nENABLE_QCN 1\n\
+                    KMIN_MAP 2 100000000000 400 400000000000 1600\n";
+        let t = Config::parse(text).unwrap().translate().unwrap();
+        assert_eq!((t.topology.as_str(), t.flows.as_str()), ("mix/fat.txt", "mix/flow.txt"));
+        assert_eq!((t.stop, t.scheme.as_str()), (Time::from_ms(2020), "dcqcn"));
+        let value = |key: &str| t.keys.iter().find(|k| k.0 == key).map(|k| k.1.as_str());
+        assert_eq!(value("workload.frame"), Some("\"1048 B\""));
+        assert_eq!(value("scheme.params.ai_rate"), Some("\"0.02 Gb/s\""));
+        assert_eq!(value("scheme.params.k_min"), Some("\"400 KB\""));
+        assert_eq!(value("scheme.params.k_rate"), Some("\"100 Gb/s\""));
+        assert_eq!(value("scheme.params.cut_when"), Some("\"periodic\""));
+        let error = |line: &str| {
+            let e = Config::parse(&format!("{text}{line}\n")).and_then(|c| c.translate()).unwrap_err();
+            (e.line, e.key, e.reason)
+        };
+        assert_eq!(error("HAS_WIN 1").0, 11);
+        for bad in [
+            "CC_MODES 1",
+            "VAR_WIN",
+            "VAR_WIN 1 2",
+            "ERROR_RATE_PER_LINK 0.1",
+            "RATE_HAI x",
+            "KMAX_MAP 2 1 2",
+            "RP_TIMER -1",
+        ] {
+            let (line, key, _) = error(bad);
+            assert_eq!((line, key.as_str()), (11, bad.split(' ').next().unwrap()), "{bad}");
+        }
+        assert!(Config::parse("CC_MODE 3").unwrap().translate().unwrap_err().reason.contains("HPCC"));
+        assert_eq!(Config::parse("CC_MODE 1").unwrap().translate().unwrap_err().key, "TOPOLOGY_FILE");
+    }
+}

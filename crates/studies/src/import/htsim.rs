@@ -1,0 +1,316 @@
+//! Files of htsim: `.topo` (a fat tree of two or three tiers) and `.cm` (a connection matrix).
+//!
+//! * `.topo`: `Nodes`, `Tiers`, `Podsize`, then for each tier `Tier n` and its settings: `Downlink_speed_Gbps`, `Radix_Down`,
+//!   `Radix_Up`, `Downlink_Latency_ns`, `Switch_Latency_ns`, `Oversubscribed`, `Bundle`.
+//! * `.cm`: `Nodes n`, `Connections n`, then `src->dst [id n] start PS size BYTES` a connection, start in picoseconds.
+//!   Connections that a trigger starts need a transport's signals, which cnsim has not: they are refused by line.
+
+use super::{Fabric, FabricLink, FileFlow, ImportError, error, lines};
+use cnsim_units::{Bytes, Rate, Time};
+
+/// Settings of one tier of switches.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tier {
+    line: usize,
+    /// Rate of a link to the tier below, Gb/s.
+    speed: u64,
+    down: u64,
+    up: u64,
+    link_ns: u64,
+    bundle: u64,
+}
+
+/// Reads a `.topo` file.
+///
+/// # Errors
+/// A line that is not of the format, a tier or setting that is missing, numbers that do not make a tree, a tier with
+/// bundles or switches with a latency of their own other than 0 (set `switch.processing` in the scenario for that).
+pub fn topology(text: &str) -> Result<Fabric, ImportError> {
+    let (mut nodes, mut tiers, mut pod) = (0u64, 0u64, 0u64);
+    let mut all: Vec<Tier> = Vec::new();
+    for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
+        let key = words[0].to_ascii_lowercase();
+        let value: u64 = super::word(line, &words, 1, "a whole number")?;
+        if value > 10_000_000 {
+            return Err(error(line, format!("{value} is out of range"), "allowed: 0 to 10,000,000"));
+        }
+        if key == "tier" {
+            if value != all.len() as u64 || value > 2 {
+                return Err(error(line, format!("tier {value}"), "tiers are 0, 1 and 2, in this order"));
+            }
+            all.push(Tier { line, bundle: 1, ..Tier::default() });
+            continue;
+        }
+        match (key.as_str(), all.last_mut()) {
+            ("nodes", None) => nodes = value,
+            ("tiers", None) => tiers = value,
+            ("podsize", None) => pod = value,
+            ("downlink_speed_gbps", Some(t)) => t.speed = value,
+            ("radix_down", Some(t)) => t.down = value,
+            ("radix_up", Some(t)) => t.up = value,
+            ("downlink_latency_ns", Some(t)) => t.link_ns = value,
+            ("bundle", Some(t)) if value >= 1 => t.bundle = value,
+            // What a queue holds is the scenario's `switch.share`; oversubscription follows from the radices.
+            ("oversubscribed" | "queue_up" | "queue_down", Some(_)) => {}
+            ("switch_latency_ns", Some(_)) if value == 0 => {}
+            ("switch_latency_ns", Some(_)) => {
+                let reason = format!("a switch that takes {value} ns");
+                return Err(error(line, reason, "write 0 here and switch.processing in the scenario"));
+            }
+            _ => {
+                let remedy = "first Nodes, Tiers, Podsize; then for each tier `Tier n`, Downlink_speed_Gbps, Radix_Down, \
+                              Radix_Up, Downlink_Latency_ns, Switch_Latency_ns, Oversubscribed, Bundle";
+                return Err(error(line, format!("`{}` is not expected here", words[0]), remedy));
+            }
+        }
+    }
+    if !(2..=3).contains(&tiers) || all.len() as u64 != tiers {
+        return Err(error(
+            0,
+            format!("{tiers} tiers are announced and {} described", all.len()),
+            "describe 2 or 3",
+        ));
+    }
+    for (i, t) in all.iter().enumerate() {
+        let top = i + 1 == all.len();
+        if t.speed == 0 || t.down == 0 || (t.up == 0 && !top) || t.link_ns == 0 {
+            let remedy = "each tier has Downlink_speed_Gbps, Radix_Down, Downlink_Latency_ns, and all but the last Radix_Up";
+            return Err(error(t.line, format!("tier {i} is not complete"), remedy));
+        }
+    }
+    tree(nodes, pod, &all)
+}
+
+/// The switches and links of a tree.
+fn tree(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
+    let refused = |line: usize, reason: String| {
+        Err(error(
+            line,
+            reason,
+            "Nodes, Podsize and the radices must make a whole number of switches and links",
+        ))
+    };
+    let [tor, rest @ ..] = tiers else { return refused(0, "there is no tier".into()) };
+    let pod = if tiers.len() == 2 { nodes } else { pod };
+    if nodes == 0 || nodes > 65_535 || pod == 0 || !nodes.is_multiple_of(pod) || !pod.is_multiple_of(tor.down)
+    {
+        return refused(
+            0,
+            format!("{nodes} nodes in pods of {pod} behind switches with {} of them", tor.down),
+        );
+    }
+    let (pods, tors_a_pod) = (nodes / pod, pod / tor.down);
+    let mut fabric = Fabric { hosts: (0..nodes).map(|h| format!("H{h}")).collect(), ..Fabric::default() };
+    let link = |fabric: &mut Fabric, a: String, b: String, tier: &Tier| {
+        let (rate, delay) = (Rate::from_gbps(tier.speed as f64), Time::from_ns(tier.link_ns));
+        fabric.links.push(FabricLink { a, b, rate, delay });
+    };
+    let tors = pods * tors_a_pod;
+    fabric.switches.extend((0..tors).map(|s| format!("T{s}")));
+    for h in 0..nodes {
+        link(&mut fabric, format!("H{h}"), format!("T{}", h / tor.down), tor);
+    }
+    let [middle, core @ ..] = rest else { return refused(0, "there is one tier".into()) };
+    // Links of a switch to each one above it, one after another; with a bundle, that many side by side.
+    if middle.bundle > 1 && tor.up % middle.bundle != 0 {
+        return refused(middle.line, format!("{} uplinks in bundles of {}", tor.up, middle.bundle));
+    }
+    let above = tor.up / middle.bundle;
+    if above == 0 || tors_a_pod * middle.bundle != middle.down {
+        return refused(
+            middle.line,
+            format!(
+                "{tors_a_pod} switches below one of tier 1, in bundles of {}, and {} ports",
+                middle.bundle, middle.down
+            ),
+        );
+    }
+    fabric.switches.extend((0..pods * above).map(|s| format!("A{s}")));
+    for t in 0..tors {
+        for a in 0..above {
+            for _ in 0..middle.bundle {
+                link(&mut fabric, format!("T{t}"), format!("A{}", t / tors_a_pod * above + a), middle);
+            }
+        }
+    }
+    let Some(core) = core.first() else { return Ok(fabric) };
+    if core.bundle > 1 && middle.up % core.bundle != 0 || core.down != pods * core.bundle {
+        return refused(
+            core.line,
+            format!(
+                "{pods} pods below one of tier 2, in bundles of {}, and {} ports",
+                core.bundle, core.down
+            ),
+        );
+    }
+    let each = middle.up / core.bundle;
+    fabric.switches.extend((0..above * each).map(|s| format!("C{s}")));
+    for p in 0..pods {
+        for a in 0..above {
+            for c in 0..each {
+                for _ in 0..core.bundle {
+                    link(&mut fabric, format!("A{}", p * above + a), format!("C{}", a * each + c), core);
+                }
+            }
+        }
+    }
+    Ok(fabric)
+}
+
+/// Reads a `.cm` file; `fabric` knows the hosts.
+///
+/// # Errors
+/// The first line that is not of the format, a connection that a trigger starts, one to itself, of 0 bytes, or with a host
+/// that is not there; fewer connections than announced.
+pub fn flows(text: &str, fabric: &Fabric) -> Result<Vec<FileFlow>, ImportError> {
+    let mut announced: Option<u64> = None;
+    let mut out: Vec<FileFlow> = Vec::new();
+    let hosts = fabric.hosts.len() as u64;
+    for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
+        let Some((src, dst)) = words[0].split_once("->") else {
+            let value: u64 = super::word(line, &words, 1, "a whole number")?;
+            match words[0].to_ascii_lowercase().as_str() {
+                "nodes" if value > hosts => {
+                    let reason = format!("{value} nodes, and the topology has {hosts} hosts");
+                    return Err(error(line, reason, "give the topology that the matrix was made for"));
+                }
+                "nodes" => {}
+                "connections" => announced = Some(value),
+                "triggers" | "failures" if value == 0 => {}
+                other => {
+                    let remedy = "write Nodes, Connections, or src->dst start PICOSECONDS size BYTES";
+                    return Err(error(line, format!("`{other}` is not supported"), remedy));
+                }
+            }
+            continue;
+        };
+        let host = |text: &str| -> Result<String, ImportError> {
+            let id: u64 = text.parse().map_err(|_| {
+                error(line, format!("`{text}` is not the number of a host"), "write for example 0->1")
+            })?;
+            if id < hosts {
+                return Ok(format!("H{id}"));
+            }
+            Err(error(
+                line,
+                format!("there is no host {id}"),
+                format!("hosts are 0 to {}", hosts.saturating_sub(1)),
+            ))
+        };
+        let (src, dst) = (host(src)?, host(dst)?);
+        let (mut start, mut bytes): (Option<f64>, Option<u64>) = (None, None);
+        for (i, name) in words.iter().enumerate().skip(1).step_by(2) {
+            match *name {
+                "start" => start = Some(super::word(line, &words, i + 1, "a start in picoseconds")?),
+                "size" => bytes = Some(super::word(line, &words, i + 1, "a number of bytes")?),
+                "id" | "prio" => {
+                    let _: u64 = super::word(line, &words, i + 1, "a whole number")?;
+                }
+                other => {
+                    let reason =
+                        format!("`{other}` is not supported: cnsim starts flows at times, not at signals");
+                    return Err(error(line, reason, "write src->dst start PICOSECONDS size BYTES"));
+                }
+            }
+        }
+        let (Some(start), Some(bytes)) = (start, bytes) else {
+            return Err(error(
+                line,
+                "start or size is missing",
+                "write src->dst start PICOSECONDS size BYTES",
+            ));
+        };
+        if src == dst {
+            return Err(error(
+                line,
+                format!("a connection from {src} to itself"),
+                "name two different hosts",
+            ));
+        }
+        if bytes == 0 || !(0.0..1e17).contains(&start) {
+            return Err(error(line, format!("{bytes} bytes at {start} ps"), "at least 1 byte, from 0 ps on"));
+        }
+        let start = Time::from_ps(start.round() as u64);
+        out.push(FileFlow { line, src, dst, class: 0, bytes: Bytes::new(bytes), start });
+    }
+    match announced {
+        Some(n) if n > out.len() as u64 => {
+            let reason = format!("{n} connections are announced and {} listed", out.len());
+            Err(error(0, reason, "correct the count, or add the connections"))
+        }
+        None if out.is_empty() => {
+            Err(error(0, "there are no connections", "write src->dst start PICOSECONDS size BYTES"))
+        }
+        _ => {
+            out.truncate(announced.map_or(out.len(), |n| n as usize));
+            out.sort_by_key(|f| f.start);
+            Ok(out)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn topo(nodes: u64, pod: u64, radix: u64, core: u64) -> String {
+        format!(
+            "# a tree\nNodes {nodes}\nTiers 3\nPodsize {pod}\n\nTier 0\nOversubscribed 1\nDownlink_speed_Gbps 100\n\
+             Radix_Down {radix}\nRadix_Up {radix}\nDownlink_Latency_ns 1000\nSwitch_Latency_ns 0\n\nTier 1\n\
+             Downlink_speed_Gbps 100\nRadix_Down {radix}\nRadix_Up {radix}\nDownlink_Latency_ns 1000\nBundle 1\n\nTier 2\n\
+             Downlink_speed_Gbps 100\nRadix_Down {core}\nDownlink_Latency_ns 1000\nBundle 1"
+        )
+    }
+
+    #[test]
+    fn a_fat_tree_of_1024() {
+        let fabric = topology(&topo(1024, 64, 8, 16)).unwrap();
+        assert_eq!((fabric.hosts.len(), fabric.switches.len(), fabric.links.len()), (1024, 320, 3072));
+        // Every core switch has one link into each pod.
+        let into = |c: &str| fabric.links.iter().filter(|l| l.b == c).count();
+        assert!((0..64).all(|c| into(&format!("C{c}")) == 16));
+    }
+
+    #[test]
+    fn what_is_no_topology_is_refused() {
+        assert!(topology("").is_err());
+        assert!(topology(&topo(1000, 64, 8, 16)).is_err());
+        assert!(topology(&topo(1024, 64, 8, 15)).is_err());
+        let good = topo(1024, 64, 8, 16);
+        for (from, to) in [
+            ("Tiers 3", "Tiers 4"),
+            ("Switch_Latency_ns 0", "Switch_Latency_ns 5"),
+            ("Podsize", "Podsizes"),
+            ("Radix_Up 8", "Radix_Up x"),
+            ("Downlink_Latency_ns 1000", "Downlink_Latency_ns 0"),
+        ] {
+            assert!(topology(&good.replacen(from, to, 1)).is_err(), "{to}");
+        }
+    }
+
+    #[test]
+    fn a_connection_matrix() {
+        let fabric = topology(&topo(1024, 64, 8, 16)).unwrap();
+        let text = "Nodes 1024\nConnections 2\n3->5 id 1 start 2000000 size 2000\n0->1023 start 0.000000 size 7 prio 2\n";
+        let read = flows(text, &fabric).unwrap();
+        assert_eq!((read[0].src.as_str(), read[0].dst.as_str()), ("H0", "H1023"));
+        assert_eq!((read[1].start, read[1].bytes), (Time::from_us(2), Bytes::new(2000)));
+        for bad in [
+            "Nodes 2000",
+            "Triggers 1",
+            "1->1 start 0 size 5",
+            "1->2000 start 0 size 5",
+            "1->2 trigger 1 size 5",
+            "1->2 start 0 size 0",
+            "1->2 start -1 size 5",
+            "1->2 start 0",
+            "x->2 start 0 size 5",
+            "trigger id 1 oneshot",
+        ] {
+            let e = flows(&format!("Nodes 1024\n{bad}\n"), &fabric).unwrap_err();
+            assert_eq!(e.line, 2, "{bad}: {e}");
+        }
+        assert!(flows("Nodes 1024\nConnections 3\n3->5 start 0 size 2\n", &fabric).is_err());
+        assert!(flows("", &fabric).is_err());
+    }
+}
