@@ -284,7 +284,10 @@ mod tests {
     /// Flow 1 sends nine frames of ten. Both are told to slow down, flow 1 more.
     #[test]
     fn the_larger_flow_hears_more() {
-        let mut rig = PointRig::new(&AfQcn::new(AfParams::default()), Rate::from_gbps(10.0), 3).unwrap();
+        // Half a message from the queue, half from the flow's excess: both parts show.
+        let params =
+            AfParams { second: FairParams { alpha: 0.5, ..FairParams::default() }, ..AfParams::default() };
+        let mut rig = PointRig::new(&AfQcn::new(params), Rate::from_gbps(10.0), 3).unwrap();
         for i in 0..40_000_u32 {
             rig.wait(Time::from_ns(1200));
             rig.frame(if i % 10 == 3 { 2 } else { 1 }, 60_000, Tag::None);
