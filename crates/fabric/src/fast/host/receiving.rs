@@ -411,6 +411,7 @@ impl Host {
         out.latency_sum = Time::from_ps(self.latency_sum);
         out.latency_max = Time::from_ps(self.latency_max);
         self.out.incomplete = self.records.arrived.incomplete();
+        self.out.missing = self.records.arrived.missing();
         let bin = net.record.bin;
         let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
         if self.records.rates.iter().any(|r| r.1.len() < bins) {
