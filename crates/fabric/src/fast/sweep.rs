@@ -158,7 +158,7 @@ impl Switch {
                         (how, data_only, mixes) = (Stored::Calmly, false, true);
                     }
                 } else if !MIXED && f.is_data() {
-                    out = usize::from(net.pick(self.index, f, &mut self.turn));
+                    out = usize::from(f.output(net, self.index, &mut self.turn));
                     how = self.store_calmly(out, input, entry);
                 } else {
                     how = self.store_other(input, entry, net, bodies);
@@ -317,7 +317,7 @@ impl Switch {
         if !f.is_data() {
             return Stored::Not;
         }
-        let out = usize::from(net.pick(self.index, f, &mut self.turn));
+        let out = usize::from(f.output(net, self.index, &mut self.turn));
         let how = self.store_calmly(out, input, entry);
         if how == Stored::Calmly {
             inbox.skip_many(1);
