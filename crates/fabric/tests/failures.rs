@@ -98,7 +98,7 @@ impl Scheme for Fails {
 #[test]
 fn both_engines_name_the_earliest_failure() {
     let mut whose = [0; 3];
-    for seed in 0..90 {
+    for seed in 0..60 {
         let mut r = Stream::new(seed, 6, Purpose::Test);
         let mut pick = |n: u64| r.below(n);
         let hosts = 2 + pick(5) as usize;
@@ -125,5 +125,5 @@ fn both_engines_name_the_earliest_failure() {
             whose.iter_mut().zip(who).for_each(|(n, who)| *n += u64::from(who));
         }
     }
-    assert!(whose.iter().all(|n| *n > 8), "{whose:?} of points, limiters, reflectors");
+    assert!(whose.iter().all(|n| *n > 5), "{whose:?} of points, limiters, reflectors");
 }

@@ -45,6 +45,7 @@ impl Node {
 
     /// A frame is on its way to a port, where it counts `at` a time.
     pub(super) fn await_frame(&mut self, port: usize, at: u64, frame: Frame, agenda: &mut Agenda) {
+        debug_assert!(port < self.wires.len(), "node {} has no port {port}", self.id);
         let Some(wire) = self.wires.get_mut(port) else { return };
         let kind = frame.arrival();
         let place = wire.partition_point(|w| (w.0, w.1) <= (at, kind));
@@ -54,6 +55,7 @@ impl Node {
 
     /// Feedback that takes no link is on its way to it.
     pub(super) fn await_feedback(&mut self, told: &Told, net: &Net, agenda: &mut Agenda) {
+        debug_assert!(matches!(self.laws, Laws::Host(_)), "feedback to node {}, a switch", self.id);
         let Laws::Host(host) = &mut self.laws else { return };
         let mut out = Outbox::default();
         let mut turn = Turn { now: 0, node: self.id, net, agenda, out: &mut out };

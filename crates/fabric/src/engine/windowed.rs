@@ -170,6 +170,7 @@ fn work(
             let mut mail = slot(from, me, parity).lock().unwrap_or_else(PoisonError::into_inner);
             for f in mail.drain(..) {
                 hit(Mark::Crossed);
+                debug_assert!(part.local[f.port as usize] != u32::MAX, "port {} is another's", f.port);
                 part.wires.push(
                     turn.entrance(part.local[f.port as usize]),
                     f.entry,

@@ -225,7 +225,9 @@ impl Switch {
                 } else {
                     self.mmu.pool -= u64::from(e.frame.len);
                 }
-                if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input)) {
+                let inbox = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input));
+                debug_assert!(inbox.is_some(), "a frame came by input {}, which is none", e.frame.input);
+                if let Some(inbox) = inbox {
                     inbox.put_between(e.ready, &e.frame);
                 }
             }
@@ -362,7 +364,9 @@ impl Switch {
         if how == Stored::AndDue {
             return self.sample_stored(usize::from(chosen.unwrap_or_default()), ready, 0, net, wires);
         }
-        let Some(entry) = wires.pop(self.inbox + input as u32) else { return };
+        let entry = wires.pop(self.inbox + input as u32);
+        debug_assert!(entry.is_some(), "what was to be taken at input {input} is gone");
+        let Some(entry) = entry else { return };
         match chosen {
             Some(out) => {
                 self.data(usize::from(out), entry.frame, net, wires);

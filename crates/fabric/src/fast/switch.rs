@@ -398,6 +398,7 @@ impl Switch {
         self.ends[p] = NEVER;
         let port = &mut self.ports[p];
         port.free = self.now;
+        debug_assert!(port.sending.is_some() && port.link.is_some(), "nothing ends at port {p}");
         let Some(kind) = port.sending.take() else { return };
         let Some(link) = port.link else { return };
         let entry = match kind {
@@ -405,6 +406,7 @@ impl Switch {
             Kind::Control => port.control.pop_front(),
             Kind::Data | Kind::InBand => port.data.pop_front(),
         };
+        debug_assert!(entry.is_some(), "what was sent at port {p} is gone");
         let Some(Entry { mut frame, .. }) = entry else { return };
         let ready = self.now + link.delay;
         let port = &mut self.ports[p];

@@ -213,6 +213,12 @@ impl Host {
         self.made.enter(src, dst, number);
         let data = Data { src, dst, number, finite, born, tag: Tag::None, marked: false, counted: false };
         let frame = Frame::data(offer.class, offer.len, data);
+        let there = match place {
+            Place::Fifo => self.fifo_of(offer.class).is_some(),
+            Place::Voq => self.voqs.is_some(),
+            Place::Limiter(at) => self.limiters.at(at).is_some(),
+        };
+        debug_assert!(there, "a frame has no place in {place:?}");
         match place {
             Place::Fifo => self.fifo_of(offer.class).into_iter().for_each(|fifo| fifo.push_back(frame)),
             Place::Voq => self.voqs.iter_mut().for_each(|voqs| voqs.push(dst, frame)),
