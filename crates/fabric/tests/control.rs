@@ -39,6 +39,7 @@ struct Point(Chatter);
 
 impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.wake_at_probes();
         if self.0.on(2) {
             ctl.start_timer(Slot(0), self.0.interval());
         }
@@ -52,9 +53,6 @@ impl CongestionPoint for Point {
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         ctl.sample_after(Bytes::from_kb(9));
         ctl.notify(frame.flow, Feedback::User([queue.arrived, queue.len.get()]));
-    }
-    fn reads_probes(&self) -> bool {
-        true
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.wrapping_add((queue.arrived ^ queue.sent) as i32);

@@ -25,6 +25,9 @@ struct Point {
 
 impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        if self.dial & 64 == 0 {
+            ctl.wake_at_probes();
+        }
         if self.dial & 1 > 0 {
             let at = if self.dial & 2 > 0 { RampAt::Arrival } else { RampAt::Departure };
             ctl.mark(Ramp {
@@ -58,9 +61,6 @@ impl CongestionPoint for Point {
             ctl.notify(frame.flow, Feedback::Cnm { point, qntz_fb: 20, q_off: 0, q_delta: 0 });
         }
         ctl.count("samples");
-    }
-    fn reads_probes(&self) -> bool {
-        self.dial & 64 == 0
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.max(queue.len.get() as i32);
@@ -125,8 +125,10 @@ impl Reflector for Echo {
             ctl.reply(if frame.tag == Tag::None { Feedback::Reflection } else { Feedback::Cnp });
         }
         ctl.ignore_for(Time::from_us(2));
-        let all = ctl.uniform() < 0.1;
-        ctl.hear_all(all);
+        let gate = (ctl.uniform() * 12.0) as usize;
+        let others =
+            [ReflectGate::Always, ReflectGate::Tagged, ReflectGate::Unmarked(0.5), ReflectGate::Never];
+        ctl.hear(*others.get(gate).unwrap_or(&ReflectGate::Always));
     }
     fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
         let now = ctl.now();

@@ -38,6 +38,10 @@ struct Point(Dial, u32);
 
 impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        // Some read probes, some do not.
+        if self.0.on(1) && !self.1.is_multiple_of(3) {
+            ctl.wake_at_probes();
+        }
         if self.0.on(0) {
             ctl.sample_after(Bytes::new(self.0.bytes));
         }
@@ -57,10 +61,6 @@ impl CongestionPoint for Point {
                 ]),
             );
         }
-    }
-    /// Some do, some do not.
-    fn reads_probes(&self) -> bool {
-        self.0.on(1) && !self.1.is_multiple_of(3)
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.wrapping_mul(31) ^ (queue.arrived ^ queue.sent ^ queue.len.get() << 9) as i32;

@@ -56,8 +56,8 @@ struct Ear {
     heard: u64,
     /// Frames before this time do not wake it.
     deaf_until: u64,
-    /// All others do, not only those that the gate selects.
-    hears_all: bool,
+    /// It has a gate of its own, other than the plan's.
+    own_gate: bool,
 }
 
 /// The mechanisms that can currently affect what the host sends.
@@ -158,8 +158,8 @@ pub(crate) struct Host {
     gate_stream: Stream,
     reflectors: Vec<ReflectorSlot>,
     ears: Paged<Ear>,
-    /// How many of them hear all.
-    all_ears: u32,
+    /// How many of them have a gate of their own.
+    own_gates: u32,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
@@ -216,7 +216,7 @@ impl Host {
             holding: false,
             deaf: only_marks_wake(plan.reflect),
             counts: plan.received,
-            all_ears: 0,
+            own_gates: 0,
             delivered_bits: 0,
             latency_sum: 0,
             latency_max: 0,

@@ -188,7 +188,6 @@ impl Switch {
                 attached: link.is_some(),
             };
             let object = s.scheme.and_then(|i| net.schemes[i].0.congestion_point(&site));
-            let reads_probes = object.as_ref().is_some_and(|o| o.reads_probes());
             let point = object.map(|object| {
                 let stream = Stream::new(net.seed, u64::from(base) + p as u64, Purpose::Point);
                 Box::new(Point { object, state: PointState::new(stream) })
@@ -207,7 +206,7 @@ impl Switch {
                 launched: 0,
                 launched_to: 0,
                 mixed: false,
-                reads_probes,
+                reads_probes: false,
                 counted: sw.mmu.small.is_none(),
                 few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
                 mark_behind: u16::MAX,
@@ -241,6 +240,10 @@ impl Switch {
         }
         for p in 0..ports {
             sw.with_point(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
+            if let Some(point) = &mut sw.ports[p].point {
+                point.state.run();
+                sw.ports[p].reads_probes = point.state.probes;
+            }
             sw.ports[p].settle_special(false);
         }
         sw.note_rare();

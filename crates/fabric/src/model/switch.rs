@@ -181,6 +181,9 @@ impl Switch {
         switch.plan_change(turn);
         for out in 0..switch.outputs.len() {
             switch.wake(out, None, turn, |point, queue, ctl| point.start(queue, ctl));
+            if let Some(point) = &mut switch.outputs[out].point {
+                point.state.run();
+            }
         }
         switch
     }
@@ -482,7 +485,7 @@ impl Switch {
     /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
     fn probed(&mut self, out: usize, probe: &mut Probe, control: &Control, turn: &mut Turn<'_>) -> bool {
         let flow = control.flow;
-        let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.reads_probes);
+        let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.state.probes);
         let before = *probe;
         let answered = reads
             && self.wake(out, Some(&before), turn, |point, queue, ctl| {

@@ -9,7 +9,7 @@ use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::outcome::{Series, SeriesKind, latency_bucket};
 use cnsim_scheme_api::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, Probe, Purpose, ReflectGate, ReflectorAction,
+    Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, ReflectGate, ReflectorAction,
     ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
 };
 
@@ -89,16 +89,23 @@ impl Host {
         }
     }
 
-    /// May this frame wake its reflector, by the gate of the reflection or as that hears all?
+    /// May this frame wake its reflector, by the gate of that or of the plan?
     #[inline]
     pub(super) fn selects(&mut self, frame: &Frame) -> bool {
-        let fires = self.fires(frame);
-        fires | (self.all_ears > 0 && self.ears.get(self.reflector_key(u32::from(frame.src))).hears_all)
+        let gate = if self.own_gates > 0 { self.gate_of(frame) } else { self.gate };
+        self.fires(gate, frame)
     }
 
-    /// Does the gate of the reflection select it?
-    fn fires(&mut self, frame: &Frame) -> bool {
-        match self.gate {
+    /// The gate of a frame's reflector.
+    fn gate_of(&self, frame: &Frame) -> ReflectGate {
+        let ear = self.ears.get(self.reflector_key(u32::from(frame.src)));
+        let slot = self.reflectors.get((ear.at as usize).wrapping_sub(1)).filter(|_| ear.own_gate);
+        slot.map_or(self.gate, |s| s.state.gate)
+    }
+
+    /// Does a gate select it?
+    fn fires(&mut self, gate: ReflectGate, frame: &Frame) -> bool {
+        match gate {
             ReflectGate::Never => false,
             ReflectGate::Marked => frame.marked(),
             ReflectGate::Unmarked(p) => !frame.marked() && self.gate_stream.chance(p),
@@ -221,13 +228,16 @@ impl Host {
         if at == 0 {
             let src = NodeId(flow.0 / self.hosts);
             let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
-            let made = self.books.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
-            let Some(object) = made else {
+            let (scheme, plan) = match self.books.scheme {
+                Some(s) => (Some(&net.schemes[s].0), net.schemes[s].1),
+                None => (None, Plan::default()),
+            };
+            let Some(object) = scheme.and_then(|s| s.reflector(&site)) else {
                 self.reflector_actions = actions;
                 return false;
             };
             let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
-            let mut state = ReflectorState::new(stream, self.counts);
+            let mut state = ReflectorState::new(stream, &plan);
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
             self.reflectors.push(ReflectorSlot { object, state });
@@ -239,7 +249,7 @@ impl Host {
             }
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
-                if slot.state.wakes(now, true) {
+                if slot.state.listens(now) {
                     let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                     slot.object.on_frame(&view, &mut ctl);
                 }
@@ -249,10 +259,10 @@ impl Host {
                 slot.object.on_probe(&probe, flow, &mut ctl);
             }
             let deaf_until = slot.state.deaf_until.as_ps();
-            let hears_all = slot.state.hears_all;
-            self.all_ears = self.all_ears + u32::from(hears_all) - u32::from(ear.hears_all);
-            self.deaf = self.all_ears == 0 && only_marks_wake(self.gate);
-            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, hears_all };
+            let own_gate = slot.state.gate != self.gate;
+            self.own_gates = self.own_gates + u32::from(own_gate) - u32::from(ear.own_gate);
+            self.deaf = self.own_gates == 0 && only_marks_wake(self.gate);
+            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, own_gate };
         }
         self.reflector_actions = actions;
         !self.reflector_actions.is_empty()
