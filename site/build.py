@@ -21,7 +21,7 @@ VENV = ROOT / "target" / "venv-site"
 OUT = ROOT / "target" / "site"
 SOURCE, HTML = OUT / "source", OUT / "html"
 # Beside pages: files that pages show or link to, from the root.
-ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "site/*.css"]
+ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "site/*.css", "site/*.js"]
 
 
 def environment() -> Path:
@@ -85,7 +85,6 @@ def stage() -> list[str]:
         if not (ROOT / name).is_file():
             complaints.append(f"site/mkdocs.yml: {name} is not there")
             continue
-        # The first page of the site is the README, and its address is index.html.
         target = SOURCE / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, target)
