@@ -1,5 +1,5 @@
 # The few verbs. None needs root.
-.PHONY: help run try test bench fmt lint docs
+.PHONY: help run try test bench fmt lint docs site
 .DEFAULT_GOAL := help
 
 help: ## list the verbs
@@ -27,3 +27,5 @@ lint: ## what the continuous integration refuses
 	cargo fmt --check && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo run --profile try -q -p cnsim-xtask -- check && cargo run --profile try -q -p cnsim-xtask -- deny
 docs: ## generated chapters and the API documentation
 	cargo run --profile try -q -p cnsim-xtask -- generate && cargo doc --workspace --no-deps
+site: ## the documentation site, every link checked: target/site/html/index.html (needs Python with venv; no network after the first call)
+	python3 site/build.py
