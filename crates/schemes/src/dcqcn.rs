@@ -265,7 +265,7 @@ impl Notifier {
         if self.owed {
             ctl.ignore_for(self.rest_of_window(ctl.now()));
         }
-        ctl.hear_all(self.owed);
+        ctl.hear(if self.owed { ReflectGate::Always } else { ReflectGate::Marked });
     }
 }
 
@@ -289,7 +289,7 @@ impl Reflector for Notifier {
                 // What is owed goes with the first frame after the interval, whatever that is.
                 self.owed = true;
                 ctl.ignore_for(last + self.interval - now);
-                ctl.hear_all(true);
+                ctl.hear(ReflectGate::Always);
             }
             return;
         }
@@ -297,7 +297,7 @@ impl Reflector for Notifier {
             return;
         }
         self.owed = false;
-        ctl.hear_all(false);
+        ctl.hear(ReflectGate::Marked);
         self.last = Some(now);
         ctl.count(CNPS_SENT);
         ctl.reply(Feedback::Cnp);

@@ -253,13 +253,17 @@ fn cnps(spacing: CnpSpacing, frames: &[(u64, bool)]) -> Vec<u64> {
     let scheme = Dcqcn::new(p);
     let mut object = scheme.reflector(&site).unwrap();
     let stream = Stream::new(1, 1, Purpose::Reflector);
-    let mut state = ReflectorState::new(stream, false);
+    let mut state = ReflectorState::new(stream, &scheme.plan());
     let mut said = Vec::new();
     object.start(&mut ReflectorControl::new(Time::ZERO, &mut state, &mut said));
     let mut times = Vec::new();
     for &(at, marked) in frames {
         let now = Time::from_us(at);
-        if !state.wakes(now, marked) {
+        let heard = match state.gate {
+            ReflectGate::Always => true,
+            _ => marked,
+        };
+        if !(heard && state.listens(now)) {
             continue;
         }
         let (len, tag) = (Bytes::new(1500), Tag::None);
