@@ -60,7 +60,8 @@ pub struct Options<'a> {
     pub engine: Engine,
     /// Threads for one run (windowed engine); 0 = by the work of a window and the cores that are free.
     pub threads: usize,
-    /// How nodes are visited (windowed engine).
+    /// How nodes are visited (windowed engine). Every way is one for several threads too, but for stars whose nodes run further than
+    /// a window: they do so on one.
     pub visits: Visits,
     /// Nodes that are to run the model's way, an event at a time, beside those whose settings the fast way does not know (windowed
     /// engine): for tests, and to see what the fast way is worth.
