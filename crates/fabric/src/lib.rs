@@ -6,6 +6,7 @@ mod check;
 mod engine;
 mod fast;
 mod flows;
+mod hash;
 mod headroom;
 #[cfg_attr(not(debug_assertions), doc(hidden))]
 pub mod marks;
@@ -20,13 +21,13 @@ pub use engine::run;
 pub use headroom::headroom;
 
 pub use outcome::{
-    ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
-    latency_quantile,
+    ByModel, Completion, Fingerprint, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
+    SwitchOutcome, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
-    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing,
-    RunSpec, SourceSpec, SwitchSpec, Transfer,
+    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Rounding,
+    Routing, RunSpec, SourceSpec, SwitchSpec, Transfer,
 };
 
 /// Which engine runs a network.
