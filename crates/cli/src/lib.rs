@@ -33,12 +33,14 @@ mod look_figure;
 mod look_percentiles;
 mod look_ports;
 mod look_report;
+mod look_scene;
 mod look_table;
 mod look_topology;
 mod output;
 mod presets;
 mod progress;
 mod reproduce;
+mod request;
 mod run;
 mod start;
 mod summary;
@@ -451,7 +453,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
             answer::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
         }
         Verb::Explain { what, condition, pause, out, .. } => {
-            tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
+            tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common, describe::describe)
         }
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),

@@ -9,6 +9,7 @@ mod flows;
 mod headroom;
 #[cfg_attr(not(debug_assertions), doc(hidden))]
 pub mod marks;
+mod mix;
 mod model;
 mod net;
 mod outcome;

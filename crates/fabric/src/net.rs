@@ -1,14 +1,18 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
 
 use crate::RunError;
-use crate::fast::frame::{Frame, LONGEST, mix};
 use crate::flows::Flows;
-use crate::spec::{ClassSpec, ControlTransport, RateChange, Record, Routing, RunSpec};
+use crate::mix::mix;
+use crate::spec::{ClassSpec, ControlTransport, LONGEST, RateChange, Record, Routing, RunSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Why a limiter of a whole host cannot send a probe.
+pub(crate) const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
+                                  probe; `Scope::Flow` has one";
 
 /// Leads of a window at most, where nothing else bounds it.
 const LONGEST_WINDOW: u64 = 256;
@@ -460,12 +464,6 @@ impl Net {
     #[inline(never)]
     fn route_odd(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
         self.route(s, dst, flow, seq, turn)
-    }
-
-    /// The same for a data frame.
-    #[inline(always)]
-    pub(crate) fn pick(&self, s: usize, frame: &Frame, turn: &mut [u8]) -> u16 {
-        self.choose(s, u32::from(frame.dst), frame.flow(self.hosts), frame.seq, turn)
     }
 
     /// [`Net::route`] without branches where the choices are a power of two, as nearly always.

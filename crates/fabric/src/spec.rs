@@ -5,6 +5,9 @@
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
 
+/// Times of a run are below this (10 hours in ps), so that what a frame is fits beside its generation time.
+pub(crate) const LONGEST: u64 = 1 << 55;
+
 /// One run: network, traffic, schemes, events, what to record.
 #[derive(Clone, Debug)]
 pub struct RunSpec {

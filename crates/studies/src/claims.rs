@@ -1,8 +1,6 @@
 //! Tools for claims: conclusions of the studies as predicates over measured results, which come out yes, no, undecided
 //! (inside the noise) or not run. The claims themselves stand in [`crate::papers`], a file a study.
 
-use crate::papers::PAPERS;
-use crate::results::Partial;
 use crate::stats::Summary;
 use crate::store::RunRecord;
 use std::cell::RefCell;
@@ -32,6 +30,10 @@ pub(crate) const fn claim(
 }
 
 impl Claim {
+    /// Tests it on these runs.
+    pub fn found(&self, records: &[RunRecord]) -> Finding {
+        (self.test)(&Evidence { records, study: self.study(), asked: &Asked::default() })
+    }
     /// Its study: what stands before the point.
     pub fn study(&self) -> &'static str {
         self.id.split_once('.').map_or(self.id, |(study, _)| study)
@@ -238,30 +240,11 @@ impl Parts {
     }
 }
 
-/// Tests all claims of the studies that were run.
-pub fn findings(records: &[RunRecord]) -> Vec<(&'static Claim, Finding)> {
-    let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.study == p.id));
-    let claims = ran.flat_map(|p| p.claims);
-    let asked = Asked::default();
-    claims.map(|c| (c, (c.test)(&Evidence { records, study: c.study(), asked: &asked }))).collect()
-}
-
 /// What a claim rests on: scenarios of its study, and metrics; no metric where it looked at something else.
 pub fn grounds(claim: &Claim, records: &[RunRecord]) -> BTreeSet<(String, String)> {
     let asked = Asked::default();
     (claim.test)(&Evidence { records, study: claim.study(), asked: &asked });
     asked.into_inner()
-}
-
-/// claims.csv; where a command was cut short, every row says so.
-pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partial>) -> String {
-    let header = ["study", "claim", "text", "origin", "holds", "evidence"].map(String::from);
-    let row = |(c, f): &(&'static Claim, Finding)| {
-        let evidence = [partial.map_or_else(String::new, Partial::text), f.evidence.clone()];
-        let evidence: Vec<String> = evidence.into_iter().filter(|e| !e.is_empty()).collect();
-        [c.study(), c.id, c.text, c.origin, f.holds.text(), &evidence.join("; ")].map(String::from).to_vec()
-    };
-    crate::files::table(&header, &findings.iter().map(row).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! `results.json`: what came out of runs, with all that is needed to run them again. The same types write and read it.
 
+use crate::claims::{Claim, Finding};
+use crate::files::{digits, table};
 use crate::measure::PortFacts;
 use crate::metrics::find;
 use crate::store::{RESULT_VERSION, RunRecord, sha256};
+use crate::study::Cell;
 use crate::text::read_file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -223,9 +226,69 @@ pub fn folder(text: &str) -> String {
     if name == text && !text.is_empty() { name } else { format!("{name}-{}", &sha256(text.as_bytes())[..10]) }
 }
 
+/// numbers.csv; where a command was cut short, every note says so.
+pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
+    let header = [
+        "study",
+        "scenario",
+        "condition",
+        "pause",
+        "scheme",
+        "metric",
+        "unit",
+        "published",
+        "measured",
+        "ci95_low",
+        "ci95_high",
+        "pi95_low",
+        "pi95_high",
+        "seeds",
+        "verdict",
+        "note",
+    ];
+    let bound = |i: Option<(f64, f64)>, high: bool| {
+        i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }))
+    };
+    let row = |c: &Cell| {
+        let (ci, pi) = (c.summary.confidence(), c.summary.prediction());
+        let published = c.published.as_ref().map_or_else(String::new, |p| digits(p.value));
+        let note = [partial.map_or_else(String::new, Partial::text), c.note.clone()];
+        let note: Vec<String> = note.into_iter().filter(|n| !n.is_empty()).collect();
+        vec![
+            c.study.clone(),
+            c.scenario.clone(),
+            c.condition.clone(),
+            c.pause.clone(),
+            c.scheme.clone(),
+            c.metric.id.into(),
+            c.unit.clone(),
+            published,
+            digits(c.summary.mean),
+            bound(ci, false),
+            bound(ci, true),
+            bound(pi, false),
+            bound(pi, true),
+            c.summary.n.to_string(),
+            c.verdict.text().into(),
+            note.join("; "),
+        ]
+    };
+    table(&header.map(String::from), &cells.iter().map(row).collect::<Vec<_>>())
+}
+
+/// claims.csv; where a command was cut short, every row says so.
+pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partial>) -> String {
+    let header = ["study", "claim", "text", "origin", "holds", "evidence"].map(String::from);
+    let row = |(c, f): &(&'static Claim, Finding)| {
+        let evidence = [partial.map_or_else(String::new, Partial::text), f.evidence.clone()];
+        let evidence: Vec<String> = evidence.into_iter().filter(|e| !e.is_empty()).collect();
+        [c.study(), c.id, c.text, c.origin, f.holds.text(), &evidence.join("; ")].map(String::from).to_vec()
+    };
+    table(&header, &findings.iter().map(row).collect::<Vec<_>>())
+}
+
 /// The file of a series: time at the end of each bin, and the value in it.
 pub fn series_csv(name: &str, curve: &crate::store::Curve) -> String {
-    use crate::files::{digits, table};
     let header = ["time_s".to_string(), format!("{name}_{}", curve.unit.replace('/', "_per_"))];
     let row = |(i, v): (usize, &f64)| vec![digits((i + 1) as f64 * curve.bin), digits(*v)];
     table(&header, &curve.values.iter().enumerate().map(row).collect::<Vec<_>>())

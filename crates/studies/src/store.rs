@@ -2,7 +2,6 @@
 //! need not be run again; what is damaged is reported and run again.
 
 use crate::measure::PortFacts;
-use crate::scenario::config::LABELS;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -10,6 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+/// Keys that name a run and change nothing of it.
+pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Bumped whenever the same configuration gives other results.
 pub const RESULT_VERSION: u32 = 6;
@@ -231,6 +233,15 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::rename(&temporary, path)
     };
     write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+/// One hash over all runs' fingerprints.
+pub fn fingerprint(records: &[RunRecord]) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in records.iter().flat_map(|r| r.fingerprint.values()).flat_map(|h| h.bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
 }
 
 #[cfg(test)]

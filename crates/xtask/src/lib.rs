@@ -1,6 +1,7 @@
 //! Chores of the repository: what the compiler cannot refuse, and files made from the code.
 
 pub mod check;
+pub mod circles;
 pub mod deny;
 pub mod figure;
 pub mod fingerprints;

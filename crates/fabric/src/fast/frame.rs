@@ -1,5 +1,8 @@
 //! Frames, and queues of them.
 
+use crate::mix::mix;
+use crate::net::Net;
+use crate::spec::LONGEST;
 use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
 
@@ -10,9 +13,6 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Bit of a control frame addressed to a congestion point; the rest is its `PointId`.
 pub(crate) const TO_POINT: u32 = 1 << 31;
-
-/// Times of a run are below this (10 hours in ps), so that what a frame is fits beside its generation time.
-pub(crate) const LONGEST: u64 = 1 << 55;
 
 /// Length of a control frame and of a PAUSE, bytes.
 pub(crate) const CONTROL: u16 = 64;
@@ -439,12 +439,12 @@ impl Ring {
     }
 }
 
-/// A well-spread hash of 64 bits (finaliser of splitmix64).
-#[inline]
-pub(crate) fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
+impl Net {
+    /// [`Net::choose`] for a data frame.
+    #[inline(always)]
+    pub(crate) fn pick(&self, s: usize, frame: &Frame, turn: &mut [u8]) -> u16 {
+        self.choose(s, u32::from(frame.dst), frame.flow(self.hosts), frame.seq, turn)
+    }
 }
 
 /// An order-sensitive running hash.

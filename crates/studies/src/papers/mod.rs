@@ -11,7 +11,7 @@ mod r07;
 mod synthetic;
 mod z07;
 
-use crate::claims::Claim;
+use crate::claims::{Claim, Finding};
 use crate::store::RunRecord;
 
 /// A study.
@@ -43,4 +43,10 @@ pub fn find(id: &str) -> Option<&'static Paper> {
 /// The assumption suspected when a metric of a run misses the published number.
 pub fn suspect(run: &RunRecord, metric: &str) -> String {
     find(&run.study).map_or_else(String::new, |p| format!("suspected: {}", (p.suspect)(run, metric)))
+}
+
+/// Tests all claims of the studies that were run.
+pub fn findings(records: &[RunRecord]) -> Vec<(&'static Claim, Finding)> {
+    let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.study == p.id));
+    ran.flat_map(|p| p.claims).map(|c| (c, c.found(records))).collect()
 }

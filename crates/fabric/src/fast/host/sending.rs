@@ -6,8 +6,7 @@ use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
 use crate::flows::number;
-use crate::model::NO_PATH;
-use crate::net::Net;
+use crate::net::{NO_PATH, Net};
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
     Built, Bytes, Class, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget, Purpose,
