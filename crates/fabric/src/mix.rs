@@ -1,4 +1,4 @@
-//! The hash by which flows and frames choose among equal paths.
+//! The hash by which flows choose among equal paths, and frames are summed up.
 
 /// A well-spread hash of 64 bits (finaliser of splitmix64).
 #[inline]

@@ -3,16 +3,15 @@
 use crate::RunError;
 use crate::flows::Flows;
 use crate::mix::mix;
-use crate::spec::{ClassSpec, ControlTransport, LONGEST, RateChange, Record, Routing, RunSpec};
+use crate::spec::{ClassSpec, ControlTransport, RateChange, Record, Routing, RunSpec, classes};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Why a limiter of a whole host cannot send a probe.
-pub(crate) const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
-                                  probe; `Scope::Flow` has one";
+/// Times of a run are below this (10 hours in ps), so that a frame has bits beside its generation time.
+pub(crate) const LONGEST: u64 = 1 << 55;
 
 /// Leads of a window at most, where nothing else bounds it.
 const LONGEST_WINDOW: u64 = 256;
@@ -533,6 +532,27 @@ impl Net {
         group[pick as usize]
     }
 
+    /// Switch (index among switches) that a host is linked to.
+    pub(crate) fn edge_of(&self, host: usize) -> usize {
+        self.attach[host].switch as usize
+    }
+
+    /// Marks all switches by which frames come from some switches to another.
+    pub(crate) fn mark_paths(&self, from: &[usize], to: usize, marked: &mut [bool]) {
+        let mut seen = vec![false; self.switches()];
+        let mut next = from.to_vec();
+        while let Some(s) = next.pop() {
+            if std::mem::replace(&mut seen[s], true) || s == to {
+                continue;
+            }
+            let base = self.ports[self.hosts as usize + s];
+            let far = |p: &u16| self.links[(base + u32::from(*p)) as usize].map(|l| l.peer_node - self.hosts);
+            next.extend(self.group(s, to).iter().filter_map(far).map(|s| s as usize));
+        }
+        seen[to] = true;
+        marked.iter_mut().zip(seen).for_each(|(m, seen)| *m |= seen);
+    }
+
     /// True where switches keep round-robin state.
     pub(crate) fn round_robin(&self) -> bool {
         self.routing == Routing::RoundRobin && self.ways.iter().any(|w| w.mask > 0)
@@ -571,28 +591,4 @@ impl Net {
         }
         Time::from_ps(total)
     }
-}
-
-/// Most classes of data, as in 802.1Q.
-const MOST_CLASSES: usize = 8;
-
-/// The classes of a run: those that it names, or one.
-fn classes(spec: &RunSpec) -> Result<Vec<ClassSpec>, RunError> {
-    let one = || vec![ClassSpec { name: "data".into(), pause: true }];
-    let classes = if spec.classes.is_empty() { one() } else { spec.classes.clone() };
-    if classes.len() > MOST_CLASSES {
-        return Err(RunError::Spec(format!(
-            "{} classes; at most {MOST_CLASSES} are possible",
-            classes.len()
-        )));
-    }
-    for (h, s) in spec.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
-        if usize::from(s.class) >= classes.len() {
-            let (class, last) = (s.class, classes.len() - 1);
-            return Err(RunError::Spec(format!(
-                "a source of host {h} is of class {class}; the last is {last}"
-            )));
-        }
-    }
-    Ok(classes)
 }

@@ -2,11 +2,9 @@
 //!
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 
+use crate::RunError;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
-
-/// Times of a run are below this (10 hours in ps), so that what a frame is fits beside its generation time.
-pub(crate) const LONGEST: u64 = 1 << 55;
 
 /// One run: network, traffic, schemes, events, what to record.
 #[derive(Clone, Debug)]
@@ -339,4 +337,28 @@ pub struct Record {
     pub matrix: bool,
     /// Keep a histogram of latencies per host.
     pub latency: bool,
+}
+
+/// Most classes of data, as in 802.1Q.
+const MOST_CLASSES: usize = 8;
+
+/// The classes of a run: those that it names, or one.
+pub(crate) fn classes(spec: &RunSpec) -> Result<Vec<ClassSpec>, RunError> {
+    let one = || vec![ClassSpec { name: "data".into(), pause: true }];
+    let classes = if spec.classes.is_empty() { one() } else { spec.classes.clone() };
+    if classes.len() > MOST_CLASSES {
+        return Err(RunError::Spec(format!(
+            "{} classes; at most {MOST_CLASSES} are possible",
+            classes.len()
+        )));
+    }
+    for (h, s) in spec.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
+        if usize::from(s.class) >= classes.len() {
+            let (class, last) = (s.class, classes.len() - 1);
+            return Err(RunError::Spec(format!(
+                "a source of host {h} is of class {class}; the last is {last}"
+            )));
+        }
+    }
+    Ok(classes)
 }

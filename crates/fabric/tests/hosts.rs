@@ -283,6 +283,6 @@ fn compare(seeds: u64, scenario: fn(u64) -> RunSpec) {
     for seed in 0..seeds {
         let threads = if seed % 5 == 4 { 3 } else { 1 };
         let visits = [Visits::Adaptive, Visits::All, Visits::Due, Visits::Turns][seed as usize % 4];
-        let _ = common::agreed(&scenario(seed), seed, &[(threads, visits)]);
+        common::agreed(&scenario(seed), seed, &[(threads, visits)]);
     }
 }

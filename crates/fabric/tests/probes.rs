@@ -255,15 +255,13 @@ fn scenario(seed: u64) -> RunSpec {
 
 #[test]
 fn probes_agree_with_the_oracle() {
-    let (mut ended, mut returned) = (0, 0);
+    let mut returned = 0;
     for seed in 0..400 {
         let threads = if seed % 8 == 0 { 4 } else { 1 };
         let visits = [Visits::Adaptive, Visits::All, Visits::Turns, Visits::Due][seed as usize % 4];
         let ways: Vec<(usize, Visits)> = (1..=threads).map(|n| (n, visits)).collect();
-        if let Ok(outcome) = common::agreed(&scenario(seed), seed, &ways) {
-            ended += 1;
-            returned += outcome.counters.iter().find(|c| c.0 == "told").map_or(0, |c| c.1);
-        }
+        let outcome = common::agreed(&scenario(seed), seed, &ways);
+        returned += outcome.counters.iter().find(|c| c.0 == "told").map_or(0, |c| c.1);
     }
-    assert!(ended > 300 && returned > 20_000, "{ended} runs, {returned} answers");
+    assert!(returned > 20_000, "{returned} answers");
 }

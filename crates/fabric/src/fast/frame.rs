@@ -1,8 +1,7 @@
 //! Frames, and queues of them.
 
-use crate::mix::mix;
-use crate::net::Net;
-use crate::spec::LONGEST;
+use crate::check::Ledger;
+use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
 
@@ -129,9 +128,23 @@ impl Frame {
     pub(crate) fn flow(&self, hosts: u32) -> u32 {
         u32::from(self.src) * hosts + u32::from(self.dst)
     }
+    /// Of a data frame: the output of switch `s` by which it goes on.
+    #[inline(always)]
+    pub(crate) fn output(&self, net: &Net, s: usize, turn: &mut [u8]) -> u16 {
+        net.choose(s, u32::from(self.dst), self.flow(net.hosts), self.seq, turn)
+    }
     /// Where a control frame goes: a host, [`BROADCAST`], or [`TO_POINT`] with a point.
     pub(crate) fn to(&self) -> u32 {
         self.seq
+    }
+    /// Its class, of data or of what a PAUSE stops: nodes of the fast way meet the first alone. Where data of a later one has it, a
+    /// tag would stand; such data has none, as schemes are the first class's.
+    pub(crate) fn class(&self) -> u8 {
+        if self.tagged() { 0 } else { self.ext as u8 }
+    }
+    pub(crate) fn set_class(&mut self, class: u8) {
+        debug_assert!(!self.tagged(), "a tag in a later class");
+        self.ext = u32::from(class);
     }
     /// Marked by a ramp.
     pub(crate) fn marked(&self) -> bool {
@@ -208,11 +221,6 @@ impl Frame {
             let stamped = self.word & (7 << KIND | 7 << TAG) == u64::from(tag) << TAG;
             self.ext = if stamped { self.ext.min(rate) } else { self.ext };
         }
-    }
-    /// Identity of a data frame for the conservation sums, which do not depend on order.
-    #[inline]
-    pub(crate) fn identity(&self) -> u64 {
-        mix(u64::from(self.src) | u64::from(self.dst) << 16 | u64::from(self.seq) << 32)
     }
 }
 
@@ -439,22 +447,11 @@ impl Ring {
     }
 }
 
-impl Net {
-    /// [`Net::choose`] for a data frame.
-    #[inline(always)]
-    pub(crate) fn pick(&self, s: usize, frame: &Frame, turn: &mut [u8]) -> u16 {
-        self.choose(s, u32::from(frame.dst), frame.flow(self.hosts), frame.seq, turn)
-    }
-}
-
-/// An order-sensitive running hash.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Hash(pub(crate) u64);
-
-impl Hash {
+impl Ledger {
+    /// Enters a data frame.
     #[inline]
-    pub(crate) fn add(&mut self, a: u64, b: u64) {
-        self.0 = (self.0 ^ a).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ b;
+    pub(crate) fn add(&mut self, frame: &Frame) {
+        self.enter(u32::from(frame.src), u32::from(frame.dst), frame.seq);
     }
 }
 

@@ -4,7 +4,7 @@ use super::agenda::{Kind, NEVER, Turn};
 use super::frame::{Body, Control, Frame, Lane, MANAGED, SMALLEST, Says, To};
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
-use crate::net::NO_PATH;
+use crate::check::NO_PATH;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
     Purpose, ReactionPoint, Scope, Slot, SourceSite, Stream, Time,
@@ -280,9 +280,7 @@ impl Host {
     /// Sends a probe of a flow that has `sent` so many bytes.
     fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, turn: &mut Turn<'_>) {
         if key == WHOLE_HOST {
-            let (id, now) = (self.id, Time::from_ps(turn.now));
-            self.failure.get_or_insert(format!("reaction point at host {id}, {now}: {NO_PATH}"));
-            return;
+            return self.fail("reaction point", NO_PATH, turn.now);
         }
         let dst = key;
         probe.sent_at = Time::from_ps(turn.now);

@@ -10,7 +10,7 @@ use super::pause::Signal;
 use super::point::Point;
 use super::port::Transmitter;
 use super::record::Samples;
-use crate::check::{ControlBooks, Hash, Ledger, SwitchBooks};
+use crate::check::{ControlBooks, Failure, Hash, Ledger, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
@@ -83,7 +83,7 @@ pub(crate) struct Switch {
     events: Hash,
     samples: Hash,
     /// Why the run cannot go on.
-    pub(crate) failure: Option<String>,
+    pub(crate) failure: Failure,
 }
 
 impl Output {
@@ -172,7 +172,7 @@ impl Switch {
             books: ControlBooks::new(net, spec.scheme),
             events: Hash::default(),
             samples: Hash::default(),
-            failure: None,
+            failure: Failure::default(),
             spec: spec.clone(),
         };
         if !switch.recorded.is_empty() {
@@ -420,8 +420,8 @@ impl Switch {
 
     /// A congestion point stops the run.
     fn fail(&mut self, out: usize, cause: &str, now: u64) {
-        let (id, now) = (self.id, Time::from_ps(now));
-        self.failure.get_or_insert(format!("congestion point at node {id} port {out}, {now}: {cause}"));
+        let who = format_args!("congestion point at node {} port {out}", self.id);
+        self.failure.note(now, who, cause);
     }
 
     /// Makes a message, which is ready after the processing delay.
@@ -550,6 +550,7 @@ impl Switch {
             events: self.events,
             samples: self.samples,
             control: self.books,
+            failure: self.failure,
         }
     }
 
