@@ -41,13 +41,13 @@ pub(crate) struct AssumeArgs {
     /// Largest number of runs, those from the store included [default: 2000, or what one switch at a time needs].
     #[arg(long)]
     budget: Option<u64>,
-    /// Set a key for all runs.
+    /// Set a key of the scenario for all runs.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
     /// Published numbers instead of the embedded ones.
     #[arg(long)]
     published: Option<PathBuf>,
-    /// Number of combinations shown.
+    /// Number of combinations that are shown.
     #[arg(long, default_value_t = 15)]
     top: usize,
     #[command(flatten)]

@@ -32,22 +32,22 @@ pub(crate) struct SweepArgs {
     /// keys.
     #[arg(long, value_name = "KEY=V1,V2", required = true)]
     over: Vec<String>,
-    /// Schemes [default: the scenario's].
+    /// Schemes that are run [default: the scenario's].
     #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
-    /// PAUSE modes [default: the scenario's first].
+    /// PAUSE modes that are run [default: the scenario's first].
     #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
     pause: Vec<String>,
-    /// Condition, as the scenario's template writes it [default: the first].
+    /// Condition of the runs, as the scenario's template writes it [default: the first].
     #[arg(long)]
     condition: Option<String>,
-    /// Seeds of each point [default: the scenario's].
+    /// Number of seeds of each point [default: the scenario's].
     #[arg(long)]
     seeds: Option<u64>,
-    /// Metrics of table and figures [default: the main ones]; the CSV file has all.
+    /// Metrics that table and figures show [default: the main ones]; the CSV file has all.
     #[arg(long, value_delimiter = ',')]
     metric: Vec<String>,
-    /// Set a key for all points.
+    /// Set a key of the scenario for all points.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
     #[command(flatten)]

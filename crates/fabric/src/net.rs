@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::flows::Flows;
 use crate::mix::mix;
-use crate::spec::{ClassSpec, ControlTransport, RateChange, Record, Routing, RunSpec, classes};
+use crate::spec::{ClassSpec, ControlTransport, RateChange, Record, Routing, RunSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
@@ -218,7 +218,7 @@ impl Net {
                 .max()
                 .unwrap_or(1500),
             flows: Flows::new(spec),
-            classes: classes(spec)?,
+            classes: spec.data_classes()?,
         };
         net.routes(spec)?;
         net.tree();

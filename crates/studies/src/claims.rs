@@ -15,7 +15,7 @@ pub struct Claim {
     pub text: &'static str,
     /// printed, table or figure; claims from figures are shown, not scored.
     pub origin: &'static str,
-    /// The predicate.
+    /// The predicate that tests the claim on measured runs.
     pub test: fn(&Evidence<'_>) -> Finding,
 }
 
@@ -34,13 +34,13 @@ impl Claim {
     pub fn found(&self, records: &[RunRecord]) -> Finding {
         (self.test)(&Evidence { records, study: self.study(), asked: &Asked::default() })
     }
-    /// Its study: what stands before the point.
+    /// The study that makes the claim: what stands before the point in its id.
     pub fn study(&self) -> &'static str {
         self.id.split_once('.').map_or(self.id, |(study, _)| study)
     }
 }
 
-/// Does it hold?
+/// Whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// In every part, beyond the noise.
@@ -54,7 +54,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// As in claims.csv.
+    /// The word for it in claims.csv.
     pub fn text(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -65,10 +65,10 @@ impl Holds {
     }
 }
 
-/// Verdict and numbers.
+/// Whether a claim holds, and the numbers that say so.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Does it hold?
+    /// Whether the claim holds.
     pub holds: Holds,
     /// The numbers, or what is missing.
     pub evidence: String,
@@ -117,7 +117,7 @@ impl Runs<'_> {
         Values(found)
     }
 
-    /// A metric.
+    /// The values of a metric, by seed.
     pub fn metric(&self, id: &str) -> Values {
         self.asked.borrow_mut().insert((self.scenario.clone(), id.into()));
         self.each(|r| r.metrics.get(id).copied())
@@ -139,12 +139,12 @@ impl Values {
         self.0.iter().map(|v| v.1).sum::<f64>() / self.0.len().max(1) as f64
     }
 
-    /// Was nothing run?
+    /// Whether there is no value, as nothing was run.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Changes every value.
+    /// The values after a function has been applied to each.
     pub fn map(&self, f: impl Fn(f64) -> f64) -> Self {
         Self(self.0.iter().map(|(seed, v)| (*seed, f(*v))).collect())
     }

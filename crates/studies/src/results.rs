@@ -17,7 +17,7 @@ pub const SCHEMA: u32 = 1;
 /// Largest file that is read, bytes.
 pub const LARGEST: u64 = 2_000_000_000;
 
-/// The whole file.
+/// A whole `results.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -27,14 +27,14 @@ pub struct Results {
     pub version: String,
     /// Version of the results: what the same configuration gives.
     pub result_version: u32,
-    /// Processor and system.
+    /// Processor and operating system of the program that wrote the file.
     pub target: String,
     /// The command that made the runs, such as `reproduce quick`.
     pub command: String,
     /// Only where the command was cut short: how much of it is here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
-    /// Runs.
+    /// The runs, in the order in which they were asked for.
     pub runs: Vec<Run>,
     /// Over everything else in the file: shows whether it was changed after it was written.
     pub checksum: String,
@@ -44,7 +44,7 @@ pub struct Results {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Partial {
-    /// Finished runs.
+    /// Number of runs that were finished.
     pub finished: usize,
     /// Runs that were asked for.
     pub of: usize,
@@ -61,33 +61,33 @@ impl Partial {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
-    /// Value.
+    /// The measured value.
     pub value: f64,
-    /// Unit.
+    /// Unit of the value.
     pub unit: String,
 }
 
-/// A run.
+/// One run: what it was and what came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Study.
+    /// Study that the run belongs to.
     pub study: String,
-    /// Scenario.
+    /// Name of the scenario within its study.
     pub scenario: String,
-    /// Condition.
+    /// Condition of the run, as its scenario's template writes it.
     pub condition: String,
-    /// PAUSE.
+    /// PAUSE mode of the run: `on`, `off` or `global`.
     pub pause: String,
-    /// Scheme.
+    /// Registered name of the scheme.
     pub scheme: String,
-    /// Seed.
+    /// Seed of the run's random streams.
     pub seed: u64,
     /// Hashes over events, frames and samples, hexadecimal.
     pub fingerprint: BTreeMap<String, String>,
     /// All that determines the run but the seed ([`crate::scenario::config`]).
     pub config: Value,
-    /// Metrics.
+    /// The measured values by their metrics' ids.
     pub metrics: BTreeMap<String, Quantity>,
     /// The scheme's own counters.
     pub counters: BTreeMap<String, u64>,
@@ -129,7 +129,7 @@ impl Run {
         case_title([&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme])
     }
 
-    /// Its name for a person.
+    /// The run's name for a person.
     pub fn title(&self) -> String {
         format!("{}, seed {}", self.case(), self.seed)
     }
@@ -164,7 +164,7 @@ impl Results {
         sha256(rest.to_string().as_bytes())
     }
 
-    /// As text.
+    /// The file as text.
     ///
     /// # Errors
     /// None that is known.

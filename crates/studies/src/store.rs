@@ -23,36 +23,36 @@ pub struct Curve {
     pub unit: String,
     /// Width of a bin, seconds.
     pub bin: f64,
-    /// Values.
+    /// The values, one for each bin.
     pub values: Vec<f64>,
 }
 
-/// A finished run.
+/// A finished run: what it was and what was measured.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct RunRecord {
-    /// Study.
+    /// Study that the run belongs to.
     pub study: String,
-    /// Scenario.
+    /// Name of the scenario within its study.
     pub scenario: String,
-    /// Condition.
+    /// Condition of the run, as its scenario's template writes it.
     pub condition: String,
-    /// PAUSE.
+    /// PAUSE mode of the run: `on`, `off` or `global`.
     pub pause: String,
-    /// Scheme.
+    /// Registered name of the scheme.
     pub scheme: String,
-    /// Seed.
+    /// Seed of the run's random streams.
     pub seed: u64,
     /// Hashes over events, frames and samples, hexadecimal.
     pub fingerprint: BTreeMap<String, String>,
     /// All that determines the run but the seed.
     pub config: Value,
-    /// Metric -> value.
+    /// The measured values by their metrics' ids.
     pub metrics: BTreeMap<String, f64>,
-    /// Scheme's own counters.
+    /// What the scheme counted, by the names of its counters.
     pub counters: BTreeMap<String, u64>,
     /// What was measured at the named ports.
     pub ports: BTreeMap<String, PortFacts>,
-    /// Series by name.
+    /// The recorded series by their names.
     pub series: BTreeMap<String, Curve>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
@@ -68,7 +68,7 @@ impl RunRecord {
 /// Bumped whenever the form of a kept file changes.
 pub const STORE_FORMAT: u32 = 2;
 
-/// SHA-256 in hexadecimal.
+/// SHA-256 of these bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }
