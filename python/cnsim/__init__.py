@@ -1,7 +1,7 @@
 """cnsim: the laboratory for congestion management in data-centre Ethernet, in Python.
 
 >>> import cnsim as cn
->>> s = cn.scenario("B07/single-hop").with_(scheme="qcn-2pt", run__duration="1 ms")
+>>> s = cn.scenario("B07/single-hop").with_(scheme="qcn-2pt", run__duration="510 ms")
 >>> r = s.run(seeds=2)
 >>> r.metric("aggregate_throughput").unit
 'Gb/s'

@@ -65,8 +65,9 @@ class Scenario:
     ) -> None:
         self._what, self._text, self._sets = what, text, tuple(sets)
         self._scheme, self._pause, self._condition = scheme, pause, condition
+        self._about: dict[str, Any] = {"id": what, "cases": []}
         self._read = self._native(() if scheme is None else (scheme,))
-        self._about: dict[str, Any] = json.loads(self._read.about())
+        self._about = json.loads(self._read.about())
 
     def _native(self, schemes: Sequence[str]) -> _cnsim.Scenario:
         return _cnsim.Scenario(registry(), self._what, self._text, list(self._sets), list(schemes))

@@ -45,10 +45,10 @@ def test_processes_and_threads_give_the_same(tmp_path: Path) -> None:
 
 def test_delay_target_holds_its_queue() -> None:
     """A scheme that no switch helps keeps the round trip near its target where `none` fills the memory."""
-    s = HOP.with_({"run.duration": "60 ms", "hotspot.start": "5 ms", "hotspot.stop": "55 ms"})
+    s = HOP.with_({"run.duration": "160 ms", "hotspot.start": "5 ms", "hotspot.stop": "155 ms"})
     mine, none = s.with_(scheme="delay-target").run(), s.with_(scheme="none").run()
     assert mine[0].counters["delay_cuts"] > 10
-    assert mine.queue().values[30:50].mean() < 0.5 * none.queue().values[30:50].mean()
+    assert mine.queue().values[100:150].mean() < 0.5 * none.queue().values[100:150].mean()
 
 
 def test_conformance() -> None:
@@ -56,20 +56,17 @@ def test_conformance() -> None:
         report = cn.testing.check_scheme(name)
         assert report.ok and len(report) >= 8 and "bounds" in repr(report)
 
-    class Wild(cn.Scheme):
-        class ReactionPoint(cn.ReactionPoint):
-            def on_feedback(self, feedback: cn.Feedback, limiter: cn.Limiter) -> None:
-                limiter.engage()
-                limiter.rate = limiter.line_rate * 2
-
-    refused(cn.SchemeError, "bounds", cn.testing.check_scheme, Wild)
+    wild = halving("limiter.engage(); limiter.rate = limiter.line_rate * 2")
+    refused(cn.SchemeError, "bounds: promised", cn.testing.check_scheme, wild)
+    e = refused(cn.SchemeError, "ZeroDivisionError", cn.testing.check_scheme, halving("1 / 0"))
+    assert isinstance(e.__cause__, ZeroDivisionError)
     refused(cn.SchemeError, "there is no scheme", cn.testing.check_scheme, "qcn-2pt-pyhton")
 
 
 def test_parameters_are_known_everywhere(tmp_path: Path) -> None:
     s = HOP.with_(SHORT, scheme="qcn-2pt-python")
-    assert s.with_({"scheme.params.ri": 24e6}).config()["scheme"]["params"]["ri"] == "24 Mb/s"
-    refused(cn.ScenarioError, "64 B to 100 MB", s.with_, {"scheme.params.q_eq": 3})
+    assert s.with_({"scheme.params.ri": "24 Mb/s"}).config()["scheme"]["params"]["ri"] == "0.024 Gb/s"
+    refused(cn.ScenarioError, "64 B to 100 MB", s.with_, {"scheme.params.q_eq": "3 B"})
     refused(cn.ScenarioError, "did you mean", s.with_, {"scheme.params.q_e": "26 KB"})
     row = next(r for r in cn.list("schemes") if r["name"] == "qcn-2pt-python")
     assert row["python"] and row["params"][1] == {
@@ -94,7 +91,7 @@ def test_parameters_are_known_everywhere(tmp_path: Path) -> None:
 
 def halving(body: str) -> type[cn.Scheme]:
     """A scheme whose reaction point has this body."""
-    space: dict[str, Any] = {"cn": cn}
+    space: dict[str, Any] = {"cn": cn, "__name__": "tried"}
     exec(
         "@cn.scheme('tried')\nclass Tried(cn.Scheme):\n"
         "    class CongestionPoint(cn.CongestionPoint):\n"
@@ -185,7 +182,7 @@ def test_declarations() -> None:
     refused(cn.SchemeError, "hears nothing", cn.scheme("x"), Deaf)
     refused(cn.SchemeError, "did you mean `on_sample`?", cn.scheme("x"), Misspelt)
     refused(cn.SchemeError, "allowed: 0 to 1", cn.scheme("x"), Out)
-    refused(cn.SchemeError, "9 parsecs", cn.scheme("x"), Unit)
+    refused(cn.SchemeError, "parsecs", cn.scheme("x"), Unit)
     refused(cn.SchemeError, "is no cn.ReactionPoint", cn.scheme("x"), Wrong)
     refused(cn.SchemeError, "is no class of schemes", cn.scheme("x"), int)
     refused(cn.SchemeError, "is no name", cn.scheme("a b"), qcn_python.Qcn)

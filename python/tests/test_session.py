@@ -59,12 +59,11 @@ def test_with_names_the_same_keys_as_the_command_line() -> None:
     two = s.with_({"hotspot.rate": "0.5 Gb/s"}, scheme="ecm", pause="off")
     assert one == two and one != s and one.config()["hotspot.rate"] == "0.5 Gb/s"
     assert one.config()["pause.mode"] == "off" and one.config()["scheme"]["name"] == "ecm"
-    assert s.with_(run__duration=0.001 if False else "1 ms").config()["run.duration"] == "1 ms"
+    assert s.with_(run__duration="2 s").config()["run.duration"] == "2 s"
 
 
 def test_published_beside_measured() -> None:
-    s = cn.scenario("B07/single-hop").with_(run__duration="1 ms")
-    found = s.with_(scheme="none").run()
+    found = cn.scenario("B07/single-hop").with_(scheme="none").run()
     rows = found.summary(["aggregate_throughput"])
     assert rows[0]["published"] is not None and rows[0]["verdict"] in ("agrees", "near", "differs")
     assert "published" in repr(rows) and "<table>" in rows._repr_html_()
@@ -72,7 +71,6 @@ def test_published_beside_measured() -> None:
 
 def test_tables_are_arrow(short: cn.Scenario, tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
-    pd = pytest.importorskip("pandas")
     r = short.run(seeds=3)
     frame = pl.DataFrame(r.table())
     assert frame["seed"].to_list() == [1, 2, 3]
@@ -84,7 +82,6 @@ def test_tables_are_arrow(short: cn.Scenario, tmp_path: Path) -> None:
     assert pl.DataFrame(r.queue()).columns == ["time_s", "hot_queue_KB"]
     assert {"port", "queue_max"} <= set(pl.DataFrame(r.table("ports")).columns)
     assert "cnm_messages" in pl.DataFrame(r.table("counters")).columns
-    assert len(pd.DataFrame.from_arrow(r.table()) if hasattr(pd.DataFrame, "from_arrow") else frame) == 3
     path = r.to_parquet(tmp_path / "runs.parquet")
     assert pl.read_parquet(path)["run"].to_list() == [x.key for x in r]
     said = pl.read_parquet_metadata(path)
