@@ -43,18 +43,18 @@ from .schemes import (
 if TYPE_CHECKING:
     from . import testing
     from .results import Estimate, Results, Series, load
-    from .sweep import Sweep, sweep
-    from .tune import Tuning, tune
+    from .sweeps import Sweep, sweep
+    from .tuning import Tuning, tune
 
 _LATER = {
     "Estimate": "results",
     "Results": "results",
     "Series": "results",
     "load": "results",
-    "Sweep": "sweep",
-    "sweep": "sweep",
-    "Tuning": "tune",
-    "tune": "tune",
+    "Sweep": "sweeps",
+    "sweep": "sweeps",
+    "Tuning": "tuning",
+    "tune": "tuning",
 }
 
 

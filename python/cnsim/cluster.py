@@ -11,7 +11,7 @@ from .errors import CnsimError
 from .program import _taken
 from .scenario import scenario
 from .schemes import registry
-from .sweep import sweep
+from .sweeps import sweep
 
 __all__ = ["slurm", "sweep_command"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from .results import Results
-    from .sweep import Sweep
+    from .sweeps import Sweep
 
 __all__ = ["Case", "Scenario", "build", "scenario"]
 
@@ -186,7 +186,7 @@ class Scenario:
 
     def sweep(self, *args: Any, **over: Any) -> Sweep:
         """As :func:`cnsim.sweep` on this scenario."""
-        from .sweep import sweep
+        from .sweeps import sweep
 
         return sweep(self, *args, **over)
 
@@ -240,9 +240,9 @@ def build(
     pause: Pause = "on",
     study: str = "my",
     title: str = "",
-    **tables: Mapping[str, Any],
+    **tables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
 ) -> Scenario:
-    """A scenario from parts: each table of a scenario file is a mapping of keys.
+    """A scenario from parts: each table of a scenario file is a mapping of keys, and a list of tables (``traffic``) a list of them.
 
     ``topology`` may be a networkx graph, whose nodes of degree one are hosts; the others are switches. Its edges may have
     ``rate`` and ``delay``.
@@ -256,13 +256,15 @@ def build(
     schemes = [scheme] if isinstance(scheme, str) else list(scheme)
     head = {"study": study, "name": name, "title": title or name}
     text = "".join(f"{key} = {_quoted(value)}\n" for key, value in head.items())
-    parts: dict[str, Mapping[str, Any]] = {"topology": lines(topology), **tables}
+    parts: dict[str, Any] = {"topology": lines(topology), **tables}
     parts["matrix"] = {"pause": [pause_word(pause)], "schemes": schemes}
-    for table, keys in parts.items():
-        if not isinstance(keys, Mapping):
-            raise ScenarioError(f"`{table}` is {keys!r}", "give a mapping of keys to values", key=table)
-        text += f"\n[{table}]\n"
-        text += "".join(f"{_quoted(key) if '.' in key else key} = {_toml(key, value)}\n" for key, value in keys.items())
+    for table, given in parts.items():
+        several = isinstance(given, (list, tuple))
+        for keys in given if several else [given]:
+            if not isinstance(keys, Mapping):
+                raise ScenarioError(f"`{table}` is {keys!r}", "give a mapping of keys to values", key=table)
+            text += f"\n[[{table}]]\n" if several else f"\n[{table}]\n"
+            text += "".join(f"{_quoted(key) if '.' in key else key} = {_toml(key, value)}\n" for key, value in keys.items())
     return Scenario(f"{name} (built)", text)
 
 

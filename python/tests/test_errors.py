@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import cnsim as cn
-from cnsim.sweep import sweep
+from cnsim.sweeps import sweep
 
 from conftest import SHORT
 
