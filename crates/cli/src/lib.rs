@@ -51,6 +51,7 @@ mod verify;
 
 use clap::{Args, Parser, Subcommand};
 use cnsim_scheme_api::Registry;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -431,9 +432,15 @@ pub fn main() -> ExitCode {
 /// }
 /// ```
 pub fn main_with(registry: Registry) -> ExitCode {
+    ExitCode::from(program(registry, std::env::args_os()))
+}
+
+/// As [`main_with`], with these arguments, the first of which is the program's name; gives the exit code. For a host that is
+/// no program of its own, such as a Python package.
+pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     // `cnsim list | head` ends quietly, as other tools do.
     sigpipe::reset();
-    let mut cli = match Cli::try_parse() {
+    let mut cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(e) => {
             let code = if e.use_stderr() { 2 } else { 0 };
@@ -441,9 +448,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
                 eprintln!("{}", e.render().to_string().trim_end());
             } else if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
                 eprintln!("error: standard output takes nothing more");
-                return ExitCode::from(2);
+                return 2;
             }
-            return ExitCode::from(code);
+            return code;
         }
     };
     cli.common.registry = registry;
@@ -486,12 +493,12 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Verb::Doctor => tell::doctor(),
     };
     let (code, text) = match done {
-        Ok(()) => return ExitCode::SUCCESS,
+        Ok(()) => return 0,
         Err(Failure::Run(text)) => (1, text),
         Err(Failure::Input(text)) => (2, text),
         Err(Failure::Differs(text)) => (3, text),
         Err(Failure::Interrupted(text)) => (130, text),
     };
     eprintln!("{}: {text}", look::paint("error", look::Colour::Red, look::colour_on_stderr()));
-    ExitCode::from(code)
+    code
 }
