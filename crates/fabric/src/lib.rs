@@ -62,6 +62,9 @@ pub struct Options<'a> {
     pub threads: usize,
     /// How nodes are visited (windowed engine).
     pub visits: Visits,
+    /// Nodes that are to run the model's way, an event at a time, beside those whose settings the fast way does not know (windowed
+    /// engine): for tests, and to see what the fast way is worth.
+    pub by_model: &'a [cnsim_scheme_api::NodeId],
     /// Called now and then with (simulated time, packet-hops so far); returning false stops the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,
 }
@@ -72,6 +75,7 @@ impl std::fmt::Debug for Options<'_> {
             .field("engine", &self.engine)
             .field("threads", &self.threads)
             .field("visits", &self.visits)
+            .field("by_model", &self.by_model)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
 
 use crate::RunError;
-use crate::fast::frame::{Frame, LONGEST, mix};
+use crate::check::mix;
 use crate::flows::Flows;
 use crate::spec::{ClassSpec, ControlTransport, RateChange, Record, Routing, RunSpec};
 use crate::tx_rate::TxRate;
@@ -9,6 +9,9 @@ use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Times of a run are below this (10 hours in ps), so that a frame has bits beside its generation time.
+pub(crate) const LONGEST: u64 = 1 << 55;
 
 /// Leads of a window at most, where nothing else bounds it.
 const LONGEST_WINDOW: u64 = 256;
@@ -462,12 +465,6 @@ impl Net {
         self.route(s, dst, flow, seq, turn)
     }
 
-    /// The same for a data frame.
-    #[inline(always)]
-    pub(crate) fn pick(&self, s: usize, frame: &Frame, turn: &mut [u8]) -> u16 {
-        self.choose(s, u32::from(frame.dst), frame.flow(self.hosts), frame.seq, turn)
-    }
-
     /// [`Net::route`] without branches where the choices are a power of two, as nearly always.
     #[inline(always)]
     pub(crate) fn choose(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
@@ -533,6 +530,27 @@ impl Net {
             }
         };
         group[pick as usize]
+    }
+
+    /// Switch (index among switches) that a host is linked to.
+    pub(crate) fn edge_of(&self, host: usize) -> usize {
+        self.attach[host].switch as usize
+    }
+
+    /// Marks all switches by which frames come from some switches to another.
+    pub(crate) fn mark_paths(&self, from: &[usize], to: usize, marked: &mut [bool]) {
+        let mut seen = vec![false; self.switches()];
+        let mut next = from.to_vec();
+        while let Some(s) = next.pop() {
+            if std::mem::replace(&mut seen[s], true) || s == to {
+                continue;
+            }
+            let base = self.ports[self.hosts as usize + s];
+            let far = |p: &u16| self.links[(base + u32::from(*p)) as usize].map(|l| l.peer_node - self.hosts);
+            next.extend(self.group(s, to).iter().filter_map(far).map(|s| s as usize));
+        }
+        seen[to] = true;
+        marked.iter_mut().zip(seen).for_each(|(m, seen)| *m |= seen);
     }
 
     /// True where switches keep round-robin state.

@@ -36,15 +36,15 @@ pub struct Outcome {
     /// Time of the last delivery, when frames were still waiting at the end and none was delivered for the last tenth
     /// of the run.
     pub frozen_since: Option<Time>,
-    /// What ran the model's way, an event at a time, though the fast engine was asked for; none where nothing did.
+    /// Which nodes ran the model's way, an event at a time, though the fast engine was asked for; none where none did.
     pub by_model: Option<ByModel>,
 }
 
 /// Nodes that ran the model's way, as the fast way does not know their settings: the same results, later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByModel {
-    /// How many of the network's nodes.
-    pub nodes: u64,
+    /// Which nodes.
+    pub nodes: Vec<NodeId>,
     /// Why.
     pub why: String,
 }

@@ -195,6 +195,7 @@ impl Limiters {
     }
     /// Queues a frame at a limiter; false where it has as many as it may.
     pub(crate) fn push(&mut self, at: usize, frame: Frame, most: usize) -> bool {
+        debug_assert!(self.slots.get(at).is_some_and(Option::is_some), "no limiter at place {at}");
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return false };
         let Some(queue) = self.queues.get_mut(at) else { return false };
         if queue.len() >= most {

@@ -283,9 +283,7 @@ impl Host {
     /// Sends a probe of a flow that has `sent` so many bytes.
     fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, turn: &mut Turn<'_>) {
         if key == WHOLE_HOST {
-            let (id, now) = (self.id, Time::from_ps(turn.now));
-            self.failure.get_or_insert(format!("reaction point at host {id}, {now}: {NO_PATH}"));
-            return;
+            return self.fail("reaction point", NO_PATH, turn.now);
         }
         let dst = key;
         probe.sent_at = Time::from_ps(turn.now);

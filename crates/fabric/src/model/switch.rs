@@ -10,7 +10,7 @@ use super::pause::Signal;
 use super::point::Point;
 use super::port::Transmitter;
 use super::record::Samples;
-use crate::check::{ControlBooks, Hash, Ledger, SwitchBooks};
+use crate::check::{ControlBooks, Failure, Hash, Ledger, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
@@ -83,7 +83,7 @@ pub(crate) struct Switch {
     events: Hash,
     samples: Hash,
     /// Why the run cannot go on.
-    pub(crate) failure: Option<String>,
+    pub(crate) failure: Failure,
 }
 
 impl Output {
@@ -172,7 +172,7 @@ impl Switch {
             books: ControlBooks::new(net, spec.scheme),
             events: Hash::default(),
             samples: Hash::default(),
-            failure: None,
+            failure: Failure::default(),
             spec: spec.clone(),
         };
         if !switch.recorded.is_empty() {
@@ -181,6 +181,9 @@ impl Switch {
         switch.plan_change(turn);
         for out in 0..switch.outputs.len() {
             switch.wake(out, None, turn, |point, queue, ctl| point.start(queue, ctl));
+            if let Some(point) = &mut switch.outputs[out].point {
+                point.state.run();
+            }
         }
         switch
     }
@@ -417,8 +420,8 @@ impl Switch {
 
     /// A congestion point stops the run.
     fn fail(&mut self, out: usize, cause: &str, now: u64) {
-        let (id, now) = (self.id, Time::from_ps(now));
-        self.failure.get_or_insert(format!("congestion point at node {id} port {out}, {now}: {cause}"));
+        let who = format_args!("congestion point at node {} port {out}", self.id);
+        self.failure.note(now, who, cause);
     }
 
     /// Makes a message, which is ready after the processing delay.
@@ -482,7 +485,7 @@ impl Switch {
     /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
     fn probed(&mut self, out: usize, probe: &mut Probe, control: &Control, turn: &mut Turn<'_>) -> bool {
         let flow = control.flow;
-        let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.reads_probes);
+        let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.state.probes);
         let before = *probe;
         let answered = reads
             && self.wake(out, Some(&before), turn, |point, queue, ctl| {
@@ -547,6 +550,7 @@ impl Switch {
             events: self.events,
             samples: self.samples,
             control: self.books,
+            failure: self.failure,
         }
     }
 
