@@ -416,6 +416,11 @@ pub(crate) fn pairs(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
         .collect()
 }
 
+/// The command line of the program, for documents that are made from it.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// The program `cnsim` with the schemes of this repository.
 pub fn main() -> ExitCode {
     main_with(cnsim_schemes::registry())
