@@ -290,31 +290,3 @@ fn engines_agree() {
         }
     }
 }
-
-/// The numbers behind the claims, to be read: `cargo test -p cnsim-studies --test jain -- --ignored --nocapture`.
-#[test]
-#[ignore = "prints a table"]
-fn table() {
-    let all: [(&str, fn() -> Wiring); 3] =
-        [("symmetric", symmetric), ("asymmetric", asymmetric), ("parking lot", parking_lot)];
-    for (scheme, key, values) in [
-        ("becn", "interval", ["30 us", "300 us", "3 ms", "12 ms"]),
-        ("fecn", "tagging", ["1", "0.1", "0.05", "0.01"]),
-    ] {
-        for value in values {
-            for (name, wiring) in all {
-                let w = wiring();
-                let runs: Vec<Seen> =
-                    (1..=5).map(|seed| see(&w, scheme, &[(key, value)], 100, 0, seed)).collect();
-                let mean = |of: &dyn Fn(&Seen) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
-                let rates: Vec<f64> = (0..w.flows.len()).map(|i| mean(&|s: &Seen| s.rates[i])).collect();
-                println!(
-                    "{scheme} {value:6} {name:11}: overhead {:9.3} Mb/s, aggregate {:.4} Gb/s, flows {rates:.3?}, frozen {}",
-                    mean(&|s| s.overhead) * 1e3,
-                    mean(&|s| s.total),
-                    runs.iter().filter(|s| s.out.frozen_since.is_some()).count(),
-                );
-            }
-        }
-    }
-}
