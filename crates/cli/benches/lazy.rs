@@ -27,6 +27,11 @@ mod flows;
 #[path = "../../fabric/src/fast/frame.rs"]
 #[allow(dead_code, unused_imports)]
 mod frame;
+#[path = "../../fabric/src/hash.rs"]
+#[allow(dead_code, unused_imports)]
+mod hash;
+#[path = "../../fabric/src/mix.rs"]
+mod mix;
 #[path = "../../fabric/src/net.rs"]
 #[allow(dead_code, unused_imports)]
 mod net;
@@ -34,19 +39,20 @@ mod net;
 #[allow(dead_code, unused_imports)]
 mod source;
 #[path = "../../fabric/src/tx_rate.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 mod tx_rate;
 /// Where the files above look for each other.
 mod fast {
     pub(crate) use crate::frame;
 }
 
-use check::{Hash, mix};
+use check::Hash;
 #[allow(unused_imports)]
 use cnsim_fabric as outcome;
 use cnsim_fabric as spec;
 use cnsim_fabric::{Organisation, RunError, RunSpec};
 use frame::NEVER;
+use mix::mix;
 use net::Net;
 use prefetch_index as _;
 use source::Source;
