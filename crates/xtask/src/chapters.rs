@@ -91,8 +91,8 @@ impl Rooms {
         let class = Class::Data;
         let (base_rtt, mtu) = (Time::from_us(10), Bytes::new(1500));
         let source = SourceSite { flow, src, dst, class, line_rate: line, base_rtt, mtu };
-        let point = PointRig::new(scheme, line, 1).map(|rig| {
-            let probes = if rig.state.probes { "; it reads the probes that pass" } else { "" };
+        let point = PointRig::new(scheme, line, 1).map(|point| {
+            let probes = if point.wakes_at_probes() { "; it reads the probes that pass" } else { "" };
             format!("one at each output queue of each switch{probes}")
         });
         let per = |scope: Scope| match scope {

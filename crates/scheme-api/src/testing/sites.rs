@@ -137,6 +137,11 @@ impl PointRig {
         }
     }
 
+    /// The point armed probes in its `start`.
+    pub fn wakes_at_probes(&self) -> bool {
+        self.state.probes
+    }
+
     /// A probe of a flow arrives and finds this queue; true when it was answered here. A point that has not armed probes is
     /// not woken.
     pub fn probe(&mut self, probe: &mut Probe, flow: u32, queue: u64) -> bool {
