@@ -27,6 +27,7 @@ mod draw;
 mod find;
 mod fit;
 mod housekeeping;
+mod import;
 mod look;
 mod look_bars;
 mod look_figure;
@@ -50,6 +51,7 @@ mod verify;
 
 use clap::{Args, Parser, Subcommand};
 use cnsim_scheme_api::Registry;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -173,6 +175,8 @@ enum Verb {
         #[arg(long, default_value = "out")]
         out: PathBuf,
     },
+    /// Write the scenario that files of another simulator describe to standard output.
+    Import(import::ImportArgs),
     /// Check a scenario file and name everything that is wrong with it.
     Check {
         /// File.
@@ -357,8 +361,11 @@ pub(crate) struct Batch {
 /// Arguments of `run`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RunArgs {
-    /// Scenario: embedded name or file.
-    scenario: String,
+    /// Scenario: embedded name or file; none where --hpcc, --topology or --flows say what to run.
+    #[arg(required_unless_present_any = ["hpcc", "topology", "flows"], conflicts_with_all = ["hpcc", "topology", "flows"])]
+    scenario: Option<String>,
+    #[command(flatten)]
+    foreign: import::ForeignArgs,
     /// Scheme that is run [default: the scenario's first].
     #[arg(long)]
     scheme: Option<String>,
@@ -409,6 +416,11 @@ pub(crate) fn pairs(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
         .collect()
 }
 
+/// The command line of the program, for documents that are made from it.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// The program `cnsim` with the schemes of this repository.
 pub fn main() -> ExitCode {
     main_with(cnsim_schemes::registry())
@@ -425,9 +437,15 @@ pub fn main() -> ExitCode {
 /// }
 /// ```
 pub fn main_with(registry: Registry) -> ExitCode {
+    ExitCode::from(program(registry, std::env::args_os()))
+}
+
+/// As [`main_with`], with these arguments, the first of which is the program's name; gives the exit code. For a host that is
+/// no program of its own, such as a Python package.
+pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     // `cnsim list | head` ends quietly, as other tools do.
     sigpipe::reset();
-    let mut cli = match Cli::try_parse() {
+    let mut cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(e) => {
             let code = if e.use_stderr() { 2 } else { 0 };
@@ -435,9 +453,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
                 eprintln!("{}", e.render().to_string().trim_end());
             } else if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
                 eprintln!("error: standard output takes nothing more");
-                return ExitCode::from(2);
+                return 2;
             }
-            return ExitCode::from(code);
+            return code;
         }
     };
     cli.common.registry = registry;
@@ -455,6 +473,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Verb::Explain { what, condition, pause, out, .. } => {
             tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common, describe::describe)
         }
+        Verb::Import(args) => import::import(&args, &common.registry),
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
         Verb::New(args) => start::new(&args),
@@ -479,12 +498,12 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Verb::Doctor => tell::doctor(),
     };
     let (code, text) = match done {
-        Ok(()) => return ExitCode::SUCCESS,
+        Ok(()) => return 0,
         Err(Failure::Run(text)) => (1, text),
         Err(Failure::Input(text)) => (2, text),
         Err(Failure::Differs(text)) => (3, text),
         Err(Failure::Interrupted(text)) => (130, text),
     };
     eprintln!("{}: {text}", look::paint("error", look::Colour::Red, look::colour_on_stderr()));
-    ExitCode::from(code)
+    code
 }

@@ -89,6 +89,21 @@ pub struct HostOutcome {
     pub completions: Vec<Completion>,
     /// Finite transfers to this host that were not received whole.
     pub incomplete: u64,
+    /// The first 16 of them, by source and start.
+    pub missing: Vec<Incomplete>,
+}
+
+/// A finite transfer that was not received whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incomplete {
+    /// Source host.
+    pub src: NodeId,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// When it begins at its source.
+    pub start: Time,
+    /// Bytes on the link that have not arrived.
+    pub missing: u64,
 }
 
 /// A finite transfer received whole.
@@ -96,7 +111,7 @@ pub struct HostOutcome {
 pub struct Completion {
     /// The host that sent the transfer.
     pub src: NodeId,
-    /// Bytes on the link.
+    /// Its size, bytes; a last frame may have been padded beyond.
     pub bytes: u64,
     /// When it began at its source.
     pub start: Time,

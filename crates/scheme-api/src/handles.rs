@@ -179,6 +179,12 @@ impl<'a> PointControl<'a> {
     pub fn new(now: Time, state: &'a mut PointState, actions: &'a mut Vec<PointAction>) -> Self {
         Self { now, state, actions }
     }
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut PointState, actions: &mut Vec<PointAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
+    }
     /// The present simulated time.
     pub fn now(&self) -> Time {
         self.now
@@ -419,6 +425,12 @@ impl<'a> Limiter<'a> {
     pub fn new(now: Time, state: &'a mut LimiterState, actions: &'a mut Vec<LimiterAction>) -> Self {
         Self { now, state, actions }
     }
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut LimiterState, actions: &mut Vec<LimiterAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
+    }
     /// The present simulated time.
     pub fn now(&self) -> Time {
         self.now
@@ -596,6 +608,12 @@ impl<'a> ReflectorControl<'a> {
     /// Built by the network for one call.
     pub fn new(now: Time, state: &'a mut ReflectorState, actions: &'a mut Vec<ReflectorAction>) -> Self {
         Self { now, state, actions }
+    }
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut ReflectorState, actions: &mut Vec<ReflectorAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
     }
     /// The present simulated time.
     pub fn now(&self) -> Time {

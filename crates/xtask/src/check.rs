@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("fabric", &["units", "scheme-api"]),
     ("studies", &["units", "scheme-api", "schemes", "fabric"]),
     ("report", &["units", "studies"]),
+    ("playground", &["schemes", "studies"]),
 ];
 const ABOVE_ALL: &[&str] = &["cli", "xtask"];
 

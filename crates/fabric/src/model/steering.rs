@@ -124,7 +124,8 @@ impl Host {
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.line_rate, site.mtu, stream);
         let key = key_of(self.plan.limiter_scope, dst);
-        let at = self.limiters.insert(RateLimiter::new(key, object, state));
+        let at =
+            self.limiters.insert(RateLimiter::new(key, object, state, turn.net.clocks[turn.node as usize]));
         self.wake(at, turn, |object, limiter| object.start(limiter));
         Some(at)
     }

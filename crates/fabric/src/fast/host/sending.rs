@@ -161,7 +161,7 @@ impl Host {
         let key = self.key_of(dst);
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.rate, site.mtu, stream);
-        let at = self.limiters.insert(LimiterSlot::new(key, object, state));
+        let at = self.limiters.insert(LimiterSlot::new(key, object, state, net.clocks[self.id as usize]));
         self.call(at, net, |object, limiter| object.start(limiter));
         Some(at)
     }
