@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import errors
@@ -70,7 +71,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__() -> "__builtins__.list[str]":  # type: ignore[name-defined]
+def __dir__() -> Sequence[str]:
     return sorted({*globals(), *_LATER, "testing"})
 
 

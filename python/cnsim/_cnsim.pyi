@@ -5,6 +5,35 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
+__all__ = [
+    "Ack",
+    "Feedback",
+    "Frame",
+    "Limiter",
+    "Plan",
+    "Probe",
+    "Queue",
+    "RESULT_VERSION",
+    "Record",
+    "Registry",
+    "STORE_FORMAT",
+    "Scenario",
+    "SchemeSpec",
+    "Sink",
+    "Store",
+    "VERSION",
+    "cells",
+    "check",
+    "interval",
+    "lists",
+    "main",
+    "numbers",
+    "plan_of",
+    "save",
+]
+
 VERSION: str
 RESULT_VERSION: int
 STORE_FORMAT: int
@@ -30,6 +59,7 @@ class Frame:
     @tag.setter
     def tag(self, value: int | None) -> None: ...
 
+@disjoint_base
 class Feedback:
     """A feedback message: one class per published format, and ``User`` for inventions."""
 
