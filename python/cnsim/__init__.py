@@ -1,8 +1,8 @@
 """cnsim: the laboratory for congestion management in data-centre Ethernet, in Python.
 
 >>> import cnsim as cn
->>> s = cn.scenario("B07/single-hop").with_(scheme="qcn-2pt", run__duration="510 ms")
->>> r = s.run(seeds=2)
+>>> s = cn.scenario("B07/single-hop").with_(scheme="qcn-2pt", hotspot__stop="105 ms", run__duration="110 ms")
+>>> r = s.run()
 >>> r.metric("aggregate_throughput").unit
 'Gb/s'
 """

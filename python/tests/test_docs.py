@@ -59,12 +59,10 @@ def test_notebooks(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_doc_tests_of_the_package() -> None:
     import doctest
+    import sys
 
-    import cnsim.scenario
-    import cnsim.schemes
-
-    for module in (cn, cnsim.schemes, cnsim.scenario):
-        found = doctest.testmod(module)
+    for name in ("cnsim", "cnsim.schemes", "cnsim.scenario"):
+        found = doctest.testmod(sys.modules[name])
         assert found.attempted > 0 and found.failed == 0
 
 
