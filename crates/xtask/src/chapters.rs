@@ -1,8 +1,9 @@
 //! A chapter for each scheme, from what is registered and from the head of its file, and the page that lists them.
 
+use cnsim_scheme_api::testing::PointRig;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, FlowId, NodeId, PointId, QueueSite, Rate, ReflectGate, Registration, Scheme, Scope,
-    SinkSite, SourceSite, Time,
+    Built, Bytes, Class, FlowId, NodeId, Rate, ReflectGate, Registration, Scheme, Scope, SinkSite,
+    SourceSite, Time,
 };
 use cnsim_studies::published::{self, Published};
 use std::collections::BTreeMap;
@@ -88,12 +89,10 @@ impl Rooms {
         let (line, plan) = (Rate::from_gbps(10.0), scheme.plan());
         let (flow, src, dst) = (FlowId(0), NodeId(0), NodeId(1));
         let class = Class::Data;
-        let queue =
-            QueueSite { node: NodeId(2), port: 0, point: PointId(1), class, rate: line, attached: true };
         let (base_rtt, mtu) = (Time::from_us(10), Bytes::new(1500));
         let source = SourceSite { flow, src, dst, class, line_rate: line, base_rtt, mtu };
-        let point = scheme.congestion_point(&queue).map(|point| {
-            let probes = if point.reads_probes() { "; it reads the probes that pass" } else { "" };
+        let point = PointRig::new(scheme, line, 1).map(|point| {
+            let probes = if point.wakes_at_probes() { "; it reads the probes that pass" } else { "" };
             format!("one at each output queue of each switch{probes}")
         });
         let per = |scope: Scope| match scope {
