@@ -298,8 +298,8 @@ class Sink:
         """Send a message to the source of the frame or probe in hand."""
     def ignore_for(self, /, seconds: float) -> None:
         """Stay deaf to data frames for so many seconds."""
-    def hear_all(self, /, on: bool) -> None:
-        """From now on all data frames wake it, or those that the plan selects."""
+    def hear(self, /, frames: str, p: float = 1.0) -> None:
+        """From the next data frame on, these wake it: marked, unmarked, tagged, always or never."""
     def count(self, /, counter: str) -> None:
         """Add one to a counter that the scheme declares."""
 
