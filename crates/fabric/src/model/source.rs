@@ -57,11 +57,11 @@ pub(crate) struct Source {
     /// When the next slot begins, ps.
     pub(crate) next: u64,
     pattern: Pattern,
-    stream: Stream,
-    slot: u64,
+    pub(crate) stream: Stream,
+    pub(crate) slot: u64,
     start: u64,
-    stop: u64,
-    len: u16,
+    pub(crate) stop: u64,
+    pub(crate) len: u16,
     /// Class of its frames.
     class: u8,
     host: u32,
@@ -100,9 +100,17 @@ impl Source {
         Self { next, pattern, stream, slot, start, stop, len, class: spec.class, host, list, others }
     }
 
+    /// Of a drawn one: a burst begins when 32 random bits are below the first, and has so many frames.
+    pub(crate) fn drawn(&self) -> Option<(u64, u32)> {
+        match self.pattern {
+            Pattern::Drawn { threshold, burst, .. } => Some((threshold, burst)),
+            Pattern::Greedy { .. } | Pattern::Transfers(_) => None,
+        }
+    }
+
     /// Does it offer without end, so that its host takes no more than it has room for?
     pub(crate) fn is_greedy(&self) -> bool {
-        !matches!(self.pattern, Pattern::Drawn { .. })
+        self.drawn().is_none()
     }
 
     /// The slot that begins now: what it offers.
@@ -154,7 +162,8 @@ impl Source {
     }
 
     /// Destination by 32 random bits.
-    fn choose(&self, bits: u64) -> u32 {
+    #[inline]
+    pub(crate) fn choose(&self, bits: u64) -> u32 {
         let choices = if self.list.is_empty() { self.others } else { self.list.len() as u64 };
         let pick = ((bits * choices) >> 32) as u32;
         match self.list.get(pick as usize) {
