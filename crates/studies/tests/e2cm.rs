@@ -62,6 +62,7 @@ fn spec(c: &Case) -> RunSpec {
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),
+        clock_ppm: 0.0,
         scheme: Some(0),
     };
     let buffer = BufferSpec {
@@ -103,6 +104,7 @@ fn spec(c: &Case) -> RunSpec {
             })
             .collect(),
         routing: Routing::FlowHash,
+        rounding: Rounding::Exact,
         schemes: vec![find(c.scheme).unwrap().build(&pairs).unwrap().scheme],
         control: ControlTransport::Priority,
         changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },

@@ -100,6 +100,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),
+        clock_ppm: 0.0,
         scheme: Some(0),
     };
     let switch = |s: usize| SwitchSpec {
@@ -126,6 +127,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         switches: (0..6).map(switch).collect(),
         links,
         routing: Routing::FlowHash,
+        rounding: Rounding::Exact,
         schemes: vec![scheme],
         control: ControlTransport::InBand,
         changes: Vec::new(),

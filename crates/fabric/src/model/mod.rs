@@ -40,7 +40,6 @@ pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, T
 pub(crate) use host::Host;
 pub(crate) use limiter::holds_back;
 pub(crate) use source::{Offer, Source};
-pub(crate) use steering::NO_PATH;
 pub(crate) use switch::Switch;
 
 #[cfg(test)]
