@@ -20,6 +20,7 @@ use crate::fast::timers::Timers;
 use crate::fast::voq::Voqs;
 use crate::fast::wires::Wires;
 use crate::flows::Arrived;
+use crate::model::Offer;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
@@ -187,12 +188,8 @@ impl Host {
                 .collect()
         };
         let rates: Vec<_> = mine(&net.record.rates, false).into_iter().map(|d| (d, Vec::new())).collect();
-        let sources: Vec<Source> = spec
-            .sources
-            .iter()
-            .enumerate()
-            .map(|(i, s)| Source::new(s, id, i, &net.flows, net.hosts, link.tx, net.seed, net.duration))
-            .collect();
+        let sources: Vec<Source> =
+            spec.sources.iter().enumerate().map(|(i, s)| Source::new(s, (id, i), link.tx, net)).collect();
         let records = Records {
             arrived: net.flows.to(id),
             matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
@@ -316,13 +313,12 @@ impl Host {
             order::END => self.end(wires),
             order::TIMER => self.timer(net),
             order::SLOT => {
-                if let Some(dst) = self.sources[index as usize].slot() {
-                    let (len, greedy) =
-                        (self.sources[index as usize].len, self.sources[index as usize].greedy);
-                    let flow = self.sources[index as usize].flow();
-                    if self.generate(dst, len, flow, greedy, net) {
-                        self.sources[index as usize].taken();
-                    }
+                let source = &mut self.sources[index as usize];
+                let (offer, greedy) = (source.slot(), source.greedy);
+                if let Some(Offer { dst, len, flow, .. }) = offer
+                    && self.generate(dst, len, flow, greedy, net)
+                {
+                    self.sources[index as usize].taken(len);
                 }
             }
             order::CONTROL if index == DEFERRED => {
