@@ -1,5 +1,5 @@
 # The few verbs. None needs root.
-.PHONY: help run try test bench fmt lint docs
+.PHONY: help run try test bench fmt lint docs site
 .DEFAULT_GOAL := help
 
 help: ## list the verbs
@@ -15,7 +15,8 @@ test: ## every test, doc test and transcript in profile try (the network's in pr
 	cargo test --release -p cnsim-cli --test gates -- --include-ignored || status=$$?; \
 	if [ -s target/skipped.txt ]; then echo; sort -u target/skipped.txt; else echo; echo "No test was skipped."; fi; \
 	exit $$status
-soak: ## random tests for hours: spoiled and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind)
+soak: ## random tests for hours: networks by both engines, spoiled and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
+	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile checked -p cnsim-fabric --test engines
 	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-studies --test mutated
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
 bench: ## speed of the simulator, one row per workload
@@ -26,3 +27,5 @@ lint: ## what the continuous integration refuses
 	cargo fmt --check && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo run --profile try -q -p cnsim-xtask -- check && cargo run --profile try -q -p cnsim-xtask -- deny
 docs: ## generated chapters and the API documentation
 	cargo run --profile try -q -p cnsim-xtask -- generate && cargo doc --workspace --no-deps
+site: ## the documentation site, every link checked: target/site/html/index.html (needs Python with venv; no network after the first call)
+	python3 site/build.py

@@ -27,6 +27,7 @@ mod draw;
 mod find;
 mod fit;
 mod housekeeping;
+mod import;
 mod look;
 mod look_bars;
 mod look_figure;
@@ -171,6 +172,8 @@ enum Verb {
         #[arg(long, default_value = "out")]
         out: PathBuf,
     },
+    /// Write the scenario that files of another simulator describe to standard output.
+    Import(import::ImportArgs),
     /// Check a scenario file; says everything that is wrong.
     Check {
         /// File.
@@ -355,8 +358,11 @@ pub(crate) struct Batch {
 /// Arguments of `run`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RunArgs {
-    /// Scenario: embedded name or file.
-    scenario: String,
+    /// Scenario: embedded name or file; none where --hpcc, --topology or --flows say what to run.
+    #[arg(required_unless_present_any = ["hpcc", "topology", "flows"], conflicts_with_all = ["hpcc", "topology", "flows"])]
+    scenario: Option<String>,
+    #[command(flatten)]
+    foreign: import::ForeignArgs,
     /// Scheme.
     #[arg(long)]
     scheme: Option<String>,
@@ -453,6 +459,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Verb::Explain { what, condition, pause, out, .. } => {
             tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
         }
+        Verb::Import(args) => import::import(&args, &common.registry),
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
         Verb::New(args) => start::new(&args),

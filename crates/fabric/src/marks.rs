@@ -40,6 +40,10 @@ pub enum Mark {
     TakenBack,
     /// Turns in which nobody had anything to do were passed over (`fast/wheel.rs`).
     PassedOver,
+    /// From here on only nodes with something to do are visited (`engine/visits.rs`).
+    ChoseDue,
+    /// From here on all are.
+    ChoseAll,
     /// A star's hosts and switch ran further than a lead (`engine/visits.rs`).
     Stretched,
     /// Out of it: the switch did not promise to stay quiet.

@@ -36,15 +36,15 @@ pub struct Outcome {
     /// Time of the last delivery, when frames were still waiting at the end and none was delivered for the last tenth
     /// of the run.
     pub frozen_since: Option<Time>,
-    /// What ran the model's way, an event at a time, though the fast engine was asked for; none where nothing did.
+    /// Which nodes ran the model's way, an event at a time, though the fast engine was asked for; none where none did.
     pub by_model: Option<ByModel>,
 }
 
 /// Nodes that ran the model's way, as the fast way does not know their settings: the same results, later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByModel {
-    /// How many of the network's nodes.
-    pub nodes: u64,
+    /// Which nodes.
+    pub nodes: Vec<NodeId>,
     /// Why.
     pub why: String,
 }
@@ -89,6 +89,21 @@ pub struct HostOutcome {
     pub completions: Vec<Completion>,
     /// Finite transfers to this host that were not received whole.
     pub incomplete: u64,
+    /// The first 16 of them, by source and start.
+    pub missing: Vec<Incomplete>,
+}
+
+/// A finite transfer that was not received whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incomplete {
+    /// Source host.
+    pub src: NodeId,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// When it begins at its source.
+    pub start: Time,
+    /// Bytes on the link that have not arrived.
+    pub missing: u64,
 }
 
 /// A finite transfer received whole.
@@ -96,7 +111,7 @@ pub struct HostOutcome {
 pub struct Completion {
     /// Source host.
     pub src: NodeId,
-    /// Bytes on the link.
+    /// Its size, bytes; a last frame may have been padded beyond.
     pub bytes: u64,
     /// When it began at its source.
     pub start: Time,

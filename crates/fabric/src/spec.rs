@@ -23,6 +23,8 @@ pub struct RunSpec {
     pub schemes: Vec<Arc<dyn Scheme>>,
     /// How feedback messages travel.
     pub control: ControlTransport,
+    /// To what transmission times and the gaps of limiters are rounded.
+    pub rounding: Rounding,
     /// Scheduled changes of service rate.
     pub changes: Vec<RateChange>,
     /// Simulated time.
@@ -71,8 +73,21 @@ pub struct HostSpec {
     pub feedback_delay: Time,
     /// What is wrong with this host.
     pub faults: Faults,
+    /// How much too fast its clock runs, in parts per million: by it its frames take less on its link, and its slots and the gaps
+    /// of its limiters are shorter. Less than 100,000 either way.
+    pub clock_ppm: f64,
     /// Index into [`RunSpec::schemes`]; none: feedback is delivered, counted and ignored.
     pub scheme: Option<usize>,
+}
+
+/// To what times on a link are rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Rounding {
+    /// To the nearest picosecond.
+    #[default]
+    Exact,
+    /// Down to whole nanoseconds, as simulators with a clock of nanoseconds do: a link is a little too fast.
+    WholeNs,
 }
 
 /// Faults of a host, to see what a network makes of them.
@@ -190,7 +205,7 @@ pub enum Destinations {
 /// Phase of a source's slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// Drawn per host.
+    /// Drawn per host; finite transfers begin when their lists say so.
     #[default]
     Random,
     /// All hosts alike: for exact queueing tests.
@@ -293,9 +308,15 @@ pub struct LinkSpec {
 /// Choice among equal shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Routing {
-    /// By a hash of the flow.
+    /// By a hash of the flow, salted at each switch by the run's seed.
     #[default]
     FlowHash,
+    /// By a hash of the flow that is the same at every switch: those that a switch sends to one of its neighbours all leave that
+    /// one by the same port, so that a fat tree uses few of its cores.
+    PolarisedHash,
+    /// By the hash of HPCC's fork of ns-3: MurmurHash3 of addresses and ports, which are those that the fork gives to nodes with
+    /// the numbers in their names and to the finite flows of a pair, seeded by the switch's number. Finite flows only.
+    ForkHash,
     /// By a hash of flow and frame number: each frame anew.
     FrameHash,
     /// Round robin per (switch, destination).

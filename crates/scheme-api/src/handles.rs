@@ -4,7 +4,7 @@
 //! recorded as actions and carried out by the network after the call. This file is long because handles, their state and their
 //! actions are one contract.
 
-use crate::{Feedback, FlowId, Probe, SLOTS, Slot, Stream, Tag};
+use crate::{Feedback, FlowId, Plan, Probe, SLOTS, Slot, Stream, Tag};
 use cnsim_units::{Bytes, Rate, Time};
 use std::borrow::Cow;
 
@@ -109,6 +109,10 @@ pub struct PointState {
     counted: i64,
     /// What the countdown began with.
     armed: i64,
+    /// Probes that arrive at the queue wake it.
+    pub probes: bool,
+    /// Its `start` is over.
+    started: bool,
     /// Random stream of the site.
     pub stream: Stream,
 }
@@ -127,8 +131,14 @@ impl PointState {
             stamp: None,
             counted: 0,
             armed: NEVER,
+            probes: false,
+            started: false,
             stream,
         }
+    }
+    /// Its `start` has been called. What is armed there only cannot be armed any more.
+    pub fn run(&mut self) {
+        self.started = true;
     }
     /// The gate opens after a number of bytes; `countdown` is what is left of it, 0 or less.
     #[inline]
@@ -208,6 +218,14 @@ impl<'a> PointControl<'a> {
         self.state.gate = Gate::Never;
         self.state.countdown = NEVER;
     }
+    /// Wake with `on_probe` at every probe that arrives at this queue, for the whole run. In `start` only: elsewhere it stops the
+    /// run.
+    pub fn wake_at_probes(&mut self) {
+        if self.state.started {
+            self.fail("probes are armed in `start`");
+        }
+        self.state.probes = true;
+    }
     /// Whether frames about to be dropped are counted and sampled (default: they are).
     pub fn sample_dropped(&mut self, on: bool) {
         self.state.sample_dropped = on;
@@ -224,7 +242,8 @@ impl<'a> PointControl<'a> {
     pub fn notify(&mut self, flow: FlowId, feedback: Feedback) {
         self.actions.push(PointAction::Notify(flow, feedback));
     }
-    /// Send a message to every host (counts as one message).
+    /// Send a message to every host; it counts as one message. It reaches the reaction points of whole hosts
+    /// ([`crate::Scope::Host`]) and builds none; where they are per flow it counts as ignored.
     pub fn broadcast(&mut self, feedback: Feedback) {
         self.actions.push(PointAction::Broadcast(feedback));
     }
@@ -507,7 +526,7 @@ pub enum ReflectGate {
     /// No data frame wakes the reflector.
     #[default]
     Never,
-    /// Marked frames (DCQCN, which asks for others with [`ReflectorControl::hear_all`] while it owes a message).
+    /// Marked frames (DCQCN).
     Marked,
     /// Unmarked frames, each with this probability (QCN-3pt).
     Unmarked(f64),
@@ -525,8 +544,10 @@ pub enum ReflectGate {
 pub struct ReflectorState {
     /// Frames that arrive before this time do not wake it.
     pub deaf_until: Time,
-    /// All frames wake it, not only those that the plan's gate selects.
-    pub hears_all: bool,
+    /// Which data frames wake it: what the plan says, until [`ReflectorControl::hear`] says otherwise.
+    pub gate: ReflectGate,
+    /// Why the gate cannot be changed, if it cannot.
+    fixed: Option<&'static str>,
     /// Data bytes received for the flow (or station) since it was built, where the plan says that they are asked for.
     pub received: u64,
     /// Whether `received` is maintained.
@@ -536,13 +557,19 @@ pub struct ReflectorState {
 }
 
 impl ReflectorState {
-    /// The state of a reflector that hears what the plan's gate selects. `counts`: [`crate::Plan::received`].
-    pub fn new(stream: Stream, counts: bool) -> Self {
-        Self { deaf_until: Time::ZERO, hears_all: false, received: 0, counts, stream }
+    /// The state of a reflector that hears what the plan's gate selects.
+    pub fn new(stream: Stream, plan: &Plan) -> Self {
+        let fixed = match plan.reflect {
+            ReflectGate::Never => Some("by its plan no data frame wakes a reflector"),
+            ReflectGate::ReturnTags(_) => Some("by its plan the host returns tags itself"),
+            _ => None,
+        };
+        let (gate, counts) = (plan.reflect, plan.received);
+        Self { deaf_until: Time::ZERO, gate, fixed, received: 0, counts, stream }
     }
-    /// Whether a data frame that arrives now wakes the reflector; `selected`: the plan's gate selects the frame.
-    pub fn wakes(&self, now: Time, selected: bool) -> bool {
-        self.deaf_until <= now && (selected || self.hears_all)
+    /// Whether a data frame that arrives now wakes the reflector, if its gate selects the frame.
+    pub fn listens(&self, now: Time) -> bool {
+        self.deaf_until <= now
     }
 }
 
@@ -586,9 +613,17 @@ impl<'a> ReflectorControl<'a> {
     pub fn ignore_for(&mut self, time: Time) {
         self.state.deaf_until = self.now + time;
     }
-    /// From now on all data frames wake it (true), or those that the plan's gate selects.
-    pub fn hear_all(&mut self, on: bool) {
-        self.state.hears_all = on;
+    /// From the next data frame on, those that this gate selects wake this reflector. Where the plan's gate is
+    /// [`ReflectGate::Never`] or [`ReflectGate::ReturnTags`], or this one is the latter, the run stops.
+    pub fn hear(&mut self, gate: ReflectGate) {
+        let refused = match gate {
+            ReflectGate::ReturnTags(_) => Some("tags are returned by plan only"),
+            _ => self.state.fixed,
+        };
+        match refused {
+            Some(why) => self.fail(format!("it asks to hear other frames, but {why}")),
+            None => self.state.gate = gate,
+        }
     }
     /// Data bytes received since it was built, the frame in hand included. The plan must say so ([`crate::Plan::received`]).
     pub fn received(&mut self) -> u64 {

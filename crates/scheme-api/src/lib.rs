@@ -205,12 +205,8 @@ pub trait CongestionPoint: Debug + Send {
     fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>);
     /// The armed gate fired on this data frame, which is already counted in `queue` (unless it is being dropped).
     fn on_sample(&mut self, _frame: &mut FrameView, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
-    /// Do probes that reach its queue wake it? Asked once, before the first frame.
-    fn reads_probes(&self) -> bool {
-        false
-    }
-    /// A probe arrived at this queue, whose point reads probes ([`CongestionPoint::reads_probes`]): read it, rewrite it, or end it
-    /// with [`PointControl::answer`].
+    /// A probe arrived at this queue, armed by [`PointControl::wake_at_probes`]: read it, rewrite it, or end it with
+    /// [`PointControl::answer`].
     fn on_probe(&mut self, _probe: &mut Probe, _flow: FlowId, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
     /// A timer expired.
     fn on_timer(&mut self, _slot: Slot, _queue: &Queue, _ctl: &mut PointControl<'_>) {}

@@ -221,12 +221,10 @@ struct ProbedPoint {
 impl CongestionPoint for ProbedPoint {
     fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>) {
         self.point.start(queue, ctl);
+        ctl.wake_at_probes();
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         self.point.on_sample(frame, queue, ctl);
-    }
-    fn reads_probes(&self) -> bool {
-        true
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         let fb = self.point.reading(queue.len.as_f64());

@@ -15,6 +15,7 @@ mod graph;
 pub mod grid;
 pub mod headroom;
 pub mod import;
+mod inline;
 pub mod keys;
 pub mod kinds;
 pub mod measure;

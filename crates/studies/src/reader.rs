@@ -132,6 +132,11 @@ impl<'a> Reader<'a> {
         self.bytes_or(key).unwrap_or_default()
     }
 
+    /// A whole number; `None` where the key's word stands in its place.
+    pub(crate) fn integer_or(&mut self, key: &str) -> Option<u64> {
+        if let Some(Value::Integer(v)) = self.value(key) { Some(v) } else { None }
+    }
+
     pub(crate) fn integer(&mut self, key: &str) -> u64 {
         if let Some(Value::Integer(v)) = self.value(key) { v } else { 0 }
     }

@@ -3,10 +3,11 @@
 
 pub mod config;
 
-use crate::checks::{expand_assumptions, inline_files, known_keys, unread_params};
+use crate::checks::{expand_assumptions, known_keys, unread_params};
 use crate::condition::{Template, canonical};
 pub use crate::embedded::EMBEDDED;
 use crate::figures::{self, FigureSpec};
+use crate::inline::inline_files;
 use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
@@ -312,7 +313,7 @@ impl Scenario {
         for (key, value) in sets {
             flat.set(key, value, Place::Set);
         }
-        if sets.iter().any(|(key, _)| key.ends_with(".file")) {
+        if sets.iter().any(|(key, _)| key.ends_with("file")) {
             let file = flat.file.clone();
             inline_files(&mut flat, &file, &mut problems);
         }

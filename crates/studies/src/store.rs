@@ -1,6 +1,8 @@
 //! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. What is there
 //! need not be run again; what is damaged is reported and run again.
 
+use crate::flows::fct::SizeGroup;
+use crate::flows::times::{FlowTime, Unfinished};
 use crate::measure::PortFacts;
 use crate::scenario::config::LABELS;
 use serde::{Deserialize, Serialize};
@@ -54,6 +56,18 @@ pub struct RunRecord {
     pub series: BTreeMap<String, Curve>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
+    /// Names of its hosts, where the times of its flows are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Times of its finite flows, where they are kept (record.flow_times).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowTime>,
+    /// Slowdowns of its finite flows by size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_size: Vec<SizeGroup>,
+    /// The first finite flows that were not received whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
 }
 
 impl RunRecord {

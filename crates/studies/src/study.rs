@@ -1,6 +1,7 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
-use crate::measure::{fairness, measure, ports};
+use crate::flows::times::{Flows, unfinished};
+use crate::measure::{fairness, measure_with, ports};
 use crate::metrics::{METRICS, Metric, Span, Tolerance, find, structural_zero};
 use crate::papers::suspect;
 use crate::published::Published;
@@ -247,10 +248,12 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
             }
         }
     }
+    let flows = Flows::of(settings, out);
+    let kept = flows.kept(settings);
     let f = out.fingerprint;
     let hex = |name: &str, v: u64| (name.to_string(), format!("{v:016x}"));
     let metrics: BTreeMap<String, f64> =
-        measure(settings, out).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
+        measure_with(settings, out, &flows).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
     RunRecord {
         fingerprint: BTreeMap::from([
             hex("events", f.events),
@@ -262,6 +265,10 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         ports: ports(settings, out),
         series,
         packet_hops: out.packet_hops,
+        hosts: if kept.is_empty() { Vec::new() } else { wiring.hosts.clone() },
+        flows: kept,
+        by_size: flows.by_size(settings),
+        unfinished: unfinished(settings, out),
         ..job.record()
     }
 }

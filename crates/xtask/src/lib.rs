@@ -1,5 +1,6 @@
 //! Chores of the repository: what the compiler cannot refuse, and files made from the code.
 
+pub mod chapters;
 pub mod check;
 pub mod deny;
 pub mod figure;

@@ -1,6 +1,6 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
-use super::{Hash, Ledger};
+use super::{Failure, Hash, Ledger};
 use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
@@ -73,6 +73,8 @@ pub(crate) struct HostBooks {
     pub(crate) frames: Hash,
     /// Congestion management.
     pub(crate) control: ControlBooks,
+    /// Why the run cannot go on.
+    pub(crate) failure: Failure,
 }
 
 /// What a switch hands in.
@@ -96,6 +98,8 @@ pub(crate) struct SwitchBooks {
     pub(crate) samples: Hash,
     /// Congestion management.
     pub(crate) control: ControlBooks,
+    /// Why the run cannot go on.
+    pub(crate) failure: Failure,
 }
 
 /// Gathers the results, node by node in order, and checks the laws: no frame is lost or doubled, and none is dropped for want of
@@ -107,6 +111,10 @@ pub(crate) fn close(
     hosts: Vec<HostBooks>,
     switches: Vec<SwitchBooks>,
 ) -> Result<Outcome, RunError> {
+    let failures = hosts.iter().map(|h| &h.failure).chain(switches.iter().map(|s| &s.failure));
+    if let Some(cause) = Failure::first(failures) {
+        return Err(RunError::Law(cause.to_string()));
+    }
     let mut out = Outcome { duration: Time::from_ps(net.duration), ..Outcome::default() };
     let (mut made, mut gone) = (Ledger::default(), *on_wires);
     let (mut events, mut frames, mut samples) = (Hash::default(), Hash::default(), Hash::default());

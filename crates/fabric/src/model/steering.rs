@@ -127,7 +127,8 @@ impl Host {
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.line_rate, site.mtu, stream);
         let key = key_of(self.plan.limiter_scope, dst);
-        let at = self.limiters.insert(RateLimiter::new(key, object, state));
+        let at =
+            self.limiters.insert(RateLimiter::new(key, object, state, turn.net.clocks[turn.node as usize]));
         self.wake(at, turn, |object, limiter| object.start(limiter));
         Some(at)
     }
@@ -283,9 +284,7 @@ impl Host {
     /// Sends a probe of a flow that has `sent` so many bytes.
     fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, turn: &mut Turn<'_>) {
         if key == WHOLE_HOST {
-            let (id, now) = (self.id, Time::from_ps(turn.now));
-            self.failure.get_or_insert(format!("reaction point at host {id}, {now}: {NO_PATH}"));
-            return;
+            return self.fail("reaction point", NO_PATH, turn.now);
         }
         let dst = key;
         probe.sent_at = Time::from_ps(turn.now);

@@ -10,6 +10,9 @@
 
 pub mod hpcc;
 pub mod htsim;
+mod scenario;
+
+pub use scenario::{Files, scenario};
 
 use cnsim_units::{Bytes, Rate, Time};
 use std::str::FromStr;
@@ -29,6 +32,8 @@ pub struct Fabric {
 /// A link of a [`Fabric`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FabricLink {
+    /// Line of the file that describes it, from 1.
+    pub line: usize,
     /// One end.
     pub a: String,
     /// The other end.
