@@ -2,11 +2,13 @@
 
 The pages are the documents of this repository; no text stands here a second time. The script makes its virtual environment
 (target/venv-site), lays the pages of the navigation out under target/site/source as they stand in the repository, builds
-them into target/site/html, and checks every link (site/links.py). After the first installation it needs no network.
+them into target/site/html, and checks every link (site/links.py). After the first installation it needs no network. The simulator of
+the playground is compiled for the browser if Rust has the target wasm32-wasip1 (`rustup target add wasm32-wasip1`).
 
 Exit codes: 0 built and sound, 1 complaints (one per line), 3 the virtual environment cannot be made.
 """
 
+import base64
 import hashlib
 import os
 import shutil
@@ -19,9 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "site"
 VENV = ROOT / "target" / "venv-site"
 OUT = ROOT / "target" / "site"
+TARGET = "wasm32-wasip1"
 SOURCE, HTML = OUT / "source", OUT / "html"
 # Beside pages: files that pages show or link to, from the root.
-ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "site/*.css", "site/*.js"]
+ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "docs/**/*.js", "docs/**/*.css", "site/*.css", "site/*.js"]
 
 
 def environment() -> Path:
@@ -92,12 +95,34 @@ def stage() -> list[str]:
     return complaints
 
 
+def engine() -> list[str]:
+    """Compiles the simulator of the playground and lays it beside its page; returns complaints."""
+    said: list[str] = []
+    text = "// Built without the simulator.\n"
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    if not sysroot or not (Path(sysroot) / "lib" / "rustlib" / TARGET).is_dir():
+        print(f"site: the playground is left without its simulator: `rustup target add {TARGET}`", file=sys.stderr)
+    else:
+        name = "cnsim-playground"
+        cargo = ["cargo", "rustc", "--quiet", "--profile", "try", "--target", TARGET, "-p", name, "--bin", name]
+        done = subprocess.run([*cargo, "--", "-C", "strip=symbols"], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == 0:
+            folder = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
+            program = (folder / TARGET / "try" / f"{name}.wasm").read_bytes()
+            text = f'const CNSIM_ENGINE = "{base64.b64encode(program).decode()}";\n'
+        else:
+            said.append(f"{name}: {done.stderr.strip()}")
+    (SOURCE / "docs" / "playground" / "engine.js").write_text(text, encoding="ascii")
+    return said
+
+
 def build() -> int:
     """Inside the virtual environment: stage, build, check."""
     import links
 
     start = time.monotonic()
     complaints = stage()
+    complaints += engine()
     zensical = [sys.executable, "-m", "zensical", "build", "--clean", "--config-file", "mkdocs.yml"]
     done = subprocess.run(zensical, cwd=OUT, capture_output=True, text=True)
     if done.returncode != 0:

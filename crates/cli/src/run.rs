@@ -1,17 +1,17 @@
 //! `cnsim run`.
 
-use crate::look::{self, Colour, paint};
+use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{Output, quoted};
-use crate::reproduce::{measured, refuse_no_seeds, threads};
-use crate::sweep::{half, interval, refuse_many, wanted};
+use crate::request::{
+    condition_of, first_case, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
+};
 use crate::{Common, Done, Failure, RunArgs, pairs};
-use cnsim_scheme_api::Registry;
 use cnsim_studies::files::digits;
 use cnsim_studies::flows::files::fork_columns;
 use cnsim_studies::flows::{fct::SizeGroup, times::Unfinished};
 use cnsim_studies::measure::PortFacts;
 use cnsim_studies::metrics::{METRICS, Metric};
-use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::scenario::Scenario;
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::RunRecord;
 use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
@@ -206,33 +206,4 @@ fn unfinished(record: &RunRecord) {
         "{}",
         look::table(&["flow", "start", "bytes", "missing on the link", "waits for"], &rows, false)
     );
-}
-
-/// The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.
-pub(crate) fn first_case<'a>(cases: &'a [Case], scheme: Option<&str>) -> Result<&'a Case, Failure> {
-    let first = cases.iter().find(|c| scheme.is_none_or(|s| s == c.scheme)).or(cases.first());
-    first.ok_or_else(|| Failure::input("the scenario has no case\n  help: give its matrix a scheme"))
-}
-
-/// The case of a condition as it is written on the command line; `example` shows how another is written.
-pub(crate) fn condition_of(
-    scenario: &Scenario,
-    text: &str,
-    pause: Option<&str>,
-    scheme: Option<&str>,
-    example: &Case,
-) -> Result<Case, Failure> {
-    scenario.case_named(text, pause, scheme).ok_or_else(|| {
-        Failure::input(format!(
-            "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
-            example.condition
-        ))
-    })
-}
-
-/// The error for a scheme that does not exist.
-pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
-    let near = cnsim_studies::text::nearest(name, registry.names());
-    let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
-    Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
 }

@@ -1,7 +1,7 @@
 //! By which hash flows are spread over equal paths ([`Routing`]).
 
 use crate::RunError;
-use crate::fast::frame::mix;
+use crate::mix::mix;
 use crate::flows::flow_of;
 use crate::spec::{Arrivals, Routing, RunSpec};
 

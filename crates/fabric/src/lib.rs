@@ -10,6 +10,7 @@ mod hash;
 mod headroom;
 #[cfg_attr(not(debug_assertions), doc(hidden))]
 pub mod marks;
+mod mix;
 mod model;
 mod net;
 mod outcome;
@@ -57,7 +58,7 @@ pub enum Visits {
 /// How a run is carried out; results do not depend on it.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Engine.
+    /// Which engine carries out the run.
     pub engine: Engine,
     /// Threads for one run (windowed engine); 0 = by the work of a window and the cores that are free.
     pub threads: usize,

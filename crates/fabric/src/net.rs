@@ -2,11 +2,11 @@
 //! because routes are computed beside the tables in which they are looked up.
 
 use crate::RunError;
-use crate::check::mix;
 use crate::flows::Flows;
 use crate::hash::{Salts, number};
 use crate::spec::{ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec};
 use crate::tx_rate::{Clock, TxRate};
+use crate::mix::mix;
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
@@ -244,7 +244,7 @@ impl Net {
                 .max()
                 .unwrap_or(1500),
             flows: Flows::new(spec),
-            classes: classes(spec)?,
+            classes: spec.data_classes()?,
         };
         net.routes(spec)?;
         net.tree();
@@ -627,28 +627,4 @@ impl Net {
         }
         Time::from_ps(total)
     }
-}
-
-/// Most classes of data, as in 802.1Q.
-const MOST_CLASSES: usize = 8;
-
-/// The classes of a run: those that it names, or one.
-fn classes(spec: &RunSpec) -> Result<Vec<ClassSpec>, RunError> {
-    let one = || vec![ClassSpec { name: "data".into(), pause: true }];
-    let classes = if spec.classes.is_empty() { one() } else { spec.classes.clone() };
-    if classes.len() > MOST_CLASSES {
-        return Err(RunError::Spec(format!(
-            "{} classes; at most {MOST_CLASSES} are possible",
-            classes.len()
-        )));
-    }
-    for (h, s) in spec.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
-        if usize::from(s.class) >= classes.len() {
-            let (class, last) = (s.class, classes.len() - 1);
-            return Err(RunError::Spec(format!(
-                "a source of host {h} is of class {class}; the last is {last}"
-            )));
-        }
-    }
-    Ok(classes)
 }

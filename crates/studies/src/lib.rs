@@ -33,4 +33,5 @@ pub mod store;
 pub mod study;
 pub mod text;
 pub mod topology;
+mod wiring;
 pub mod workload;

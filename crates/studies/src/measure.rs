@@ -23,9 +23,9 @@ pub struct PortFacts {
     pub queue_max: f64,
     /// Mean queue over the measurement, KB; 0 where the queue is not recorded.
     pub mean_queue: f64,
-    /// Its standard deviation, KB.
+    /// Standard deviation of the queue's length, KB.
     pub sd_queue: f64,
-    /// Data frames discarded.
+    /// Number of data frames discarded at the port.
     pub dropped: f64,
 }
 

@@ -1,15 +1,15 @@
 //! What is measured: definitions and tolerances; [`crate::measure`] takes them from a run.
 
-/// A metric.
+/// What can be measured of a run: its name, unit and definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// Id, as in published.csv.
     pub id: &'static str,
     /// Heading of a column.
     pub title: &'static str,
-    /// Unit.
+    /// Unit of the values, as tables show it.
     pub unit: &'static str,
-    /// Definition.
+    /// Definition of the metric in a sentence.
     pub about: &'static str,
     /// Tolerance of the verdict.
     pub tolerance: Tolerance,
@@ -32,18 +32,18 @@ pub enum Tolerance {
 /// is counted or timed event by event, and extremes, belong to the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// From `record.from` to `record.to`.
+    /// It is measured from `record.from` to `record.to`.
     Measurement,
     /// The whole run, whatever `record` says.
     Run,
     /// While the hot port is slow; the measurement where there is no hotspot.
     Hotspot,
-    /// After the hotspot.
+    /// It is measured after the hotspot has ended.
     Afterwards,
 }
 
 impl Span {
-    /// As a sentence for `cnsim explain`.
+    /// The span as a sentence, for `cnsim explain`.
     pub fn text(self) -> &'static str {
         match self {
             Self::Measurement => "Taken from record.from to record.to: the whole run unless these are set.",
@@ -115,7 +115,7 @@ impl Tolerance {
         }
     }
 
-    /// In words.
+    /// The tolerance in words.
     pub fn text(self, unit: &str) -> String {
         match self {
             Self::Relative(s) => format!("{} %", s * 100.0),
@@ -525,7 +525,7 @@ pub const METRICS: &[Metric] = &[
     ),
 ];
 
-/// Finds a metric.
+/// Finds a metric by its id.
 pub fn find(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
 }

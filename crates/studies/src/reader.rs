@@ -3,7 +3,7 @@
 use crate::keys::{Key, find};
 use crate::kinds::{Choice, Value};
 use crate::text::{Flat, Problem};
-use crate::topology::Wiring;
+use crate::wiring::Wiring;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! Files made from the code: one command writes them, one check finds them stale.
 
-use crate::{chapters, figure, gallery, reference};
+use crate::{chapters, commands, figure, gallery, reference};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -10,6 +10,7 @@ fn files(root: &Path) -> io::Result<Vec<(String, String)>> {
     let mut files = vec![
         ("docs/reference/scenarios.md".to_string(), reference::scenarios()),
         ("docs/reference/metrics.md".to_string(), reference::metrics()),
+        ("docs/reference/commands.md".to_string(), commands::page()),
     ];
     files.extend(chapters::all(root)?);
     files.extend(gallery::small(root).map_err(io::Error::other)?);

@@ -4,15 +4,12 @@ use super::agenda::{Kind, NEVER, Turn};
 use super::frame::{Body, Control, Frame, Lane, MANAGED, SMALLEST, Says, To};
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
+use crate::check::NO_PATH;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
     Purpose, ReactionPoint, Scope, Slot, SourceSite, Stream, Time,
 };
 use std::collections::VecDeque;
-
-/// Why a limiter of a whole host cannot send a probe.
-pub(crate) const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
-                                  probe; `Scope::Flow` has one";
 
 /// Key of the limiter of frames to `dst`.
 pub(super) fn key_of(scope: Scope, dst: u32) -> u32 {

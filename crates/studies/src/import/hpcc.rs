@@ -176,12 +176,12 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, Impor
 /// A configuration file of the fork: its lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    entries: Vec<Entry>,
+    entries: Vec<Setting>,
 }
 
 /// A line of a configuration.
 #[derive(Clone, Debug, PartialEq)]
-struct Entry {
+struct Setting {
     line: usize,
     key: String,
     values: Vec<String>,
@@ -200,7 +200,7 @@ pub struct Translated {
     pub stop: Time,
     /// Memory of a switch.
     pub buffer: Option<Bytes>,
-    /// Scheme.
+    /// Name of the scheme that the file asks for.
     pub scheme: String,
     /// What was left out, each with the reason.
     pub notes: Vec<String>,
@@ -225,7 +225,7 @@ impl Config {
                 let key = words[0].to_string();
                 return Err(ImportError { line, key, reason, remedy: remedy.into() });
             }
-            config.entries.push(Entry { line, key: words[0].into(), values });
+            config.entries.push(Setting { line, key: words[0].into(), values });
         }
         Ok(config)
     }
@@ -264,7 +264,7 @@ impl Config {
     }
 }
 
-impl Entry {
+impl Setting {
     fn error(&self, reason: impl Into<String>, remedy: impl Into<String>) -> ImportError {
         ImportError { line: self.line, key: self.key.clone(), reason: reason.into(), remedy: remedy.into() }
     }

@@ -34,9 +34,9 @@ pub struct Fabric {
 pub struct FabricLink {
     /// Line of the file that describes it, from 1.
     pub line: usize,
-    /// One end.
+    /// Name of the node at one end.
     pub a: String,
-    /// The other end.
+    /// Name of the node at the other end.
     pub b: String,
     /// Rate in each direction.
     pub rate: Rate,
@@ -68,7 +68,7 @@ pub struct ImportError {
     pub line: usize,
     /// Key of a configuration file, empty elsewhere.
     pub key: String,
-    /// What is wrong.
+    /// What is wrong with the file.
     pub reason: String,
     /// What would be right.
     pub remedy: String,

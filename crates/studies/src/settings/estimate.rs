@@ -24,9 +24,9 @@ pub struct Estimate {
 /// What becomes of traffic for which a link has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Excess {
-    /// It travels as far as that link and is lost.
+    /// The traffic travels as far as that link and is lost there.
     Lost,
-    /// Its flow is held back at the source.
+    /// The traffic is held back at its source, flow by flow.
     HeldByFlow,
     /// Everything that its source sends is held back.
     HeldBySource,

@@ -1,12 +1,12 @@
 //! The sending side of a host: frames, limiters, the transmitter.
 
 use super::Host;
+use crate::check::NO_PATH;
 use crate::fast::bodies::Body;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
 use crate::flows::number;
-use crate::model::NO_PATH;
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
