@@ -4,6 +4,7 @@
 //!
 //! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
+mod greedy;
 mod paced;
 mod receiving;
 mod sending;
@@ -310,20 +311,25 @@ impl Host {
         best
     }
 
+    /// The slot of a source: its frame, if it has one, is the host's unless there is no room. False where there is none.
+    fn offer(&mut self, source: usize, net: &Net) -> bool {
+        let Some(dst) = self.sources[source].slot() else { return true };
+        let (len, greedy) = (self.sources[source].len, self.sources[source].greedy);
+        let flow = self.sources[source].flow();
+        let taken = self.generate(dst, len, flow, greedy, net);
+        if taken {
+            self.sources[source].taken();
+        }
+        taken
+    }
+
     pub(crate) fn execute(&mut self, (time, kind, index): Key, net: &Net, wires: &mut Wires) {
         self.now = time;
         match kind {
             order::END => self.end(wires),
             order::TIMER => self.timer(net),
             order::SLOT => {
-                if let Some(dst) = self.sources[index as usize].slot() {
-                    let (len, greedy) =
-                        (self.sources[index as usize].len, self.sources[index as usize].greedy);
-                    let flow = self.sources[index as usize].flow();
-                    if self.generate(dst, len, flow, greedy, net) {
-                        self.sources[index as usize].taken();
-                    }
-                }
+                self.offer(index as usize, net);
             }
             order::CONTROL if index == DEFERRED => {
                 if let Some((_, from, flow, feedback)) = self.deferred.pop_front() {

@@ -173,6 +173,14 @@ impl Source {
         to
     }
 
+    /// Passes over slots before `until` in which the host takes nothing, as none that it offered since has gone: of finite flows
+    /// alone, as a slot of others draws.
+    pub(crate) fn pass_over(&mut self, until: u64) {
+        if self.transfers.is_some() && self.next < until {
+            self.next += (until - self.next).div_ceil(self.slot) * self.slot;
+        }
+    }
+
     /// The slot of a source of transfers: the next one under way offers a frame.
     #[cold]
     fn transfer(&mut self) -> Option<u32> {
