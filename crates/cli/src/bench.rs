@@ -33,6 +33,9 @@ const FIFO: (&str, &str) = ("host.fifo", "500");
 
 const W1: &[(&str, &str)] = &[QUIET, ("run.duration", "2 s")];
 const W2: &[(&str, &str)] = &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO];
+/// `w2` where windows hold few frames.
+const W2_10: &[(&str, &str)] =
+    &[QUIET, ("run.duration", "400 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "10 %")];
 /// `w2` without congestion: what schemes cost when they have nothing to do.
 const W2_60: &[(&str, &str)] =
     &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "60 %")];
@@ -53,6 +56,7 @@ const ROWS: &[Row] = &[
         &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
         Shape::AsWritten,
     ),
+    Row("w2-10", "none", W2_10, Shape::AsWritten),
     Row("w2-60", "none", W2_60, Shape::AsWritten),
     Row("w1-60", "none", &[QUIET, ("run.duration", "500 ms"), ("workload.load", "60 %")], Shape::AsWritten),
     Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
@@ -252,7 +256,7 @@ fn peak_memory() -> u64 {
     peak.unwrap_or(0) * 1024
 }
 
-/// The network of a row, with these settings over the row's own.
+/// The network of a row, with these settings over the row's own. It records what `cnsim run` records unless told otherwise.
 pub(crate) fn spec(
     registry: &Registry,
     name: &str,
@@ -288,8 +292,6 @@ pub(crate) fn spec(
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
-    // What is measured is the simulation; recording is not part of it.
-    spec.record = cnsim_fabric::Record::default();
     match shape {
         Shape::AsWritten => {}
         Shape::FatTree => fat_tree(&mut spec, 16),
