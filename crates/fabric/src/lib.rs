@@ -6,9 +6,11 @@ mod check;
 mod engine;
 mod fast;
 mod flows;
+mod hash;
 mod headroom;
 #[cfg_attr(not(debug_assertions), doc(hidden))]
 pub mod marks;
+mod mix;
 mod model;
 mod net;
 mod outcome;
@@ -20,13 +22,13 @@ pub use engine::run;
 pub use headroom::headroom;
 
 pub use outcome::{
-    ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
-    latency_quantile,
+    ByModel, Completion, Fingerprint, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
+    SwitchOutcome, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
-    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing,
-    RunSpec, SourceSpec, SwitchSpec, Transfer,
+    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Rounding,
+    Routing, RunSpec, SourceSpec, SwitchSpec, Transfer,
 };
 
 /// Which engine runs a network.
@@ -56,11 +58,12 @@ pub enum Visits {
 /// How a run is carried out; results do not depend on it.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Engine.
+    /// Which engine carries out the run.
     pub engine: Engine,
     /// Threads for one run (windowed engine); 0 = by the work of a window and the cores that are free.
     pub threads: usize,
-    /// How nodes are visited (windowed engine).
+    /// How nodes are visited (windowed engine). Every way is one for several threads too, but for stars whose nodes run further than
+    /// a window: they do so on one.
     pub visits: Visits,
     /// Nodes that are to run the model's way, an event at a time, beside those whose settings the fast way does not know (windowed
     /// engine): for tests, and to see what the fast way is worth.

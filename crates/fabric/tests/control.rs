@@ -265,8 +265,9 @@ fn control_as_frequent_as_data_agrees_with_the_oracle() {
         let o = agreed(&scenario(seed), seed);
         (control, all) = (control + o.control_hops, all + o.packet_hops);
     }
-    // Beside feedback: as often as data, give or take a fifth.
-    assert!(control * 9 > all * 4, "{control} of {all} hops are control");
+    // As many as data, nearly: 48.9 of 100 hops. The bound was half while networks whose memory is too small for PAUSE broke a law and
+    // were left out; all 240 count now.
+    assert!(control * 100 > all * 48, "{control} of {all} hops are control");
 }
 
 /// Feedback without frames: by itself, with feedback that is lost or takes effect later, at the least time that is possible.

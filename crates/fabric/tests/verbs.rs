@@ -3,7 +3,7 @@
 //!
 //! `// Covers:` above a test names the verbs that it fails without; the last test reads the contract and finds each verb there.
 //! This file is long because it has a test for each verb.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 

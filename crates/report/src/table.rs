@@ -1,10 +1,9 @@
 //! A table: schemes by metrics, published beside measured, with a glyph of the intervals.
 
 use crate::colour::Colours;
-use crate::html::{Mark, anchor, esc, swatch};
+use crate::html::{Mark, anchor, esc, scroll, swatch};
 use crate::model::{Cell, Page, Table, Verdict};
 use crate::number::{column_decimals, fixed, measured, printed, telling};
-use crate::page::scroll;
 use std::fmt::Write as _;
 
 /// Has the condition no name? A scenario without a template calls its only one `default`.

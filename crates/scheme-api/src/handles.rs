@@ -11,9 +11,9 @@ use std::borrow::Cow;
 /// Read-only view of an output queue at the moment of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
-    /// Bytes queued now, all inputs, the frame in transmission and the arriving frame included.
+    /// Bytes queued now: from all inputs, with the frame in transmission and the arriving frame.
     pub len: Bytes,
-    /// Nominal link rate.
+    /// Nominal rate of the link behind the queue.
     pub line_rate: Rate,
     /// Rate at which data is served at present (a hotspot lowers it).
     pub service_rate: Rate,
@@ -28,26 +28,26 @@ pub struct Queue {
 /// Which data frames wake a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Gate {
-    /// No frame.
+    /// No frame wakes the point.
     #[default]
     Never,
-    /// The frame that brings the bytes counted to the armed number.
+    /// The frame wakes it that brings the bytes counted to the armed number.
     AfterBytes,
-    /// Each frame, with this probability.
+    /// Each frame wakes it with this probability.
     Probability(f64),
-    /// Frames that carry a tag.
+    /// Every frame that carries a tag wakes it.
     Tagged,
-    /// Every frame.
+    /// Every frame wakes it.
     Always,
 }
 
 /// When a ramp looks at the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RampAt {
-    /// When the frame arrives, the frame included.
+    /// It looks when a frame arrives; the frame is part of the queue then.
     #[default]
     Arrival,
-    /// When the frame's transmission begins, the frame excluded: its header carries the mark.
+    /// It looks when a frame's transmission begins; the frame, whose header carries the mark, is no part of the queue then.
     Departure,
 }
 
@@ -97,11 +97,11 @@ fn no_slot(slot: Slot) -> Option<String> {
 pub struct PointState {
     /// Bytes to go until a wake-up. `i64::MAX / 2` when never; 0 with gates that must look at each frame.
     pub countdown: i64,
-    /// The armed gate.
+    /// The gate that is armed now: which frames wake the point.
     pub gate: Gate,
     /// Count and sample frames that are being dropped on arrival.
     pub sample_dropped: bool,
-    /// Marking ramp.
+    /// The ramp by which the network marks frames; none where it marks none.
     pub ramp: Option<Ramp>,
     /// Smallest-rate stamp put into rate-discovery tags when a frame starts transmission.
     pub stamp: Option<Rate>,
@@ -113,7 +113,7 @@ pub struct PointState {
     pub probes: bool,
     /// Its `start` is over.
     started: bool,
-    /// Random stream of the site.
+    /// The random stream of this queue.
     pub stream: Stream,
 }
 
@@ -136,11 +136,11 @@ impl PointState {
             stream,
         }
     }
-    /// Its `start` has been called. What is armed there only cannot be armed any more.
+    /// Says that `start` has been called: what can be armed there only cannot be armed any more.
     pub fn run(&mut self) {
         self.started = true;
     }
-    /// The gate opens after a number of bytes; `countdown` is what is left of it, 0 or less.
+    /// Records that the gate opened after a number of bytes; `countdown` is what is left of it, 0 or less.
     #[inline]
     pub fn open(&mut self, countdown: i64) {
         self.counted = self.armed - countdown;
@@ -150,11 +150,11 @@ impl PointState {
 /// What a congestion point asked for.
 #[derive(Clone, Debug)]
 pub enum PointAction {
-    /// Send to the source of a flow.
+    /// Send this message to the source of a flow.
     Notify(FlowId, Feedback),
-    /// Send to every host.
+    /// Send this message to every host.
     Broadcast(Feedback),
-    /// (Re)start a timer.
+    /// Start a timer that expires after this time, or start it anew.
     StartTimer(Slot, Time),
     /// Stop a timer.
     StopTimer(Slot),
@@ -175,11 +175,17 @@ pub struct PointControl<'a> {
 }
 
 impl<'a> PointControl<'a> {
-    /// Built by the network for one call.
+    /// The network builds a handle for one call.
     pub fn new(now: Time, state: &'a mut PointState, actions: &'a mut Vec<PointAction>) -> Self {
         Self { now, state, actions }
     }
-    /// Simulated time.
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut PointState, actions: &mut Vec<PointAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
+    }
+    /// The present simulated time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -280,7 +286,7 @@ impl<'a> PointControl<'a> {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LimiterState {
-    /// Current rate.
+    /// The rate at which the limiter paces the flow at present.
     pub rate: Rate,
     /// Rate of the access link: the upper bound.
     pub line_rate: Rate,
@@ -332,7 +338,7 @@ impl LimiterState {
             stream,
         }
     }
-    /// Largest data frame.
+    /// Length of the largest data frame of the flow.
     pub fn mtu(&self) -> Bytes {
         Bytes::new(u64::from(self.mtu))
     }
@@ -394,7 +400,7 @@ impl LimiterState {
 /// What a reaction point asked for.
 #[derive(Clone, Debug)]
 pub enum LimiterAction {
-    /// (Re)start a timer.
+    /// Start a timer that expires after this time, or start it anew.
     StartTimer(Slot, Time),
     /// Stop a timer.
     StopTimer(Slot),
@@ -419,7 +425,13 @@ impl<'a> Limiter<'a> {
     pub fn new(now: Time, state: &'a mut LimiterState, actions: &'a mut Vec<LimiterAction>) -> Self {
         Self { now, state, actions }
     }
-    /// Simulated time.
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut LimiterState, actions: &mut Vec<LimiterAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
+    }
+    /// The present simulated time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -466,7 +478,7 @@ impl<'a> Limiter<'a> {
     pub fn wake_after(&mut self, bytes: Bytes) {
         self.state.arm((bytes.get() as i64).clamp(1, NEVER));
     }
-    /// Take back [`Limiter::wake_after`].
+    /// Takes back what [`Limiter::wake_after`] armed.
     pub fn wake_never(&mut self) {
         self.state.disarm();
     }
@@ -526,7 +538,7 @@ pub enum ReflectGate {
     /// No data frame wakes the reflector.
     #[default]
     Never,
-    /// Marked frames (DCQCN).
+    /// Marked frames wake it, as in DCQCN.
     Marked,
     /// Unmarked frames, each with this probability (QCN-3pt).
     Unmarked(f64),
@@ -535,7 +547,7 @@ pub enum ReflectGate {
     /// None. The host itself returns each rate-discovery tag as it is, in [`Feedback::ReturnedRate`], and adds one to the
     /// scheme's counter of this name: copying a tag needs no algorithm (FECN).
     ReturnTags(&'static str),
-    /// Every frame.
+    /// Every frame wakes it.
     Always,
 }
 
@@ -597,7 +609,13 @@ impl<'a> ReflectorControl<'a> {
     pub fn new(now: Time, state: &'a mut ReflectorState, actions: &'a mut Vec<ReflectorAction>) -> Self {
         Self { now, state, actions }
     }
-    /// Simulated time.
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut ReflectorState, actions: &mut Vec<ReflectorAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
+    }
+    /// The present simulated time.
     pub fn now(&self) -> Time {
         self.now
     }

@@ -2,6 +2,7 @@
 
 pub mod chapters;
 pub mod check;
+pub mod circles;
 pub mod commands;
 pub mod deny;
 pub mod figure;

@@ -6,4 +6,8 @@ mod sums;
 
 pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
 pub(crate) use failure::Failure;
-pub(crate) use sums::{Hash, Ledger, mix};
+pub(crate) use sums::{Hash, Ledger};
+
+/// Why a limiter of a whole host cannot send a probe.
+pub(crate) const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
+                                  probe; `Scope::Flow` has one";

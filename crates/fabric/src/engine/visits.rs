@@ -5,7 +5,7 @@
 //! * Claim: which nodes are visited, and how far a star runs, follows what windows hold.
 //! * Same bits: a node's state after a window is a function of what reached it, whenever it is looked at.
 //! * Bench row: sparse.
-//! * Marks: Stretched, PassedOver; out: NotQuiet.
+//! * Marks: Stretched, PassedOver, ChoseDue, ChoseAll; out: NotQuiet.
 
 use super::Part;
 use crate::Visits;
@@ -187,6 +187,7 @@ impl Turn {
         self.reach = reach;
         if thin != self.thin {
             self.thin = thin;
+            hit(if thin { Mark::ChoseDue } else { Mark::ChoseAll });
             if thin { watch(net, part, self.turn - 1) } else { unwatch(net, part, self.turn) }
         }
     }

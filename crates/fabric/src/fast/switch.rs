@@ -165,7 +165,7 @@ impl Switch {
         let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
         sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
-        sw.fastest = rates().min_by_key(|tx| tx.0).unwrap_or_default();
+        sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
         changes.sort_by_key(|c| (c.at, c.port));
         sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
@@ -198,7 +198,7 @@ impl Switch {
                 countdown: i64::MAX / 2,
                 calm: 0,
                 free: 0,
-                service: TxRate::new(rate),
+                service: net.switch_clock.tx(rate),
                 delay: link.map_or(0, |l| l.delay),
                 peer: 0,
                 sending: None,
@@ -252,7 +252,7 @@ impl Switch {
 
     /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
     pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
-        let bytes = (within << 20) / self.fastest.0.max(1) + u64::from(net.mtu);
+        let bytes = self.fastest.bytes(within) * net.slack + u64::from(net.mtu);
         self.mmu.stays_quiet(bytes, bytes * self.linked as u64)
             && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.pause_out.is_empty())
     }
@@ -293,7 +293,7 @@ impl Switch {
                     if p.sending.is_none() {
                         p.free = p.free.max(time);
                     }
-                    p.service = TxRate::new(rate);
+                    p.service = net.switch_clock.tx(rate);
                     p.service_rate = rate;
                     p.special = true;
                 }

@@ -38,7 +38,6 @@ mod voq;
 pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn};
 pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 pub(crate) use host::Host;
-pub(crate) use steering::NO_PATH;
 pub(crate) use switch::Switch;
 
 #[cfg(test)]

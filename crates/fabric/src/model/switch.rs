@@ -14,7 +14,6 @@ use crate::check::{ControlBooks, Failure, Hash, Ledger, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
-use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointAction, PointControl, PointId,
     Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
@@ -351,7 +350,7 @@ impl Switch {
         let Some(change) = self.changes.pop_front() else { return };
         let output = &mut self.outputs[usize::from(change.port)];
         output.service = change.rate;
-        output.port.service = TxRate::new(change.rate);
+        output.port.service = turn.net.switch_clock.tx(change.rate);
         output.port.look(turn);
         self.plan_change(turn);
     }

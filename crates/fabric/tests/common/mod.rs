@@ -32,6 +32,7 @@ pub(crate) fn host(name: usize, sources: Vec<SourceSpec>) -> HostSpec {
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),
+        clock_ppm: 0.0,
         scheme: None,
     }
 }
@@ -66,6 +67,7 @@ pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, se
         links: (0..n).map(|i| link((i, 0), (n, i))).collect(),
         classes: Vec::new(),
         routing: Routing::FlowHash,
+        rounding: Rounding::Exact,
         schemes: Vec::new(),
         control: ControlTransport::Priority,
         changes: Vec::new(),

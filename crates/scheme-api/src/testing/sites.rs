@@ -19,7 +19,7 @@ pub struct PointRig {
     marks: Stream,
     len: u64,
     arrived: u64,
-    /// What it counted.
+    /// What the congestion point has counted.
     pub counts: Counts,
     /// All that the congestion point asked for.
     pub actions: Vec<PointAction>,
@@ -191,7 +191,7 @@ pub struct ReflectorRig {
     /// Data in the network.
     pub state: ReflectorState,
     now: Time,
-    /// What it counted.
+    /// What the reflector has counted.
     pub counts: Counts,
     /// All that the reflector asked for.
     pub actions: Vec<ReflectorAction>,
@@ -279,7 +279,7 @@ impl ReflectorRig {
         self.call(|object, ctl| object.on_probe(probe, FlowId(1), ctl))
     }
 
-    /// Lets time pass.
+    /// Lets this much time pass without a frame.
     pub fn wait(&mut self, time: Time) {
         self.now += time;
     }

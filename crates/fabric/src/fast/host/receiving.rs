@@ -424,6 +424,7 @@ impl Host {
         out.latency_sum = Time::from_ps(self.latency_sum);
         out.latency_max = Time::from_ps(self.latency_max);
         out.incomplete = self.records.arrived.incomplete();
+        out.missing = self.records.arrived.missing();
         let mut inside = Ledger::default();
         let queued = self.fifo.iter().chain(self.limiters.all_queued()).chain(&self.sending);
         let queued = queued.chain(self.voqs.iter().flat_map(|v| v.iter()));

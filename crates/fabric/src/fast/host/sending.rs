@@ -1,12 +1,12 @@
 //! The sending side of a host: frames, limiters, the transmitter.
 
 use super::Host;
+use crate::check::NO_PATH;
 use crate::fast::bodies::Body;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
 use crate::flows::number;
-use crate::model::NO_PATH;
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
@@ -161,7 +161,7 @@ impl Host {
         let key = self.key_of(dst);
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.rate, site.mtu, stream);
-        let at = self.limiters.insert(LimiterSlot::new(key, object, state));
+        let at = self.limiters.insert(LimiterSlot::new(key, object, state, net.clocks[self.id as usize]));
         self.call(at, net, |object, limiter| object.start(limiter));
         Some(at)
     }
