@@ -156,10 +156,9 @@ pub(crate) fn numbers(values: Vec<String>) -> Option<(Vec<f64>, String)> {
 #[pyfunction]
 pub(crate) fn lists(py: Python<'_>, what: &str) -> PyResult<String> {
     let rows: Vec<_> = match what {
-        "studies" => PAPERS
-            .iter()
-            .map(|p| json!({"name": p.id, "title": p.title, "source": p.citation}))
-            .collect(),
+        "studies" => {
+            PAPERS.iter().map(|p| json!({"name": p.id, "title": p.title, "source": p.citation})).collect()
+        }
         "metrics" => METRICS
             .iter()
             .map(|m| json!({"name": m.id, "title": m.title, "unit": m.unit, "about": m.about}))
@@ -206,4 +205,3 @@ pub(crate) fn save(
     write_atomically(&path, text.as_bytes()).map_err(|e| failed(&path, &e))?;
     Ok(path)
 }
-

@@ -166,12 +166,8 @@ impl Scenario {
         let pauses = if pauses.is_empty() { vec![base.pause.clone()] } else { pauses };
         let sweep = grid::plan(&self.inner, axes, &base, &pauses, &schemes, seeds)
             .map_err(|text| told(py, "ScenarioError", &text))?;
-        let axis = |a: &grid::Axis| {
-            json!({"key": a.key, "values": a.values, "log": a.log, "numbers": grid::numbers(&a.values).map(|n| (n.0, n.1))})
-        };
-        let point = |p: &grid::Point| {
-            json!({"values": p.values, "condition": p.case.condition, "pause": p.case.pause, "scheme": p.case.scheme, "first": p.first})
-        };
+        let axis = |a: &grid::Axis| json!({"key": a.key, "values": a.values, "log": a.log, "numbers": grid::numbers(&a.values).map(|n| (n.0, n.1))});
+        let point = |p: &grid::Point| json!({"values": p.values, "condition": p.case.condition, "pause": p.case.pause, "scheme": p.case.scheme, "first": p.first});
         let about = json!({
             "axes": sweep.axes.iter().map(axis).collect::<Vec<_>>(),
             "points": sweep.points.iter().map(point).collect::<Vec<_>>(),
@@ -202,8 +198,8 @@ pub(crate) fn plan_of(py: Python<'_>, registry: &Registry, tasks: Vec<String>) -
             let why = format!("the scheme `{name}` here is of other code than the runs asked for");
             return Err(raise(py, "VersionError", &why, "give both places the same scheme", ""));
         }
-        let (scenario, case) = scenario::Scenario::from_config(&registry.inner, config)
-            .map_err(|p| problems(py, &p))?;
+        let (scenario, case) =
+            scenario::Scenario::from_config(&registry.inner, config).map_err(|p| problems(py, &p))?;
         let ready = scenario.ready(&case).map_err(|p| problems(py, &p))?;
         let seed = task["seed"].as_u64().ok_or_else(|| bad("a task has no seed".into()))?;
         let all_series = task["all_series"].as_bool().unwrap_or(false);
