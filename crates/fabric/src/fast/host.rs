@@ -4,6 +4,7 @@
 //!
 //! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
+mod greedy;
 mod paced;
 mod receiving;
 mod sending;
@@ -307,19 +308,25 @@ impl Host {
         best
     }
 
+    /// The slot of a source: its frame, if it has one, is the host's unless there is no room. False where there is none.
+    fn offer(&mut self, index: usize, net: &Net) -> bool {
+        let source = &mut self.sources[index];
+        let (offer, greedy) = (source.slot(), source.greedy);
+        let Some(Offer { dst, len, flow, .. }) = offer else { return true };
+        let taken = self.generate(dst, len, flow, greedy, net);
+        if taken {
+            self.sources[index].taken(len);
+        }
+        taken
+    }
+
     pub(crate) fn execute(&mut self, (time, kind, index): Key, net: &Net, wires: &mut Wires) {
         self.now = time;
         match kind {
             order::END => self.end(wires),
             order::TIMER => self.timer(net),
             order::SLOT => {
-                let source = &mut self.sources[index as usize];
-                let (offer, greedy) = (source.slot(), source.greedy);
-                if let Some(Offer { dst, len, flow, .. }) = offer
-                    && self.generate(dst, len, flow, greedy, net)
-                {
-                    self.sources[index as usize].taken(len);
-                }
+                self.offer(index as usize, net);
             }
             order::CONTROL if index == DEFERRED => {
                 if let Some((_, from, flow, feedback)) = self.deferred.pop_front() {

@@ -94,6 +94,15 @@ impl Source {
         to
     }
 
+    /// Passes over slots before `until` in which the host takes nothing, as none that it offered since has gone: of finite flows
+    /// alone, as a slot of others draws.
+    pub(crate) fn pass_over(&mut self, until: u64) {
+        if self.law.is_finite() && self.next < until {
+            self.next += (until - self.next).div_ceil(self.slot) * self.slot;
+            self.law.next = self.next;
+        }
+    }
+
     /// The slot that begins now: what it offers.
     #[inline]
     pub(crate) fn slot(&mut self) -> Option<Offer> {

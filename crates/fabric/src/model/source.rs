@@ -116,6 +116,11 @@ impl Source {
         self.drawn().is_none()
     }
 
+    /// Are its frames those of finite flows? It draws nothing then.
+    pub(crate) fn is_finite(&self) -> bool {
+        matches!(self.pattern, Pattern::Transfers(_))
+    }
+
     /// The slot that begins now: what it offers.
     pub(crate) fn slot(&mut self) -> Option<Offer> {
         let now = self.next;
