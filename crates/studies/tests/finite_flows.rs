@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_fabric::{Options, Outcome, RunSpec};
-use cnsim_studies::flows::times::Flows;
+use cnsim_studies::flow_times::Flows;
 use cnsim_studies::measure::measure;
 use cnsim_studies::scenario::{Ready, Scenario};
 use std::collections::BTreeMap;
