@@ -1,8 +1,8 @@
 //! By which hash flows are spread over equal paths ([`Routing`]).
 
 use crate::RunError;
-use crate::mix::mix;
 use crate::flows::flow_of;
+use crate::mix::mix;
 use crate::spec::{Arrivals, Routing, RunSpec};
 
 /// What every switch adds to a flow where hashes are polarised.

@@ -4,9 +4,9 @@
 use crate::RunError;
 use crate::flows::Flows;
 use crate::hash::{Salts, number};
+use crate::mix::mix;
 use crate::spec::{ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec};
 use crate::tx_rate::{Clock, TxRate};
-use crate::mix::mix;
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;

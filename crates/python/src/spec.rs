@@ -142,11 +142,12 @@ impl SchemeSpec {
                 };
                 values[at] = params[at].read(text)?;
             }
-            let object = Python::attach(|py| instance(py, &make, &params, &values)).map_err(|e| ParamError {
-                key: String::new(),
-                reason: format!("`{called}` cannot be made: {e}"),
-                remedy: "mend its __init__ or __post_init__".into(),
-            })?;
+            let object =
+                Python::attach(|py| instance(py, &make, &params, &values)).map_err(|e| ParamError {
+                    key: String::new(),
+                    reason: format!("`{called}` cannot be made: {e}"),
+                    remedy: "mend its __init__ or __post_init__".into(),
+                })?;
             let mut shown: Vec<(String, String)> =
                 params.iter().zip(&values).map(|(p, v)| (p.key().to_string(), v.text.clone())).collect();
             shown.push((CODE.into(), code.clone()));
@@ -192,12 +193,7 @@ fn p_default(p: &Declared, infos: &[cnsim_scheme_api::ParamInfo]) -> String {
 }
 
 /// An instance of the user's class with these parameters.
-fn instance(
-    py: Python<'_>,
-    make: &Py<PyAny>,
-    params: &[Declared],
-    values: &[Value],
-) -> PyResult<Py<PyAny>> {
+fn instance(py: Python<'_>, make: &Py<PyAny>, params: &[Declared], values: &[Value]) -> PyResult<Py<PyAny>> {
     let all = PyDict::new(py);
     for (p, v) in params.iter().zip(values) {
         let number: &Number = &v.number;
@@ -233,9 +229,7 @@ impl Registry {
     /// All schemes as JSON: name, title, text, parameters, counters.
     fn schemes(&self) -> String {
         let one = |e: &Arc<Registration>| {
-            let param = |p: &cnsim_scheme_api::ParamInfo| {
-                json!({"key": p.key, "kind": p.kind, "default": p.default, "range": p.range.to_string(), "symbol": p.symbol, "about": p.doc})
-            };
+            let param = |p: &cnsim_scheme_api::ParamInfo| json!({"key": p.key, "kind": p.kind, "default": p.default, "range": p.range.to_string(), "symbol": p.symbol, "about": p.doc});
             let counter = |c: &Counter| json!({"name": c.name, "about": c.meaning});
             json!({
                 "name": e.name, "title": e.title, "about": e.about,
