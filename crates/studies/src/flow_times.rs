@@ -1,6 +1,6 @@
 //! Completion times of a run's finite flows beside their ideal ones.
 
-use super::fct::{self, Finished, Path, SizeGroup};
+use crate::flows::fct::{self, Finished, Path, SizeGroup};
 use crate::kinds::Ideal;
 use crate::settings::Settings;
 use crate::workload::Plan;
