@@ -20,8 +20,8 @@ pub use engine::run;
 pub use headroom::headroom;
 
 pub use outcome::{
-    ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, SwitchOutcome,
-    latency_quantile,
+    ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, Standstill,
+    SwitchOutcome, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,

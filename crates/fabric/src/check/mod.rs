@@ -1,7 +1,9 @@
 //! What every run is checked by: sums over its frames, hashes of its events, the closing of the books.
 
 mod closing;
+mod frozen;
 mod sums;
 
-pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
+pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close, freeze};
+pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use sums::{Hash, Ledger};

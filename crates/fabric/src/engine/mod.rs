@@ -5,6 +5,7 @@ mod visits;
 mod windowed;
 mod workers;
 
+use crate::check::freeze;
 use crate::fast::bodies::Direct;
 use crate::fast::frame::{BROADCAST, Hash};
 use crate::fast::host::Host;
@@ -173,6 +174,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
     let mut switches: Vec<&mut Switch> = Vec::new();
     let mut waiting = 0u64;
     let mut received: Vec<u64> = Vec::new();
+    let mut stopped = Vec::new();
     for part in &mut parts {
         for e in part.wires.inboxes.iter().flat_map(|i| i.entries()).filter(|e| e.frame.is_data()) {
             gone.add(&e.frame);
@@ -231,6 +233,7 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
         let paused = spec.switches[s.index].buffer.pause.is_some() && heeded;
         let index = s.index;
+        stopped.push(s.stopped());
         let (switch, series) = s.finish(net);
         if paused
             && let Some(p) = switch.ports.iter().position(|p| p.dropped > 0)
@@ -262,8 +265,6 @@ fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, Run
         .filter_map(|((s, i), n)| Some((spec.schemes.get(s)?.counters().get(i)?.name.to_string(), n)))
         .collect();
     out.fingerprint = Fingerprint { events: events.0, frames: frames.0, samples: samples.0 };
-    if waiting > 0 && last < net.duration - net.duration / 10 {
-        out.frozen_since = Some(Time::from_ps(last));
-    }
+    freeze(&mut out, net, spec, (waiting, last), &stopped);
     Ok(out)
 }

@@ -1,7 +1,8 @@
 //! Recording at a switch, and the end of a run.
 
 use super::Switch;
-use super::port::Ledger;
+use super::port::{Ledger, Port};
+use crate::check::Stopped;
 use crate::fast::frame::Ring;
 use crate::fast::wires::Wires;
 use crate::net::Net;
@@ -63,6 +64,18 @@ impl Switch {
             series.push(Series { kind: SeriesKind::Dropped { node }, bin: net.record.bin, values: drops_at });
         }
         (out, series)
+    }
+
+    /// Ports with data that cannot leave.
+    pub(crate) fn stopped(&self) -> Vec<Stopped> {
+        let halted = |p: &Port| p.paused() || p.service.stopped();
+        let ports = self.ports.iter().enumerate().filter(|(_, p)| halted(p));
+        ports
+            .filter_map(|(i, p)| {
+                let data = p.data.entries().iter().filter(|e| e.frame.is_data());
+                Stopped::new(i, p.paused(), data.map(|e| e.frame.input))
+            })
+            .collect()
     }
 
     /// Index of its scheme.
