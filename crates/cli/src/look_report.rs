@@ -1,6 +1,7 @@
 //! Fills the report's plain data from what was measured.
 
 use crate::describe::said;
+use crate::frozen;
 use crate::look_figure::figures;
 use crate::look_ports::ports;
 use crate::look_table::{Layout, tables};
@@ -190,6 +191,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         question: if said(&s.question) { s.question.clone() } else { String::new() },
         source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),
+        alerts: frozen::lines(p.records.iter().filter(|r| r.study == s.study && r.scenario == s.name)),
         tables: {
             let mut all = tables(&scene, &cells, &claimed, layout);
             // A study's tables are those that it printed.

@@ -4,7 +4,7 @@ use crate::look;
 use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted, write};
 use crate::summary::{self, Told};
-use crate::{Common, Done, Failure, ReproduceArgs};
+use crate::{Common, Done, Failure, ReproduceArgs, frozen};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::claims::{claims_csv, findings};
 use cnsim_studies::files::numbers_csv;
@@ -126,6 +126,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     if let Some(p) = partial {
         println!("{}\n", p.text());
     }
+    frozen::tell(records.iter());
     if !common.quiet {
         let out = output.dir();
         summary::tell(&Told {
@@ -138,7 +139,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         });
     }
     interrupted(&watch, records.len(), all.len(), None)?;
-    missed(args, &cells)
+    missed(args, &cells)?;
+    // In the embedded studies a deadlock is what was published.
+    if crate::describe::is_file(&args.what) { frozen::ends(records.iter()) } else { Ok(()) }
 }
 
 /// With `--fail-on-miss` a published cell that differs ends the program with the exit code of a verification.

@@ -4,7 +4,7 @@ use crate::look::{self, Colour, paint};
 use crate::output::{Output, quoted};
 use crate::reproduce::{measured, refuse_no_seeds, threads};
 use crate::sweep::{half, interval, refuse_many, wanted};
-use crate::{Common, Done, Failure, RunArgs, pairs};
+use crate::{Common, Done, Failure, RunArgs, frozen, pairs};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::files::digits;
 use cnsim_studies::measure::PortFacts;
@@ -71,15 +71,16 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let path = output.dir().join("results.json");
     if args.json {
         println!("{text}");
-        return Ok(());
+        return frozen::ends(records.iter());
     }
+    frozen::tell(records.iter());
     tell(&scenario.id(), &records, &shown);
     if !common.quiet {
         let hops: u64 = records.iter().map(|r| r.packet_hops).sum();
         let s = started.elapsed().as_secs_f64();
         eprintln!("{hops} packet-hops in {s:.2} s; results in {}", path.display());
     }
-    Ok(())
+    frozen::ends(records.iter())
 }
 
 /// Most ports that are told.

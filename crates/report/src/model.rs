@@ -76,6 +76,8 @@ pub struct Page {
     pub question: String,
     /// Where it comes from: a citation, printed as text.
     pub source: String,
+    /// What must be read before any number: a sentence each, at the head of the page.
+    pub alerts: Vec<String>,
     /// The network, drawn.
     pub topology: Topology,
     /// One per condition and PAUSE mode.

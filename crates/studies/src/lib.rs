@@ -11,6 +11,7 @@ pub mod fair;
 pub mod figures;
 pub mod files;
 pub mod flows;
+pub mod frozen;
 mod graph;
 pub mod grid;
 pub mod headroom;

@@ -1,6 +1,7 @@
 //! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. What is there
 //! need not be run again; what is damaged is reported and run again.
 
+use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::scenario::config::LABELS;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Bumped whenever the same configuration gives other results.
-pub const RESULT_VERSION: u32 = 6;
+pub const RESULT_VERSION: u32 = 7;
 
 /// A time series of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
@@ -54,6 +55,9 @@ pub struct RunRecord {
     pub series: BTreeMap<String, Curve>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
+    /// Only where the network stood still at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<Frozen>,
 }
 
 impl RunRecord {

@@ -1,5 +1,6 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
+use crate::frozen::Frozen;
 use crate::measure::{fairness, measure, ports};
 use crate::metrics::{METRICS, Metric, Span, Tolerance, find, structural_zero};
 use crate::papers::suspect;
@@ -262,6 +263,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         ports: ports(settings, out),
         series,
         packet_hops: out.packet_hops,
+        frozen: Frozen::of(wiring, out),
         ..job.record()
     }
 }
