@@ -16,7 +16,7 @@ test: ## every test, doc test and transcript in profile try (the network's in pr
 	if [ -s target/skipped.txt ]; then echo; sort -u target/skipped.txt; else echo; echo "No test was skipped."; fi; \
 	exit $$status
 soak: ## random tests for hours: spoiled and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind)
-	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-studies --test mutated
+	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-studies --test mutated --test random_scenarios --test fuzz
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
 bench: ## speed of the simulator, one row per workload
 	cargo run --release -- bench
