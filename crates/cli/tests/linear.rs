@@ -31,7 +31,8 @@ fn counted(args: &[&str]) -> f64 {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.code(), Some(0), "{args:?}: {said}");
+    // 4: frozen, which is well here.
+    assert!(matches!(out.status.code(), Some(0 | 4)), "{args:?}: {said}");
     let count = said.lines().find_map(|l| l.split("Collected :").nth(1)).expect("callgrind says how many");
     count.trim().parse().unwrap()
 }

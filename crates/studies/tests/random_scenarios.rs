@@ -21,7 +21,8 @@ const LONG: u64 = 60_000;
 fn run(ready: &Ready, engine: Engine, threads: usize) -> Result<Option<Outcome>, String> {
     let spec = ready.settings.spec(&ready.built, 7, false);
     let short = |_, hops: u64| hops < LONG;
-    match cnsim_fabric::run(&spec, &Options { engine, threads, progress: Some(&short), ..Options::default() }) {
+    match cnsim_fabric::run(&spec, &Options { engine, threads, progress: Some(&short), ..Options::default() })
+    {
         Ok(out) => Ok((out.packet_hops < LONG).then_some(out)),
         Err(RunError::Stopped) => Ok(None),
         Err(e) => Err(e.to_string()),
@@ -97,7 +98,7 @@ fn renamed(text: &str, one: &Outcome) -> Result<(), String> {
     if text.contains("hotspot.host") || text.contains("\"graph\"") || text.contains("edges") {
         return Ok(());
     }
-    let (_, _, named) = read(&format!("topology.first = 5\n{text}"))?;
+    let (_, _, named) = read(&format!("topology.first = 1\n{text}"))?;
     match run(&named, Engine::Windowed, 1)? {
         Some(other) if other.fingerprint == one.fingerprint => Ok(()),
         _ => Err("hosts renamed: another fingerprint".into()),
@@ -111,11 +112,14 @@ fn with_an_idle_host(text: &str, one: &Outcome) -> Result<(), String> {
         return Ok(());
     }
     let hosts = one.hosts.len();
+    let (source, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|l| l.starts_with("workload."));
+    let source = source.join("\n").replace("workload.", "");
+    let rest = rest.join("\n");
+    let traffic = format!("\n[[traffic]]\nhosts = \"H0..H{}\"\n{source}\n", hosts - 2);
     let grown =
-        text.replace(&format!("topology.hosts = {hosts}"), &format!("topology.hosts = {}", hosts + 1));
-    let senders = format!("workload.hosts = \"H0..H{}\"\n", hosts - 2);
-    let (_, _, few) = read(&format!("{senders}{text}"))?;
-    let (_, _, more) = read(&format!("{senders}{grown}"))?;
+        rest.replace(&format!("topology.hosts = {hosts}"), &format!("topology.hosts = {}", hosts + 1));
+    let (_, _, few) = read(&(rest + &traffic))?;
+    let (_, _, more) = read(&(grown + &traffic))?;
     let all = |o: Option<Outcome>| o.map(|o| format!("{:?}", &o.hosts[..hosts]));
     match all(run(&few, Engine::Windowed, 1)?) == all(run(&more, Engine::Windowed, 1)?) {
         true => Ok(()),
@@ -151,7 +155,9 @@ fn scaled(text: &str, one: &Outcome) -> Result<(), String> {
     };
     let twice: Vec<String> = text.lines().map(double).collect();
     let (_, _, ready) = read(&(twice.join("\n") + "\n"))?;
-    let Some(two) = run(&ready, Engine::Windowed, 1)? else { return Err("rates and sizes doubled: more hops".into()) };
+    let Some(two) = run(&ready, Engine::Windowed, 1)? else {
+        return Err("rates and sizes doubled: more hops".into());
+    };
     let frames = |o: &Outcome| -> Vec<u64> { o.hosts.iter().map(|h| h.delivered).collect() };
     if frames(&two) != frames(one) || two.packet_hops != one.packet_hops {
         return Err("rates and sizes doubled: other numbers of frames".into());
