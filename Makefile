@@ -1,5 +1,5 @@
 # The few verbs. None needs root.
-.PHONY: help run try test bench fmt lint docs
+.PHONY: help run try test soak python bench fmt lint docs site
 .DEFAULT_GOAL := help
 
 help: ## list the verbs
@@ -13,11 +13,16 @@ test: ## every test, doc test and transcript in profile try (the network's in pr
 	@status=0; cargo test --workspace --exclude cnsim-fabric --profile try --no-fail-fast || status=$$?; \
 	cargo test --profile checked -p cnsim-fabric --no-fail-fast || status=$$?; \
 	cargo test --release -p cnsim-cli --test gates -- --include-ignored || status=$$?; \
+	if command -v python3 >/dev/null; then python3 python/check.py || status=$$?; \
+	else echo "SKIPPED: python (needs python3)" >> target/skipped.txt; [ "$$CNSIM_STRICT" != 1 ] || status=1; fi; \
 	if [ -s target/skipped.txt ]; then echo; sort -u target/skipped.txt; else echo; echo "No test was skipped."; fi; \
 	exit $$status
-soak: ## random tests for hours: spoiled and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind)
+soak: ## random tests for hours: networks by both engines, spoiled files and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
+	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile checked -p cnsim-fabric --test engines
 	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-studies --test mutated --test random_scenarios --test fuzz
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
+python: ## the Python package: built in target/venv, its tests, its types
+	@mkdir -p target && python3 python/check.py
 bench: ## speed of the simulator, one row per workload
 	cargo run --release -- bench
 fmt: ## format the code
@@ -26,3 +31,5 @@ lint: ## what the continuous integration refuses
 	cargo fmt --check && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo run --profile try -q -p cnsim-xtask -- check && cargo run --profile try -q -p cnsim-xtask -- deny
 docs: ## generated chapters and the API documentation
 	cargo run --profile try -q -p cnsim-xtask -- generate && cargo doc --workspace --no-deps
+site: ## the documentation site, every link checked: target/site/html/index.html (needs Python with venv; no network after the first call)
+	python3 site/build.py

@@ -67,7 +67,7 @@ fn described(name: &str, common: &Common) -> Result<Option<Value>, Failure> {
     }
     match Scenario::load_in(&common.registry, name, &[], &[]) {
         Ok(s) => scenario(&s).map(Some),
-        Err(p) if crate::describe::is_file(name) => Err(p.into()),
+        Err(p) if crate::request::is_file(name) => Err(p.into()),
         Err(_) => Ok(None),
     }
 }

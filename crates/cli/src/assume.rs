@@ -1,13 +1,11 @@
 //! `cnsim assume`: which reading of what the sources leave open comes nearest to the published cells?
 
 use crate::assume_report::{bars, heat, ranking};
-use crate::look::{self, Colour, paint};
+use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{quoted, write};
-use crate::reproduce::{
-    ASSUMED_SPEED, interrupted, measured, published_in, refuse_no_seeds, run_all, threads, words_of,
-    write_report,
-};
-use crate::sweep::{bounds, half, interval, refuse_many};
+use crate::reproduce::{interrupted, published_in, run_all, words_of, write_report};
+use crate::request::{ASSUMED_SPEED, refuse_many, refuse_no_seeds, threads};
+use crate::sweep::bounds;
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
 use cnsim_report::model;
@@ -43,13 +41,13 @@ pub(crate) struct AssumeArgs {
     /// Largest number of runs, those from the store included [default: 2000, or what one switch at a time needs].
     #[arg(long)]
     budget: Option<u64>,
-    /// Set a key for all runs.
+    /// Set a key of the scenario for all runs.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
     /// Published numbers instead of the embedded ones.
     #[arg(long)]
     published: Option<PathBuf>,
-    /// Number of combinations shown.
+    /// Number of combinations that are shown.
     #[arg(long, default_value_t = 15)]
     top: usize,
     #[command(flatten)]

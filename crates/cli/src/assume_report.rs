@@ -1,6 +1,8 @@
 //! The figures and tables of the report of `cnsim assume`.
 
-use crate::sweep::{cell, column, half};
+use crate::look::half;
+use crate::look_scene::cell;
+use crate::sweep::column;
 use cnsim_report::model;
 use cnsim_studies::assume::{Scored, ScoredCell};
 use cnsim_studies::metrics::Metric;

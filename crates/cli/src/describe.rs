@@ -1,6 +1,7 @@
 //! `cnsim describe`: a study, a scenario with its network, a scheme with a picture of what it does.
 
-use crate::look::{self, Colour, paint};
+use crate::look::{self, Colour, paint, said};
+use crate::request::{ASSUMED_SPEED, is_file, threads};
 use crate::{Common, Done, Failure, draw, find, tell};
 use cnsim_scheme_api::{Registration, Registry};
 use cnsim_studies::assumptions::{ASSUMPTIONS, readable};
@@ -26,16 +27,12 @@ pub(crate) fn describe(name: &str, common: &Common) -> Done {
         Ok(s) => s,
         Err(p) if is_file(name) => return Err(p.into()),
         Err(_) if explains(name, common) => {
-            return tell::explain(name, None, None, std::path::Path::new("out"), common);
+            let unknown = |name: &str, common: &Common| Err(find::unknown(&common.registry, name));
+            return tell::explain(name, None, None, std::path::Path::new("out"), common, unknown);
         }
         Err(_) => return Err(find::unknown(registry, name)),
     };
     scenario(&s, if is_file(name) { name.into() } else { s.id() })
-}
-
-/// Is this meant as a file, not as a name?
-pub(crate) fn is_file(name: &str) -> bool {
-    name == "-" || name.ends_with(".toml") || std::path::Path::new(name).is_file()
 }
 
 /// Is it something that `cnsim explain` knows?
@@ -85,11 +82,6 @@ fn study(p: &Paper) -> Done {
     Ok(())
 }
 
-/// Did the scenario say something here?
-pub(crate) fn said(text: &str) -> bool {
-    !text.is_empty() && text != "none"
-}
-
 fn scenario(s: &Scenario, written: String) -> Done {
     println!("{}\n", bold(&format!("{}: {}", s.id(), s.title)));
     if said(&s.question) {
@@ -136,8 +128,8 @@ fn scenario(s: &Scenario, written: String) -> Done {
     if cells > 0 {
         println!("  {cells} published cells to set them beside");
     }
-    let seconds = hops / crate::reproduce::ASSUMED_SPEED;
-    let threads = crate::reproduce::threads(0);
+    let seconds = hops / ASSUMED_SPEED;
+    let threads = threads(0);
     println!(
         "  About {hops:.1e} packet-hops: {} of CPU time, {} on {threads} threads",
         look::duration(seconds),

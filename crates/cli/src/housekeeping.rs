@@ -35,7 +35,7 @@ pub(crate) fn man(out: Option<&Path>) -> Done {
 fn configuration(name: &str, sets: &[(String, String)], common: &Common) -> Result<Value, Failure> {
     let scenario = Scenario::load_in(&common.registry, name, sets, &[])?;
     let cases = scenario.cases();
-    let first = crate::run::first_case(&cases, None)?;
+    let first = crate::request::first_case(&cases, None)?;
     Ok(scenario.ready(first)?.config)
 }
 

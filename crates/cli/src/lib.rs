@@ -28,18 +28,21 @@ mod find;
 mod fit;
 mod frozen;
 mod housekeeping;
+mod import;
 mod look;
 mod look_bars;
 mod look_figure;
 mod look_percentiles;
 mod look_ports;
 mod look_report;
+mod look_scene;
 mod look_table;
 mod look_topology;
 mod output;
 mod presets;
 mod progress;
 mod reproduce;
+mod request;
 mod run;
 mod start;
 mod summary;
@@ -49,6 +52,7 @@ mod verify;
 
 use clap::{Args, Parser, Subcommand};
 use cnsim_scheme_api::Registry;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -122,10 +126,10 @@ pub(crate) struct Common {
     /// Say only what was asked for and what went wrong.
     #[arg(long, global = true)]
     quiet: bool,
-    /// Say more.
+    /// Tell more of what is being done.
     #[arg(short, long, global = true)]
     verbose: bool,
-    /// Colours in what is said.
+    /// Whether the output has colours.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
     color: String,
     /// The schemes that the program knows.
@@ -144,7 +148,7 @@ enum Verb {
         /// What.
         #[arg(default_value = "scenarios", value_parser = ["studies", "scenarios", "schemes", "metrics", "assumptions"])]
         what: String,
-        /// As JSON.
+        /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
     },
@@ -152,7 +156,7 @@ enum Verb {
     Describe {
         /// Its name, or a scenario's file.
         name: String,
-        /// As JSON.
+        /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
     },
@@ -161,27 +165,29 @@ enum Verb {
     Explain {
         /// Metric, key, parameter, counter, cell, claim or assumption.
         what: String,
-        /// As JSON.
+        /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
-        /// Only this condition.
+        /// Explain the cell of this condition only.
         #[arg(long)]
         condition: Option<String>,
-        /// Only this PAUSE mode.
+        /// Explain the cell of this PAUSE mode only.
         #[arg(long)]
         pause: Option<String>,
         /// Where the results of the last `reproduce` are.
         #[arg(long, default_value = "out")]
         out: PathBuf,
     },
-    /// Check a scenario file; says everything that is wrong.
+    /// Write the scenario that files of another simulator describe to standard output.
+    Import(import::ImportArgs),
+    /// Check a scenario file and name everything that is wrong with it.
     Check {
         /// File.
         file: String,
-        /// Set a key for this check.
+        /// Set a key of the scenario for this check.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
-        /// As JSON.
+        /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
     },
@@ -189,21 +195,21 @@ enum Verb {
     New(start::NewArgs),
     /// Print the JSON Schema of scenarios.
     Schema,
-    /// PAUSE headroom of a link.
+    /// Compute the PAUSE headroom of a link: what a buffer must still take after XOFF.
     Headroom {
-        /// Link rate.
+        /// Rate of the link.
         #[arg(long, default_value = "10 Gb/s")]
         rate: String,
-        /// Cable length in metres (5 ns a metre).
+        /// Length of the cable in metres (5 ns a metre).
         #[arg(long, default_value_t = 100.0)]
         length: f64,
-        /// Largest frame.
+        /// Length of the largest frame.
         #[arg(long, default_value = "1500 B")]
         mtu: String,
         /// Processing delay at an end.
         #[arg(long, default_value = "1 us")]
         processing: String,
-        /// As JSON.
+        /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
     },
@@ -220,7 +226,7 @@ enum Verb {
         /// Simulated time of a row, instead of its own, such as `5 ms`.
         #[arg(long, value_name = "TIME")]
         duration: Option<String>,
-        /// As JSON.
+        /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
         /// Run one row in this process (used by bench itself).
@@ -231,10 +237,10 @@ enum Verb {
     Verify {
         /// The file.
         file: PathBuf,
-        /// Threads.
+        /// Number of threads.
         #[arg(long, default_value_t = 0, hide_default_value = true)]
         threads: usize,
-        /// Start even if the estimate is huge.
+        /// Start even if the estimated time or memory is huge.
         #[arg(long)]
         force: bool,
     },
@@ -245,11 +251,11 @@ enum Verb {
         a: PathBuf,
         /// Path of the second results.json.
         b: PathBuf,
-        /// As JSON.
+        /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Vary keys of a scenario over a grid: table, CSV, figure.
+    /// Vary keys of a scenario over a grid, and show table, CSV file and figure.
     Sweep(sweep::SweepArgs),
     /// Search for the reading of what sources leave open that comes nearest to the published cells.
     Assume(assume::AssumeArgs),
@@ -259,19 +265,19 @@ enum Verb {
         a: String,
         /// The other.
         b: String,
-        /// Set a key in both.
+        /// Set a key in both scenarios.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
-        /// As JSON.
+        /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
     },
     /// Remove the finished runs that an output folder keeps; results and reports stay.
     Clean {
-        /// Output folder.
+        /// Folder for the results.
         #[arg(long, default_value = "out")]
         out: PathBuf,
-        /// Only say what would be removed.
+        /// Say what would be removed, and remove nothing.
         #[arg(long)]
         dry_run: bool,
     },
@@ -282,11 +288,11 @@ enum Verb {
     },
     /// Write the manual page to standard output, or with --out a page for each verb into a folder.
     Man {
-        /// Folder.
+        /// Folder for the pages.
         #[arg(long)]
         out: Option<PathBuf>,
     },
-    /// Say what this machine offers.
+    /// Report what this machine offers to cnsim.
     Doctor,
 }
 
@@ -296,28 +302,28 @@ pub(crate) struct ReproduceArgs {
     /// quick, all, a study, STUDY/SCENARIO, or a FILE.toml.
     #[arg(default_value = "quick")]
     what: String,
-    /// Seeds of each cell [default: the scenario's].
+    /// Number of seeds of each cell [default: the scenario's].
     #[arg(long)]
     seeds: Option<u64>,
-    /// Threads [default: all cores].
+    /// Number of threads [default: all cores].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
-    /// Output folder.
+    /// Folder for the results.
     #[arg(long, default_value = "out")]
     out: PathBuf,
     /// Published numbers instead of the embedded ones.
     #[arg(long)]
     published: Option<PathBuf>,
-    /// Only cases whose condition, PAUSE or scheme contains this text.
+    /// Run only the cases whose condition, PAUSE mode or scheme contains this text.
     #[arg(long)]
     only: Option<String>,
-    /// Only these metrics in the tables of the terminal; the files have all.
+    /// Show only these metrics in the tables of the terminal; the files have all.
     #[arg(long, value_delimiter = ',')]
     metric: Vec<String>,
     /// End with exit code 3 where a published cell differs from the measured one.
     #[arg(long)]
     fail_on_miss: bool,
-    /// Start even if the estimate is huge.
+    /// Start even if the estimated time or memory is huge.
     #[arg(long)]
     force: bool,
 }
@@ -341,16 +347,16 @@ impl Default for ReproduceArgs {
 /// What commands that make many runs have in common.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct Batch {
-    /// Threads [default: all cores].
+    /// Number of threads [default: all cores].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
-    /// Output folder.
+    /// Folder for the results.
     #[arg(long, default_value = "out")]
     out: PathBuf,
-    /// Results as JSON on standard output.
+    /// Print the results as JSON on standard output.
     #[arg(long)]
     json: bool,
-    /// Start even if the request is huge.
+    /// Start even if the estimated time or memory is huge.
     #[arg(long)]
     force: bool,
 }
@@ -358,42 +364,45 @@ pub(crate) struct Batch {
 /// Arguments of `run`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RunArgs {
-    /// Scenario: embedded name or file.
-    scenario: String,
-    /// Scheme.
+    /// Scenario: embedded name or file; none where --hpcc, --topology or --flows say what to run.
+    #[arg(required_unless_present_any = ["hpcc", "topology", "flows"], conflicts_with_all = ["hpcc", "topology", "flows"])]
+    scenario: Option<String>,
+    #[command(flatten)]
+    foreign: import::ForeignArgs,
+    /// Scheme that is run [default: the scenario's first].
     #[arg(long)]
     scheme: Option<String>,
-    /// PAUSE.
+    /// PAUSE mode of the run [default: the scenario's first].
     #[arg(long, value_parser = ["on", "off", "global"])]
     pause: Option<String>,
-    /// Condition, as the scenario's template writes it.
+    /// Condition of the run, as the scenario's template writes it [default: the first].
     #[arg(long)]
     condition: Option<String>,
-    /// Seed, the first of several.
+    /// Seed of the run, or the first of several seeds.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Number of seeds: means with intervals where there are several.
     #[arg(long, default_value_t = 1)]
     seeds: u64,
-    /// Only these metrics in the table; results.json has all.
+    /// Show only these metrics in the table; results.json has all.
     #[arg(long, value_delimiter = ',')]
     metric: Vec<String>,
-    /// Threads for this one run [default: by its size and the cores that are free].
+    /// Number of threads for this one run [default: by its size and the cores that are free].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
-    /// Set a key.
+    /// Set a key of the scenario.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
-    /// Which series to write.
+    /// Which series to write beside the results.
     #[arg(long, default_value = "key", value_parser = ["none", "key", "all"])]
     series: String,
-    /// Output folder.
+    /// Folder for the results.
     #[arg(long, default_value = "out")]
     out: PathBuf,
-    /// Result as JSON on standard output.
+    /// Print the result as JSON on standard output.
     #[arg(long)]
     json: bool,
-    /// Start even if the estimate is huge.
+    /// Start even if the estimated time or memory is huge.
     #[arg(long)]
     force: bool,
 }
@@ -408,6 +417,11 @@ pub(crate) fn pairs(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
             Ok((key.trim().to_string(), value.trim().to_string()))
         })
         .collect()
+}
+
+/// The command line of the program, for documents that are made from it.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
 }
 
 /// The program `cnsim` with the schemes of this repository.
@@ -426,9 +440,15 @@ pub fn main() -> ExitCode {
 /// }
 /// ```
 pub fn main_with(registry: Registry) -> ExitCode {
+    ExitCode::from(program(registry, std::env::args_os()))
+}
+
+/// As [`main_with`], with these arguments, the first of which is the program's name; gives the exit code. For a host that is
+/// no program of its own, such as a Python package.
+pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     // `cnsim list | head` ends quietly, as other tools do.
     sigpipe::reset();
-    let mut cli = match Cli::try_parse() {
+    let mut cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(e) => {
             let code = if e.use_stderr() { 2 } else { 0 };
@@ -436,9 +456,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
                 eprintln!("{}", e.render().to_string().trim_end());
             } else if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
                 eprintln!("error: standard output takes nothing more");
-                return ExitCode::from(2);
+                return 2;
             }
-            return ExitCode::from(code);
+            return code;
         }
     };
     cli.common.registry = registry;
@@ -454,8 +474,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
             answer::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
         }
         Verb::Explain { what, condition, pause, out, .. } => {
-            tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
+            tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common, describe::describe)
         }
+        Verb::Import(args) => import::import(&args, &common.registry),
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
         Verb::New(args) => start::new(&args),
@@ -480,7 +501,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Verb::Doctor => tell::doctor(),
     };
     let (code, text) = match done {
-        Ok(()) => return ExitCode::SUCCESS,
+        Ok(()) => return 0,
         Err(Failure::Run(text)) => (1, text),
         Err(Failure::Input(text)) => (2, text),
         Err(Failure::Differs(text)) => (3, text),
@@ -488,5 +509,5 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Err(Failure::Interrupted(text)) => (130, text),
     };
     eprintln!("{}: {text}", look::paint("error", look::Colour::Red, look::colour_on_stderr()));
-    ExitCode::from(code)
+    code
 }

@@ -2,6 +2,7 @@
 
 use crate::fit::{self, Layout};
 pub(crate) use crate::progress::{duration, on_interrupt, with_progress};
+use cnsim_studies::stats::Summary;
 use std::io::{IsTerminal, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -132,4 +133,39 @@ pub(crate) fn bars(values: &[f64], width: usize, top: f64) -> String {
             if share < 0.01 { ' ' } else { BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1] }
         })
         .collect()
+}
+
+/// Did the scenario say something here?
+pub(crate) fn said(text: &str) -> bool {
+    !text.is_empty() && text != "none"
+}
+
+/// Mean and half width with as many decimals as mean something.
+pub(crate) fn measured(mean: f64, half: f64) -> String {
+    let decimals = if mean.abs() >= 1000.0 {
+        0
+    } else if mean.abs() >= 100.0 {
+        1
+    } else if mean.abs() >= 1.0 || mean == 0.0 {
+        2
+    } else {
+        3
+    };
+    if half.is_nan() {
+        return if mean == 0.0 { "0".into() } else { format!("{mean:.decimals$}") };
+    }
+    if mean == 0.0 && half == 0.0 { "0".into() } else { format!("{mean:.decimals$} ± {half:.decimals$}") }
+}
+
+/// Half width of the 95 % interval of the mean; NaN for one seed, which has none.
+pub(crate) fn half(s: &Summary) -> f64 {
+    s.confidence().map_or(f64::NAN, |(l, h)| (h - l) / 2.0)
+}
+
+/// What stands behind `±`.
+pub(crate) fn interval(seeds: u64) -> String {
+    match seeds {
+        1 => "One seed has no interval.".into(),
+        n => format!("± is the 95 % interval of the mean over {n} seeds."),
+    }
 }

@@ -1,7 +1,6 @@
 //! Figures of a metric: bars.
 
-use crate::look_figure::{ordinal, split};
-use crate::look_report::CaseRuns;
+use crate::look_scene::{CaseRuns, ordinal, split};
 use cnsim_report::model::{Axis, Band, Figure, Kind, Trace};
 use cnsim_studies::figures::Dimension;
 use cnsim_studies::metrics::find;

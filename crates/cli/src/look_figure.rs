@@ -2,7 +2,7 @@
 
 use crate::look_bars::bars;
 use crate::look_percentiles::percentiles;
-use crate::look_report::{CaseRuns, Scene};
+use crate::look_scene::{CaseRuns, Scene, ordinal, split};
 use crate::look_table::Layout;
 use cnsim_report::model::{Axis, Band, Figure, Level, Trace, Window};
 use cnsim_scheme_api::Bytes;
@@ -151,58 +151,8 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
     all
 }
 
-/// Slots in the order of the colours, then dashed.
-pub(crate) fn ordinal(i: usize) -> u8 {
-    (i % 32) as u8
-}
-
 fn has(cases: &[&CaseRuns<'_>], series: &str) -> bool {
     cases.iter().any(|c| c.runs.first().is_some_and(|r| r.series.contains_key(series)))
-}
-
-/// Conditions in groups that differ in one clause: (what they share, each with the clause that tells it apart).
-pub(crate) fn split(conditions: &[&str]) -> Vec<(String, Vec<(String, String)>)> {
-    // A clause without its quantity: `RTT 10 us` and `RTT 0 us` are of one kind.
-    let kind = |clause: &str| -> String {
-        let words: Vec<&str> = clause.split_whitespace().collect();
-        let plain = words.iter().take_while(|w| !w.starts_with(|c: char| c.is_ascii_digit()));
-        plain.copied().collect::<Vec<_>>().join(" ")
-    };
-    let clauses = |c: &str| c.split(", ").map(str::to_string).collect::<Vec<String>>();
-    let mut kinds: Vec<(String, std::collections::BTreeSet<String>)> = Vec::new();
-    for clause in conditions.iter().flat_map(|c| clauses(c)) {
-        let k = kind(&clause);
-        match kinds.iter_mut().find(|x| x.0 == k) {
-            Some(x) => {
-                x.1.insert(clause);
-            }
-            None => kinds.push((k, std::iter::once(clause).collect())),
-        }
-    }
-    let most = kinds.iter().map(|k| k.1.len()).max().unwrap_or(0);
-    let chosen = kinds.into_iter().find(|k| k.1.len() == most && most > 1).map(|k| k.0);
-    // What all have in common need not be said.
-    let everywhere = |p: &String| conditions.len() > 1 && conditions.iter().all(|c| clauses(c).contains(p));
-    let mut groups: Vec<(String, Vec<(String, String)>)> = Vec::new();
-    for c in conditions {
-        let parts: Vec<String> = clauses(c).into_iter().filter(|p| !everywhere(p)).collect();
-        let of_kind = |p: &&String| chosen.as_ref().is_some_and(|k| kind(p) == *k);
-        let name = parts.iter().find(of_kind).cloned();
-        let rest: Vec<String> = parts.iter().filter(|p| !of_kind(p)).cloned().collect();
-        let (rest, name) = match name {
-            Some(name) => (rest.join(", "), name),
-            // The clause is left out where it has its usual value.
-            None if chosen.is_some() => {
-                (rest.join(", "), format!("{} as usual", chosen.as_deref().unwrap_or_default()))
-            }
-            None => (String::new(), (*c).to_string()),
-        };
-        match groups.iter_mut().find(|g| g.0 == rest) {
-            Some(g) => g.1.push((name, (*c).to_string())),
-            None => groups.push((rest, vec![(name, (*c).to_string())])),
-        }
-    }
-    groups
 }
 
 /// Heading of a series.

@@ -1,6 +1,6 @@
 //! Figures of distributions: percentiles of frame latency and of completion times, by scheme.
 
-use crate::look_report::CaseRuns;
+use crate::look_scene::CaseRuns;
 use cnsim_report::model::{Axis, Band, Figure, Kind, Trace};
 use cnsim_studies::metrics::find;
 use cnsim_studies::stats::Summary;

@@ -1,7 +1,6 @@
 //! The table of ports of an experiment of one's own: where PAUSE stopped whom, and where frames waited or were dropped.
 
-use crate::look_report::CaseRuns;
-use crate::sweep::cell;
+use crate::look_scene::{CaseRuns, cell};
 use cnsim_report::model::{Column, Row, Table};
 use cnsim_studies::measure::PortFacts;
 use cnsim_studies::stats::Summary;
@@ -82,6 +81,7 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
             .iter()
             .map(|f| Column { metric: f.0.into(), title: f.1.into(), unit: f.2.into(), about: f.3.into() })
             .collect(),
+        row_heading: if several { "port, condition".into() } else { "port".into() },
         rows,
     })
 }

@@ -1,62 +1,21 @@
 //! Fills the report's plain data from what was measured.
 
-use crate::describe::said;
 use crate::frozen;
+use crate::look::said;
 use crate::look_figure::figures;
 use crate::look_ports::ports;
+use crate::look_scene::Scene;
 use crate::look_table::{Layout, tables};
 use crate::look_topology::topology;
-use crate::reproduce::fingerprint;
 use cnsim_report::model::{self, Fact, NotRun, Page, Report, Study};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, Finding, Holds, grounds};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::published::Published;
-use cnsim_studies::scenario::{Ready, Scenario};
-use cnsim_studies::store::RunRecord;
+use cnsim_studies::scenario::Scenario;
+use cnsim_studies::store::{RunRecord, fingerprint};
 use cnsim_studies::study::Cell;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// The runs of one case, in order of seeds.
-pub(crate) struct CaseRuns<'a> {
-    pub(crate) condition: &'a str,
-    pub(crate) pause: &'a str,
-    pub(crate) scheme: &'a str,
-    pub(crate) runs: Vec<&'a RunRecord>,
-}
-
-/// A scenario with its runs, case by case in the order in which they were asked for.
-pub(crate) struct Scene<'a> {
-    pub(crate) scenario: &'a Scenario,
-    pub(crate) cases: Vec<CaseRuns<'a>>,
-}
-
-impl<'a> Scene<'a> {
-    fn of(scenario: &'a Scenario, records: &'a [RunRecord]) -> Self {
-        let mut at: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
-        let mut cases: Vec<CaseRuns<'a>> = Vec::new();
-        for r in records.iter().filter(|r| r.study == scenario.study && r.scenario == scenario.name) {
-            let i = *at.entry((&r.condition, &r.pause, &r.scheme)).or_insert_with(|| {
-                cases.push(CaseRuns {
-                    condition: &r.condition,
-                    pause: &r.pause,
-                    scheme: &r.scheme,
-                    runs: Vec::new(),
-                });
-                cases.len() - 1
-            });
-            cases[i].runs.push(r);
-        }
-        cases.iter_mut().for_each(|c| c.runs.sort_by_key(|r| r.seed));
-        Self { scenario, cases }
-    }
-
-    /// Settings of a case, for what a figure shows beside its lines.
-    pub(crate) fn ready(&self, case: &CaseRuns<'_>) -> Option<Ready> {
-        let found = self.scenario.case_of(case.condition, case.pause, case.scheme)?;
-        self.scenario.ready(&found).ok()
-    }
-}
+use std::collections::BTreeSet;
 
 /// The figures of a scenario's page, from its runs.
 pub(crate) fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figure> {

@@ -1,6 +1,6 @@
 //! The tables of a scenario's page: a condition each, or all conditions of a PAUSE mode in one.
 
-use crate::look_report::{CaseRuns, Scene};
+use crate::look_scene::{CaseRuns, Scene};
 use cnsim_report::model::{self, Column, Row, Table};
 use cnsim_studies::metrics::{METRICS, Metric};
 use cnsim_studies::study::{Cell, Verdict, accepted, factor};

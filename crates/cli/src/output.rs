@@ -3,6 +3,7 @@
 //! was cut short has finished is written only where nothing better stands, and says that it is partial.
 
 use crate::{Done, Failure};
+use cnsim_studies::flows::files::{fct_csv, slowdown_csv};
 use cnsim_studies::results::{self, Partial, Results, Run, case_title, series_csv, series_file};
 use cnsim_studies::store::{RunRecord, sweep, write_atomically};
 use std::collections::BTreeMap;
@@ -99,6 +100,11 @@ impl Output {
                 files.push(file);
             }
             runs.push(Run::of(r, files));
+        }
+        for (name, text) in [("fct.csv", fct_csv(records)), ("slowdown.csv", slowdown_csv(records))] {
+            if let Some(text) = text {
+                self.write(name, text.as_bytes())?;
+            }
         }
         let all = Results::new(&self.command, self.partial, runs);
         let text = all.text().map_err(Failure::Run)?;

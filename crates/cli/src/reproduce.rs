@@ -3,16 +3,14 @@
 use crate::look;
 use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted, write};
+use crate::request::{is_file, refuse_huge, refuse_no_seeds, threads, wanted};
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs, frozen};
 use cnsim_scheme_api::Registry;
-use cnsim_studies::claims::{claims_csv, findings};
-use cnsim_studies::files::numbers_csv;
-use cnsim_studies::keys::MAX_SEEDS;
+use cnsim_studies::papers::findings;
 use cnsim_studies::published::{self, Published};
-use cnsim_studies::results::Partial;
+use cnsim_studies::results::{Partial, claims_csv, numbers_csv};
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
-use cnsim_studies::settings::Estimate;
 use cnsim_studies::store::{RunRecord, Store};
 use cnsim_studies::study::{Cell, Job, Verdict, Watch, cells, jobs, not_run, run_jobs};
 use cnsim_studies::text::{MAX_FILE, read_file};
@@ -20,18 +18,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Seconds of CPU and bytes beyond which a request needs --force.
-pub(crate) const HUGE_SECONDS: f64 = 4.0 * 3600.0;
-pub(crate) const HUGE_BYTES: f64 = 8e9;
-/// Packet-hops a CPU-second assumed by estimates.
-pub(crate) const ASSUMED_SPEED: f64 = 12e6;
-
 /// The scenarios that a word asks for, and which of their cases.
 fn choose(registry: &Registry, what: &str) -> Result<Vec<Scenario>, Failure> {
     if what == "quick" {
         return Ok(vec![Scenario::load_in(registry, "B07/single-hop", &[], &[])?]);
     }
-    if crate::describe::is_file(what) {
+    if is_file(what) {
         return Ok(vec![Scenario::load_in(registry, what, &[], &[])?]);
     }
     let wanted = |id: &str| {
@@ -56,7 +48,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     if let Some(seeds) = args.seeds {
         scenarios.iter_mut().for_each(|s| s.set_seeds(seeds));
     }
-    crate::sweep::wanted(&args.metric)?;
+    wanted(&args.metric)?;
     let published = published_in(args.published.as_deref())?;
     if let (Some(file), false) = (&args.published, common.quiet) {
         let mut studies: Vec<&str> = EMBEDDED.iter().filter_map(|(id, _)| id.split('/').next()).collect();
@@ -142,7 +134,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     interrupted(&watch, records.len(), all.len(), None)?;
     missed(args, &cells)?;
     // In the embedded studies a deadlock is what was published.
-    if crate::describe::is_file(&args.what) { frozen::ends(records.iter()) } else { Ok(()) }
+    if is_file(&args.what) { frozen::ends(records.iter()) } else { Ok(()) }
 }
 
 /// With `--fail-on-miss` a published cell that differs ends the program with the exit code of a verification.
@@ -172,16 +164,6 @@ pub(crate) fn published_in(file: Option<&Path>) -> Result<Vec<Published>, Failur
 /// What `--only` looks into, in small letters.
 pub(crate) fn words_of(case: &Case) -> String {
     format!("{}, PAUSE {}, {}", case.condition, case.pause, case.scheme).to_lowercase()
-}
-
-pub(crate) fn refuse_no_seeds(seeds: u64) -> Done {
-    match seeds {
-        0 => Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)")),
-        n if n > MAX_SEEDS => {
-            Err(Failure::input(format!("--seeds {n} is out of range\n  help: 1 to {MAX_SEEDS}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Runs jobs with progress and the store; `None` for those that an interruption left out.
@@ -278,39 +260,6 @@ fn command_line(args: &ReproduceArgs) -> String {
     text
 }
 
-/// Number of threads asked for, or all cores.
-pub(crate) fn threads(asked: usize) -> usize {
-    if asked > 0 { asked.min(256) } else { std::thread::available_parallelism().map_or(1, usize::from) }
-}
-
-/// What each run will cost; those of a case alike.
-fn estimates(jobs: &[Job]) -> Vec<Estimate> {
-    let mut all: Vec<Estimate> = Vec::new();
-    for (i, job) in jobs.iter().enumerate() {
-        let same = i > 0 && jobs[i - 1].ready.config == job.ready.config;
-        all.push(if same { all[i - 1] } else { job.ready.estimate() });
-    }
-    all
-}
-
-/// Refuses what would take hours or fill the memory.
-pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
-    let all = estimates(jobs);
-    let hops: f64 = all.iter().map(|e| e.packet_hops).sum();
-    let most = all.iter().map(|e| e.memory).fold(0.0, f64::max);
-    // A run on each core at a time, and what stays of each until all are finished.
-    let memory = most * threads(0).min(jobs.len()) as f64 + all.iter().map(|e| e.kept).sum::<f64>();
-    let seconds: f64 = all.iter().map(|e| e.seconds).sum();
-    if !force && (seconds > HUGE_SECONDS || memory > HUGE_BYTES) {
-        return Err(Failure::input(format!(
-            "this is huge: about {hops:.1e} packet-hops, {:.1} CPU-hours, {:.1} GB of memory\n  help: shorten run.duration, use fewer hosts or seeds, or insist with --force",
-            seconds / 3600.0,
-            memory / 1e9
-        )));
-    }
-    Ok(())
-}
-
 pub(crate) fn write_report(path: &Path, report: &cnsim_report::model::Report) -> Done {
     let html = cnsim_report::render(report).map_err(|e| Failure::Run(e.to_string()))?;
     write(path, html.as_bytes())
@@ -322,30 +271,4 @@ pub(crate) fn mark_partial(report: &mut cnsim_report::model::Report, partial: Op
         report.title = format!("PARTIAL: {}", report.title);
         report.facts.insert(0, cnsim_report::model::Fact { name: "partial".into(), value: p.text() });
     }
-}
-
-/// Mean and half width with as many decimals as mean something.
-pub(crate) fn measured(mean: f64, half: f64) -> String {
-    let decimals = if mean.abs() >= 1000.0 {
-        0
-    } else if mean.abs() >= 100.0 {
-        1
-    } else if mean.abs() >= 1.0 || mean == 0.0 {
-        2
-    } else {
-        3
-    };
-    if half.is_nan() {
-        return if mean == 0.0 { "0".into() } else { format!("{mean:.decimals$}") };
-    }
-    if mean == 0.0 && half == 0.0 { "0".into() } else { format!("{mean:.decimals$} ± {half:.decimals$}") }
-}
-
-/// One hash over all runs' fingerprints.
-pub(crate) fn fingerprint(records: &[RunRecord]) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in records.iter().flat_map(|r| r.fingerprint.values()).flat_map(|h| h.bytes()) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    format!("{hash:016x}")
 }

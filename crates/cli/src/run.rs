@@ -1,18 +1,21 @@
 //! `cnsim run`.
 
-use crate::look::{self, Colour, paint};
+use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{Output, quoted};
-use crate::reproduce::{measured, refuse_no_seeds, threads};
-use crate::sweep::{half, interval, refuse_many, wanted};
+use crate::request::{
+    condition_of, first_case, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
+};
 use crate::{Common, Done, Failure, RunArgs, frozen, pairs};
-use cnsim_scheme_api::Registry;
 use cnsim_studies::files::digits;
+use cnsim_studies::flows::files::fork_columns;
+use cnsim_studies::flows::{fct::SizeGroup, times::Unfinished};
 use cnsim_studies::measure::PortFacts;
 use cnsim_studies::metrics::{METRICS, Metric};
-use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::scenario::Scenario;
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::RunRecord;
 use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
+use cnsim_units::{Bytes, Time};
 use std::sync::Arc;
 
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
@@ -24,7 +27,10 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
             Some(found.name.as_str())
         }
     };
-    let scenario = Scenario::load_in(&common.registry, &args.scenario, &sets, asked.as_slice())?;
+    let scenario = match &args.scenario {
+        Some(name) => Scenario::load_in(&common.registry, name, &sets, asked.as_slice())?,
+        None => args.foreign.scenario(&common.registry, &sets, asked.as_slice())?,
+    };
     let cases = scenario.cases();
     let first = first_case(&cases, asked)?;
     let set_pause = sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.as_str());
@@ -63,11 +69,17 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let Some(records) = records else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
     };
-    let command = format!("run {}", quoted(&args.scenario));
+    let command = format!("run {}", quoted(&args.scenario.clone().unwrap_or_else(|| args.foreign.command())));
     let Some(output) = Output::open(&args.out, &command, &records, None)? else {
         return Err(Failure::Run("nothing was written".into()));
     };
     let text = output.results(&records, |_| args.series != "none")?;
+    if let ([record], true) = (&records[..], ready.settings.fork_columns()) {
+        let origin = ready.settings.origin().as_ps();
+        if let Some(text) = fork_columns(record, &ready.settings.wiring.hosts, origin) {
+            output.write("fct.txt", text.as_bytes())?;
+        }
+    }
     let path = output.dir().join("results.json");
     if args.json {
         println!("{text}");
@@ -119,6 +131,8 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     if shown.is_empty() {
         ports(record);
     }
+    by_size(record);
+    unfinished(record);
     if let Some(q) = record.series.get("hot_queue") {
         let top = q.values.iter().copied().fold(0.0, f64::max);
         println!("\nhot queue  {}  samples up to {top:.0} KB", look::spark(&q.values, 40));
@@ -161,31 +175,36 @@ fn ports(record: &RunRecord) {
     }
 }
 
-/// The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.
-pub(crate) fn first_case<'a>(cases: &'a [Case], scheme: Option<&str>) -> Result<&'a Case, Failure> {
-    let first = cases.iter().find(|c| scheme.is_none_or(|s| s == c.scheme)).or(cases.first());
-    first.ok_or_else(|| Failure::input("the scenario has no case\n  help: give its matrix a scheme"))
+/// Slowdowns of finite flows by size.
+fn by_size(record: &RunRecord) {
+    if record.by_size.is_empty() {
+        return;
+    }
+    let of = record.config["record.ideal"].as_str().unwrap_or("exact");
+    println!("\nSlowdown by size (seed {}; ideal time: {of})", record.seed);
+    let row = |g: &SizeGroup| {
+        let sizes = [g.sizes.0, g.sizes.1].map(|b| Bytes::new(b).to_string());
+        let numbers = [g.mean].into_iter().chain(g.slowdown).map(digits);
+        sizes.into_iter().chain([g.flows.to_string()]).chain(numbers).collect()
+    };
+    let rows: Vec<Vec<String>> = record.by_size.iter().map(row).collect();
+    println!("{}", look::table(&["from", "to", "flows", "mean", "p50", "p95", "p99", "p99.9"], &rows, false));
 }
 
-/// The case of a condition as it is written on the command line; `example` shows how another is written.
-pub(crate) fn condition_of(
-    scenario: &Scenario,
-    text: &str,
-    pause: Option<&str>,
-    scheme: Option<&str>,
-    example: &Case,
-) -> Result<Case, Failure> {
-    scenario.case_named(text, pause, scheme).ok_or_else(|| {
-        Failure::input(format!(
-            "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
-            example.condition
-        ))
-    })
-}
-
-/// The error for a scheme that does not exist.
-pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
-    let near = cnsim_studies::text::nearest(name, registry.names());
-    let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
-    Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
+/// Flows that were not received whole: how many, the first ones, and what they wait for.
+fn unfinished(record: &RunRecord) {
+    if record.unfinished.is_empty() {
+        return;
+    }
+    let all = record.metrics.get("incomplete_transfers").copied().unwrap_or(0.0);
+    println!("\n{all} flows are unfinished at the end of the run (seed {}). The first of them:", record.seed);
+    let row = |f: &Unfinished| {
+        let (bytes, missing) = (Bytes::new(f.bytes).to_string(), Bytes::new(f.missing).to_string());
+        vec![f.flow.clone(), Time::from_ps(f.start).to_string(), bytes, missing, f.waits_for.clone()]
+    };
+    let rows: Vec<Vec<String>> = record.unfinished.iter().map(row).collect();
+    println!(
+        "{}",
+        look::table(&["flow", "start", "bytes", "missing on the link", "waits for"], &rows, false)
+    );
 }

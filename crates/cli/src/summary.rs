@@ -1,13 +1,12 @@
 //! What `cnsim reproduce` tells in the terminal: tables of one study, or a line a scenario for many.
 
 use crate::ReproduceArgs;
-use crate::look::{self, Colour, paint};
+use crate::look::{self, Colour, measured, paint};
 use crate::look_table::COLUMNS;
-use crate::reproduce::{fingerprint, measured};
 use cnsim_report::model::{self, Page, Report, Table};
 use cnsim_studies::claims::{Claim, Finding, Holds};
 use cnsim_studies::files::digits;
-use cnsim_studies::store::RunRecord;
+use cnsim_studies::store::{RunRecord, fingerprint};
 use cnsim_studies::study::{Cell, Verdict};
 use std::collections::BTreeSet;
 

@@ -1,13 +1,12 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
-use crate::describe::said;
-use crate::look::{self, Colour, paint};
+use crate::look::{self, Colour, half, interval, measured, paint, said};
+use crate::look_scene::cell;
 use crate::output::{Output, quoted};
-use crate::reproduce::{
-    interrupted, mark_partial, measured, partial, refuse_huge, refuse_no_seeds, run_all, threads,
-    write_report,
+use crate::reproduce::{interrupted, mark_partial, partial, run_all, write_report};
+use crate::request::{
+    condition_of, first_case, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
 };
-use crate::run::{condition_of, first_case, unknown_scheme};
 use crate::{Batch, Common, Done, Failure, find, frozen, pairs};
 use clap::Args;
 use cnsim_report::model;
@@ -19,13 +18,10 @@ use cnsim_studies::results::Partial;
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::{Job, Watch};
+use cnsim_studies::study::Watch;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Runs beyond which a request needs --force.
-const MANY: usize = 10_000;
 
 /// Arguments of `sweep`.
 #[derive(Args, Debug, Clone)]
@@ -36,22 +32,22 @@ pub(crate) struct SweepArgs {
     /// keys.
     #[arg(long, value_name = "KEY=V1,V2", required = true)]
     over: Vec<String>,
-    /// Schemes [default: the scenario's].
+    /// Schemes that are run [default: the scenario's].
     #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
-    /// PAUSE modes [default: the scenario's first].
+    /// PAUSE modes that are run [default: the scenario's first].
     #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
     pause: Vec<String>,
-    /// Condition, as the scenario's template writes it [default: the first].
+    /// Condition of the runs, as the scenario's template writes it [default: the first].
     #[arg(long)]
     condition: Option<String>,
-    /// Seeds of each point [default: the scenario's].
+    /// Number of seeds of each point [default: the scenario's].
     #[arg(long)]
     seeds: Option<u64>,
-    /// Metrics of table and figures [default: the main ones]; the CSV file has all.
+    /// Metrics that table and figures show [default: the main ones]; the CSV file has all.
     #[arg(long, value_delimiter = ',')]
     metric: Vec<String>,
-    /// Set a key for all points.
+    /// Set a key of the scenario for all points.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
     #[command(flatten)]
@@ -80,44 +76,6 @@ impl Row<'_> {
     fn get(&self, id: &str) -> Option<&Summary> {
         self.metrics.iter().find(|m| m.0.id == id).map(|m| &m.1)
     }
-}
-
-/// Half width of the 95 % interval of the mean; NaN for one seed, which has none.
-pub(crate) fn half(s: &Summary) -> f64 {
-    s.confidence().map_or(f64::NAN, |(l, h)| (h - l) / 2.0)
-}
-
-/// What stands behind `±`.
-pub(crate) fn interval(seeds: u64) -> String {
-    match seeds {
-        1 => "One seed has no interval.".into(),
-        n => format!("± is the 95 % interval of the mean over {n} seeds."),
-    }
-}
-
-/// Refuses more runs than anyone wants by mistake.
-pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
-    if !force && jobs.len() > MANY {
-        return Err(Failure::input(format!(
-            "this is huge: {} runs\n  help: use fewer values, schemes or seeds, or insist with --force",
-            jobs.len()
-        )));
-    }
-    refuse_huge(jobs, force)
-}
-
-/// Metrics by their names.
-pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
-    let one = |name: &String| {
-        metrics::find(name.trim()).ok_or_else(|| {
-            let near = cnsim_studies::text::nearest(name, METRICS.iter().map(|m| m.id));
-            let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
-            Failure::input(format!(
-                "there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"
-            ))
-        })
-    };
-    names.iter().map(one).collect()
 }
 
 /// Schemes by their registered names.
@@ -339,17 +297,6 @@ fn command(args: &SweepArgs) -> String {
     }
     args.seeds.iter().for_each(|n| text += &format!(" --seeds {n}"));
     text
-}
-
-/// A cell of a table without anything published.
-pub(crate) fn cell(s: &Summary) -> model::Cell {
-    model::Cell {
-        measured: Some(s.mean),
-        ci95: s.confidence(),
-        pi95: s.prediction(),
-        seeds: s.n as u32,
-        ..model::Cell::default()
-    }
 }
 
 /// A column.

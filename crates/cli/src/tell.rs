@@ -1,7 +1,7 @@
 //! Verbs that tell: list, explain, check, new, schema, headroom, doctor.
 
 use crate::look::{self, Colour, paint};
-use crate::{Common, Done, Failure, describe, find, pairs};
+use crate::{Common, Done, Failure, find, pairs};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, grounds};
@@ -103,12 +103,14 @@ fn parameter(registry: &Registry, what: &str) -> bool {
     !rows.is_empty()
 }
 
+/// `cnsim explain`. What is not explained goes on to `otherwise`.
 pub(crate) fn explain(
     what: &str,
     condition: Option<&str>,
     pause: Option<&str>,
     out: &Path,
     common: &Common,
+    otherwise: fn(&str, &Common) -> Done,
 ) -> Done {
     let counters = || common.registry.iter().flat_map(|e| &e.counters);
     if let Some(m) = metrics::find(what) {
@@ -157,7 +159,7 @@ pub(crate) fn explain(
     let scenario = EMBEDDED.iter().any(|(e, _)| e.eq_ignore_ascii_case(what));
     if id.len() < 2 || (scenario && !out.join("numbers.csv").exists()) {
         // What is not explained may be described; an unknown name is said there.
-        return describe::describe(what, common);
+        return otherwise(what, common);
     }
     let rows = rows_of(out, &id, condition, pause)?;
     if rows.is_empty() {

@@ -1,7 +1,7 @@
 //! `cnsim verify`: everything that a results.json says is said again by a run of its configuration, or the difference is named.
 
 use crate::look;
-use crate::reproduce::{refuse_huge, threads};
+use crate::request::{refuse_huge, threads};
 use crate::{Common, Done, Failure};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::frozen::Frozen;

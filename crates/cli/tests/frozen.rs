@@ -53,6 +53,7 @@ fn a_deadlock_is_said_first() {
     let report = folder.read("out/report.html");
     let (alert, table) = (report.find("The network stood still").unwrap(), report.find("<table").unwrap());
     assert!(alert < table);
+    assert!(report.contains(">port</th>"), "the column of ports is named so");
     // What is kept says so again.
     assert_eq!(cnsim(&["reproduce", &file, "--out", &out, "--quiet"]).status.code(), Some(4));
 

@@ -7,7 +7,7 @@
 //! A flow that has not begun or is over is an entry in two lists, 24 and 16 bytes; one under way costs its source 16 bytes more,
 //! and its destination 8.
 
-use crate::outcome::Completion;
+use crate::outcome::{Completion, Incomplete};
 use crate::spec::{Arrivals, RunSpec, Transfer};
 use cnsim_scheme_api::{NodeId, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -38,8 +38,34 @@ pub(crate) struct Outgoing {
     pub(crate) number: u16,
 }
 
-/// The flows of a pair of hosts as their destination has them: bytes on the link, and start, by start.
-type Pair = Arc<[(u64, u64)]>;
+/// A flow as its destination has it.
+#[derive(Clone, Copy, Debug)]
+struct Incoming {
+    /// Bytes on the link.
+    on_link: u64,
+    /// When it begins, ps, below 2^55; above that, by how many bytes it is smaller than what is on the link: its last frame may be
+    /// padded.
+    start: u64,
+}
+
+impl Incoming {
+    fn new(flow: &Transfer, frame: u64) -> Self {
+        let on_link = flow.on_link(frame);
+        Self { on_link, start: flow.start.as_ps().min((1 << PAD) - 1) | (on_link - flow.bytes.get()) << PAD }
+    }
+    fn start(&self) -> Time {
+        Time::from_ps(self.start & ((1 << PAD) - 1))
+    }
+    fn bytes(&self) -> u64 {
+        self.on_link - (self.start >> PAD)
+    }
+}
+
+/// Bits of a start.
+const PAD: u32 = 55;
+
+/// The flows of a pair of hosts as their destination has them, by start.
+type Pair = Arc<[Incoming]>;
 
 /// All finite flows of a run.
 #[derive(Debug, Default)]
@@ -54,7 +80,7 @@ impl Flows {
     /// Those of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed.
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let mut flows = Self::default();
-        let mut incoming: BTreeMap<(u32, u32), Vec<(u64, u64)>> = BTreeMap::new();
+        let mut incoming: BTreeMap<(u32, u32), Vec<Incoming>> = BTreeMap::new();
         for (host, h) in spec.hosts.iter().enumerate() {
             let each = h.sources.iter().enumerate().filter(|s| s.1.arrivals == Arrivals::Transfers);
             let mut all: Vec<(usize, &Transfer)> =
@@ -67,7 +93,7 @@ impl Flows {
                 let (start, bytes, dst) = (t.start.as_ps(), t.bytes.get(), t.dst.0);
                 lists.entry(i).or_default().push(Outgoing { start, bytes, dst, number });
                 if bytes > 0 {
-                    pair.push((t.on_link(h.sources[i].frame.get().max(1)), start));
+                    pair.push(Incoming::new(t, h.sources[i].frame.get().max(1)));
                 }
             }
             flows.outgoing.extend(lists.into_iter().map(|(i, list)| ((host as u32, i), list.into())));
@@ -91,6 +117,9 @@ impl Flows {
         Arrived(pairs.collect())
     }
 }
+
+/// Flows that a host names as incomplete at most.
+const MOST_MISSING: usize = 16;
 
 /// What has arrived at a host of the finite flows to it, by source host.
 #[derive(Debug, Default)]
@@ -127,20 +156,36 @@ impl Arrived {
         let place = usize::from(flow_of(number).wrapping_sub(pair.over as u16));
         while pair.left.len() <= place {
             let Some(flow) = pair.list.get(pair.over + pair.left.len()) else { return unknown() };
-            pair.left.push_back(flow.0);
+            pair.left.push_back(flow.on_link);
         }
         let Some(left) = pair.left.get_mut(place).filter(|left| **left > 0) else { return unknown() };
         *left = left.saturating_sub(u64::from(len));
         if *left > 0 {
             return Ok(None);
         }
-        let (bytes, start) = pair.list[pair.over + place];
+        let flow = pair.list[pair.over + place];
         while pair.left.front() == Some(&0) {
             pair.left.pop_front();
             pair.over += 1;
         }
-        let (start, end) = (Time::from_ps(start), Time::from_ps(now));
+        let (bytes, start, end) = (flow.bytes(), flow.start(), Time::from_ps(now));
         Ok(Some(Completion { src: NodeId(src), bytes, start, end }))
+    }
+
+    /// The first flows that have not arrived whole, by source and start.
+    pub(crate) fn missing(&self) -> Vec<Incomplete> {
+        let of = |(&src, pair): (&u32, &Begun)| -> Vec<Incomplete> {
+            let left = pair.left.iter().copied().map(Some).chain(std::iter::repeat(None));
+            let open = pair.list[pair.over..].iter().zip(left).filter(|(_, left)| *left != Some(0));
+            let one = |(flow, left): (&Incoming, Option<u64>)| Incomplete {
+                src: NodeId(src),
+                bytes: flow.bytes(),
+                start: flow.start(),
+                missing: left.unwrap_or(flow.on_link),
+            };
+            open.take(MOST_MISSING).map(one).collect()
+        };
+        self.0.iter().flat_map(of).take(MOST_MISSING).collect()
     }
 
     /// Flows that have not arrived whole.
@@ -158,7 +203,7 @@ mod tests {
     /// Flows of a pair end in any order, also where their numbers begin anew.
     #[test]
     fn flows_end_in_any_order() {
-        let sizes: Vec<(u64, u64)> = (0..70_000).map(|i| (100, i)).collect();
+        let sizes: Vec<Incoming> = (0..70_000).map(|start| Incoming { on_link: 100, start }).collect();
         let mut arrived = Arrived::default();
         arrived.0.insert(7, Begun { list: sizes.into(), over: 0, left: VecDeque::new() });
         let mut take = |flow: u32, now| arrived.take(now, 7, number(now as u32, Some(flow as u16)), 50);
@@ -172,5 +217,27 @@ mod tests {
         }
         assert!(take(3, 5).is_err(), "all are over");
         assert_eq!(arrived.incomplete(), 0);
+    }
+
+    /// A padded flow has its own size, and its start, at its end; what is missing of others is said.
+    #[test]
+    fn sizes_and_starts_survive() {
+        let flow = |bytes, us| Transfer {
+            start: Time::from_us(us),
+            dst: NodeId(1),
+            bytes: cnsim_scheme_api::Bytes::new(bytes),
+        };
+        let list: Vec<Incoming> = [flow(1, 5), flow(1500, 7), flow(3000, 1_000_000_000)]
+            .iter()
+            .map(|t| Incoming::new(t, 1500))
+            .collect();
+        let mut arrived = Arrived::default();
+        arrived.0.insert(0, Begun { list: list.into(), over: 0, left: VecDeque::new() });
+        let done = arrived.take(9, 0, number(0, Some(0)), 64).unwrap().unwrap();
+        assert_eq!((done.bytes, done.start, done.end), (1, Time::from_us(5), Time::from_ps(9)));
+        assert_eq!(arrived.take(10, 0, number(1, Some(2)), 1500).unwrap(), None);
+        let open: Vec<(u64, u64)> = arrived.missing().iter().map(|m| (m.bytes, m.missing)).collect();
+        assert_eq!((open, arrived.incomplete()), (vec![(1500, 1500), (3000, 1500)], 2));
+        assert_eq!(arrived.missing()[1].start, Time::from_us(1_000_000_000));
     }
 }

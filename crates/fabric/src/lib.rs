@@ -6,9 +6,11 @@ mod check;
 mod engine;
 mod fast;
 mod flows;
+mod hash;
 mod headroom;
 #[cfg_attr(not(debug_assertions), doc(hidden))]
 pub mod marks;
+mod mix;
 mod model;
 mod net;
 mod outcome;
@@ -20,13 +22,13 @@ pub use engine::run;
 pub use headroom::headroom;
 
 pub use outcome::{
-    ByModel, Completion, Fingerprint, HostOutcome, Outcome, PortOutcome, Series, SeriesKind, Standstill,
-    SwitchOutcome, latency_quantile,
+    ByModel, Completion, Fingerprint, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
+    Standstill, SwitchOutcome, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
-    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Routing,
-    RunSpec, SourceSpec, SwitchSpec, Transfer,
+    LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Rounding,
+    Routing, RunSpec, SourceSpec, SwitchSpec, Transfer,
 };
 
 /// Which engine runs a network.
@@ -56,12 +58,16 @@ pub enum Visits {
 /// How a run is carried out; results do not depend on it.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Engine.
+    /// Which engine carries out the run.
     pub engine: Engine,
     /// Threads for one run (windowed engine); 0 = by the work of a window and the cores that are free.
     pub threads: usize,
-    /// How nodes are visited (windowed engine).
+    /// How nodes are visited (windowed engine). Every way is one for several threads too, but for stars whose nodes run further than
+    /// a window: they do so on one.
     pub visits: Visits,
+    /// Nodes that are to run the model's way, an event at a time, beside those whose settings the fast way does not know (windowed
+    /// engine): for tests, and to see what the fast way is worth.
+    pub by_model: &'a [cnsim_scheme_api::NodeId],
     /// Called now and then with (simulated time, packet-hops so far); returning false stops the run.
     pub progress: Option<&'a (dyn Fn(cnsim_scheme_api::Time, u64) -> bool + Sync)>,
 }
@@ -72,6 +78,7 @@ impl std::fmt::Debug for Options<'_> {
             .field("engine", &self.engine)
             .field("threads", &self.threads)
             .field("visits", &self.visits)
+            .field("by_model", &self.by_model)
             .finish_non_exhaustive()
     }
 }

@@ -12,7 +12,7 @@ pub enum Mark {
     CalmWindow,
     /// Out of it: a threshold came near, and all frames went back on their wires.
     PutBack,
-    /// The same with control among the frames.
+    /// A switch stored a window without order that has control among its frames.
     MixedWindow,
     /// What depends on a moment was looked at after all frames had been stored (`fast/switch/ahead.rs`).
     CaughtUp,
@@ -40,13 +40,17 @@ pub enum Mark {
     TakenBack,
     /// Turns in which nobody had anything to do were passed over (`fast/wheel.rs`).
     PassedOver,
+    /// From here on only nodes with something to do are visited (`engine/visits.rs`).
+    ChoseDue,
+    /// From here on all are.
+    ChoseAll,
     /// A star's hosts and switch ran further than a lead (`engine/visits.rs`).
     Stretched,
     /// Out of it: the switch did not promise to stay quiet.
     NotQuiet,
     /// A host's source and link alone said what it sent (`fast/host/window.rs`).
     HostCalm,
-    /// The same with limiters that hold nothing back.
+    /// Source, link and limiters that hold nothing back said what a host sent.
     HostLimited,
     /// A host with limiters that hold frames back went frame by frame (`fast/host/paced.rs`).
     HostPaced,

@@ -1,14 +1,19 @@
-//! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
+//! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run. This file is long
+//! because routes are computed beside the tables in which they are looked up.
 
 use crate::RunError;
-use crate::fast::frame::{Frame, LONGEST, mix};
 use crate::flows::Flows;
-use crate::spec::{ClassSpec, ControlTransport, RateChange, Record, Routing, RunSpec};
-use crate::tx_rate::TxRate;
+use crate::hash::{Salts, number};
+use crate::mix::mix;
+use crate::spec::{ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec};
+use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Times of a run are below this (10 hours in ps), so that a frame has bits beside its generation time.
+pub(crate) const LONGEST: u64 = 1 << 55;
 
 /// Leads of a window at most, where nothing else bounds it.
 const LONGEST_WINDOW: u64 = 256;
@@ -40,7 +45,7 @@ struct Way {
     local: u16,
     /// Bits of the destination used up below ([`Routing::Destination`]).
     shift: u8,
-    /// The number of choices is not a power of two: [`Net::route`] must be asked.
+    /// The number of choices is not a power of two, or the hash is [`Routing::ForkHash`]: [`Net::route`] must be asked.
     odd: bool,
 }
 
@@ -75,6 +80,12 @@ pub(crate) struct Net {
     /// Levels from the hosts upwards.
     level: Vec<u32>,
     routing: Routing,
+    salts: Salts,
+    /// By which hosts send, and switches.
+    pub(crate) clocks: Vec<Clock>,
+    pub(crate) switch_clock: Clock,
+    /// By how much at most more bytes pass a link than its rate says, as times are cut or clocks run fast.
+    pub(crate) slack: u64,
     pub(crate) schemes: Vec<(Arc<dyn Scheme>, Plan)>,
     pub(crate) control: ControlTransport,
     pub(crate) record: Record,
@@ -148,6 +159,15 @@ impl Net {
             }
             Ok(ports[i] + u32::from(p))
         };
+        let ppm = |h: &HostSpec| h.clock_ppm;
+        if let Some(h) = spec.hosts.iter().find(|h| !(-1e5..=1e5).contains(&ppm(h))) {
+            return bad(format!(
+                "the clock of host {} is {} ppm off; less than 100,000 are possible",
+                h.name,
+                ppm(h)
+            ));
+        }
+        let clock = |n: NodeId| Clock::new(spec.rounding, spec.hosts.get(n.0 as usize).map_or(0.0, ppm));
         let mut lead = u64::MAX;
         for l in &spec.links {
             let (a, b) = (number(l.a)?, number(l.b)?);
@@ -157,7 +177,7 @@ impl Net {
             if !(1e4..=1e13).contains(&l.rate.bps()) {
                 return bad(format!("a link of {}; 10 kb/s to 10 Tb/s are possible", l.rate));
             }
-            for (from, to, far) in [(a, b, l.b.0), (b, a, l.a.0)] {
+            for (from, to, near, far) in [(a, b, l.a.0, l.b.0), (b, a, l.b.0, l.a.0)] {
                 let delay = (l.delay + processing(far)).as_ps();
                 if delay < 10_000 {
                     return bad(format!(
@@ -170,7 +190,7 @@ impl Net {
                     peer: to,
                     peer_node: far.0,
                     delay,
-                    tx: TxRate::new(l.rate),
+                    tx: clock(near).tx(l.rate),
                     rate: l.rate,
                     tree: false,
                 });
@@ -197,6 +217,15 @@ impl Net {
             total_switches: spec.switches.len(),
             level: Vec::new(),
             routing: spec.routing,
+            salts: Salts::new(spec)?,
+            clocks: (0..hosts).map(|h| clock(NodeId(h))).collect(),
+            switch_clock: Clock::new(spec.rounding, 0.0),
+            // A time cut to whole nanoseconds is at least half of it, and no clock runs more than a tenth too fast.
+            slack: if (0..=hosts).all(|n| clock(NodeId(n)) == Clock::new(Rounding::Exact, 0.0)) {
+                1
+            } else {
+                3
+            },
             schemes: spec.schemes.iter().map(|s| (s.clone(), s.plan())).collect(),
             control: spec.control,
             record: spec.record.clone(),
@@ -215,7 +244,7 @@ impl Net {
                 .max()
                 .unwrap_or(1500),
             flows: Flows::new(spec),
-            classes: classes(spec)?,
+            classes: spec.data_classes()?,
         };
         net.routes(spec)?;
         net.tree();
@@ -299,6 +328,15 @@ impl Net {
                 let nearer = neighbours[from].iter().filter(|&&(_, n)| dist[n] + 1 == dist[from]);
                 group.clear();
                 group.extend(nearer.map(|&(p, _)| p));
+                if self.routing == Routing::ForkHash {
+                    // The fork lists next hops by their numbers.
+                    let base = self.ports[h + from];
+                    let peer =
+                        |p: u16| self.links[(base + u32::from(p)) as usize].map(|l| l.peer_node as usize);
+                    group.sort_by_key(|&p| {
+                        peer(p).and_then(|n| number(&spec.switches[n.checked_sub(h)?].name))
+                    });
+                }
                 // Mostly that of the destination before.
                 if group == self.ports_of(lately[from]) {
                     self.table[from * s + column] = lately[from];
@@ -317,7 +355,7 @@ impl Net {
                         mask: n - 1,
                         local: 0,
                         shift: (level * n.ilog2()).min(31) as u8,
-                        odd: !n.is_power_of_two(),
+                        odd: !n.is_power_of_two() || n > 1 && self.routing == Routing::ForkHash,
                     });
                     self.way_ports.extend(&group);
                     next as u16
@@ -413,7 +451,7 @@ impl Net {
     pub(crate) fn margin(&self, base: u32, ports: usize) -> u64 {
         let rates = self.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.rate.bps());
         let fastest = rates.fold(0.0, f64::max);
-        (fastest * self.window as f64 / 8e12) as u64 + 2 * 9216 + 64 * ports as u64
+        (fastest * self.window as f64 / 8e12) as u64 * self.slack + 2 * 9216 + 64 * ports as u64
     }
 
     /// Frames of the greatest length that may be on their way to a port, and one more: places to begin with.
@@ -462,12 +500,6 @@ impl Net {
         self.route(s, dst, flow, seq, turn)
     }
 
-    /// The same for a data frame.
-    #[inline(always)]
-    pub(crate) fn pick(&self, s: usize, frame: &Frame, turn: &mut [u8]) -> u16 {
-        self.choose(s, u32::from(frame.dst), frame.flow(self.hosts), frame.seq, turn)
-    }
-
     /// [`Net::route`] without branches where the choices are a power of two, as nearly always.
     #[inline(always)]
     pub(crate) fn choose(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
@@ -487,10 +519,10 @@ impl Net {
                 }
                 None => 0,
             }
-        } else if self.routing == Routing::FlowHash {
-            mix(u64::from(flow) ^ 0x5DEE_CE66) as u16
-        } else {
+        } else if self.routing == Routing::Destination {
             (dst >> way.shift) as u16
+        } else {
+            self.salts.of(s, flow) as u16
         };
         self.way_ports[way.first as usize + usize::from(hash & way.mask | port & way.local)]
     }
@@ -516,7 +548,8 @@ impl Net {
             return group[0];
         }
         let pick = match self.routing {
-            Routing::FlowHash => mix(u64::from(flow) ^ 0x5DEE_CE66) % n,
+            Routing::FlowHash | Routing::PolarisedHash => self.salts.of(s, flow) % n,
+            Routing::ForkHash => u64::from(self.salts.fork(s, self.hosts, flow, seq)) % n,
             Routing::FrameHash => mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) % n,
             Routing::RoundRobin => {
                 let t = &mut turn[dst as usize];
@@ -533,6 +566,27 @@ impl Net {
             }
         };
         group[pick as usize]
+    }
+
+    /// Switch (index among switches) that a host is linked to.
+    pub(crate) fn edge_of(&self, host: usize) -> usize {
+        self.attach[host].switch as usize
+    }
+
+    /// Marks all switches by which frames come from some switches to another.
+    pub(crate) fn mark_paths(&self, from: &[usize], to: usize, marked: &mut [bool]) {
+        let mut seen = vec![false; self.switches()];
+        let mut next = from.to_vec();
+        while let Some(s) = next.pop() {
+            if std::mem::replace(&mut seen[s], true) || s == to {
+                continue;
+            }
+            let base = self.ports[self.hosts as usize + s];
+            let far = |p: &u16| self.links[(base + u32::from(*p)) as usize].map(|l| l.peer_node - self.hosts);
+            next.extend(self.group(s, to).iter().filter_map(far).map(|s| s as usize));
+        }
+        seen[to] = true;
+        marked.iter_mut().zip(seen).for_each(|(m, seen)| *m |= seen);
     }
 
     /// True where switches keep round-robin state.
@@ -573,28 +627,4 @@ impl Net {
         }
         Time::from_ps(total)
     }
-}
-
-/// Most classes of data, as in 802.1Q.
-const MOST_CLASSES: usize = 8;
-
-/// The classes of a run: those that it names, or one.
-fn classes(spec: &RunSpec) -> Result<Vec<ClassSpec>, RunError> {
-    let one = || vec![ClassSpec { name: "data".into(), pause: true }];
-    let classes = if spec.classes.is_empty() { one() } else { spec.classes.clone() };
-    if classes.len() > MOST_CLASSES {
-        return Err(RunError::Spec(format!(
-            "{} classes; at most {MOST_CLASSES} are possible",
-            classes.len()
-        )));
-    }
-    for (h, s) in spec.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
-        if usize::from(s.class) >= classes.len() {
-            let (class, last) = (s.class, classes.len() - 1);
-            return Err(RunError::Spec(format!(
-                "a source of host {h} is of class {class}; the last is {last}"
-            )));
-        }
-    }
-    Ok(classes)
 }

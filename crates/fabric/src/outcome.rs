@@ -5,7 +5,7 @@ use cnsim_scheme_api::{NodeId, Rate, Time};
 /// Everything measured in one run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Simulated time.
+    /// Simulated time of the run.
     pub duration: Time,
     /// Per host, in order.
     pub hosts: Vec<HostOutcome>,
@@ -23,13 +23,13 @@ pub struct Outcome {
     pub feedback_lost: u64,
     /// The schemes' own counters, by name.
     pub counters: Vec<(String, u64)>,
-    /// Recorded series.
+    /// What was recorded over time.
     pub series: Vec<Series>,
     /// Data and control frames that finished a link, PAUSE not.
     pub packet_hops: u64,
-    /// Of these, control frames.
+    /// Control frames among [`Outcome::packet_hops`].
     pub control_hops: u64,
-    /// Fingerprint.
+    /// Hashes over what happened in the run.
     pub fingerprint: Fingerprint,
     /// Delivered bytes by (source, destination) index `src * hosts + dst`, if asked for.
     pub matrix: Vec<u64>,
@@ -38,7 +38,7 @@ pub struct Outcome {
     pub frozen_since: Option<Time>,
     /// Where it is frozen: which stopped ports wait for which. None where no port is stopped, but the sources are held back.
     pub standstill: Option<Standstill>,
-    /// What ran the model's way, an event at a time, though the fast engine was asked for; none where nothing did.
+    /// Which nodes ran the model's way, an event at a time, though the fast engine was asked for; none where none did.
     pub by_model: Option<ByModel>,
 }
 
@@ -55,8 +55,8 @@ pub struct Standstill {
 /// Nodes that ran the model's way, as the fast way does not know their settings: the same results, later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByModel {
-    /// How many of the network's nodes.
-    pub nodes: u64,
+    /// Which nodes.
+    pub nodes: Vec<NodeId>,
     /// Why.
     pub why: String,
 }
@@ -75,23 +75,23 @@ pub struct Fingerprint {
 /// Measured at a host.
 #[derive(Clone, Debug, Default)]
 pub struct HostOutcome {
-    /// Frames generated.
+    /// Data frames that the host's sources generated.
     pub generated: u64,
     /// Frames discarded at the source (full FIFO or limiter queue).
     pub source_discards: u64,
     /// Data frames put on the link.
     pub sent: u64,
-    /// Data frames received.
+    /// Data frames that the host received.
     pub delivered: u64,
-    /// Data bits received.
+    /// Data bits that the host received.
     pub delivered_bits: u64,
-    /// Time in XOFF.
+    /// Time that the host's transmitter was in XOFF.
     pub paused: Time,
-    /// XOFF messages received.
+    /// Number of XOFF messages that the host received.
     pub pauses: u64,
     /// Sum of the latencies of received data frames (generation to reception).
     pub latency_sum: Time,
-    /// Largest latency.
+    /// Largest latency of a received data frame (generation to reception).
     pub latency_max: Time,
     /// Flows that had an engaged limiter at some time.
     pub limited_flows: u64,
@@ -101,14 +101,29 @@ pub struct HostOutcome {
     pub completions: Vec<Completion>,
     /// Finite transfers to this host that were not received whole.
     pub incomplete: u64,
+    /// The first 16 of them, by source and start.
+    pub missing: Vec<Incomplete>,
+}
+
+/// A finite transfer that was not received whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incomplete {
+    /// Source host.
+    pub src: NodeId,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// When it begins at its source.
+    pub start: Time,
+    /// Bytes on the link that have not arrived.
+    pub missing: u64,
 }
 
 /// A finite transfer received whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Source host.
+    /// The host that sent the transfer.
     pub src: NodeId,
-    /// Bytes on the link.
+    /// Its size, bytes; a last frame may have been padded beyond.
     pub bytes: u64,
     /// When it began at its source.
     pub start: Time,
@@ -153,7 +168,7 @@ pub fn latency_quantile(histogram: &[u64], q: f64) -> Option<Time> {
 /// Measured at a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchOutcome {
-    /// Per port.
+    /// What was measured at each port, in order.
     pub ports: Vec<PortOutcome>,
 }
 
@@ -164,11 +179,11 @@ pub struct PortOutcome {
     pub dropped: u64,
     /// Data frames discarded by the output-queue limit.
     pub dropped_by_limit: u64,
-    /// Data frames sent.
+    /// Data frames that the port sent.
     pub sent: u64,
-    /// Data bits sent.
+    /// Data bits that the port sent.
     pub sent_bits: u64,
-    /// Control frames sent.
+    /// Control frames that the port sent.
     pub control_sent: u64,
     /// XOFF sent to the peer of this port.
     pub xoffs: u64,
@@ -227,11 +242,11 @@ pub enum SeriesKind {
 /// One value per bin: `values[i]` belongs to the bin that ends at `(i + 1) * bin`.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What it shows.
+    /// What the values are of.
     pub kind: SeriesKind,
     /// Width of a bin.
     pub bin: Time,
-    /// The values.
+    /// The values, one for each bin, in order.
     pub values: Vec<f64>,
 }
 

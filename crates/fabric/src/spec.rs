@@ -2,6 +2,7 @@
 //!
 //! Nodes are numbered hosts first, then switches: host `h` is `NodeId(h)`, switch `s` is `NodeId(hosts + s)`.
 
+use crate::RunError;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub struct RunSpec {
     pub schemes: Vec<Arc<dyn Scheme>>,
     /// How feedback messages travel.
     pub control: ControlTransport,
+    /// To what transmission times and the gaps of limiters are rounded.
+    pub rounding: Rounding,
     /// Scheduled changes of service rate.
     pub changes: Vec<RateChange>,
     /// Simulated time.
@@ -31,6 +34,35 @@ pub struct RunSpec {
     pub seed: u64,
     /// What to record over time.
     pub record: Record,
+}
+
+/// Most classes of data, as in 802.1Q.
+const MOST_CLASSES: usize = 8;
+
+impl RunSpec {
+    /// The classes of the run's data: those that it names, or the one class that there is where it names none.
+    ///
+    /// # Errors
+    /// There are more than eight classes, or a source is of a class that there is not.
+    pub fn data_classes(&self) -> Result<Vec<ClassSpec>, RunError> {
+        let one = || vec![ClassSpec { name: "data".into(), pause: true }];
+        let classes = if self.classes.is_empty() { one() } else { self.classes.clone() };
+        if classes.len() > MOST_CLASSES {
+            return Err(RunError::Spec(format!(
+                "{} classes; at most {MOST_CLASSES} are possible",
+                classes.len()
+            )));
+        }
+        for (h, s) in self.hosts.iter().enumerate().flat_map(|(h, s)| s.sources.iter().map(move |s| (h, s))) {
+            if usize::from(s.class) >= classes.len() {
+                let (class, last) = (s.class, classes.len() - 1);
+                return Err(RunError::Spec(format!(
+                    "a source of host {h} is of class {class}; the last is {last}"
+                )));
+            }
+        }
+        Ok(classes)
+    }
 }
 
 /// A class of data. At each port it has a queue of its own, which goes before those of later classes, and at each switch a memory
@@ -71,20 +103,33 @@ pub struct HostSpec {
     pub feedback_delay: Time,
     /// What is wrong with this host.
     pub faults: Faults,
+    /// How much too fast its clock runs, in parts per million: by it its frames take less on its link, and its slots and the gaps
+    /// of its limiters are shorter. Less than 100,000 either way.
+    pub clock_ppm: f64,
     /// Index into [`RunSpec::schemes`]; none: feedback is delivered, counted and ignored.
     pub scheme: Option<usize>,
+}
+
+/// To what times on a link are rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Rounding {
+    /// To the nearest picosecond.
+    #[default]
+    Exact,
+    /// Down to whole nanoseconds, as simulators with a clock of nanoseconds do: a link is a little too fast.
+    WholeNs,
 }
 
 /// Faults of a host, to see what a network makes of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Faults {
-    /// It sends on in XOFF.
+    /// The host keeps sending while it is paused.
     pub ignores_pause: bool,
     /// Every n-th feedback message that arrives is lost; 0 for none.
     pub feedback_lost: u32,
 }
 
-/// `limiter_position` (assumption A3).
+/// Where frames meet their limiter, `host.limiter_position` (assumption A3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LimiterPosition {
     /// A generated frame enters its flow's limiter queue and, when paced out, joins the tail of the host's FIFO.
@@ -105,12 +150,12 @@ pub enum HostQueues {
     PerDestination,
 }
 
-/// A finite transfer.
+/// A finite amount of data from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// When it begins.
+    /// When the transfer begins.
     pub start: Time,
-    /// Where it goes.
+    /// The host that the data goes to.
     pub dst: NodeId,
     /// How much; the last frame is shorter, but at least 64 B.
     pub bytes: Bytes,
@@ -127,13 +172,13 @@ impl Transfer {
 /// A source of frames at a host.
 #[derive(Clone, Debug)]
 pub struct SourceSpec {
-    /// When frames come.
+    /// When the source makes frames.
     pub arrivals: Arrivals,
-    /// Where they go.
+    /// Which hosts the frames go to.
     pub destinations: Destinations,
-    /// Frame length.
+    /// Length of the source's frames.
     pub frame: Bytes,
-    /// First moment.
+    /// The source makes no frame before this time.
     pub start: Time,
     /// No frame at or after this moment.
     pub stop: Time,
@@ -181,23 +226,23 @@ pub enum Arrivals {
 pub enum Destinations {
     /// Uniform over all hosts but itself.
     Uniform,
-    /// One host.
+    /// All frames go to this host.
     Fixed(NodeId),
-    /// Uniform over these.
+    /// Each frame goes to one of these hosts, all equally likely.
     Among(Vec<NodeId>),
 }
 
 /// Phase of a source's slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// Drawn per host.
+    /// Each host draws a phase of its own; finite transfers begin when their lists say so.
     #[default]
     Random,
     /// All hosts alike: for exact queueing tests.
     Aligned,
 }
 
-/// A switch.
+/// A switch: its ports, its memory and its scheme.
 #[derive(Clone, Debug)]
 pub struct SwitchSpec {
     /// Name in scenario and results.
@@ -206,7 +251,7 @@ pub struct SwitchSpec {
     pub ports: u16,
     /// Processing delay on reception, and of a feedback message made here.
     pub processing: Time,
-    /// Buffer and PAUSE.
+    /// How the switch's memory is divided, and its PAUSE.
     pub buffer: BufferSpec,
     /// Index into [`RunSpec::schemes`].
     pub scheme: Option<usize>,
@@ -226,13 +271,13 @@ pub enum Organisation {
 /// Buffer of a switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BufferSpec {
-    /// Organisation.
+    /// How the memory is divided among inputs and outputs.
     pub organisation: Organisation,
     /// Size of one partition.
     pub share: Bytes,
     /// Largest number of bytes queued for one output; none = unlimited.
     pub output_limit: Option<Bytes>,
-    /// PAUSE, if on.
+    /// PAUSE of the switch; none where it sends none.
     pub pause: Option<PauseSpec>,
 }
 
@@ -251,7 +296,7 @@ pub struct PauseSpec {
     pub transport: PauseTransport,
 }
 
-/// `pause_transport` (assumption A10).
+/// How a PAUSE frame reaches the other end, `pause.transport` (assumption A10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PauseTransport {
     /// A 64 B frame of the highest class: waits for the frame in transmission, occupies the link.
@@ -261,7 +306,7 @@ pub enum PauseTransport {
     Wire,
 }
 
-/// `control_transport` (assumption A11).
+/// How feedback travels, `control.transport` (assumption A11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ControlTransport {
     /// 64 B frames at strict priority over data, not stopped by PAUSE.
@@ -280,9 +325,9 @@ pub enum ControlTransport {
 /// A full-duplex link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkSpec {
-    /// One end: node and port.
+    /// One end of the link: node and port.
     pub a: (NodeId, u16),
-    /// The other end.
+    /// The other end of the link: node and port.
     pub b: (NodeId, u16),
     /// Rate in each direction.
     pub rate: Rate,
@@ -293,9 +338,15 @@ pub struct LinkSpec {
 /// Choice among equal shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Routing {
-    /// By a hash of the flow.
+    /// By a hash of the flow, salted at each switch by the run's seed.
     #[default]
     FlowHash,
+    /// By a hash of the flow that is the same at every switch: those that a switch sends to one of its neighbours all leave that
+    /// one by the same port, so that a fat tree uses few of its cores.
+    PolarisedHash,
+    /// By the hash of HPCC's fork of ns-3: MurmurHash3 of addresses and ports, which are those that the fork gives to nodes with
+    /// the numbers in their names and to the finite flows of a pair, seeded by the switch's number. Finite flows only.
+    ForkHash,
     /// By a hash of flow and frame number: each frame anew.
     FrameHash,
     /// Round robin per (switch, destination).
@@ -307,11 +358,11 @@ pub enum Routing {
 /// From `at` on, this output port serves data at `rate`; control keeps the link's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateChange {
-    /// When.
+    /// When the rate changes.
     pub at: Time,
-    /// Node.
+    /// The node that has the port.
     pub node: NodeId,
-    /// Its port.
+    /// The output port whose rate changes.
     pub port: u16,
     /// New service rate; zero stops the port.
     pub rate: Rate,

@@ -1,24 +1,108 @@
-//! How long a frame takes on a link.
+//! How long a frame takes on a link, by the clock of the node that sends it.
 
-/// Transmission times of a rate: picoseconds per byte in fixed point (20 fraction bits); 0 = stopped.
+use crate::spec::Rounding;
+use cnsim_scheme_api::Rate;
+
+/// The clock by which a node sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Clock {
+    /// How fast it runs: 1 for exact time.
+    speed: f64,
+    /// Transmissions and gaps are cut to whole nanoseconds.
+    whole: bool,
+}
+
+impl Clock {
+    /// One that runs so many parts in a million too fast.
+    pub(crate) fn new(rounding: Rounding, ppm: f64) -> Self {
+        Self { speed: 1.0 + ppm * 1e-6, whole: rounding == Rounding::WholeNs }
+    }
+    /// What a link of this rate takes.
+    pub(crate) fn tx(self, rate: Rate) -> TxRate {
+        let bps = rate.bps() * self.speed;
+        let exact = if bps <= 0.0 { 0 } else { (8e12 * 1_048_576.0 / bps).round() as u64 };
+        TxRate(if self.whole && exact > 0 { exact | WHOLE } else { exact })
+    }
+    /// Gap between the begins of a frame of `len` bytes and of the next one at this rate, ps; none where there is no rate.
+    pub(crate) fn gap(self, len: u16, rate: Rate) -> Option<u64> {
+        let (bps, bits) = (rate.bps() * self.speed, f64::from(len) * 8.0);
+        let gap = if bps <= 0.0 { return None } else { nearest(bits / bps * 1e12) };
+        Some(if self.whole { whole(gap) } else { gap })
+    }
+}
+
+/// `x.round() as u64` of what is not negative, without a call.
+fn nearest(x: f64) -> u64 {
+    let whole = x as u64;
+    // The difference, the fraction of `x`, is exact.
+    whole.saturating_add(u64::from(x - whole as f64 >= 0.5))
+}
+
+/// A time in ps, cut to whole nanoseconds, at least one.
+fn whole(time: u64) -> u64 {
+    (time / 1000).max(1) * 1000
+}
+
+/// Says of a rate that its times are cut to whole nanoseconds.
+const WHOLE: u64 = 1 << 63;
+
+/// Transmission times of a rate: picoseconds per byte in fixed point (20 fraction bits); 0 = stopped. The highest bit cuts them to
+/// whole nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct TxRate(pub(crate) u64);
+pub(crate) struct TxRate(u64);
 
 impl TxRate {
-    pub(crate) fn new(rate: cnsim_scheme_api::Rate) -> Self {
-        let bps = rate.bps();
-        if bps <= 0.0 { Self(0) } else { Self((8e12 * 1_048_576.0 / bps).round() as u64) }
-    }
-    /// Time to send `len` bytes, ps, rounded to nearest.
+    /// Time to send `len` bytes, ps, rounded to nearest, or cut to whole nanoseconds.
     #[inline]
     pub(crate) fn time(self, len: u16) -> u64 {
-        (u64::from(len) * self.0 + (1 << 19)) >> 20
+        if self.0 >= WHOLE { self.time_whole(len) } else { (u64::from(len) * self.0 + (1 << 19)) >> 20 }
+    }
+    #[cold]
+    fn time_whole(self, len: u16) -> u64 {
+        whole(Self(self.0 & !WHOLE).time(len))
     }
     /// ps.
     pub(crate) fn per_byte(self) -> f64 {
-        self.0 as f64 / 1_048_576.0
+        (self.0 & !WHOLE) as f64 / 1_048_576.0
+    }
+    /// Bytes that are sent in a time, ps, if nothing is rounded.
+    pub(crate) fn bytes(self, within: u64) -> u64 {
+        (within << 20) / (self.0 & !WHOLE).max(1)
     }
     pub(crate) fn stopped(self) -> bool {
         self.0 == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_scheme_api::{Purpose, Stream};
+
+    /// 1048 B: 83.84 ns at 100 Gb/s and 20.96 at 400; 1000 B at 100 Gb/s are 80 ns and stay it.
+    #[test]
+    fn times_by_hand() {
+        let (exact, cut) = (Clock::new(Rounding::Exact, 0.0), Clock::new(Rounding::WholeNs, 0.0));
+        let at = |clock: Clock, gbps: f64, len| {
+            let rate = Rate::from_gbps(gbps);
+            assert_eq!(clock.gap(len, rate), Some(clock.tx(rate).time(len)));
+            clock.tx(rate).time(len)
+        };
+        assert_eq!((at(exact, 100.0, 1048), at(exact, 400.0, 1048)), (83_840, 20_960));
+        assert_eq!((at(cut, 100.0, 1048), at(cut, 400.0, 1048)), (83_000, 20_000));
+        assert_eq!((at(cut, 100.0, 1000), at(cut, 1600.0, 64)), (80_000, 1_000));
+        assert_eq!(at(Clock::new(Rounding::Exact, 100.0), 10.0, 1500), 1_199_880);
+        assert!(cut.tx(Rate::ZERO).stopped() && cut.gap(1500, Rate::ZERO).is_none());
+    }
+
+    #[test]
+    fn nearest_is_round() {
+        let mut r = Stream::new(1, 0, Purpose::Test);
+        let odd = [0.0, 0.49999999999999994, 0.5, 1.5, 2.5, 4503599627370495.5, 9007199254740993.0, 1e300];
+        let drawn =
+            (0..100_000u64).map(|i| (r.bits() >> (i % 64)) as f64 * if i % 2 == 0 { 0.5 } else { 0.001 });
+        for x in odd.into_iter().chain([f64::INFINITY, f64::NAN]).chain(drawn) {
+            assert_eq!(nearest(x), x.round() as u64, "{x}");
+        }
     }
 }

@@ -79,7 +79,6 @@ fn a_backlog_ahead_of_the_limiters_is_limited() {
 #[test]
 fn the_engines_agree_with_a_backlog() {
     for (seed, position) in [LimiterPosition::AtSource, LimiterPosition::BelowQueue].into_iter().enumerate() {
-        let _ =
-            common::agreed(&crowd(true, position), seed as u64, &[(1, Visits::Adaptive), (3, Visits::Due)]);
+        common::agreed(&crowd(true, position), seed as u64, &[(1, Visits::Adaptive), (3, Visits::Due)]);
     }
 }

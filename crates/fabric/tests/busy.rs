@@ -108,6 +108,6 @@ fn scenario(seed: u64) -> RunSpec {
 fn busy_windows_agree_with_the_oracle() {
     for seed in 0..60 {
         let ways = [(1, Visits::All), (1, Visits::Turns), (2 + seed as usize % 3, Visits::All)];
-        let _ = common::agreed(&scenario(seed), seed, &ways);
+        common::agreed(&scenario(seed), seed, &ways);
     }
 }

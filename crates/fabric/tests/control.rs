@@ -39,6 +39,7 @@ struct Point(Chatter);
 
 impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.wake_at_probes();
         if self.0.on(2) {
             ctl.start_timer(Slot(0), self.0.interval());
         }
@@ -52,9 +53,6 @@ impl CongestionPoint for Point {
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         ctl.sample_after(Bytes::from_kb(9));
         ctl.notify(frame.flow, Feedback::User([queue.arrived, queue.len.get()]));
-    }
-    fn reads_probes(&self) -> bool {
-        true
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.wrapping_add((queue.arrived ^ queue.sent) as i32);
@@ -253,7 +251,7 @@ fn scenario(seed: u64) -> RunSpec {
 }
 
 /// One to four threads, by the seed, must agree with the oracle: its outcome.
-fn agreed(spec: &RunSpec, seed: u64) -> Result<Outcome, RunError> {
+fn agreed(spec: &RunSpec, seed: u64) -> Outcome {
     let ways: Vec<(usize, Visits)> = (1..=1 + seed as usize % 4)
         .flat_map(|threads| [Visits::Adaptive, Visits::Turns].map(|visits| (threads, visits)))
         .collect();
@@ -264,12 +262,12 @@ fn agreed(spec: &RunSpec, seed: u64) -> Result<Outcome, RunError> {
 fn control_as_frequent_as_data_agrees_with_the_oracle() {
     let (mut control, mut all) = (0, 0);
     for seed in 0..240 {
-        if let Ok(o) = agreed(&scenario(seed), seed) {
-            (control, all) = (control + o.control_hops, all + o.packet_hops);
-        }
+        let o = agreed(&scenario(seed), seed);
+        (control, all) = (control + o.control_hops, all + o.packet_hops);
     }
-    // Beside feedback: as often as data, give or take a fifth.
-    assert!(control * 9 > all * 4, "{control} of {all} hops are control");
+    // As many as data, nearly: 48.9 of 100 hops. The bound was half while networks whose memory is too small for PAUSE broke a law and
+    // were left out; all 240 count now.
+    assert!(control * 100 > all * 48, "{control} of {all} hops are control");
 }
 
 /// Feedback without frames: by itself, with feedback that is lost or takes effect later, at the least time that is possible.
@@ -286,9 +284,8 @@ fn ideal_feedback_agrees_with_the_oracle() {
             h.faults.feedback_lost = [0, 0, 3][(i + seed as usize) % 3];
             h.feedback_delay = Time::from_ns([0, 0, 0, 2_100][(i + seed as usize / 3) % 4]);
         }
-        if let Ok(o) = agreed(&spec, seed) {
-            (messages, lost) = (messages + o.control_messages, lost + o.feedback_lost);
-        }
+        let o = agreed(&spec, seed);
+        (messages, lost) = (messages + o.control_messages, lost + o.feedback_lost);
         spec.control = ControlTransport::Ideal { latency: least * 2 - Time::from_ps(1) };
         let refused = run(&spec, &Options::default());
         assert!(matches!(&refused, Err(RunError::Spec(why)) if why.contains("at least")), "{refused:?}");

@@ -146,6 +146,41 @@ fn lossless_with_headroom() {
     }
 }
 
+/// The headroom is enough, and not more than can arrive at worst, else a memory would count as too small that is not, and what it
+/// loses would be counted instead of stopping the run: a port stops, and XOFF to who fills it waits for data of the same port.
+#[test]
+fn headroom_is_what_arrives_after_xoff() {
+    let mut most: f64 = 0.0;
+    for seed in 0..60 {
+        let mut r = Stream::new(seed, 7, Purpose::Test);
+        let rate = Rate::from_gbps([1.0, 10.0, 100.0][r.below(3) as usize]);
+        let delay = Time::from_ns(100 + r.below(2000));
+        let mut spec = common::single_switch(3, 0.0, true, Time::from_ms(1), seed);
+        spec.links.iter_mut().for_each(|l| (l.rate, l.delay) = (rate, delay));
+        let to = |dst| SourceSpec {
+            arrivals: Arrivals::Greedy,
+            destinations: Destinations::Fixed(NodeId(dst)),
+            ..common::bernoulli(1.0)
+        };
+        spec.hosts[0].sources.clear();
+        spec.hosts[1].sources = vec![to(0)];
+        spec.hosts[2].sources = vec![to(1)];
+        spec.changes = vec![RateChange { at: Time::ZERO, node: NodeId(3), port: 0, rate: Rate::ZERO }];
+        let high = Bytes::new(30_000 + r.below(1500));
+        spec.switches[0].buffer.share = Bytes::from_mb(1);
+        if let Some(p) = &mut spec.switches[0].buffer.pause {
+            (p.high, p.low) = (high, Bytes::from_kb(20));
+        }
+        let need = headroom(rate, rate, delay, Time::from_us(1), Bytes::new(1500)).get() as f64;
+        for out in each(&spec) {
+            let came = (out.switches[0].ports[0].queue_max - high.get()) as f64;
+            assert!(came <= need, "seed {seed}: {came} B came after XOFF, and {need} B are kept for them");
+            most = most.max(came / need);
+        }
+    }
+    assert!(most > 0.9, "at most {most:.2} of the headroom was used");
+}
+
 /// Too little headroom loses frames, and they are counted: memory of 131 KB with XOFF at 130 KB holds less than what is under way.
 #[test]
 fn missing_headroom_loses_frames() {

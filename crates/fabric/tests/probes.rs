@@ -38,6 +38,10 @@ struct Point(Dial, u32);
 
 impl CongestionPoint for Point {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        // Some read probes, some do not.
+        if self.0.on(1) && !self.1.is_multiple_of(3) {
+            ctl.wake_at_probes();
+        }
         if self.0.on(0) {
             ctl.sample_after(Bytes::new(self.0.bytes));
         }
@@ -57,10 +61,6 @@ impl CongestionPoint for Point {
                 ]),
             );
         }
-    }
-    /// Some do, some do not.
-    fn reads_probes(&self) -> bool {
-        self.0.on(1) && !self.1.is_multiple_of(3)
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.wrapping_mul(31) ^ (queue.arrived ^ queue.sent ^ queue.len.get() << 9) as i32;
@@ -255,15 +255,13 @@ fn scenario(seed: u64) -> RunSpec {
 
 #[test]
 fn probes_agree_with_the_oracle() {
-    let (mut ended, mut returned) = (0, 0);
+    let mut returned = 0;
     for seed in 0..400 {
         let threads = if seed % 8 == 0 { 4 } else { 1 };
         let visits = [Visits::Adaptive, Visits::All, Visits::Turns, Visits::Due][seed as usize % 4];
         let ways: Vec<(usize, Visits)> = (1..=threads).map(|n| (n, visits)).collect();
-        if let Ok(outcome) = common::agreed(&scenario(seed), seed, &ways) {
-            ended += 1;
-            returned += outcome.counters.iter().find(|c| c.0 == "told").map_or(0, |c| c.1);
-        }
+        let outcome = common::agreed(&scenario(seed), seed, &ways);
+        returned += outcome.counters.iter().find(|c| c.0 == "told").map_or(0, |c| c.1);
     }
-    assert!(ended > 300 && returned > 20_000, "{ended} runs, {returned} answers");
+    assert!(returned > 20_000, "{returned} answers");
 }

@@ -194,7 +194,7 @@ fn points_see_the_same_under_both_engines() {
     for seed in 0..300 {
         let threads = if seed % 8 == 0 { 4 } else { 1 };
         let ways: Vec<(usize, Visits)> = (1..=threads).map(|n| (n, Visits::Adaptive)).collect();
-        told += u64::from(common::agreed(&scenario(seed), seed, &ways).is_ok());
+        told += u64::from(common::agreed(&scenario(seed), seed, &ways).control_messages > 0);
     }
-    assert!(told > 200, "{told} of 300 runs came to their end");
+    assert!(told > 200, "points spoke in {told} of 300 runs");
 }

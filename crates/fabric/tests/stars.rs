@@ -105,10 +105,9 @@ fn long_windows_agree_with_the_oracle() {
     let (mut pauses, mut drops) = (0, 0);
     for seed in 0..160 {
         let ways = [Visits::All, Visits::Turns, Visits::Adaptive].map(|visits| (1, visits));
-        if let Ok(o) = common::agreed(&star(seed), seed, &ways) {
-            pauses += u64::from(o.hosts.iter().any(|h| h.pauses > 0));
-            drops += u64::from(o.switches.iter().flat_map(|s| &s.ports).any(|p| p.dropped > 0));
-        }
+        let o = common::agreed(&star(seed), seed, &ways);
+        pauses += u64::from(o.hosts.iter().any(|h| h.pauses > 0));
+        drops += u64::from(o.switches.iter().flat_map(|s| &s.ports).any(|p| p.dropped > 0));
     }
     assert!(pauses > 20 && drops > 10, "{pauses} runs with PAUSE, {drops} with drops");
 }

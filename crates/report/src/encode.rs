@@ -52,7 +52,7 @@ enum Places {
     Even(f64, f64),
     /// `from + step * i` for the indices, 32 bits each.
     At(f64, f64, String),
-    /// As they are.
+    /// The numbers as they are, without an encoding.
     Plain(Vec<f64>),
 }
 
@@ -62,7 +62,7 @@ enum Places {
 enum Values {
     /// Least, greatest, codes of 16 bits between them.
     Coded(f64, f64, String),
-    /// As they are; `None` is a gap.
+    /// The numbers as they are, without an encoding; `None` is a gap.
     Plain(Vec<Option<f64>>),
 }
 

@@ -181,6 +181,11 @@ pub(crate) fn counts(page: &Page) -> Counts {
     n
 }
 
+/// Opens a box that scrolls sideways where its content is wider; the keyboard reaches it.
+pub(crate) fn scroll(name: &str) -> String {
+    format!("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">", esc(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

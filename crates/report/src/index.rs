@@ -1,7 +1,7 @@
 //! The first page, the studies' pages, all claims, the list at the side.
 
 use crate::colour::Colours;
-use crate::html::{Counts, Mark, anchor, counts, esc, holds, scenario, study};
+use crate::html::{Counts, Mark, anchor, counts, esc, holds, scenario, scroll, study};
 use crate::model::{Cell, Claim, Column, Holds, Page, Report, Row, Table};
 use crate::number::{column_decimals, fixed, measured, printed};
 use crate::{overview, page, table};
@@ -115,22 +115,8 @@ pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
     }
     differing(r, out);
     out.push_str("<h2>This report</h2>");
-    facts(r, out);
+    page::facts(r, out);
     out.push_str("</section>");
-}
-
-/// The command and what identifies the runs.
-pub(crate) fn facts(r: &Report, out: &mut String) {
-    out.push_str("<dl class=\"facts\">");
-    for (name, value) in [("command", &r.command), ("cnsim", &r.version)] {
-        if !value.is_empty() {
-            let _ = write!(out, "<dt>{name}</dt><dd><code>{}</code></dd>", esc(value));
-        }
-    }
-    for f in &r.facts {
-        let _ = write!(out, "<dt>{}</dt><dd class=\"num\">{}</dd>", esc(&f.name), esc(&f.value));
-    }
-    out.push_str("</dl>");
 }
 
 fn cell_board(r: &Report, out: &mut String) {
@@ -246,7 +232,7 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
     let _ = write!(
         out,
         "<h2>Scenarios</h2>{}<table class=\"plain list{}\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
-        page::scroll("scenarios"),
+        scroll("scenarios"),
         if judged { "" } else { " unjudged" }
     );
     for id in studies(r) {
@@ -315,7 +301,7 @@ fn differing(r: &Report, out: &mut String) {
         "<h2>What does not agree</h2><details class=\"what\"{}><summary>{n} {}, and what is suspected</summary>{}<table class=\"plain\"><thead><tr><th>table</th><th>scheme, metric</th><th class=\"n\">published</th><th class=\"n\">measured</th><th class=\"n\">off by</th></tr></thead>",
         if n <= 25 { " open" } else { "" },
         if n == 1 { "cell" } else { "cells" },
-        page::scroll("cells that differ")
+        scroll("cells that differ")
     );
     for (note, rows) in notes {
         let note = if note.is_empty() { "No assumption is suspected yet." } else { note };

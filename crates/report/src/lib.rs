@@ -25,7 +25,7 @@ use model::Report;
 /// Largest number of points of a drawn series.
 pub const MAX_POINTS: usize = 4000;
 
-/// What went wrong.
+/// Why a report was not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportError(pub String);
 

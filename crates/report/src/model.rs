@@ -5,13 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The whole report.
+/// All that a report shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
     /// Heading of the first page.
     pub title: String,
-    /// Version of cnsim.
+    /// Version of cnsim that measured the numbers.
     pub version: String,
     /// The command that made it, as to be typed again.
     pub command: String,
@@ -46,7 +46,7 @@ impl Report {
 pub struct Fact {
     /// What it is: `seeds`.
     pub name: String,
-    /// Its value: `1, 2, 3, 4, 5`.
+    /// The fact's value, such as `1, 2, 3, 4, 5`.
     pub value: String,
 }
 
@@ -54,7 +54,7 @@ pub struct Fact {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Study {
-    /// `B07`.
+    /// The study's id, such as `B07`.
     pub id: String,
     /// `ECM and QCN on the CN-SIM benchmarks`.
     pub title: String,
@@ -64,23 +64,23 @@ pub struct Study {
     pub summary: String,
 }
 
-/// A scenario's page.
+/// The page of a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Page {
     /// Identity and route, `STUDY/SCENARIO`.
     pub id: String,
-    /// Heading.
+    /// Heading of the page.
     pub title: String,
-    /// What is asked.
+    /// The question that the scenario asks.
     pub question: String,
     /// Where it comes from: a citation, printed as text.
     pub source: String,
     /// What must be read before any number: a sentence each, at the head of the page.
     pub alerts: Vec<String>,
-    /// The network, drawn.
+    /// The network, to be drawn.
     pub topology: Topology,
-    /// One per condition and PAUSE mode.
+    /// The tables of the page, one per condition and PAUSE mode.
     pub tables: Vec<Table>,
     /// Figures; those whose `group` is a table's `id` stand below that table, the others in a section of their own.
     pub figures: Vec<Figure>,
@@ -107,8 +107,10 @@ pub struct Table {
     pub pause: String,
     /// What else there is to say above the table.
     pub caption: String,
-    /// The metrics.
+    /// The columns of the table, a metric each.
     pub columns: Vec<Column>,
+    /// Heading of the column of the rows' own conditions; empty: `condition`.
+    pub row_heading: String,
     /// The schemes; `cells` is parallel to `columns`.
     pub rows: Vec<Row>,
 }
@@ -117,17 +119,17 @@ pub struct Table {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Column {
-    /// `aggregate_throughput`.
+    /// Id of the column's metric, such as `aggregate_throughput`.
     pub metric: String,
-    /// `Aggregate throughput`.
+    /// Heading of the column, such as `Aggregate throughput`.
     pub title: String,
-    /// `Gb/s`.
+    /// Unit of the column's numbers, such as `Gb/s`.
     pub unit: String,
-    /// Its definition in a sentence; shown on hover.
+    /// Definition of the metric in a sentence, shown on hover.
     pub about: String,
 }
 
-/// A scheme's row.
+/// A row of a table: what a scheme measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Row {
@@ -135,7 +137,7 @@ pub struct Row {
     pub scheme: String,
     /// Its condition, where the table holds several; empty: the table's.
     pub condition: String,
-    /// One per column; `None` where nothing was measured nor published.
+    /// The cells of the row, one per column; `None` where nothing was measured nor published.
     pub cells: Vec<Option<Cell>>,
 }
 
@@ -143,9 +145,9 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cell {
-    /// As printed by the study, digits kept: `77.40`.
+    /// The number as the study printed it, digits kept: `77.40`.
     pub published: Option<String>,
-    /// Mean over seeds.
+    /// Mean of the measured values over the seeds.
     pub measured: Option<f64>,
     /// 95 % confidence interval of the mean.
     pub ci95: Option<(f64, f64)>,
@@ -153,7 +155,7 @@ pub struct Cell {
     pub pi95: Option<(f64, f64)>,
     /// Where a published number agrees: in `pi95` widened by its last digit, or close to the mean.
     pub accept: Option<(f64, f64)>,
-    /// Number of seeds.
+    /// Number of seeds behind the mean.
     pub seeds: u32,
     /// The value of each seed, if wanted on hover.
     pub values: Vec<f64>,
@@ -171,11 +173,11 @@ pub struct Cell {
 pub enum Verdict {
     /// The published number lies in the prediction interval of one run, or within 2 % of the mean.
     Agrees,
-    /// It does not, but it lies within the metric's tolerance.
+    /// The published number lies outside of the prediction interval, but within the metric's tolerance.
     Near,
-    /// It lies outside of that, too.
+    /// The published number lies outside of the metric's tolerance, too.
     Differs,
-    /// Nothing was published.
+    /// Nothing was published for the cell.
     #[default]
     Unpublished,
     /// Something was published that cannot be compared; the note says why.
@@ -200,7 +202,7 @@ pub struct Figure {
     pub kind: Kind,
     /// Names of the places on the horizontal axis where it is not a quantity (`Kind::Bars`): place `i` is `x = i`.
     pub categories: Vec<String>,
-    /// One per scheme or setting.
+    /// The lines of the figure, one per scheme or setting.
     pub traces: Vec<Trace>,
     /// Shaded spans of the horizontal axis: the hotspot's window.
     pub windows: Vec<Window>,
@@ -212,13 +214,13 @@ pub struct Figure {
     pub condition: String,
 }
 
-/// An axis.
+/// An axis of a figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Axis {
-    /// What it shows.
+    /// What the axis shows.
     pub title: String,
-    /// Its unit: `ms`.
+    /// Unit of the axis, such as `ms`.
     pub unit: String,
     /// Whether it is logarithmic.
     pub log: bool,
@@ -246,7 +248,7 @@ pub struct Trace {
     /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes; `None`: the scheme's own colour,
     /// or for what is no scheme the next free one of the page.
     pub slot: Option<u8>,
-    /// Horizontal values, ascending.
+    /// Horizontal values of the line's points, ascending.
     pub x: Vec<f64>,
     /// Vertical values, parallel to `x`.
     pub y: Vec<f64>,
@@ -258,9 +260,9 @@ pub struct Trace {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Band {
-    /// Least values.
+    /// Least value at each point.
     pub low: Vec<f64>,
-    /// Greatest values.
+    /// Greatest value at each point.
     pub high: Vec<f64>,
 }
 
@@ -270,9 +272,9 @@ pub struct Band {
 pub struct Window {
     /// Where it starts, in the axis' unit.
     pub from: f64,
-    /// Where it ends.
+    /// Where the shaded span ends.
     pub to: f64,
-    /// `hotspot`.
+    /// Words beside the shaded span, such as `hotspot`.
     pub label: String,
 }
 
@@ -280,19 +282,19 @@ pub struct Window {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Level {
-    /// Its height, in the axis' unit.
+    /// Height of the horizontal line, in the axis' unit.
     pub value: f64,
     /// `set point 26 KB`.
     pub label: String,
 }
 
-/// The network.
+/// The network that a page draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Topology {
-    /// Hosts and switches.
+    /// Hosts and switches of the network.
     pub nodes: Vec<Node>,
-    /// What joins them.
+    /// Links between hosts and switches.
     pub links: Vec<Link>,
     /// What to say below.
     pub caption: String,
@@ -302,7 +304,7 @@ pub struct Topology {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Node {
-    /// Its name: `H1`, `core`.
+    /// Name of the node, such as `H1` or `core`.
     pub name: String,
     /// A switch, or else a host.
     pub switch: bool,
@@ -318,7 +320,7 @@ pub struct Link {
     pub a: usize,
     /// Index of the other.
     pub b: usize,
-    /// `10 Gb/s`.
+    /// Rate of the link, such as `10 Gb/s`.
     pub rate: String,
     /// `500 ns`, or empty.
     pub delay: String,
@@ -343,7 +345,7 @@ pub enum Hot {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Claim {
-    /// `B07.3`.
+    /// The claim's id, such as `B07.3`.
     pub id: String,
     /// What the study says.
     pub text: String,
@@ -370,13 +372,13 @@ pub enum Holds {
     NotRun,
 }
 
-/// A named assumption.
+/// A named assumption of the scenario's study.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Assumption {
-    /// `A1`.
+    /// The assumption's id, such as `A1`.
     pub id: String,
-    /// `source-queue`.
+    /// The assumption's name, such as `source-queue`.
     pub name: String,
     /// What is assumed, a sentence.
     pub text: String,

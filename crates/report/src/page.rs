@@ -1,9 +1,9 @@
 //! A scenario's page.
 
 use crate::colour::Colours;
-use crate::html::{Mark, anchor, counts, esc, holds, holds_badge, scenario, study, swatch};
+use crate::html::{Mark, anchor, counts, esc, holds, holds_badge, scenario, scroll, study, swatch};
 use crate::model::{Assumption, Axis, Claim, Figure, NotRun, Page, Report, Table};
-use crate::{index, table, topology};
+use crate::{table, topology};
 use std::fmt::Write as _;
 
 /// The page as text in a script element: a browser reads it as HTML when it is first shown, so that a large report opens
@@ -90,7 +90,7 @@ pub(crate) fn page(r: &Report, p: &Page, colours: &Colours, out: &mut String) {
     }
     if alone {
         out.push_str("<article><div class=\"head\"><h2>This report</h2></div>");
-        index::facts(r, out);
+        facts(r, out);
         out.push_str("</article>");
     }
     out.push_str("</script></section>");
@@ -116,11 +116,6 @@ fn network(d: &topology::Drawing, out: &mut String) {
         d.svg,
         esc(&d.caption)
     );
-}
-
-/// Opens a box that scrolls sideways where its content is wider; the keyboard reaches it.
-pub(crate) fn scroll(name: &str) -> String {
-    format!("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">", esc(name))
 }
 
 const KEY: &str = "<p class=\"reading\"><svg class=\"strip\" viewBox=\"0 0 84 12\" width=\"84\" height=\"12\" aria-hidden=\"true\">\
@@ -443,4 +438,18 @@ pub(crate) fn not_run<'a>(list: impl Iterator<Item = &'a NotRun>, out: &mut Stri
         );
     }
     out.push_str("</tbody></table></div>");
+}
+
+/// The command and what identifies the runs.
+pub(crate) fn facts(r: &Report, out: &mut String) {
+    out.push_str("<dl class=\"facts\">");
+    for (name, value) in [("command", &r.command), ("cnsim", &r.version)] {
+        if !value.is_empty() {
+            let _ = write!(out, "<dt>{name}</dt><dd><code>{}</code></dd>", esc(value));
+        }
+    }
+    for f in &r.facts {
+        let _ = write!(out, "<dt>{}</dt><dd class=\"num\">{}</dd>", esc(&f.name), esc(&f.value));
+    }
+    out.push_str("</dl>");
 }

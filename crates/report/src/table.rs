@@ -1,10 +1,9 @@
 //! A table: schemes by metrics, published beside measured, with a glyph of the intervals.
 
 use crate::colour::Colours;
-use crate::html::{Mark, anchor, esc, swatch};
+use crate::html::{Mark, anchor, esc, scroll, swatch};
 use crate::model::{Cell, Page, Table, Verdict};
 use crate::number::{column_decimals, fixed, measured, printed, telling};
-use crate::page::scroll;
 use std::fmt::Write as _;
 
 /// Has the condition no name? A scenario without a template calls its only one `default`.
@@ -123,7 +122,8 @@ fn head(t: &Table, conditions: bool, styles: &[Style], out: &mut String) {
     let span = if several { " rowspan=\"2\"" } else { "" };
     out.push_str("<thead role=\"rowgroup\"><tr role=\"row\">");
     if conditions {
-        let _ = write!(out, "<th role=\"columnheader\"{span}>condition</th>");
+        let heading = if t.row_heading.is_empty() { "condition" } else { &t.row_heading };
+        let _ = write!(out, "<th role=\"columnheader\"{span}>{}</th>", esc(heading));
     }
     let _ = write!(out, "<th role=\"columnheader\"{span}>scheme</th>");
     for (c, style) in t.columns.iter().zip(styles).filter(|(_, s)| !s.dull) {

@@ -34,7 +34,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All zero.
+    /// Counts of these counters, all at zero.
     pub fn new(counters: Vec<Counter>) -> Self {
         Self { numbers: vec![0; counters.len()], names: counters.into() }
     }
@@ -51,7 +51,7 @@ impl Counts {
         }
         Ok(())
     }
-    /// The numbers, in order.
+    /// All numbers counted so far, in the order of [`crate::Scheme::counters`].
     pub fn numbers(&self) -> &[u64] {
         &self.numbers
     }

@@ -4,16 +4,16 @@
 //! recorded as actions and carried out by the network after the call. This file is long because handles, their state and their
 //! actions are one contract.
 
-use crate::{Feedback, FlowId, Probe, SLOTS, Slot, Stream, Tag};
+use crate::{Feedback, FlowId, Plan, Probe, SLOTS, Slot, Stream, Tag};
 use cnsim_units::{Bytes, Rate, Time};
 use std::borrow::Cow;
 
 /// Read-only view of an output queue at the moment of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
-    /// Bytes queued now, all inputs, the frame in transmission and the arriving frame included.
+    /// Bytes queued now: from all inputs, with the frame in transmission and the arriving frame.
     pub len: Bytes,
-    /// Nominal link rate.
+    /// Nominal rate of the link behind the queue.
     pub line_rate: Rate,
     /// Rate at which data is served at present (a hotspot lowers it).
     pub service_rate: Rate,
@@ -28,26 +28,26 @@ pub struct Queue {
 /// Which data frames wake a congestion point.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Gate {
-    /// No frame.
+    /// No frame wakes the point.
     #[default]
     Never,
-    /// The frame that brings the bytes counted to the armed number.
+    /// The frame wakes it that brings the bytes counted to the armed number.
     AfterBytes,
-    /// Each frame, with this probability.
+    /// Each frame wakes it with this probability.
     Probability(f64),
-    /// Frames that carry a tag.
+    /// Every frame that carries a tag wakes it.
     Tagged,
-    /// Every frame.
+    /// Every frame wakes it.
     Always,
 }
 
 /// When a ramp looks at the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RampAt {
-    /// When the frame arrives, the frame included.
+    /// It looks when a frame arrives; the frame is part of the queue then.
     #[default]
     Arrival,
-    /// When the frame's transmission begins, the frame excluded: its header carries the mark.
+    /// It looks when a frame's transmission begins; the frame, whose header carries the mark, is no part of the queue then.
     Departure,
 }
 
@@ -97,11 +97,11 @@ fn no_slot(slot: Slot) -> Option<String> {
 pub struct PointState {
     /// Bytes to go until a wake-up. `i64::MAX / 2` when never; 0 with gates that must look at each frame.
     pub countdown: i64,
-    /// The armed gate.
+    /// The gate that is armed now: which frames wake the point.
     pub gate: Gate,
     /// Count and sample frames that are being dropped on arrival.
     pub sample_dropped: bool,
-    /// Marking ramp.
+    /// The ramp by which the network marks frames; none where it marks none.
     pub ramp: Option<Ramp>,
     /// Smallest-rate stamp put into rate-discovery tags when a frame starts transmission.
     pub stamp: Option<Rate>,
@@ -109,7 +109,11 @@ pub struct PointState {
     counted: i64,
     /// What the countdown began with.
     armed: i64,
-    /// Random stream of the site.
+    /// Probes that arrive at the queue wake it.
+    pub probes: bool,
+    /// Its `start` is over.
+    started: bool,
+    /// The random stream of this queue.
     pub stream: Stream,
 }
 
@@ -127,10 +131,16 @@ impl PointState {
             stamp: None,
             counted: 0,
             armed: NEVER,
+            probes: false,
+            started: false,
             stream,
         }
     }
-    /// The gate opens after a number of bytes; `countdown` is what is left of it, 0 or less.
+    /// Says that `start` has been called: what can be armed there only cannot be armed any more.
+    pub fn run(&mut self) {
+        self.started = true;
+    }
+    /// Records that the gate opened after a number of bytes; `countdown` is what is left of it, 0 or less.
     #[inline]
     pub fn open(&mut self, countdown: i64) {
         self.counted = self.armed - countdown;
@@ -140,11 +150,11 @@ impl PointState {
 /// What a congestion point asked for.
 #[derive(Clone, Debug)]
 pub enum PointAction {
-    /// Send to the source of a flow.
+    /// Send this message to the source of a flow.
     Notify(FlowId, Feedback),
-    /// Send to every host.
+    /// Send this message to every host.
     Broadcast(Feedback),
-    /// (Re)start a timer.
+    /// Start a timer that expires after this time, or start it anew.
     StartTimer(Slot, Time),
     /// Stop a timer.
     StopTimer(Slot),
@@ -165,11 +175,17 @@ pub struct PointControl<'a> {
 }
 
 impl<'a> PointControl<'a> {
-    /// Built by the network for one call.
+    /// The network builds a handle for one call.
     pub fn new(now: Time, state: &'a mut PointState, actions: &'a mut Vec<PointAction>) -> Self {
         Self { now, state, actions }
     }
-    /// Simulated time.
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut PointState, actions: &mut Vec<PointAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
+    }
+    /// The present simulated time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -208,6 +224,14 @@ impl<'a> PointControl<'a> {
         self.state.gate = Gate::Never;
         self.state.countdown = NEVER;
     }
+    /// Wake with `on_probe` at every probe that arrives at this queue, for the whole run. In `start` only: elsewhere it stops the
+    /// run.
+    pub fn wake_at_probes(&mut self) {
+        if self.state.started {
+            self.fail("probes are armed in `start`");
+        }
+        self.state.probes = true;
+    }
     /// Whether frames about to be dropped are counted and sampled (default: they are).
     pub fn sample_dropped(&mut self, on: bool) {
         self.state.sample_dropped = on;
@@ -224,7 +248,8 @@ impl<'a> PointControl<'a> {
     pub fn notify(&mut self, flow: FlowId, feedback: Feedback) {
         self.actions.push(PointAction::Notify(flow, feedback));
     }
-    /// Send a message to every host (counts as one message).
+    /// Send a message to every host; it counts as one message. It reaches the reaction points of whole hosts
+    /// ([`crate::Scope::Host`]) and builds none; where they are per flow it counts as ignored.
     pub fn broadcast(&mut self, feedback: Feedback) {
         self.actions.push(PointAction::Broadcast(feedback));
     }
@@ -261,7 +286,7 @@ impl<'a> PointControl<'a> {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LimiterState {
-    /// Current rate.
+    /// The rate at which the limiter paces the flow at present.
     pub rate: Rate,
     /// Rate of the access link: the upper bound.
     pub line_rate: Rate,
@@ -313,7 +338,7 @@ impl LimiterState {
             stream,
         }
     }
-    /// Largest data frame.
+    /// Length of the largest data frame of the flow.
     pub fn mtu(&self) -> Bytes {
         Bytes::new(u64::from(self.mtu))
     }
@@ -375,7 +400,7 @@ impl LimiterState {
 /// What a reaction point asked for.
 #[derive(Clone, Debug)]
 pub enum LimiterAction {
-    /// (Re)start a timer.
+    /// Start a timer that expires after this time, or start it anew.
     StartTimer(Slot, Time),
     /// Stop a timer.
     StopTimer(Slot),
@@ -400,7 +425,13 @@ impl<'a> Limiter<'a> {
     pub fn new(now: Time, state: &'a mut LimiterState, actions: &'a mut Vec<LimiterAction>) -> Self {
         Self { now, state, actions }
     }
-    /// Simulated time.
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut LimiterState, actions: &mut Vec<LimiterAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
+    }
+    /// The present simulated time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -447,7 +478,7 @@ impl<'a> Limiter<'a> {
     pub fn wake_after(&mut self, bytes: Bytes) {
         self.state.arm((bytes.get() as i64).clamp(1, NEVER));
     }
-    /// Take back [`Limiter::wake_after`].
+    /// Takes back what [`Limiter::wake_after`] armed.
     pub fn wake_never(&mut self) {
         self.state.disarm();
     }
@@ -507,7 +538,7 @@ pub enum ReflectGate {
     /// No data frame wakes the reflector.
     #[default]
     Never,
-    /// Marked frames (DCQCN, which asks for others with [`ReflectorControl::hear_all`] while it owes a message).
+    /// Marked frames wake it, as in DCQCN.
     Marked,
     /// Unmarked frames, each with this probability (QCN-3pt).
     Unmarked(f64),
@@ -516,7 +547,7 @@ pub enum ReflectGate {
     /// None. The host itself returns each rate-discovery tag as it is, in [`Feedback::ReturnedRate`], and adds one to the
     /// scheme's counter of this name: copying a tag needs no algorithm (FECN).
     ReturnTags(&'static str),
-    /// Every frame.
+    /// Every frame wakes it.
     Always,
 }
 
@@ -525,8 +556,10 @@ pub enum ReflectGate {
 pub struct ReflectorState {
     /// Frames that arrive before this time do not wake it.
     pub deaf_until: Time,
-    /// All frames wake it, not only those that the plan's gate selects.
-    pub hears_all: bool,
+    /// Which data frames wake it: what the plan says, until [`ReflectorControl::hear`] says otherwise.
+    pub gate: ReflectGate,
+    /// Why the gate cannot be changed, if it cannot.
+    fixed: Option<&'static str>,
     /// Data bytes received for the flow (or station) since it was built, where the plan says that they are asked for.
     pub received: u64,
     /// Whether `received` is maintained.
@@ -536,13 +569,19 @@ pub struct ReflectorState {
 }
 
 impl ReflectorState {
-    /// The state of a reflector that hears what the plan's gate selects. `counts`: [`crate::Plan::received`].
-    pub fn new(stream: Stream, counts: bool) -> Self {
-        Self { deaf_until: Time::ZERO, hears_all: false, received: 0, counts, stream }
+    /// The state of a reflector that hears what the plan's gate selects.
+    pub fn new(stream: Stream, plan: &Plan) -> Self {
+        let fixed = match plan.reflect {
+            ReflectGate::Never => Some("by its plan no data frame wakes a reflector"),
+            ReflectGate::ReturnTags(_) => Some("by its plan the host returns tags itself"),
+            _ => None,
+        };
+        let (gate, counts) = (plan.reflect, plan.received);
+        Self { deaf_until: Time::ZERO, gate, fixed, received: 0, counts, stream }
     }
-    /// Whether a data frame that arrives now wakes the reflector; `selected`: the plan's gate selects the frame.
-    pub fn wakes(&self, now: Time, selected: bool) -> bool {
-        self.deaf_until <= now && (selected || self.hears_all)
+    /// Whether a data frame that arrives now wakes the reflector, if its gate selects the frame.
+    pub fn listens(&self, now: Time) -> bool {
+        self.deaf_until <= now
     }
 }
 
@@ -570,7 +609,13 @@ impl<'a> ReflectorControl<'a> {
     pub fn new(now: Time, state: &'a mut ReflectorState, actions: &'a mut Vec<ReflectorAction>) -> Self {
         Self { now, state, actions }
     }
-    /// Simulated time.
+    /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects cannot
+    /// borrow, keeps it in such an object for the time of a call, and exchanges it back.
+    pub fn exchange(&mut self, state: &mut ReflectorState, actions: &mut Vec<ReflectorAction>) {
+        std::mem::swap(self.state, state);
+        std::mem::swap(self.actions, actions);
+    }
+    /// The present simulated time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -586,9 +631,17 @@ impl<'a> ReflectorControl<'a> {
     pub fn ignore_for(&mut self, time: Time) {
         self.state.deaf_until = self.now + time;
     }
-    /// From now on all data frames wake it (true), or those that the plan's gate selects.
-    pub fn hear_all(&mut self, on: bool) {
-        self.state.hears_all = on;
+    /// From the next data frame on, those that this gate selects wake this reflector. Where the plan's gate is
+    /// [`ReflectGate::Never`] or [`ReflectGate::ReturnTags`], or this one is the latter, the run stops.
+    pub fn hear(&mut self, gate: ReflectGate) {
+        let refused = match gate {
+            ReflectGate::ReturnTags(_) => Some("tags are returned by plan only"),
+            _ => self.state.fixed,
+        };
+        match refused {
+            Some(why) => self.fail(format!("it asks to hear other frames, but {why}")),
+            None => self.state.gate = gate,
+        }
     }
     /// Data bytes received since it was built, the frame in hand included. The plan must say so ([`crate::Plan::received`]).
     pub fn received(&mut self) -> u64 {

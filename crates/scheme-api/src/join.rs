@@ -29,9 +29,9 @@ use crate::{ParamError, ParamInfo, Params};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Join<A, B> {
-    /// Listed first.
+    /// The set whose parameters are listed first.
     pub first: A,
-    /// Listed after it.
+    /// The set whose parameters are listed second.
     pub second: B,
 }
 

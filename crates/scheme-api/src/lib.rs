@@ -63,7 +63,7 @@ pub const SLOTS: usize = 4;
 /// Where a congestion point would stand: at the output queue of a switch port.
 #[derive(Clone, Debug)]
 pub struct QueueSite {
-    /// The switch.
+    /// The switch that has the port.
     pub node: NodeId,
     /// Port number within the node.
     pub port: u16,
@@ -82,17 +82,17 @@ pub struct QueueSite {
 pub struct SourceSite {
     /// The flow; for [`Scope::Host`] the first flow that asked.
     pub flow: FlowId,
-    /// Source host.
+    /// The host that sends the flow.
     pub src: NodeId,
-    /// Destination host.
+    /// The host that the flow goes to.
     pub dst: NodeId,
     /// Class of its data frames.
     pub class: Class,
-    /// Rate of the access link.
+    /// Rate of the source host's access link, the upper bound of the flow's rate.
     pub line_rate: Rate,
     /// Smallest round-trip time of the path for a full frame out and a control frame back, unloaded.
     pub base_rtt: Time,
-    /// Largest data frame.
+    /// Length of the largest data frame of the flow.
     pub mtu: Bytes,
 }
 
@@ -101,70 +101,70 @@ pub struct SourceSite {
 pub struct SinkSite {
     /// The flow; for [`Scope::Host`] the first flow that asked.
     pub flow: FlowId,
-    /// Source host of the flow.
+    /// The host that sends the flow.
     pub src: NodeId,
-    /// The receiving host.
+    /// The host that receives the flow.
     pub dst: NodeId,
-    /// Rate of the access link.
+    /// Rate of the receiving host's access link.
     pub line_rate: Rate,
 }
 
 /// Whether one object serves a flow or a whole host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// One per flow.
+    /// One object serves one flow.
     #[default]
     Flow,
-    /// One per host, for all its flows together (BECN's limiter, 3pt's reflection).
+    /// One object serves all flows of a host together, such as BECN's limiter or 3pt's reflection point.
     Host,
 }
 
 /// When a reaction point is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Built {
-    /// When the first feedback that [`Scheme::engages`] accepts addresses it.
+    /// It is built when the first feedback that [`Scheme::engages`] accepts addresses it.
     #[default]
     OnFeedback,
-    /// At the flow's first frame.
+    /// It is built at the flow's first frame.
     FirstFrame,
 }
 
 /// Static facts about a scheme that the network needs before any object of it exists.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plan {
-    /// Granularity of reaction points and their limiters.
+    /// Whether a reaction point and its limiter serve a flow or a host.
     pub limiter_scope: Scope,
-    /// When they are built.
+    /// When reaction points are built.
     pub built: Built,
-    /// Which received frames wake the reflector; it is built when the first one does.
+    /// Which received frames wake a reflector. The first of them builds it.
     pub reflect: ReflectGate,
-    /// Granularity of reflectors.
+    /// Whether a reflector serves a flow or a host.
     pub reflector_scope: Scope,
-    /// Reflectors ask how many bytes have been received ([`ReflectorControl::received`]), so they are counted.
+    /// Whether received bytes are counted, which reflectors that ask for them need ([`ReflectorControl::received`]).
     pub received: bool,
 }
 
 /// A congestion-management scheme: implemented by the struct of its parameters.
 pub trait Scheme: Debug + Send + Sync {
-    /// Registered name, as in scenario files.
+    /// The scheme's registered name, as in scenario files.
     fn name(&self) -> &str;
-    /// What the network must know in advance.
+    /// What the network must know before any object of the scheme exists.
     fn plan(&self) -> Plan {
         Plan::default()
     }
-    /// The congestion point of a queue; none where the scheme has none.
+    /// Builds the congestion point of a queue; none where the scheme has none.
     fn congestion_point(&self, _site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         None
     }
-    /// The reaction point of a flow (or host).
+    /// Builds the reaction point of a flow or host; none where the scheme has none.
     fn reaction_point(&self, _site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         None
     }
-    /// The reflector of a flow (or station).
+    /// Builds the reflector of a flow or host; none where the scheme has none.
     fn reflector(&self, _site: &SinkSite) -> Option<Box<dyn Reflector>> {
         None
     }
-    /// May this message build a reaction point where there is none? (A positive BCN message or a reflection may not.)
+    /// Whether this message may build a reaction point where there is none. (A positive BCN message or a reflection may not.)
     fn engages(&self, _feedback: &Feedback) -> bool {
         true
     }
@@ -205,14 +205,10 @@ pub trait CongestionPoint: Debug + Send {
     fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>);
     /// The armed gate fired on this data frame, which is already counted in `queue` (unless it is being dropped).
     fn on_sample(&mut self, _frame: &mut FrameView, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
-    /// Do probes that reach its queue wake it? Asked once, before the first frame.
-    fn reads_probes(&self) -> bool {
-        false
-    }
-    /// A probe arrived at this queue, whose point reads probes ([`CongestionPoint::reads_probes`]): read it, rewrite it, or end it
-    /// with [`PointControl::answer`].
+    /// A probe arrived at this queue, armed by [`PointControl::wake_at_probes`]: read it, rewrite it, or end it with
+    /// [`PointControl::answer`].
     fn on_probe(&mut self, _probe: &mut Probe, _flow: FlowId, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
-    /// A timer expired.
+    /// A timer that this point started has expired.
     fn on_timer(&mut self, _slot: Slot, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
 }
 
@@ -234,16 +230,16 @@ pub trait ReactionPoint: Debug + Send {
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
     /// The bytes armed with [`Limiter::wake_after`] have been sent.
     fn on_bytes(&mut self, _limiter: &mut Limiter<'_>) {}
-    /// A timer expired.
+    /// A timer that this reaction point started has expired.
     fn on_timer(&mut self, _slot: Slot, _limiter: &mut Limiter<'_>) {}
 }
 
 /// A receiving station's side of a scheme.
 pub trait Reflector: Debug + Send {
-    /// Called once when it is built.
+    /// Called once when the reflector is built.
     fn start(&mut self, _ctl: &mut ReflectorControl<'_>) {}
-    /// A data frame that the plan's [`ReflectGate`] selects arrived.
+    /// A data frame arrived that the reflector's gate selects.
     fn on_frame(&mut self, _frame: &FrameView, _ctl: &mut ReflectorControl<'_>) {}
-    /// A probe reached its destination.
+    /// A probe reached the host of the reflector, its destination.
     fn on_probe(&mut self, _probe: &Probe, _flow: FlowId, _ctl: &mut ReflectorControl<'_>) {}
 }

@@ -7,17 +7,17 @@ use std::fmt;
 /// What is known about one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamInfo {
-    /// Key in `scheme.params`.
+    /// The parameter's key in `scheme.params`.
     pub key: String,
-    /// Symbol in the paper; empty where it has none.
+    /// The parameter's symbol in the publication; empty where it has none.
     pub symbol: String,
-    /// Meaning, one sentence.
+    /// The parameter's meaning in one sentence.
     pub doc: String,
     /// Kind of value: `rate`, `bytes`, `time`, `number`, `integer`, `on/off`, `choice`, or `list of` one of these.
     pub kind: String,
-    /// Default, as it would be written.
+    /// The default value, as it would be written.
     pub default: String,
-    /// Allowed values.
+    /// The values that the parameter may have.
     pub range: Range,
 }
 
@@ -30,7 +30,7 @@ pub struct Range {
     pub low: Option<String>,
     /// Largest value, as it would be written; none where nothing limits it.
     pub high: Option<String>,
-    /// The choices; empty for what is a number.
+    /// The words to choose among; empty for numbers and quantities.
     pub choices: Vec<String>,
 }
 
@@ -52,11 +52,11 @@ impl fmt::Display for Range {
 /// A value refused: which key, why, what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
-    /// Key in `scheme.params`.
+    /// Key in `scheme.params` whose value was refused.
     pub key: String,
-    /// What is wrong.
+    /// What is wrong with the value.
     pub reason: String,
-    /// What would be right.
+    /// What would be right instead.
     pub remedy: String,
 }
 
@@ -91,7 +91,7 @@ pub trait ParamValue: Sized + Clone {
     const KIND: &'static str;
     /// May it be `off` besides its values?
     const OPTIONAL: bool = false;
-    /// The same in words, `list of` included.
+    /// The kind of value in words, `list of` included.
     fn kind() -> String {
         Self::KIND.into()
     }
@@ -100,11 +100,11 @@ pub trait ParamValue: Sized + Clone {
     /// # Errors
     /// (reason, remedy).
     fn parse(text: &str) -> Result<Self, (String, String)>;
-    /// Writes it so that [`ParamValue::parse`] reads it back.
+    /// Writes the value so that [`ParamValue::parse`] reads it back.
     fn show(&self) -> String;
-    /// Its sizes as plain numbers, for range checks: one for each item of a list, none for a choice or for `off`.
+    /// The value as plain numbers, for range checks: one for each item of a list, none for a choice or for `off`.
     fn sizes(&self) -> Vec<f64>;
-    /// The choices; empty for what is a number.
+    /// The words to choose among; empty for numbers and quantities.
     fn choices() -> Vec<&'static str> {
         Vec::new()
     }
@@ -263,7 +263,7 @@ pub fn check_range<T: ParamValue>(
     })
 }
 
-/// The range between two bounds.
+/// The range between two bounds, either of which may be open.
 pub fn range<T: ParamValue>(low: Option<&T::Bound>, high: Option<&T::Bound>) -> Range {
     Range {
         optional: T::OPTIONAL,

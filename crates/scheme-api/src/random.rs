@@ -45,31 +45,31 @@ impl Stream {
         Self(Xoshiro256PlusPlus::from_seed(bytes))
     }
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in [0, 1), 53 bits.
+    /// Draws a number uniform in [0, 1), with 53 bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in [low, high).
+    /// Draws a number uniform in [low, high).
     #[inline]
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 
-    /// Uniform integer in [0, n), by multiplication (bias below n / 2^64). Zero for n = 0.
+    /// Draws an integer uniform in [0, n), by multiplication (bias below n / 2^64); zero for n = 0.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// True with probability `p`.
+    /// Draws true with probability `p`.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         self.uniform() < p

@@ -38,7 +38,7 @@ pub type Idle = Vec<(&'static str, &'static str)>;
 /// A scheme ready to run, with all its parameters as they are in effect.
 #[derive(Clone, Debug)]
 pub struct Configured {
-    /// The scheme.
+    /// The scheme itself, ready to build its objects.
     pub scheme: Arc<dyn Scheme>,
     /// Every parameter with its effective value: (key, text).
     pub values: Vec<(String, String)>,
@@ -54,17 +54,17 @@ type Build = dyn Fn(&[(String, String)]) -> Result<Configured, ParamError> + Sen
 pub struct Registration {
     /// Name in scenario files, from [`Scheme::name`].
     pub name: String,
-    /// Other names that find it.
+    /// Other names that find the scheme.
     pub aliases: Vec<String>,
-    /// One line for lists.
+    /// The scheme in one line, for lists.
     pub title: String,
-    /// Idea, sources, assumptions and deviations, as Markdown.
+    /// The scheme's idea, sources, assumptions and deviations, as Markdown.
     pub about: String,
-    /// Parameters with their defaults.
+    /// The scheme's parameters with their defaults.
     pub params: Vec<ParamInfo>,
     /// What the scheme counts.
     pub counters: Vec<Counter>,
-    /// What it promises with its defaults, for the conformance suite.
+    /// What the scheme promises with its defaults; the conformance suite holds it to that.
     pub promise: Promise,
     build: Arc<Build>,
 }
@@ -76,7 +76,7 @@ impl fmt::Debug for Registration {
 }
 
 impl Registration {
-    /// A scheme made from a set of parameters. `source` is the text of its file: the comment at its head becomes
+    /// Registers a scheme made from a set of parameters. `source` is the text of its file: the comment at its head becomes
     /// [`Registration::about`].
     pub fn new<P, S>(
         title: &str,
@@ -91,7 +91,7 @@ impl Registration {
         Self::with_idle(title, source, defaults, |_| Idle::new(), make)
     }
 
-    /// As [`Registration::new`], for parameters some of which have no effect under some settings: `idle` names them.
+    /// Registers a scheme as [`Registration::new`] does; `idle` names the parameters that have no effect under some settings.
     pub fn with_idle<P, S>(
         title: &str,
         source: &str,
@@ -144,7 +144,7 @@ impl Registration {
         }
     }
 
-    /// Adds a name that finds it, too.
+    /// Adds another name that finds the scheme.
     pub fn alias(mut self, name: &str) -> Self {
         self.aliases.push(name.into());
         self
@@ -170,12 +170,12 @@ impl Registration {
         (self.build)(pairs)
     }
 
-    /// The parameter of this key.
+    /// Finds a parameter by its key.
     pub fn param(&self, key: &str) -> Option<&ParamInfo> {
         self.params.iter().find(|p| p.key == key)
     }
 
-    /// Is this one of its names, whatever the case?
+    /// Whether the scheme is called so, upper and lower case alike.
     pub fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name) || self.aliases.iter().any(|a| a.eq_ignore_ascii_case(name))
     }
@@ -188,14 +188,14 @@ fn head(source: &str) -> String {
     lines.map(text).collect::<Vec<_>>().join("\n")
 }
 
-/// A registration refused.
+/// Why a scheme was not registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterError {
-    /// Name of the scheme.
+    /// Name of the scheme that was refused.
     pub scheme: String,
-    /// What is wrong.
+    /// What is wrong with the registration.
     pub reason: String,
-    /// What would be right.
+    /// What would be right instead.
     pub remedy: String,
 }
 
@@ -249,7 +249,7 @@ impl Registry {
         self.list.iter()
     }
 
-    /// Names of all schemes.
+    /// The names of all schemes, in the order of their registration.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.list.iter().map(|s| s.name.as_str())
     }

@@ -19,14 +19,14 @@ pub enum Class {
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Tag {
-    /// No tag.
+    /// The frame carries no tag.
     #[default]
     None,
     /// BCN/ECM rate-regulated tag (RRT): the congestion point that owns the flow's limiter.
     Regulated(PointId),
     /// FECN rate-discovery tag: the smallest advertised rate so far, in steps of 1 kb/s (0 to 4.29 Tb/s).
     RateDiscovery(Rate),
-    /// For inventions.
+    /// 32 bits for a scheme whose format is not published.
     User(u32),
     /// When the frame left its host, in nanoseconds, modulo 2^32 (4.29 s): written by the network into the frame that
     /// [`crate::Limiter::echo_next`] asks for.
@@ -77,17 +77,17 @@ fn nearest(x: f64) -> u32 {
 /// What a scheme sees of a data frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameView {
-    /// Its flow.
+    /// The flow that the frame belongs to.
     pub flow: FlowId,
-    /// Source host.
+    /// The host that sent the frame.
     pub src: NodeId,
-    /// Destination host.
+    /// The host that the frame goes to.
     pub dst: NodeId,
-    /// Length on the link.
+    /// Length of the frame on the link.
     pub len: Bytes,
     /// Marked by a ramp on its way (ECN CE, QCN-3pt's DE bit).
     pub marked: bool,
-    /// Its tag; a congestion point may rewrite it.
+    /// The frame's tag, which a congestion point may rewrite.
     pub tag: Tag,
     /// True when it is about to be dropped at this queue (seen only with `sample_dropped`).
     pub dropped: bool,
@@ -146,7 +146,7 @@ pub enum Feedback {
         /// Rate received for the flow since the previous probe (E2CM, destination-based); zero if not measured.
         rx_rate: Rate,
     },
-    /// For inventions.
+    /// 128 bits for a scheme whose format is not published.
     User([u64; 2]),
     /// Acknowledgement of a frame that carried [`Tag::SentAt`], sent by [`crate::Acknowledger`]. A reaction point hears of it
     /// in [`crate::ReactionPoint::on_ack`].
@@ -231,7 +231,7 @@ pub enum ProbeTarget {
 pub struct Probe {
     /// Running number, chosen by the sender.
     pub number: u32,
-    /// Where it ends.
+    /// Where the probe ends.
     pub target: ProbeTarget,
     /// Class it travels in: `Control` is served first everywhere, `Data` queues with the data.
     pub class: Class,
@@ -246,7 +246,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A fresh probe.
+    /// A probe of this number, target and class that has seen nothing yet.
     pub fn new(number: u32, target: ProbeTarget, class: Class) -> Self {
         Self { number, target, class, sent_at: Time::ZERO, sent_bytes: 0, fb: 0, point: None }
     }

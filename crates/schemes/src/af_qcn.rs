@@ -55,10 +55,10 @@ params! {
     }
 }
 
-/// Parameters of AF-QCN.
+/// Parameters of AF-QCN: those of 802.1Qau, and the weights.
 pub type AfParams = Join<QauParams, FairParams>;
 
-/// AF-QCN.
+/// The scheme AF-QCN: 802.1Qau with weighted fair shares.
 #[derive(Debug)]
 pub struct AfQcn {
     qau: Qau,
@@ -66,7 +66,7 @@ pub struct AfQcn {
 }
 
 impl AfQcn {
-    /// With these parameters.
+    /// AF-QCN with these parameters.
     pub fn new(p: AfParams) -> Self {
         Self { qau: Qau(p.first), fair: p.second }
     }
@@ -203,7 +203,7 @@ impl Point {
         self.samplers.arm(RATES, self.asked);
     }
 
-    /// [Qau 30.2.1] as [`crate::qcn_serial_hai`] has it, with the flow's share in the message.
+    /// The congestion point's algorithm of 802.1Qau, as [`crate::qcn_serial_hai`] has it, with the flow's share in the message.
     fn look(&mut self, frame: &FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         let q = queue.len.as_f64();
         let qfb = self.rules.qfb(q, self.q_old);

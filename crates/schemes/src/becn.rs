@@ -89,7 +89,7 @@ const SILENT: f64 = f64::INFINITY;
 const SPAN: usize = 1 << 18;
 
 impl Heard {
-    /// Notes a message.
+    /// Notes the rate that a congestion point advertises.
     pub fn note(&mut self, point: PointId, rate: Rate) {
         let at = point.0.wrapping_sub(self.first) as usize;
         let old = match self.rates.get_mut(at) {
@@ -138,7 +138,7 @@ impl Heard {
     }
 }
 
-/// BECN.
+/// The scheme BECN with its parameters.
 #[derive(Debug)]
 pub struct Becn(pub BecnParams);
 

@@ -2,7 +2,7 @@
 
 use cnsim_scheme_api::Counter;
 
-/// `false_positives`.
+/// Counts tagged frames that a congestion point did not own (`false_positives`).
 pub const FALSE_POSITIVES: Counter = Counter::new(
     "false_positives",
     "positive messages that a source discards: its flow is not limited, or another congestion point owns the limiter",

@@ -23,13 +23,13 @@
 //!
 //! | parameter | here: paper, 40 Gb/s | HPCC's simulator | vendor's default | first simulator |
 //! |---|---|---|---|---|
-//! | `k_min`, `k_max`, `p_max` | 5 KB, 200 KB, 0.01 | 4b KB, 16b KB, 0.2 | - | 40 KB, 1 MB, 1 |
+//! | `k_min`, `k_max`, `p_max` | 5 KB, 200 KB, 0.01 | 4b KB, 16b KB (`k_rate`), 0.2 | - | 40 KB, 1 MB, 1 |
 //! | `cnp_interval` | 50 us | 0 | 2 to 4 us | 50 us, `cnp_spacing = window-end` |
 //! | `alpha_period` | 55 us | 1 us or 50 us, `alpha_update = periodic` | 1 us | 55 us |
 //! | `g` | 1/256 | 1/256 | 5/1024 | 1/256 |
-//! | `cut_period` | off | 4 us or 50 us | 4 us | off |
+//! | `cut_period` | off | 4 us or 50 us, `cut_when = periodic` | 4 us | off |
 //! | `time_reset`, `byte_reset` | 55 us, 10 MB | 300 us or 55 us, off | 300 us, 32767 units | 60 us, 300 MB |
-//! | `threshold`, `stage_test` | 5, after | 1, before | 1, - | 4, after |
+//! | `threshold`, `stage_test` | 5, after | 1, before, `stages = timer` | 1, - | 4, after |
 //! | `cut_order` | cut-first | - | - | alpha-first |
 //! | `ai_rate`, `hai_rate` | 40, 400 Mb/s | b/5, 2b Mb/s; `hai_step = fixed` | 5, 50 Mb/s | 40, 200 Mb/s |
 //! | `min_rate` | 40 Mb/s | 1 Gb/s | 1 Mb/s | 100 Mb/s |
@@ -47,6 +47,8 @@
 //! * `alpha_update = on-cnp`: raised at once by a CNP, then lowered for each whole period of silence; `periodic` looks once
 //!   per period whether a CNP came.
 //! * `cut_order = cut-first`, as Eq. 1 is printed; the authors' simulator raises alpha first.
+//! * `cut_when = at-cnp`; HPCC's simulator looks at the end of each period of a clock, started by the first CNP, whether one came
+//!   (`periodic`), and its stages count the timer alone (`stages = timer`).
 //! * Hyper increase grows with the stage (`hai_step = stage`) or is `fixed`. Floor and hyper step are recalled, not read.
 //! * `release = never`: the estimate of a flow outlives its return to line rate; `at-line-rate` gives the limiter back when
 //!   the rate is within 0.1 % of it, and the next CNP counts as the first.
@@ -92,15 +94,19 @@ use cnsim_scheme_api::{
 use std::sync::Arc;
 
 mod readings;
-pub use readings::{AlphaUpdate, CnpSpacing, CutOrder, DcqcnParams, HaiStep, MarkAt, Release, StageTest};
+pub use readings::{
+    AlphaUpdate, CnpSpacing, CutOrder, CutWhen, DcqcnParams, HaiStep, MarkAt, Release, StageTest, Stages,
+};
 
-/// The marking ramp of a queue.
-pub fn ramp(p: &DcqcnParams) -> Ramp {
+/// The marking ramp of a queue whose port serves at `rate`.
+pub fn ramp(p: &DcqcnParams, rate: Rate) -> Ramp {
+    let scale = p.k_rate.map_or(1.0, |own| rate.bps() / own.bps());
+    let scaled = |k: Bytes| Bytes::new((k.as_f64() * scale).round() as u64);
     let at = match p.mark_at {
         MarkAt::Departure => RampAt::Departure,
         MarkAt::Arrival => RampAt::Arrival,
     };
-    Ramp { low: p.k_min.min(p.k_max), high: p.k_max, p_max: p.p_max, p_beyond: 1.0, at }
+    Ramp { low: scaled(p.k_min.min(p.k_max)), high: scaled(p.k_max), p_max: p.p_max, p_beyond: 1.0, at }
 }
 
 /// `alpha (1 - g)^periods`: what that many periods without a CNP leave. By squaring, so a long silence costs nothing.
@@ -131,14 +137,21 @@ pub fn cut(p: &DcqcnParams, rate: Rate, alpha: f64) -> Rate {
 pub enum Stage {
     /// The target stays.
     FastRecovery,
-    /// One of the counters has passed `F`.
+    /// One of the counters has passed `F` (the timer has reached it, where it alone decides).
     Additive,
-    /// Both have; with the number of the stage.
+    /// Both have (the timer has passed it); with the number of the stage.
     Hyper(u32),
 }
 
-/// Stage for so many expiries of timer and byte counter since the last cut.
-pub fn stage(threshold: u32, time: u32, byte: u32) -> Stage {
+/// Stage for so many expiries of timer and byte counter since the last cut, with `F` = `threshold`.
+pub fn stage(stages: Stages, threshold: u32, time: u32, byte: u32) -> Stage {
+    if stages == Stages::Timer {
+        return match time.checked_sub(threshold) {
+            None => Stage::FastRecovery,
+            Some(0) => Stage::Additive,
+            Some(n) => Stage::Hyper(n),
+        };
+    }
     let low = time.min(byte);
     if low > threshold {
         Stage::Hyper(low - threshold)
@@ -193,8 +206,8 @@ impl Scheme for Dcqcn {
     fn plan(&self) -> Plan {
         Plan { reflect: ReflectGate::Marked, ..Plan::default() }
     }
-    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        Some(Box::new(Marker(ramp(&self.0))))
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(Marker(ramp(&self.0, site.rate))))
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         Some(Box::new(Reaction::new(self.0.clone())))
@@ -252,7 +265,7 @@ impl Notifier {
         if self.owed {
             ctl.ignore_for(self.rest_of_window(ctl.now()));
         }
-        ctl.hear_all(self.owed);
+        ctl.hear(if self.owed { ReflectGate::Always } else { ReflectGate::Marked });
     }
 }
 
@@ -276,7 +289,7 @@ impl Reflector for Notifier {
                 // What is owed goes with the first frame after the interval, whatever that is.
                 self.owed = true;
                 ctl.ignore_for(last + self.interval - now);
-                ctl.hear_all(true);
+                ctl.hear(ReflectGate::Always);
             }
             return;
         }
@@ -284,7 +297,7 @@ impl Reflector for Notifier {
             return;
         }
         self.owed = false;
-        ctl.hear_all(false);
+        ctl.hear(ReflectGate::Marked);
         self.last = Some(now);
         ctl.count(CNPS_SENT);
         ctl.reply(Feedback::Cnp);
@@ -299,6 +312,8 @@ impl Reflector for Notifier {
 
 /// Increase timer `T`.
 const INCREASE: Slot = Slot(0);
+/// End of the period of the cuts' clock in which a CNP waits.
+const CHECK: Slot = Slot(1);
 
 /// The reaction point: one for each limited flow, so it is small.
 #[derive(Debug)]
@@ -309,6 +324,10 @@ struct Reaction {
     updated: Time,
     /// A CNP came in the present period (periodic alpha).
     seen: bool,
+    /// Time of the first CNP, from which the cuts' clock runs.
+    first_cnp: Option<Time>,
+    /// A CNP waits for the end of the clock's period.
+    waiting: bool,
     /// Time of the last cut.
     last_cut: Option<Time>,
     target: Rate,
@@ -323,6 +342,8 @@ impl Reaction {
             p,
             updated: Time::ZERO,
             seen: false,
+            first_cnp: None,
+            waiting: false,
             last_cut: None,
             target: Rate::ZERO,
             time_stage: 0,
@@ -349,7 +370,10 @@ impl Reaction {
         let line = limiter.line_rate();
         self.target = (self.target + target_step(&self.p, stage)).min(line);
         let rate = (limiter.rate() + self.target) * 0.5;
-        let full = self.p.release == Release::AtLineRate && self.target == line && rate >= line * 0.999;
+        let full = self.p.release == Release::AtLineRate
+            && self.target == line
+            && rate >= line * 0.999
+            && !self.waiting;
         limiter.set_rate(if full { line } else { rate });
         if full {
             limiter.release_when_empty();
@@ -362,7 +386,33 @@ impl Reaction {
     }
 
     fn stage(&self) -> Stage {
-        stage(self.p.threshold, self.time_stage, self.byte_stage)
+        stage(self.p.stages, self.p.threshold, self.time_stage, self.byte_stage)
+    }
+
+    /// Cuts the rate, and begins anew with the stages.
+    fn cut(&mut self, limiter: &mut Limiter<'_>) {
+        let before = limiter.rate();
+        let lowers = self.p.clamp_tgt_rate
+            || self.byte_stage > 0
+            || (self.time_stage > 0 && self.p.clamp_tgt_rate_after_time_inc);
+        if lowers {
+            self.target = before;
+        }
+        limiter.count(CUTS);
+        limiter.set_rate(cut(&self.p, before, self.alpha).min(limiter.line_rate()));
+        self.last_cut = Some(limiter.now());
+        (self.time_stage, self.byte_stage) = (0, 0);
+        self.arm(limiter);
+    }
+
+    /// A CNP waits for the end of the present period of the clock, which is armed only meanwhile.
+    fn wait(&mut self, first: Time, limiter: &mut Limiter<'_>) {
+        if let Some(period) = self.p.cut_period
+            && !std::mem::replace(&mut self.waiting, true)
+        {
+            let into = (limiter.now() - first).as_ps() % period.as_ps().max(1);
+            limiter.start_timer(CHECK, period - Time::from_ps(into));
+        }
     }
 
     /// Restarts timer and byte counter.
@@ -380,8 +430,9 @@ impl ReactionPoint for Reaction {
             return;
         }
         let now = limiter.now();
-        let first = self.last_cut.is_none();
-        if first {
+        let begun = self.first_cnp;
+        let first = *self.first_cnp.get_or_insert(now);
+        if begun.is_none() {
             limiter.engage();
             self.updated = now;
             if let Some(rate) = self.p.rate_on_first_cnp {
@@ -395,19 +446,10 @@ impl ReactionPoint for Reaction {
             self.alpha = raised(self.alpha, self.p.g);
         }
         let too_soon = self.last_cut.zip(self.p.cut_period).is_some_and(|(last, period)| now < last + period);
-        if !too_soon {
-            let before = limiter.rate();
-            let lowers = self.p.clamp_tgt_rate
-                || self.byte_stage > 0
-                || (self.time_stage > 0 && self.p.clamp_tgt_rate_after_time_inc);
-            if lowers {
-                self.target = before;
-            }
-            limiter.count(CUTS);
-            limiter.set_rate(cut(&self.p, before, self.alpha).min(limiter.line_rate()));
-            self.last_cut = Some(now);
-            (self.time_stage, self.byte_stage) = (0, 0);
-            self.arm(limiter);
+        if self.p.by_clock() {
+            self.wait(first, limiter);
+        } else if !too_soon {
+            self.cut(limiter);
         }
         match self.p.alpha_update {
             AlphaUpdate::OnCnp => {
@@ -416,13 +458,19 @@ impl ReactionPoint for Reaction {
                 }
                 self.updated = now;
             }
-            AlphaUpdate::Periodic => self.seen = true,
+            // The CNP that starts the clocks says nothing of their first period.
+            AlphaUpdate::Periodic => self.seen = begun.is_some() || !self.p.by_clock(),
         }
         // A CNP takes back a limiter that was about to be given up.
         limiter.engage();
     }
 
-    fn on_timer(&mut self, _: Slot, limiter: &mut Limiter<'_>) {
+    fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
+        if slot == CHECK {
+            self.waiting = false;
+            self.age(limiter.now());
+            return self.cut(limiter);
+        }
         let before = self.stage();
         self.time_stage = self.time_stage.saturating_add(1);
         let stage = if self.p.stage_test == StageTest::Before { before } else { self.stage() };

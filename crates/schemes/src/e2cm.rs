@@ -62,11 +62,11 @@ choice! {
 choice! {
     /// When a new limiter sends its first probe.
     pub enum FirstProbe {
-        /// After U(0, interval) of the flow's bytes.
+        /// The first probe follows after U(0, interval) of the flow's bytes.
         Uniform = "uniform",
-        /// Right away.
+        /// The first probe is sent at once.
         AtOnce = "at-once",
-        /// After a full interval.
+        /// The first probe follows after a full interval.
         FullInterval = "full-interval",
     }
 }
@@ -74,9 +74,9 @@ choice! {
 choice! {
     /// What a new limiter knows of earlier probes.
     pub enum History {
-        /// Nothing but the shortest latency.
+        /// A new limiter knows nothing but the shortest latency.
         Restarted = "restarted",
-        /// All.
+        /// A new limiter knows all that earlier probes told.
         Kept = "kept",
     }
 }
@@ -84,9 +84,9 @@ choice! {
 choice! {
     /// What a positive ECM message does.
     pub enum Positive {
-        /// Nothing.
+        /// A positive message does nothing.
         Ignored = "ignored",
-        /// Raises the rate as in ECM.
+        /// A positive message raises the rate as in ECM.
         Applied = "applied",
     }
 }
@@ -133,9 +133,9 @@ impl FlowParams {
 /// All parameters of E2CM.
 #[derive(Clone, Debug)]
 pub struct E2cmParams {
-    /// Of ECM.
+    /// The parameters that E2CM has from ECM.
     pub ecm: Arc<EcmParams>,
-    /// Of a flow's probes.
+    /// The parameters of a flow's probes.
     pub flow: FlowParams,
 }
 
@@ -206,7 +206,7 @@ pub fn flow_increased(p: &E2cmParams, rate: Rate, line: Rate, fb: f64) -> Rate {
     (rate + p.ecm.r_unit * (p.flow.gi_f * fb)).min(line)
 }
 
-/// Who measures.
+/// Which end of the path measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The source: round-trip time, bytes sent.
@@ -218,9 +218,9 @@ pub enum Basis {
 /// E2CM, source- or destination-based.
 #[derive(Debug)]
 pub struct E2cm {
-    /// Who measures.
+    /// Which end measures the path, source or destination.
     pub basis: Basis,
-    /// Parameters.
+    /// The scheme's parameters.
     pub params: Arc<E2cmParams>,
 }
 

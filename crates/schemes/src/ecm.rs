@@ -50,17 +50,17 @@ use std::sync::Arc;
 choice! {
     /// How sampling gets faster under congestion.
     pub enum Oversampling {
-        /// Not at all.
+        /// SampleBy does not get faster.
         Off = "off",
-        /// Interval divided by 1 + (K - 1) |Fb| / Fb_max.
+        /// The interval is divided by 1 + (K - 1) |Fb| / Fb_max.
         Proportional = "proportional",
-        /// Divided by K while q > Q_mc.
+        /// The interval is divided by K while q > Q_mc.
         AboveQmc = "above-qmc",
         /// A sample that yields no message is followed by one at the next frame.
         NextFrame = "next-frame",
-        /// As proportional, for Fb < 0 only.
+        /// The interval is divided as with `proportional`, for Fb < 0 only.
         Negative = "negative",
-        /// Divided by K while q > Q_mc, and after a sample of an own tagged frame while q < Q_eq.
+        /// The interval is divided by K while q > Q_mc, and after a sample of an own tagged frame while q < Q_eq.
         BothEnds = "both-ends",
         /// A frame counts K times towards the next sample while q > Q_mc, and an own tagged one while q < Q_eq.
         Weighed = "weighed",
@@ -69,10 +69,10 @@ choice! {
 
 choice! {
     /// How frames are sampled.
-    pub enum Sampling {
-        /// After a number of bytes.
+    pub enum SampleBy {
+        /// A frame is sampled after a number of bytes.
         Bytes = "bytes",
-        /// Each frame with a probability fixed at the last sample.
+        /// Each frame is sampled with a probability fixed at the last sample.
         PacketLast = "packet-last",
     }
 }
@@ -80,9 +80,9 @@ choice! {
 choice! {
     /// What a limiter holds.
     pub enum LimiterScope {
-        /// One flow.
+        /// A limiter holds one flow.
         PerFlow = "per-flow",
-        /// All flows of a host, innocent ones too.
+        /// A limiter holds all flows of a host, innocent ones too.
         PerHost = "per-host",
     }
 }
@@ -90,9 +90,9 @@ choice! {
 choice! {
     /// Rate of a new limiter, before its first cut.
     pub enum InitialRate {
-        /// The line rate.
+        /// A new limiter starts at the line rate.
         Line = "line",
-        /// The mean rate at which the flow has sent since its first frame.
+        /// A new limiter starts at the mean rate at which the flow has sent since its first frame.
         Own = "own",
     }
 }
@@ -100,11 +100,11 @@ choice! {
 choice! {
     /// Which congestion point owns a limiter.
     pub enum Assoc {
-        /// The last one that sent a negative message.
+        /// The last point that sent a negative message owns it.
         LastNegative = "last-negative",
-        /// Another one takes it with a negative message at least as strong as the owner's last.
+        /// Another point takes it with a negative message at least as strong as the owner's last.
         MostNegative = "most-negative",
-        /// The first, until it has been silent for `assoc_timeout`.
+        /// The first point owns it until it has been silent for `assoc_timeout`.
         FirstUntilTimeout = "first-until-timeout",
     }
 }
@@ -114,7 +114,7 @@ choice! {
     pub enum TagMatch {
         /// A congestion point answers positively only frames that carry its own identity.
         Cp = "cp",
-        /// It answers every tagged frame; the reaction point discards what is not its owner's.
+        /// A congestion point answers every tagged frame; the reaction point discards what is not its owner's.
         Rp = "rp",
     }
 }
@@ -162,7 +162,7 @@ params! {
         /// Mean number of bytes between samples; 1% means one frame of 1500 B in a hundred, 150 KB.
         sample: Spacing = Spacing(Bytes::from_kb(75)), symbol "", from Spacing(Bytes::new(64)), to Spacing(Bytes::from_mb(1000));
         /// How frames are sampled.
-        sampling: Sampling = Sampling::Bytes, symbol "";
+        sampling: SampleBy = SampleBy::Bytes, symbol "";
         /// Half width of the uniform jitter on the bytes between samples.
         jitter: Bytes = Bytes::from_kb(5), symbol "", from Bytes::new(0), to Bytes::from_mb(1000);
         /// Count and sample frames that are being dropped.
@@ -246,7 +246,7 @@ impl EcmParams {
         for key in ["restart_rate", "stop_time", "stop_growth"] {
             note(self.q_sc.is_none(), key, "q_sc is off");
         }
-        note(self.sampling != Sampling::Bytes, "jitter", "sampling is not by bytes");
+        note(self.sampling != SampleBy::Bytes, "jitter", "sampling is not by bytes");
         note(self.assoc != Assoc::FirstUntilTimeout, "assoc_timeout", "assoc is not first-until-timeout");
         idle
     }
@@ -294,7 +294,7 @@ pub fn increased(p: &EcmParams, rate: Rate, line: Rate, fb: f64) -> Rate {
 pub struct Ecm {
     /// `ecm` or `bcn`.
     pub name: &'static str,
-    /// Parameters.
+    /// The scheme's parameters.
     pub params: Arc<EcmParams>,
 }
 
@@ -353,7 +353,7 @@ struct Sampled {
     /// Feedback and queue length, pages.
     fb: f64,
     q: f64,
-    /// It yielded no message.
+    /// The sample yielded no message.
     silent: bool,
     /// Its frame may get positive feedback from here.
     tagged: bool,
@@ -416,16 +416,16 @@ impl Point {
     /// Arms the next sample.
     fn arm(&mut self, last: Sampled, ctl: &mut PointControl<'_>) {
         match self.p.sampling {
-            Sampling::Bytes if self.p.oversampling == Oversampling::Weighed => {
+            SampleBy::Bytes if self.p.oversampling == Oversampling::Weighed => {
                 let u = ctl.uniform();
                 self.left = self.interval(last, u);
                 ctl.sample_always();
             }
-            Sampling::Bytes => {
+            SampleBy::Bytes => {
                 let u = ctl.uniform();
                 ctl.sample_after(Bytes::new(self.interval(last, u) as u64));
             }
-            Sampling::PacketLast => ctl.sample_with((1500.0 / self.interval(last, 0.5)).min(1.0)),
+            SampleBy::PacketLast => ctl.sample_with((1500.0 / self.interval(last, 0.5)).min(1.0)),
         }
     }
 }

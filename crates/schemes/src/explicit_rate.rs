@@ -43,11 +43,11 @@ pub(crate) fn promise() -> Promise {
 choice! {
     /// What is averaged exponentially.
     pub enum Averaging {
-        /// Nothing.
+        /// Nothing is averaged.
         Off = "off",
-        /// The advertised rate: r = (1 - alpha) r + alpha r_new.
+        /// The advertised rate is averaged: r = (1 - alpha) r + alpha r_new.
         Rate = "rate",
-        /// The load factor, before it divides the rate.
+        /// The load factor is averaged, before it divides the rate.
         Load = "load",
     }
 }
@@ -65,9 +65,9 @@ choice! {
 choice! {
     /// When a port's intervals end.
     pub enum Phase {
-        /// At a random moment within T, each port at its own.
+        /// Each port's intervals end at a moment of its own, random within T.
         Random = "random",
-        /// All together.
+        /// The intervals of all ports end together.
         Common = "common",
     }
 }
@@ -223,9 +223,9 @@ impl Meter {
 /// The shared parameters, and those of one scheme beside them, as one flat list.
 #[derive(Clone, Debug)]
 pub struct WithOwn<P> {
-    /// Of the advertised rate: the ports share them.
+    /// The parameters of the advertised rate, which all ports share.
     pub port: Arc<ExplicitRateParams>,
-    /// Of the scheme alone.
+    /// The parameters that the scheme alone has.
     pub own: P,
 }
 

@@ -35,11 +35,11 @@ use cnsim_scheme_api::{
 };
 
 choice! {
-    /// What Fb-hat is.
+    /// What a reaction point takes for Fb-hat.
     pub enum FbHatMode {
         /// Exponential average of the negative part of Fb over samples.
         Ewma = "ewma",
-        /// The same of Fb with its sign.
+        /// Exponential average of Fb with its sign over samples.
         EwmaSigned = "ewma-signed",
         /// Fb where q > Q_eq, else 0.
         Gated = "gated",
@@ -65,7 +65,7 @@ choice! {
 params! {
     /// What Fb-hat adds to the parameters of QCN-2pt.
     pub struct HatParams {
-        /// What Fb-hat is.
+        /// What a reaction point takes for Fb-hat.
         fbhat_mode: FbHatMode = FbHatMode::Ewma, symbol "Fb-hat";
         /// Weight of the newest value in an average.
         fbhat_g: f64 = 0.5, symbol "g", from 0.0, to 1.0;
@@ -91,7 +91,7 @@ impl HatParams {
 }
 
 impl AnswerParams {
-    /// The same at a congestion point with this transform.
+    /// Names the parameters without effect at a congestion point with this transform.
     pub fn idle(&self, hat: &HatParams) -> Idle {
         match hat.fbhat_mode {
             FbHatMode::RpSide => vec![("fbhat_answer", "fbhat_mode is rp-side: there is no transform")],
@@ -185,7 +185,7 @@ impl Steer {
     }
 }
 
-/// QCN-H.
+/// The scheme QCN-H: QCN-2pt with Fb-hat.
 #[derive(Debug)]
 pub struct QcnH(pub Join<QcnParams, HatParams>);
 

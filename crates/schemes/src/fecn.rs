@@ -43,9 +43,9 @@ use std::sync::Arc;
 choice! {
     /// When a port lowers a tag to its rate.
     pub enum StampAt {
-        /// As the frame starts transmission.
+        /// A tag is lowered as its frame starts transmission.
         Transmission = "transmission",
-        /// As the frame arrives.
+        /// A tag is lowered as its frame arrives.
         Enqueue = "enqueue",
     }
 }
@@ -53,9 +53,9 @@ choice! {
 choice! {
     /// Which tags the destination returns.
     pub enum ReturnRule {
-        /// Each.
+        /// The destination returns every tag.
         EveryTag = "every-tag",
-        /// At most one per flow and interval: the first to arrive.
+        /// The destination returns at most one tag per flow and interval, the first to arrive.
         OncePerInterval = "once-per-interval",
     }
 }
@@ -116,7 +116,7 @@ impl FecnParams {
     }
 }
 
-/// FECN.
+/// The scheme FECN with its parameters.
 #[derive(Debug)]
 pub struct Fecn(pub FecnParams);
 

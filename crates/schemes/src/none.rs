@@ -3,11 +3,11 @@
 use cnsim_scheme_api::{Registration, Scheme, params};
 
 params! {
-    /// No parameters.
+    /// The parameters of the null scheme: there are none.
     pub struct NoneParams {}
 }
 
-/// The null scheme.
+/// The null scheme: it marks nothing, tells nothing and limits nothing.
 #[derive(Debug)]
 pub struct NoScheme;
 

@@ -41,11 +41,11 @@ use std::fmt::Debug;
 choice! {
     /// How frames are sampled.
     pub enum Sampling {
-        /// After a number of bytes, fixed at the last sample from its Fb.
+        /// A frame is sampled after a number of bytes, fixed at the last sample from its Fb.
         Bytes = "bytes",
-        /// Each frame with a probability fixed at the last sample.
+        /// Each frame is sampled with a probability fixed at the last sample.
         PacketLast = "packet-last",
-        /// Each frame with a probability from the present queue.
+        /// Each frame is sampled with a probability from the present queue.
         PacketCurrent = "packet-current",
     }
 }
@@ -55,9 +55,9 @@ choice! {
     pub enum Quantiser {
         /// The top six bits of the smallest power of two that holds Fb_max.
         Shift = "shift",
-        /// Rounded to 63 steps of Fb_max (the standard of 2010 truncates).
+        /// |Fb| is rounded to 63 steps of Fb_max (the standard of 2010 truncates).
         Scale63 = "scale63",
-        /// As shift, rounded up: never 0 for a negative Fb.
+        /// The six bits of `shift`, rounded up: never 0 for a negative Fb.
         Ceil = "ceil",
     }
 }
@@ -73,13 +73,13 @@ choice! {
 }
 
 choice! {
-    /// Hyperactive increase.
+    /// How the step grows in hyperactive increase.
     pub enum Hai {
-        /// None: the step is constant.
+        /// The step is constant: there is no hyperactive increase.
         Off = "off",
-        /// Step x number of the active-increase cycle.
+        /// The step is multiplied by the number of the active-increase cycle.
         Linear = "linear",
-        /// 50 Mb/s from the sixth active-increase cycle on.
+        /// The step is 50 Mb/s from the sixth active-increase cycle on.
         Fixed = "fixed",
         /// The step doubles with each active-increase cycle.
         Doubling = "doubling",
@@ -91,11 +91,11 @@ choice! {
 choice! {
     /// What drift multiplies.
     pub enum DriftOf {
-        /// Target and current rate.
+        /// Drift multiplies the target and the current rate.
         Both = "both",
-        /// The current rate, up to the line rate; the target where it is lower.
+        /// Drift multiplies the current rate, up to the line rate, and the target where it is lower.
         Current = "current",
-        /// The target.
+        /// Drift multiplies the target rate.
         Target = "target",
     }
 }
@@ -137,7 +137,7 @@ params! {
         efr_target: EfrTarget = EfrTarget::BeforeCut, symbol "";
         /// Number of messages in a row after which the target is lowered after all.
         efr_max_count: Option<u32> = None, symbol "EFR_MAX", from Some(1), to Some(1_000_000);
-        /// Hyperactive increase.
+        /// How the step grows in hyperactive increase.
         hai: Hai = Hai::Off, symbol "HAI";
         /// Quiet periods before the timer form of HAI begins.
         hai_quiet: u32 = 40, symbol "", from 1, to 100_000;
@@ -215,7 +215,7 @@ fn probability(p: &QcnParams, qfb: u8) -> f64 {
     p.p_min + (p.p_max - p.p_min).max(0.0) * f64::from(qfb) / 63.0
 }
 
-/// QCN-2pt.
+/// The scheme QCN-2pt with its parameters.
 #[derive(Debug)]
 pub struct Qcn2pt(pub QcnParams);
 
@@ -275,11 +275,11 @@ pub(crate) struct Point {
 /// Which frames a congestion point marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// None.
+    /// No frame is marked.
     Never,
-    /// Those that meet q > Q_eq.
+    /// Frames are marked that meet q > Q_eq.
     Queue,
-    /// Those at which Fb < 0.
+    /// Frames are marked at which Fb < 0.
     Feedback,
 }
 
@@ -293,7 +293,7 @@ impl Point {
         Self { p, id, q_old: 0.0, mark, transform: None }
     }
 
-    /// The same with a transform of Fb, if there is one.
+    /// The point with a transform of Fb, if there is one.
     pub(crate) fn transformed(self, transform: Option<Box<dyn Transform>>) -> Self {
         Self { transform, ..self }
     }
@@ -424,7 +424,7 @@ impl Rates {
         self.cycle_by(1.0, limiter);
     }
 
-    /// The same with the step of active increase multiplied by `scale`.
+    /// A finished cycle with the step of active increase multiplied by `scale`.
     pub(crate) fn cycle_by(&mut self, scale: f64, limiter: &mut Limiter<'_>) {
         self.cycle = self.cycle.saturating_add(1);
         if self.cycle > self.p.fr_threshold {

@@ -27,11 +27,11 @@ use cnsim_scheme_api::{
 choice! {
     /// When the DE bit is set.
     pub enum De {
-        /// When the frame meets q > Q_eq.
+        /// The bit is set when the frame meets q > Q_eq.
         Queue = "queue",
-        /// When Fb < 0 at its arrival.
+        /// The bit is set when Fb < 0 at the frame's arrival.
         Feedback = "feedback",
-        /// Never.
+        /// The bit is never set.
         Never = "never",
     }
 }
@@ -53,9 +53,9 @@ params! {
 /// All parameters of QCN-3pt.
 #[derive(Clone, Debug, Default)]
 pub struct Qcn3ptParams {
-    /// Of QCN-2pt.
+    /// The parameters that QCN-3pt has from QCN-2pt.
     pub qcn: QcnParams,
-    /// Of the reflection point.
+    /// The parameters of the reflection point.
     pub reflection: ReflectionParams,
 }
 
@@ -91,7 +91,7 @@ impl Qcn3ptParams {
     }
 }
 
-/// QCN-3pt.
+/// The scheme QCN-3pt with its parameters.
 #[derive(Debug)]
 pub struct Qcn3pt(pub Qcn3ptParams);
 

@@ -7,10 +7,15 @@
 //! larger count starts active increase and the smaller one hyperactive increase. The rules of the two points are those of
 //! [`crate::qcn_serial_hai`], where they are written; parameters bear the standard's names.
 //!
-//! Sources: IEEE8021-CN-MIB (names, defaults, ranges); IEEE 802.1Qau-2010 and vendors' guides for the CNM's format.
+//! Sources: IEEE8021-CN-MIB [Qau 17.7.16] (names, defaults, ranges); IEEE 802.1Qau-2010, whose table of contents gives the clauses
+//! below; vendors' guides for the CNM's format.
 //!
 //! | standard | here |
 //! |---|---|
+//! | [Qau 12.17.4] congestion point managed object | `cp_q_sp`, `cp_w`, `cp_sample_base` |
+//! | [Qau 12.17.5] reaction point port priority managed object | `rpp_max_rps` |
+//! | [Qau 12.17.6] reaction point group managed object | `rpg_...` |
+//! | [Qau 33.3] CNM PDU | [`cnsim_scheme_api::Feedback::Cnm`]: `CPID`, quantised feedback, `cnmQOffset`, `cnmQDelta` |
 //! | `cpFb`, `qntzFb = trunc(-cpFb 63 / (cpQSp (2 cpW + 1)))` | [`crate::qcn_serial_hai::quantise`], `scale63` |
 //! | `cpEnqued`, interval by `qntzFb >> 3` | [`crate::qcn_serial_hai::mark`] |
 //! | `rpByteCount`, `rpByteStage`, `rpWhile`, `rpTimeStage`, `rpTargetRate`, `rpCurrentRate`, AdjustRates | `Rates` there |
@@ -40,9 +45,9 @@ use cnsim_scheme_api::{
 choice! {
     /// Reaction points of a port and priority.
     pub enum MaxRps {
-        /// One, for all flows of the host together.
+        /// There is one, for all flows of the host together.
         One = "1",
-        /// One for each flow.
+        /// There is one for each flow.
         PerFlow = "per-flow",
     }
 }
@@ -159,7 +164,7 @@ impl QauParams {
     }
 }
 
-/// IEEE 802.1Qau.
+/// The scheme of IEEE 802.1Qau with its parameters.
 #[derive(Debug)]
 pub struct Qau(pub QauParams);
 

@@ -101,7 +101,7 @@ pub enum Route {
 
 /// Parameters of P and SP.
 pub type PlainParams = Join<QcnParams, ProbeParams>;
-/// Parameters of PP.
+/// The parameters of QCN-PP, whose probes read the whole path.
 pub type WholePathParams = Join<PlainParams, PathParams>;
 /// Parameters of HP and HSP.
 pub type HatProbeParams = Join<Join<QcnParams, HatParams>, Join<ProbeParams, AnswerParams>>;
@@ -111,7 +111,7 @@ pub fn plain() -> PlainParams {
     Join { first: QcnParams::r07(Rate::from_mbps(12.0)), second: ProbeParams::default() }
 }
 
-/// The same for whole paths.
+/// The defaults of QCN-PP, whose probes read the whole path.
 pub fn whole_path() -> WholePathParams {
     Join { first: plain(), second: PathParams::default() }
 }
@@ -140,16 +140,16 @@ pub struct QcnProbing {
 }
 
 impl QcnProbing {
-    /// P or SP.
+    /// The scheme QCN-P or QCN-SP, by the route of its probes.
     pub fn plain(name: &'static str, route: Route, p: PlainParams) -> Self {
         Self { name, route, qcn: p.first, hat: None, probe: p.second, start: PathStart::First }
     }
-    /// HP or HSP.
+    /// The scheme QCN-HP or QCN-HSP, by the route of its probes.
     pub fn hat(name: &'static str, route: Route, p: HatProbeParams) -> Self {
         let (Join { first: qcn, second: hat }, Join { first: probe, second: answer }) = (p.first, p.second);
         Self { name, route, qcn, hat: Some((hat, answer.fbhat_answer)), probe, start: PathStart::First }
     }
-    /// PP.
+    /// The scheme QCN-PP, whose probes read the whole path.
     pub fn whole_path(name: &'static str, p: WholePathParams) -> Self {
         Self { start: p.second.path_start, ..Self::plain(name, Route::Path, p.first) }
     }
@@ -221,12 +221,10 @@ struct ProbedPoint {
 impl CongestionPoint for ProbedPoint {
     fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>) {
         self.point.start(queue, ctl);
+        ctl.wake_at_probes();
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         self.point.on_sample(frame, queue, ctl);
-    }
-    fn reads_probes(&self) -> bool {
-        true
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         let fb = self.point.reading(queue.len.as_f64());

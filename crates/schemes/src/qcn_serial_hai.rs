@@ -65,9 +65,9 @@ choice! {
 choice! {
     /// When a message restarts the byte counter.
     pub enum ByteRestart {
-        /// If a byte stage was finished since the last message.
+        /// A message restarts it if a byte stage was finished since the last message.
         AfterCycle = "after-cycle",
-        /// Always.
+        /// Every message restarts it.
         Always = "always",
     }
 }

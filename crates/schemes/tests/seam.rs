@@ -129,7 +129,7 @@ impl Reflector for Return {
 }
 
 fn reflector() -> ReflectorState {
-    ReflectorState::new(Stream::new(1, 1, Purpose::Reflector), false)
+    ReflectorState::new(Stream::new(1, 1, Purpose::Reflector), &Plan::default())
 }
 
 #[test]
@@ -158,7 +158,10 @@ fn fecn_stamps_in_flight_and_returns() {
 #[test]
 fn bytes_received_are_asked_for_by_plan() {
     for counts in [true, false] {
-        let mut state = ReflectorState::new(Stream::new(1, 1, Purpose::Reflector), counts);
+        let mut state = ReflectorState::new(
+            Stream::new(1, 1, Purpose::Reflector),
+            &Plan { received: counts, ..Plan::default() },
+        );
         state.received = 1500;
         let mut said = Vec::new();
         assert_eq!(ReflectorControl::new(Time::ZERO, &mut state, &mut said).received(), 1500);
@@ -207,9 +210,8 @@ impl ReactionPoint for Prober {
 struct Answer(PointId);
 
 impl CongestionPoint for Answer {
-    fn start(&mut self, _: &Queue, _: &mut PointControl<'_>) {}
-    fn reads_probes(&self) -> bool {
-        true
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.wake_at_probes();
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = 24_000 - queue.len.get() as i32;

@@ -3,14 +3,14 @@
 
 use cnsim_scheme_api::Registration;
 
-/// A named assumption.
+/// A point that the sources leave open, with its readings and the keys that switch them.
 #[derive(Clone, Copy, Debug)]
 pub struct Assumption {
     /// Number, as notes cite it.
     pub id: &'static str,
     /// Name for `assumptions.NAME`.
     pub name: &'static str,
-    /// What is assumed.
+    /// What is assumed, in a sentence.
     pub about: &'static str,
     /// Alternatives as values with ` | ` between them; a remark in brackets may follow a value.
     pub alternatives: &'static str,
@@ -48,7 +48,7 @@ pub fn find(name: &str) -> Option<&'static Assumption> {
     ASSUMPTIONS.iter().find(|a| a.name == name.replace('_', "-"))
 }
 
-/// All of them.
+/// All named assumptions, in the order of their numbers.
 pub const ASSUMPTIONS: &[Assumption] = &[
     a(
         "A1",

@@ -1,14 +1,12 @@
-//! Before a scenario's values are read: assumptions become the keys they stand for, files are put in, and keys that nobody
-//! reads, or that have no effect here, are refused.
+//! Before a scenario's values are read: assumptions become the keys they stand for, and keys that nobody reads, or that have no
+//! effect here, are refused.
 
 use crate::assumptions::{self, ASSUMPTIONS};
 use crate::keys::{KEYS, MATRIX, Only, TABLES, find, varied};
 use crate::kinds::Kind;
-use crate::text::{Flat, Form, Leaf, MAX_FILE, Mark, Place, Problem, nearest, read_file};
+use crate::text::{Flat, Form, Leaf, Mark, Place, Problem, nearest};
 use cnsim_scheme_api::Registry;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 /// Replaces `assumptions.NAME` by the keys that they stand for.
 pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
@@ -108,7 +106,7 @@ fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<P
     let forbidden =
         matches!(key, "study" | "name" | "title" | "question" | "source" | "run.seeds" | "pause.mode")
             || key.starts_with("figure.")
-            || key.ends_with(".file");
+            || key.ends_with("file");
     match find(key).filter(|_| !forbidden) {
         None => {
             let hint = match key {
@@ -317,89 +315,4 @@ pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
         ),
         _ => (format!("has no effect with {other} = {now}"), format!("remove it, or set {other} otherwise")),
     })
-}
-
-/// What a file lists, by the key that it stands for.
-type Lists<'a> = BTreeMap<&'a str, (Vec<String>, Vec<Mark>)>;
-
-/// Replaces `workload.file` and `topology.file` by what these files list, so that a configuration is whole in itself.
-pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<Problem>) {
-    let named: Vec<(String, Leaf)> = flat
-        .leaves
-        .iter()
-        .filter(|(k, _)| find(k).is_some_and(|k| k.path.ends_with(".file")))
-        .map(|(k, l)| (k.clone(), l.clone()))
-        .collect();
-    for (key, leaf) in named {
-        let [name] = &leaf.items[..] else { continue };
-        if name == "off" {
-            continue;
-        }
-        let beside = std::path::Path::new(scenario).parent().map(|d| d.join(name)).filter(|p| p.exists());
-        let path: PathBuf = beside.unwrap_or_else(|| name.into());
-        let text = match read_file(&path, MAX_FILE) {
-            Ok(text) => text,
-            Err(reason) => {
-                let hint = "give the path of a text file, from the scenario's folder or from here";
-                problems.push(flat.at(&key, format!("`{name}` {reason}"), hint));
-                continue;
-            }
-        };
-        let table = key.trim_end_matches(".file").to_string();
-        let other = ["nodes", "links", "transfers"].map(|list| format!("{table}.{list}"));
-        if let Some(both) = other.iter().find(|k| flat.leaves.contains_key(*k)) {
-            problems.push(flat.at(
-                both,
-                format!("is there beside {key}: one of them would be ignored"),
-                "use one of the two",
-            ));
-        }
-        let file: Arc<str> = path.display().to_string().into();
-        let mut lists = Lists::new();
-        for (number, line) in text.lines().enumerate() {
-            let content = line.trim();
-            if content.is_empty() || content.starts_with('#') {
-                continue;
-            }
-            let place = |rest: &str| {
-                let before = rest.as_ptr() as usize - line.as_ptr() as usize;
-                let column = line[..before].chars().count() + 1;
-                Place::Listed { file: file.clone(), line: number + 1, column }
-            };
-            let keep = |lists: &mut Lists<'_>, list, rest: &str| {
-                let (items, marks) = lists.entry(list).or_default();
-                items.push(rest.to_string());
-                marks.push(Mark { place: place(rest), form: Form::Text });
-            };
-            if table == "topology" {
-                match content.split_once(char::is_whitespace) {
-                    Some(("switch", rest)) => keep(&mut lists, "nodes", rest.trim()),
-                    Some(("link", rest)) => keep(&mut lists, "links", rest.trim()),
-                    _ if problems.len() < crate::reader::MAX_PROBLEMS => {
-                        let reason = format!("`{content}` is neither a switch nor a link");
-                        let remedy = "write `switch S1 16` or `link H1 S1 10 Gb/s 0.5 us`";
-                        problems.push(flat.problem(&key, Some(&place(content)), reason, remedy));
-                    }
-                    _ => break,
-                }
-            } else if !lists.is_empty() || !is_header(content) {
-                keep(&mut lists, "transfers", content);
-            }
-        }
-        flat.leaves.remove(&key);
-        for (list, (items, marks)) in lists {
-            let leaf = Leaf {
-                items: Arc::new(items),
-                marks: Arc::new(marks),
-                list: true,
-                place: leaf.place.clone(),
-            };
-            flat.leaves.insert(format!("{table}.{list}"), leaf);
-        }
-    }
-}
-
-/// The line that names a trace's columns: `start, source, destination, bytes`.
-fn is_header(line: &str) -> bool {
-    line.split(',').map(str::trim).eq(["start", "source", "destination", "bytes"])
 }

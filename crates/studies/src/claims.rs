@@ -1,8 +1,6 @@
 //! Tools for claims: conclusions of the studies as predicates over measured results, which come out yes, no, undecided
 //! (inside the noise) or not run. The claims themselves stand in [`crate::papers`], a file a study.
 
-use crate::papers::PAPERS;
-use crate::results::Partial;
 use crate::stats::Summary;
 use crate::store::RunRecord;
 use std::cell::RefCell;
@@ -17,7 +15,7 @@ pub struct Claim {
     pub text: &'static str,
     /// printed, table or figure; claims from figures are shown, not scored.
     pub origin: &'static str,
-    /// The predicate.
+    /// The predicate that tests the claim on measured runs.
     pub test: fn(&Evidence<'_>) -> Finding,
 }
 
@@ -32,13 +30,17 @@ pub(crate) const fn claim(
 }
 
 impl Claim {
-    /// Its study: what stands before the point.
+    /// Tests it on these runs.
+    pub fn found(&self, records: &[RunRecord]) -> Finding {
+        (self.test)(&Evidence { records, study: self.study(), asked: &Asked::default() })
+    }
+    /// The study that makes the claim: what stands before the point in its id.
     pub fn study(&self) -> &'static str {
         self.id.split_once('.').map_or(self.id, |(study, _)| study)
     }
 }
 
-/// Does it hold?
+/// Whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// In every part, beyond the noise.
@@ -52,7 +54,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// As in claims.csv.
+    /// The word for it in claims.csv.
     pub fn text(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -63,10 +65,10 @@ impl Holds {
     }
 }
 
-/// Verdict and numbers.
+/// Whether a claim holds, and the numbers that say so.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Does it hold?
+    /// Whether the claim holds.
     pub holds: Holds,
     /// The numbers, or what is missing.
     pub evidence: String,
@@ -115,7 +117,7 @@ impl Runs<'_> {
         Values(found)
     }
 
-    /// A metric.
+    /// The values of a metric, by seed.
     pub fn metric(&self, id: &str) -> Values {
         self.asked.borrow_mut().insert((self.scenario.clone(), id.into()));
         self.each(|r| r.metrics.get(id).copied())
@@ -137,12 +139,12 @@ impl Values {
         self.0.iter().map(|v| v.1).sum::<f64>() / self.0.len().max(1) as f64
     }
 
-    /// Was nothing run?
+    /// Whether there is no value, as nothing was run.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Changes every value.
+    /// The values after a function has been applied to each.
     pub fn map(&self, f: impl Fn(f64) -> f64) -> Self {
         Self(self.0.iter().map(|(seed, v)| (*seed, f(*v))).collect())
     }
@@ -238,30 +240,11 @@ impl Parts {
     }
 }
 
-/// Tests all claims of the studies that were run.
-pub fn findings(records: &[RunRecord]) -> Vec<(&'static Claim, Finding)> {
-    let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.study == p.id));
-    let claims = ran.flat_map(|p| p.claims);
-    let asked = Asked::default();
-    claims.map(|c| (c, (c.test)(&Evidence { records, study: c.study(), asked: &asked }))).collect()
-}
-
 /// What a claim rests on: scenarios of its study, and metrics; no metric where it looked at something else.
 pub fn grounds(claim: &Claim, records: &[RunRecord]) -> BTreeSet<(String, String)> {
     let asked = Asked::default();
     (claim.test)(&Evidence { records, study: claim.study(), asked: &asked });
     asked.into_inner()
-}
-
-/// claims.csv; where a command was cut short, every row says so.
-pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partial>) -> String {
-    let header = ["study", "claim", "text", "origin", "holds", "evidence"].map(String::from);
-    let row = |(c, f): &(&'static Claim, Finding)| {
-        let evidence = [partial.map_or_else(String::new, Partial::text), f.evidence.clone()];
-        let evidence: Vec<String> = evidence.into_iter().filter(|e| !e.is_empty()).collect();
-        [c.study(), c.id, c.text, c.origin, f.holds.text(), &evidence.join("; ")].map(String::from).to_vec()
-    };
-    crate::files::table(&header, &findings.iter().map(row).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 
 use cnsim_units::{Bytes, Rate, Time};
 
-/// A template.
+/// A template by which conditions are written and read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
     clauses: Vec<Clause>,

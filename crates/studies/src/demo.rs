@@ -48,7 +48,7 @@ pub struct Demo {
     pub queue: Vec<f64>,
     /// Delivered rates of the two flows, Gb/s.
     pub rates: [Vec<f64>; 2],
-    /// The run itself.
+    /// The record of the demonstration's run.
     pub record: RunRecord,
 }
 

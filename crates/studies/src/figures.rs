@@ -9,11 +9,11 @@ use cnsim_scheme_api::Registry;
 /// A figure, or one for each value of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FigureSpec {
-    /// Heading.
+    /// Heading of the figure.
     pub title: String,
-    /// A remark below.
+    /// A remark that stands below the figure.
     pub caption: String,
-    /// What is drawn.
+    /// What the figure draws.
     pub show: Show,
     /// Only these conditions; empty for all.
     pub conditions: Vec<String>,
@@ -21,13 +21,13 @@ pub struct FigureSpec {
     pub pauses: Vec<String>,
     /// Only these schemes; empty for all.
     pub schemes: Vec<String>,
-    /// One figure for each value of this dimension.
+    /// The dimension each of whose values gets a figure of its own.
     pub each: Option<Dimension>,
     /// Horizontal axis of a metric.
     pub across: Dimension,
 }
 
-/// What is drawn.
+/// What a figure draws.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Show {
     /// Time series by name: `hot_queue`, `queue X>E5`, `flow H1>H5`.
@@ -39,16 +39,16 @@ pub enum Show {
 /// What tells the runs of a scenario apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
-    /// The condition.
+    /// The conditions of the runs.
     Condition,
-    /// The PAUSE mode.
+    /// The PAUSE modes of the runs.
     Pause,
-    /// The scheme.
+    /// The schemes of the runs.
     Scheme,
 }
 
 impl Dimension {
-    /// Its value in a run.
+    /// The value of this dimension in a run.
     pub fn of(self, run: &RunRecord) -> &str {
         match self {
             Self::Condition => &run.condition,

@@ -1,8 +1,5 @@
 //! Tables in files: RFC 4180, six significant digits, texts that no spreadsheet takes for a formula.
 
-use crate::results::Partial;
-use crate::study::Cell;
-
 /// A number with six significant digits.
 pub fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -13,56 +10,6 @@ pub fn digits(value: f64) -> String {
     let decimals = (5 - exponent).clamp(0, 17) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
-}
-
-/// numbers.csv; where a command was cut short, every note says so.
-pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
-    let header = [
-        "study",
-        "scenario",
-        "condition",
-        "pause",
-        "scheme",
-        "metric",
-        "unit",
-        "published",
-        "measured",
-        "ci95_low",
-        "ci95_high",
-        "pi95_low",
-        "pi95_high",
-        "seeds",
-        "verdict",
-        "note",
-    ];
-    let bound = |i: Option<(f64, f64)>, high: bool| {
-        i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }))
-    };
-    let row = |c: &Cell| {
-        let (ci, pi) = (c.summary.confidence(), c.summary.prediction());
-        let published = c.published.as_ref().map_or_else(String::new, |p| digits(p.value));
-        let note = [partial.map_or_else(String::new, Partial::text), c.note.clone()];
-        let note: Vec<String> = note.into_iter().filter(|n| !n.is_empty()).collect();
-        vec![
-            c.study.clone(),
-            c.scenario.clone(),
-            c.condition.clone(),
-            c.pause.clone(),
-            c.scheme.clone(),
-            c.metric.id.into(),
-            c.unit.clone(),
-            published,
-            digits(c.summary.mean),
-            bound(ci, false),
-            bound(ci, true),
-            bound(pi, false),
-            bound(pi, true),
-            c.summary.n.to_string(),
-            c.verdict.text().into(),
-            note.join("; "),
-        ]
-    };
-    table(&header.map(String::from), &cells.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Reads a table that cnsim wrote: rows of fields, without the header.

@@ -1,9 +1,9 @@
 //! Any graph, and access links with rates of their own: lines that a scenario or a file lists, taken apart.
 
-use crate::keys::find;
+use crate::keys::{MAX_HOSTS, MAX_PORTS, MAX_SWITCHES, find};
 use crate::kinds::{Value, is_name};
 use crate::reader::Reader;
-use crate::topology::{Builder, End, Wiring, fits};
+use crate::wiring::{Builder, End, Wiring};
 use cnsim_units::{Rate, Time};
 use std::collections::HashMap;
 
@@ -186,4 +186,18 @@ pub(crate) fn host_rates(r: &mut Reader<'_>, wiring: &mut Wiring) {
             _ => {}
         }
     }
+}
+
+/// Says whether a network of so many nodes and ports can be built at all; the key is blamed where not.
+pub(crate) fn fits(r: &mut Reader<'_>, key: &str, hosts: usize, switches: usize, ports: usize) -> bool {
+    let sizes = [
+        ("hosts", hosts, MAX_HOSTS),
+        ("switches", switches, MAX_SWITCHES),
+        ("ports of switches", ports, MAX_PORTS),
+    ];
+    let over = sizes.into_iter().find(|(_, n, most)| n > most);
+    if let Some((what, n, most)) = over {
+        r.wrong(key, format!("{n} {what} are too many"), format!("at most {most}"));
+    }
+    over.is_none()
 }

@@ -25,7 +25,7 @@ pub const MAX_POINTS: usize = 100_000;
 /// A key and the values that it takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Dotted path.
+    /// Dotted path of the key that is varied.
     pub key: String,
     /// Values as they would be written in a file.
     pub values: Vec<String>,
@@ -278,9 +278,9 @@ pub struct Point {
 /// A sweep made ready.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// What is varied.
+    /// The keys that the sweep varies.
     pub axes: Vec<Axis>,
-    /// Points, in order.
+    /// The points of the grid, in the order in which they are run.
     pub points: Vec<Point>,
     /// Runs: points of the same configuration share theirs.
     pub jobs: Vec<Job>,

@@ -5,13 +5,13 @@ use cnsim_units::{Bytes, Rate, Time};
 /// What decides the headroom that PAUSE needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
-    /// Link rate.
+    /// Rate of the link.
     pub rate: Rate,
     /// Propagation delay, one way.
     pub delay: Time,
     /// Processing delay at an end.
     pub processing: Time,
-    /// Largest data frame.
+    /// Length of the largest data frame.
     pub frame: Bytes,
 }
 

@@ -2,8 +2,9 @@
 //! A row owns the parser and the bounds of its key ([`Kind`]). This file is long because it is one table.
 
 use crate::kinds::{
-    Across, Backlog, Buffer, Choice as _, ControlTravels, Each, Kind, Limiter, Offset, Paths, PauseMode,
-    PauseTravels, PausedOver, Queues, Shape, Slots, Switched, Traffic,
+    Across, Backlog, Buffer, Choice as _, ControlTravels, Counted, Each, FileForm, FlowHash, Gaps, Ideal,
+    Kind, Limiter, Offset, Paths, PauseMode, PauseTravels, PausedOver, Queues, Rounded, Shape, SizeTable,
+    Slots, Switched, Traffic,
 };
 use cnsim_units::{Bytes, Rate, Time};
 
@@ -86,6 +87,10 @@ pub const MAX_SEEDS: u64 = 10_000;
 pub const MAX_CASES: usize = 20_000;
 /// Changes of service rates in a run at most: events, and both ends of each slow span of a hotspot.
 pub const MAX_CHANGES: u64 = 1_000_000;
+/// Finite flows of a table at most.
+pub const MAX_FLOWS: u64 = 20_000_000;
+/// Bytes of a finite flow at most.
+pub const MAX_TRANSFER: Bytes = Bytes::from_mb(1_000_000_000);
 /// Characters of a condition at most.
 pub const MAX_CONDITION: usize = 160;
 
@@ -101,6 +106,7 @@ const MEMORY: Kind = Kind::Bytes(Bytes::new(64), Bytes::from_mb(4000));
 const FRAMES: Kind = Kind::Integer(1, 100_000_000);
 const SEEDS: Kind = Kind::Integer(1, MAX_SEEDS);
 const SWITCHED: Kind = Kind::Choice(Switched::WORDS);
+const SWITCHED_REF: &Kind = &SWITCHED;
 const SCHEMES: Kind = Kind::List(&Kind::Scheme);
 const MODES: Kind = Kind::List(&Kind::Choice(PauseMode::WORDS));
 
@@ -220,6 +226,26 @@ pub const KEYS: &[Key] = &[
         "flow-hash",
         "choice among equal paths: by flow, by frame, in turn per destination, or by the destination's digit (d-mod-k)",
     ),
+    only(
+        key(
+            "topology.format",
+            Kind::Choice(FileForm::WORDS),
+            "lines",
+            "form of topology.file: lines of a graph, or a file of the HPCC fork of ns-3 (SimAI's too) or of htsim as it is; nodes get the names H7 and S7 by their numbers there",
+        ),
+        "topology.kind",
+        &["graph"],
+    ),
+    only(
+        key(
+            "topology.hash",
+            Kind::Choice(FlowHash::WORDS),
+            "per-switch",
+            "hash of the flow: salted at each switch, the same at all of them (a fat tree then uses few of its cores), or that of the HPCC fork by the numbers in the nodes' names",
+        ),
+        "topology.routing",
+        &["flow-hash"],
+    ),
     key("topology.link_rate", LINK_RATE, "10 Gb/s", "rate of every link"),
     key("topology.link_delay", LINK_DELAY, "0.5 us", "propagation delay of every link"),
     key("topology.host_rates", LINES, "[]", "access links with another rate: \"H5 1 Gb/s\""),
@@ -311,6 +337,12 @@ pub const KEYS: &[Key] = &[
         &["ideal"],
     ),
     key("host.processing", PROCESSING, "1 us", "processing delay of a NIC"),
+    key(
+        "host.clock",
+        Kind::Or("exact", &Kind::Integer(1, 10_000)),
+        "exact",
+        "how far a host's clock may be off, parts per million: each host draws from both sides, so that transmitters drift apart",
+    ),
     key("host.fifo", FRAMES, "10100", "frames that wait at a host: application queue and NIC"),
     key("host.limiter_queue", FRAMES, "100", "frames that a rate limiter's queue holds"),
     key(
@@ -357,12 +389,12 @@ pub const KEYS: &[Key] = &[
         "workload.kind",
         Kind::Choice(Traffic::WORDS),
         "bernoulli",
-        "arrivals: a draw per frame time, back to back, alternating, bursts of frames, or finite transfers",
+        "arrivals: a draw per frame time, back to back, alternating, bursts of frames; or finite flows: listed, at random by load, many to one, each to all, each to one",
     ),
     only(
         key("workload.load", Kind::Percent, "85 %", "share of the access link that a host offers"),
         "workload.kind",
-        &["bernoulli", "bursts"],
+        &["bernoulli", "bursts", "poisson"],
     ),
     only(
         key(
@@ -416,12 +448,107 @@ pub const KEYS: &[Key] = &[
             "workload.destinations",
             LINES,
             "uniform",
-            "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts",
+            "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; receivers of an incast, in turn",
         ),
         "workload.kind",
-        &["bernoulli", "bursts", "greedy", "on-off"],
+        &["bernoulli", "bursts", "greedy", "on-off", "poisson", "incast"],
     ),
-    key("workload.phase", Kind::Choice(Slots::WORDS), "random", "phase of the hosts' slots"),
+    key(
+        "workload.phase",
+        Kind::Choice(Slots::WORDS),
+        "random",
+        "phase of the hosts' slots; finite flows begin when they are due",
+    ),
+    only(
+        key(
+            "workload.header",
+            Kind::Bytes(Bytes::ZERO, Bytes::new(1000)),
+            "0 B",
+            "of workload.frame, what is no payload: sizes of flows count payload",
+        ),
+        "workload.kind",
+        &["transfers", "poisson", "incast", "all-to-all", "permutation"],
+    ),
+    only(
+        key(
+            "workload.load_counts",
+            Kind::Choice(Counted::WORDS),
+            "payload",
+            "what fills the access link at 100 %: payload alone, or payload and headers",
+        ),
+        "workload.kind",
+        &["poisson"],
+    ),
+    only(
+        key(
+            "workload.sizes",
+            Kind::Choice(SizeTable::WORDS),
+            "websearch",
+            "distribution of flow sizes: a published one, or the table in workload.size_file",
+        ),
+        "workload.kind",
+        &["poisson"],
+    ),
+    only(
+        key(
+            "workload.size_table",
+            LINES,
+            "[]",
+            "distribution of flow sizes: \"BYTES PERCENT\" a point, rising to 100",
+        ),
+        "workload.sizes",
+        &["file"],
+    ),
+    only(
+        key("workload.size_file", FILE, "off", "file with such points, a line each"),
+        "workload.sizes",
+        &["file"],
+    ),
+    only(
+        key("workload.size", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "1 MB", "bytes of each flow"),
+        "workload.kind",
+        &["incast", "all-to-all", "permutation"],
+    ),
+    only(
+        key(
+            "workload.fan_in",
+            Kind::Or("all", &Kind::Integer(1, 65_000)),
+            "all",
+            "senders of an incast, drawn anew each time",
+        ),
+        "workload.kind",
+        &["incast"],
+    ),
+    only(
+        key(
+            "workload.period",
+            Kind::Or("once", &Kind::Time(Time::from_ns(1), LONGEST)),
+            "once",
+            "from one incast to the next",
+        ),
+        "workload.kind",
+        &["incast"],
+    ),
+    unless(
+        key(
+            "workload.gaps",
+            Kind::Choice(Gaps::WORDS),
+            "regular",
+            "incasts come at equal distances, or at random ones (exponential) with that mean",
+        ),
+        "workload.period",
+        "once",
+    ),
+    only(
+        key(
+            "workload.jitter",
+            MOMENT,
+            "0 us",
+            "each sender of an incast begins later by a time drawn from zero to this",
+        ),
+        "workload.kind",
+        &["incast"],
+    ),
     key("workload.start", MOMENT, "0 us", "first moment of the sources"),
     key(
         "workload.stop",
@@ -441,6 +568,21 @@ pub const KEYS: &[Key] = &[
             "off",
             "file of transfers, a line each: start, source, destination, bytes",
         ),
+        "workload.kind",
+        &["transfers"],
+    ),
+    only(
+        key(
+            "workload.format",
+            Kind::Choice(FileForm::WORDS),
+            "lines",
+            "form of workload.file: lines, or a file of flows of the HPCC fork of ns-3 or of htsim as it is",
+        ),
+        "workload.kind",
+        &["transfers"],
+    ),
+    only(
+        key("workload.origin", MOMENT, "0 us", "moment of the transfers' clock at which the run begins"),
         "workload.kind",
         &["transfers"],
     ),
@@ -507,6 +649,12 @@ pub const KEYS: &[Key] = &[
     key("figure.schemes", SCHEMES, "[]", "only these schemes"),
     key("figure.each", Kind::Choice(Each::WORDS), "off", "one figure for each of them"),
     key("figure.across", Kind::Choice(Across::WORDS), "condition", "horizontal axis of a metric"),
+    key(
+        "timing.rounding",
+        Kind::Choice(Rounded::WORDS),
+        "exact",
+        "times on a link: to the picosecond, or cut to whole nanoseconds as in ns-3 (a link is then up to 5 % too fast)",
+    ),
     key("run.duration", Kind::Time(Time::from_us(1), LONGEST), "1 s", "simulated time"),
     key("run.seeds", SEEDS, "5", "number of seeds"),
     key(
@@ -537,6 +685,24 @@ pub const KEYS: &[Key] = &[
         Kind::Choice(PausedOver::WORDS),
         "senders",
         "whose share of time in XOFF `time_paused` averages: the sending hosts' but the hot one's, or that of every transmitter, hosts and links between switches, that was in XOFF at some time",
+    ),
+    key(
+        "record.ideal",
+        Kind::Choice(Ideal::WORDS),
+        "exact",
+        "ideal completion time of a flow: alone in the network, store and forward; or by the formula of the HPCC fork, which counts a round trip and a payload a hop",
+    ),
+    key(
+        "record.size_bins",
+        Kind::Or("decades", &Kind::Integer(1, 1000)),
+        "20",
+        "groups of flows by size: so many with equally many flows each, or up to 1 KB, 10 KB, 100 KB, ...",
+    ),
+    key(
+        "record.flow_times",
+        Kind::Or("auto", SWITCHED_REF),
+        "auto",
+        "keep each flow's times for fct.csv; auto: of runs with up to 100,000 flows",
     ),
     key("record.latency", SWITCHED, "off", "keep latencies' percentiles"),
 ];

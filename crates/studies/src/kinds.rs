@@ -330,6 +330,50 @@ choices! {
         OnOff = "on-off",
         Bursts = "bursts",
         Transfers = "transfers",
+        Poisson = "poisson",
+        Incast = "incast",
+        AllToAll = "all-to-all",
+        Permutation = "permutation",
+    }
+    /// `workload.load_counts`.
+    Counted {
+        Payload = "payload",
+        Wire = "wire",
+    }
+    /// `workload.gaps`.
+    Gaps {
+        Regular = "regular",
+        Poisson = "poisson",
+    }
+    /// `workload.sizes`.
+    SizeTable {
+        WebSearch = "websearch",
+        FbHadoop = "fb-hadoop",
+        AliStorage = "ali-storage",
+        Solar = "solar",
+        File = "file",
+    }
+    /// `topology.format` and `workload.format`: forms of files.
+    FileForm {
+        Lines = "lines",
+        Hpcc = "hpcc",
+        Htsim = "htsim",
+    }
+    /// `topology.hash`.
+    FlowHash {
+        PerSwitch = "per-switch",
+        Polarised = "polarised",
+        Fork = "hpcc-fork",
+    }
+    /// `timing.rounding`.
+    Rounded {
+        Exact = "exact",
+        WholeNs = "whole-ns",
+    }
+    /// `record.ideal`.
+    Ideal {
+        Exact = "exact",
+        Fork = "hpcc-fork",
     }
     /// `workload.offset`.
     Offset {

@@ -1,6 +1,7 @@
 //! How each metric comes out of a run; [`crate::metrics`] defines them.
 
 use crate::fair::max_min;
+use crate::flows::{fct, times::Flows};
 use crate::settings::Settings;
 use crate::stats::Summary;
 use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, SeriesKind, latency_quantile};
@@ -22,9 +23,9 @@ pub struct PortFacts {
     pub queue_max: f64,
     /// Mean queue over the measurement, KB; 0 where the queue is not recorded.
     pub mean_queue: f64,
-    /// Its standard deviation, KB.
+    /// Standard deviation of the queue's length, KB.
     pub sd_queue: f64,
-    /// Data frames discarded.
+    /// Number of data frames discarded at the port.
     pub dropped: f64,
 }
 
@@ -93,6 +94,11 @@ fn named_ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts
 
 /// Measures a run.
 pub fn measure(settings: &Settings, out: &Outcome) -> Vec<(&'static str, f64)> {
+    measure_with(settings, out, &Flows::of(settings, out))
+}
+
+/// The same where the times of its flows are known.
+pub(crate) fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) -> Vec<(&'static str, f64)> {
     let seconds = out.duration.as_secs_f64();
     let delivered: u64 = out.hosts.iter().map(|h| h.delivered).sum();
     let latency: f64 = out.hosts.iter().map(|h| h.latency_sum.as_secs_f64()).sum();
@@ -112,7 +118,7 @@ pub fn measure(settings: &Settings, out: &Outcome) -> Vec<(&'static str, f64)> {
         hot_port(settings, out, &mut all);
     }
     flows(settings, out, &mut all);
-    transfers(out, &mut all);
+    transfers(out, times, &mut all);
     feedback(out, &mut all);
     let mut histogram: Vec<u64> = Vec::new();
     for h in &out.hosts {
@@ -379,7 +385,7 @@ fn feedback(out: &Outcome, all: &mut Measured) {
 }
 
 /// Completion times of finite transfers.
-fn transfers(out: &Outcome, all: &mut Measured) {
+fn transfers(out: &Outcome, flows: &Flows, all: &mut Measured) {
     let mut times: Vec<f64> = out
         .hosts
         .iter()
@@ -399,11 +405,19 @@ fn transfers(out: &Outcome, all: &mut Measured) {
         for (id, q) in [
             ("completion_time_p50", 0.5),
             ("completion_time_p90", 0.9),
+            ("completion_time_p95", 0.95),
             ("completion_time_p99", 0.99),
+            ("completion_time_p999", 0.999),
             ("completion_time_max", 1.0),
         ] {
             all.push((id, at(q)));
         }
+    }
+    if let Some(group) = fct::group(&flows.finished) {
+        all.push(("slowdown", group.mean));
+        let ids = ["slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p999"];
+        all.extend(ids.into_iter().zip(group.slowdown));
+        all.push(("flows_below_ideal", fct::beat_ideal(&flows.finished) as f64));
     }
 }
 

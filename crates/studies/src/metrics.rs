@@ -1,15 +1,15 @@
 //! What is measured: definitions and tolerances; [`crate::measure`] takes them from a run.
 
-/// A metric.
+/// What can be measured of a run: its name, unit and definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// Id, as in published.csv.
     pub id: &'static str,
     /// Heading of a column.
     pub title: &'static str,
-    /// Unit.
+    /// Unit of the values, as tables show it.
     pub unit: &'static str,
-    /// Definition.
+    /// Definition of the metric in a sentence.
     pub about: &'static str,
     /// Tolerance of the verdict.
     pub tolerance: Tolerance,
@@ -32,18 +32,18 @@ pub enum Tolerance {
 /// is counted or timed event by event, and extremes, belong to the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// From `record.from` to `record.to`.
+    /// It is measured from `record.from` to `record.to`.
     Measurement,
     /// The whole run, whatever `record` says.
     Run,
     /// While the hot port is slow; the measurement where there is no hotspot.
     Hotspot,
-    /// After the hotspot.
+    /// It is measured after the hotspot has ended.
     Afterwards,
 }
 
 impl Span {
-    /// As a sentence for `cnsim explain`.
+    /// The span as a sentence, for `cnsim explain`.
     pub fn text(self) -> &'static str {
         match self {
             Self::Measurement => "Taken from record.from to record.to: the whole run unless these are set.",
@@ -115,7 +115,7 @@ impl Tolerance {
         }
     }
 
-    /// In words.
+    /// The tolerance in words.
     pub fn text(self, unit: &str) -> String {
         match self {
             Self::Relative(s) => format!("{} %", s * 100.0),
@@ -438,6 +438,13 @@ pub const METRICS: &[Metric] = &[
         "90th percentile of the same",
     ),
     metric(
+        "completion_time_p95",
+        "95 % completion",
+        "us",
+        Tolerance::Relative(0.05),
+        "95th percentile of the same",
+    ),
+    metric(
         "completion_time_p99",
         "99 % completion",
         "us",
@@ -445,11 +452,48 @@ pub const METRICS: &[Metric] = &[
         "99th percentile of the same",
     ),
     metric(
+        "completion_time_p999",
+        "99.9 % completion",
+        "us",
+        Tolerance::Relative(0.05),
+        "99.9th percentile of the same",
+    ),
+    metric(
         "completion_time_max",
         "longest completion",
         "us",
         Tolerance::Relative(0.05),
         "longest of the same",
+    ),
+    metric(
+        "slowdown",
+        "slowdown",
+        "",
+        Tolerance::Relative(0.05),
+        "completion time of a finite flow over its ideal one (record.ideal), without a floor at 1, mean over those completed",
+    ),
+    metric(
+        "slowdown_p50",
+        "median slowdown",
+        "",
+        Tolerance::Relative(0.05),
+        "median of the same: of n sorted values that at floor(n/2), as the field takes it",
+    ),
+    metric("slowdown_p95", "95 % slowdown", "", Tolerance::Relative(0.05), "95th percentile of the same"),
+    metric("slowdown_p99", "99 % slowdown", "", Tolerance::Relative(0.05), "99th percentile of the same"),
+    metric(
+        "slowdown_p999",
+        "99.9 % slowdown",
+        "",
+        Tolerance::Relative(0.05),
+        "99.9th percentile of the same",
+    ),
+    metric(
+        "flows_below_ideal",
+        "beat their ideal",
+        "",
+        Tolerance::Either(0.05, 1.0),
+        "finite flows that took less than their ideal time: none by the exact one, about half by the formula of the HPCC fork",
     ),
     metric(
         "control_discarded",
@@ -481,7 +525,7 @@ pub const METRICS: &[Metric] = &[
     ),
 ];
 
-/// Finds a metric.
+/// Finds a metric by its id.
 pub fn find(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
 }

@@ -9,23 +9,23 @@ use std::collections::BTreeMap;
 /// One printed number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
-    /// Study.
+    /// Study that printed the number, such as `B07`.
     pub study: String,
-    /// Scenario.
+    /// Scenario of the study.
     pub scenario: String,
-    /// Condition, as printed.
+    /// Condition of the run, as printed.
     pub condition: String,
     /// on, off or global.
     pub pause: String,
-    /// Scheme.
+    /// Registered name of the scheme.
     pub scheme: String,
-    /// Metric.
+    /// Id of the metric.
     pub metric: String,
-    /// Value.
+    /// The number that was printed.
     pub value: f64,
     /// Value as printed: its last digit says how exact it is.
     pub text: String,
-    /// Unit.
+    /// Unit of the number.
     pub unit: String,
     /// What the study says beside it.
     pub note: String,
@@ -39,7 +39,7 @@ impl Published {
     }
 }
 
-/// The embedded copy.
+/// The table of published numbers that the program carries with it.
 pub const EMBEDDED: &str = include_str!("../../../published/published.csv");
 
 const HEADER: [&str; 9] =

@@ -3,7 +3,7 @@
 use crate::keys::{Key, find};
 use crate::kinds::{Choice, Value};
 use crate::text::{Flat, Problem};
-use crate::topology::Wiring;
+use crate::wiring::Wiring;
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Bytes, Rate, Time};
 use std::cell::RefCell;
@@ -130,6 +130,11 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn bytes(&mut self, key: &str) -> Bytes {
         self.bytes_or(key).unwrap_or_default()
+    }
+
+    /// A whole number; `None` where the key's word stands in its place.
+    pub(crate) fn integer_or(&mut self, key: &str) -> Option<u64> {
+        if let Some(Value::Integer(v)) = self.value(key) { Some(v) } else { None }
     }
 
     pub(crate) fn integer(&mut self, key: &str) -> u64 {

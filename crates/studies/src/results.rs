@@ -1,9 +1,12 @@
 //! `results.json`: what came out of runs, with all that is needed to run them again. The same types write and read it.
 
+use crate::claims::{Claim, Finding};
+use crate::files::{digits, table};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::metrics::find;
 use crate::store::{RESULT_VERSION, RunRecord, sha256};
+use crate::study::Cell;
 use crate::text::read_file;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +18,7 @@ pub const SCHEMA: u32 = 1;
 /// Largest file that is read, bytes.
 pub const LARGEST: u64 = 2_000_000_000;
 
-/// The whole file.
+/// A whole `results.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -25,14 +28,14 @@ pub struct Results {
     pub version: String,
     /// Version of the results: what the same configuration gives.
     pub result_version: u32,
-    /// Processor and system.
+    /// Processor and operating system of the program that wrote the file.
     pub target: String,
     /// The command that made the runs, such as `reproduce quick`.
     pub command: String,
     /// Only where the command was cut short: how much of it is here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
-    /// Runs.
+    /// The runs, in the order in which they were asked for.
     pub runs: Vec<Run>,
     /// Over everything else in the file: shows whether it was changed after it was written.
     pub checksum: String,
@@ -42,7 +45,7 @@ pub struct Results {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Partial {
-    /// Finished runs.
+    /// Number of runs that were finished.
     pub finished: usize,
     /// Runs that were asked for.
     pub of: usize,
@@ -59,27 +62,27 @@ impl Partial {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
-    /// Value.
+    /// The measured value.
     pub value: f64,
-    /// Unit.
+    /// Unit of the value.
     pub unit: String,
 }
 
-/// A run.
+/// One run: what it was and what came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Study.
+    /// Study that the run belongs to.
     pub study: String,
-    /// Scenario.
+    /// Name of the scenario within its study.
     pub scenario: String,
-    /// Condition.
+    /// Condition of the run, as its scenario's template writes it.
     pub condition: String,
-    /// PAUSE.
+    /// PAUSE mode of the run: `on`, `off` or `global`.
     pub pause: String,
-    /// Scheme.
+    /// Registered name of the scheme.
     pub scheme: String,
-    /// Seed.
+    /// Seed of the run's random streams.
     pub seed: u64,
     /// Only where the network stood still at the end: since when, and which ports wait for which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +91,7 @@ pub struct Run {
     pub fingerprint: BTreeMap<String, String>,
     /// All that determines the run but the seed ([`crate::scenario::config`]).
     pub config: Value,
-    /// Metrics.
+    /// The measured values by their metrics' ids.
     pub metrics: BTreeMap<String, Quantity>,
     /// The scheme's own counters.
     pub counters: BTreeMap<String, u64>,
@@ -131,7 +134,7 @@ impl Run {
         case_title([&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme])
     }
 
-    /// Its name for a person.
+    /// The run's name for a person.
     pub fn title(&self) -> String {
         format!("{}, seed {}", self.case(), self.seed)
     }
@@ -166,7 +169,7 @@ impl Results {
         sha256(rest.to_string().as_bytes())
     }
 
-    /// As text.
+    /// The file as text.
     ///
     /// # Errors
     /// None that is known.
@@ -228,9 +231,69 @@ pub fn folder(text: &str) -> String {
     if name == text && !text.is_empty() { name } else { format!("{name}-{}", &sha256(text.as_bytes())[..10]) }
 }
 
+/// numbers.csv; where a command was cut short, every note says so.
+pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
+    let header = [
+        "study",
+        "scenario",
+        "condition",
+        "pause",
+        "scheme",
+        "metric",
+        "unit",
+        "published",
+        "measured",
+        "ci95_low",
+        "ci95_high",
+        "pi95_low",
+        "pi95_high",
+        "seeds",
+        "verdict",
+        "note",
+    ];
+    let bound = |i: Option<(f64, f64)>, high: bool| {
+        i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }))
+    };
+    let row = |c: &Cell| {
+        let (ci, pi) = (c.summary.confidence(), c.summary.prediction());
+        let published = c.published.as_ref().map_or_else(String::new, |p| digits(p.value));
+        let note = [partial.map_or_else(String::new, Partial::text), c.note.clone()];
+        let note: Vec<String> = note.into_iter().filter(|n| !n.is_empty()).collect();
+        vec![
+            c.study.clone(),
+            c.scenario.clone(),
+            c.condition.clone(),
+            c.pause.clone(),
+            c.scheme.clone(),
+            c.metric.id.into(),
+            c.unit.clone(),
+            published,
+            digits(c.summary.mean),
+            bound(ci, false),
+            bound(ci, true),
+            bound(pi, false),
+            bound(pi, true),
+            c.summary.n.to_string(),
+            c.verdict.text().into(),
+            note.join("; "),
+        ]
+    };
+    table(&header.map(String::from), &cells.iter().map(row).collect::<Vec<_>>())
+}
+
+/// claims.csv; where a command was cut short, every row says so.
+pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partial>) -> String {
+    let header = ["study", "claim", "text", "origin", "holds", "evidence"].map(String::from);
+    let row = |(c, f): &(&'static Claim, Finding)| {
+        let evidence = [partial.map_or_else(String::new, Partial::text), f.evidence.clone()];
+        let evidence: Vec<String> = evidence.into_iter().filter(|e| !e.is_empty()).collect();
+        [c.study(), c.id, c.text, c.origin, f.holds.text(), &evidence.join("; ")].map(String::from).to_vec()
+    };
+    table(&header, &findings.iter().map(row).collect::<Vec<_>>())
+}
+
 /// The file of a series: time at the end of each bin, and the value in it.
 pub fn series_csv(name: &str, curve: &crate::store::Curve) -> String {
-    use crate::files::{digits, table};
     let header = ["time_s".to_string(), format!("{name}_{}", curve.unit.replace('/', "_per_"))];
     let row = |(i, v): (usize, &f64)| vec![digits((i + 1) as f64 * curve.bin), digits(*v)];
     table(&header, &curve.values.iter().enumerate().map(row).collect::<Vec<_>>())

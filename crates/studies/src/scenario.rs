@@ -3,10 +3,11 @@
 
 pub mod config;
 
-use crate::checks::{expand_assumptions, inline_files, known_keys, unread_params};
+use crate::checks::{expand_assumptions, known_keys, unread_params};
 use crate::condition::{Template, canonical};
 pub use crate::embedded::EMBEDDED;
 use crate::figures::{self, FigureSpec};
+use crate::inline::inline_files;
 use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
@@ -23,9 +24,9 @@ pub struct Scenario {
     pub study: String,
     /// Name within the study.
     pub name: String,
-    /// Heading.
+    /// Heading of the scenario.
     pub title: String,
-    /// What it asks.
+    /// The question that the scenario asks.
     pub question: String,
     /// Where it comes from.
     pub source: String,
@@ -42,11 +43,11 @@ pub struct Scenario {
 /// Rows x PAUSE modes x schemes.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// Names the rows.
+    /// The template that names the group's rows.
     pub template: Template,
     /// Rows: values of keys.
     pub rows: Vec<Vec<(String, String)>>,
-    /// PAUSE modes.
+    /// The PAUSE modes that the group runs.
     pub pauses: Vec<String>,
     /// Schemes, by registered name.
     pub schemes: Vec<String>,
@@ -54,29 +55,29 @@ pub struct Group {
     pub seeds: Option<u64>,
 }
 
-/// One cell of the matrix.
+/// One cell of a scenario's matrix: condition, PAUSE mode and scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// Its group among the scenario's.
+    /// Index of the case's group among the scenario's.
     pub group: usize,
-    /// Condition, formatted.
+    /// The case's condition, as the group's template writes it.
     pub condition: String,
-    /// Values that the condition sets.
+    /// The keys and values that the condition sets.
     pub row: Vec<(String, String)>,
-    /// on, off or global.
+    /// The case's PAUSE mode: `on`, `off` or `global`.
     pub pause: String,
-    /// Scheme.
+    /// Registered name of the case's scheme.
     pub scheme: String,
 }
 
 /// A case made ready.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// Typed settings.
+    /// The settings of the case, read and checked.
     pub settings: Settings,
     /// The scheme with its effective parameters.
     pub built: Configured,
-    /// Scheme name.
+    /// Registered name of the scheme.
     pub scheme: String,
     /// All that determines the run but the seed; enough to run it again.
     pub config: Value,
@@ -317,7 +318,7 @@ impl Scenario {
         for (key, value) in sets {
             flat.set(key, value, Place::Set);
         }
-        if sets.iter().any(|(key, _)| key.ends_with(".file")) {
+        if sets.iter().any(|(key, _)| key.ends_with("file")) {
             let file = flat.file.clone();
             inline_files(&mut flat, &file, &mut problems);
         }
@@ -341,7 +342,7 @@ impl Scenario {
         &self.registry
     }
 
-    /// `STUDY/NAME`.
+    /// The scenario's id, `STUDY/NAME`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.study, self.name)
     }
@@ -370,13 +371,13 @@ impl Scenario {
         self.groups.get(case.group).and_then(|g| g.seeds).unwrap_or(self.seeds)
     }
 
-    /// The same number of seeds for all.
+    /// Gives every group the same number of seeds.
     pub fn set_seeds(&mut self, seeds: u64) {
         self.seeds = seeds;
         self.groups.iter_mut().for_each(|g| g.seeds = None);
     }
 
-    /// One case of a group.
+    /// Makes one case of a group.
     pub fn case(&self, group: usize, row: Vec<(String, String)>, pause: &str, scheme: &str) -> Case {
         let template = self.groups.get(group).map(|g| &g.template);
         let condition = template.map_or_else(String::new, |t| {
@@ -527,7 +528,7 @@ impl Scenario {
         all
     }
 
-    /// Its text, flattened.
+    /// The scenario's text, flattened to dotted keys.
     pub fn flat(&self) -> &Flat {
         &self.flat
     }

@@ -5,10 +5,12 @@ mod estimate;
 
 pub use estimate::Estimate;
 
+use crate::flows::fct::Bins;
 use crate::headroom::Loop;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
 use crate::kinds::{
-    Backlog, Buffer, ControlTravels, Limiter, Paths, PauseMode, PauseTravels, PausedOver, Queues, Switched,
+    Backlog, Buffer, ControlTravels, FlowHash, Ideal, Limiter, Paths, PauseMode, PauseTravels, PausedOver,
+    Queues, Rounded, Switched,
 };
 use crate::reader::Reader;
 use crate::text::{Flat, Problem};
@@ -16,9 +18,9 @@ use crate::topology::{self, Wiring};
 use crate::workload::{self, Permutations, Plan};
 use cnsim_fabric::{
     BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
-    PauseTransport, RateChange, Record, Routing, RunSpec, SwitchSpec,
+    PauseTransport, RateChange, Record, Rounding, Routing, RunSpec, SwitchSpec,
 };
-use cnsim_scheme_api::{Configured, NodeId, Registry};
+use cnsim_scheme_api::{Configured, NodeId, Purpose, Registry, Stream};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::BTreeSet;
 
@@ -68,6 +70,9 @@ pub struct Settings {
     faults: Faults,
     buffer: BufferSpec,
     routing: Routing,
+    rounding: Rounding,
+    /// How far hosts' clocks may be off, parts per million.
+    clock_ppm: u64,
     control: ControlTransport,
     fifo: u32,
     limiter_queue: u32,
@@ -88,6 +93,11 @@ pub struct Settings {
     /// Recorded by name.
     pub named: Named,
     latency: bool,
+    /// What slowdowns refer to, and how flows are put into groups by size.
+    pub(crate) ideal: Ideal,
+    pub(crate) bins: Bins,
+    /// Keep each flow's times; none: where they are not many.
+    pub(crate) flow_times: Option<bool>,
     /// `time_paused` averages over every transmitter that was in XOFF at some time, not over the sending hosts.
     pub paused_touched: bool,
     /// Simulated time.
@@ -187,6 +197,11 @@ impl Settings {
                 "use a smaller record.bin, or \"auto\"",
             );
         }
+        let rounding = match r.choice("timing.rounding") {
+            Rounded::Exact => Rounding::Exact,
+            Rounded::WholeNs => Rounding::WholeNs,
+        };
+        let clock_ppm = r.integer_or("host.clock").unwrap_or(0);
         let settings = Self {
             switch_processing,
             host_processing,
@@ -197,11 +212,17 @@ impl Settings {
             },
             buffer,
             routing: match r.choice("topology.routing") {
-                Paths::FlowHash => Routing::FlowHash,
+                Paths::FlowHash => match r.choice("topology.hash") {
+                    FlowHash::PerSwitch => Routing::FlowHash,
+                    FlowHash::Polarised => Routing::PolarisedHash,
+                    FlowHash::Fork => Routing::ForkHash,
+                },
                 Paths::FrameHash => Routing::FrameHash,
                 Paths::RoundRobin => Routing::RoundRobin,
                 Paths::Destination => Routing::Destination,
             },
+            rounding,
+            clock_ppm,
             control,
             fifo: fifo - backlog,
             limiter_queue: r.integer("host.limiter_queue") as u32,
@@ -215,6 +236,13 @@ impl Settings {
             receiver,
             hot,
             named,
+            ideal: r.choice("record.ideal"),
+            bins: r.integer_or("record.size_bins").map_or(Bins::Decades, |n| Bins::Equal(n as usize)),
+            flow_times: match r.word("record.flow_times").as_str() {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            },
             latency: r.choice::<Switched>("record.latency") == Switched::On,
             paused_touched: r.choice::<PausedOver>("record.paused") == PausedOver::Touched,
             duration,
@@ -240,7 +268,7 @@ impl Settings {
     /// Rate that a host's sources offer.
     pub fn offered_by(&self, host: usize) -> Rate {
         let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
-        let sum = self.plans[host].iter().map(|p| p.offered(line, self.duration).bps()).sum();
+        let sum = self.plans[host].iter().map(|p| p.offered(host, line, self.duration).bps()).sum();
         Rate::from_bps(sum)
     }
 
@@ -249,6 +277,36 @@ impl Settings {
         let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
         let who = (host, self.receiver, self.hosts());
         self.plans[host].iter().map(|p| p.offered_between(line, who, to_hot, span)).sum()
+    }
+
+    /// Processing of a host, and of a switch.
+    pub(crate) fn processing(&self) -> (Time, Time) {
+        (self.host_processing, self.switch_processing)
+    }
+
+    /// Are the fork's ideal times, and its columns, those of this run?
+    pub fn fork_columns(&self) -> bool {
+        self.ideal == Ideal::Fork
+    }
+
+    /// Moment of the clock of listed transfers at which the run begins.
+    pub fn origin(&self) -> Time {
+        self.plans.iter().flatten().map(Plan::origin).max().unwrap_or_default()
+    }
+
+    /// Are times cut to whole nanoseconds?
+    pub(crate) fn whole_ns(&self) -> bool {
+        self.rounding == Rounding::WholeNs
+    }
+
+    /// How far a host's clock is off in the run of a seed, parts per million.
+    fn clock_of(&self, host: usize, seed: u64) -> f64 {
+        match self.clock_ppm {
+            0 => 0.0,
+            ppm => {
+                (2.0 * Stream::new(seed, host as u64 | 1 << 51, Purpose::Phase).uniform() - 1.0) * ppm as f64
+            }
+        }
     }
 
     /// Is the measurement the whole run?
@@ -339,6 +397,7 @@ impl Settings {
                     queues: self.queues,
                     feedback_delay: self.feedback_delay,
                     faults: self.faults,
+                    clock_ppm: self.clock_of(h, seed),
                     scheme: (!self.bare[h]).then_some(0),
                 })
                 .collect(),
@@ -356,6 +415,7 @@ impl Settings {
                 .collect(),
             links: self.wiring.links.clone(),
             routing: self.routing,
+            rounding: self.rounding,
             schemes: vec![built.scheme.clone()],
             control: self.control,
             changes,

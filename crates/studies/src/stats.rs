@@ -5,14 +5,14 @@
 pub struct Summary {
     /// Number of values.
     pub n: usize,
-    /// Mean.
+    /// Mean of the values.
     pub mean: f64,
     /// Sample standard deviation; 0 for one value.
     pub sd: f64,
 }
 
 impl Summary {
-    /// Of these values; none if there is none.
+    /// The summary of these values; none where there is no value.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len();
         if n == 0 {

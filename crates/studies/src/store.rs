@@ -1,9 +1,10 @@
 //! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. What is there
 //! need not be run again; what is damaged is reported and run again.
 
+use crate::flows::fct::SizeGroup;
+use crate::flows::times::{FlowTime, Unfinished};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
-use crate::scenario::config::LABELS;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -11,6 +12,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+/// Keys that name a run and change nothing of it.
+pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Bumped whenever the same configuration gives other results.
 pub const RESULT_VERSION: u32 = 7;
@@ -22,42 +26,54 @@ pub struct Curve {
     pub unit: String,
     /// Width of a bin, seconds.
     pub bin: f64,
-    /// Values.
+    /// The values, one for each bin.
     pub values: Vec<f64>,
 }
 
-/// A finished run.
+/// A finished run: what it was and what was measured.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct RunRecord {
-    /// Study.
+    /// Study that the run belongs to.
     pub study: String,
-    /// Scenario.
+    /// Name of the scenario within its study.
     pub scenario: String,
-    /// Condition.
+    /// Condition of the run, as its scenario's template writes it.
     pub condition: String,
-    /// PAUSE.
+    /// PAUSE mode of the run: `on`, `off` or `global`.
     pub pause: String,
-    /// Scheme.
+    /// Registered name of the scheme.
     pub scheme: String,
-    /// Seed.
+    /// Seed of the run's random streams.
     pub seed: u64,
     /// Hashes over events, frames and samples, hexadecimal.
     pub fingerprint: BTreeMap<String, String>,
     /// All that determines the run but the seed.
     pub config: Value,
-    /// Metric -> value.
+    /// The measured values by their metrics' ids.
     pub metrics: BTreeMap<String, f64>,
-    /// Scheme's own counters.
+    /// What the scheme counted, by the names of its counters.
     pub counters: BTreeMap<String, u64>,
     /// What was measured at the named ports.
     pub ports: BTreeMap<String, PortFacts>,
-    /// Series by name.
+    /// The recorded series by their names.
     pub series: BTreeMap<String, Curve>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
     /// Only where the network stood still at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<Frozen>,
+    /// Names of its hosts, where the times of its flows are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Times of its finite flows, where they are kept (record.flow_times).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowTime>,
+    /// Slowdowns of its finite flows by size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_size: Vec<SizeGroup>,
+    /// The first finite flows that were not received whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<Unfinished>,
 }
 
 impl RunRecord {
@@ -70,7 +86,7 @@ impl RunRecord {
 /// Bumped whenever the form of a kept file changes.
 pub const STORE_FORMAT: u32 = 2;
 
-/// SHA-256 in hexadecimal.
+/// SHA-256 of these bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }
@@ -235,6 +251,15 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::rename(&temporary, path)
     };
     write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+/// One hash over all runs' fingerprints.
+pub fn fingerprint(records: &[RunRecord]) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in records.iter().flat_map(|r| r.fingerprint.values()).flat_map(|h| h.bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
 }
 
 #[cfg(test)]

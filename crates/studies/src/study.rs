@@ -1,7 +1,8 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
+use crate::flows::times::{Flows, unfinished};
 use crate::frozen::Frozen;
-use crate::measure::{fairness, measure, ports};
+use crate::measure::{fairness, measure_with, ports};
 use crate::metrics::{METRICS, Metric, Span, Tolerance, find, structural_zero};
 use crate::papers::suspect;
 use crate::published::Published;
@@ -16,13 +17,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 /// A run to be done.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Study and scenario.
+    /// Ids of the study and the scenario.
     pub scenario: (String, String),
-    /// Its case.
+    /// The case that is run.
     pub case: Case,
-    /// Made ready.
+    /// The case's settings and scheme, ready to run.
     pub ready: Ready,
-    /// Seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Keep the series of every queue and host, not only the key ones.
     pub all_series: bool,
@@ -35,7 +36,7 @@ impl Job {
         Self { scenario, case, ready, seed, all_series: false }
     }
 
-    /// Its record before anything is measured.
+    /// The run's record before anything is measured.
     pub fn record(&self) -> RunRecord {
         RunRecord {
             study: self.scenario.0.clone(),
@@ -57,7 +58,7 @@ pub struct Watch {
     pub stop: AtomicBool,
     /// Set when no run is left that could be stopped.
     pub over: AtomicBool,
-    /// Finished runs.
+    /// Number of runs that are finished.
     pub done: AtomicU64,
     /// Packet-hops simulated in finished runs.
     pub hops: AtomicU64,
@@ -248,10 +249,12 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
             }
         }
     }
+    let flows = Flows::of(settings, out);
+    let kept = flows.kept(settings);
     let f = out.fingerprint;
     let hex = |name: &str, v: u64| (name.to_string(), format!("{v:016x}"));
     let metrics: BTreeMap<String, f64> =
-        measure(settings, out).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
+        measure_with(settings, out, &flows).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
     RunRecord {
         fingerprint: BTreeMap::from([
             hex("events", f.events),
@@ -264,6 +267,10 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         series,
         packet_hops: out.packet_hops,
         frozen: Frozen::of(wiring, out),
+        hosts: if kept.is_empty() { Vec::new() } else { wiring.hosts.clone() },
+        flows: kept,
+        by_size: flows.by_size(settings),
+        unfinished: unfinished(settings, out),
         ..job.record()
     }
 }
@@ -331,18 +338,18 @@ pub fn jobs(
 pub enum Verdict {
     /// The published value is [`accepted`]: one honest run may give it.
     Agrees,
-    /// It is not, but lies within the metric's tolerance.
+    /// The published value is not accepted, but lies within the metric's tolerance.
     Near,
-    /// It lies outside of that, too.
+    /// The published value lies outside of the metric's tolerance, too.
     Differs,
-    /// Nothing was published.
+    /// Nothing was published for the cell.
     Unpublished,
-    /// Cannot be compared.
+    /// What was published cannot be compared; the note says why.
     Incomparable,
 }
 
 impl Verdict {
-    /// As in numbers.csv.
+    /// The verdict's word in numbers.csv.
     pub fn text(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
@@ -357,17 +364,17 @@ impl Verdict {
 /// A row of numbers.csv.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// Study.
+    /// Study that the cell belongs to.
     pub study: String,
-    /// Scenario.
+    /// Name of the scenario within its study.
     pub scenario: String,
-    /// Condition.
+    /// Condition of the cell's runs.
     pub condition: String,
-    /// PAUSE.
+    /// PAUSE mode of the cell's runs.
     pub pause: String,
-    /// Scheme.
+    /// Registered name of the scheme.
     pub scheme: String,
-    /// Metric.
+    /// The metric that the cell shows.
     pub metric: &'static Metric,
     /// Unit of the values: the metric's, or the one that was published.
     pub unit: String,
@@ -375,11 +382,11 @@ pub struct Cell {
     pub published: Option<Published>,
     /// Values of the runs.
     pub values: Vec<f64>,
-    /// Their summary.
+    /// Summary of the measured values over the seeds.
     pub summary: Summary,
-    /// Verdict.
+    /// What came of comparing the cell with the published value.
     pub verdict: Verdict,
-    /// Zero by construction.
+    /// The value is zero by construction, such as drops under PAUSE.
     pub structural: bool,
     /// Suspected assumption, or why it cannot be compared.
     pub note: String,

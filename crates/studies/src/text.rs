@@ -29,11 +29,11 @@ pub enum Place {
 /// How a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As a text.
+    /// The value is written as a text in quotes.
     Text,
-    /// As a number without quotes.
+    /// The value is written as a number without quotes.
     Number,
-    /// As `true` or `false`.
+    /// The value is written as `true` or `false`.
     Boolean,
 }
 
@@ -46,7 +46,7 @@ pub struct Mark {
     pub form: Form,
 }
 
-/// One value.
+/// One value of a scenario, with its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
     /// The text of each item; one for a scalar.
@@ -81,9 +81,9 @@ impl Leaf {
 /// Line and column, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Line.
+    /// Number of the line, from 1.
     pub line: usize,
-    /// Column, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
 }
 
@@ -96,7 +96,7 @@ pub struct Problem {
     pub position: Option<Position>,
     /// Dotted key; empty where the text cannot be read at all.
     pub key: String,
-    /// What is wrong.
+    /// What is wrong with the value or key.
     pub reason: String,
     /// What would be right.
     pub remedy: String,

@@ -1,5 +1,8 @@
 //! Traffic: what a scenario's `[workload]` and `[[traffic]]` tables describe, per host.
 
+mod drawn;
+
+use crate::keys::MAX_TRANSFER;
 use crate::kinds::{Offset, Slots, Traffic};
 use crate::reader::{List, Reader};
 use crate::topology::Wiring;
@@ -8,6 +11,8 @@ use cnsim_scheme_api::{NodeId, Purpose, Stream};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+
+pub use drawn::{Drawn, Framing};
 
 /// A source of one host, but for what a seed decides.
 #[derive(Clone, Debug)]
@@ -23,6 +28,11 @@ pub struct Plan {
     /// On-off periods start at a random point, drawn per host.
     random_offset: bool,
     transfers: Vec<Transfer>,
+    /// Finite flows that the seed draws.
+    drawn: Option<Arc<Drawn>>,
+    framing: Framing,
+    /// Moment of the clock of a list of transfers at which the run begins.
+    origin: Time,
 }
 
 impl Plan {
@@ -46,13 +56,20 @@ impl Plan {
             start: self.start,
             stop: self.stop,
             phase: self.phase,
-            transfers: self.transfers.clone(),
+            transfers: match &self.drawn {
+                Some(drawn) => drawn.transfers(host, seed, &mut permutations.drawn),
+                None => self.transfers.clone(),
+            },
             class: 0,
         }
     }
 
     /// Rate that it offers on an access link of `line`.
-    pub fn offered(&self, line: Rate, duration: Time) -> Rate {
+    pub fn offered(&self, host: usize, line: Rate, duration: Time) -> Rate {
+        if let Some(drawn) = &self.drawn {
+            let bits = drawn.expected(host).1 * 8.0;
+            return Rate::from_bps(bits / duration.as_secs_f64()).min(line);
+        }
         let share = match self.arrivals {
             Arrivals::Bernoulli { load } | Arrivals::Bursts { load, .. } => load,
             Arrivals::Greedy => 1.0,
@@ -75,20 +92,27 @@ impl Plan {
         (from, to): (Time, Time),
     ) -> f64 {
         let span = (to - from).as_secs_f64();
-        if let Arrivals::Transfers = self.arrivals {
+        if self.arrivals == Arrivals::Transfers && self.drawn.is_none() {
             let mine = |t: &&Transfer| {
                 (t.dst.0 as usize == hot) == to_hot && (from..to).contains(&(t.start.max(self.start)))
             };
             let bits: f64 = self.transfers.iter().filter(mine).map(|t| t.bytes.as_f64() * 8.0).sum();
             return (bits / span).min(line.bps());
         }
+        if self.drawn.is_some() {
+            let here = self.share_to(hot, me, hosts);
+            return self.offered(me, line, to).bps() * if to_hot { here } else { 1.0 - here };
+        }
         let active = self.stop.min(to).saturating_sub(self.start.max(from)).as_secs_f64() / span;
         let here = self.share_to(hot, me, hosts);
-        self.offered(line, to).bps() * active * if to_hot { here } else { 1.0 - here }
+        self.offered(me, line, to).bps() * active * if to_hot { here } else { 1.0 - here }
     }
 
     /// Share of its frames that go to a host.
     pub fn share_to(&self, host: usize, me: usize, hosts: usize) -> f64 {
+        if let Some(only) = self.drawn.as_ref().and_then(|d| d.only()) {
+            return if only == host { 1.0 } else { 0.0 };
+        }
         match &self.destinations {
             Destinations::Uniform if host != me => 1.0 / (hosts as f64 - 1.0).max(1.0),
             Destinations::Fixed(n) if n.0 as usize == host => 1.0,
@@ -102,14 +126,35 @@ impl Plan {
     /// The only host that it sends to, if there is one.
     pub fn only(&self) -> Option<usize> {
         match self.destinations {
-            Destinations::Fixed(n) if self.transfers.is_empty() => Some(n.0 as usize),
+            Destinations::Fixed(n) if !self.finite() => Some(n.0 as usize),
             _ => None,
         }
     }
 
     /// Hosts that its finite transfers go to.
     pub fn addressed(&self) -> impl Iterator<Item = usize> {
-        self.transfers.iter().map(|t| t.dst.0 as usize)
+        let drawn = self.drawn.as_ref().and_then(|d| d.only());
+        self.transfers.iter().map(|t| t.dst.0 as usize).chain(drawn)
+    }
+
+    /// How its frames are made up.
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Does it send finite flows?
+    pub fn finite(&self) -> bool {
+        self.arrivals == Arrivals::Transfers
+    }
+
+    /// Finite flows of a host: listed, or drawn on average.
+    pub(crate) fn count(&self, host: usize) -> f64 {
+        self.drawn.as_ref().map_or(self.transfers.len() as f64, |d| d.expected(host).0)
+    }
+
+    /// Moment of the clock of a list of transfers at which the run begins.
+    pub fn origin(&self) -> Time {
+        self.origin
     }
 
     /// Is it on at this time? (Greedy and random ones always; on-off ones in their on periods, if these are not random.)
@@ -128,9 +173,9 @@ impl Plan {
         matches!(self.arrivals, Arrivals::Greedy | Arrivals::OnOff { .. })
     }
 
-    /// When it sends: from, and to (not including).
+    /// When it sends: from, and to (not including). What it offers of finite flows is spread over the whole run.
     pub(crate) fn span(&self) -> (Time, Time) {
-        (self.start, self.stop)
+        if self.finite() { (Time::ZERO, Time::MAX) } else { (self.start, self.stop) }
     }
 
     /// Where it sends, but for permutations and transfers.
@@ -144,7 +189,12 @@ impl Plan {
     }
 
     /// Mean bits of a frame.
-    pub(crate) fn bits_of_frames(&self) -> f64 {
+    pub(crate) fn bits_of_frames(&self, host: usize) -> f64 {
+        if let Some((n, bytes)) = self.drawn.as_ref().map(|d| d.expected(host)).filter(|e| e.0 > 0.0) {
+            // The last frame of each flow is half full on average.
+            let whole = self.frame.as_f64();
+            return 8.0 * bytes / (bytes / whole + n * if bytes / n > whole { 0.5 } else { 0.0 }).max(n);
+        }
         let whole = self.frame.as_f64();
         let bytes: f64 = self.transfers.iter().map(|t| t.bytes.as_f64()).sum();
         let frames: f64 = self.transfers.iter().map(|t| (t.bytes.as_f64() / whole).ceil()).sum();
@@ -170,6 +220,8 @@ impl Plan {
 pub struct Permutations {
     /// The hosts of a permutation, and where each host goes.
     known: Vec<(Arc<Vec<usize>>, HashMap<usize, usize>)>,
+    /// Finite flows that are drawn for all hosts of a table together.
+    drawn: drawn::Cache,
 }
 
 impl Permutations {
@@ -233,6 +285,12 @@ fn table(
     let key = |leaf: &str| format!("{prefix}.{leaf}");
     let kind: Traffic = r.choice(&key("kind"));
     let frame = r.bytes(&key("frame"));
+    let header = r.bytes(&key("header"));
+    if header >= frame {
+        let reason = format!("a header of {header} leaves no payload in a frame of {frame}");
+        r.clash(&[&key("header"), &key("frame")], reason, "the frame holds payload and header: enlarge it");
+    }
+    let framing = Framing { payload: frame.saturating_sub(header).get().max(1), header: header.get() };
     let start = r.time(&key("start"));
     let stop = r.time_or(&key("stop")).unwrap_or(Time::MAX);
     if stop <= start {
@@ -250,11 +308,22 @@ fn table(
     let goals = r.listed(&key("destinations"));
     let all = Arc::new(list.to_vec());
     let mut transfers = match kind {
-        Traffic::Transfers => transfers(r, prefix, wiring),
+        Traffic::Transfers => transfers(r, prefix, wiring, framing),
         _ => HashMap::new(),
     };
+    let drawn = Drawn::read(r, prefix, (kind, list, framing), wiring);
+    let finite = matches!(
+        kind,
+        Traffic::Transfers | Traffic::Poisson | Traffic::Incast | Traffic::AllToAll | Traffic::Permutation
+    );
+    let origin = if kind == Traffic::Transfers { r.time(&key("origin")) } else { Time::ZERO };
     let goals = Goals::read(r, goals, kind, &all, wiring);
     let before: usize = plans.iter().map(Vec::len).sum();
+    let other = |p: &Plan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
+    if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
+        let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
+        r.wrong(&key("frame"), reason, "use one frame and header for all finite flows of a host");
+    }
     for (n, &host) in list.iter().enumerate() {
         let Some((destinations, permutation)) = goals.of(host, wiring) else { continue };
         let load = loads.get(host).copied().unwrap_or(load);
@@ -263,8 +332,8 @@ fn table(
             Traffic::Greedy => Arrivals::Greedy,
             Traffic::OnOff => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
             Traffic::Bursts => Arrivals::Bursts { load, frames: burst },
-            Traffic::Transfers => Arrivals::Transfers,
-            Traffic::Bernoulli => Arrivals::Bernoulli { load },
+            _ if finite => Arrivals::Transfers,
+            _ => Arrivals::Bernoulli { load },
         };
         let transfers = transfers.remove(&host).unwrap_or_default();
         plans[host].push(Plan {
@@ -277,6 +346,9 @@ fn table(
             phase,
             random_offset,
             transfers,
+            drawn: drawn.clone(),
+            framing,
+            origin,
         });
     }
     if let Some(host) = transfers.keys().min() {
@@ -304,7 +376,7 @@ enum Goals {
 
 impl Goals {
     fn read(r: &mut Reader<'_>, list: List, kind: Traffic, hosts: &Arc<Vec<usize>>, wiring: &Wiring) -> Self {
-        if kind == Traffic::Transfers {
+        if !matches!(kind, Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts) {
             return Self::Own;
         }
         match &list.items[..] {
@@ -362,9 +434,15 @@ impl Goals {
 }
 
 /// Finite transfers by source, `start, source, destination, bytes` each, from the list or the file.
-fn transfers(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring) -> HashMap<usize, Vec<Transfer>> {
+fn transfers(
+    r: &mut Reader<'_>,
+    prefix: &str,
+    wiring: &Wiring,
+    framing: Framing,
+) -> HashMap<usize, Vec<Transfer>> {
     const EXAMPLE: &str = "write \"10 us, H1, H2, 1 MB\": start, source, destination, bytes";
     let list = r.listed(&format!("{prefix}.transfers"));
+    let (origin, duration) = (r.time(&format!("{prefix}.origin")), r.time("run.duration"));
     let mut out: HashMap<usize, Vec<Transfer>> = HashMap::new();
     for (i, line) in list.items.iter().enumerate() {
         let mut at = 0;
@@ -393,6 +471,17 @@ fn transfers(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring) -> HashMap<usize
                 (Ok(start_at), ..) if start_at > crate::keys::LONGEST => {
                     (start.0, format!("{start_at} is later than {}", crate::keys::LONGEST))
                 }
+                (Ok(start_at), ..) if start_at < origin => (
+                    start.0,
+                    format!("{start_at} is before {prefix}.origin, {origin}, at which the run begins"),
+                ),
+                (Ok(start_at), ..) if start_at - origin >= duration => (
+                    start.0,
+                    format!(
+                        "a transfer that begins {} after the start of a run of {duration}",
+                        start_at - origin
+                    ),
+                ),
                 (_, None, ..) => (from.0, format!("there is no host `{}`", from.1)),
                 (_, _, None, _) => (to.0, format!("there is no host `{}`", to.1)),
                 (.., Err(e)) => (bytes.0, format!("`{}`: {}", e.input, e.reason)),
@@ -403,6 +492,7 @@ fn transfers(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring) -> HashMap<usize
                     (bytes.0, format!("{bytes_of} is out of range: 1 B to {MAX_TRANSFER}"))
                 }
                 (Ok(start), Some(from), Some(to), Ok(bytes)) => {
+                    let (start, bytes) = (start - origin, framing.on_link(bytes));
                     out.entry(from).or_default().push(Transfer { start, dst: NodeId(to as u32), bytes });
                     continue;
                 }
@@ -416,6 +506,3 @@ fn transfers(r: &mut Reader<'_>, prefix: &str, wiring: &Wiring) -> HashMap<usize
     out.values_mut().for_each(|l| l.sort_by_key(|t| t.start));
     out
 }
-
-/// Bytes of a transfer at most.
-const MAX_TRANSFER: Bytes = Bytes::from_mb(1_000_000_000);

@@ -429,29 +429,3 @@ fn another_simulator() {
         assert!(((h - l) / ((high - low) * 1e3) - 1.0).abs() < tolerance, "{said}");
     }
 }
-
-/// The numbers behind all this, to be read: `cargo test -p cnsim-studies --test dcqcn -- --ignored --nocapture`.
-#[test]
-#[ignore = "prints a table"]
-fn table() {
-    for delay in [4, 85] {
-        for (n, ms) in [(2, 1000), (10, 600), (64, 200)] {
-            let expected = queue_at(fluid(n as f64));
-            for spacing in ["since-last", "deferred", "windows", "window-end"] {
-                let sets = [("cnp_spacing", spacing)];
-                let seen = look(&star(n, Time::from_us(delay), Time::from_ms(ms), 1, &sets));
-                let (mean, low, high) = spread(&seen.queue);
-                println!(
-                    "{delay} us, N = {n}, {spacing}: mean {:.1} KB ({:+.1} % of fluid), 5 to 95 % {:.1} to {:.1}, shares {:.3} to {:.3}, used {:.4}",
-                    mean / 1e3,
-                    (mean / expected - 1.0) * 100.0,
-                    low / 1e3,
-                    high / 1e3,
-                    seen.shares.0,
-                    seen.shares.1,
-                    seen.used
-                );
-            }
-        }
-    }
-}

@@ -62,6 +62,7 @@ fn spec(c: &Case) -> RunSpec {
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),
+        clock_ppm: 0.0,
         scheme: Some(0),
     };
     let buffer = BufferSpec {
@@ -103,6 +104,7 @@ fn spec(c: &Case) -> RunSpec {
             })
             .collect(),
         routing: Routing::FlowHash,
+        rounding: Rounding::Exact,
         schemes: vec![find(c.scheme).unwrap().build(&pairs).unwrap().scheme],
         control: ControlTransport::Priority,
         changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },
@@ -275,42 +277,5 @@ fn the_engines_agree() {
         let slow = with(Engine::EventList, 1);
         assert_eq!(with(Engine::Windowed, 1), slow);
         assert_eq!(with(Engine::Windowed, 3), slow);
-    }
-}
-
-/// Print the study's rows in full: `cargo test --release -p cnsim-studies --test e2cm -- --ignored --nocapture`.
-#[test]
-#[ignore = "a minute of printing"]
-fn full_length() {
-    for rtt_us in [0, 500] {
-        for limit in [false, true] {
-            for scheme in ["ecm", "e2cm-src", "e2cm-dst"] {
-                for seed in 1..=3 {
-                    let c = Case { rtt_us, seed, ..case(scheme, limit, 400) };
-                    tell(&c, &go(&c));
-                }
-            }
-        }
-    }
-    for scheme in ["ecm", "e2cm-src", "e2cm-dst"] {
-        let c = Case { pause: true, ..case(scheme, false, 400) };
-        tell(&c, &go(&c));
-    }
-    const OTHERS: &[&[(&str, &str)]] = &[
-        &[("l0", "first-sample")],
-        &[("l0", "unloaded")],
-        &[("first_probe", "at-once")],
-        &[("first_probe", "full-interval")],
-        &[("history", "kept")],
-        &[("positive", "applied")],
-        &[("max_f", "off")],
-        &[("max_cut", "1")],
-        &[("sample_dropped", "on")],
-    ];
-    for sets in OTHERS {
-        for limit in [false, true] {
-            let c = Case { sets, ..case("e2cm-src", limit, 400) };
-            tell(&c, &go(&c));
-        }
     }
 }

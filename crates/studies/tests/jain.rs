@@ -100,6 +100,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),
+        clock_ppm: 0.0,
         scheme: Some(0),
     };
     let switch = |s: usize| SwitchSpec {
@@ -126,6 +127,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         switches: (0..6).map(switch).collect(),
         links,
         routing: Routing::FlowHash,
+        rounding: Rounding::Exact,
         schemes: vec![scheme],
         control: ControlTransport::InBand,
         changes: Vec::new(),
@@ -285,34 +287,6 @@ fn engines_agree() {
                 },
             );
             assert!(prints.iter().all(|p| *p == prints[0]), "{scheme}");
-        }
-    }
-}
-
-/// The numbers behind the claims, to be read: `cargo test -p cnsim-studies --test jain -- --ignored --nocapture`.
-#[test]
-#[ignore = "prints a table"]
-fn table() {
-    let all: [(&str, fn() -> Wiring); 3] =
-        [("symmetric", symmetric), ("asymmetric", asymmetric), ("parking lot", parking_lot)];
-    for (scheme, key, values) in [
-        ("becn", "interval", ["30 us", "300 us", "3 ms", "12 ms"]),
-        ("fecn", "tagging", ["1", "0.1", "0.05", "0.01"]),
-    ] {
-        for value in values {
-            for (name, wiring) in all {
-                let w = wiring();
-                let runs: Vec<Seen> =
-                    (1..=5).map(|seed| see(&w, scheme, &[(key, value)], 100, 0, seed)).collect();
-                let mean = |of: &dyn Fn(&Seen) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
-                let rates: Vec<f64> = (0..w.flows.len()).map(|i| mean(&|s: &Seen| s.rates[i])).collect();
-                println!(
-                    "{scheme} {value:6} {name:11}: overhead {:9.3} Mb/s, aggregate {:.4} Gb/s, flows {rates:.3?}, frozen {}",
-                    mean(&|s| s.overhead) * 1e3,
-                    mean(&|s| s.total),
-                    runs.iter().filter(|s| s.out.frozen_since.is_some()).count(),
-                );
-            }
         }
     }
 }

@@ -5,8 +5,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_fabric::Options;
-use cnsim_studies::claims::{Finding, Holds, findings};
+use cnsim_studies::claims::{Finding, Holds};
 use cnsim_studies::papers::PAPERS;
+use cnsim_studies::papers::findings;
 use cnsim_studies::published;
 use cnsim_studies::scenario::{Case, Scenario};
 use cnsim_studies::store::RunRecord;

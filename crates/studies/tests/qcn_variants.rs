@@ -32,6 +32,7 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),
+        clock_ppm: 0.0,
         scheme: Some(0),
     };
     let pause = PauseSpec {
@@ -67,6 +68,7 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
             })
             .collect(),
         routing: Routing::FlowHash,
+        rounding: Rounding::Exact,
         schemes: vec![built.scheme],
         control: ControlTransport::Priority,
         changes: vec![

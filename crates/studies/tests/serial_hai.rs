@@ -3,8 +3,8 @@
 
 use cnsim_fabric::{
     Arrivals, BufferSpec, ControlTransport, Destinations, Engine, HostQueues, HostSpec, LimiterPosition,
-    LinkSpec, Options, Organisation, Outcome, Phase, Record, Routing, RunSpec, SeriesKind, SourceSpec,
-    SwitchSpec, run,
+    LinkSpec, Options, Organisation, Outcome, Phase, Record, Rounding, Routing, RunSpec, SeriesKind,
+    SourceSpec, SwitchSpec, run,
 };
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use cnsim_studies::scenario::Scenario;
@@ -45,6 +45,7 @@ fn four_to_1(
         queues: HostQueues::Fifo,
         feedback_delay: Time::ZERO,
         faults: cnsim_fabric::Faults::default(),
+        clock_ppm: 0.0,
         scheme: Some(0),
     };
     let delay = Time::from_ps((loop_delay - us * 3).as_ps() / 2);
@@ -71,6 +72,7 @@ fn four_to_1(
         }],
         links: (0..=n).map(link).collect(),
         routing: Routing::FlowHash,
+        rounding: Rounding::Exact,
         schemes: vec![built.scheme],
         control: ControlTransport::Priority,
         changes: Vec::new(),

@@ -57,7 +57,9 @@ fn published_rows() {
             {
                 assert!(close(0.015), "{place}");
             }
-            _ => continue,
+            // How far the schemes are from these cells is said with intervals, by the verdicts of the report.
+            ("ecm" | "qcn-2pt" | "qcn-3pt", _) | ("none", "overhead") => continue,
+            _ => panic!("nobody has said whether this cell is to be looked at: {place}"),
         }
         looked += 1;
     }

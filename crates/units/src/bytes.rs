@@ -25,36 +25,36 @@ const UNITS: [(&str, u64); 4] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("KB"
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// No bytes at all.
     pub const ZERO: Self = Self(0);
     /// The largest amount; more than any queue or flow.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// From whole bytes.
+    /// An amount from whole bytes.
     #[must_use]
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// From whole kilobytes of 1000 bytes; saturates.
+    /// An amount from whole kilobytes of 1000 bytes; it saturates.
     #[must_use]
     pub const fn from_kb(kb: u64) -> Self {
         Self(kb.saturating_mul(1_000))
     }
 
-    /// From whole megabytes of 1 000 000 bytes; saturates.
+    /// An amount from whole megabytes of 1 000 000 bytes; it saturates.
     #[must_use]
     pub const fn from_mb(mb: u64) -> Self {
         Self(mb.saturating_mul(1_000_000))
     }
 
-    /// From whole pages of 64 bytes, the unit of some switch memories; saturates.
+    /// An amount from whole pages of 64 bytes, the unit of some switch memories; it saturates.
     #[must_use]
     pub const fn from_pages(pages: u64) -> Self {
         Self(pages.saturating_mul(64))
     }
 
-    /// Whole bytes.
+    /// The amount in whole bytes.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
@@ -66,7 +66,7 @@ impl Bytes {
         self.0 as f64
     }
 
-    /// The difference, or zero where `other` is larger.
+    /// The difference of two amounts, or zero where `other` is larger.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))

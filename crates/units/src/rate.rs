@@ -33,7 +33,7 @@ impl Rate {
     /// No data at all.
     pub const ZERO: Self = Self(0.0);
 
-    /// From bits per second; NaN and negative give [`Rate::ZERO`], infinity the largest finite number.
+    /// A rate from bits per second; NaN and negative numbers give [`Rate::ZERO`], infinity the largest finite number.
     #[must_use]
     pub const fn from_bps(bps: f64) -> Self {
         // Written so that NaN and minus zero take the last branch.
@@ -46,31 +46,31 @@ impl Rate {
         }
     }
 
-    /// From megabits (1e6 bits) per second; range as [`Rate::from_bps`].
+    /// A rate from megabits (1e6 bits) per second; range as [`Rate::from_bps`].
     #[must_use]
     pub const fn from_mbps(mbps: f64) -> Self {
         Self::from_bps(mbps * 1e6)
     }
 
-    /// From gigabits (1e9 bits) per second; range as [`Rate::from_bps`].
+    /// A rate from gigabits (1e9 bits) per second; range as [`Rate::from_bps`].
     #[must_use]
     pub const fn from_gbps(gbps: f64) -> Self {
         Self::from_bps(gbps * 1e9)
     }
 
-    /// Bits per second.
+    /// The rate in bits per second.
     #[must_use]
     pub const fn bps(self) -> f64 {
         self.0
     }
 
-    /// Megabits (1e6 bits) per second.
+    /// The rate in megabits (1e6 bits) per second.
     #[must_use]
     pub const fn mbps(self) -> f64 {
         self.0 / 1e6
     }
 
-    /// Gigabits (1e9 bits) per second.
+    /// The rate in gigabits (1e9 bits) per second.
     #[must_use]
     pub const fn gbps(self) -> f64 {
         self.0 / 1e9
@@ -114,7 +114,7 @@ impl AddAssign for Rate {
 
 impl Sub for Rate {
     type Output = Self;
-    /// Stops at zero.
+    /// The difference of two rates; it stops at zero.
     fn sub(self, other: Self) -> Self {
         Self::from_bps(self.0 - other.0)
     }

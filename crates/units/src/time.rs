@@ -30,49 +30,49 @@ impl Time {
     /// Never: later than every instant; printed and read as `never`.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// From whole picoseconds.
+    /// A time from whole picoseconds.
     #[must_use]
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// From whole nanoseconds; saturates at [`Time::MAX`].
+    /// A time from whole nanoseconds; it saturates at [`Time::MAX`].
     #[must_use]
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns.saturating_mul(1_000))
     }
 
-    /// From whole microseconds; saturates at [`Time::MAX`].
+    /// A time from whole microseconds; it saturates at [`Time::MAX`].
     #[must_use]
     pub const fn from_us(us: u64) -> Self {
         Self(us.saturating_mul(1_000_000))
     }
 
-    /// From whole milliseconds; saturates at [`Time::MAX`].
+    /// A time from whole milliseconds; it saturates at [`Time::MAX`].
     #[must_use]
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms.saturating_mul(1_000_000_000))
     }
 
-    /// From whole seconds; saturates at [`Time::MAX`].
+    /// A time from whole seconds; it saturates at [`Time::MAX`].
     #[must_use]
     pub const fn from_s(s: u64) -> Self {
         Self(s.saturating_mul(1_000_000_000_000))
     }
 
-    /// From seconds, rounded to the nearest picosecond; negative and NaN give zero, too large gives [`Time::MAX`].
+    /// A time from seconds, rounded to the nearest picosecond; negative and NaN give zero, too large gives [`Time::MAX`].
     #[must_use]
     pub fn from_secs_f64(s: f64) -> Self {
         Self((s * 1e12).round() as u64)
     }
 
-    /// Whole picoseconds.
+    /// The time in whole picoseconds.
     #[must_use]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Seconds, rounded to the nearest floating-point number.
+    /// The time in seconds, rounded to the nearest floating-point number.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12

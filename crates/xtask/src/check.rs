@@ -1,5 +1,7 @@
-//! What the compiler cannot refuse: dependencies in the wrong direction, files too long to read, machine paths.
+//! What the compiler cannot refuse: dependencies in the wrong direction, files too long to read, machine paths,
+//! circles in imports.
 
+use crate::circles;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("fabric", &["units", "scheme-api"]),
     ("studies", &["units", "scheme-api", "schemes", "fabric"]),
     ("report", &["units", "studies"]),
+    ("playground", &["schemes", "studies"]),
 ];
 const ABOVE_ALL: &[&str] = &["cli", "xtask"];
 
@@ -53,6 +56,7 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         complaints.extend(length(&shown, &text));
         complaints.extend(machine_paths(&shown, &text));
     }
+    complaints.extend(circles::all(root)?);
     Ok(complaints)
 }
 

@@ -1,6 +1,9 @@
 //! Chores of the repository: what the compiler cannot refuse, and files made from the code.
 
+pub mod chapters;
 pub mod check;
+pub mod circles;
+pub mod commands;
 pub mod deny;
 pub mod figure;
 pub mod fingerprints;

@@ -1,6 +1,6 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
-use super::{Hash, Ledger, Stopped, standstill};
+use super::{Failure, Hash, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
@@ -73,6 +73,8 @@ pub(crate) struct HostBooks {
     pub(crate) frames: Hash,
     /// Congestion management.
     pub(crate) control: ControlBooks,
+    /// Why the run cannot go on.
+    pub(crate) failure: Failure,
 }
 
 /// What a switch hands in.
@@ -98,6 +100,8 @@ pub(crate) struct SwitchBooks {
     pub(crate) samples: Hash,
     /// Congestion management.
     pub(crate) control: ControlBooks,
+    /// Why the run cannot go on.
+    pub(crate) failure: Failure,
 }
 
 /// Gathers the results, node by node in order, and checks the laws: no frame is lost or doubled, and none is dropped for want of
@@ -109,6 +113,10 @@ pub(crate) fn close(
     hosts: Vec<HostBooks>,
     switches: Vec<SwitchBooks>,
 ) -> Result<Outcome, RunError> {
+    let failures = hosts.iter().map(|h| &h.failure).chain(switches.iter().map(|s| &s.failure));
+    if let Some(cause) = Failure::first(failures) {
+        return Err(RunError::Law(cause.to_string()));
+    }
     let mut out = Outcome { duration: Time::from_ps(net.duration), ..Outcome::default() };
     let (mut made, mut gone) = (Ledger::default(), *on_wires);
     let (mut events, mut frames, mut samples) = (Hash::default(), Hash::default(), Hash::default());
@@ -160,7 +168,7 @@ pub(crate) fn close(
 }
 
 /// Says whether the network stands still, since when and why. `waiting`: frames at the hosts, and the time of the last delivery.
-pub(crate) fn freeze(
+fn freeze(
     out: &mut Outcome,
     net: &Net,
     spec: &RunSpec,

@@ -1,32 +1,39 @@
 //! Building the nodes, running them, and closing the books.
 
+mod guest;
+mod node;
 mod reference;
 mod visits;
 mod windowed;
 mod workers;
 
-use crate::check::freeze;
+use crate::check::{Failure, Ledger, close};
 use crate::fast::bodies::Direct;
-use crate::fast::frame::{BROADCAST, Hash};
+use crate::fast::frame::BROADCAST;
 use crate::fast::host::Host;
 use crate::fast::sweep::Scratch;
-use crate::fast::switch::{Ledger, Switch};
+use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, Wires};
 use crate::net::Net;
-use crate::outcome::{ByModel, Fingerprint, Outcome, Series, SeriesKind};
+use crate::outcome::{ByModel, Outcome};
 use crate::spec::RunSpec;
-use crate::{Engine, Options, RunError};
-use cnsim_scheme_api::Time;
+use crate::{Engine, Options, RunError, Visits};
+use cnsim_scheme_api::NodeId;
+use guest::Guest;
+use node::Books;
+use std::collections::BTreeMap;
 
 /// The nodes that one worker owns, with their receiving ports.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
+    /// Hosts and switches that run the model's way.
+    guests: Vec<Guest>,
     pub(crate) wires: Wires,
     pub(crate) scratch: Scratch,
-    /// Hosts and switches of the first half ([`Net::halves`]), which come first.
-    pub(crate) first: (usize, usize),
+    /// Hosts, switches and guests of the first half ([`Net::halves`]), which come first.
+    pub(crate) first: (usize, usize, usize),
     /// Port number in the network -> receiving port of this worker, `u32::MAX` if another's.
     pub(crate) local: Vec<u32>,
     /// Host -> its index here, `u32::MAX` if another's.
@@ -36,7 +43,8 @@ pub(crate) struct Part {
 impl Part {
     /// Data and control frames that have finished a link.
     fn hops(&self) -> u64 {
-        self.hosts.iter().map(Host::hops).sum::<u64>() + self.switches.iter().map(Switch::hops).sum::<u64>()
+        let hosts = self.hosts.iter().map(Host::hops);
+        hosts.chain(self.switches.iter().map(Switch::hops)).chain(self.guests.iter().map(Guest::hops)).sum()
     }
 
     /// For how long ports of switches have sent, at the rates that they have now, ps.
@@ -46,7 +54,8 @@ impl Part {
     }
 
     /// Hands feedback that takes no link to its host, if that is here, or to all hosts; `told` hears of each.
-    fn hand(&mut self, d: &Direct, mut told: impl FnMut(usize, &mut Wires)) {
+    fn hand(&mut self, d: &Direct, net: &Net, mut told: impl FnMut(usize, &mut Wires)) {
+        self.guests.iter_mut().for_each(|guest| guest.hear(d, net));
         let all = d.to == BROADCAST;
         let one = self.seats.get(d.to as usize).map_or(usize::MAX, |&seat| seat as usize);
         let seats = if all { 0..self.hosts.len() } else { one..one.saturating_add(1) };
@@ -56,10 +65,11 @@ impl Part {
         }
     }
 
-    /// The first failure of a scheme or law.
-    fn failure(&self) -> Option<&String> {
-        let hosts = self.hosts.iter().filter_map(|h| h.failure.as_ref());
-        hosts.chain(self.switches.iter().filter_map(|s| s.failure.as_ref())).next()
+    /// Has something stopped the run before a time?
+    fn failed_before(&self, time: u64) -> bool {
+        let hosts = self.hosts.iter().map(|h| &h.failure);
+        let all = hosts.chain(self.switches.iter().map(|s| &s.failure));
+        all.chain(self.guests.iter().map(Guest::failure)).filter_map(Failure::at).any(|at| at < time)
     }
 }
 
@@ -72,24 +82,18 @@ pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     if options.engine == Engine::EventList {
         return reference::run(&net, spec, options);
     }
-    if let Some(why) = unknown_to_fast(&net) {
-        let nodes = (net.ports.len() - 1) as u64;
-        let outcome = reference::run(&net, spec, options)?;
-        return Ok(Outcome { by_model: Some(ByModel { nodes, why }), ..outcome });
-    }
+    let slow = guest::by_model(&net, spec, options);
     let threads = workers::count(&net, spec, options.threads);
-    let mut parts = build(&net, spec, threads)?;
-    windowed::run(&net, &mut parts, options)?;
-    close(&net, spec, parts)
-}
-
-/// Why the fast way cannot run a network, which then runs the model's way; none where it can.
-fn unknown_to_fast(net: &Net) -> Option<String> {
-    (net.classes.len() > 1).then(|| format!("it has {} classes of data", net.classes.len()))
+    let mut parts = build(&net, spec, threads, slow.as_ref().map_or(&[], |(nodes, _)| nodes))?;
+    // What the model's nodes have to do stands in their own lists: they are visited in every turn.
+    let visits = if slow.is_some() { Visits::All } else { options.visits };
+    windowed::run(&net, &mut parts, visits, options.progress)?;
+    let outcome = close_parts(&net, spec, parts)?;
+    Ok(Outcome { by_model: slow.map(|(nodes, why)| ByModel { nodes, why }), ..outcome })
 }
 
 /// Spreads the nodes over workers: switches by share of their ports, hosts with their switch.
-fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunError> {
+fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<Vec<Part>, RunError> {
     let nodes = net.ports.len() - 1;
     let hosts = net.hosts as usize;
     let mut owner = vec![0usize; nodes];
@@ -104,9 +108,10 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
         .map(|_| Part {
             hosts: Vec::new(),
             switches: Vec::new(),
+            guests: Vec::new(),
             wires: Wires::default(),
             scratch: Scratch::default(),
-            first: (0, 0),
+            first: (0, 0, 0),
             local: vec![u32::MAX; net.links.len()],
             seats: vec![u32::MAX; hosts],
         })
@@ -117,14 +122,22 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
     order.sort_by_key(|&n| second(n));
     for n in order {
         let part = &mut parts[owner[n]];
-        let count = if n < hosts { &mut part.first.0 } else { &mut part.first.1 };
+        let by_model = slow.binary_search(&NodeId(n as u32)).is_ok();
+        let count = match n < hosts {
+            _ if by_model => &mut part.first.2,
+            true => &mut part.first.0,
+            false => &mut part.first.1,
+        };
         *count += usize::from(!second(n));
         let inbox = part.wires.inboxes.len() as u32;
         for p in net.ports[n]..net.ports[n + 1] {
             part.local[p as usize] = part.wires.inboxes.len() as u32;
             part.wires.add(net.flight(p), (p - net.ports[n]) as u16);
         }
-        if n < hosts {
+        if by_model {
+            let inboxes = inbox..part.wires.inboxes.len() as u32;
+            part.guests.push(Guest::new(net, spec, n as u32, inboxes)?);
+        } else if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n])
                 .ok_or_else(|| RunError::Spec(format!("host {n} has no link")))?;
             host.inbox = inbox;
@@ -152,6 +165,9 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
         for h in &mut part.hosts {
             h.peer = place(h.peer);
         }
+        for (&peer, at) in part.guests.iter_mut().flat_map(|g| &mut g.peers) {
+            *at = place(peer);
+        }
         for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
             if let Some(l) = &mut p.link {
                 l.peer = place(l.peer);
@@ -162,109 +178,21 @@ fn build(net: &Net, spec: &RunSpec, workers: usize) -> Result<Vec<Part>, RunErro
     Ok(parts)
 }
 
-/// Checks the laws and gathers the results, node by node in order.
-fn close(net: &Net, spec: &RunSpec, mut parts: Vec<Part>) -> Result<Outcome, RunError> {
-    if let Some(cause) = parts.iter().find_map(Part::failure) {
-        return Err(RunError::Law(cause.clone()));
-    }
-    let mut out = Outcome { duration: Time::from_ps(net.duration), ..Outcome::default() };
-    let (mut made, mut gone) = (Ledger::default(), Ledger::default());
-    let (mut events, mut frames, mut samples) = (Hash::default(), Hash::default(), Hash::default());
-    let mut hosts: Vec<&mut Host> = Vec::new();
-    let mut switches: Vec<&mut Switch> = Vec::new();
-    let mut waiting = 0u64;
-    let mut received: Vec<u64> = Vec::new();
-    let mut stopped = Vec::new();
-    for part in &mut parts {
-        for e in part.wires.inboxes.iter().flat_map(|i| i.entries()).filter(|e| e.frame.is_data()) {
-            gone.add(&e.frame);
+/// Gathers what the nodes hand in, in order, and closes the books.
+fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, RunError> {
+    let (mut on_wires, mut hosts, mut switches) = (Ledger::default(), BTreeMap::new(), BTreeMap::new());
+    for part in parts {
+        let entries = part.wires.inboxes.iter().flat_map(|i| i.entries());
+        entries.filter(|e| e.frame.is_data()).for_each(|e| on_wires.add(&e.frame));
+        hosts.extend(part.hosts.into_iter().map(|h| (h.id, h.close(net))));
+        switches.extend(part.switches.into_iter().map(|s| (s.id, s.close(net))));
+        for guest in part.guests {
+            let id = guest.id;
+            match guest.close(net, &mut on_wires) {
+                Books::Host(books) => drop(hosts.insert(id, books)),
+                Books::Switch(books) => drop(switches.insert(id, books)),
+            }
         }
-        hosts.extend(part.hosts.iter_mut());
-        switches.extend(part.switches.iter_mut());
     }
-    hosts.sort_by_key(|h| h.id);
-    switches.sort_by_key(|s| s.index);
-    let mut counters: std::collections::BTreeMap<(usize, usize), u64> = std::collections::BTreeMap::new();
-    let mut last = 0;
-    let mut control_at = Vec::new();
-    for h in hosts {
-        made.merge(&h.made);
-        gone.merge(&h.got);
-        let before = gone.frames;
-        h.inside(&mut gone);
-        waiting += gone.frames - before;
-        events.add(h.events.0, 1);
-        frames.add(h.frames.0, 2);
-        out.control_messages += h.control_messages;
-        out.control_bits += h.control_bits;
-        h.control_at.pour(&mut control_at);
-        out.feedback_ignored += h.ignored;
-        out.feedback_lost += h.lost;
-        out.packet_hops += h.hops();
-        out.control_hops += h.control_hops;
-        last = last.max(h.last_delivery);
-        for (i, c) in h.counters.numbers().iter().enumerate() {
-            *counters.entry((h.scheme.unwrap_or(0), i)).or_default() += c;
-        }
-        let (host, series) = h.finish(net);
-        out.hosts.push(host);
-        out.series.extend(series);
-        received.append(&mut h.records.matrix);
-    }
-    // Each destination has counted by source; the outcome is by source, then destination.
-    let n = out.hosts.len();
-    if received.len() == n * n {
-        out.matrix = (0..n * n).map(|i| received[i % n * n + i / n]).collect();
-    }
-    for s in switches {
-        gone.merge(&s.drops);
-        s.inside(&mut gone);
-        events.add(s.events.0, 3);
-        samples.add(s.samples.0, 4);
-        out.control_messages += s.control_messages;
-        out.control_bits += s.control_bits;
-        s.control_at.pour(&mut control_at);
-        out.control_discarded += s.control_discarded;
-        out.packet_hops += s.hops();
-        out.control_hops += s.control_hops();
-        for (i, c) in s.counters.numbers().iter().enumerate() {
-            *counters.entry((s.scheme().unwrap_or(0), i)).or_default() += c;
-        }
-        let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
-        let paused = spec.switches[s.index].buffer.pause.is_some() && heeded;
-        let index = s.index;
-        stopped.push(s.stopped());
-        let (switch, series) = s.finish(net);
-        if paused
-            && let Some(p) = switch.ports.iter().position(|p| p.dropped > 0)
-            && !crate::headroom::short(spec, index)
-        {
-            return Err(RunError::Law(format!(
-                "{} frames were lost at switch {} port {p} for want of partition space although PAUSE is on; the \
-                 headroom above the high watermark is too small for its links (a PAUSE frame also waits for the data \
-                 frame in transmission, which takes long at a port that is served slowly)",
-                switch.ports[p].dropped, spec.switches[index].name
-            )));
-        }
-        out.switches.push(switch);
-        out.series.extend(series);
-    }
-    if net.record.control {
-        let bin = net.record.bin;
-        let values = control_at.iter().map(|bits: &u64| *bits as f64 / bin.as_secs_f64()).collect();
-        out.series.push(Series { kind: SeriesKind::Control, bin, values });
-    }
-    if (made.frames, made.identity) != (gone.frames, gone.identity) {
-        return Err(RunError::Law(format!(
-            "frames are not conserved: {} were made, {} were delivered, dropped or are still inside",
-            made.frames, gone.frames
-        )));
-    }
-    out.counters = counters
-        .into_iter()
-        .filter_map(|((s, i), n)| Some((spec.schemes.get(s)?.counters().get(i)?.name.to_string(), n)))
-        .collect();
-    out.fingerprint = Fingerprint { events: events.0, frames: frames.0, samples: samples.0 };
-    freeze(&mut out, net, spec, (waiting, last), &stopped);
-    Ok(out)
+    close(net, spec, &on_wires, hosts.into_values().collect(), switches.into_values().collect())
 }

@@ -5,7 +5,7 @@
 //! * Claim: which nodes are visited, and how far a star runs, follows what windows hold.
 //! * Same bits: a node's state after a window is a function of what reached it, whenever it is looked at.
 //! * Bench row: sparse.
-//! * Marks: Stretched, PassedOver; out: NotQuiet.
+//! * Marks: Stretched, PassedOver, ChoseDue, ChoseAll; out: NotQuiet.
 
 use super::Part;
 use crate::Visits;
@@ -82,6 +82,12 @@ impl Turn {
         (reached < net.duration).then(|| ((self.turn + 1) * net.lead).min(net.duration))
     }
 
+    /// The time that all nodes have come to before the next turn.
+    pub(super) fn reached(&self, net: &Net) -> u64 {
+        let halves = u64::from(!net.halves.is_empty());
+        self.behind.unwrap_or(self.turn.saturating_sub(halves) * net.lead).min(net.duration)
+    }
+
     /// The nodes of a part whose turn it is, up to `end`.
     pub(super) fn step(&mut self, net: &Net, part: &mut Part, end: u64) {
         if self.thin {
@@ -108,9 +114,9 @@ impl Turn {
     }
 
     /// Hands feedback that takes no link, made in the turn that has just been run, to the hosts here.
-    pub(super) fn hand(&self, part: &mut Part, direct: &[Direct]) {
+    pub(super) fn hand(&self, net: &Net, part: &mut Part, direct: &[Direct]) {
         for d in direct {
-            part.hand(d, |seat, wires| {
+            part.hand(d, net, |seat, wires| {
                 if self.thin {
                     wires.wheel.enter_at(seat as u32, d.at);
                 }
@@ -181,6 +187,7 @@ impl Turn {
         self.reach = reach;
         if thin != self.thin {
             self.thin = thin;
+            hit(if thin { Mark::ChoseDue } else { Mark::ChoseAll });
             if thin { watch(net, part, self.turn - 1) } else { unwatch(net, part, self.turn) }
         }
     }
@@ -194,11 +201,16 @@ fn reached(net: &Net, second: bool, turn: u64) -> u64 {
 
 /// Visits all nodes whose turn it is.
 fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
-    let (hosts, switches) = match (net.halves.is_empty(), turn % 2) {
-        (true, _) => (0..part.hosts.len(), 0..part.switches.len()),
-        (_, 0) => (0..part.first.0, 0..part.first.1),
-        _ => (part.first.0..part.hosts.len(), part.first.1..part.switches.len()),
+    let all = (part.hosts.len(), part.switches.len(), part.guests.len());
+    let (from, to) = match (net.halves.is_empty(), turn % 2) {
+        (true, _) => ((0, 0, 0), all),
+        (_, 0) => ((0, 0, 0), part.first),
+        _ => (part.first, all),
     };
+    let (hosts, switches, guests) = (from.0..to.0, from.1..to.1, from.2..to.2);
+    for guest in &mut part.guests[guests] {
+        guest.sweep(end, net, &mut part.wires);
+    }
     for h in &mut part.hosts[hosts] {
         h.sweep(end, net, &mut part.wires);
     }

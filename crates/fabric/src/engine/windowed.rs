@@ -17,7 +17,7 @@ use crate::fast::bodies::Direct;
 use crate::fast::wires::Foreign;
 use crate::marks::{Mark, Marks, hit};
 use crate::net::Net;
-use crate::{Options, RunError, Visits};
+use crate::{RunError, Visits};
 use cnsim_scheme_api::Time;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -25,28 +25,36 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Turns between two looks at failures and the progress callback.
 const LOOK: u64 = 4096;
 
-pub(super) fn run(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<(), RunError> {
+/// Told of time and packet-hops now and then; false stops the run.
+pub(super) type Progress<'a> = Option<&'a (dyn Fn(Time, u64) -> bool + Sync)>;
+
+pub(super) fn run(
+    net: &Net,
+    parts: &mut [Part],
+    visits: Visits,
+    progress: Progress<'_>,
+) -> Result<(), RunError> {
     if parts.len() > 1 {
-        return run_shared(net, parts, options);
+        return run_shared(net, parts, visits, progress);
     }
     let part = &mut parts[0];
-    let mut turn = Turn::new(options.visits);
+    let mut turn = Turn::new(visits);
     let mut turns = 0u64;
     while let Some(end) = turn.stretched_end(net, part) {
         turn.step(net, part, end);
         if !part.wires.direct.is_empty() {
             let mut direct = std::mem::take(&mut part.wires.direct);
-            turn.hand(part, &direct);
+            turn.hand(net, part, &direct);
             direct.clear();
             part.wires.direct = direct;
         }
         turn.go_on(net, turn.wish(net, part));
         turns += 1;
         if turns.is_multiple_of(LOOK) {
-            if part.failure().is_some() {
+            if part.failed_before(turn.reached(net)) {
                 return Ok(());
             }
-            if let Some(progress) = options.progress
+            if let Some(progress) = progress
                 && !progress(Time::from_ps(end), part.hops())
             {
                 return Err(RunError::Stopped);
@@ -71,7 +79,7 @@ struct Shared {
     hops: AtomicU64,
 }
 
-fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<(), RunError> {
+fn run_shared(net: &Net, parts: &mut [Part], visits: Visits, progress: Progress<'_>) -> Result<(), RunError> {
     let workers = parts.len();
     let shared = Shared {
         barrier: Barrier::new(workers),
@@ -90,9 +98,9 @@ fn run_shared(net: &Net, parts: &mut [Part], options: &Options<'_>) -> Result<()
             .iter_mut()
             .enumerate()
             .map(|(i, part)| {
-                let progress = if i == 0 { options.progress } else { None };
+                let progress = if i == 0 { progress } else { None };
                 scope.spawn(move || {
-                    let stopped = work(net, part, i, shared, options.visits, progress);
+                    let stopped = work(net, part, i, shared, visits, progress);
                     (stopped, Marks::of_this_thread())
                 })
             })
@@ -114,7 +122,7 @@ fn work(
     me: usize,
     shared: &Shared,
     visits: Visits,
-    progress: Option<&(dyn Fn(Time, u64) -> bool + Sync)>,
+    progress: Progress<'_>,
 ) -> bool {
     let slot =
         |from: usize, to: usize, parity: usize| &shared.mail[(from * shared.workers + to) * 2 + parity];
@@ -145,7 +153,7 @@ fn work(
             let more = hops.wrapping_sub(counted);
             let all = shared.hops.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
             counted = hops;
-            if part.failure().is_some() {
+            if part.failed_before(turn.reached(net)) {
                 shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
             }
             if let Some(progress) = progress
@@ -162,6 +170,7 @@ fn work(
             let mut mail = slot(from, me, parity).lock().unwrap_or_else(PoisonError::into_inner);
             for f in mail.drain(..) {
                 hit(Mark::Crossed);
+                debug_assert!(part.local[f.port as usize] != u32::MAX, "port {} is another's", f.port);
                 part.wires.push(
                     turn.entrance(part.local[f.port as usize]),
                     f.entry,
@@ -171,7 +180,7 @@ fn work(
         }
         for from in (0..shared.workers).filter(|_| ideal) {
             let direct = shared.direct[from * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
-            turn.hand(part, &direct);
+            turn.hand(net, part, &direct);
         }
         // Published before the barrier, and not written again before the next one: all workers pass over the same turns.
         let wishes = shared.wishes.iter().skip(parity).step_by(2);

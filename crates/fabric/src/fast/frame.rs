@@ -1,5 +1,7 @@
 //! Frames, and queues of them.
 
+use crate::check::Ledger;
+use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
 
@@ -10,9 +12,6 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Bit of a control frame addressed to a congestion point; the rest is its `PointId`.
 pub(crate) const TO_POINT: u32 = 1 << 31;
-
-/// Times of a run are below this (10 hours in ps), so that what a frame is fits beside its generation time.
-pub(crate) const LONGEST: u64 = 1 << 55;
 
 /// Length of a control frame and of a PAUSE, bytes.
 pub(crate) const CONTROL: u16 = 64;
@@ -129,9 +128,23 @@ impl Frame {
     pub(crate) fn flow(&self, hosts: u32) -> u32 {
         u32::from(self.src) * hosts + u32::from(self.dst)
     }
+    /// Of a data frame: the output of switch `s` by which it goes on.
+    #[inline(always)]
+    pub(crate) fn output(&self, net: &Net, s: usize, turn: &mut [u8]) -> u16 {
+        net.choose(s, u32::from(self.dst), self.flow(net.hosts), self.seq, turn)
+    }
     /// Where a control frame goes: a host, [`BROADCAST`], or [`TO_POINT`] with a point.
     pub(crate) fn to(&self) -> u32 {
         self.seq
+    }
+    /// Its class, of data or of what a PAUSE stops: nodes of the fast way meet the first alone. Where data of a later one has it, a
+    /// tag would stand; such data has none, as schemes are the first class's.
+    pub(crate) fn class(&self) -> u8 {
+        if self.tagged() { 0 } else { self.ext as u8 }
+    }
+    pub(crate) fn set_class(&mut self, class: u8) {
+        debug_assert!(!self.tagged(), "a tag in a later class");
+        self.ext = u32::from(class);
     }
     /// Marked by a ramp.
     pub(crate) fn marked(&self) -> bool {
@@ -208,11 +221,6 @@ impl Frame {
             let stamped = self.word & (7 << KIND | 7 << TAG) == u64::from(tag) << TAG;
             self.ext = if stamped { self.ext.min(rate) } else { self.ext };
         }
-    }
-    /// Identity of a data frame for the conservation sums, which do not depend on order.
-    #[inline]
-    pub(crate) fn identity(&self) -> u64 {
-        mix(u64::from(self.src) | u64::from(self.dst) << 16 | u64::from(self.seq) << 32)
     }
 }
 
@@ -439,22 +447,11 @@ impl Ring {
     }
 }
 
-/// A well-spread hash of 64 bits (finaliser of splitmix64).
-#[inline]
-pub(crate) fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
-}
-
-/// An order-sensitive running hash.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Hash(pub(crate) u64);
-
-impl Hash {
+impl Ledger {
+    /// Enters a data frame.
     #[inline]
-    pub(crate) fn add(&mut self, a: u64, b: u64) {
-        self.0 = (self.0 ^ a).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ b;
+    pub(crate) fn add(&mut self, frame: &Frame) {
+        self.enter(u32::from(frame.src), u32::from(frame.dst), frame.seq);
     }
 }
 

@@ -10,24 +10,23 @@ mod sending;
 mod thin;
 mod window;
 
+use crate::check::{ControlBooks, Failure, Hash, Ledger};
 use crate::fast::bodies::Bodies;
-use crate::fast::frame::{Frame, Hash, Key, NEVER, NO_EVENT, order};
+use crate::fast::frame::{Frame, Key, NEVER, NO_EVENT, order};
 use crate::fast::limiter::Limiters;
 use crate::fast::paged::Paged;
 use crate::fast::source::Source;
-use crate::fast::switch::Ledger;
 use crate::fast::timers::Timers;
 use crate::fast::voq::Voqs;
 use crate::fast::wires::Wires;
 use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
-use crate::per_bin::PerBin;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
-    Built, Counts, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector,
-    ReflectorAction, ReflectorState, Scope, Stream,
+    Built, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector, ReflectorAction,
+    ReflectorState, Scope, Stream,
 };
 use std::collections::VecDeque;
 
@@ -57,8 +56,8 @@ struct Ear {
     heard: u64,
     /// Frames before this time do not wake it.
     deaf_until: u64,
-    /// All others do, not only those that the gate selects.
-    hears_all: bool,
+    /// It has a gate of its own, other than the plan's.
+    own_gate: bool,
 }
 
 /// The mechanisms that can currently affect what the host sends.
@@ -140,9 +139,8 @@ pub(crate) struct Host {
     deferred: VecDeque<(u64, u32, FlowId, Feedback)>,
     feedback_delay: u64,
     faults: Faults,
-    /// Feedback messages that arrived, and those lost of them.
+    /// Feedback messages that arrived.
     messages: u64,
-    pub(crate) lost: u64,
     pub(crate) control: VecDeque<Frame>,
     /// Probes of the data class: ahead of the FIFO, stopped by PAUSE.
     pub(crate) probes: VecDeque<Frame>,
@@ -154,28 +152,23 @@ pub(crate) struct Host {
     /// Limiters that wait for room in the FIFO, in order.
     blocked: VecDeque<usize>,
     pub(crate) timers: Timers,
-    pub(crate) scheme: Option<usize>,
     pub(crate) built: Built,
     scope: Scope,
     pub(crate) gate: ReflectGate,
     gate_stream: Stream,
     reflectors: Vec<ReflectorSlot>,
     ears: Paged<Ear>,
-    /// How many of them hear all.
-    all_ears: u32,
+    /// How many of them have a gate of their own.
+    own_gates: u32,
     reflector_scope: Scope,
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
     reflector_actions: Vec<ReflectorAction>,
-    pub(crate) counters: Counts,
+    pub(crate) books: ControlBooks,
     pub(crate) out: HostOutcome,
-    pub(crate) control_messages: u64,
-    pub(crate) control_bits: u64,
-    pub(crate) control_at: PerBin,
-    pub(crate) ignored: u64,
     pub(crate) control_hops: u64,
     pub(crate) events: Hash,
-    pub(crate) failure: Option<String>,
+    pub(crate) failure: Failure,
     pub(crate) bin: u64,
     pub(crate) records: Box<Records>,
 }
@@ -223,7 +216,7 @@ impl Host {
             holding: false,
             deaf: only_marks_wake(plan.reflect),
             counts: plan.received,
-            all_ears: 0,
+            own_gates: 0,
             delivered_bits: 0,
             latency_sum: 0,
             latency_max: 0,
@@ -247,7 +240,6 @@ impl Host {
             feedback_delay: spec.feedback_delay.as_ps(),
             faults: spec.faults,
             messages: 0,
-            lost: 0,
             control: VecDeque::new(),
             probes: VecDeque::new(),
             bodies: Bodies::default(),
@@ -261,7 +253,6 @@ impl Host {
             kick: false,
             paused_since: NEVER,
             seq: 0,
-            scheme: spec.scheme,
             built: plan.built,
             scope: plan.limiter_scope,
             gate: plan.reflect,
@@ -272,23 +263,19 @@ impl Host {
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),
             reflector_actions: Vec::new(),
-            counters: spec.scheme.map(|s| Counts::new(net.schemes[s].0.counters())).unwrap_or_default(),
+            books: ControlBooks::new(net, spec.scheme),
             out: HostOutcome {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()
             },
             watched: bin > 0 || net.record.matrix || net.record.latency || !records.arrived.is_empty(),
-            control_messages: 0,
-            control_bits: 0,
-            control_at: PerBin::new(net.control_bin(), net.duration),
-            ignored: 0,
             control_hops: 0,
             events: Hash::default(),
             frames: Hash::default(),
             made: Ledger::default(),
             got: Ledger::default(),
             last_delivery: 0,
-            failure: None,
+            failure: Failure::default(),
             bin,
             next_tick: if records.rates.is_empty() || bin == 0 { NEVER } else { bin },
             records: Box::new(records),
@@ -341,7 +328,7 @@ impl Host {
             order::CONTROL if index == DEFERRED => {
                 if let Some((_, from, flow, feedback)) = self.deferred.pop_front() {
                     if from != ARRIVED && self.loses() {
-                        self.lost += 1;
+                        self.books.lost += 1;
                     } else {
                         self.feedback(flow, &feedback, net);
                     }

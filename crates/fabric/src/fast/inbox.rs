@@ -118,6 +118,10 @@ impl Inbox {
     /// Takes the last data frame back, which has this time; a PAUSE may have come after it.
     pub(crate) fn take_back(&mut self, ready: u64) {
         let mut after = Vec::new();
+        debug_assert!(
+            self.entries().any(|e| e.ready == ready && e.frame.is_data()),
+            "a frame to be taken back is not there"
+        );
         while let Some(last) = self.pop_back() {
             if last.ready == ready && last.frame.is_data() {
                 break;

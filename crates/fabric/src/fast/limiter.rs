@@ -2,6 +2,7 @@
 
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::paged::Paged;
+use crate::tx_rate::Clock;
 use cnsim_scheme_api::{LimiterState, ReactionPoint, Time};
 use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
@@ -34,10 +35,12 @@ pub(crate) struct LimiterSlot {
     room: u32,
     /// Has been engaged at some time.
     pub(crate) was_engaged: bool,
+    /// Of its host.
+    clock: Clock,
 }
 
 impl LimiterSlot {
-    pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState) -> Self {
+    pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState, clock: Clock) -> Self {
         Self {
             eligible: 0,
             last: 0,
@@ -49,6 +52,7 @@ impl LimiterSlot {
             object,
             room: 0,
             was_engaged: false,
+            clock,
         }
     }
 
@@ -84,16 +88,9 @@ impl LimiterSlot {
     }
     /// End of the gap after the last frame at the present rate.
     pub(crate) fn gap_end(&self) -> u64 {
-        let (bps, bits) = (self.state.rate.bps(), f64::from(self.last_len) * 8.0);
-        if bps <= 0.0 { NEVER } else { self.last.saturating_add(nearest(bits / bps * 1e12)) }
+        let gap = self.clock.gap(self.last_len, self.state.rate);
+        gap.map_or(NEVER, |gap| self.last.saturating_add(gap))
     }
-}
-
-/// `x.round() as u64` of what is not negative, without a call.
-fn nearest(x: f64) -> u64 {
-    let whole = x as u64;
-    // The difference, the fraction of `x`, is exact.
-    whole.saturating_add(u64::from(x - whole as f64 >= 0.5))
 }
 
 /// Most bytes between two looks at a limiter.
@@ -195,6 +192,7 @@ impl Limiters {
     }
     /// Queues a frame at a limiter; false where it has as many as it may.
     pub(crate) fn push(&mut self, at: usize, frame: Frame, most: usize) -> bool {
+        debug_assert!(self.slots.get(at).is_some_and(Option::is_some), "no limiter at place {at}");
         let Some(slot) = self.slots.get_mut(at).and_then(Option::as_mut) else { return false };
         let Some(queue) = self.queues.get_mut(at) else { return false };
         if queue.len() >= most {
@@ -274,22 +272,5 @@ impl Limiters {
         self.free.push(at as u32);
         self.count -= 1;
         Some(slot)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cnsim_scheme_api::{Purpose, Stream};
-
-    #[test]
-    fn nearest_is_round() {
-        let mut r = Stream::new(1, 0, Purpose::Test);
-        let odd = [0.0, 0.49999999999999994, 0.5, 1.5, 2.5, 4503599627370495.5, 9007199254740993.0, 1e300];
-        let drawn =
-            (0..100_000u64).map(|i| (r.bits() >> (i % 64)) as f64 * if i % 2 == 0 { 0.5 } else { 0.001 });
-        for x in odd.into_iter().chain([f64::INFINITY, f64::NAN]).chain(drawn) {
-            assert_eq!(nearest(x), x.round() as u64, "{x}");
-        }
     }
 }

@@ -126,6 +126,10 @@ impl Mmu {
     fn domain(&self, input: usize) -> usize {
         if self.global { 0 } else { input }
     }
+    /// Does it send PAUSE before it is full?
+    pub(crate) fn has_pause(&self) -> bool {
+        self.high < u32::MAX
+    }
     /// Ports that a domain's XOFF goes to: all, or one.
     pub(crate) fn is_global(&self) -> bool {
         self.global

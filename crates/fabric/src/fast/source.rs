@@ -69,8 +69,10 @@ impl Source {
         let len = spec.frame.get() as u16;
         let slot = line.time(len).max(1);
         let phase = match spec.phase {
-            Phase::Random => Stream::new(seed, site, Purpose::Phase).below(slot),
-            Phase::Aligned => 0,
+            Phase::Random if spec.arrivals != Arrivals::Transfers => {
+                Stream::new(seed, site, Purpose::Phase).below(slot)
+            }
+            Phase::Random | Phase::Aligned => 0,
         };
         let (mut load, on, off, shift, greedy) = match spec.arrivals {
             Arrivals::Bernoulli { load } | Arrivals::Bursts { load, .. } => (load, 1, 0, 0, false),

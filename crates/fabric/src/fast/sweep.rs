@@ -158,7 +158,7 @@ impl Switch {
                         (how, data_only, mixes) = (Stored::Calmly, false, true);
                     }
                 } else if !MIXED && f.is_data() {
-                    out = usize::from(net.pick(self.index, f, &mut self.turn));
+                    out = usize::from(f.output(net, self.index, &mut self.turn));
                     how = self.store_calmly(out, input, entry);
                 } else {
                     how = self.store_other(input, entry, net, bodies);
@@ -225,7 +225,9 @@ impl Switch {
                 } else {
                     self.mmu.pool -= u64::from(e.frame.len);
                 }
-                if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input)) {
+                let inbox = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input));
+                debug_assert!(inbox.is_some(), "a frame came by input {}, which is none", e.frame.input);
+                if let Some(inbox) = inbox {
                     inbox.put_between(e.ready, &e.frame);
                 }
             }
@@ -317,7 +319,7 @@ impl Switch {
         if !f.is_data() {
             return Stored::Not;
         }
-        let out = usize::from(net.pick(self.index, f, &mut self.turn));
+        let out = usize::from(f.output(net, self.index, &mut self.turn));
         let how = self.store_calmly(out, input, entry);
         if how == Stored::Calmly {
             inbox.skip_many(1);
@@ -362,7 +364,9 @@ impl Switch {
         if how == Stored::AndDue {
             return self.sample_stored(usize::from(chosen.unwrap_or_default()), ready, 0, net, wires);
         }
-        let Some(entry) = wires.pop(self.inbox + input as u32) else { return };
+        let entry = wires.pop(self.inbox + input as u32);
+        debug_assert!(entry.is_some(), "what was to be taken at input {input} is gone");
+        let Some(entry) = entry else { return };
         match chosen {
             Some(out) => {
                 self.data(usize::from(out), entry.frame, net, wires);

@@ -15,20 +15,20 @@ mod storing;
 
 pub(crate) use ahead::{Apart, Due, Stored};
 pub(crate) use marking::{Draws, leaves_marked};
-pub(crate) use port::{Ledger, Point, Port};
+pub(crate) use port::{Point, Port};
 
+use crate::check::{ControlBooks, Failure, Hash, Ledger};
 use crate::fast::bodies::Body;
-use crate::fast::frame::{Entry, Frame, Hash, Key, Kind, NEVER, Ring, order};
+use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Refusal, Signal};
 use crate::fast::timers::Timers;
 use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::outcome::PortOutcome;
-use crate::per_bin::PerBin;
-use crate::spec::{PauseTransport, RunSpec, SwitchSpec};
+use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
-    Class, Counts, NodeId, PointAction, PointId, PointState, Purpose, QueueSite, Rate, Slot, Stream, Time,
+    Class, NodeId, PointAction, PointId, PointState, Purpose, QueueSite, Rate, Slot, Stream, Time,
 };
 use std::collections::VecDeque;
 
@@ -88,13 +88,8 @@ pub(crate) struct Switch {
     pub(crate) timers: Timers,
     pub(crate) changes: VecDeque<(u64, u16, Rate)>,
     pub(crate) turn: Vec<u8>,
-    scheme: Option<usize>,
     actions: Vec<PointAction>,
-    pub(crate) counters: Counts,
-    pub(crate) control_messages: u64,
-    pub(crate) control_bits: u64,
-    pub(crate) control_at: PerBin,
-    pub(crate) control_discarded: u64,
+    pub(crate) books: ControlBooks,
     pub(crate) events: Hash,
     pub(crate) samples: Hash,
     pub(crate) drops: Ledger,
@@ -102,7 +97,7 @@ pub(crate) struct Switch {
     pub(crate) control_waits: u32,
     /// Control was among the frames of the last window.
     pub(crate) mixes: bool,
-    pub(crate) failure: Option<String>,
+    pub(crate) failure: Failure,
     /// Ports recorded, and their queue lengths at each tick.
     recorded: Vec<(u16, Vec<f64>)>,
     /// Data bits that each of them has sent, at each tick.
@@ -117,6 +112,8 @@ impl Switch {
         let id = net.hosts + index as u32;
         let base = net.ports[id as usize];
         let ports = usize::from(s.ports);
+        let pause = s.buffer.pause.filter(|_| net.classes.first().is_some_and(|c| c.pause));
+        let buffer = BufferSpec { pause, ..s.buffer };
         let mut sw = Self {
             id,
             index,
@@ -125,7 +122,7 @@ impl Switch {
             now: 0,
             ports: Vec::with_capacity(ports),
             ends: vec![NEVER; ports],
-            mmu: Mmu::new(ports, &s.buffer, net.margin(base, ports)),
+            mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             processing: s.processing.as_ps(),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
@@ -151,19 +148,14 @@ impl Switch {
             timers: Timers::default(),
             changes: VecDeque::new(),
             turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
-            scheme: s.scheme,
             actions: Vec::new(),
-            counters: s.scheme.map(|i| Counts::new(net.schemes[i].0.counters())).unwrap_or_default(),
-            control_messages: 0,
-            control_bits: 0,
-            control_at: PerBin::new(net.control_bin(), net.duration),
-            control_discarded: 0,
+            books: ControlBooks::new(net, s.scheme),
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),
             control_waits: 0,
             mixes: false,
-            failure: None,
+            failure: Failure::default(),
             recorded: Vec::new(),
             sent_at: Vec::new(),
             drops_at: Vec::new(),
@@ -173,7 +165,7 @@ impl Switch {
         let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
         sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
-        sw.fastest = rates().min_by_key(|tx| tx.0).unwrap_or_default();
+        sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
         changes.sort_by_key(|c| (c.at, c.port));
         sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
@@ -196,7 +188,6 @@ impl Switch {
                 attached: link.is_some(),
             };
             let object = s.scheme.and_then(|i| net.schemes[i].0.congestion_point(&site));
-            let reads_probes = object.as_ref().is_some_and(|o| o.reads_probes());
             let point = object.map(|object| {
                 let stream = Stream::new(net.seed, u64::from(base) + p as u64, Purpose::Point);
                 Box::new(Point { object, state: PointState::new(stream) })
@@ -207,7 +198,7 @@ impl Switch {
                 countdown: i64::MAX / 2,
                 calm: 0,
                 free: 0,
-                service: TxRate::new(rate),
+                service: net.switch_clock.tx(rate),
                 delay: link.map_or(0, |l| l.delay),
                 peer: 0,
                 sending: None,
@@ -215,7 +206,7 @@ impl Switch {
                 launched: 0,
                 launched_to: 0,
                 mixed: false,
-                reads_probes,
+                reads_probes: false,
                 counted: sw.mmu.small.is_none(),
                 few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
                 mark_behind: u16::MAX,
@@ -249,6 +240,10 @@ impl Switch {
         }
         for p in 0..ports {
             sw.with_point(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
+            if let Some(point) = &mut sw.ports[p].point {
+                point.state.run();
+                sw.ports[p].reads_probes = point.state.probes;
+            }
             sw.ports[p].settle_special(false);
         }
         sw.note_rare();
@@ -257,7 +252,7 @@ impl Switch {
 
     /// Will it send nothing but data within a time from where it stands, and its ports go on alone, whatever data arrives?
     pub(crate) fn stays_quiet(&self, within: u64, net: &Net) -> bool {
-        let bytes = (within << 20) / self.fastest.0.max(1) + u64::from(net.mtu);
+        let bytes = self.fastest.bytes(within) * net.slack + u64::from(net.mtu);
         self.mmu.stays_quiet(bytes, bytes * self.linked as u64)
             && self.ports.iter().take(self.linked).all(|p| p.point.is_none() && p.pause_out.is_empty())
     }
@@ -298,7 +293,7 @@ impl Switch {
                     if p.sending.is_none() {
                         p.free = p.free.max(time);
                     }
-                    p.service = TxRate::new(rate);
+                    p.service = net.switch_clock.tx(rate);
                     p.service_rate = rate;
                     p.special = true;
                 }
@@ -333,7 +328,7 @@ impl Switch {
         match frame.kind() {
             Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
             Kind::Data => {
-                let out = net.pick(self.index, &frame, &mut self.turn);
+                let out = frame.output(net, self.index, &mut self.turn);
                 self.data(usize::from(out), frame, net, wires);
             }
             Kind::Control | Kind::InBand => self.message(frame, net, wires),
@@ -406,6 +401,7 @@ impl Switch {
         self.ends[p] = NEVER;
         let port = &mut self.ports[p];
         port.free = self.now;
+        debug_assert!(port.sending.is_some() && port.link.is_some(), "nothing ends at port {p}");
         let Some(kind) = port.sending.take() else { return };
         let Some(link) = port.link else { return };
         let entry = match kind {
@@ -413,6 +409,7 @@ impl Switch {
             Kind::Control => port.control.pop_front(),
             Kind::Data | Kind::InBand => port.data.pop_front(),
         };
+        debug_assert!(entry.is_some(), "what was sent at port {p} is gone");
         let Some(Entry { mut frame, .. }) = entry else { return };
         let ready = self.now + link.delay;
         let port = &mut self.ports[p];

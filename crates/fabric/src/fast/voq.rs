@@ -37,7 +37,9 @@ impl Voqs {
     }
     pub(crate) fn push(&mut self, frame: Frame) {
         let dst = u32::from(frame.dst);
-        let Some((queue, bytes)) = self.queues.get_mut(dst as usize) else { return };
+        let queue = self.queues.get_mut(dst as usize);
+        debug_assert!(queue.is_some(), "a frame for host {dst}, which is none");
+        let Some((queue, bytes)) = queue else { return };
         if queue.is_empty() {
             self.active.push_back(dst);
         }

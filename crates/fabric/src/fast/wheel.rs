@@ -138,7 +138,9 @@ impl Wheel {
     /// other waits there.
     #[inline(always)]
     pub(crate) fn announce(&mut self, port: usize, ready: u64, data: bool, alone: bool) {
-        let Some(&station) = self.stations.get(port) else { return };
+        let station = self.stations.get(port);
+        debug_assert!(station.is_some(), "nobody receives at port {port}");
+        let Some(&station) = station else { return };
         let turn = self.turn(ready);
         if station.patient && data {
             if alone {

@@ -85,8 +85,10 @@ impl Wires {
         }
         let entry = Entry { ready, frame: *frame };
         let body = if frame.has_body() { self.bodies.take(frame.ext).map(Box::new) } else { None };
+        debug_assert!(body.is_some() || !frame.has_body(), "a control frame leaves without its body");
         let port = port & !FOREIGN;
         let to = self.owner.get(port as usize).copied().unwrap_or_default();
+        debug_assert!((port as usize) < self.owner.len(), "port {port} is nobody's");
         let list = self.foreign.get_mut(usize::from(to));
         debug_assert!(list.is_some(), "port {port} belongs to worker {to}, which is none");
         if let Some(list) = list {

@@ -11,7 +11,7 @@ use super::sink::Sink;
 use super::source::{Offer, Source};
 use super::steering::{Deferred, key_of};
 use super::voq::Voqs;
-use crate::check::{ControlBooks, Hash, HostBooks, Ledger};
+use crate::check::{ControlBooks, Failure, Hash, HostBooks, Ledger};
 use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, Series, SeriesKind};
@@ -73,7 +73,7 @@ pub(crate) struct Host {
     /// Limiter rates recorded: by destination.
     rates: Vec<(u32, Samples)>,
     /// Why the run cannot go on.
-    pub(crate) failure: Option<String>,
+    pub(crate) failure: Failure,
 }
 
 impl Host {
@@ -119,7 +119,7 @@ impl Host {
             events: Hash::default(),
             control_sent: 0,
             rates,
-            failure: None,
+            failure: Failure::default(),
         })
     }
 
@@ -213,6 +213,12 @@ impl Host {
         self.made.enter(src, dst, number);
         let data = Data { src, dst, number, finite, born, tag: Tag::None, marked: false, counted: false };
         let frame = Frame::data(offer.class, offer.len, data);
+        let there = match place {
+            Place::Fifo => self.fifo_of(offer.class).is_some(),
+            Place::Voq => self.voqs.is_some(),
+            Place::Limiter(at) => self.limiters.at(at).is_some(),
+        };
+        debug_assert!(there, "a frame has no place in {place:?}");
         match place {
             Place::Fifo => self.fifo_of(offer.class).into_iter().for_each(|fifo| fifo.push_back(frame)),
             Place::Voq => self.voqs.iter_mut().for_each(|voqs| voqs.push(dst, frame)),
@@ -390,8 +396,7 @@ impl Host {
 
     /// One of them stops the run.
     pub(super) fn fail(&mut self, who: &str, cause: &str, now: u64) {
-        let (id, now) = (self.id, Time::from_ps(now));
-        self.failure.get_or_insert(format!("{who} at host {id}, {now}: {cause}"));
+        self.failure.note(now, format_args!("{who} at host {}", self.id), cause);
     }
 
     /// The rate at which frames to `dst` may go.
@@ -439,6 +444,7 @@ impl Host {
             events: self.events,
             frames: deliveries.hash,
             control: self.books,
+            failure: self.failure,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::agenda::NEVER;
 use super::frame::{Data, Frame};
+use crate::tx_rate::Clock;
 use cnsim_scheme_api::{LimiterState, Rate, ReactionPoint, Tag, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,12 +16,8 @@ pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 pub(crate) const GAP: u8 = 8;
 
 /// When the next frame may go after one of `len` bytes that went at `last`.
-pub(crate) fn end_of_gap(last: u64, len: u16, rate: Rate) -> u64 {
-    if rate.bps() <= 0.0 {
-        return NEVER;
-    }
-    let gap = f64::from(len) * 8.0 / rate.bps() * 1e12;
-    last.saturating_add(gap.round() as u64)
+fn end_of_gap(last: u64, len: u16, rate: Rate, clock: Clock) -> u64 {
+    clock.gap(len, rate).map_or(NEVER, |gap| last.saturating_add(gap))
 }
 
 /// Must a new frame wait at a limiter in this state?
@@ -46,13 +43,16 @@ pub(crate) struct RateLimiter {
     queue: VecDeque<Frame>,
     /// When the last frame went, and its length.
     last: (u64, u16),
+    /// Of its host.
+    clock: Clock,
 }
 
 impl RateLimiter {
     /// Not engaged.
-    pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState) -> Self {
+    pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState, clock: Clock) -> Self {
         let queue = VecDeque::new();
-        Self { key, object, state, eligible: 0, blocked: false, was_engaged: false, queue, last: (0, 0) }
+        let (eligible, last) = (0, (0, 0));
+        Self { key, object, state, eligible, blocked: false, was_engaged: false, queue, last, clock }
     }
     /// Must a new frame of its flow wait here?
     pub(crate) fn holds(&self) -> bool {
@@ -81,11 +81,11 @@ impl RateLimiter {
     /// A frame goes now: the gap behind it begins.
     pub(crate) fn pace(&mut self, now: u64, len: u16) {
         self.last = (now, len);
-        self.eligible = end_of_gap(now, len, self.state.rate);
+        self.eligible = end_of_gap(now, len, self.state.rate, self.clock);
     }
     /// Computes the gap that runs anew, from the present rate.
     pub(crate) fn retime(&mut self, now: u64) {
-        self.eligible = end_of_gap(self.last.0, self.last.1, self.state.rate).max(now);
+        self.eligible = end_of_gap(self.last.0, self.last.1, self.state.rate, self.clock).max(now);
     }
     /// Writes the flow's tag into a frame that leaves, if it draws so.
     pub(crate) fn tag(&mut self, data: &mut Data, now: u64) {

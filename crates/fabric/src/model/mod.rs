@@ -35,10 +35,9 @@ mod steering;
 mod switch;
 mod voq;
 
-pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Turn};
-pub(crate) use frame::Frame;
+pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn};
+pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 pub(crate) use host::Host;
-pub(crate) use steering::NO_PATH;
 pub(crate) use switch::Switch;
 
 #[cfg(test)]

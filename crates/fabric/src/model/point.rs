@@ -13,8 +13,6 @@ pub(crate) struct Point {
     pub(crate) object: Box<dyn CongestionPoint>,
     /// Gate, ramp, stamp.
     pub(crate) state: PointState,
-    /// Does it look at probes?
-    pub(crate) reads_probes: bool,
     /// Draws of the ramp.
     draws: Stream,
 }
@@ -25,7 +23,6 @@ impl Point {
         let object = scheme.congestion_point(site)?;
         let point = u64::from(site.point.0);
         Some(Self {
-            reads_probes: object.reads_probes(),
             object,
             state: PointState::new(Stream::new(seed, point, Purpose::Point)),
             draws: Stream::new(seed, point | 1 << 33, Purpose::Node),

@@ -62,6 +62,7 @@ impl Transmitter {
     }
     /// Starts a frame that may start.
     pub(crate) fn start(&mut self, frame: Frame, turn: &mut Turn<'_>) {
+        debug_assert!(self.may_start(frame.lane), "a frame starts that may not, and would be lost");
         if let Some(end) = end_of_transmission(turn.now, self.rate(frame.lane), frame.len) {
             turn.plan(end, Kind::End, self.port);
             self.sending = Some(frame);
@@ -69,13 +70,16 @@ impl Transmitter {
     }
     /// The transmission ends: the frame that leaves. The transmitter looks for the next.
     pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> Option<(Link, Frame)> {
+        debug_assert!(self.sending.is_some() && self.link.is_some(), "nothing ends at port {}", self.port);
         let frame = self.sending.take()?;
         self.look(turn);
         Some((self.link?, frame))
     }
     /// XOFF or XON arrives from the far end.
     pub(crate) fn pause(&mut self, pause: Pause, turn: &mut Turn<'_>) {
-        let Some(paused) = self.paused.get_mut(usize::from(pause.class)) else { return };
+        let paused = self.paused.get_mut(usize::from(pause.class));
+        debug_assert!(paused.is_some(), "PAUSE of class {}, which is none", pause.class);
+        let Some(paused) = paused else { return };
         if paused.hear(pause.off, turn.now) {
             self.look(turn);
         }

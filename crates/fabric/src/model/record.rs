@@ -90,6 +90,7 @@ impl Deliveries {
         out.latency = std::mem::take(&mut self.histogram);
         out.completions = std::mem::take(&mut self.completions);
         out.incomplete = self.flows.incomplete();
+        out.missing = self.flows.missing();
         let all = self.per_bin.iter().map(|b| (SeriesKind::Delivered { host: self.host }, b));
         let flow = |&(src, ref bins)| (SeriesKind::Flow { src: NodeId(src), dst: self.host }, bins);
         let bin = self.bin;

@@ -43,9 +43,10 @@ impl Sink {
         if self.plan.reflector_scope == Scope::Host { 0 } else { src }
     }
 
-    /// Does the plan's gate select a frame?
+    /// Does the gate of a frame's reflector, or the plan's where there is none yet, select it?
     fn selects(&mut self, data: &Data) -> bool {
-        match self.plan.reflect {
+        let own = self.reflectors.get(&self.key(data.src)).map(|(_, state)| state.gate);
+        match own.unwrap_or(self.plan.reflect) {
             ReflectGate::Never => false,
             ReflectGate::Marked => data.marked,
             ReflectGate::Unmarked(p) => !data.marked && self.stream.chance(p),
@@ -79,7 +80,7 @@ impl Sink {
         let Some((object, state)) = self.reflectors.get_mut(&key) else { return Ok(actions) };
         state.received += u64::from(len);
         let now = Time::from_ps(turn.now);
-        if state.wakes(now, selected) {
+        if selected && state.listens(now) {
             let view = FrameView {
                 flow,
                 src: NodeId(data.src),
@@ -124,7 +125,7 @@ impl Sink {
         if let Some(mut object) = made {
             let stream =
                 Stream::new(net.seed, u64::from(key) | u64::from(self.host.0) << 32, Purpose::Reflector);
-            let mut state = ReflectorState::new(stream, self.plan.received);
+            let mut state = ReflectorState::new(stream, &self.plan);
             object.start(&mut ReflectorControl::new(Time::from_ps(turn.now), &mut state, actions));
             self.reflectors.insert(key, (object, state));
         }

@@ -78,8 +78,11 @@ impl Source {
         let len = spec.frame.get() as u16;
         let slot = line.time(len).max(1);
         let phase = match spec.phase {
-            Phase::Random => Stream::new(seed, site, Purpose::Phase).below(slot),
-            Phase::Aligned => 0,
+            // A finite flow begins when its list says so.
+            Phase::Random if spec.arrivals != Arrivals::Transfers => {
+                Stream::new(seed, site, Purpose::Phase).below(slot)
+            }
+            Phase::Random | Phase::Aligned => 0,
         };
         let list: Vec<u32> = match &spec.destinations {
             Destinations::Uniform => Vec::new(),

@@ -4,15 +4,12 @@ use super::agenda::{Kind, NEVER, Turn};
 use super::frame::{Body, Control, Frame, Lane, MANAGED, SMALLEST, Says, To};
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
+use crate::check::NO_PATH;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
     Purpose, ReactionPoint, Scope, Slot, SourceSite, Stream, Time,
 };
 use std::collections::VecDeque;
-
-/// Why a limiter of a whole host cannot send a probe.
-pub(crate) const NO_PATH: &str = "it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
-                                  probe; `Scope::Flow` has one";
 
 /// Key of the limiter of frames to `dst`.
 pub(super) fn key_of(scope: Scope, dst: u32) -> u32 {
@@ -127,7 +124,8 @@ impl Host {
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.line_rate, site.mtu, stream);
         let key = key_of(self.plan.limiter_scope, dst);
-        let at = self.limiters.insert(RateLimiter::new(key, object, state));
+        let at =
+            self.limiters.insert(RateLimiter::new(key, object, state, turn.net.clocks[turn.node as usize]));
         self.wake(at, turn, |object, limiter| object.start(limiter));
         Some(at)
     }
@@ -283,9 +281,7 @@ impl Host {
     /// Sends a probe of a flow that has `sent` so many bytes.
     fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, turn: &mut Turn<'_>) {
         if key == WHOLE_HOST {
-            let (id, now) = (self.id, Time::from_ps(turn.now));
-            self.failure.get_or_insert(format!("reaction point at host {id}, {now}: {NO_PATH}"));
-            return;
+            return self.fail("reaction point", NO_PATH, turn.now);
         }
         let dst = key;
         probe.sent_at = Time::from_ps(turn.now);

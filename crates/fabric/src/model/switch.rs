@@ -10,11 +10,10 @@ use super::pause::Signal;
 use super::point::Point;
 use super::port::Transmitter;
 use super::record::Samples;
-use crate::check::{ControlBooks, Hash, Ledger, Stopped, SwitchBooks};
+use crate::check::{ControlBooks, Failure, Hash, Ledger, Stopped, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
-use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointAction, PointControl, PointId,
     Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
@@ -83,7 +82,7 @@ pub(crate) struct Switch {
     events: Hash,
     samples: Hash,
     /// Why the run cannot go on.
-    pub(crate) failure: Option<String>,
+    pub(crate) failure: Failure,
 }
 
 impl Output {
@@ -182,7 +181,7 @@ impl Switch {
             books: ControlBooks::new(net, spec.scheme),
             events: Hash::default(),
             samples: Hash::default(),
-            failure: None,
+            failure: Failure::default(),
             spec: spec.clone(),
         };
         if !switch.recorded.is_empty() {
@@ -191,6 +190,9 @@ impl Switch {
         switch.plan_change(turn);
         for out in 0..switch.outputs.len() {
             switch.wake(out, None, turn, |point, queue, ctl| point.start(queue, ctl));
+            if let Some(point) = &mut switch.outputs[out].point {
+                point.state.run();
+            }
         }
         switch
     }
@@ -358,7 +360,7 @@ impl Switch {
         let Some(change) = self.changes.pop_front() else { return };
         let output = &mut self.outputs[usize::from(change.port)];
         output.service = change.rate;
-        output.port.service = TxRate::new(change.rate);
+        output.port.service = turn.net.switch_clock.tx(change.rate);
         output.port.look(turn);
         self.plan_change(turn);
     }
@@ -427,8 +429,8 @@ impl Switch {
 
     /// A congestion point stops the run.
     fn fail(&mut self, out: usize, cause: &str, now: u64) {
-        let (id, now) = (self.id, Time::from_ps(now));
-        self.failure.get_or_insert(format!("congestion point at node {id} port {out}, {now}: {cause}"));
+        let who = format_args!("congestion point at node {} port {out}", self.id);
+        self.failure.note(now, who, cause);
     }
 
     /// Makes a message, which is ready after the processing delay.
@@ -492,7 +494,7 @@ impl Switch {
     /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
     fn probed(&mut self, out: usize, probe: &mut Probe, control: &Control, turn: &mut Turn<'_>) -> bool {
         let flow = control.flow;
-        let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.reads_probes);
+        let reads = self.outputs[out].point.as_ref().is_some_and(|p| p.state.probes);
         let before = *probe;
         let answered = reads
             && self.wake(out, Some(&before), turn, |point, queue, ctl| {
@@ -559,6 +561,7 @@ impl Switch {
             events: self.events,
             samples: self.samples,
             control: self.books,
+            failure: self.failure,
         }
     }
 

@@ -16,12 +16,12 @@ pub type Make<'a> = &'a dyn Fn() -> Box<dyn Scheme>;
 pub struct Promise {
     /// Smallest rate of a limiter that sends at all.
     pub floor: Rate,
-    /// It may stop a flow (rate zero).
+    /// The scheme may stop a flow, that is, set its rate to zero.
     pub stops: bool,
     /// Flows start below line rate; one that meets no congestion is there after this time, and stays. Zero for schemes
     /// that leave a flow alone.
     pub warms_up: Time,
-    /// Its own messages about a long queue limit a flow.
+    /// The scheme's own messages about a long queue limit a flow.
     pub reacts: bool,
     /// A flow that sends on without feedback is back at line rate within this many bytes, sent in this time.
     pub recovers: Option<(Bytes, Time)>,
@@ -39,9 +39,9 @@ impl Promise {
 pub struct Violation {
     /// Name of the check.
     pub check: &'static str,
-    /// The promise.
+    /// The promise that was broken.
     pub promise: &'static str,
-    /// What happened instead.
+    /// What happened instead of what was promised.
     pub what: String,
 }
 
@@ -56,7 +56,7 @@ impl std::error::Error for Violation {}
 /// One check of the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// Short name.
+    /// A short name by which the check is called.
     pub name: &'static str,
     /// The promise it looks at.
     pub promise: &'static str,

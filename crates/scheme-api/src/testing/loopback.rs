@@ -20,11 +20,11 @@ pub struct Faults {
 /// The three rigs of a scheme joined: frames go through the queue to the destination, messages come back.
 #[derive(Debug)]
 pub struct Loopback {
-    /// The flow.
+    /// The rig of the flow's reaction point.
     pub reaction: ReactionRig,
-    /// The queue.
+    /// The rig of the queue's congestion point; none where the scheme has none.
     pub point: Option<PointRig>,
-    /// The destination.
+    /// The rig of the destination's reflector; none where the scheme has none.
     pub reflector: Option<ReflectorRig>,
     /// Messages delivered so far.
     pub delivered: u64,

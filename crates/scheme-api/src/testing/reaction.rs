@@ -16,7 +16,7 @@ pub struct ReactionRig {
     state: LimiterState,
     now: Time,
     timers: Timers,
-    /// What it counted.
+    /// What the reaction point has counted.
     pub counts: Counts,
     /// All that the reaction point asked for.
     pub actions: Vec<LimiterAction>,
@@ -32,7 +32,7 @@ impl ReactionRig {
         Self::boxed(Box::new(scheme), line, 1)
     }
 
-    /// The same for a boxed scheme, with a seed.
+    /// A rig of a boxed scheme, with a seed of its own.
     pub fn boxed(scheme: Box<dyn Scheme>, line: Rate, seed: u64) -> Self {
         Self {
             counts: Counts::new(scheme.counters()),
@@ -103,7 +103,7 @@ impl ReactionRig {
         }
     }
 
-    /// Delivers a message.
+    /// Delivers a message to the reaction point; the first that engages it builds it.
     pub fn feedback(&mut self, feedback: &Feedback) {
         if self.object.is_none() {
             if !self.scheme.engages(feedback) {
@@ -170,7 +170,7 @@ impl ReactionRig {
         &self.state
     }
 
-    /// Simulated time.
+    /// The rig's present time.
     pub fn now(&self) -> Time {
         self.now
     }

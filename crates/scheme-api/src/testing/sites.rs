@@ -19,7 +19,7 @@ pub struct PointRig {
     marks: Stream,
     len: u64,
     arrived: u64,
-    /// What it counted.
+    /// What the congestion point has counted.
     pub counts: Counts,
     /// All that the congestion point asked for.
     pub actions: Vec<PointAction>,
@@ -52,6 +52,7 @@ impl PointRig {
             failure: None,
         };
         rig.call(|object, queue, ctl| object.start(queue, ctl));
+        rig.state.run();
         Some(rig)
     }
 
@@ -136,12 +137,16 @@ impl PointRig {
         }
     }
 
-    /// A probe of a flow arrives and finds this queue; true when it was answered here. A point that does not read probes is not
-    /// woken.
+    /// The point armed probes in its `start`.
+    pub fn wakes_at_probes(&self) -> bool {
+        self.state.probes
+    }
+
+    /// A probe of a flow arrives and finds this queue; true when it was answered here. A point that has not armed probes is
+    /// not woken.
     pub fn probe(&mut self, probe: &mut Probe, flow: u32, queue: u64) -> bool {
         self.len = queue;
-        self.object.reads_probes()
-            && self.call(|object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
+        self.state.probes && self.call(|object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
     }
 
     /// Lets time pass over a queue that stays as it is; timers expire in order.
@@ -180,13 +185,13 @@ impl PointRig {
 pub struct ReflectorRig {
     /// None where tags are returned without one.
     object: Option<Box<dyn Reflector>>,
-    gate: ReflectGate,
+    /// Draws of the gate.
     draws: Stream,
     started: bool,
     /// Data in the network.
     pub state: ReflectorState,
     now: Time,
-    /// What it counted.
+    /// What the reflector has counted.
     pub counts: Counts,
     /// All that the reflector asked for.
     pub actions: Vec<ReflectorAction>,
@@ -206,10 +211,9 @@ impl ReflectorRig {
         }
         Some(Self {
             object,
-            gate,
             draws: Stream::new(seed, 5, Purpose::Node),
             started: false,
-            state: ReflectorState::new(stream, scheme.plan().received),
+            state: ReflectorState::new(stream, &scheme.plan()),
             now: Time::ZERO,
             counts: Counts::new(scheme.counters()),
             actions: Vec::new(),
@@ -243,9 +247,9 @@ impl ReflectorRig {
         replies
     }
 
-    /// A data frame arrives; yields the messages it causes. The plan's gate and deaf times act as in a host.
+    /// A data frame arrives; yields the messages it causes. Its gate and deaf times act as in a host.
     pub fn frame(&mut self, frame: &FrameView) -> Vec<Feedback> {
-        let fires = match self.gate {
+        let fires = match self.state.gate {
             ReflectGate::Never => false,
             ReflectGate::Marked => frame.marked,
             ReflectGate::Unmarked(p) => !frame.marked && self.draws.chance(p),
@@ -264,7 +268,7 @@ impl ReflectorRig {
         if self.started || fires {
             self.state.received += frame.len.get();
         }
-        if self.state.wakes(self.now, fires) {
+        if fires && self.state.listens(self.now) {
             return self.call(|object, ctl| object.on_frame(frame, ctl));
         }
         Vec::new()
@@ -275,7 +279,7 @@ impl ReflectorRig {
         self.call(|object, ctl| object.on_probe(probe, FlowId(1), ctl))
     }
 
-    /// Lets time pass.
+    /// Lets this much time pass without a frame.
     pub fn wait(&mut self, time: Time) {
         self.now += time;
     }

@@ -47,6 +47,26 @@ choice! {
 }
 
 choice! {
+    /// When a CNP cuts.
+    pub enum CutWhen {
+        /// When it arrives.
+        AtCnp = "at-cnp",
+        /// When the present period of a clock is over, which runs in steps of `cut_period` from the first CNP on.
+        Periodic = "periodic",
+    }
+}
+
+choice! {
+    /// Whose expiries decide the stage.
+    pub enum Stages {
+        /// Those of timer and byte counter.
+        Both = "both",
+        /// Those of the timer alone: fewer than `F` are fast recovery, `F` additive increase, more hyper increase.
+        Timer = "timer",
+    }
+}
+
+choice! {
     /// Whether an expiry counts itself when it looks up its stage.
     pub enum StageTest {
         /// The stage is counted up first.
@@ -83,6 +103,8 @@ params! {
         k_min: Bytes = Bytes::from_kb(5), symbol "K_min", from Bytes::new(0), to Bytes::from_mb(1000);
         /// Queue length at which the ramp ends; every frame is marked above it.
         k_max: Bytes = Bytes::from_kb(200), symbol "K_max", from Bytes::new(0), to Bytes::from_mb(1000);
+        /// Rate of the ports to which `k_min` and `k_max` belong: at another one they grow as the rate does. Off: at all alike.
+        k_rate: Option<Rate> = None, symbol "", from Some(Rate::from_bps(1e4)), to Some(Rate::from_gbps(10_000.0));
         /// Marking probability at the end of the ramp.
         p_max: f64 = 0.01, symbol "P_max", from 0.0, to 1.0;
         /// When the ramp looks at the queue.
@@ -105,8 +127,10 @@ params! {
         gd: f64 = 0.5, symbol "", from 0.0, to 1.0;
         /// Smallest part of the rate that a cut leaves.
         min_dec_fac: f64 = 0.0, symbol "", from 0.0, to 1.0;
-        /// Least time between cuts: earlier CNPs move only alpha. Off for none.
+        /// Least time between cuts: earlier CNPs move only alpha, or wait (`cut_when`). Off for none.
         cut_period: Option<Time> = None, symbol "", from Some(Time::from_ns(1)), to Some(Time::from_s(100));
+        /// When a CNP cuts.
+        cut_when: CutWhen = CutWhen::AtCnp, symbol "";
         /// Rate set by the first CNP before its cut; off for the present rate.
         rate_on_first_cnp: Option<Rate> = None, symbol "", from Some(Rate::from_bps(1e4)), to Some(Rate::from_gbps(10_000.0));
         /// Every cut lowers the target to the rate before it.
@@ -119,6 +143,8 @@ params! {
         byte_reset: Option<Bytes> = Some(Bytes::from_mb(10)), symbol "B", from Some(Bytes::new(64)), to Some(Bytes::from_mb(100_000));
         /// Stages of fast recovery.
         threshold: u32 = 5, symbol "F", from 0, to 1_000_000;
+        /// Whose expiries decide the stage.
+        stages: Stages = Stages::Both, symbol "";
         /// Whether an expiry counts itself.
         stage_test: StageTest = StageTest::After, symbol "";
         /// Additive step of the target.
@@ -135,6 +161,11 @@ params! {
 }
 
 impl DcqcnParams {
+    /// Do cuts come by the clock?
+    pub(super) fn by_clock(&self) -> bool {
+        self.cut_when == CutWhen::Periodic && self.cut_period.is_some()
+    }
+
     /// Keys that were set but have no effect under these settings, with the reason.
     pub fn idle(&self) -> Idle {
         let mut idle = Vec::new();
@@ -156,7 +187,13 @@ impl DcqcnParams {
             "cnp_interval is 0: every marked frame makes a CNP",
         );
         note(self.alpha_update == AlphaUpdate::Periodic, "cut_order", "alpha_update is periodic");
-        if self.byte_reset.is_none() {
+        note(self.by_clock(), "cut_order", "cut_when is periodic: a cut comes after the CNP");
+        note(
+            self.cut_period.is_none(),
+            "cut_when",
+            "cut_period is off: there is no clock, and every CNP cuts",
+        );
+        if self.byte_reset.is_none() && self.stages == Stages::Both {
             // The smaller stage stays 0.
             note(true, "hai_rate", "byte_reset is off: both counters must pass the threshold");
             note(true, "hai_step", "byte_reset is off: both counters must pass the threshold");

@@ -20,8 +20,8 @@ fn close(rate: Rate, gbps: f64) -> bool {
 #[test]
 fn equations_by_hand() {
     let p = DcqcnParams::default();
-    assert_eq!(ramp(&p).probability(102_500), 0.005);
-    assert_eq!((ramp(&p).probability(5_000), ramp(&p).probability(200_001)), (0.0, 1.0));
+    assert_eq!(ramp(&p, LINE).probability(102_500), 0.005);
+    assert_eq!((ramp(&p, LINE).probability(5_000), ramp(&p, LINE).probability(200_001)), (0.0, 1.0));
     assert_eq!((decayed(0.8, 0.5, 0), decayed(0.8, 0.5, 3)), (0.8, 0.1));
     assert_eq!(raised(0.5, 0.25), 0.625);
     assert_eq!(decayed(1.0, 1.0 / 256.0, u64::MAX), 0.0);
@@ -34,11 +34,77 @@ fn equations_by_hand() {
 #[test]
 fn stages_by_hand() {
     let p = DcqcnParams::default();
-    let step = |time, byte| target_step(&p, stage(5, time, byte)).mbps();
+    let step = |time, byte| target_step(&p, stage(Stages::Both, 5, time, byte)).mbps();
     assert_eq!((step(5, 5), step(6, 0), step(0, 6), step(60, 5)), (0.0, 40.0, 40.0, 40.0));
     assert_eq!((step(6, 6), step(8, 7)), (400.0, 800.0));
     let fixed = DcqcnParams { hai_step: HaiStep::Fixed, ..p.clone() };
-    assert_eq!(target_step(&fixed, stage(5, 8, 7)).mbps(), 400.0);
+    assert_eq!(target_step(&fixed, stage(Stages::Both, 5, 8, 7)).mbps(), 400.0);
+}
+
+/// At 100 Gb/s the thresholds of a port of 40 Gb/s are two and a half times as large.
+#[test]
+fn thresholds_grow_with_the_rate() {
+    let p = DcqcnParams { k_rate: Some(LINE), ..DcqcnParams::default() };
+    let at = |gbps| ramp(&p, Rate::from_gbps(gbps));
+    assert_eq!((at(40.0).low, at(40.0).high), (Bytes::from_kb(5), Bytes::from_kb(200)));
+    assert_eq!((at(100.0).low, at(100.0).high), (Bytes::new(12_500), Bytes::from_kb(500)));
+    assert_eq!(at(10.0).high, Bytes::from_kb(50));
+}
+
+/// Expiries of the timer alone: fewer than two are fast recovery, two additive, more hyper; the byte counter says nothing.
+#[test]
+fn stages_of_the_timer() {
+    let p = DcqcnParams { stages: Stages::Timer, ..DcqcnParams::default() };
+    let step = |time, byte| target_step(&p, stage(p.stages, 2, time, byte)).mbps();
+    assert_eq!((step(0, 9), step(1, 0), step(2, 0), step(3, 0), step(5, 7)), (0.0, 0.0, 40.0, 400.0, 1200.0));
+    // As in HPCC's simulator: F = 1, looked up before counting, steps that do not grow.
+    let p = DcqcnParams {
+        stages: Stages::Timer,
+        threshold: 1,
+        stage_test: StageTest::Before,
+        hai_step: HaiStep::Fixed,
+        byte_reset: None,
+        ..p
+    };
+    let mut rig = rig(p);
+    (0..2).for_each(|_| rig.feedback(&Feedback::Cnp));
+    let (mut rate, mut target) = (rig.rate().gbps(), 20.0);
+    for step in [0.0, 0.04, 0.4, 0.4] {
+        rig.wait(Time::from_us(55));
+        target += step;
+        rate = (rate + target) / 2.0;
+        assert!(close(rig.rate(), rate), "{step}: {}", rig.rate());
+    }
+}
+
+/// CNPs at 0, 1 and 9 us, a clock of 4 us, alpha 1 with a period of 1 us and a gain of a half: cuts at 4 and 12 us. Alpha at 4 us:
+/// 0.5 after the first period, which saw none but the CNP that began it; 0.75 after the second, which saw that of 1 us; then 0.375
+/// and 0.1875. At 9 us, after five silent periods, 0.1875 / 32; raised at 10, as a CNP came; two silent periods more until 12.
+#[test]
+fn cuts_by_the_clock() {
+    let mut rig = rig(DcqcnParams {
+        g: 0.5,
+        alpha_period: Time::from_us(1),
+        alpha_update: AlphaUpdate::Periodic,
+        cut_period: Some(Time::from_us(4)),
+        cut_when: CutWhen::Periodic,
+        ..DcqcnParams::default()
+    });
+    rig.feedback(&Feedback::Cnp);
+    assert!(rig.engaged() && rig.rate() == LINE, "nothing is cut yet");
+    rig.wait(Time::from_us(1));
+    rig.feedback(&Feedback::Cnp);
+    rig.wait(Time::from_ps(2_999_999));
+    assert_eq!(rig.rate(), LINE);
+    rig.wait(Time::from_ps(1));
+    let first = 40.0 * (1.0 - 0.1875 / 2.0);
+    assert!(close(rig.rate(), first), "{}", rig.rate());
+    rig.wait(Time::from_us(5));
+    assert!(close(rig.rate(), first), "no CNP waited at 8 us");
+    rig.feedback(&Feedback::Cnp);
+    rig.wait(Time::from_us(3));
+    let alpha = (0.1875 / 32.0 * 0.5 + 0.5) / 4.0;
+    assert!(close(rig.rate(), first * (1.0 - alpha / 2.0)), "{}", rig.rate());
 }
 
 /// 40 -> 20 with alpha 1; five expiries go half-way to 40; the sixth would raise the target above the line.
@@ -187,13 +253,17 @@ fn cnps(spacing: CnpSpacing, frames: &[(u64, bool)]) -> Vec<u64> {
     let scheme = Dcqcn::new(p);
     let mut object = scheme.reflector(&site).unwrap();
     let stream = Stream::new(1, 1, Purpose::Reflector);
-    let mut state = ReflectorState::new(stream, false);
+    let mut state = ReflectorState::new(stream, &scheme.plan());
     let mut said = Vec::new();
     object.start(&mut ReflectorControl::new(Time::ZERO, &mut state, &mut said));
     let mut times = Vec::new();
     for &(at, marked) in frames {
         let now = Time::from_us(at);
-        if !state.wakes(now, marked) {
+        let heard = match state.gate {
+            ReflectGate::Always => true,
+            _ => marked,
+        };
+        if !(heard && state.listens(now)) {
             continue;
         }
         let (len, tag) = (Bytes::new(1500), Tag::None);
@@ -235,7 +305,16 @@ fn cnp_spacing() {
 #[test]
 fn idle_keys() {
     let keys = |p: DcqcnParams| p.idle().iter().map(|i| i.0).collect::<Vec<_>>();
-    assert_eq!(keys(DcqcnParams::default()), ["min_dec_fac", "clamp_tgt_rate_after_time_inc"]);
+    let usual = ["min_dec_fac", "clamp_tgt_rate_after_time_inc", "cut_when"];
+    assert_eq!(keys(DcqcnParams::default()), usual);
+    let clock = DcqcnParams {
+        cut_when: CutWhen::Periodic,
+        cut_period: Some(Time::from_us(4)),
+        stages: Stages::Timer,
+        byte_reset: None,
+        ..DcqcnParams::default()
+    };
+    assert_eq!(keys(clock), ["min_dec_fac", "clamp_tgt_rate_after_time_inc", "cut_order"]);
     let p = DcqcnParams {
         clamp_tgt_rate: false,
         gd: 1.0,
@@ -243,36 +322,40 @@ fn idle_keys() {
         byte_reset: None,
         ..DcqcnParams::default()
     };
-    assert_eq!(keys(p), ["hai_rate", "hai_step"]);
+    assert_eq!(keys(p), ["cut_when", "hai_rate", "hai_step"]);
 }
 
 /// Every reading keeps the promises of the default one.
 #[test]
 fn every_reading_conforms() {
-    for (key, value) in [
-        ("mark_at", "arrival"),
-        ("cnp_interval", "0 s"),
-        ("cnp_spacing", "since-last"),
-        ("cnp_spacing", "windows"),
-        ("cnp_spacing", "window-end"),
-        ("alpha_update", "periodic"),
-        ("cut_order", "alpha-first"),
-        ("initial_alpha", "0"),
-        ("gd", "1"),
-        ("cut_period", "4 us"),
-        ("rate_on_first_cnp", "1 Gb/s"),
-        ("clamp_tgt_rate", "off"),
-        ("byte_reset", "off"),
-        ("stage_test", "before"),
-        ("hai_step", "fixed"),
-        ("release", "at-line-rate"),
+    for readings in [
+        &[("mark_at", "arrival")][..],
+        &[("cnp_interval", "0 s")][..],
+        &[("cnp_spacing", "since-last")][..],
+        &[("cnp_spacing", "windows")][..],
+        &[("cnp_spacing", "window-end")][..],
+        &[("alpha_update", "periodic")][..],
+        &[("cut_order", "alpha-first")][..],
+        &[("initial_alpha", "0")][..],
+        &[("gd", "1")][..],
+        &[("cut_period", "4 us")][..],
+        &[("rate_on_first_cnp", "1 Gb/s")][..],
+        &[("clamp_tgt_rate", "off")][..],
+        &[("byte_reset", "off")][..],
+        &[("stage_test", "before")][..],
+        &[("hai_step", "fixed")][..],
+        &[("release", "at-line-rate")][..],
+        &[("k_rate", "10 Gb/s")][..],
+        &[("stages", "timer")][..],
+        &[("cut_period", "4 us"), ("cut_when", "periodic")][..],
+        &[("cut_period", "4 us"), ("cut_when", "periodic"), ("release", "at-line-rate")][..],
     ] {
         let mut p = DcqcnParams::default();
-        p.set(key, value).unwrap();
+        readings.iter().for_each(|(key, value)| p.set(key, value).unwrap());
         let recovers = Some((Bytes::from_mb(100), Time::from_ms(200)));
         let promise = Promise { floor: Rate::from_mbps(40.0), reacts: true, recovers, ..Promise::default() };
         let broken = conformance(&|| Box::new(Dcqcn::new(p.clone())), promise).err().unwrap_or_default();
-        assert!(broken.is_empty(), "{key} = {value}: {broken:#?}");
+        assert!(broken.is_empty(), "{readings:?}: {broken:#?}");
     }
 }
 
@@ -282,7 +365,7 @@ fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) 
     let mut r = Stream::new(seed, 5, Purpose::Test);
     let mut state = LimiterState::new(LINE, Bytes::new(1500), Stream::new(seed, 1, Purpose::Reaction));
     let mut object = Reaction::new(Arc::new(p.clone()));
-    let (mut timer, mut rates, mut expiries) = (None, Vec::new(), 0);
+    let (mut timers, mut rates, mut expiries) = ([None; 2], Vec::new(), 0);
     for us in 0..60_000 {
         let now = Time::from_us(us);
         let mut actions = Vec::new();
@@ -293,8 +376,12 @@ fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) 
             state.disarm();
             object.on_bytes(&mut Limiter::new(now, &mut state, &mut actions));
         }
-        if timer.is_some_and(|at| at <= now) {
-            timer = restless.then(|| now + p.time_reset);
+        if timers[1].is_some_and(|at| at <= now) {
+            timers[1] = None;
+            object.on_timer(CHECK, &mut Limiter::new(now, &mut state, &mut actions));
+        }
+        if timers[0].is_some_and(|at| at <= now) {
+            timers[0] = restless.then(|| now + p.time_reset);
             expiries += 1;
             object.on_timer(INCREASE, &mut Limiter::new(now, &mut state, &mut actions));
             if restless
@@ -310,8 +397,8 @@ fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) 
             object.on_feedback(&Feedback::Cnp, &mut Limiter::new(now, &mut state, &mut actions));
         }
         for action in actions {
-            if let LimiterAction::StartTimer(_, after) = action {
-                timer = Some(now + after);
+            if let LimiterAction::StartTimer(slot, after) = action {
+                timers[usize::from(slot.0)] = Some(now + after);
             }
         }
         if cnp || state.rate != before {
@@ -331,6 +418,12 @@ fn rest_at_line_rate() {
         DcqcnParams {
             alpha_update: AlphaUpdate::Periodic,
             cut_period: Some(Time::from_us(200)),
+            ..off.clone()
+        },
+        DcqcnParams {
+            stages: Stages::Timer,
+            cut_when: CutWhen::Periodic,
+            cut_period: Some(Time::from_us(8)),
             ..off.clone()
         },
         DcqcnParams { byte_reset: None, initial_alpha: 0.0, cut_order: CutOrder::AlphaFirst, ..p.clone() },

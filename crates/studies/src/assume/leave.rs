@@ -2,7 +2,7 @@
 
 use super::{Scored, ScoredCell};
 
-/// One table left out.
+/// What came of leaving one table out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
     /// Scenario, condition and PAUSE mode.

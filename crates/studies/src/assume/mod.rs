@@ -46,9 +46,9 @@ pub struct Switch {
     pub id: String,
     /// Name of the assumption, or the key.
     pub name: String,
-    /// Dotted path.
+    /// Dotted path of the key that is switched.
     pub key: String,
-    /// Values to try.
+    /// The values to try.
     pub values: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ fn reads(registry: &Registry, scheme: &str, key: &str, value: &str) -> bool {
 /// A combination and the runs it asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// What is set.
+    /// The keys and values that this reading sets.
     pub combination: Combination,
     /// For each case the first of its jobs, one a seed.
     pub runs: Vec<usize>,

@@ -104,7 +104,7 @@ pub struct ScoredCell {
     pub scale: f64,
     /// Distance of each seed, in scales.
     pub each: Vec<f64>,
-    /// Their mean.
+    /// Mean of the cells' distances.
     pub distance: f64,
     /// The published number lies in the pooled prediction interval, or within [`CLOSE`] of the mean.
     pub agrees: bool,
@@ -121,15 +121,15 @@ impl ScoredCell {
 /// A combination with its distance.
 #[derive(Clone, Debug)]
 pub struct Scored {
-    /// What is set.
+    /// The keys and values that this reading sets.
     pub combination: Combination,
-    /// In words.
+    /// The reading in words.
     pub label: String,
-    /// Over its seeds.
+    /// Summary of its distance over the seeds.
     pub distance: Summary,
-    /// Of each seed.
+    /// Its distance in each seed.
     pub each: Vec<f64>,
-    /// Cells that agree.
+    /// Number of cells that agree under this reading.
     pub agree: usize,
     /// All cells, in the same order for every combination.
     pub cells: Vec<ScoredCell>,

@@ -8,15 +8,18 @@
 //! * [`Path::exact_ideal`]: the moment at which the last byte arrives if nobody else sends, store and forward, to the picosecond.
 
 use cnsim_units::{Bytes, Rate, Time};
+use serde::{Deserialize, Serialize};
 
 /// Hops of a flow, from its source to its destination: rate and delay (propagation and processing at the far end) of each link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path {
     /// (rate, delay) of each link in order.
     pub hops: Vec<(Rate, Time)>,
+    /// Transmissions are cut to whole nanoseconds.
+    pub whole_ns: bool,
 }
 
-/// Time to put `bytes` on a link of `rate`.
+/// Time to put `bytes` on a link of `rate`, ps.
 fn transmission(rate: Rate, bytes: u64) -> f64 {
     bytes as f64 * 8.0 / rate.bps() * 1e12
 }
@@ -38,6 +41,12 @@ impl Path {
         Time::from_ns(2 * delay + one_way + all)
     }
 
+    /// Time of a frame on a link, as the network rounds it.
+    fn frame(&self, rate: Rate, bytes: u64) -> f64 {
+        let exact = transmission(rate, bytes).round();
+        if self.whole_ns { (exact / 1e3).floor().max(1.0) * 1e3 } else { exact }
+    }
+
     /// When the last byte arrives if the flow is alone: frames of `payload + header` bytes follow each other over
     /// store-and-forward hops, the last one as short as what is left of the flow (at least `least` bytes on the wire).
     pub fn exact_ideal(&self, bytes: Bytes, payload: u64, header: u64, least: u64) -> Time {
@@ -49,9 +58,9 @@ impl Path {
         // Up to the hop `c`, full frames: one transmission at each hop and all further ones at the slowest so far; then the last.
         let (mut longest, mut sum, mut slowest): (f64, f64, f64) = (0.0, 0.0, 0.0);
         for c in 0..self.hops.len() {
-            let one = transmission(self.hops[c].0, full);
+            let one = self.frame(self.hops[c].0, full);
             (sum, slowest) = (sum + one, slowest.max(one));
-            let tail: f64 = self.hops[c..].iter().map(|h| transmission(h.0, last)).sum();
+            let tail: f64 = self.hops[c..].iter().map(|h| self.frame(h.0, last)).sum();
             let ahead = if frames > 1 { sum + (frames - 2) as f64 * slowest } else { 0.0 };
             longest = longest.max(ahead + tail);
         }
@@ -73,7 +82,7 @@ pub struct Finished {
 impl Finished {
     /// Completion time over ideal time, without a floor.
     pub fn slowdown(&self) -> f64 {
-        self.time.as_secs_f64() / self.ideal.as_secs_f64()
+        self.time.as_ps() as f64 / (self.ideal.as_ps() as f64).max(1.0)
     }
 }
 
@@ -87,10 +96,10 @@ pub enum Bins {
 }
 
 /// Slowdowns of the flows of a group.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Group {
-    /// Smallest and largest flow.
-    pub sizes: (Bytes, Bytes),
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizeGroup {
+    /// Smallest and largest flow, bytes.
+    pub sizes: (u64, u64),
     /// Number of flows.
     pub flows: usize,
     /// Slowdown that 50, 95, 99 and 99.9 % of the flows do not exceed.
@@ -99,7 +108,7 @@ pub struct Group {
     pub mean: f64,
 }
 
-/// The shares of [`Group::slowdown`].
+/// The shares of [`SizeGroup::slowdown`].
 pub const SHARES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 
 /// Value below which a share `p` of sorted values lies: the one at `floor(p * n)`, as the field's scripts take it.
@@ -108,7 +117,7 @@ pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
 }
 
 /// Slowdowns by size, smallest flows first; groups without flows are left out.
-pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<Group> {
+pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<SizeGroup> {
     let mut sorted = flows.to_vec();
     sorted.sort_by_key(|f| (f.bytes, f.time));
     let cuts: Vec<usize> = match bins {
@@ -128,13 +137,13 @@ pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<Group> {
 }
 
 /// All flows of a list, in order of size, as one group; none of an empty one.
-pub fn group(flows: &[Finished]) -> Option<Group> {
-    let sizes = (flows.iter().map(|f| f.bytes).min()?, flows.iter().map(|f| f.bytes).max()?);
+pub fn group(flows: &[Finished]) -> Option<SizeGroup> {
+    let sizes = (flows.iter().map(|f| f.bytes.get()).min()?, flows.iter().map(|f| f.bytes.get()).max()?);
     let mut slowdowns: Vec<f64> = flows.iter().map(Finished::slowdown).collect();
     slowdowns.sort_by(f64::total_cmp);
     let mean = slowdowns.iter().sum::<f64>() / slowdowns.len() as f64;
     let slowdown = SHARES.map(|p| percentile(&slowdowns, p).unwrap_or(0.0));
-    Some(Group { sizes, flows: flows.len(), slowdown, mean })
+    Some(SizeGroup { sizes, flows: flows.len(), slowdown, mean })
 }
 
 /// How many flows took less than their ideal time: more than none says that the ideal is none.
@@ -148,7 +157,7 @@ mod tests {
     use cnsim_scheme_api::{Purpose, Stream};
 
     fn path(rates: &[f64], delay: Time) -> Path {
-        Path { hops: rates.iter().map(|r| (Rate::from_gbps(*r), delay)).collect() }
+        Path { hops: rates.iter().map(|r| (Rate::from_gbps(*r), delay)).collect(), whole_ns: false }
     }
 
     /// Ideal times that the fork wrote into its results (case C: 41>40, 193>202, 298>314; A: 200 MB; B: 500 kB).
@@ -171,7 +180,7 @@ mod tests {
         for _ in 0..2000 {
             let rates: Vec<f64> =
                 (0..1 + r.below(6)).map(|_| [10.0, 25.0, 100.0, 400.0][r.below(4) as usize]).collect();
-            let p = path(&rates, Time::from_ns(500));
+            let p = Path { whole_ns: r.below(2) == 0, ..path(&rates, Time::from_ns(500)) };
             let bytes = 1 + r.below(9000);
             let (payload, header) = (1000, 48);
             let frames = bytes.div_ceil(payload);
@@ -181,7 +190,7 @@ mod tests {
                 for (k, at) in ready.iter_mut().enumerate() {
                     let left = bytes - k as u64 * payload;
                     let len = (left.min(payload) + header).max(64);
-                    free = free.max(*at) + transmission(*rate, len);
+                    free = free.max(*at) + p.frame(*rate, len);
                     *at = free + delay.as_ps() as f64;
                 }
             }
@@ -203,7 +212,7 @@ mod tests {
         let twenty = by_size(&flows, Bins::Equal(20));
         assert_eq!(twenty.len(), 20);
         assert!(twenty.iter().all(|g| g.flows == 50));
-        assert_eq!(twenty[0].sizes, (Bytes::new(100), Bytes::new(5000)));
+        assert_eq!(twenty[0].sizes, (100, 5000));
         assert!((twenty[19].slowdown[0] - 9.76).abs() < 1e-9);
         let decades = by_size(&flows, Bins::Decades);
         assert_eq!(decades.iter().map(|g| g.flows).collect::<Vec<_>>(), [10, 90, 900]);

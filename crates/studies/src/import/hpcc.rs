@@ -112,18 +112,18 @@ pub fn topology(text: &str) -> Result<Fabric, ImportError> {
                 ));
             }
         }
-        fabric.links.push(FabricLink { a: name(a), b: name(b), rate, delay });
+        fabric.links.push(FabricLink { line: at, a: name(a), b: name(b), rate, delay });
     }
     Ok(fabric)
 }
 
-/// Reads flows of the fork; `fabric` knows the hosts. They come in the order of the file, which the fork wants to be that of
+/// Reads flows of the fork; `fabric` knows the hosts, where they are to be looked up. They come in the order of the file, which the fork wants to be that of
 /// their starts.
 ///
 /// # Errors
 /// The first line that is not of the format, fewer flows than announced, a flow to itself, of or to a host that is not there,
 /// of 0 bytes, or that starts before the flow above it.
-pub fn flows(text: &str, fabric: &Fabric) -> Result<Vec<FileFlow>, ImportError> {
+pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, ImportError> {
     let mut lines = lines(text);
     let head = "the first line is the number of flows";
     let Some((at, first)) = lines.next() else { return Err(error(0, "the file is empty", head)) };
@@ -131,7 +131,7 @@ pub fn flows(text: &str, fabric: &Fabric) -> Result<Vec<FileFlow>, ImportError> 
         return Err(error(at, format!("{} words in the first line", first.len()), head));
     }
     let announced = count(at, &first, 0, "the number of flows")?;
-    let hosts: BTreeSet<&str> = fabric.hosts.iter().map(String::as_str).collect();
+    let hosts: BTreeSet<&str> = fabric.iter().flat_map(|f| &f.hosts).map(String::as_str).collect();
     let mut out: Vec<FileFlow> = Vec::new();
     for _ in 0..announced {
         let Some((line, words)) = lines.next() else {
@@ -141,9 +141,7 @@ pub fn flows(text: &str, fabric: &Fabric) -> Result<Vec<FileFlow>, ImportError> 
         let host = |i: usize| -> Result<String, ImportError> {
             let id: u32 = word(line, &words, i, "the number of a host")?;
             let name = format!("H{id}");
-            if hosts.contains(name.as_str()) {
-                return Ok(name);
-            }
+            let Some(fabric) = fabric.filter(|_| !hosts.contains(name.as_str())) else { return Ok(name) };
             let is =
                 if fabric.switches.contains(&format!("S{id}")) { "a switch" } else { "not in the topology" };
             Err(error(line, format!("node {id} is {is}"), "flows lead from host to host"))
@@ -178,12 +176,12 @@ pub fn flows(text: &str, fabric: &Fabric) -> Result<Vec<FileFlow>, ImportError> 
 /// A configuration file of the fork: its lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    entries: Vec<Entry>,
+    entries: Vec<Setting>,
 }
 
 /// A line of a configuration.
 #[derive(Clone, Debug, PartialEq)]
-struct Entry {
+struct Setting {
     line: usize,
     key: String,
     values: Vec<String>,
@@ -200,7 +198,9 @@ pub struct Translated {
     pub flows: String,
     /// When it stops, by the clock of the flow file.
     pub stop: Time,
-    /// Scheme.
+    /// Memory of a switch.
+    pub buffer: Option<Bytes>,
+    /// Name of the scheme that the file asks for.
     pub scheme: String,
     /// What was left out, each with the reason.
     pub notes: Vec<String>,
@@ -225,16 +225,16 @@ impl Config {
                 let key = words[0].to_string();
                 return Err(ImportError { line, key, reason, remedy: remedy.into() });
             }
-            config.entries.push(Entry { line, key: words[0].into(), values });
+            config.entries.push(Setting { line, key: words[0].into(), values });
         }
         Ok(config)
     }
 
-    /// What it comes to.
+    /// What it comes to. `files_given`: topology and flows are those of other files than it names.
     ///
     /// # Errors
     /// A key that cnsim does not know, a value that is none, and whatever it asks for that cnsim has not.
-    pub fn translate(&self) -> Result<Translated, ImportError> {
+    pub fn translate(&self, files_given: bool) -> Result<Translated, ImportError> {
         let mut t = Translated::default();
         for e in &self.entries {
             e.translate(&mut t)?;
@@ -250,7 +250,7 @@ impl Config {
             t.keys.retain(|k| !k.0.starts_with("scheme."));
         }
         for (key, is) in [("TOPOLOGY_FILE", t.topology.is_empty()), ("FLOW_FILE", t.flows.is_empty())] {
-            if is {
+            if is && !files_given {
                 let remedy = format!("name the file: {key} topology.txt");
                 return Err(ImportError { line: 0, key: key.into(), reason: "is missing".into(), remedy });
             }
@@ -264,7 +264,7 @@ impl Config {
     }
 }
 
-impl Entry {
+impl Setting {
     fn error(&self, reason: impl Into<String>, remedy: impl Into<String>) -> ImportError {
         ImportError { line: self.line, key: self.key.clone(), reason: reason.into(), remedy: remedy.into() }
     }
@@ -358,7 +358,13 @@ impl Entry {
                 put("workload.frame", format!("\"{} B\"", payload as u64 + HEADER));
                 put("workload.header", format!("\"{HEADER} B\""));
             }
-            "BUFFER_SIZE" => put("switch.capacity", format!("\"{} MB\"", self.number()?)),
+            "BUFFER_SIZE" => {
+                let mib = self.number()?;
+                if !(0.001..=4000.0).contains(&mib) {
+                    return Err(self.error(format!("{mib} MB"), "allowed: 0.001 to 4000 MB"));
+                }
+                t.buffer = Some(Bytes::new((mib * 1_048_576.0) as u64));
+            }
             "ALPHA_RESUME_INTERVAL" => put("scheme.params.alpha_period", micros(self.number()?)),
             "RATE_DECREASE_INTERVAL" => put("scheme.params.cut_period", micros(self.number()?)),
             "RP_TIMER" => put("scheme.params.time_reset", micros(self.number()?)),
@@ -545,11 +551,11 @@ mod tests {
     fn flows_are_read_up_to_their_count() {
         let fabric = topology(STAR).unwrap();
         let text = "2\n2 1 3 100 200000000 2\n3 1 3 100 5 2.000000034\n3 1 3 100 7 1\n";
-        let read = flows(text, &fabric).unwrap();
+        let read = flows(text, Some(&fabric)).unwrap();
         assert_eq!(read.len(), 2);
         assert_eq!((read[1].src.as_str(), read[1].bytes, read[1].class), ("H3", Bytes::new(5), 3));
         assert_eq!(read[1].start, Time::from_ns(2_000_000_034));
-        let line = |text: &str| flows(text, &fabric).unwrap_err().line;
+        let line = |text: &str| flows(text, Some(&fabric)).unwrap_err().line;
         assert_eq!(line(""), 0);
         assert_eq!(line("x\n"), 1);
         assert_eq!(line("2\n2 1 3 100 5 2\n"), 0);
@@ -572,7 +578,7 @@ mod tests {
         let text = "CC_MODE 1\nTOPOLOGY_FILE mix/fat.txt\nFLOW_FILE mix/flow.txt\nSIMULATOR_STOP_TIME 2.02\n\
                     PACKET_PAYLOAD_SIZE 1000\nRATE_AI 20Mb/s\nLINK_DOWN 0 0 0\nHAS_WIN 0\nENABLE_QCN 1\n\
                     KMIN_MAP 2 100000000000 400 400000000000 1600\n";
-        let t = Config::parse(text).unwrap().translate().unwrap();
+        let t = Config::parse(text).unwrap().translate(false).unwrap();
         assert_eq!((t.topology.as_str(), t.flows.as_str()), ("mix/fat.txt", "mix/flow.txt"));
         assert_eq!((t.stop, t.scheme.as_str()), (Time::from_ms(2020), "dcqcn"));
         let value = |key: &str| t.keys.iter().find(|k| k.0 == key).map(|k| k.1.as_str());
@@ -582,7 +588,7 @@ mod tests {
         assert_eq!(value("scheme.params.k_rate"), Some("\"100 Gb/s\""));
         assert_eq!(value("scheme.params.cut_when"), Some("\"periodic\""));
         let error = |line: &str| {
-            let e = Config::parse(&format!("{text}{line}\n")).and_then(|c| c.translate()).unwrap_err();
+            let e = Config::parse(&format!("{text}{line}\n")).and_then(|c| c.translate(false)).unwrap_err();
             (e.line, e.key, e.reason)
         };
         assert_eq!(error("HAS_WIN 1").0, 11);
@@ -598,7 +604,7 @@ mod tests {
             let (line, key, _) = error(bad);
             assert_eq!((line, key.as_str()), (11, bad.split(' ').next().unwrap()), "{bad}");
         }
-        assert!(Config::parse("CC_MODE 3").unwrap().translate().unwrap_err().reason.contains("HPCC"));
-        assert_eq!(Config::parse("CC_MODE 1").unwrap().translate().unwrap_err().key, "TOPOLOGY_FILE");
+        assert!(Config::parse("CC_MODE 3").unwrap().translate(false).unwrap_err().reason.contains("HPCC"));
+        assert_eq!(Config::parse("CC_MODE 1").unwrap().translate(false).unwrap_err().key, "TOPOLOGY_FILE");
     }
 }

@@ -103,7 +103,7 @@ fn tree(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
     let mut fabric = Fabric { hosts: (0..nodes).map(|h| format!("H{h}")).collect(), ..Fabric::default() };
     let link = |fabric: &mut Fabric, a: String, b: String, tier: &Tier| {
         let (rate, delay) = (Rate::from_gbps(tier.speed as f64), Time::from_ns(tier.link_ns));
-        fabric.links.push(FabricLink { a, b, rate, delay });
+        fabric.links.push(FabricLink { line: tier.line, a, b, rate, delay });
     };
     let tors = pods * tors_a_pod;
     fabric.switches.extend((0..tors).map(|s| format!("T{s}")));
@@ -157,15 +157,15 @@ fn tree(nodes: u64, pod: u64, tiers: &[Tier]) -> Result<Fabric, ImportError> {
     Ok(fabric)
 }
 
-/// Reads a `.cm` file; `fabric` knows the hosts.
+/// Reads a `.cm` file; `fabric` knows the hosts, where they are to be looked up.
 ///
 /// # Errors
 /// The first line that is not of the format, a connection that a trigger starts, one to itself, of 0 bytes, or with a host
 /// that is not there; fewer connections than announced.
-pub fn flows(text: &str, fabric: &Fabric) -> Result<Vec<FileFlow>, ImportError> {
+pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, ImportError> {
     let mut announced: Option<u64> = None;
     let mut out: Vec<FileFlow> = Vec::new();
-    let hosts = fabric.hosts.len() as u64;
+    let hosts = fabric.map_or(u64::MAX, |f| f.hosts.len() as u64);
     for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
         let Some((src, dst)) = words[0].split_once("->") else {
             let value: u64 = super::word(line, &words, 1, "a whole number")?;
@@ -292,7 +292,7 @@ mod tests {
     fn a_connection_matrix() {
         let fabric = topology(&topo(1024, 64, 8, 16)).unwrap();
         let text = "Nodes 1024\nConnections 2\n3->5 id 1 start 2000000 size 2000\n0->1023 start 0.000000 size 7 prio 2\n";
-        let read = flows(text, &fabric).unwrap();
+        let read = flows(text, Some(&fabric)).unwrap();
         assert_eq!((read[0].src.as_str(), read[0].dst.as_str()), ("H0", "H1023"));
         assert_eq!((read[1].start, read[1].bytes), (Time::from_us(2), Bytes::new(2000)));
         for bad in [
@@ -307,10 +307,10 @@ mod tests {
             "x->2 start 0 size 5",
             "trigger id 1 oneshot",
         ] {
-            let e = flows(&format!("Nodes 1024\n{bad}\n"), &fabric).unwrap_err();
+            let e = flows(&format!("Nodes 1024\n{bad}\n"), Some(&fabric)).unwrap_err();
             assert_eq!(e.line, 2, "{bad}: {e}");
         }
-        assert!(flows("Nodes 1024\nConnections 3\n3->5 start 0 size 2\n", &fabric).is_err());
-        assert!(flows("", &fabric).is_err());
+        assert!(flows("Nodes 1024\nConnections 3\n3->5 start 0 size 2\n", Some(&fabric)).is_err());
+        assert!(flows("", Some(&fabric)).is_err());
     }
 }

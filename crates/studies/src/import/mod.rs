@@ -10,6 +10,9 @@
 
 pub mod hpcc;
 pub mod htsim;
+mod scenario;
+
+pub use scenario::{Files, scenario};
 
 use cnsim_units::{Bytes, Rate, Time};
 use std::str::FromStr;
@@ -29,9 +32,11 @@ pub struct Fabric {
 /// A link of a [`Fabric`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FabricLink {
-    /// One end.
+    /// Line of the file that describes it, from 1.
+    pub line: usize,
+    /// Name of the node at one end.
     pub a: String,
-    /// The other end.
+    /// Name of the node at the other end.
     pub b: String,
     /// Rate in each direction.
     pub rate: Rate,
@@ -63,7 +68,7 @@ pub struct ImportError {
     pub line: usize,
     /// Key of a configuration file, empty elsewhere.
     pub key: String,
-    /// What is wrong.
+    /// What is wrong with the file.
     pub reason: String,
     /// What would be right.
     pub remedy: String,

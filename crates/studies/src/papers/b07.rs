@@ -280,7 +280,7 @@ mod tests {
                 });
             }
         }
-        let found = crate::claims::findings(&all);
+        let found = crate::papers::findings(&all);
         found.iter().find(|(c, _)| c.id == id).map_or(Holds::NotRun, |f| f.1.holds)
     }
 

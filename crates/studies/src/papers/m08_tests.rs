@@ -1,7 +1,8 @@
 //! Each claim of M08 must be able to come out yes and no.
 
 use super::*;
-use crate::claims::{Holds, findings};
+use crate::claims::Holds;
+use crate::papers::findings;
 use crate::store::Curve;
 
 fn record(

@@ -11,27 +11,27 @@ mod r07;
 mod synthetic;
 mod z07;
 
-use crate::claims::Claim;
+use crate::claims::{Claim, Finding};
 use crate::store::RunRecord;
 
-/// A study.
+/// A study: what it is, and what it claims.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
-    /// `B07`.
+    /// The study's id, such as `B07`.
     pub id: &'static str,
-    /// Heading.
+    /// Heading of the study's page.
     pub title: &'static str,
     /// Author, title, place, date.
     pub citation: &'static str,
     /// What was asked, in a sentence.
     pub summary: &'static str,
-    /// Its conclusions.
+    /// The conclusions that the study draws.
     pub claims: &'static [Claim],
     /// The assumption suspected when a metric of a run misses the published number, with a sentence.
     pub suspect: fn(&RunRecord, &str) -> &'static str,
 }
 
-/// All studies.
+/// All studies, in the order in which they are listed.
 pub const PAPERS: &[&Paper] =
     &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER, &next::PAPER];
 
@@ -43,4 +43,10 @@ pub fn find(id: &str) -> Option<&'static Paper> {
 /// The assumption suspected when a metric of a run misses the published number.
 pub fn suspect(run: &RunRecord, metric: &str) -> String {
     find(&run.study).map_or_else(String::new, |p| format!("suspected: {}", (p.suspect)(run, metric)))
+}
+
+/// Tests all claims of the studies that were run.
+pub fn findings(records: &[RunRecord]) -> Vec<(&'static Claim, Finding)> {
+    let ran = PAPERS.iter().filter(|p| records.iter().any(|r| r.study == p.id));
+    ran.flat_map(|p| p.claims).map(|c| (c, c.found(records))).collect()
 }

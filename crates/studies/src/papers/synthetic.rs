@@ -1,7 +1,8 @@
 //! Made-up runs, to see every claim come out both ways.
 
-use crate::claims::{Holds, findings};
+use crate::claims::Holds;
 use crate::measure::PortFacts;
+use crate::papers::findings;
 use crate::store::{Curve, RunRecord};
 
 /// A run of a study, with nothing measured yet.

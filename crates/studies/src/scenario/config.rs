@@ -14,9 +14,6 @@ use cnsim_scheme_api::{Configured, Registry};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Keys that name a run and change nothing of it.
-pub const LABELS: [&str; 3] = ["study", "name", "condition"];
-
 /// Writes the configuration of a case.
 pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &Configured) -> Value {
     let mut config = Map::new();

@@ -35,9 +35,9 @@ struct Messages {
 /// What becomes of traffic for which a link has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Excess {
-    /// It travels as far as that link and is lost.
+    /// The traffic travels as far as that link and is lost there.
     Lost,
-    /// Its flow is held back at the source.
+    /// The traffic is held back at its source, flow by flow.
     HeldByFlow,
     /// Everything that its source sends is held back.
     HeldBySource,
@@ -66,7 +66,7 @@ struct Demand {
     /// Mean time at which sources begin, weighted by their bits, s.
     begin: f64,
     /// Finite transfers, in all.
-    transfers: usize,
+    transfers: f64,
     /// Pairs of hosts between which there is traffic.
     flows: f64,
 }
@@ -157,15 +157,15 @@ impl Settings {
                     [] => end.min(whole).saturating_sub(begin).as_secs_f64() / whole.as_secs_f64(),
                     _ => 1.0,
                 };
-                let offered = (self.offered_of(p, Rate::from_bps(line)) * on).min(left);
+                let offered = (self.offered_of(h, p, Rate::from_bps(line)) * on).min(left);
                 left -= offered;
                 if offered <= 0.0 {
                     continue;
                 }
                 d.bits += offered;
-                d.frames += offered / p.bits_of_frames();
+                d.frames += offered / p.bits_of_frames(h);
                 d.begin += offered * begin.min(whole).as_secs_f64();
-                d.transfers += p.transfers().len();
+                d.transfers += p.count(h);
                 let goals: Vec<(usize, f64)> = match (p.goals(), p.transfers()) {
                     (_, [_, ..]) => p.shares_of_transfers(),
                     (Destinations::Fixed(n), _) => vec![(n.0 as usize, 1.0)],
@@ -196,9 +196,9 @@ impl Settings {
     }
 
     /// Rate that a source offers while it is on; that of transfers, over the whole run.
-    fn offered_of(&self, p: &Plan, line: Rate) -> f64 {
+    fn offered_of(&self, host: usize, p: &Plan, line: Rate) -> f64 {
         if p.transfers().is_empty() {
-            return p.offered(line, self.duration).bps();
+            return p.offered(host, line, self.duration).bps();
         }
         let begun = p.transfers().iter().filter(|t| t.start < self.duration);
         let bits: f64 = begun.map(|t| t.bytes.as_f64() * 8.0).sum();
@@ -386,7 +386,7 @@ impl Settings {
             + switches * switches * 8e-8
             + bins * (1.5e-7 + curves * 1.8e-8)
             + changes * 2e-6
-            + demand.transfers as f64 * 3e-6;
+            + demand.transfers * 3e-6;
         let latency = if self.latency { hosts * 4e3 } else { 0.0 };
         let waiting = hosts
             * f64::from(self.fifo + self.backlog).min(demand.frames * self.duration.as_secs_f64() / hosts)
@@ -398,12 +398,12 @@ impl Settings {
             + switches * switches * 2.0
             + bins * (80.0 + curves * 8.0)
             + changes * 150.0
-            + demand.transfers as f64 * 500.0
+            + demand.transfers * 500.0
             + latency
             + waiting
             + messages.waiting;
         let named = self.named.flows.len() + self.named.limiters.len() + self.named.ports.len();
-        let kept = 12e3 + hosts * 400.0 + bins * 8.0 * (6 + named) as f64 + demand.transfers as f64 * 100.0;
+        let kept = 12e3 + hosts * 400.0 + bins * 8.0 * (6 + named) as f64 + demand.transfers * 100.0;
         Estimate { packet_hops, seconds, memory, kept }
     }
 }

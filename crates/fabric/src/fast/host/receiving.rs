@@ -1,15 +1,15 @@
 //! The receiving side of a host: delivery, reflectors, feedback; recording and the end of a run.
 
 use super::{ARRIVED, Calm, Ear, Host, ReflectorSlot, only_marks_wake};
+use crate::check::{HostBooks, Ledger};
 use crate::fast::bodies::{Body, Direct};
 use crate::fast::frame::{Frame, Kind, NEVER};
 use crate::fast::limiter::WHOLE_HOST;
-use crate::fast::switch::Ledger;
 use crate::fast::wires::Wires;
 use crate::net::Net;
-use crate::outcome::{HostOutcome, Series, SeriesKind, latency_bucket};
+use crate::outcome::{Series, SeriesKind, latency_bucket};
 use cnsim_scheme_api::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, Probe, Purpose, ReflectGate, ReflectorAction,
+    Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, ReflectGate, ReflectorAction,
     ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
 };
 
@@ -41,7 +41,7 @@ impl Host {
     #[inline]
     fn told(&mut self, flow: FlowId, feedback: &Feedback, net: &Net) {
         if self.loses() {
-            self.lost += 1;
+            self.books.lost += 1;
         } else if self.feedback_delay > 0 {
             self.deferred.push_back((self.now + self.feedback_delay, ARRIVED, flow, *feedback));
         } else {
@@ -89,16 +89,23 @@ impl Host {
         }
     }
 
-    /// May this frame wake its reflector, by the gate of the reflection or as that hears all?
+    /// May this frame wake its reflector, by the gate of that or of the plan?
     #[inline]
     pub(super) fn selects(&mut self, frame: &Frame) -> bool {
-        let fires = self.fires(frame);
-        fires | (self.all_ears > 0 && self.ears.get(self.reflector_key(u32::from(frame.src))).hears_all)
+        let gate = if self.own_gates > 0 { self.gate_of(frame) } else { self.gate };
+        self.fires(gate, frame)
     }
 
-    /// Does the gate of the reflection select it?
-    fn fires(&mut self, frame: &Frame) -> bool {
-        match self.gate {
+    /// The gate of a frame's reflector.
+    fn gate_of(&self, frame: &Frame) -> ReflectGate {
+        let ear = self.ears.get(self.reflector_key(u32::from(frame.src)));
+        let slot = self.reflectors.get((ear.at as usize).wrapping_sub(1)).filter(|_| ear.own_gate);
+        slot.map_or(self.gate, |s| s.state.gate)
+    }
+
+    /// Does a gate select it?
+    fn fires(&mut self, gate: ReflectGate, frame: &Frame) -> bool {
+        match gate {
             ReflectGate::Never => false,
             ReflectGate::Marked => frame.marked(),
             ReflectGate::Unmarked(p) => !frame.marked() && self.gate_stream.chance(p),
@@ -193,8 +200,7 @@ impl Host {
         match self.records.arrived.take(now, u32::from(frame.src), frame.seq, frame.len) {
             Ok(completion) => self.out.completions.extend(completion),
             Err(cause) => {
-                let now = Time::from_ps(now);
-                self.failure.get_or_insert(format!("receiver at host {}, {now}: {cause}", self.id));
+                self.failure.note(now, format_args!("receiver at host {}", self.id), &cause);
             }
         }
     }
@@ -222,13 +228,16 @@ impl Host {
         if at == 0 {
             let src = NodeId(flow.0 / self.hosts);
             let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
-            let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
-            let Some(object) = made else {
+            let (scheme, plan) = match self.books.scheme {
+                Some(s) => (Some(&net.schemes[s].0), net.schemes[s].1),
+                None => (None, Plan::default()),
+            };
+            let Some(object) = scheme.and_then(|s| s.reflector(&site)) else {
                 self.reflector_actions = actions;
                 return false;
             };
             let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
-            let mut state = ReflectorState::new(stream, self.counts);
+            let mut state = ReflectorState::new(stream, &plan);
             let mut object = object;
             object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
             self.reflectors.push(ReflectorSlot { object, state });
@@ -240,7 +249,7 @@ impl Host {
             }
             if let Some(view) = frame {
                 slot.state.received += view.len.get();
-                if slot.state.wakes(now, true) {
+                if slot.state.listens(now) {
                     let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                     slot.object.on_frame(&view, &mut ctl);
                 }
@@ -250,10 +259,10 @@ impl Host {
                 slot.object.on_probe(&probe, flow, &mut ctl);
             }
             let deaf_until = slot.state.deaf_until.as_ps();
-            let hears_all = slot.state.hears_all;
-            self.all_ears = self.all_ears + u32::from(hears_all) - u32::from(ear.hears_all);
-            self.deaf = self.all_ears == 0 && only_marks_wake(self.gate);
-            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, hears_all };
+            let own_gate = slot.state.gate != self.gate;
+            self.own_gates = self.own_gates + u32::from(own_gate) - u32::from(ear.own_gate);
+            self.deaf = self.own_gates == 0 && only_marks_wake(self.gate);
+            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, own_gate };
         }
         self.reflector_actions = actions;
         !self.reflector_actions.is_empty()
@@ -297,7 +306,7 @@ impl Host {
         wires: &mut Wires,
         say: impl Fn(&mut Self, Frame, &mut Wires),
     ) {
-        self.made_control(feedback.wire_length());
+        self.books.made(self.now, feedback.wire_length().get());
         let to = flow.0 / self.hosts;
         if let Some(at) = net.direct(self.now) {
             return wires.direct.push(Direct { to, at, from: self.id, flow, feedback: *feedback });
@@ -325,15 +334,14 @@ impl Host {
 
     #[inline]
     fn add_one(&mut self, counter: &str) {
-        if let Err(cause) = self.counters.add(counter) {
+        if let Err(cause) = self.books.counters.add(counter) {
             self.reflector_fails(&cause);
         }
     }
 
     #[cold]
     fn reflector_fails(&mut self, cause: &str) {
-        let now = Time::from_ps(self.now);
-        self.failure.get_or_insert(format!("reflector at host {}, {now}: {cause}", self.id));
+        self.failure.note(self.now, format_args!("reflector at host {}", self.id), cause);
     }
 
     /// Carries out what a reflector asked for.
@@ -360,8 +368,8 @@ impl Host {
 
     /// Feedback has arrived for a flow of this host (or for all of them).
     pub(super) fn feedback(&mut self, flow: FlowId, feedback: &Feedback, net: &Net) {
-        let Some(scheme) = self.scheme else {
-            self.ignored += 1;
+        let Some(scheme) = self.books.scheme else {
+            self.books.ignored += 1;
             return;
         };
         let dst = if flow.0 == u32::MAX { WHOLE_HOST } else { flow.0 % self.hosts };
@@ -376,7 +384,7 @@ impl Host {
                 self.events.add(self.now, 0x4000 | u64::from(key) << 20);
                 self.call(at, net, |object, limiter| object.on_message(feedback, limiter));
             }
-            None => self.ignored += 1,
+            None => self.books.ignored += 1,
         }
     }
 
@@ -399,23 +407,46 @@ impl Host {
         }
     }
 
-    /// Ends the run: closes intervals and gives up what was measured.
-    pub(crate) fn finish(&mut self, net: &Net) -> (HostOutcome, Vec<Series>) {
+    /// Ends the run: hands in the books.
+    pub(crate) fn close(mut self, net: &Net) -> HostBooks {
         if self.paused_since != NEVER {
             self.out.paused += Time::from_ps(net.duration.saturating_sub(self.paused_since));
         }
-        let out = &mut self.out;
+        let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
+        if self.records.rates.iter().any(|r| r.1.len() < bins) {
+            self.sample_rates();
+        }
+        let series = self.series(net.record.bin);
+        let mut out = self.out;
         // What was made was generated and found room.
         out.generated = self.made.frames + out.source_discards + self.ahead.len() as u64;
         (out.sent, out.delivered, out.delivered_bits) = (self.sent, self.got.frames, self.delivered_bits);
         out.latency_sum = Time::from_ps(self.latency_sum);
         out.latency_max = Time::from_ps(self.latency_max);
-        self.out.incomplete = self.records.arrived.incomplete();
-        let bin = net.record.bin;
-        let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
-        if self.records.rates.iter().any(|r| r.1.len() < bins) {
-            self.sample_rates();
+        out.incomplete = self.records.arrived.incomplete();
+        out.missing = self.records.arrived.missing();
+        let mut inside = Ledger::default();
+        let queued = self.fifo.iter().chain(self.limiters.all_queued()).chain(&self.sending);
+        let queued = queued.chain(self.voqs.iter().flat_map(|v| v.iter()));
+        queued.filter(|f| f.is_data()).for_each(|f| inside.add(f));
+        HostBooks {
+            outcome: out,
+            series,
+            made: self.made,
+            got: self.got,
+            inside,
+            last_delivery: self.last_delivery,
+            received_from: self.records.matrix,
+            hops: (self.sent + self.control_hops, self.control_hops),
+            events: self.events,
+            frames: self.frames,
+            control: self.books,
+            failure: self.failure,
         }
+    }
+
+    /// What was recorded.
+    fn series(&mut self, bin: Time) -> Vec<Series> {
         let host = NodeId(self.id);
         let per_second =
             |bits: Vec<u64>| bits.into_iter().map(|b| b as f64 / bin.as_secs_f64()).collect::<Vec<f64>>();
@@ -424,30 +455,13 @@ impl Host {
             series.push(Series { kind: SeriesKind::Delivered { host }, bin, values: per_second(b) });
         }
         for (src, b) in std::mem::take(&mut self.records.flow_bins) {
-            series.push(Series {
-                kind: SeriesKind::Flow { src: NodeId(src), dst: host },
-                bin,
-                values: per_second(b),
-            });
+            let kind = SeriesKind::Flow { src: NodeId(src), dst: host };
+            series.push(Series { kind, bin, values: per_second(b) });
         }
         for (dst, values) in std::mem::take(&mut self.records.rates) {
-            series.push(Series {
-                kind: SeriesKind::LimiterRate { src: host, dst: NodeId(dst) },
-                bin,
-                values,
-            });
+            let kind = SeriesKind::LimiterRate { src: host, dst: NodeId(dst) };
+            series.push(Series { kind, bin, values });
         }
-        (std::mem::take(&mut self.out), series)
-    }
-
-    /// Data frames still inside.
-    pub(crate) fn inside(&self, ledger: &mut Ledger) {
-        let queued = self.limiters.all_queued();
-        let virtual_queues = self.voqs.iter().flat_map(|v| v.iter());
-        for f in
-            self.fifo.iter().chain(queued).chain(virtual_queues).chain(&self.sending).filter(|f| f.is_data())
-        {
-            ledger.add(f);
-        }
+        series
     }
 }

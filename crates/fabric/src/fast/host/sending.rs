@@ -1,12 +1,12 @@
 //! The sending side of a host: frames, limiters, the transmitter.
 
 use super::Host;
+use crate::check::NO_PATH;
 use crate::fast::bodies::Body;
-use crate::fast::frame::{Entry, Frame, Kind, NEVER, TO_POINT};
+use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
 use crate::flows::number;
-use crate::model::NO_PATH;
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
@@ -157,11 +157,11 @@ impl Host {
             base_rtt: net.base_rtt(self.id, dst),
             mtu: Bytes::new(u64::from(net.mtu)),
         };
-        let object = net.schemes[self.scheme?].0.reaction_point(&site)?;
+        let object = net.schemes[self.books.scheme?].0.reaction_point(&site)?;
         let key = self.key_of(dst);
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.rate, site.mtu, stream);
-        let at = self.limiters.insert(LimiterSlot::new(key, object, state));
+        let at = self.limiters.insert(LimiterSlot::new(key, object, state, net.clocks[self.id as usize]));
         self.call(at, net, |object, limiter| object.start(limiter));
         Some(at)
     }
@@ -169,8 +169,7 @@ impl Host {
     /// A reaction point has stopped the run.
     #[cold]
     fn reaction_fails(&mut self, now: u64, cause: &str) {
-        let now = Time::from_ps(now);
-        self.failure.get_or_insert(format!("reaction point at host {}, {now}: {cause}", self.id));
+        self.failure.note(now, format_args!("reaction point at host {}", self.id), cause);
     }
 
     /// Calls a reaction point and carries out what it asks for.
@@ -216,7 +215,7 @@ impl Host {
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0),
                 LimiterAction::Probe(probe) => self.probe(probe, key, sent),
                 LimiterAction::Count(name) => {
-                    if let Err(cause) = self.counters.add(&name) {
+                    if let Err(cause) = self.books.counters.add(&name) {
                         self.reaction_fails(now, &cause);
                     }
                 }
@@ -280,7 +279,7 @@ impl Host {
             ProbeTarget::Point(p) if !in_band => p.0 | TO_POINT,
             _ => dst,
         };
-        self.made_control(Bytes::new(64));
+        self.books.made(self.now, u64::from(CONTROL));
         let kind = if in_band { Kind::InBand } else { Kind::Control };
         let ext = self.bodies.put(Body::Probe(flow, probe));
         let mut frame = Frame::control(kind, flow, self.hosts, to, self.now);
@@ -292,12 +291,6 @@ impl Host {
             self.control.push_back(frame);
         }
         self.look();
-    }
-
-    pub(super) fn made_control(&mut self, len: Bytes) {
-        self.control_messages += 1;
-        self.control_bits += len.get() * 8;
-        self.control_at.add(self.now, len.get() * 8);
     }
 
     /// Lets frames of a limiter go that may go; plans the next.

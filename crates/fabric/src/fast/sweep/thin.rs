@@ -105,7 +105,7 @@ impl Switch {
         let at = self.inbox + input as u32;
         let Some(&entry) = wires.head(at) else { return Stored::Not };
         let f = &entry.frame;
-        let out = usize::from(net.pick(self.index, f, &mut self.turn));
+        let out = usize::from(f.output(net, self.index, &mut self.turn));
         if self.ports.get(out).is_some_and(|port| port.launched > 0) {
             self.retire(out, ready);
         }

@@ -1,13 +1,22 @@
 //! Recording at a switch, and the end of a run.
 
 use super::Switch;
-use super::port::{Ledger, Port};
-use crate::check::Stopped;
+use super::port::Port;
+use crate::check::{Ledger, Stopped, SwitchBooks};
 use crate::fast::frame::Ring;
 use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::outcome::{Series, SeriesKind, SwitchOutcome};
 use cnsim_scheme_api::{NodeId, Time};
+
+impl Port {
+    /// What waits there for good, if data does and cannot leave.
+    fn stopped(&self, number: usize) -> Option<Stopped> {
+        let data = self.data.entries().iter().filter(|e| e.frame.is_data());
+        let halted = self.paused() || self.service.stopped();
+        halted.then(|| Stopped::new(number, self.paused(), data.map(|e| e.frame.input)))?
+    }
+}
 
 impl Switch {
     pub(super) fn tick(&mut self, net: &Net, wires: &mut Wires) {
@@ -25,22 +34,49 @@ impl Switch {
         }
     }
 
-    /// Ends the run: closes intervals and gives up what was measured.
-    pub(crate) fn finish(&mut self, net: &Net) -> (SwitchOutcome, Vec<Series>) {
-        let mut out = SwitchOutcome::default();
-        for p in &mut self.ports {
+    /// Data and control frames that have left.
+    pub(crate) fn hops(&self) -> u64 {
+        self.ports.iter().map(|p| p.sent + p.out.control_sent).sum()
+    }
+
+    /// Ends the run: hands in the books.
+    pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
+        let control = self.ports.iter().map(|p| p.out.control_sent + p.sent_in_band()).sum();
+        let hops = (self.hops(), control);
+        let (mut outcome, mut inside) = (SwitchOutcome::default(), Ledger::default());
+        let mut stopped = Vec::new();
+        for (i, p) in self.ports.iter_mut().enumerate() {
+            stopped.extend(p.stopped(i));
             if p.paused() {
                 p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
             }
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
                 (p.sent - p.sent_in_band(), p.sent_bits(), p.queue_max);
             p.out.control_sent += p.sent_in_band();
-            out.ports.push(p.out.clone());
+            outcome.ports.push(p.out.clone());
+            p.data.entries().iter().filter(|e| e.frame.is_data()).for_each(|e| inside.add(&e.frame));
+            // All has been counted: its memory serves for the results.
+            p.data = Ring::default();
         }
-        // All has been counted: its memory serves for the results.
-        self.ports.iter_mut().for_each(|p| p.data = Ring::default());
-        let node = NodeId(self.id);
-        let bins = (net.duration / net.record.bin.as_ps().max(1)) as usize;
+        SwitchBooks {
+            stopped,
+            series: self.series(net),
+            dropped: self.drops,
+            lost: outcome.ports.iter().map(|p| if self.mmu.has_pause() { p.dropped } else { 0 }).collect(),
+            outcome,
+            inside,
+            hops,
+            events: self.events,
+            samples: self.samples,
+            control: self.books,
+            failure: self.failure,
+        }
+    }
+
+    /// What was recorded.
+    fn series(&mut self, net: &Net) -> Vec<Series> {
+        let (node, bin) = (NodeId(self.id), net.record.bin);
+        let bins = (net.duration / bin.as_ps().max(1)) as usize;
         let mut drops_at = std::mem::take(&mut self.drops_at);
         if !self.recorded.is_empty() {
             drops_at.resize(bins, self.drops.frames as f64);
@@ -55,48 +91,13 @@ impl Switch {
             }
             let before = std::iter::once(&0).chain(&sent);
             let bits = sent.iter().zip(before).map(|(to, from)| (to - from) as f64);
-            let rates = bits.map(|b| b / net.record.bin.as_secs_f64()).collect();
-            let bin = net.record.bin;
+            let rates = bits.map(|b| b / bin.as_secs_f64()).collect();
             series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
             series.push(Series { kind: SeriesKind::Sent { node, port }, bin, values: rates });
         }
         if !series.is_empty() {
-            series.push(Series { kind: SeriesKind::Dropped { node }, bin: net.record.bin, values: drops_at });
+            series.push(Series { kind: SeriesKind::Dropped { node }, bin, values: drops_at });
         }
-        (out, series)
-    }
-
-    /// Ports with data that cannot leave.
-    pub(crate) fn stopped(&self) -> Vec<Stopped> {
-        let halted = |p: &Port| p.paused() || p.service.stopped();
-        let ports = self.ports.iter().enumerate().filter(|(_, p)| halted(p));
-        ports
-            .filter_map(|(i, p)| {
-                let data = p.data.entries().iter().filter(|e| e.frame.is_data());
-                Stopped::new(i, p.paused(), data.map(|e| e.frame.input))
-            })
-            .collect()
-    }
-
-    /// Index of its scheme.
-    pub(crate) fn scheme(&self) -> Option<usize> {
-        self.scheme
-    }
-
-    /// Data and control frames that have left.
-    pub(crate) fn hops(&self) -> u64 {
-        self.ports.iter().map(|p| p.sent + p.out.control_sent).sum()
-    }
-
-    /// Of these, control frames.
-    pub(crate) fn control_hops(&self) -> u64 {
-        self.ports.iter().map(|p| p.out.control_sent + p.sent_in_band()).sum()
-    }
-
-    /// Data frames still inside.
-    pub(crate) fn inside(&self, ledger: &mut Ledger) {
-        for e in self.ports.iter().flat_map(|p| p.data.entries()).filter(|e| e.frame.is_data()) {
-            ledger.add(&e.frame);
-        }
+        series
     }
 }

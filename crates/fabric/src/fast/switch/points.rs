@@ -63,8 +63,8 @@ impl Switch {
     /// A congestion point has stopped the run.
     #[cold]
     fn fails(&mut self, p: usize, cause: &str) {
-        let now = Time::from_ps(self.now);
-        self.failure.get_or_insert(format!("congestion point at node {} port {p}, {now}: {cause}", self.id));
+        let who = format_args!("congestion point at node {} port {p}", self.id);
+        self.failure.note(self.now, who, cause);
     }
 
     /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `apart`:
@@ -130,7 +130,7 @@ impl Switch {
                 PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
                 PointAction::Answer => answer = probe.is_some(),
                 PointAction::Count(name) => {
-                    if let Err(cause) = self.counters.add(&name) {
+                    if let Err(cause) = self.books.counters.add(&name) {
                         self.fails(p, &cause);
                     }
                 }
@@ -146,11 +146,8 @@ impl Switch {
         answer
     }
 
-    pub(super) fn made(&mut self, feedback: &Feedback) {
-        self.control_messages += 1;
-        let bits = feedback.wire_length().get() * 8;
-        self.control_bits += bits;
-        self.control_at.add(self.now, bits);
+    fn made(&mut self, feedback: &Feedback) {
+        self.books.made(self.now, feedback.wire_length().get());
     }
 
     /// An own message is ready: send it on its way.
@@ -248,7 +245,7 @@ impl Switch {
             self.touch(out, self.now, wires);
             self.count_cells(out, frame.len);
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
-                self.control_discarded += 1;
+                self.books.discarded += 1;
                 return if frame.has_body() {
                     wires.bodies.release(frame.ext)
                 };

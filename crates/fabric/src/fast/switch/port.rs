@@ -1,4 +1,4 @@
-//! An output port of a switch, and the sums of the conservation law.
+//! An output port of a switch.
 
 use super::ahead::Apart;
 use super::marking::Draws;
@@ -149,24 +149,5 @@ impl Port {
     pub(crate) fn settle_special(&mut self, busy: bool) {
         self.special = busy || self.is_stopped();
         self.mixed = self.stamp.is_some() || !self.control.is_empty();
-    }
-}
-
-/// Sums for the conservation law: frames and their identities.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ledger {
-    pub(crate) frames: u64,
-    pub(crate) identity: u64,
-}
-
-impl Ledger {
-    #[inline]
-    pub(crate) fn add(&mut self, f: &Frame) {
-        self.frames += 1;
-        self.identity = self.identity.wrapping_add(f.identity());
-    }
-    pub(crate) fn merge(&mut self, o: &Ledger) {
-        self.frames += o.frames;
-        self.identity = self.identity.wrapping_add(o.identity);
     }
 }

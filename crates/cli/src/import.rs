@@ -1,0 +1,72 @@
+//! `cnsim import`, and `cnsim run --hpcc`: files of other simulators as scenarios.
+
+use crate::{Done, Failure};
+use clap::Args;
+use cnsim_scheme_api::Registry;
+use cnsim_studies::import::{Files, scenario};
+use cnsim_studies::scenario::Scenario;
+use std::path::PathBuf;
+
+/// Which files. Forms are known by names: htsim's end in .topo and .cm, others are the HPCC fork's or SimAI's.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct ForeignArgs {
+    /// Configuration of the HPCC fork of ns-3.
+    #[arg(long, value_name = "CONFIG")]
+    pub(crate) hpcc: Option<PathBuf>,
+    /// Topology file, in place of the one that the configuration names.
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// Flow file, in place of the one that the configuration names.
+    #[arg(long, value_name = "FILE")]
+    flows: Option<PathBuf>,
+}
+
+impl ForeignArgs {
+    /// Is there any?
+    pub(crate) fn any(&self) -> bool {
+        self.hpcc.is_some() || self.topology.is_some() || self.flows.is_some()
+    }
+
+    /// As they are written on the command line.
+    pub(crate) fn command(&self) -> String {
+        let named = [("--hpcc", &self.hpcc), ("--topology", &self.topology), ("--flows", &self.flows)];
+        let words = named.iter().filter_map(|(o, f)| Some(format!("{o} {}", f.as_ref()?.display())));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    fn text(&self) -> Result<String, Failure> {
+        let (hpcc, topology, flows) = (self.hpcc.clone(), self.topology.clone(), self.flows.clone());
+        Ok(scenario(&Files { hpcc, topology, flows })?)
+    }
+
+    /// The scenario that they describe.
+    pub(crate) fn scenario(
+        &self,
+        registry: &Registry,
+        sets: &[(String, String)],
+        schemes: &[&str],
+    ) -> Result<Scenario, Failure> {
+        let file = self.hpcc.as_ref().or(self.topology.as_ref());
+        let name = file.map_or_else(String::new, |p| p.display().to_string());
+        Ok(Scenario::parse_in(registry, &name, &self.text()?, sets, schemes)?)
+    }
+}
+
+/// Arguments of `cnsim import`.
+#[derive(Args, Debug)]
+pub(crate) struct ImportArgs {
+    #[command(flatten)]
+    files: ForeignArgs,
+}
+
+pub(crate) fn import(args: &ImportArgs, registry: &Registry) -> Done {
+    if !args.files.any() {
+        return Err(Failure::input(
+            "nothing to import\n  help: name a configuration by --hpcc, or files by --topology and --flows",
+        ));
+    }
+    // Only what can be run is written.
+    args.files.scenario(registry, &[], &[])?;
+    print!("{}", args.files.text()?);
+    Ok(())
+}

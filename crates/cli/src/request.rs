@@ -1,0 +1,123 @@
+//! What is asked for on a command line: files or names, cases, schemes, metrics, seeds and threads; and what is refused as too
+//! much.
+
+use crate::{Done, Failure};
+use cnsim_scheme_api::Registry;
+use cnsim_studies::keys::MAX_SEEDS;
+use cnsim_studies::metrics::{self, METRICS, Metric};
+use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::settings::Estimate;
+use cnsim_studies::study::Job;
+
+/// Is this meant as a file, not as a name?
+pub(crate) fn is_file(name: &str) -> bool {
+    name == "-" || name.ends_with(".toml") || std::path::Path::new(name).is_file()
+}
+
+/// Seconds of CPU and bytes beyond which a request needs --force.
+pub(crate) const HUGE_SECONDS: f64 = 4.0 * 3600.0;
+
+pub(crate) const HUGE_BYTES: f64 = 8e9;
+
+/// Packet-hops a CPU-second assumed by estimates.
+pub(crate) const ASSUMED_SPEED: f64 = 12e6;
+
+pub(crate) fn refuse_no_seeds(seeds: u64) -> Done {
+    match seeds {
+        0 => Err(Failure::input("--seeds 0 runs nothing; use at least 1 (2 for intervals)")),
+        n if n > MAX_SEEDS => {
+            Err(Failure::input(format!("--seeds {n} is out of range\n  help: 1 to {MAX_SEEDS}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Number of threads asked for, or all cores.
+pub(crate) fn threads(asked: usize) -> usize {
+    if asked > 0 { asked.min(256) } else { std::thread::available_parallelism().map_or(1, usize::from) }
+}
+
+/// What each run will cost; those of a case alike.
+fn estimates(jobs: &[Job]) -> Vec<Estimate> {
+    let mut all: Vec<Estimate> = Vec::new();
+    for (i, job) in jobs.iter().enumerate() {
+        let same = i > 0 && jobs[i - 1].ready.config == job.ready.config;
+        all.push(if same { all[i - 1] } else { job.ready.estimate() });
+    }
+    all
+}
+
+/// Refuses what would take hours or fill the memory.
+pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
+    let all = estimates(jobs);
+    let hops: f64 = all.iter().map(|e| e.packet_hops).sum();
+    let most = all.iter().map(|e| e.memory).fold(0.0, f64::max);
+    // A run on each core at a time, and what stays of each until all are finished.
+    let memory = most * threads(0).min(jobs.len()) as f64 + all.iter().map(|e| e.kept).sum::<f64>();
+    let seconds: f64 = all.iter().map(|e| e.seconds).sum();
+    if !force && (seconds > HUGE_SECONDS || memory > HUGE_BYTES) {
+        return Err(Failure::input(format!(
+            "this is huge: about {hops:.1e} packet-hops, {:.1} CPU-hours, {:.1} GB of memory\n  help: shorten run.duration, use fewer hosts or seeds, or insist with --force",
+            seconds / 3600.0,
+            memory / 1e9
+        )));
+    }
+    Ok(())
+}
+
+/// Runs beyond which a request needs --force.
+const MANY: usize = 10_000;
+
+/// Refuses more runs than anyone wants by mistake.
+pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
+    if !force && jobs.len() > MANY {
+        return Err(Failure::input(format!(
+            "this is huge: {} runs\n  help: use fewer values, schemes or seeds, or insist with --force",
+            jobs.len()
+        )));
+    }
+    refuse_huge(jobs, force)
+}
+
+/// Metrics by their names.
+pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
+    let one = |name: &String| {
+        metrics::find(name.trim()).ok_or_else(|| {
+            let near = cnsim_studies::text::nearest(name, METRICS.iter().map(|m| m.id));
+            let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+            Failure::input(format!(
+                "there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"
+            ))
+        })
+    };
+    names.iter().map(one).collect()
+}
+
+/// The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.
+pub(crate) fn first_case<'a>(cases: &'a [Case], scheme: Option<&str>) -> Result<&'a Case, Failure> {
+    let first = cases.iter().find(|c| scheme.is_none_or(|s| s == c.scheme)).or(cases.first());
+    first.ok_or_else(|| Failure::input("the scenario has no case\n  help: give its matrix a scheme"))
+}
+
+/// The case of a condition as it is written on the command line; `example` shows how another is written.
+pub(crate) fn condition_of(
+    scenario: &Scenario,
+    text: &str,
+    pause: Option<&str>,
+    scheme: Option<&str>,
+    example: &Case,
+) -> Result<Case, Failure> {
+    scenario.case_named(text, pause, scheme).ok_or_else(|| {
+        Failure::input(format!(
+            "the condition `{text}` does not fit this scenario's templates\n  help: write for example \"{}\"",
+            example.condition
+        ))
+    })
+}
+
+/// The error for a scheme that does not exist.
+pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
+    let near = cnsim_studies::text::nearest(name, registry.names());
+    let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+    Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
+}

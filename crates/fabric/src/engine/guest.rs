@@ -1,0 +1,228 @@
+//! A node that runs the model's way among nodes that run the fast way, as these do not know its settings.
+//!
+//! Nodes meet over links alone, so it is a list of events of its own, run as far as its turn goes, that takes frames from the wires
+//! of the others and puts frames there. The bits are those of the oracle: it *is* a node of the oracle.
+
+use super::node::{Books, Node};
+use crate::check::{Failure, Ledger};
+use crate::fast::bodies::{self, Bodies, Direct};
+use crate::fast::frame as packed;
+use crate::fast::frame::{BROADCAST, Entry, TO_POINT};
+use crate::fast::wires::Wires;
+use crate::model::{Agenda, Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, Sent, To, Told};
+use crate::net::Net;
+use crate::spec::{Arrivals, BufferSpec, Destinations, Organisation, RunSpec};
+use crate::{Options, RunError};
+use cnsim_scheme_api::{FlowId, NodeId, PointId, ProbeTarget};
+use std::collections::BTreeMap;
+
+/// The node, with the events to come and its place among those of its worker.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    pub(super) id: u32,
+    node: Node,
+    agenda: Agenda,
+    /// Number of its first receiving port at the worker, and how many it has.
+    inboxes: std::ops::Range<u32>,
+    /// Of its links: number of the receiving port in the network -> at the worker, as others of the worker have it.
+    pub(super) peers: BTreeMap<u32, u32>,
+}
+
+impl Guest {
+    /// Builds it; its receiving ports at the worker are these.
+    pub(super) fn new(
+        net: &Net,
+        spec: &RunSpec,
+        id: u32,
+        inboxes: std::ops::Range<u32>,
+    ) -> Result<Self, RunError> {
+        let mut agenda = Agenda::default();
+        let node = Node::new(net, spec, id, &mut agenda)?;
+        let ports = net.ports[id as usize] as usize..net.ports[id as usize + 1] as usize;
+        let peers = net.links[ports].iter().flatten().map(|l| (l.peer, l.peer)).collect();
+        Ok(Self { id, node, agenda, inboxes, peers })
+    }
+
+    /// Runs it up to `end` (exclusive).
+    pub(super) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        for (port, inbox) in self.inboxes.clone().enumerate() {
+            while wires.head(inbox).is_some_and(|e| e.ready < end)
+                && let Some(Entry { ready, frame }) = wires.pop(inbox)
+            {
+                let frame = unpack(&frame, net.hosts, &mut wires.bodies);
+                debug_assert!(frame.is_some(), "a control frame without content");
+                if let Some(frame) = frame {
+                    self.node.await_frame(port, ready, frame, &mut self.agenda);
+                }
+            }
+        }
+        while let Some(event) = self.agenda.next_before(end) {
+            let out = self.node.carry_out(event, net, &mut self.agenda);
+            for Sent { port, at, frame, .. } in out.sent {
+                let peer = self.peers.get(&port);
+                debug_assert!(peer.is_some(), "no link of node {} leads to port {port}", self.id);
+                let (frame, body) = pack(&frame, net.hosts, event.time);
+                peer.into_iter().for_each(|&p| wires.push(p, Entry { ready: at, frame }, body));
+            }
+            for Told { to, at, from, flow, feedback } in out.told {
+                wires.direct.push(Direct { to: to.unwrap_or(BROADCAST), at, from, flow, feedback });
+            }
+        }
+    }
+
+    /// Feedback that takes no link is on its way, perhaps to this node.
+    pub(super) fn hear(&mut self, d: &Direct, net: &Net) {
+        if d.to == self.id || d.to == BROADCAST {
+            let told = Told { to: Some(self.id), at: d.at, from: d.from, flow: d.flow, feedback: d.feedback };
+            self.node.await_feedback(&told, net, &mut self.agenda);
+        }
+    }
+
+    pub(super) fn hops(&self) -> u64 {
+        self.node.hops()
+    }
+    pub(super) fn failure(&self) -> &Failure {
+        self.node.failure()
+    }
+    pub(super) fn close(self, net: &Net, on_wires: &mut Ledger) -> Books {
+        self.node.close(net, on_wires)
+    }
+}
+
+/// A frame as the model has it, from the wires of the fast engine; the body of a control frame is taken. None if that is not there.
+fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
+    use packed::Kind;
+    let kind = f.kind();
+    let frame = match kind {
+        Kind::Xoff | Kind::Xon => Frame::pause(Pause { off: kind == Kind::Xoff, class: f.class() }),
+        Kind::Data => {
+            let data = Data {
+                src: u32::from(f.src),
+                dst: u32::from(f.dst),
+                number: f.seq,
+                finite: f.is_finite(),
+                born: f.born(),
+                tag: f.tag(),
+                marked: f.marked(),
+                counted: f.counted(),
+            };
+            Frame::data(f.class(), f.len, data)
+        }
+        Kind::Control | Kind::InBand => {
+            let to = match f.to() {
+                BROADCAST => To::Everyone,
+                to if to & TO_POINT != 0 => To::Point(PointId(to & !TO_POINT)),
+                to => To::Host(to),
+            };
+            let (flow, says) = match f.said() {
+                Some(feedback) => (FlowId(f.flow(hosts)), Says::Feedback(feedback)),
+                None => match bodies.take(f.ext)? {
+                    bodies::Body::Feedback(flow, feedback) => (flow, Says::Feedback(feedback)),
+                    bodies::Body::Probe(flow, probe) => (flow, Says::Probe(probe)),
+                },
+            };
+            let lane = if kind == Kind::Control { Lane::Control } else { MANAGED };
+            Frame::control(lane, Control { flow, to, says })
+        }
+    };
+    Some(frame)
+}
+
+/// The same the other way, for a frame that is sent now.
+fn pack(frame: &Frame, hosts: u32, now: u64) -> (packed::Frame, Option<bodies::Body>) {
+    use packed::Kind;
+    match &frame.body {
+        Body::Pause(pause) => {
+            let mut f = packed::Frame::pause(if pause.off { Kind::Xoff } else { Kind::Xon });
+            f.set_class(pause.class);
+            (f, None)
+        }
+        Body::Data(d) => {
+            let mut f = packed::Frame::data(d.src, d.dst, d.number, frame.len, d.born);
+            f.set_tag(d.tag);
+            f.set_marked(d.marked);
+            if d.finite {
+                f.set_finite();
+            }
+            if d.counted {
+                f.set_counted();
+            }
+            if let Lane::Data(class @ 1..) = frame.lane {
+                f.set_class(class);
+            }
+            (f, None)
+        }
+        Body::Control(Control { flow, to, says }) => {
+            let kind = if frame.lane == Lane::Control { Kind::Control } else { Kind::InBand };
+            let to = match to {
+                To::Everyone => BROADCAST,
+                To::Point(point) => point.0 | TO_POINT,
+                To::Host(host) => *host,
+            };
+            let mut f = packed::Frame::control(kind, *flow, hosts, to, now);
+            let body = match says {
+                Says::Feedback(feedback) if f.say(*flow, hosts, feedback) => None,
+                Says::Feedback(feedback) => Some(bodies::Body::Feedback(*flow, *feedback)),
+                Says::Probe(probe) => {
+                    f.set_probe(matches!(probe.target, ProbeTarget::Point(_)));
+                    Some(bodies::Body::Probe(*flow, *probe))
+                }
+            };
+            (f, body)
+        }
+    }
+}
+
+/// Which nodes run the model's way, and why.
+pub(super) fn by_model(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Option<(Vec<NodeId>, String)> {
+    let mut all = vec![false; net.ports.len() - 1];
+    let mut why = Vec::new();
+    if net.classes.len() > 1 && meet_later_classes(net, spec, &mut all) {
+        why.push(format!("the fast way knows one class of data, and {} are sent", net.classes.len()));
+    }
+    if !options.by_model.is_empty() {
+        for node in options.by_model {
+            all.get_mut(node.0 as usize).into_iter().for_each(|slow| *slow = true);
+        }
+        why.push("it was asked for".to_string());
+    }
+    let nodes: Vec<NodeId> = (0u32..).zip(&all).filter(|n| *n.1).map(|n| NodeId(n.0)).collect();
+    (!nodes.is_empty()).then(|| (nodes, why.join("; ")))
+}
+
+/// Which nodes frames of later classes come by, or their PAUSE; false if there are none.
+fn meet_later_classes(net: &Net, spec: &RunSpec, meets: &mut [bool]) -> bool {
+    let hosts = net.hosts as usize;
+    let mut routes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (src, host) in spec.hosts.iter().enumerate() {
+        for source in host.sources.iter().filter(|s| s.class > 0) {
+            let to: Vec<NodeId> = match (&source.destinations, source.arrivals) {
+                (_, Arrivals::Transfers) => source.transfers.iter().map(|t| t.dst).collect(),
+                (Destinations::Fixed(dst), _) => vec![*dst],
+                (Destinations::Among(list), _) if list.iter().any(|n| n.0 as usize != src) => list.clone(),
+                (Destinations::Uniform | Destinations::Among(_), _) => (0..net.hosts).map(NodeId).collect(),
+            };
+            for dst in to.into_iter().map(|n| n.0 as usize).filter(|&dst| dst != src && dst < hosts) {
+                (meets[src], meets[dst]) = (true, true);
+                routes.entry(net.edge_of(dst)).or_default().push(net.edge_of(src));
+            }
+        }
+    }
+    for (&to, from) in &mut routes {
+        from.sort_unstable();
+        from.dedup();
+        net.mark_paths(from, to, &mut meets[hosts..]);
+    }
+    // Where all of a class's memory is one domain of PAUSE, all neighbours hear of it. What they are sent stays that of the first.
+    if net.classes.iter().skip(1).any(|c| c.pause) {
+        let tells_all = |b: &BufferSpec| {
+            b.pause.is_some_and(|p| p.global || b.organisation == Organisation::SharedOutput)
+        };
+        let passed: Vec<usize> = (0..spec.switches.len()).filter(|s| meets[hosts + s]).collect();
+        for s in passed.into_iter().filter(|&s| tells_all(&spec.switches[s].buffer)) {
+            let ports = net.ports[hosts + s] as usize..net.ports[hosts + s + 1] as usize;
+            net.links[ports].iter().flatten().for_each(|l| meets[l.peer_node as usize] = true);
+        }
+    }
+    !routes.is_empty()
+}

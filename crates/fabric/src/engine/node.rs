@@ -1,0 +1,118 @@
+//! A node that runs the model's way: its events, one at a time, and what is on its way to it.
+
+use crate::RunError;
+use crate::check::{Failure, HostBooks, Ledger, SwitchBooks};
+use crate::model::{Agenda, Event, Frame, Host, Kind, Outbox, Sent, Switch, Told, Turn};
+use crate::net::Net;
+use crate::spec::RunSpec;
+use std::collections::VecDeque;
+
+#[derive(Debug)]
+enum Laws {
+    Host(Box<Host>),
+    Switch(Box<Switch>),
+}
+
+/// A host or a switch, with its receiving ports.
+#[derive(Debug)]
+pub(super) struct Node {
+    id: u32,
+    laws: Laws,
+    /// By port: frames on their way to it, by time and kind of arrival; a PAUSE over the wire overtakes.
+    wires: Vec<VecDeque<(u64, Kind, Frame)>>,
+}
+
+/// What a node hands in at the run's end.
+pub(super) enum Books {
+    Host(HostBooks),
+    Switch(SwitchBooks),
+}
+
+impl Node {
+    /// Builds a node; its first events are planned.
+    pub(super) fn new(net: &Net, spec: &RunSpec, id: u32, agenda: &mut Agenda) -> Result<Self, RunError> {
+        let mut out = Outbox::default();
+        let mut turn = Turn { now: 0, node: id, net, agenda, out: &mut out };
+        let laws = match (id as usize).checked_sub(spec.hosts.len()) {
+            None => Host::new(&spec.hosts[id as usize], &mut turn)
+                .map(|host| Laws::Host(Box::new(host)))
+                .ok_or_else(|| RunError::Spec(format!("host {id} has no link")))?,
+            Some(s) => Laws::Switch(Box::new(Switch::new(&spec.switches[s], &spec.changes, &mut turn))),
+        };
+        let ports = net.ports[id as usize + 1] - net.ports[id as usize];
+        Ok(Self { id, laws, wires: vec![VecDeque::new(); ports as usize] })
+    }
+
+    /// A frame is on its way to a port, where it counts `at` a time.
+    pub(super) fn await_frame(&mut self, port: usize, at: u64, frame: Frame, agenda: &mut Agenda) {
+        debug_assert!(port < self.wires.len(), "node {} has no port {port}", self.id);
+        let Some(wire) = self.wires.get_mut(port) else { return };
+        let kind = frame.arrival();
+        let place = wire.partition_point(|w| (w.0, w.1) <= (at, kind));
+        wire.insert(place, (at, kind, frame));
+        agenda.plan(Event { time: at, kind, node: self.id, index: port as u64 });
+    }
+
+    /// Feedback that takes no link is on its way to it.
+    pub(super) fn await_feedback(&mut self, told: &Told, net: &Net, agenda: &mut Agenda) {
+        debug_assert!(matches!(self.laws, Laws::Host(_)), "feedback to node {}, a switch", self.id);
+        let Laws::Host(host) = &mut self.laws else { return };
+        let mut out = Outbox::default();
+        let mut turn = Turn { now: 0, node: self.id, net, agenda, out: &mut out };
+        host.expect(told.at, told.from, told.flow, told.feedback, &mut turn);
+    }
+
+    /// Carries out one of its events: what it has put out.
+    pub(super) fn carry_out(&mut self, event: Event, net: &Net, agenda: &mut Agenda) -> Outbox {
+        let mut out = Outbox::default();
+        let mut turn = Turn { now: event.time, node: self.id, net, agenda, out: &mut out };
+        // Kinds of arrivals are those of the ports; other events of these kinds have an index beyond.
+        let mut frame = None;
+        if matches!(event.kind, Kind::Pause | Kind::Control | Kind::Data)
+            && let Some(wire) = self.wires.get_mut(event.index as usize)
+        {
+            frame = wire.pop_front().map(|(.., frame)| frame);
+            debug_assert!(frame.is_some(), "an arrival without a frame");
+            if let Some(&(at, kind, _)) = wire.front() {
+                turn.plan(at, kind, event.index);
+            }
+        }
+        match (&mut self.laws, frame) {
+            (Laws::Host(host), Some(frame)) => host.receive(frame, &mut turn),
+            (Laws::Host(host), None) => host.execute(event, &mut turn),
+            (Laws::Switch(switch), Some(frame)) => switch.receive(frame, event.index as u16, &mut turn),
+            (Laws::Switch(switch), None) => switch.execute(event, &mut turn),
+        }
+        out
+    }
+
+    /// The port of this node to which a frame was sent.
+    pub(super) fn port_of(&self, sent: &Sent, net: &Net) -> usize {
+        (sent.port - net.ports[self.id as usize]) as usize
+    }
+
+    /// Data and control frames that it has put on its links.
+    pub(super) fn hops(&self) -> u64 {
+        match &self.laws {
+            Laws::Host(host) => host.hops(),
+            Laws::Switch(switch) => switch.hops(),
+        }
+    }
+
+    /// What stops the run here.
+    pub(super) fn failure(&self) -> &Failure {
+        match &self.laws {
+            Laws::Host(host) => &host.failure,
+            Laws::Switch(switch) => &switch.failure,
+        }
+    }
+
+    /// Ends the run: its books, and the frames that have not reached it.
+    pub(super) fn close(self, net: &Net, on_wires: &mut Ledger) -> Books {
+        on_wires.enter_all(self.wires.iter().flatten().map(|w| &w.2));
+        match self.laws {
+            Laws::Host(host) => Books::Host(host.close(net)),
+            Laws::Switch(switch) => Books::Switch(switch.close(net)),
+        }
+    }
+}

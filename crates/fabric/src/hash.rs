@@ -1,0 +1,113 @@
+//! By which hash flows are spread over equal paths ([`Routing`]).
+
+use crate::RunError;
+use crate::flows::flow_of;
+use crate::mix::mix;
+use crate::spec::{Arrivals, Routing, RunSpec};
+
+/// What every switch adds to a flow where hashes are polarised.
+const POLAR: u64 = 0x5DEE_CE66;
+
+/// What the nodes add to the hash of a flow.
+#[derive(Debug, Default)]
+pub(crate) struct Salts {
+    /// Per switch: with [`Routing::ForkHash`] its number, else its salt.
+    switches: Vec<u64>,
+    /// Per host, with [`Routing::ForkHash`]: its address.
+    addresses: Vec<u32>,
+}
+
+impl Salts {
+    /// Those of a run. An error where the run needs numbers that its nodes' names do not have.
+    pub(crate) fn new(spec: &RunSpec) -> Result<Self, RunError> {
+        let n = spec.switches.len() as u64;
+        if spec.routing != Routing::ForkHash {
+            let own =
+                |s: u64| if spec.routing == Routing::PolarisedHash { POLAR } else { salt(spec.seed, s) };
+            return Ok(Self { switches: (0..n).map(own).collect(), addresses: Vec::new() });
+        }
+        let endless = |h: &crate::HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
+        if let Some(host) = spec.hosts.iter().find(|h| endless(h)) {
+            let text = format!("the fork's hash needs finite flows, and host {} has others", host.name);
+            return Err(RunError::Spec(text));
+        }
+        let id = |name: &str| {
+            number(name).ok_or_else(|| {
+                RunError::Spec(format!("the fork's hash needs a number in the name of node `{name}`"))
+            })
+        };
+        let switches = spec.switches.iter().map(|s| id(&s.name).map(u64::from)).collect::<Result<_, _>>()?;
+        let addresses = spec.hosts.iter().map(|h| id(&h.name).map(address)).collect::<Result<_, _>>()?;
+        Ok(Self { switches, addresses })
+    }
+
+    /// Hash of a flow at switch `s`, but for [`Routing::ForkHash`].
+    #[inline(always)]
+    pub(crate) fn of(&self, s: usize, flow: u32) -> u64 {
+        mix(u64::from(flow) ^ self.switches[s])
+    }
+
+    /// Hash of the frame with this number, of a flow among so many hosts, with [`Routing::ForkHash`].
+    pub(crate) fn fork(&self, s: usize, hosts: u32, flow: u32, frame: u32) -> u32 {
+        let (src, dst) = (flow / hosts, flow % hosts);
+        let ports = (10_000 + u32::from(flow_of(frame))) & 0xFFFF | 100 << 16;
+        let words = [self.addresses[src as usize], self.addresses[dst as usize], ports];
+        murmur3(words, self.switches[s] as u32)
+    }
+}
+
+/// What a switch adds to the hash of a flow, in the run of a seed.
+fn salt(seed: u64, switch: u64) -> u64 {
+    mix(POLAR ^ seed << 32 ^ switch)
+}
+
+/// The number in a name: its digits, if they are one.
+pub(crate) fn number(name: &str) -> Option<u32> {
+    name.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok().filter(|n| *n < 65_536)
+}
+
+/// IPv4 address of a node with this number in HPCC's fork of ns-3 (`scratch/third.cc`, `node_id_to_ip`).
+fn address(id: u32) -> u32 {
+    0x0b00_0001 + (id / 256) * 0x1_0000 + (id % 256) * 0x100
+}
+
+/// MurmurHash3, x86, 32 bits (A. Appleby, public domain), of twelve bytes: words in little-endian order.
+fn murmur3(words: [u32; 3], seed: u32) -> u32 {
+    let mut h = seed;
+    for w in words {
+        let k = w.wrapping_mul(0xCC9E_2D51).rotate_left(15).wrapping_mul(0x1B87_3593);
+        h = (h ^ k).rotate_left(13).wrapping_mul(5).wrapping_add(0xE654_6B64);
+    }
+    h ^= 12;
+    h = (h ^ (h >> 16)).wrapping_mul(0x85EB_CA6B);
+    h = (h ^ (h >> 13)).wrapping_mul(0xC2B2_AE35);
+    h ^ (h >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of another implementation.
+    #[test]
+    fn murmur_by_known_answers() {
+        assert_eq!(murmur3([0; 3], 0), 0xD941_144B);
+        assert_eq!(murmur3([address(41), address(40), 10_000 | 100 << 16], 320), 0xEABC_1E12);
+        assert_eq!(murmur3([u32::MAX, 1, 2], 0xDEAD_BEEF), 0xD2E7_7885);
+        assert_eq!(address(314), 0x0b01_3a01);
+    }
+
+    #[test]
+    fn numbers_of_names() {
+        assert_eq!(
+            (number("S320"), number("H7"), number("core"), number("S99999")),
+            (Some(320), Some(7), None, None)
+        );
+    }
+
+    /// Switches salt a flow differently, and seeds do; a polarised network does not.
+    #[test]
+    fn salts_differ() {
+        assert!(salt(1, 0) != salt(1, 1) && salt(1, 0) != salt(2, 0));
+    }
+}

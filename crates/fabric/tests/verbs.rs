@@ -1,0 +1,1131 @@
+//! Every verb of the seam acts in a real network: schemes of a few lines, one for each verb, run by the reference engine and by
+//! the fast one on one and two threads. What they see and what comes of it must be the same, and what the verb promises.
+//!
+//! `// Covers:` above a test names the verbs that it fails without; the last test reads the contract and finds each verb there.
+//! This file is long because it has a test for each verb.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use cnsim_fabric::*;
+use cnsim_scheme_api::{
+    Ack, Acknowledger, Built, Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter,
+    NodeId, Plan, PointControl, PointId, Probe, ProbeTarget, Queue, QueueSite, Ramp, RampAt, Rate,
+    ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag,
+    Time,
+};
+use std::sync::{Arc, Mutex};
+
+/// Host 2 receives, through port 2 of the switch, which is the point of this number.
+const TO: u32 = 2;
+const PORT: u16 = 2;
+const FLOW: FlowId = FlowId(TO);
+const SAYS: Feedback = Feedback::User([4, 2]);
+
+/// What the rooms said, with the time.
+#[derive(Clone, Debug, Default)]
+struct Notes(Arc<Mutex<Vec<(Time, String)>>>);
+
+impl Notes {
+    fn say(&self, now: Time, what: impl Into<String>) {
+        self.0.lock().unwrap().push((now, what.into()));
+    }
+    /// In the order of time, whatever the threads did.
+    fn take(&self) -> Vec<(Time, String)> {
+        let mut notes = std::mem::take(&mut *self.0.lock().unwrap());
+        notes.sort();
+        notes
+    }
+}
+
+/// What wakes a congestion point.
+enum AtPoint<'a> {
+    Start,
+    Sample(&'a mut FrameView),
+    Probe(&'a mut Probe),
+    Timer(Slot),
+}
+
+/// What wakes a reaction point.
+enum AtSource<'a> {
+    Start,
+    Ack(&'a Ack),
+    Feedback(&'a Feedback),
+    Bytes,
+    Timer(Slot),
+}
+
+/// What wakes a reflector.
+enum AtSink<'a> {
+    Start,
+    Frame(&'a FrameView),
+    Probe(&'a Probe),
+}
+
+type PointFn = dyn Fn(AtPoint<'_>, &Queue, &mut PointControl<'_>, &Notes) + Send + Sync;
+type SourceFn = dyn Fn(AtSource<'_>, &mut Limiter<'_>, &Notes) + Send + Sync;
+type SinkFn = dyn Fn(AtSink<'_>, &mut ReflectorControl<'_>, &Notes) + Send + Sync;
+
+/// A scheme of at most three functions.
+#[derive(Clone)]
+struct Script {
+    plan: Plan,
+    engages: fn(&Feedback) -> bool,
+    point: Option<Arc<PointFn>>,
+    source: Option<Arc<SourceFn>>,
+    sink: Option<Arc<SinkFn>>,
+    notes: Notes,
+}
+
+/// A scheme without rooms, whose reaction points are built with the first frame.
+fn script() -> Script {
+    let plan = Plan { built: Built::FirstFrame, ..Plan::default() };
+    Script { plan, engages: |_| true, point: None, source: None, sink: None, notes: Notes::default() }
+}
+
+impl Script {
+    fn plan(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+        change(&mut self.plan);
+        self
+    }
+    /// Frames that this gate selects wake reflectors.
+    fn gate(self, gate: ReflectGate) -> Self {
+        self.plan(|p| p.reflect = gate)
+    }
+    fn point(
+        mut self,
+        f: impl Fn(AtPoint<'_>, &Queue, &mut PointControl<'_>, &Notes) + Send + Sync + 'static,
+    ) -> Self {
+        self.point = Some(Arc::new(f));
+        self
+    }
+    fn source(mut self, f: impl Fn(AtSource<'_>, &mut Limiter<'_>, &Notes) + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(f));
+        self
+    }
+    fn sink(
+        mut self,
+        f: impl Fn(AtSink<'_>, &mut ReflectorControl<'_>, &Notes) + Send + Sync + 'static,
+    ) -> Self {
+        self.sink = Some(Arc::new(f));
+        self
+    }
+}
+
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Script")
+    }
+}
+
+impl Scheme for Script {
+    fn name(&self) -> &str {
+        "script"
+    }
+    fn plan(&self) -> Plan {
+        self.plan
+    }
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        if site.attached && site.port < 3 {
+            self.notes.say(Time::ZERO, format!("{site:?}"));
+        }
+        (site.port == PORT && self.point.is_some())
+            .then(|| -> Box<dyn CongestionPoint> { Box::new(self.clone()) })
+    }
+    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        self.notes.say(Time::ZERO, format!("{site:?}"));
+        self.source.is_some().then(|| -> Box<dyn ReactionPoint> { Box::new(self.clone()) })
+    }
+    fn reflector(&self, site: &SinkSite) -> Option<Box<dyn Reflector>> {
+        self.notes.say(Time::ZERO, format!("{site:?}"));
+        match (&self.sink, self.plan.received) {
+            (Some(_), _) => Some(Box::new(self.clone())),
+            (None, true) => Some(Box::new(Acknowledger)),
+            (None, false) => None,
+        }
+    }
+    fn engages(&self, feedback: &Feedback) -> bool {
+        (self.engages)(feedback)
+    }
+    fn counters(&self) -> Vec<Counter> {
+        ["second", "first"].map(|n| Counter::new(n, "what is counted")).into()
+    }
+}
+
+impl Script {
+    fn at_point(&self, at: AtPoint<'_>, queue: &Queue, ctl: &mut PointControl<'_>) {
+        if let Some(f) = &self.point {
+            f(at, queue, ctl, &self.notes);
+        }
+    }
+    fn at_source(&self, at: AtSource<'_>, limiter: &mut Limiter<'_>) {
+        if let Some(f) = &self.source {
+            f(at, limiter, &self.notes);
+        }
+    }
+    fn at_sink(&self, at: AtSink<'_>, ctl: &mut ReflectorControl<'_>) {
+        if let Some(f) = &self.sink {
+            f(at, ctl, &self.notes);
+        }
+    }
+}
+
+impl CongestionPoint for Script {
+    fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.at_point(AtPoint::Start, queue, ctl);
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.at_point(AtPoint::Sample(frame), queue, ctl);
+    }
+    fn on_probe(&mut self, probe: &mut Probe, flow: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
+        assert_eq!(flow, FLOW);
+        self.at_point(AtPoint::Probe(probe), queue, ctl);
+    }
+    fn on_timer(&mut self, slot: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.at_point(AtPoint::Timer(slot), queue, ctl);
+    }
+}
+
+impl ReactionPoint for Script {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Start, limiter);
+    }
+    fn on_ack(&mut self, ack: &Ack, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Ack(ack), limiter);
+    }
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Feedback(feedback), limiter);
+    }
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Bytes, limiter);
+    }
+    fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Timer(slot), limiter);
+    }
+}
+
+impl Reflector for Script {
+    fn start(&mut self, ctl: &mut ReflectorControl<'_>) {
+        self.at_sink(AtSink::Start, ctl);
+    }
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        self.at_sink(AtSink::Frame(frame), ctl);
+    }
+    fn on_probe(&mut self, probe: &Probe, flow: FlowId, ctl: &mut ReflectorControl<'_>) {
+        assert_eq!(flow, FLOW);
+        self.at_sink(AtSink::Probe(probe), ctl);
+    }
+}
+
+/// What a run came to.
+struct Seen {
+    out: Outcome,
+    notes: Vec<(Time, String)>,
+}
+
+impl Seen {
+    /// Notes that begin so.
+    fn all(&self, word: &str) -> Vec<&(Time, String)> {
+        self.notes.iter().filter(|(_, what)| what.starts_with(word)).collect()
+    }
+    fn count(&self, word: &str) -> u64 {
+        self.all(word).len() as u64
+    }
+    /// The numbers behind the word, by time.
+    fn numbers(&self, word: &str) -> Vec<f64> {
+        let rest = |n: &&(Time, String)| n.1[word.len()..].trim().parse().ok();
+        self.all(word).iter().filter_map(rest).collect()
+    }
+    /// Frames that host 2 received.
+    fn delivered(&self) -> u64 {
+        self.out.hosts[TO as usize].delivered
+    }
+    fn gbps(&self) -> f64 {
+        self.out.hosts[TO as usize].delivered_bits as f64 / self.out.duration.as_ps() as f64 * 1e3
+    }
+}
+
+/// Hosts 0 to 2 at a switch, for 1 ms. Those of `loads` send to host 2; a load of 1 is greedy.
+fn network(loads: &[f64]) -> RunSpec {
+    let mut spec = common::single_switch(3, 0.0, false, Time::from_ms(1), 1);
+    for (i, host) in spec.hosts.iter_mut().enumerate() {
+        host.limiter_position = LimiterPosition::BelowQueue;
+        host.sources = loads.get(i).filter(|l| **l > 0.0).map_or(Vec::new(), |&load| {
+            let mut source = common::bernoulli(load);
+            source.destinations = Destinations::Fixed(NodeId(TO));
+            if load >= 1.0 {
+                source.arrivals = Arrivals::Greedy;
+            }
+            vec![source]
+        });
+    }
+    spec
+}
+
+/// Runs it by the reference and by the fast engine on one and two threads, which must agree.
+fn run_all(script: &Script, mut spec: RunSpec) -> Result<Seen, String> {
+    let mut first: Option<(String, Result<Seen, String>)> = None;
+    common::with_scheme(&mut spec, Arc::new(script.clone()));
+    for (engine, threads) in [(Engine::EventList, 1), (Engine::Windowed, 1), (Engine::Windowed, 2)] {
+        script.notes.take();
+        let out = run(&spec, &Options { engine, threads, ..Options::default() });
+        let notes = script.notes.take();
+        let text = match &out {
+            Ok(out) => format!("{out:?} {notes:?}"),
+            // Rooms that ran before the run was stopped may differ.
+            Err(why) => why.to_string(),
+        };
+        match &first {
+            Some((before, _)) => assert!(*before == text, "{engine:?}, {threads} threads:\n{before}\n{text}"),
+            None => first = Some((text, out.map(|out| Seen { out, notes }).map_err(|e| e.to_string()))),
+        }
+    }
+    first.unwrap().1
+}
+
+fn see(script: &Script, loads: &[f64]) -> Seen {
+    run_all(script, network(loads)).unwrap()
+}
+
+// Covers: Scheme::congestion_point Scheme::reaction_point Scheme::reflector
+// Covers: QueueSite.node QueueSite.port QueueSite.point QueueSite.class QueueSite.rate QueueSite.attached
+// Covers: SourceSite.flow SourceSite.src SourceSite.dst SourceSite.class SourceSite.line_rate SourceSite.base_rtt SourceSite.mtu
+// Covers: SinkSite.flow SinkSite.src SinkSite.dst SinkSite.line_rate
+#[test]
+fn sites_say_where_a_room_stands() {
+    let seen = see(&script().gate(ReflectGate::Always).point(|_, _, _, _| {}), &[0.5]);
+    let rate = Rate::from_gbps(10.0);
+    let queues: Vec<String> = (0..3)
+        .map(|port| QueueSite {
+            node: NodeId(3),
+            port,
+            // Hosts have one port each.
+            point: PointId(3 + u32::from(port)),
+            class: Class::Data,
+            rate,
+            attached: true,
+        })
+        .map(|s| format!("{s:?}"))
+        .collect();
+    assert_eq!(seen.all("QueueSite").iter().map(|n| n.1.clone()).collect::<Vec<_>>(), queues);
+    let (flow, src, dst, mtu) = (FLOW, NodeId(0), NodeId(TO), Bytes::new(1500));
+    // Out: two frame times, two links, switch and host; back: two minimum frames and the same again.
+    let base_rtt = Time::from_ns(2 * 1200 + 2 * (2 * 500 + 2000)) + Time::from_ps(2 * 51_200);
+    let source = SourceSite { flow, src, dst, class: Class::Data, line_rate: rate, base_rtt, mtu };
+    assert!(
+        seen.all("SourceSite").iter().all(|n| n.1 == format!("{source:?}")),
+        "{:?}",
+        seen.all("SourceSite")
+    );
+    let sink = SinkSite { flow, src, dst, line_rate: rate };
+    assert!(seen.all("SinkSite").iter().all(|n| n.1 == format!("{sink:?}")));
+    assert!(seen.count("SourceSite") > 0 && seen.count("SinkSite") > 0);
+}
+
+// Covers: Plan.limiter_scope Plan.reflector_scope ReactionPoint::start Reflector::start
+#[test]
+fn scopes_are_of_flows_or_hosts() {
+    for (scope, sources, sinks) in [(Scope::Flow, 3, 3), (Scope::Host, 2, 2)] {
+        let script = script()
+            .plan(|p| (p.limiter_scope, p.reflector_scope, p.reflect) = (scope, scope, ReflectGate::Always))
+            .source(|at, limiter, notes| {
+                if let AtSource::Start = at {
+                    notes.say(limiter.now(), "source");
+                }
+            })
+            .sink(|at, ctl, notes| {
+                if let AtSink::Start = at {
+                    notes.say(ctl.now(), "sink");
+                }
+            });
+        let mut spec = network(&[0.5, 0.3]);
+        // Flows 0 to 1, 0 to 2 and 1 to 2.
+        spec.hosts[0].sources[0].destinations = Destinations::Among(vec![NodeId(1), NodeId(2)]);
+        let seen = run_all(&script, spec).unwrap();
+        assert_eq!((seen.count("source"), seen.count("sink")), (sources, sinks), "{scope:?}");
+    }
+}
+
+// Covers: Plan.built Scheme::plan Scheme::engages ReactionPoint::on_feedback Limiter::release_when_empty
+#[test]
+fn reaction_points_are_built_with_frames_or_by_feedback() {
+    let speaks = |at: AtPoint<'_>, _: &Queue, ctl: &mut PointControl<'_>, _: &Notes| match at {
+        AtPoint::Start => ctl.start_timer(Slot(0), Time::from_us(100)),
+        AtPoint::Timer(_) => {
+            let n = ctl.now().as_ps() / 100_000_000;
+            ctl.notify(FLOW, Feedback::User([n, 0]));
+            ctl.start_timer(Slot(0), Time::from_us(100));
+        }
+        _ => {}
+    };
+    let hears = |at: AtSource<'_>, limiter: &mut Limiter<'_>, notes: &Notes| match at {
+        AtSource::Start => notes.say(limiter.now(), "start"),
+        AtSource::Feedback(Feedback::User([n, _])) => {
+            notes.say(limiter.now(), format!("told {n}"));
+            limiter.engage();
+            if *n == 5 {
+                limiter.release_when_empty();
+            }
+        }
+        _ => {}
+    };
+    let base = script().point(speaks).source(hears);
+    let first = see(&base, &[0.2]);
+    assert_eq!((first.count("start"), first.numbers("told")[0]), (1, 1.0));
+    assert!(first.all("start")[0].0 < Time::from_us(50));
+    // Messages 1 and 2 find nobody. After the fifth the limiter is given back, and the sixth builds another.
+    let mut late = base.plan(|p| p.built = Built::OnFeedback);
+    late.engages = |f| !matches!(f, Feedback::User([..=2, _]));
+    let late = see(&late, &[0.2]);
+    assert_eq!(late.out.feedback_ignored, 2);
+    assert_eq!(late.numbers("told"), [3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    let starts: Vec<u64> = late.all("start").iter().map(|n| n.0.as_ps() / 100_000_000).collect();
+    assert_eq!(starts, [3, 6]);
+}
+
+/// Stamps half of the frames; the queue marks about every fourth; the sink notes what it is woken by.
+fn gated(gate: ReflectGate) -> Script {
+    script()
+        .gate(gate)
+        .source(|at, limiter, notes| match at {
+            AtSource::Start => limiter.stamp_with(Tag::RateDiscovery(limiter.line_rate()), 0.5),
+            AtSource::Feedback(f) => notes.say(limiter.now(), format!("told {f:?}")),
+            _ => {}
+        })
+        .point(|at, _, ctl, _| {
+            if let AtPoint::Start = at {
+                let step = Ramp::step(Bytes::new(0));
+                ctl.mark(Ramp { p_max: 0.25, p_beyond: 0.25, ..step });
+                ctl.stamp_rate(Rate::from_gbps(3.0));
+            }
+        })
+        .sink(|at, ctl, notes| {
+            if let AtSink::Frame(f) = at {
+                notes.say(ctl.now(), format!("frame {} {:?}", f.marked, f.tag));
+            }
+        })
+}
+
+// Covers: Plan.reflect Reflector::on_frame PointControl::mark PointControl::stamp_rate Limiter::stamp_with
+// Covers: FrameView.marked FrameView.tag
+#[test]
+fn gates_select_frames() {
+    let all = see(&gated(ReflectGate::Always), &[0.9]);
+    let frames = all.all("frame");
+    let marked = all.count("frame true");
+    let tagged: Vec<_> = frames.iter().filter(|n| !n.1.contains("None")).collect();
+    assert_eq!(all.count("frame"), all.delivered());
+    let share = |n: u64| n as f64 / all.delivered() as f64;
+    assert!((0.2..0.3).contains(&share(marked)) && (0.43..0.57).contains(&share(tagged.len() as u64)));
+    // The queue has written its rate into the tags.
+    let stamped = format!("{:?}", Tag::RateDiscovery(Rate::from_gbps(3.0)));
+    assert!(tagged.iter().all(|n| n.1.ends_with(&stamped)));
+    assert_eq!(see(&gated(ReflectGate::Never), &[0.9]).count("frame"), 0);
+    assert_eq!(see(&gated(ReflectGate::Marked), &[0.9]).count("frame"), marked);
+    assert_eq!(see(&gated(ReflectGate::Tagged), &[0.9]).count("frame"), tagged.len() as u64);
+    let some = see(&gated(ReflectGate::Unmarked(0.5)), &[0.9]);
+    assert_eq!(some.count("frame true"), 0);
+    assert!((0.3..0.45).contains(&share(some.count("frame"))));
+    let returned = see(&gated(ReflectGate::ReturnTags("first")), &[0.9]);
+    assert_eq!(returned.count("frame"), 0);
+    assert_eq!(returned.out.counters, [("second".into(), 0), ("first".into(), tagged.len() as u64)]);
+    // The last of them are still on their way.
+    assert!((tagged.len() as u64 - returned.count("told ReturnedRate")) < 10);
+}
+
+// Covers: ReflectorControl::hear
+#[test]
+fn a_reflector_chooses_other_frames() {
+    for (gate, least, most) in [
+        (ReflectGate::Never, 1, 1),
+        (ReflectGate::Marked, 100, 250),
+        (ReflectGate::Unmarked(0.5), 200, 350),
+        (ReflectGate::Tagged, 300, 480),
+        (ReflectGate::Always, 700, 800),
+    ] {
+        let script = gated(ReflectGate::Always).sink(move |at, ctl, notes| {
+            if let AtSink::Frame(_) = at {
+                notes.say(ctl.now(), "frame");
+                ctl.hear(gate);
+            }
+        });
+        let n = see(&script, &[0.9]).count("frame");
+        assert!((least..=most).contains(&n), "{gate:?}: {n}");
+    }
+    let asks = |gate: ReflectGate, wants: ReflectGate| {
+        let script = probing(Class::Control, false, false).gate(gate).sink(move |_, ctl, _| ctl.hear(wants));
+        run_all(&script, network(&[0.9])).map(|_| ()).unwrap_err()
+    };
+    let error = asks(ReflectGate::Never, ReflectGate::Always);
+    assert!(error.contains("by its plan no data frame wakes a reflector"), "{error}");
+    let error = asks(ReflectGate::Always, ReflectGate::ReturnTags("first"));
+    assert!(error.contains("tags are returned by plan only"), "{error}");
+}
+
+// Covers: PointControl::sample_after PointControl::counted CongestionPoint::start CongestionPoint::on_sample
+// Covers: Queue.arrived Queue.sent Queue.len Queue.line_rate Queue.service_rate Queue.dropped
+#[test]
+fn samples_come_after_bytes_and_see_the_queue() {
+    let script = script().point(|at, queue, ctl, notes| {
+        if let AtPoint::Sample(_) = at {
+            notes.say(ctl.now(), format!("counted {}", ctl.counted().get()));
+            notes.say(ctl.now(), format!("arrived {}", queue.arrived));
+            notes.say(ctl.now(), format!("rest {}", queue.arrived - queue.sent - queue.len.get()));
+            notes.say(ctl.now(), format!("long {}", queue.len.get()));
+            notes.say(ctl.now(), format!("dropped {}", queue.dropped));
+            notes.say(ctl.now(), format!("rates {:?}", (queue.line_rate, queue.service_rate)));
+        }
+        ctl.sample_after(Bytes::new(15_000));
+    });
+    let mut spec = network(&[0.7, 0.7]);
+    spec.switches[0].buffer.share = Bytes::from_kb(60);
+    let slow = RateChange { at: Time::from_us(500), node: NodeId(3), port: PORT, rate: Rate::from_gbps(4.0) };
+    spec.changes = vec![slow];
+    let seen = run_all(&script, spec).unwrap();
+    let counted = seen.numbers("counted");
+    assert!(counted.len() > 80 && counted.iter().all(|n| (15_000.0..16_500.0).contains(n)), "{counted:?}");
+    // Drops are counted, and are not among what has arrived.
+    let dropped: u64 = seen.out.switches[0].ports.iter().map(|p| p.dropped).sum();
+    let last = *seen.numbers("dropped").last().unwrap() as u64;
+    assert!(dropped > 50 && (last..last + 11).contains(&dropped), "{dropped} {last}");
+    let arrived = *seen.numbers("arrived").iter().max_by(|a, b| a.total_cmp(b)).unwrap();
+    let missed = counted.iter().sum::<f64>() - arrived - last as f64 * 1500.0;
+    assert!(missed.abs() <= 1500.0, "{missed}");
+    assert!(seen.numbers("rest").iter().all(|n| *n == 0.0));
+    assert!(seen.numbers("long").iter().any(|n| *n > 60_000.0));
+    let (line, slow) = (Rate::from_gbps(10.0), Rate::from_gbps(4.0));
+    for (at, what) in seen.all("rates") {
+        let now = if *at < Time::from_us(500) { line } else { slow };
+        assert_eq!(*what, format!("rates {:?}", (line, now)));
+    }
+}
+
+/// Frames at a point that arms this in the beginning; `seen` of them when all are over.
+fn sampled(arm: fn(&mut PointControl<'_>), loads: &[f64], share: u64) -> Seen {
+    let script = gated(ReflectGate::Tagged).point(move |at, _, ctl, notes| match at {
+        AtPoint::Start => arm(ctl),
+        AtPoint::Sample(f) => {
+            assert_eq!((f.dst, f.len), (NodeId(TO), Bytes::new(1500)));
+            assert_eq!((f.flow.0, f.src.0 < 2), (f.src.0 * 3 + TO, true));
+            notes.say(ctl.now(), format!("sample {} {:?}", f.dropped, f.tag));
+            if ctl.now() > Time::from_us(500) {
+                notes.say(ctl.now(), "late");
+            }
+        }
+        _ => {}
+    });
+    let mut spec = network(loads);
+    spec.switches[0].buffer.share = Bytes::from_kb(share);
+    run_all(&script, spec).unwrap()
+}
+
+// Covers: PointControl::sample_always PointControl::sample_with PointControl::sample_tagged PointControl::sample_never
+// Covers: FrameView.flow FrameView.src FrameView.dst FrameView.len
+#[test]
+fn samples_of_frames_by_chance_tag_or_all() {
+    let all = sampled(|ctl| ctl.sample_always(), &[0.9], 150);
+    // The last ones are on their way.
+    assert!((all.delivered()..all.delivered() + 6).contains(&all.count("sample")));
+    let some = sampled(|ctl| ctl.sample_with(0.25), &[0.9], 150);
+    assert!((140..240).contains(&some.count("sample")), "{}", some.count("sample"));
+    let none = sampled(|ctl| ctl.sample_with(0.0), &[0.9], 150);
+    assert_eq!(none.count("sample"), 0);
+    let tagged = sampled(|ctl| ctl.sample_tagged(), &[0.9], 150);
+    assert!((300..450).contains(&tagged.count("sample")));
+    assert_eq!(tagged.all("sample").iter().filter(|n| n.1.contains("None")).count(), 0);
+    assert_eq!(sampled(|_| {}, &[0.9], 150).count("sample"), 0);
+    let script = script().point(|at, _, ctl, notes| match at {
+        AtPoint::Start => {
+            ctl.sample_always();
+            ctl.start_timer(Slot(0), Time::from_us(500));
+        }
+        AtPoint::Sample(_) => notes.say(ctl.now(), "sample"),
+        _ => ctl.sample_never(),
+    });
+    let seen = see(&script, &[0.9]);
+    assert!(seen.count("sample") > 300);
+    assert!(seen.all("sample").iter().all(|n| n.0 <= Time::from_us(500)));
+}
+
+// Covers: PointControl::sample_dropped FrameView.dropped
+#[test]
+fn dropped_frames_are_sampled_or_not() {
+    let on = sampled(|ctl| ctl.sample_always(), &[0.9, 0.9], 30);
+    let dropped: u64 = on.out.switches[0].ports.iter().map(|p| p.dropped).sum();
+    assert!(dropped > 100);
+    assert_eq!(on.count("sample true"), dropped);
+    let off = |ctl: &mut PointControl<'_>| {
+        ctl.sample_always();
+        ctl.sample_dropped(false);
+    };
+    let off = sampled(off, &[0.9, 0.9], 30);
+    assert!(off.count("sample true") == 0 && off.count("sample false") == on.count("sample false"));
+}
+
+// Covers: PointControl::mark Ramp.at
+#[test]
+fn ramps_look_at_arrivals_or_departures() {
+    for (at, loads, least, most) in [
+        // A frame alone joins itself, and leaves nothing behind.
+        (RampAt::Arrival, [0.5, 0.0], 1.0, 1.0),
+        (RampAt::Departure, [0.5, 0.0], 0.0, 0.0),
+        (RampAt::Departure, [0.5, 0.45], 0.3, 0.95),
+    ] {
+        let script = gated(ReflectGate::Always).point(move |is, _, ctl, _| {
+            if let AtPoint::Start = is {
+                ctl.mark(Ramp { at, ..Ramp::step(Bytes::new(0)) });
+            }
+        });
+        let seen = see(&script, &loads);
+        let share = seen.count("frame true") as f64 / seen.delivered() as f64;
+        assert!((least..=most).contains(&share), "{at:?} {loads:?}: {share}");
+    }
+}
+
+// Covers: CongestionPoint::on_sample FrameView.marked FrameView.tag
+#[test]
+fn what_a_point_writes_into_a_frame_arrives() {
+    let script = gated(ReflectGate::Always).point(|at, _, ctl, _| match at {
+        AtPoint::Sample(f) => (f.marked, f.tag) = (true, Tag::User(77)),
+        _ => ctl.sample_always(),
+    });
+    let seen = see(&script, &[0.5]);
+    assert!(seen.delivered() > 300);
+    assert_eq!(seen.count("frame true User(77)"), seen.delivered());
+}
+
+// Covers: PointControl::notify PointControl::broadcast
+#[test]
+fn points_speak_to_one_or_to_all() {
+    let says = |scope: Scope, all: bool| {
+        let script = script()
+            .plan(|p| p.limiter_scope = scope)
+            .point(move |at, _, ctl, _| match at {
+                AtPoint::Start => ctl.start_timer(Slot(0), Time::from_us(300)),
+                AtPoint::Timer(_) if all => ctl.broadcast(SAYS),
+                AtPoint::Timer(_) => ctl.notify(FLOW, SAYS),
+                _ => {}
+            })
+            .source(|at, limiter, notes| {
+                if let AtSource::Feedback(f) = at {
+                    assert_eq!(*f, SAYS);
+                    // The hosts' loads tell them apart.
+                    let which = u8::from(mean_rate(limiter) < limiter.line_rate() * 0.5);
+                    notes.say(limiter.now(), format!("told {which}"));
+                }
+            });
+        let seen = see(&script, &[0.8, 0.1]);
+        assert_eq!(seen.out.control_messages, 1);
+        // Processing at the switch and the host, a minimum frame and the link.
+        let at = Time::from_us(300 + 2) + Time::from_ns(500) + Time::from_ps(51_200);
+        assert!(seen.all("told").iter().all(|n| n.0 == at), "{:?}", seen.all("told"));
+        (seen.numbers("told"), seen.out.feedback_ignored)
+    };
+    assert_eq!(says(Scope::Flow, false), (vec![0.0], 0));
+    assert_eq!(says(Scope::Host, false), (vec![0.0], 0));
+    // Host 2 sends nothing, and has no limiter.
+    assert_eq!(says(Scope::Host, true), (vec![0.0, 1.0], 1));
+    assert_eq!(says(Scope::Flow, true), (vec![], 3));
+}
+
+// Covers: PointControl::start_timer PointControl::stop_timer PointControl::now CongestionPoint::on_timer
+// Covers: Limiter::start_timer Limiter::stop_timer Limiter::now ReactionPoint::on_timer
+#[test]
+fn timers_run_start_anew_and_stop() {
+    let script = script()
+        .point(|at, _, ctl, notes| match at {
+            AtPoint::Start => {
+                (0..4).for_each(|n| ctl.start_timer(Slot(n), Time::from_us(10 + 10 * u64::from(n))));
+                ctl.start_timer(Slot(1), Time::from_us(25));
+                ctl.stop_timer(Slot(2));
+            }
+            AtPoint::Timer(slot) => notes.say(ctl.now(), format!("point {}", slot.0)),
+            _ => {}
+        })
+        .source(|at, limiter, notes| match at {
+            AtSource::Start => {
+                notes.say(limiter.now(), "source 9");
+                (0..4).for_each(|n| limiter.start_timer(Slot(n), Time::from_us(10 + 10 * u64::from(n))));
+                limiter.start_timer(Slot(1), Time::from_us(25));
+                limiter.stop_timer(Slot(2));
+            }
+            AtSource::Timer(slot) => notes.say(limiter.now(), format!("source {}", slot.0)),
+            _ => {}
+        });
+    let seen = see(&script, &[0.5]);
+    let times = |word: &str, from: Time| -> Vec<(u64, f64)> {
+        let at = seen.all(word).into_iter().map(|n| (n.0 - from).as_ps() / 1_000_000);
+        at.zip(seen.numbers(word)).collect()
+    };
+    let due = [(10, 0.0), (25, 1.0), (40, 3.0)];
+    assert_eq!(times("point", Time::ZERO), due);
+    let began = seen.all("source")[0].0;
+    assert_eq!(times("source", began)[1..], due);
+}
+
+/// The source sends one probe at 400 us; the point reads it, and answers it if it is to; the sink answers it.
+fn probing(class: Class, reads: bool, answers: bool) -> Script {
+    script()
+        .plan(|p| p.reflect = ReflectGate::Tagged)
+        .point(move |at, queue, ctl, notes| match at {
+            AtPoint::Start if reads => ctl.wake_at_probes(),
+            AtPoint::Probe(probe) => {
+                notes.say(ctl.now(), format!("point {}", queue.len.get()));
+                (probe.fb, probe.point) = (42, Some(PointId(5)));
+                if answers {
+                    ctl.answer();
+                }
+            }
+            _ => {}
+        })
+        .source(move |at, limiter, notes| match at {
+            AtSource::Start => {
+                let now = limiter.now();
+                limiter.start_timer(Slot(0), Time::from_us(400) - now);
+            }
+            AtSource::Timer(_) if limiter.line_rate() * 0.6 < mean_rate(limiter) => {
+                notes.say(limiter.now(), format!("sent {}", limiter.sent()));
+                limiter.send_probe(Probe::new(6, ProbeTarget::Destination, class));
+            }
+            AtSource::Feedback(f) => notes.say(limiter.now(), format!("told {f:?}")),
+            _ => {}
+        })
+        .sink(|at, ctl, notes| {
+            if let AtSink::Probe(p) = at {
+                notes.say(ctl.now(), format!("sink {}", p.fb));
+                notes.say(ctl.now(), format!("bytes {} at {}", p.sent_bytes, p.sent_at));
+                ctl.reply(Feedback::ProbeReply { probe: *p, at: ctl.now(), rx_rate: Rate::ZERO });
+            }
+        })
+}
+
+/// What a flow has sent per time: host 0 sends more than host 1, and alone probes.
+fn mean_rate(limiter: &Limiter<'_>) -> Rate {
+    Rate::from_bps(limiter.sent() as f64 * 8e12 / limiter.now().as_ps() as f64)
+}
+
+// Covers: Limiter::send_probe PointControl::wake_at_probes CongestionPoint::on_probe Reflector::on_probe
+// Covers: ReflectorControl::reply Probe.number Probe.target Probe.class Probe.sent_at Probe.sent_bytes Probe.fb Probe.point
+#[test]
+fn probes_travel_and_are_read() {
+    let mut arrived = Vec::new();
+    for (class, reads, fb) in
+        [(Class::Control, true, 42.0), (Class::Data, true, 42.0), (Class::Control, false, 0.0)]
+    {
+        // From 0.9 and 0.4 of the line a queue grows.
+        let seen = see(&probing(class, reads, false), &[0.9, 0.4]);
+        assert_eq!(seen.numbers("sink"), [fb], "{class:?} {reads}");
+        assert_eq!(seen.count("point"), u64::from(reads));
+        let sent = seen.numbers("sent")[0];
+        let (at, bytes) = (&seen.all("sink")[0].0, &seen.all("bytes")[0].1);
+        // A probe of class `Data` leaves when the frame in transmission is done, and counts that.
+        let counted: f64 = bytes.split(' ').nth(1).unwrap().parse().unwrap();
+        assert!((sent..=sent + 1500.0).contains(&counted), "{bytes} {sent}");
+        assert!(bytes.contains("at 40"), "{bytes}");
+        let told = seen.all("told ProbeReply");
+        let written = format!("number: 6, target: Destination, class: {class:?}");
+        assert!(told.len() == 1 && told[0].1.contains(&written), "{told:?}");
+        assert_eq!(told[0].1.contains("point: Some(PointId(5))"), reads);
+        arrived.push(*at);
+    }
+    // Control overtakes the queue, data waits in it.
+    assert!(arrived[0] < Time::from_us(410) && arrived[1] > Time::from_us(440), "{arrived:?}");
+    let late = script().point(|_, _, ctl, _| {
+        ctl.sample_always();
+        ctl.wake_at_probes();
+    });
+    let error = run_all(&late, network(&[0.5])).map(|_| ()).unwrap_err();
+    assert!(error.contains("probes are armed in `start`"), "{error}");
+}
+
+// Covers: PointControl::answer Probe.target
+#[test]
+fn a_point_ends_a_probe() {
+    for class in [Class::Control, Class::Data] {
+        let seen = see(&probing(class, true, true), &[0.9, 0.4]);
+        assert_eq!((seen.count("sink"), seen.count("point")), (0, 1));
+        assert!(seen.all("told ProbeReply")[0].1.contains("fb: 42"));
+    }
+    // One that is addressed to the point gets there, and no further.
+    let to_point = probing(Class::Control, true, true).source(|at, limiter, notes| match at {
+        AtSource::Start => limiter.send_probe(Probe::new(6, ProbeTarget::Point(PointId(5)), Class::Control)),
+        AtSource::Feedback(f) => notes.say(limiter.now(), format!("told {f:?}")),
+        _ => {}
+    });
+    let seen = see(&to_point, &[0.9]);
+    assert_eq!((seen.count("sink"), seen.count("point"), seen.count("told ProbeReply")), (0, 1, 1));
+}
+
+/// Probes in a star whose hosts answer nothing else, from reaction points that feedback builds: windows may be long there.
+#[test]
+fn probes_come_back_in_time_where_windows_are_long() {
+    let mut script = probing(Class::Data, true, false).gate(ReflectGate::Never);
+    script.plan.built = Built::OnFeedback;
+    let script = script
+        .point(|at, queue, ctl, notes| match at {
+            AtPoint::Start => {
+                ctl.wake_at_probes();
+                ctl.sample_after(Bytes::new(9000));
+            }
+            AtPoint::Sample(f) => {
+                ctl.notify(f.flow, SAYS);
+                ctl.sample_after(Bytes::new(9000));
+            }
+            AtPoint::Probe(p) => {
+                p.fb = queue.len.get() as i32;
+                notes.say(ctl.now(), format!("point {}", p.fb));
+            }
+            _ => {}
+        })
+        .source(|at, limiter, notes| match at {
+            AtSource::Feedback(Feedback::ProbeReply { probe, .. }) => {
+                notes.say(limiter.now(), format!("told {}", probe.fb));
+                limiter.set_rate(limiter.line_rate() * if probe.fb > 9000 { 0.4 } else { 0.8 });
+            }
+            AtSource::Feedback(_) => {
+                limiter.engage();
+                let class = if limiter.uniform() < 0.5 { Class::Data } else { Class::Control };
+                limiter.send_probe(Probe::new(1, ProbeTarget::Destination, class));
+            }
+            _ => {}
+        });
+    let mut spec = network(&[0.9, 0.0]);
+    spec.duration = Time::from_ms(3);
+    let seen = run_all(&script, spec).unwrap();
+    assert!(seen.count("told") > 100 && seen.count("point") >= seen.count("told"));
+}
+
+// Covers: Scheme::counters PointControl::count Limiter::count ReflectorControl::count
+#[test]
+fn counters_count_by_name() {
+    let script = script()
+        .gate(ReflectGate::Always)
+        .point(|at, _, ctl, _| {
+            if let AtPoint::Sample(_) = at {
+                ctl.count("first");
+            }
+            ctl.sample_after(Bytes::new(15_000));
+        })
+        .sink(|at, ctl, _| {
+            if let AtSink::Frame(_) = at {
+                ctl.count("second");
+            }
+        });
+    let seen = see(&script, &[0.8]);
+    let (frames, tens) = (seen.delivered(), (seen.delivered() + 2) / 10);
+    assert_eq!(seen.out.counters, [("second".into(), frames), ("first".into(), tens)]);
+    let counts = script.source(|at, limiter, _| match at {
+        AtSource::Start | AtSource::Bytes => {
+            limiter.count("first");
+            limiter.wake_after(Bytes::new(150_000));
+        }
+        _ => {}
+    });
+    let bytes = see(&counts, &[0.8]).out.hosts[0].sent * 1500;
+    let expected = tens + 1 + bytes / 150_000;
+    assert_eq!(see(&counts, &[0.8]).out.counters[1].1, expected);
+}
+
+// Covers: PointControl::fail Limiter::fail ReflectorControl::fail ReflectorControl::received
+#[test]
+fn a_scheme_can_stop_the_run() {
+    let point = script().point(|_, _, ctl, _| {
+        ctl.sample_after(Bytes::new(5000));
+        if ctl.now() > Time::ZERO {
+            ctl.fail("of the point");
+        }
+    });
+    let source = script().source(|_, limiter, _| limiter.fail("of the source"));
+    let sink = script().gate(ReflectGate::Always).sink(|_, ctl, _| ctl.fail("of the sink"));
+    let asks = script().gate(ReflectGate::Always).sink(|_, ctl, _| {
+        ctl.received();
+    });
+    for (script, words) in [
+        (point, "of the point"),
+        (source, "of the source"),
+        (sink, "of the sink"),
+        (asks, "`Plan::received` is off"),
+    ] {
+        let error = run_all(&script, network(&[0.5])).map(|_| ()).unwrap_err();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+// Covers: Limiter::engage Limiter::is_engaged Limiter::set_rate Limiter::rate Limiter::line_rate Limiter::mtu
+// Covers: Limiter::backlog Limiter::sent
+#[test]
+fn an_engaged_limiter_paces() {
+    for position in [LimiterPosition::BelowQueue, LimiterPosition::AtSource] {
+        for engage in [true, false] {
+            let script = script().source(move |at, limiter, notes| {
+                match at {
+                    AtSource::Start if engage => limiter.engage(),
+                    AtSource::Timer(_) => {
+                        notes.say(limiter.now(), format!("sent {}", limiter.sent()));
+                        notes.say(limiter.now(), format!("backlog {}", limiter.backlog().get()));
+                        let rates = (limiter.is_engaged(), limiter.rate().gbps(), limiter.line_rate().gbps());
+                        notes.say(limiter.now(), format!("has {rates:?} {}", limiter.mtu().get()));
+                    }
+                    _ => {}
+                }
+                limiter.set_rate(Rate::from_gbps(1.0));
+                limiter.start_timer(Slot(0), Time::from_us(200));
+            });
+            let mut spec = network(&[0.9]);
+            spec.hosts[0].limiter_position = position;
+            let seen = run_all(&script, spec).unwrap();
+            let expected = if engage { 0.98..1.03 } else { 8.5..9.5 };
+            assert!(expected.contains(&seen.gbps()), "{position:?} {engage}: {}", seen.gbps());
+            let backlog = seen.numbers("backlog");
+            // The limiter's queue holds 100 frames.
+            let full = if engage { 20_000.0..=150_000.0 } else { 0.0..=0.0 };
+            assert!(backlog.iter().all(|n| full.contains(n)), "{backlog:?}");
+            let all = seen.numbers("sent");
+            let each = if engage { 25_000.0 } else { 225_000.0 };
+            assert!(all.len() == 4 && ((all[3] - all[0]) / 3.0 / each - 1.0).abs() < 0.1, "{all:?}");
+            assert_eq!(seen.count(&format!("has ({engage}, 1.0, 10.0) 1500")), 4, "{:?}", seen.all("has"));
+        }
+    }
+}
+
+// Covers: Limiter::set_rate Limiter::retime
+#[test]
+fn a_new_rate_acts_at_once_only_where_asked() {
+    let late = |again: bool| {
+        let script = script().source(move |at, limiter, _| match at {
+            AtSource::Start => {
+                limiter.engage();
+                // The second frame is due 600 us after the first.
+                limiter.set_rate(Rate::from_mbps(20.0));
+                limiter.start_timer(Slot(0), Time::from_us(100));
+            }
+            AtSource::Timer(_) => {
+                limiter.set_rate(Rate::from_gbps(1.0));
+                if again {
+                    limiter.retime();
+                }
+            }
+            _ => {}
+        });
+        see(&script, &[0.9]).delivered()
+    };
+    let (kept, anew) = (late(false), late(true));
+    // 12 us a frame, for 390 and 890 us.
+    assert!((30..36).contains(&kept) && (70..77).contains(&anew), "{kept} {anew}");
+    // Zero stops a flow until another rate comes, which acts at once.
+    let stops = script().source(|at, limiter, _| match at {
+        AtSource::Start => {
+            limiter.engage();
+            limiter.set_rate(Rate::ZERO);
+            limiter.start_timer(Slot(0), Time::from_us(500));
+        }
+        AtSource::Timer(_) => limiter.set_rate(Rate::from_gbps(1.0)),
+        _ => {}
+    });
+    let n = see(&stops, &[0.9]).delivered();
+    assert!((38..44).contains(&n), "{n}");
+}
+
+// Covers: Limiter::release_when_empty Limiter::engage Limiter::is_engaged
+#[test]
+fn a_limiter_is_given_back_when_empty() {
+    for keeps in [false, true] {
+        let script = script().source(move |at, limiter, notes| match at {
+            AtSource::Start => {
+                limiter.engage();
+                limiter.set_rate(Rate::from_gbps(2.0));
+                limiter.start_timer(Slot(0), Time::from_us(200));
+                limiter.start_timer(Slot(1), Time::from_us(600));
+            }
+            AtSource::Timer(Slot(0)) => {
+                limiter.release_when_empty();
+                if keeps {
+                    limiter.engage();
+                }
+            }
+            AtSource::Timer(_) => notes.say(limiter.now(), format!("engaged {}", limiter.is_engaged())),
+            _ => {}
+        });
+        let seen = see(&script, &[0.1]);
+        assert_eq!(seen.count(&format!("engaged {keeps}")), 1);
+    }
+}
+
+// Covers: Limiter::wake_after Limiter::wake_never ReactionPoint::on_bytes Limiter::sent
+#[test]
+fn bytes_sent_wake_a_reaction_point() {
+    for never in [false, true] {
+        let script = script().source(move |at, limiter, notes| {
+            if let AtSource::Bytes = at {
+                notes.say(limiter.now(), format!("bytes {}", limiter.sent()));
+            }
+            if let AtSource::Start | AtSource::Bytes = at {
+                limiter.wake_after(Bytes::new(30_000));
+            }
+            if never && limiter.sent() > 200_000 {
+                limiter.wake_never();
+            }
+        });
+        let seen = see(&script, &[0.8]);
+        let bytes = seen.numbers("bytes");
+        assert!(bytes.windows(2).all(|w| w[1] - w[0] == 30_000.0), "{bytes:?}");
+        let total = if never { 200_000 } else { seen.out.hosts[0].sent * 1500 };
+        let due = total / 30_000 + u64::from(never);
+        assert!((due - 1..=due + 1).contains(&(bytes.len() as u64)), "{due} {bytes:?}");
+    }
+}
+
+// Covers: Limiter::stamp
+#[test]
+fn frames_carry_their_flows_tag() {
+    let script = gated(ReflectGate::Always).source(|at, limiter, _| match at {
+        AtSource::Start => {
+            limiter.stamp(Tag::User(7));
+            limiter.start_timer(Slot(0), Time::from_us(500));
+        }
+        _ => limiter.stamp(Tag::None),
+    });
+    let seen = see(&script, &[0.8]);
+    let of = |tag: &str| -> Vec<Time> {
+        seen.all("frame").into_iter().filter(|n| n.1.ends_with(tag)).map(|n| n.0).collect()
+    };
+    let (with, without) = (of("User(7)"), of("None"));
+    assert!(with.len() > 280 && without.len() > 280);
+    assert!(with.iter().max() < without.iter().min());
+}
+
+// Covers: Limiter::echo_next ReactionPoint::on_ack ReactionPoint::on_message Plan.received Ack.rtt Ack.received Ack.marked
+#[test]
+fn a_frame_is_acknowledged() {
+    let script = script().plan(|p| (p.reflect, p.received) = (ReflectGate::Tagged, true)).source(
+        |at, limiter, notes| match at {
+            AtSource::Start => limiter.start_timer(Slot(0), Time::from_us(300)),
+            AtSource::Ack(ack) => {
+                notes.say(limiter.now(), format!("rtt {}", ack.rtt.as_ps()));
+                notes.say(limiter.now(), format!("received {}", ack.received.get()));
+                notes.say(limiter.now(), format!("marked {}", ack.marked));
+            }
+            AtSource::Feedback(f) => limiter.fail(format!("{f:?}")),
+            _ => limiter.echo_next(),
+        },
+    );
+    let marks = script.clone().point(|_, _, ctl, _| ctl.mark(Ramp::step(Bytes::new(0))));
+    for (script, marked) in [(script, false), (marks, true)] {
+        let seen = see(&script, &[0.5]);
+        assert_eq!((seen.numbers("received"), seen.count(&format!("marked {marked}"))), (vec![1500.0], 1));
+        let rtt = seen.numbers("rtt")[0];
+        // As a site's `base_rtt` has it, to the nanosecond.
+        assert!((8_501_400.0..=8_503_400.0).contains(&rtt), "{rtt}");
+    }
+}
+
+// Covers: ReflectorControl::ignore_for ReflectorControl::received ReflectorControl::now ReflectorControl::reply
+#[test]
+fn a_reflector_answers_counts_and_rests() {
+    let script = script()
+        .plan(|p| (p.reflect, p.received, p.reflector_scope) = (ReflectGate::Always, true, Scope::Host))
+        .sink(|at, ctl, notes| {
+            if let AtSink::Frame(_) = at {
+                let received = ctl.received();
+                notes.say(ctl.now(), format!("received {received}"));
+                ctl.reply(SAYS);
+                ctl.ignore_for(Time::from_us(100));
+            }
+        })
+        .source(|at, limiter, notes| {
+            if let AtSource::Feedback(f) = at {
+                notes.say(limiter.now(), format!("told {}", *f == SAYS));
+            }
+        });
+    let seen = see(&script, &[0.4, 0.4]);
+    let times: Vec<Time> = seen.all("received").iter().map(|n| n.0).collect();
+    assert!((9..=10).contains(&times.len()), "{times:?}");
+    assert!(times.windows(2).all(|w| w[1] >= w[0] + Time::from_us(100)));
+    // What it did not hear is counted.
+    let last = *seen.numbers("received").last().unwrap();
+    assert!(last > 0.8 * 1500.0 * seen.delivered() as f64, "{last}");
+    assert_eq!(seen.count("told true"), times.len() as u64);
+}
+
+// Covers: PointControl::uniform Limiter::uniform ReflectorControl::uniform
+#[test]
+fn draws_are_even_and_a_sites_own() {
+    let script = script()
+        .gate(ReflectGate::Always)
+        .point(|at, _, ctl, notes| {
+            if let AtPoint::Sample(_) = at {
+                notes.say(ctl.now(), format!("point {}", ctl.uniform()));
+            }
+            ctl.sample_always();
+        })
+        .source(|_, limiter, notes| {
+            notes.say(limiter.now(), format!("source {}", limiter.uniform()));
+            limiter.wake_after(Bytes::new(1));
+        })
+        .sink(|at, ctl, notes| {
+            if let AtSink::Frame(_) = at {
+                notes.say(ctl.now(), format!("sink {}", ctl.uniform()));
+            }
+        });
+    let seen = see(&script, &[0.9]);
+    let draws = ["point", "source", "sink"].map(|w| seen.numbers(w));
+    for d in &draws {
+        let mean = d.iter().sum::<f64>() / d.len() as f64;
+        assert!(d.len() > 700 && (0.45..0.55).contains(&mean) && d.iter().all(|u| (0.0..1.0).contains(u)));
+    }
+    assert!(draws[0][0] != draws[1][0] && draws[1][0] != draws[2][0]);
+}
+
+/// Names of what follows `mark` in the block of `text` that begins with `head`.
+fn names(text: &str, head: &str, mark: &str) -> Vec<String> {
+    let block = text.split_once(head).unwrap_or_else(|| panic!("no `{head}`")).1;
+    let block = block.split_once("\n}").unwrap().0;
+    let name = |line: &str| {
+        let rest = line.trim_start().strip_prefix(mark)?;
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+        (end > 0 && line.starts_with("    ") && !line.starts_with("     ")).then(|| rest[..end].to_string())
+    };
+    block.lines().filter_map(name).collect()
+}
+
+#[test]
+fn every_verb_has_a_test() {
+    let (lib, handles, wire) = (
+        include_str!("../../scheme-api/src/lib.rs"),
+        include_str!("../../scheme-api/src/handles.rs"),
+        include_str!("../../scheme-api/src/wire.rs"),
+    );
+    let mut verbs = Vec::new();
+    for room in ["Scheme", "CongestionPoint", "ReactionPoint", "Reflector"] {
+        let all = names(lib, &format!("pub trait {room}:"), "fn ");
+        verbs.extend(all.into_iter().map(|n| format!("{room}::{n}")));
+    }
+    for lent in ["PointControl", "Limiter", "ReflectorControl"] {
+        let all = names(handles, &format!("impl<'a> {lent}<'a> {{"), "pub fn ");
+        verbs.extend(all.into_iter().map(|n| format!("{lent}::{n}")));
+    }
+    for (text, seen) in [
+        (lib, "QueueSite"),
+        (lib, "SourceSite"),
+        (lib, "SinkSite"),
+        (lib, "Plan"),
+        (handles, "Queue"),
+        (wire, "FrameView"),
+        (wire, "Probe"),
+        (wire, "Ack"),
+    ] {
+        let all = names(text, &format!("pub struct {seen} {{"), "pub ");
+        verbs.extend(all.into_iter().map(|n| format!("{seen}.{n}")));
+    }
+    assert!(verbs.len() > 80, "{}", verbs.len());
+    // The name is for lists, not for the network; handles are built by the network.
+    let others = ["Scheme::name", "PointControl::new", "Limiter::new", "ReflectorControl::new"];
+    let covered: Vec<&str> = include_str!("verbs.rs")
+        .lines()
+        .filter_map(|l| l.strip_prefix("// Covers:"))
+        .flat_map(str::split_whitespace)
+        .collect();
+    let missing: Vec<_> =
+        verbs.iter().filter(|v| !others.contains(&v.as_str()) && !covered.contains(&v.as_str())).collect();
+    assert!(missing.is_empty(), "verbs without a test: {missing:?}");
+}

@@ -1,0 +1,401 @@
+//! A scheme in Python behind the seam. Its rooms are Python objects; the network calls them through their bound methods, with
+//! handles that hold its own data for the time of a call ([`crate::handles`]). What a method raises stops the run: the seam
+//! adds time and site, and the exception is kept for whoever started the run.
+
+use crate::handles::{Limiter, Queue, Sink};
+use crate::wire::{Ack, Feedback, Frame, Probe};
+use cnsim_scheme_api as api;
+use cnsim_scheme_api::{Counter, FlowId, FrameView, Plan, Scheme, Slot};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The first exception that a scheme raised in a run, for its traceback.
+#[derive(Default)]
+pub(crate) struct Trouble(Mutex<Option<PyErr>>);
+
+impl fmt::Debug for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Trouble")
+    }
+}
+
+impl Trouble {
+    /// Takes the exception away.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Keeps an exception, if it is the first, and says it in one line.
+    fn keep(&self, py: Python<'_>, site: &str, e: PyErr) -> String {
+        let name = e.get_type(py).name().map_or_else(|_| "an exception".into(), |n| n.to_string());
+        let text = format!("{site} raises {name}: {}", e.value(py));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+        text
+    }
+}
+
+/// A scheme whose parameters and rooms are Python's.
+#[derive(Debug)]
+pub(crate) struct Bridged {
+    pub(crate) name: String,
+    pub(crate) plan: Plan,
+    pub(crate) counters: Vec<Counter>,
+    /// The instance of the user's class, with its parameters set.
+    pub(crate) object: Py<PyAny>,
+    pub(crate) trouble: Arc<Trouble>,
+}
+
+/// An object of a scheme in one place: its methods, where it has them.
+#[derive(Debug)]
+struct Room {
+    site: String,
+    object: Py<PyAny>,
+    trouble: Arc<Trouble>,
+}
+
+impl Room {
+    /// A method that the user's class has of its own.
+    fn method(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
+        let object = self.object.bind(py);
+        let own = object.call_method1("_has", (name,)).and_then(|b| b.is_truthy()).unwrap_or(false);
+        if own { object.getattr(name).ok().map(Bound::unbind) } else { None }
+    }
+
+    /// Calls a method; the text to stop the run with where it raises.
+    fn call<'py>(
+        &self,
+        method: &Bound<'py, PyAny>,
+        name: &str,
+        args: impl pyo3::call::PyCallArgs<'py>,
+    ) -> Result<(), String> {
+        match method.call1(args) {
+            Ok(_) => Ok(()),
+            Err(e) => Err(self.trouble.keep(method.py(), &format!("{}.{name}", self.site), e)),
+        }
+    }
+}
+
+impl Bridged {
+    /// Asks the scheme for an object of a room: none where it has no such room, and a text where asking raises.
+    fn room<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        site: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
+    ) -> Result<Option<Room>, String> {
+        let name = format!("{}.{kind}", self.name);
+        let make = || {
+            let site = site.into_pyobject(py).map_err(Into::into)?;
+            self.object.bind(py).call_method1("_room", (kind, site))
+        };
+        match make() {
+            Ok(object) if object.is_none() => Ok(None),
+            Ok(object) => {
+                Ok(Some(Room { site: name, object: object.unbind(), trouble: self.trouble.clone() }))
+            }
+            Err(e) => Err(self.trouble.keep(py, &name, e)),
+        }
+    }
+}
+
+impl Scheme for Bridged {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn plan(&self) -> Plan {
+        self.plan
+    }
+    fn congestion_point(&self, s: &api::QueueSite) -> Option<Box<dyn api::CongestionPoint>> {
+        Python::attach(|py| {
+            let site = (s.node.0, s.port, s.point.0, s.rate.bps(), s.attached);
+            match self.room(py, "CongestionPoint", site) {
+                Ok(room) => room.map(|room| Point::boxed(py, room)),
+                Err(why) => Some(Box::new(Broken(why)) as _),
+            }
+        })
+    }
+    fn reaction_point(&self, s: &api::SourceSite) -> Option<Box<dyn api::ReactionPoint>> {
+        Python::attach(|py| {
+            let (rate, rtt) = (s.line_rate.bps(), s.base_rtt.as_secs_f64());
+            let site = (s.flow.0, s.src.0, s.dst.0, rate, rtt, s.mtu.get());
+            match self.room(py, "ReactionPoint", site) {
+                Ok(room) => room.map(|room| Reaction::boxed(py, room)),
+                Err(why) => Some(Box::new(Broken(why)) as _),
+            }
+        })
+    }
+    fn reflector(&self, s: &api::SinkSite) -> Option<Box<dyn api::Reflector>> {
+        Python::attach(|py| {
+            let site = (s.flow.0, s.src.0, s.dst.0, s.line_rate.bps());
+            match self.room(py, "Reflector", site) {
+                Ok(room) => room.map(|room| Reflection::boxed(py, room)),
+                Err(why) => Some(Box::new(Broken(why)) as _),
+            }
+        })
+    }
+    fn engages(&self, feedback: &api::Feedback) -> bool {
+        Python::attach(|py| {
+            let asked = Feedback::of(feedback)
+                .into_pyobject(py)
+                .map_err(Into::into)
+                .and_then(|f| self.object.bind(py).call_method1("engages", (f,))?.is_truthy());
+            match asked {
+                Ok(yes) => yes,
+                // The run goes on without a reaction point, and its end says what was raised.
+                Err(e) => {
+                    self.trouble.keep(py, &format!("{}.engages", self.name), e);
+                    false
+                }
+            }
+        })
+    }
+    fn counters(&self) -> Vec<Counter> {
+        self.counters.clone()
+    }
+}
+
+/// An object that could not be made: it stops the run as soon as it may.
+#[derive(Debug)]
+struct Broken(String);
+
+impl api::CongestionPoint for Broken {
+    fn start(&mut self, _: &api::Queue, ctl: &mut api::PointControl<'_>) {
+        ctl.fail(self.0.clone());
+    }
+}
+
+impl api::ReactionPoint for Broken {
+    fn start(&mut self, limiter: &mut api::Limiter<'_>) {
+        limiter.fail(self.0.clone());
+    }
+    fn on_feedback(&mut self, _: &api::Feedback, limiter: &mut api::Limiter<'_>) {
+        limiter.fail(self.0.clone());
+    }
+}
+
+impl api::Reflector for Broken {
+    fn start(&mut self, ctl: &mut api::ReflectorControl<'_>) {
+        ctl.fail(self.0.clone());
+    }
+}
+
+/// Lends the network's data to a handle, calls, and takes it back. `$result` is what the call says.
+macro_rules! lend {
+    ($py:expr, $handle:expr, $ctl:expr, $call:expr) => {{
+        let handle = $handle.bind($py);
+        handle.borrow_mut().begin($ctl);
+        let said = $call(handle);
+        handle.borrow_mut().end($ctl);
+        if let Err(why) = said {
+            $ctl.fail(why);
+        }
+    }};
+}
+
+/// A congestion point.
+#[derive(Debug)]
+struct Point {
+    room: Room,
+    queue: Py<Queue>,
+    start: Option<Py<PyAny>>,
+    on_sample: Option<Py<PyAny>>,
+    on_probe: Option<Py<PyAny>>,
+    on_timer: Option<Py<PyAny>>,
+}
+
+impl Point {
+    fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::CongestionPoint> {
+        match Py::new(py, Queue::new()) {
+            Err(e) => Box::new(Broken(room.trouble.keep(py, &room.site, e))),
+            Ok(queue) => Box::new(Self {
+                queue,
+                start: room.method(py, "start"),
+                on_sample: room.method(py, "on_sample"),
+                on_probe: room.method(py, "on_probe"),
+                on_timer: room.method(py, "on_timer"),
+                room,
+            }),
+        }
+    }
+}
+
+impl api::CongestionPoint for Point {
+    fn start(&mut self, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
+        let Some(method) = &self.start else { return };
+        Python::attach(|py| {
+            self.queue.bind(py).borrow_mut().view = *queue;
+            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| self.room.call(method.bind(py), "start", (q,)));
+        });
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
+        let Some(method) = &self.on_sample else { return };
+        Python::attach(|py| {
+            self.queue.bind(py).borrow_mut().view = *queue;
+            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
+                let seen = Bound::new(py, Frame::of(frame)).map_err(|e| e.to_string())?;
+                self.room.call(method.bind(py), "on_sample", (&seen, q))?;
+                frame.tag = seen.borrow().tag;
+                Ok::<(), String>(())
+            });
+        });
+    }
+    fn reads_probes(&self) -> bool {
+        self.on_probe.is_some()
+    }
+    fn on_probe(
+        &mut self,
+        probe: &mut api::Probe,
+        flow: FlowId,
+        queue: &api::Queue,
+        ctl: &mut api::PointControl<'_>,
+    ) {
+        let Some(method) = &self.on_probe else { return };
+        Python::attach(|py| {
+            self.queue.bind(py).borrow_mut().view = *queue;
+            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
+                let seen = Bound::new(py, Probe(*probe)).map_err(|e| e.to_string())?;
+                self.room.call(method.bind(py), "on_probe", (&seen, flow.0, q))?;
+                *probe = seen.borrow().0;
+                Ok::<(), String>(())
+            });
+        });
+    }
+    fn on_timer(&mut self, slot: Slot, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
+        let Some(method) = &self.on_timer else { return };
+        Python::attach(|py| {
+            self.queue.bind(py).borrow_mut().view = *queue;
+            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
+                self.room.call(method.bind(py), "on_timer", (slot.0, q))
+            });
+        });
+    }
+}
+
+/// A reaction point.
+#[derive(Debug)]
+struct Reaction {
+    room: Room,
+    limiter: Py<Limiter>,
+    start: Option<Py<PyAny>>,
+    on_feedback: Option<Py<PyAny>>,
+    on_ack: Option<Py<PyAny>>,
+    on_bytes: Option<Py<PyAny>>,
+    on_timer: Option<Py<PyAny>>,
+}
+
+impl Reaction {
+    fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::ReactionPoint> {
+        match Py::new(py, Limiter::new()) {
+            Err(e) => Box::new(Broken(room.trouble.keep(py, &room.site, e))),
+            Ok(limiter) => Box::new(Self {
+                limiter,
+                start: room.method(py, "start"),
+                on_feedback: room.method(py, "on_feedback"),
+                on_ack: room.method(py, "on_ack"),
+                on_bytes: room.method(py, "on_bytes"),
+                on_timer: room.method(py, "on_timer"),
+                room,
+            }),
+        }
+    }
+}
+
+impl api::ReactionPoint for Reaction {
+    fn start(&mut self, limiter: &mut api::Limiter<'_>) {
+        let Some(method) = &self.start else { return };
+        Python::attach(|py| {
+            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
+                self.room.call(method.bind(py), "start", (l,))
+            });
+        });
+    }
+    fn on_ack(&mut self, ack: &api::Ack, limiter: &mut api::Limiter<'_>) {
+        let Some(method) = &self.on_ack else { return };
+        Python::attach(|py| {
+            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
+                self.room.call(method.bind(py), "on_ack", (Ack::of(ack), l))
+            });
+        });
+    }
+    fn on_feedback(&mut self, feedback: &api::Feedback, limiter: &mut api::Limiter<'_>) {
+        let Some(method) = &self.on_feedback else { return };
+        Python::attach(|py| {
+            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
+                self.room.call(method.bind(py), "on_feedback", (Feedback::of(feedback), l))
+            });
+        });
+    }
+    fn on_bytes(&mut self, limiter: &mut api::Limiter<'_>) {
+        let Some(method) = &self.on_bytes else { return };
+        Python::attach(|py| {
+            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
+                self.room.call(method.bind(py), "on_bytes", (l,))
+            });
+        });
+    }
+    fn on_timer(&mut self, slot: Slot, limiter: &mut api::Limiter<'_>) {
+        let Some(method) = &self.on_timer else { return };
+        Python::attach(|py| {
+            lend!(py, self.limiter, limiter, |l: &Bound<'_, Limiter>| {
+                self.room.call(method.bind(py), "on_timer", (slot.0, l))
+            });
+        });
+    }
+}
+
+/// A reflector.
+#[derive(Debug)]
+struct Reflection {
+    room: Room,
+    sink: Py<Sink>,
+    start: Option<Py<PyAny>>,
+    on_frame: Option<Py<PyAny>>,
+    on_probe: Option<Py<PyAny>>,
+}
+
+impl Reflection {
+    fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::Reflector> {
+        // A scheme that is driven by delay leaves the answers to the network's own reflector.
+        let echo = room.object.bind(py).is_instance_of::<pyo3::types::PyString>();
+        if echo {
+            return Box::new(api::Acknowledger);
+        }
+        match Py::new(py, Sink::new()) {
+            Err(e) => Box::new(Broken(room.trouble.keep(py, &room.site, e))),
+            Ok(sink) => Box::new(Self {
+                sink,
+                start: room.method(py, "start"),
+                on_frame: room.method(py, "on_frame"),
+                on_probe: room.method(py, "on_probe"),
+                room,
+            }),
+        }
+    }
+}
+
+impl api::Reflector for Reflection {
+    fn start(&mut self, ctl: &mut api::ReflectorControl<'_>) {
+        let Some(method) = &self.start else { return };
+        Python::attach(|py| {
+            lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| self.room.call(method.bind(py), "start", (s,)));
+        });
+    }
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut api::ReflectorControl<'_>) {
+        let Some(method) = &self.on_frame else { return };
+        Python::attach(|py| {
+            lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| {
+                self.room.call(method.bind(py), "on_frame", (Frame::of(frame), s))
+            });
+        });
+    }
+    fn on_probe(&mut self, probe: &api::Probe, flow: FlowId, ctl: &mut api::ReflectorControl<'_>) {
+        let Some(method) = &self.on_probe else { return };
+        Python::attach(|py| {
+            lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| {
+                self.room.call(method.bind(py), "on_probe", (Probe(*probe), flow.0, s))
+            });
+        });
+    }
+}

@@ -1,0 +1,410 @@
+//! The handles that Python holds. Each keeps the network's own data while a call lasts, lent by the seam's `exchange`, and its
+//! verbs are those of the seam: nothing is said twice. A handle that is used after its call says so.
+
+use crate::errors::raise;
+use crate::wire::{Feedback, Probe, bytes, probability, rate, time};
+use cnsim_scheme_api as api;
+use cnsim_scheme_api::{FlowId, Purpose, SLOTS, Slot, Stream, Tag, Time};
+use pyo3::prelude::*;
+
+/// What stands behind a handle between two calls: nobody sees it.
+fn nobody() -> Stream {
+    Stream::new(0, 0, Purpose::Test)
+}
+
+/// A timer's number.
+fn slot(py: Python<'_>, number: u8) -> PyResult<Slot> {
+    if usize::from(number) < SLOTS {
+        return Ok(Slot(number));
+    }
+    let why = format!("there is no timer {number}");
+    Err(raise(py, "SchemeError", &why, &format!("use 0 to {}", SLOTS - 1), ""))
+}
+
+/// The error of a handle that is used after its call.
+fn stale(py: Python<'_>, what: &str) -> PyErr {
+    let remedy = "use it only in the method that it is handed to, or keep the numbers that it gave";
+    raise(py, "SchemeError", &format!("a {what} was used after its call"), remedy, "")
+}
+
+macro_rules! handle {
+    ($name:ident, $what:literal, $seam:ident, $state:ty, $action:ty) => {
+        impl $name {
+            /// The seam's own handle, while a call lasts.
+            fn seam(&mut self, py: Python<'_>) -> PyResult<api::$seam<'_>> {
+                if !self.live {
+                    return Err(stale(py, $what));
+                }
+                Ok(api::$seam::new(self.now, &mut self.state, &mut self.actions))
+            }
+
+            /// Takes the network's data for a call.
+            pub(crate) fn begin(&mut self, ctl: &mut api::$seam<'_>) {
+                self.now = ctl.now();
+                ctl.exchange(&mut self.state, &mut self.actions);
+                self.live = true;
+            }
+
+            /// Gives it back.
+            pub(crate) fn end(&mut self, ctl: &mut api::$seam<'_>) {
+                ctl.exchange(&mut self.state, &mut self.actions);
+                self.live = false;
+            }
+        }
+    };
+}
+
+/// An output queue of a switch, and what its congestion point may ask of it.
+#[pyclass(module = "cnsim._cnsim")]
+#[derive(Debug)]
+pub(crate) struct Queue {
+    now: Time,
+    live: bool,
+    state: api::PointState,
+    actions: Vec<api::PointAction>,
+    pub(crate) view: api::Queue,
+}
+
+handle!(Queue, "queue", PointControl, api::PointState, api::PointAction);
+
+impl Queue {
+    /// One that has nothing yet.
+    pub(crate) fn new() -> Self {
+        let view = api::Queue {
+            len: api::Bytes::ZERO,
+            line_rate: api::Rate::ZERO,
+            service_rate: api::Rate::ZERO,
+            arrived: 0,
+            sent: 0,
+            dropped: 0,
+        };
+        let (state, actions) = (api::PointState::new(nobody()), Vec::new());
+        Self { now: Time::ZERO, live: false, state, actions, view }
+    }
+}
+
+#[pymethods]
+impl Queue {
+    /// Bytes queued now, the frame in transmission and the arriving one included.
+    #[getter]
+    fn len(&self) -> u64 {
+        self.view.len.get()
+    }
+    /// Nominal rate of the link, bit/s.
+    #[getter]
+    fn line_rate(&self) -> f64 {
+        self.view.line_rate.bps()
+    }
+    /// Rate at which data is served at present, bit/s.
+    #[getter]
+    fn service_rate(&self) -> f64 {
+        self.view.service_rate.bps()
+    }
+    /// Bytes that have arrived for this port since the start.
+    #[getter]
+    fn arrived(&self) -> u64 {
+        self.view.arrived
+    }
+    /// Bytes that have been sent through this port since the start.
+    #[getter]
+    fn sent(&self) -> u64 {
+        self.view.sent
+    }
+    /// Data frames discarded at this port since the start.
+    #[getter]
+    fn dropped(&self) -> u64 {
+        self.view.dropped
+    }
+    /// Simulated time, seconds.
+    #[getter]
+    fn now(&self) -> f64 {
+        self.now.as_secs_f64()
+    }
+    /// Bytes counted when `sample_after` woke the point, the frame in hand included.
+    #[getter]
+    fn counted(&mut self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.seam(py)?.counted().get())
+    }
+    /// Uniform draw in [0, 1) from this queue's own stream.
+    fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.seam(py)?.uniform())
+    }
+    /// Wake with `on_sample` at the frame that brings the bytes that arrive from now on to `number`.
+    fn sample_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
+        let number = bytes(py, "sample_after", number)?;
+        self.seam(py)?.sample_after(number);
+        Ok(())
+    }
+    /// Wake at each frame with probability `p`.
+    fn sample_with(&mut self, py: Python<'_>, p: f64) -> PyResult<()> {
+        let p = probability(py, "sample_with", p)?;
+        self.seam(py)?.sample_with(p);
+        Ok(())
+    }
+    /// Wake at frames that carry a tag.
+    fn sample_tagged(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.seam(py)?.sample_tagged();
+        Ok(())
+    }
+    /// Stop waking at frames; timers go on.
+    fn sample_never(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.seam(py)?.sample_never();
+        Ok(())
+    }
+    /// Are frames about to be dropped counted and sampled? (They are, unless this says otherwise.)
+    fn sample_dropped(&mut self, py: Python<'_>, on: bool) -> PyResult<()> {
+        self.seam(py)?.sample_dropped(on);
+        Ok(())
+    }
+    /// Mark frames from now on: with probability 0 up to a queue of `low` bytes, rising to `p_max` at `high`, `p_beyond`
+    /// above. The point is not woken for it.
+    #[pyo3(signature = (low, high, p_max=1.0, p_beyond=1.0, *, at_departure=false))]
+    fn mark(
+        &mut self,
+        py: Python<'_>,
+        low: f64,
+        high: f64,
+        p_max: f64,
+        p_beyond: f64,
+        at_departure: bool,
+    ) -> PyResult<()> {
+        let at = if at_departure { api::RampAt::Departure } else { api::RampAt::Arrival };
+        let ramp = api::Ramp {
+            low: bytes(py, "mark", low)?,
+            high: bytes(py, "mark", high)?,
+            p_max: probability(py, "mark", p_max)?,
+            p_beyond: probability(py, "mark", p_beyond)?,
+            at,
+        };
+        if ramp.low > ramp.high {
+            let why = format!("mark({low}, {high}): the ramp falls");
+            return Err(raise(py, "SchemeError", &why, "give low <= high", ""));
+        }
+        self.seam(py)?.mark(ramp);
+        Ok(())
+    }
+    /// Send a message to the source of a flow.
+    fn notify(&mut self, py: Python<'_>, flow: u32, feedback: Bound<'_, Feedback>) -> PyResult<()> {
+        let message = feedback.get().send(py)?;
+        self.seam(py)?.notify(FlowId(flow), message);
+        Ok(())
+    }
+    /// Send a message to every host; it counts as one.
+    fn broadcast(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
+        let message = feedback.get().send(py)?;
+        self.seam(py)?.broadcast(message);
+        Ok(())
+    }
+    /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
+    fn start_timer(&mut self, py: Python<'_>, number: u8, after: f64) -> PyResult<()> {
+        let (number, after) = (slot(py, number)?, time(py, "start_timer", after)?);
+        self.seam(py)?.start_timer(number, after);
+        Ok(())
+    }
+    /// Stop a timer.
+    fn stop_timer(&mut self, py: Python<'_>, number: u8) -> PyResult<()> {
+        let number = slot(py, number)?;
+        self.seam(py)?.stop_timer(number);
+        Ok(())
+    }
+    /// In `on_probe`: end the probe here and send it back.
+    fn answer(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.seam(py)?.answer();
+        Ok(())
+    }
+    /// Add one to a counter that the scheme declares.
+    fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
+        self.seam(py)?.count(counter);
+        Ok(())
+    }
+}
+
+/// The rate limiter of a flow or of a host.
+#[pyclass(module = "cnsim._cnsim")]
+#[derive(Debug)]
+pub(crate) struct Limiter {
+    now: Time,
+    live: bool,
+    state: api::LimiterState,
+    actions: Vec<api::LimiterAction>,
+}
+
+handle!(Limiter, "limiter", Limiter, api::LimiterState, api::LimiterAction);
+
+impl Limiter {
+    /// One that has nothing yet.
+    pub(crate) fn new() -> Self {
+        let state = api::LimiterState::new(api::Rate::ZERO, api::Bytes::ZERO, nobody());
+        Self { now: Time::ZERO, live: false, state, actions: Vec::new() }
+    }
+}
+
+#[pymethods]
+impl Limiter {
+    /// Simulated time, seconds.
+    #[getter]
+    fn now(&self) -> f64 {
+        self.now.as_secs_f64()
+    }
+    /// Current rate, bit/s; setting one above that of the link gives the link's.
+    #[getter]
+    fn rate(&mut self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.seam(py)?.rate().bps())
+    }
+    #[setter]
+    fn set_rate(&mut self, py: Python<'_>, bps: f64) -> PyResult<()> {
+        let bps = rate(py, "limiter.rate = ", bps)?;
+        self.seam(py)?.set_rate(bps);
+        Ok(())
+    }
+    /// Rate of the access link, bit/s.
+    #[getter]
+    fn line_rate(&mut self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.seam(py)?.line_rate().bps())
+    }
+    /// Largest data frame, bytes.
+    #[getter]
+    fn mtu(&mut self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.seam(py)?.mtu().get())
+    }
+    /// Are frames queued and paced here?
+    #[getter]
+    fn engaged(&mut self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.seam(py)?.is_engaged())
+    }
+    /// Bytes waiting in the limiter's queue.
+    #[getter]
+    fn backlog(&mut self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.seam(py)?.backlog().get())
+    }
+    /// Data bytes of the flow sent so far.
+    #[getter]
+    fn sent(&mut self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.seam(py)?.sent())
+    }
+    /// Uniform draw in [0, 1) from this site's own stream.
+    fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.seam(py)?.uniform())
+    }
+    /// Queue and pace the flow's frames here from now on.
+    fn engage(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.seam(py)?.engage();
+        Ok(())
+    }
+    /// Give the limiter back as soon as its queue is empty.
+    fn release_when_empty(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.seam(py)?.release_when_empty();
+        Ok(())
+    }
+    /// Compute the time of the frame already scheduled anew, from the present rate.
+    fn retime(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.seam(py)?.retime();
+        Ok(())
+    }
+    /// Wake with `on_bytes` when so many further bytes have been sent.
+    fn wake_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
+        let number = bytes(py, "wake_after", number)?;
+        self.seam(py)?.wake_after(number);
+        Ok(())
+    }
+    /// Take back `wake_after`.
+    fn wake_never(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.seam(py)?.wake_never();
+        Ok(())
+    }
+    /// Stamp a tag of 32 bits into the flow's frames, each with probability `p`; none stamps none.
+    #[pyo3(signature = (bits, p=1.0))]
+    fn stamp(&mut self, py: Python<'_>, bits: Option<u32>, p: f64) -> PyResult<()> {
+        let p = probability(py, "stamp", p)?;
+        self.seam(py)?.stamp_with(bits.map_or(Tag::None, Tag::User), p);
+        Ok(())
+    }
+    /// Have the next frame acknowledged: `on_ack` hears of it. The plan must say `echo=True`.
+    fn echo_next(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.seam(py)?.echo_next();
+        Ok(())
+    }
+    /// Send a probe along the flow.
+    fn send_probe(&mut self, py: Python<'_>, probe: Bound<'_, Probe>) -> PyResult<()> {
+        let probe = probe.borrow().0;
+        self.seam(py)?.send_probe(probe);
+        Ok(())
+    }
+    /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
+    fn start_timer(&mut self, py: Python<'_>, number: u8, after: f64) -> PyResult<()> {
+        let (number, after) = (slot(py, number)?, time(py, "start_timer", after)?);
+        self.seam(py)?.start_timer(number, after);
+        Ok(())
+    }
+    /// Stop a timer.
+    fn stop_timer(&mut self, py: Python<'_>, number: u8) -> PyResult<()> {
+        let number = slot(py, number)?;
+        self.seam(py)?.stop_timer(number);
+        Ok(())
+    }
+    /// Add one to a counter that the scheme declares.
+    fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
+        self.seam(py)?.count(counter);
+        Ok(())
+    }
+}
+
+/// The receiving end of a flow or of a host, and what its reflector may ask of it.
+#[pyclass(module = "cnsim._cnsim")]
+#[derive(Debug)]
+pub(crate) struct Sink {
+    now: Time,
+    live: bool,
+    state: api::ReflectorState,
+    actions: Vec<api::ReflectorAction>,
+}
+
+handle!(Sink, "sink", ReflectorControl, api::ReflectorState, api::ReflectorAction);
+
+impl Sink {
+    /// One that has nothing yet.
+    pub(crate) fn new() -> Self {
+        let (state, actions) = (api::ReflectorState::new(nobody(), false), Vec::new());
+        Self { now: Time::ZERO, live: false, state, actions }
+    }
+}
+
+#[pymethods]
+impl Sink {
+    /// Simulated time, seconds.
+    #[getter]
+    fn now(&self) -> f64 {
+        self.now.as_secs_f64()
+    }
+    /// Data bytes received since it was built; the plan must say `received=True`.
+    #[getter]
+    fn received(&mut self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.seam(py)?.received())
+    }
+    /// Uniform draw in [0, 1) from this site's own stream.
+    fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.seam(py)?.uniform())
+    }
+    /// Send a message to the source of the frame or probe in hand.
+    fn reply(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
+        let message = feedback.get().send(py)?;
+        self.seam(py)?.reply(message);
+        Ok(())
+    }
+    /// Stay deaf to data frames for so many seconds.
+    fn ignore_for(&mut self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        let seconds = time(py, "ignore_for", seconds)?;
+        self.seam(py)?.ignore_for(seconds);
+        Ok(())
+    }
+    /// From now on all data frames wake it, or those that the plan selects.
+    fn hear_all(&mut self, py: Python<'_>, on: bool) -> PyResult<()> {
+        self.seam(py)?.hear_all(on);
+        Ok(())
+    }
+    /// Add one to a counter that the scheme declares.
+    fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
+        self.seam(py)?.count(counter);
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! Finished runs as Python sees them, and what is made of many.
+
+use crate::errors::{raise, told};
+use crate::scenario::{Scenario, published_rows};
+use cnsim_studies::assumptions::ASSUMPTIONS;
+use cnsim_studies::metrics::METRICS;
+use cnsim_studies::papers::PAPERS;
+use cnsim_studies::results::{Results, Run, series_csv, series_file};
+use cnsim_studies::scenario::{self, EMBEDDED};
+use cnsim_studies::stats::Summary;
+use cnsim_studies::store::{RunRecord, Store, write_atomically};
+use cnsim_studies::study;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A finished run.
+#[pyclass(module = "cnsim._cnsim", frozen)]
+#[derive(Clone, Debug)]
+pub(crate) struct Record(pub(crate) RunRecord);
+
+impl Record {
+    /// Its key in a store.
+    pub(crate) fn key(&self) -> String {
+        Store::key(&self.0.config, self.0.seed)
+    }
+}
+
+#[pymethods]
+impl Record {
+    /// Reads what `json` wrote.
+    #[staticmethod]
+    fn of(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let read = serde_json::from_str(text).map(Self);
+        read.map_err(|e| {
+            raise(py, "CnsimError", &format!("not a finished run: {e}"), "give what cnsim has written", "")
+        })
+    }
+    /// All of it as JSON.
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string(&self.0).map_err(|e| told(py, "CnsimError", &e.to_string()))
+    }
+    fn __reduce__<'py>(slf: &Bound<'py, Self>, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("of")?, (slf.get().json(py)?,)))
+    }
+    #[getter]
+    fn study(&self) -> &str {
+        &self.0.study
+    }
+    #[getter]
+    fn scenario(&self) -> &str {
+        &self.0.scenario
+    }
+    #[getter]
+    fn condition(&self) -> &str {
+        &self.0.condition
+    }
+    #[getter]
+    fn pause(&self) -> &str {
+        &self.0.pause
+    }
+    #[getter]
+    fn scheme(&self) -> &str {
+        &self.0.scheme
+    }
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed
+    }
+    /// Hashes over events, frames and samples.
+    #[getter]
+    fn fingerprint(&self) -> BTreeMap<String, String> {
+        self.0.fingerprint.clone()
+    }
+    /// Values by metric; units are those of `lists`.
+    #[getter]
+    fn metrics(&self) -> BTreeMap<String, f64> {
+        self.0.metrics.clone()
+    }
+    /// The scheme's own counters.
+    #[getter]
+    fn counters(&self) -> BTreeMap<String, u64> {
+        self.0.counters.clone()
+    }
+    /// Data and control frames that finished a link.
+    #[getter]
+    fn packet_hops(&self) -> u64 {
+        self.0.packet_hops
+    }
+    /// The effective configuration, as JSON.
+    fn config(&self) -> String {
+        self.0.config.to_string()
+    }
+    /// What was measured at ports, as JSON.
+    fn ports(&self) -> String {
+        json!(self.0.ports).to_string()
+    }
+    /// Names of the time series.
+    fn series_names(&self) -> Vec<String> {
+        self.0.series.keys().cloned().collect()
+    }
+    /// A time series: unit, width of a bin in seconds, and its values as 64-bit floating-point numbers, little-endian.
+    fn series<'py>(&self, py: Python<'py>, name: &str) -> Option<(String, f64, Bound<'py, PyBytes>)> {
+        let curve = self.0.series.get(name)?;
+        let bytes: Vec<u8> = curve.values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Some((curve.unit.clone(), curve.bin, PyBytes::new(py, &bytes)))
+    }
+    /// Its address: a hash of configuration, seed and version.
+    #[getter(key)]
+    fn address(&self) -> String {
+        self.key()
+    }
+}
+
+fn plain(records: &[Bound<'_, Record>]) -> Vec<RunRecord> {
+    records.iter().map(|r| r.get().0.clone()).collect()
+}
+
+/// What was published beside what was measured, one row a case and metric, as JSON.
+#[pyfunction]
+pub(crate) fn cells(
+    py: Python<'_>,
+    records: Vec<Bound<'_, Record>>,
+    scenarios: Vec<Bound<'_, Scenario>>,
+) -> PyResult<String> {
+    let scenarios: Vec<scenario::Scenario> = scenarios.iter().map(|s| s.get().inner.clone()).collect();
+    let cells = study::cells(&plain(&records), &published_rows(py)?, &scenarios);
+    let row = |c: &study::Cell| {
+        json!({
+            "study": c.study, "scenario": c.scenario, "condition": c.condition, "pause": c.pause,
+            "scheme": c.scheme, "metric": c.metric.id, "unit": c.unit,
+            "published": c.published.as_ref().map(|p| p.value), "measured": c.summary.mean,
+            "ci95": c.summary.confidence(), "pi95": c.summary.prediction(), "seeds": c.summary.n,
+            "verdict": c.verdict.text(), "note": c.note,
+        })
+    };
+    Ok(json!(cells.iter().map(row).collect::<Vec<_>>()).to_string())
+}
+
+/// Mean of some values, the 95 % interval of the mean, and the standard deviation; the interval is none for one value.
+#[pyfunction]
+pub(crate) fn interval(values: Vec<f64>) -> Option<(f64, Option<(f64, f64)>, f64)> {
+    let s = Summary::of(&values)?;
+    Some((s.mean, s.confidence(), s.sd))
+}
+
+/// Texts as numbers of one unit; none where they are not.
+#[pyfunction]
+pub(crate) fn numbers(values: Vec<String>) -> Option<(Vec<f64>, String)> {
+    cnsim_studies::grid::numbers(&values)
+}
+
+/// What there is, as JSON: studies, scenarios, metrics or assumptions.
+#[pyfunction]
+pub(crate) fn lists(py: Python<'_>, what: &str) -> PyResult<String> {
+    let rows: Vec<_> = match what {
+        "studies" => {
+            PAPERS.iter().map(|p| json!({"name": p.id, "title": p.title, "source": p.citation})).collect()
+        }
+        "metrics" => METRICS
+            .iter()
+            .map(|m| json!({"name": m.id, "title": m.title, "unit": m.unit, "about": m.about}))
+            .collect(),
+        "assumptions" => ASSUMPTIONS
+            .iter()
+            .map(|a| json!({"name": a.name, "id": a.id, "key": a.key, "about": a.about}))
+            .collect(),
+        _ => {
+            let one = |(id, _): &(&str, &str)| {
+                let s = scenario::Scenario::load(id, &[]).map_err(|p| crate::errors::problems(py, &p))?;
+                Ok(json!({"name": id, "title": s.title, "question": s.question, "source": s.source}))
+            };
+            EMBEDDED.iter().map(one).collect::<PyResult<_>>()?
+        }
+    };
+    Ok(json!(rows).to_string())
+}
+
+/// Writes `results.json` and the series beside it into a folder, as the program does; gives the path.
+#[pyfunction]
+pub(crate) fn save(
+    py: Python<'_>,
+    records: Vec<Bound<'_, Record>>,
+    out: PathBuf,
+    command: &str,
+) -> PyResult<PathBuf> {
+    let failed = |path: &std::path::Path, e: &std::io::Error| {
+        raise(py, "CnsimError", &format!("{}: {e}", path.display()), "choose another folder", "out")
+    };
+    let mut runs = Vec::new();
+    for r in plain(&records) {
+        let mut files = Vec::new();
+        for (name, curve) in &r.series {
+            let file = series_file(&r, name);
+            let path = out.join(&file);
+            write_atomically(&path, series_csv(name, curve).as_bytes()).map_err(|e| failed(&path, &e))?;
+            files.push(file);
+        }
+        runs.push(Run::of(&r, files));
+    }
+    let text = Results::new(command, None, runs).text().map_err(|e| told(py, "CnsimError", &e))?;
+    let path = out.join("results.json");
+    write_atomically(&path, text.as_bytes()).map_err(|e| failed(&path, &e))?;
+    Ok(path)
+}

@@ -1,0 +1,209 @@
+//! Scenarios, and the runs that are asked of them.
+
+use crate::errors::{problems, raise, told};
+use crate::plan::Plan;
+use crate::spec::Registry;
+use cnsim_studies::grid;
+use cnsim_studies::published::{self, Published};
+use cnsim_studies::scenario::{self, Case};
+use cnsim_studies::study::{Job, jobs};
+use cnsim_studies::text::nearest;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// Values of keys, as texts.
+type Sets = Vec<(String, String)>;
+
+/// A scenario, read and checked.
+#[pyclass(module = "cnsim._cnsim", frozen)]
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    pub(crate) inner: scenario::Scenario,
+    registry: Registry,
+    sets: Sets,
+}
+
+/// Which case of a scenario is meant, as `cnsim run` takes it.
+#[derive(Debug, FromPyObject)]
+struct Asked {
+    #[pyo3(item)]
+    scheme: Option<String>,
+    #[pyo3(item)]
+    pause: Option<String>,
+    #[pyo3(item)]
+    condition: Option<String>,
+}
+
+impl Scenario {
+    fn scheme(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        scheme(py, &self.registry, name)
+    }
+
+    /// The case that is meant: the first of the scheme asked for; a scheme that the scenario does not run takes the first
+    /// case's place. A key that was set wins over the matrix.
+    fn chosen(&self, py: Python<'_>, asked: &Asked) -> PyResult<Case> {
+        let cases = self.inner.cases();
+        let scheme = asked.scheme.as_deref().map(|s| self.scheme(py, s)).transpose()?;
+        let first = cases.iter().find(|c| scheme.as_ref().is_none_or(|s| *s == c.scheme)).or(cases.first());
+        let first = first.ok_or_else(|| {
+            let why = "the scenario has no case";
+            raise(py, "ScenarioError", why, "give its matrix a scheme", "matrix.schemes")
+        })?;
+        let set_pause = self.sets.iter().find(|s| s.0 == "pause.mode").map(|s| s.1.as_str());
+        let pause = asked.pause.as_deref().or(set_pause);
+        let case = match &asked.condition {
+            None => {
+                let scheme = scheme.as_ref().unwrap_or(&first.scheme);
+                self.inner.case(first.group, first.row.clone(), pause.unwrap_or(&first.pause), scheme)
+            }
+            Some(text) => self.inner.case_named(text, pause, scheme.as_deref()).ok_or_else(|| {
+                let why = format!("the condition `{text}` does not fit this scenario's templates");
+                let remedy = format!("write for example \"{}\"", first.condition);
+                raise(py, "ScenarioError", &why, &remedy, "condition")
+            })?,
+        };
+        let mut row = case.row.clone();
+        row.retain(|(k, _)| asked.condition.is_some() || !self.sets.iter().any(|s| s.0 == *k));
+        Ok(self.inner.case(case.group, row, &case.pause, &case.scheme))
+    }
+
+    fn plan(&self, jobs: Vec<Job>) -> Plan {
+        Plan::new(jobs, self.registry.clone())
+    }
+}
+
+/// A scheme's registered name.
+fn scheme(py: Python<'_>, registry: &Registry, name: &str) -> PyResult<String> {
+    let found = registry.inner.find(name.trim()).map(|s| s.name.clone());
+    found.ok_or_else(|| {
+        let near = nearest(name, registry.inner.names());
+        let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+        let remedy = format!("{hint}cn.list(\"schemes\") shows them");
+        raise(py, "ScenarioError", &format!("there is no scheme `{name}`"), &remedy, "scheme")
+    })
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads an embedded scenario or a file, or a text under a name; `schemes` are those that will be run.
+    #[new]
+    #[pyo3(signature = (registry, what, text, sets, schemes))]
+    fn new(
+        py: Python<'_>,
+        registry: &Registry,
+        what: &str,
+        text: Option<&str>,
+        sets: Sets,
+        schemes: Vec<String>,
+    ) -> PyResult<Self> {
+        let asked = schemes.iter().map(|s| scheme(py, registry, s)).collect::<PyResult<Vec<_>>>()?;
+        let names: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let inner = match text {
+            Some(text) => scenario::Scenario::parse_in(&registry.inner, what, text, &sets, &names),
+            None => scenario::Scenario::load_in(&registry.inner, what, &sets, &names),
+        };
+        let inner = inner.map_err(|p| problems(py, &p))?;
+        Ok(Self { inner, registry: registry.clone(), sets })
+    }
+
+    /// Its heading, question and source, default number of seeds, and its cases: (condition, PAUSE, scheme).
+    fn about(&self) -> String {
+        let s = &self.inner;
+        let case = |c: &Case| json!([c.condition, c.pause, c.scheme]);
+        json!({
+            "id": s.id(), "study": s.study, "name": s.name, "title": s.title, "question": s.question,
+            "source": s.source, "seeds": s.seeds, "cases": s.cases().iter().map(case).collect::<Vec<_>>(),
+        })
+        .to_string()
+    }
+
+    /// Runs of one case with consecutive seeds.
+    #[pyo3(signature = (asked, seed, seeds, all_series))]
+    fn plan_run(
+        &self,
+        py: Python<'_>,
+        asked: Asked,
+        seed: u64,
+        seeds: u64,
+        all_series: bool,
+    ) -> PyResult<Plan> {
+        let case = self.chosen(py, &asked)?;
+        let ready = self.inner.ready(&case).map_err(|p| problems(py, &p))?;
+        let job = |seed| Job { all_series, ..Job::new(&self.inner, case.clone(), ready.clone(), seed) };
+        Ok(self.plan((0..seeds).map(|i| job(seed.saturating_add(i))).collect()))
+    }
+
+    /// Runs of the whole matrix and of all that was published about it.
+    #[pyo3(signature = (seeds))]
+    fn plan_all(&self, py: Python<'_>, seeds: Option<u64>) -> PyResult<Plan> {
+        let mut scenario = self.inner.clone();
+        if let Some(n) = seeds {
+            scenario.set_seeds(n);
+        }
+        let (jobs, _) = jobs(&scenario, &published_rows(py)?, &|_| true)
+            .map_err(|text| told(py, "ScenarioError", &text))?;
+        Ok(self.plan(jobs))
+    }
+
+    /// Runs of a grid over keys, as `cnsim sweep --over` takes them; with a description of its points as JSON.
+    #[pyo3(signature = (asked, over, schemes, pauses, seeds))]
+    fn plan_sweep(
+        &self,
+        py: Python<'_>,
+        asked: Asked,
+        over: Vec<String>,
+        schemes: Vec<String>,
+        pauses: Vec<String>,
+        seeds: u64,
+    ) -> PyResult<(Plan, String)> {
+        let axes = grid::axes(&over).map_err(|text| told(py, "ScenarioError", &text))?;
+        let mut schemes = schemes.iter().map(|s| self.scheme(py, s)).collect::<PyResult<Vec<_>>>()?;
+        let first = asked.scheme.clone().or(schemes.first().cloned());
+        let base = self.chosen(py, &Asked { scheme: first, ..asked })?;
+        if schemes.is_empty() {
+            schemes.push(base.scheme.clone());
+        }
+        let pauses = if pauses.is_empty() { vec![base.pause.clone()] } else { pauses };
+        let sweep = grid::plan(&self.inner, axes, &base, &pauses, &schemes, seeds)
+            .map_err(|text| told(py, "ScenarioError", &text))?;
+        let axis = |a: &grid::Axis| json!({"key": a.key, "values": a.values, "log": a.log, "numbers": grid::numbers(&a.values).map(|n| (n.0, n.1))});
+        let point = |p: &grid::Point| json!({"values": p.values, "condition": p.case.condition, "pause": p.case.pause, "scheme": p.case.scheme, "first": p.first});
+        let about = json!({
+            "axes": sweep.axes.iter().map(axis).collect::<Vec<_>>(),
+            "points": sweep.points.iter().map(point).collect::<Vec<_>>(),
+            "seeds": sweep.seeds, "notes": sweep.notes,
+        });
+        Ok((self.plan(sweep.jobs), about.to_string()))
+    }
+}
+
+/// The published numbers.
+pub(crate) fn published_rows(py: Python<'_>) -> PyResult<Vec<Published>> {
+    published::parse("published.csv", published::EMBEDDED).map_err(|e| told(py, "CnsimError", &e))
+}
+
+/// The runs of a list of tasks: a configuration, a seed, whether all series are kept, study and scenario, as JSON.
+#[pyfunction]
+pub(crate) fn plan_of(py: Python<'_>, registry: &Registry, tasks: Vec<String>) -> PyResult<Plan> {
+    let bad = |why: String| raise(py, "CnsimError", &why, "only what cnsim has written can be run", "");
+    let mut jobs = Vec::new();
+    for text in tasks {
+        let task: Value = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
+        let config = &task["config"];
+        let name = config["scheme"]["name"].as_str().unwrap_or_default();
+        let code = |v: &Value| v["scheme"]["params"]["code"].as_str().map(str::to_owned);
+        let mine = registry.inner.find(name).and_then(|s| s.build(&[]).ok());
+        let mine = mine.and_then(|b| b.values.into_iter().find(|v| v.0 == "code")).map(|v| v.1);
+        if code(config) != mine {
+            let why = format!("the scheme `{name}` here is of other code than the runs asked for");
+            return Err(raise(py, "VersionError", &why, "give both places the same scheme", ""));
+        }
+        let (scenario, case) =
+            scenario::Scenario::from_config(&registry.inner, config).map_err(|p| problems(py, &p))?;
+        let ready = scenario.ready(&case).map_err(|p| problems(py, &p))?;
+        let seed = task["seed"].as_u64().ok_or_else(|| bad("a task has no seed".into()))?;
+        let all_series = task["all_series"].as_bool().unwrap_or(false);
+        jobs.push(Job { all_series, ..Job::new(&scenario, case, ready, seed) });
+    }
+    Ok(Plan::new(jobs, registry.clone()))
+}

@@ -1,0 +1,261 @@
+//! A Python class as a registration, and the registry that holds ours and such ones.
+
+use crate::bridge::{Bridged, Trouble};
+use crate::errors::{raise, refused};
+use crate::params::{Declared, Number, Value};
+use cnsim_scheme_api::testing::Promise;
+use cnsim_scheme_api::{
+    Built, Bytes, Configured, Counter, ParamError, Plan, Rate, ReflectGate, Registration, Scope, Time,
+};
+use cnsim_studies::text::nearest;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The parameter that stands for the code of a scheme in Python: a run is another one when the code is.
+const CODE: &str = "code";
+
+/// What the network must know in advance, as Python says it.
+#[derive(Clone, Debug, FromPyObject)]
+struct Planned {
+    #[pyo3(item)]
+    per_host: bool,
+    #[pyo3(item)]
+    first_frame: bool,
+    #[pyo3(item)]
+    reflect: String,
+    #[pyo3(item)]
+    reflect_probability: f64,
+    #[pyo3(item)]
+    reflector_per_host: bool,
+    #[pyo3(item)]
+    received: bool,
+}
+
+/// What the scheme promises, as Python says it: bit/s, seconds, bytes.
+#[derive(Clone, Debug, FromPyObject)]
+struct Promised {
+    #[pyo3(item)]
+    floor: f64,
+    #[pyo3(item)]
+    stops: bool,
+    #[pyo3(item)]
+    warms_up: f64,
+    #[pyo3(item)]
+    reacts: bool,
+    #[pyo3(item)]
+    recovers: Option<(u64, f64)>,
+}
+
+fn scope(per_host: bool) -> Scope {
+    if per_host { Scope::Host } else { Scope::Flow }
+}
+
+impl Planned {
+    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
+        let reflect = match self.reflect.as_str() {
+            "never" => ReflectGate::Never,
+            "marked" => ReflectGate::Marked,
+            "unmarked" => ReflectGate::Unmarked(self.reflect_probability),
+            "tagged" => ReflectGate::Tagged,
+            "always" => ReflectGate::Always,
+            other => {
+                let remedy = "write never, marked, unmarked, tagged or always";
+                let why = format!("a plan cannot reflect `{other}`");
+                return Err(raise(py, "SchemeError", &why, remedy, "reflect"));
+            }
+        };
+        Ok(Plan {
+            limiter_scope: scope(self.per_host),
+            built: if self.first_frame { Built::FirstFrame } else { Built::OnFeedback },
+            reflect,
+            reflector_scope: scope(self.reflector_per_host),
+            received: self.received,
+        })
+    }
+}
+
+/// A scheme in Python, ready to be registered.
+#[pyclass(module = "cnsim._cnsim", frozen)]
+#[derive(Debug)]
+pub(crate) struct SchemeSpec {
+    pub(crate) registration: Registration,
+    pub(crate) trouble: Arc<Trouble>,
+}
+
+#[pymethods]
+impl SchemeSpec {
+    /// From the parts of a class: `make` is called with a dictionary of parameters and gives an instance.
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "one for each thing that a registration says")]
+    fn new(
+        py: Python<'_>,
+        name: String,
+        title: &str,
+        about: &str,
+        code: String,
+        params: Vec<Declared>,
+        counters: Vec<(String, String)>,
+        plan: Planned,
+        promise: Promised,
+        make: Py<PyAny>,
+    ) -> PyResult<Self> {
+        let plan = plan.plan(py)?;
+        let wrong = |e: ParamError| {
+            let why = format!("scheme `{name}`: parameter `{}`: {}", e.key, e.reason);
+            raise(py, "SchemeError", &why, &e.remedy, &e.key)
+        };
+        let infos = params.iter().map(Declared::info).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+        let usual: Vec<Value> =
+            params.iter().map(|p| p.read(&p_default(p, &infos))).collect::<Result<_, _>>().map_err(wrong)?;
+        let counters: Vec<Counter> = counters
+            .into_iter()
+            .map(|(name, meaning)| Counter { name: Cow::Owned(name), meaning: Cow::Owned(meaning) })
+            .collect();
+        let trouble = Arc::new(Trouble::default());
+        let (shared, called, counted) = (trouble.clone(), name.clone(), counters.clone());
+        let build = move |pairs: &[(String, String)]| {
+            let mut values = usual.clone();
+            for (key, text) in pairs {
+                if key == CODE {
+                    if *text != code {
+                        return Err(ParamError {
+                            key: key.clone(),
+                            reason: format!("these results are of other code than this `{called}` has"),
+                            remedy: "load the scheme as it was then, or run anew".into(),
+                        });
+                    }
+                    continue;
+                }
+                let Some(at) = params.iter().position(|p| p.key() == key) else {
+                    let near = nearest(key, params.iter().map(Declared::key));
+                    return Err(ParamError {
+                        key: key.clone(),
+                        reason: format!("`{called}` has no such parameter"),
+                        remedy: near.map_or_else(
+                            || format!("`cnsim describe {called}` shows them"),
+                            |n| format!("did you mean `{n}`?"),
+                        ),
+                    });
+                };
+                values[at] = params[at].read(text)?;
+            }
+            let object =
+                Python::attach(|py| instance(py, &make, &params, &values)).map_err(|e| ParamError {
+                    key: String::new(),
+                    reason: format!("`{called}` cannot be made: {e}"),
+                    remedy: "mend its __init__ or __post_init__".into(),
+                })?;
+            let mut shown: Vec<(String, String)> =
+                params.iter().zip(&values).map(|(p, v)| (p.key().to_string(), v.text.clone())).collect();
+            shown.push((CODE.into(), code.clone()));
+            Ok(Configured {
+                scheme: Arc::new(Bridged {
+                    name: called.clone(),
+                    plan,
+                    counters: counted.clone(),
+                    object,
+                    trouble: shared.clone(),
+                }),
+                values: shown,
+                idle: Vec::new(),
+            })
+        };
+        let promise = Promise {
+            floor: Rate::from_bps(promise.floor),
+            stops: promise.stops,
+            warms_up: Time::from_secs_f64(promise.warms_up),
+            reacts: promise.reacts,
+            recovers: promise.recovers.map(|(b, s)| (Bytes::new(b), Time::from_secs_f64(s))),
+        };
+        let registration =
+            Registration::bridged(&name, title, about, infos, build).counting(counters).promise(promise);
+        Ok(Self { registration, trouble })
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.registration.name
+    }
+
+    /// The class's instance with these parameters, as texts: for tests of a scheme alone.
+    fn build(&self, py: Python<'_>, pairs: Vec<(String, String)>) -> PyResult<Vec<(String, String)>> {
+        let built = self.registration.build(&pairs);
+        built.map(|c| c.values).map_err(|e| raise(py, "SchemeError", &e.reason, &e.remedy, &e.key))
+    }
+}
+
+fn p_default(p: &Declared, infos: &[cnsim_scheme_api::ParamInfo]) -> String {
+    infos.iter().find(|i| i.key == p.key()).map_or_else(String::new, |i| i.default.clone())
+}
+
+/// An instance of the user's class with these parameters.
+fn instance(py: Python<'_>, make: &Py<PyAny>, params: &[Declared], values: &[Value]) -> PyResult<Py<PyAny>> {
+    let all = PyDict::new(py);
+    for (p, v) in params.iter().zip(values) {
+        let number: &Number = &v.number;
+        all.set_item(p.key(), number.object(py)?)?;
+    }
+    make.call1(py, (all,))
+}
+
+/// The schemes that a program knows: those of this repository, and some in Python.
+#[pyclass(module = "cnsim._cnsim", frozen)]
+#[derive(Clone, Debug)]
+pub(crate) struct Registry {
+    pub(crate) inner: cnsim_scheme_api::Registry,
+    /// Those in Python: name, and what they raised.
+    pub(crate) python: Vec<(String, Arc<Trouble>)>,
+}
+
+#[pymethods]
+impl Registry {
+    /// Ours and these.
+    #[new]
+    fn new(py: Python<'_>, schemes: Vec<Bound<'_, SchemeSpec>>) -> PyResult<Self> {
+        let mut inner = cnsim_schemes::registry();
+        let mut python = Vec::new();
+        for s in schemes {
+            let spec = s.get();
+            inner.register(spec.registration.clone()).map_err(|e| refused(py, &e))?;
+            python.push((spec.registration.name.clone(), spec.trouble.clone()));
+        }
+        Ok(Self { inner, python })
+    }
+
+    /// All schemes as JSON: name, title, text, parameters, counters.
+    fn schemes(&self) -> String {
+        let one = |e: &Arc<Registration>| {
+            let param = |p: &cnsim_scheme_api::ParamInfo| json!({"key": p.key, "kind": p.kind, "default": p.default, "range": p.range.to_string(), "symbol": p.symbol, "about": p.doc});
+            let counter = |c: &Counter| json!({"name": c.name, "about": c.meaning});
+            json!({
+                "name": e.name, "title": e.title, "about": e.about,
+                "params": e.params.iter().map(param).collect::<Vec<_>>(),
+                "counters": e.counters.iter().map(counter).collect::<Vec<_>>(),
+                "python": self.python.iter().any(|p| p.0 == e.name),
+            })
+        };
+        json!(self.inner.iter().map(one).collect::<Vec<_>>()).to_string()
+    }
+
+    /// The first exception that a scheme in Python raised, taken away.
+    #[pyo3(name = "trouble")]
+    fn trouble_value(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.trouble().map(|e| e.into_value(py).into_any())
+    }
+}
+
+impl Registry {
+    /// Is this scheme one in Python?
+    pub(crate) fn is_python(&self, scheme: &str) -> bool {
+        self.python.iter().any(|p| p.0 == scheme)
+    }
+
+    /// Takes the exception that a scheme in Python raised.
+    pub(crate) fn trouble(&self) -> Option<PyErr> {
+        self.python.iter().find_map(|p| p.1.take())
+    }
+}

@@ -1,0 +1,267 @@
+//! What travels, as Python sees it: frames, feedback messages, acknowledgements and probes. Rates are in bit/s, times in
+//! seconds, lengths in bytes.
+
+use crate::errors::raise;
+use cnsim_scheme_api as api;
+use cnsim_scheme_api::{Bytes, PointId, ProbeTarget, Rate, Tag, Time};
+use pyo3::prelude::*;
+
+/// A rate that Python gave, in bit/s.
+pub(crate) fn rate(py: Python<'_>, what: &str, bps: f64) -> PyResult<Rate> {
+    if bps.is_finite() && bps >= 0.0 {
+        return Ok(Rate::from_bps(bps));
+    }
+    let why = format!("{what}({bps}): that is no rate");
+    Err(raise(py, "SchemeError", &why, "give a finite number of bit/s, 0 or more", ""))
+}
+
+/// A time that Python gave, in seconds.
+pub(crate) fn time(py: Python<'_>, what: &str, seconds: f64) -> PyResult<Time> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        return Ok(Time::from_secs_f64(seconds));
+    }
+    let why = format!("{what}({seconds}): that is no time");
+    Err(raise(py, "SchemeError", &why, "give a finite number of seconds, 0 or more", ""))
+}
+
+/// A number of bytes that Python gave; a fraction is cut off.
+pub(crate) fn bytes(py: Python<'_>, what: &str, number: f64) -> PyResult<Bytes> {
+    if number.is_finite() && number >= 0.0 {
+        return Ok(Bytes::new(number as u64));
+    }
+    let why = format!("{what}({number}): that is no number of bytes");
+    Err(raise(py, "SchemeError", &why, "give a finite number of bytes, 0 or more", ""))
+}
+
+/// A probability that Python gave.
+pub(crate) fn probability(py: Python<'_>, what: &str, p: f64) -> PyResult<f64> {
+    if (0.0..=1.0).contains(&p) {
+        return Ok(p);
+    }
+    let why = format!("{what}({p}): that is no probability");
+    Err(raise(py, "SchemeError", &why, "give a number from 0 to 1", ""))
+}
+
+/// A data frame, as a scheme sees it.
+#[pyclass(module = "cnsim._cnsim")]
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// Number of its flow.
+    #[pyo3(get)]
+    flow: u32,
+    /// Source host.
+    #[pyo3(get)]
+    src: u32,
+    /// Destination host.
+    #[pyo3(get)]
+    dst: u32,
+    /// Length on the link, bytes.
+    #[pyo3(get)]
+    len: u64,
+    /// Was it marked by a ramp on its way?
+    #[pyo3(get)]
+    marked: bool,
+    /// Is it about to be dropped at this queue?
+    #[pyo3(get)]
+    dropped: bool,
+    pub(crate) tag: Tag,
+}
+
+impl Frame {
+    /// What a scheme in Rust would see.
+    pub(crate) fn of(f: &api::FrameView) -> Self {
+        let (flow, src, dst) = (f.flow.0, f.src.0, f.dst.0);
+        Self { flow, src, dst, len: f.len.get(), marked: f.marked, dropped: f.dropped, tag: f.tag }
+    }
+}
+
+#[pymethods]
+impl Frame {
+    /// The 32 bits of a tag that `stamp` wrote; none where it carries none.
+    #[getter]
+    fn tag(&self) -> Option<u32> {
+        if let Tag::User(bits) = self.tag { Some(bits) } else { None }
+    }
+    /// A congestion point may rewrite it.
+    #[setter]
+    fn set_tag(&mut self, bits: Option<u32>) {
+        self.tag = bits.map_or(Tag::None, Tag::User);
+    }
+    fn __repr__(&self) -> String {
+        format!("Frame(flow={}, src={}, dst={}, len={})", self.flow, self.src, self.dst, self.len)
+    }
+}
+
+/// A feedback message: one class per published format, and `User` for inventions.
+#[pyclass(module = "cnsim._cnsim", frozen, from_py_object)]
+#[derive(Clone, Debug)]
+pub(crate) enum Feedback {
+    /// QCN congestion notification message: `|Fb|` in six bits, `Qoff` and `Qdelta` in bytes.
+    Cnm { point: u32, qntz_fb: u8, q_off: i32, q_delta: i32 },
+    /// BCN or ECM message; all in pages of 64 B. `stop` is ECM(0,0).
+    Ecm { point: u32, q_off: f64, q_delta: f64, fb: f64, stop: bool },
+    /// QCN-3pt's message without a value.
+    Reflection(),
+    /// An advertised rate, bit/s.
+    AdvertisedRate { point: u32, rate: f64 },
+    /// The smallest rate met on a path, bit/s.
+    ReturnedRate { rate: f64 },
+    /// DCQCN's congestion notification packet.
+    Cnp(),
+    /// A probe's answer: by the answering node's clock, with the rate received since the previous one, bit/s.
+    ProbeReply { probe: Probe, at: f64, rx_rate: f64 },
+    /// Two numbers of one's own, 0 to 2^64 - 1.
+    User { a: u64, b: u64 },
+    /// A message that this version does not show.
+    Other(),
+}
+
+impl Feedback {
+    /// What Python sees of a message.
+    pub(crate) fn of(f: &api::Feedback) -> Self {
+        match *f {
+            api::Feedback::Cnm { point, qntz_fb, q_off, q_delta } => {
+                Self::Cnm { point: point.0, qntz_fb, q_off, q_delta }
+            }
+            api::Feedback::Ecm { point, q_off, q_delta, fb, stop } => {
+                Self::Ecm { point: point.0, q_off, q_delta, fb, stop }
+            }
+            api::Feedback::Reflection => Self::Reflection(),
+            api::Feedback::AdvertisedRate { point, rate } => {
+                Self::AdvertisedRate { point: point.0, rate: rate.bps() }
+            }
+            api::Feedback::ReturnedRate { rate } => Self::ReturnedRate { rate: rate.bps() },
+            api::Feedback::Cnp => Self::Cnp(),
+            api::Feedback::ProbeReply { probe, at, rx_rate } => {
+                Self::ProbeReply { probe: Probe(probe), at: at.as_secs_f64(), rx_rate: rx_rate.bps() }
+            }
+            api::Feedback::User([a, b]) => Self::User { a, b },
+            _ => Self::Other(),
+        }
+    }
+
+    /// The message that Python asks for.
+    pub(crate) fn send(&self, py: Python<'_>) -> PyResult<api::Feedback> {
+        let finite = |what: &str, v: f64| {
+            if v.is_finite() {
+                return Ok(v);
+            }
+            let why = format!("Feedback.Ecm: {what} is {v}");
+            Err(raise(py, "SchemeError", &why, "give a finite number of pages", ""))
+        };
+        Ok(match self {
+            &Self::Cnm { point, qntz_fb, q_off, q_delta } if qntz_fb < 64 => {
+                api::Feedback::Cnm { point: PointId(point), qntz_fb, q_off, q_delta }
+            }
+            Self::Cnm { qntz_fb, .. } => {
+                let why = format!("Feedback.Cnm: qntz_fb is {qntz_fb}");
+                return Err(raise(py, "SchemeError", &why, "the format has six bits: give 0 to 63", ""));
+            }
+            &Self::Ecm { point, q_off, q_delta, fb, stop } => api::Feedback::Ecm {
+                point: PointId(point),
+                q_off: finite("q_off", q_off)?,
+                q_delta: finite("q_delta", q_delta)?,
+                fb: finite("fb", fb)?,
+                stop,
+            },
+            Self::Reflection() => api::Feedback::Reflection,
+            &Self::AdvertisedRate { point, rate: bps } => api::Feedback::AdvertisedRate {
+                point: PointId(point),
+                rate: rate(py, "Feedback.AdvertisedRate", bps)?,
+            },
+            &Self::ReturnedRate { rate: bps } => {
+                api::Feedback::ReturnedRate { rate: rate(py, "Feedback.ReturnedRate", bps)? }
+            }
+            Self::Cnp() => api::Feedback::Cnp,
+            Self::ProbeReply { probe, at, rx_rate } => api::Feedback::ProbeReply {
+                probe: probe.0,
+                at: time(py, "Feedback.ProbeReply", *at)?,
+                rx_rate: rate(py, "Feedback.ProbeReply", *rx_rate)?,
+            },
+            &Self::User { a, b } => api::Feedback::User([a, b]),
+            Self::Other() => {
+                let why = "Feedback.Other cannot be sent";
+                return Err(raise(py, "SchemeError", why, "send a format that has a name, or User", ""));
+            }
+        })
+    }
+}
+
+/// What an acknowledgement tells a reaction point.
+#[pyclass(module = "cnsim._cnsim", frozen, get_all)]
+#[derive(Clone, Debug)]
+pub(crate) struct Ack {
+    /// Round-trip time, seconds.
+    rtt: f64,
+    /// Bytes received for the flow up to the frame, since the first frame that was acknowledged.
+    received: u64,
+    /// Did a ramp mark the frame?
+    marked: bool,
+}
+
+impl Ack {
+    pub(crate) fn of(a: &api::Ack) -> Self {
+        Self { rtt: a.rtt.as_secs_f64(), received: a.received.get(), marked: a.marked }
+    }
+}
+
+#[pymethods]
+impl Ack {
+    fn __repr__(&self) -> String {
+        format!("Ack(rtt={}, received={}, marked={})", self.rtt, self.received, self.marked)
+    }
+}
+
+/// A probe: a 64 B frame sent by a reaction point.
+#[pyclass(module = "cnsim._cnsim", from_py_object)]
+#[derive(Clone, Debug)]
+pub(crate) struct Probe(pub(crate) api::Probe);
+
+#[pymethods]
+impl Probe {
+    /// A fresh probe with a number of one's own. It ends at the flow's destination, or at the congestion point named. With
+    /// `control` it is served first everywhere; else it queues with the data.
+    #[new]
+    #[pyo3(signature = (number=0, point=None, control=true))]
+    fn new(number: u32, point: Option<u32>, control: bool) -> Self {
+        let target = point.map_or(ProbeTarget::Destination, |p| ProbeTarget::Point(PointId(p)));
+        let class = if control { api::Class::Control } else { api::Class::Data };
+        Self(api::Probe::new(number, target, class))
+    }
+    /// Number, chosen by the sender.
+    #[getter]
+    fn number(&self) -> u32 {
+        self.0.number
+    }
+    /// When it was sent, seconds, by the sender's clock.
+    #[getter]
+    fn sent_at(&self) -> f64 {
+        self.0.sent_at.as_secs_f64()
+    }
+    /// Bytes that the flow had sent before it.
+    #[getter]
+    fn sent_bytes(&self) -> u64 {
+        self.0.sent_bytes
+    }
+    /// Feedback value that congestion points write.
+    #[getter]
+    fn fb(&self) -> i32 {
+        self.0.fb
+    }
+    #[setter]
+    fn set_fb(&mut self, fb: i32) {
+        self.0.fb = fb;
+    }
+    /// Congestion point that wrote `fb`.
+    #[getter]
+    fn point(&self) -> Option<u32> {
+        self.0.point.map(|p| p.0)
+    }
+    #[setter]
+    fn set_point(&mut self, point: Option<u32>) {
+        self.0.point = point.map(PointId);
+    }
+    fn __repr__(&self) -> String {
+        format!("Probe(number={}, fb={})", self.0.number, self.0.fb)
+    }
+}

@@ -1,0 +1,230 @@
+//! Completion times of a run's finite flows beside their ideal ones.
+
+use super::fct::{self, Finished, Path, SizeGroup};
+use crate::kinds::Ideal;
+use crate::settings::Settings;
+use crate::workload::Plan;
+use cnsim_fabric::Outcome;
+use cnsim_units::{Bytes, Rate, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, VecDeque};
+
+/// Shortest frame on a link, bytes.
+const SMALLEST: u64 = 64;
+/// Flows of a run whose times are kept unless the scenario says so.
+const MOST_KEPT: usize = 100_000;
+
+/// A finite flow that was received whole; times in ps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[u64; 7]", into = "[u64; 7]")]
+pub struct FlowTime {
+    /// Sending host, by number.
+    pub src: u64,
+    /// Receiving host, by number.
+    pub dst: u64,
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Start.
+    pub start: u64,
+    /// From the start to the arrival of the last byte.
+    pub time: u64,
+    /// Ideal time: alone in the network, store and forward.
+    pub exact: u64,
+    /// Ideal time by the formula of the HPCC fork.
+    pub fork: u64,
+}
+
+impl From<[u64; 7]> for FlowTime {
+    fn from([src, dst, bytes, start, time, exact, fork]: [u64; 7]) -> Self {
+        Self { src, dst, bytes, start, time, exact, fork }
+    }
+}
+
+impl From<FlowTime> for [u64; 7] {
+    fn from(f: FlowTime) -> Self {
+        [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork]
+    }
+}
+
+/// A finite flow that was not received whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// `H3>H1`.
+    pub flow: String,
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Start, ps.
+    pub start: u64,
+    /// Bytes on the link that have not arrived.
+    pub missing: u64,
+    /// What it waits for.
+    pub waits_for: String,
+}
+
+/// What a run's finite flows came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flows {
+    /// Those received whole, by receiver, in order of completion.
+    pub done: Vec<FlowTime>,
+    /// The same by the ideal time of the scenario.
+    pub finished: Vec<Finished>,
+}
+
+impl Flows {
+    /// Those of a run.
+    pub fn of(settings: &Settings, out: &Outcome) -> Self {
+        let mut paths = Paths::new(settings);
+        let mut flows = Self::default();
+        for (dst, host) in out.hosts.iter().enumerate() {
+            for c in &host.completions {
+                let src = c.src.0 as usize;
+                let Some(framing) = settings.plans(src).iter().find(|p| p.finite()).map(Plan::framing) else {
+                    continue;
+                };
+                let bytes = framing.payload_of(c.bytes).max(1);
+                let path = paths.between(src, dst);
+                let of = Bytes::new(bytes);
+                let exact = path.exact_ideal(of, framing.payload, framing.header, SMALLEST);
+                let fork = path.fork_ideal(of, framing.payload, framing.header);
+                let time = c.end.saturating_sub(c.start);
+                let ideal = if settings.ideal == Ideal::Fork { fork } else { exact };
+                flows.finished.push(Finished { bytes: of, time, ideal });
+                flows.done.push(FlowTime {
+                    src: src as u64,
+                    dst: dst as u64,
+                    bytes,
+                    start: c.start.as_ps(),
+                    time: time.as_ps(),
+                    exact: exact.as_ps(),
+                    fork: fork.as_ps(),
+                });
+            }
+        }
+        flows
+    }
+
+    /// Those whose times are kept.
+    pub fn kept(&self, settings: &Settings) -> Vec<FlowTime> {
+        let keep = settings.flow_times.unwrap_or(self.done.len() <= MOST_KEPT);
+        if keep { self.done.clone() } else { Vec::new() }
+    }
+
+    /// Slowdowns by size.
+    pub fn by_size(&self, settings: &Settings) -> Vec<SizeGroup> {
+        fct::by_size(&self.finished, settings.bins)
+    }
+}
+
+/// The first flows that were not received whole, and what they wait for.
+pub fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
+    let lost = out.dropped() + out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
+    let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
+        let one = |m: &cnsim_fabric::Incomplete| {
+            let src = m.src.0 as usize;
+            let framing = settings.plans(src).iter().find(|p| p.finite()).map(Plan::framing);
+            let bytes = framing.map_or(m.bytes, |f| f.payload_of(m.bytes));
+            let waits_for = if lost > 0 {
+                format!("frames: {lost} were lost in the run, and none is sent again")
+            } else if out.frozen_since.is_some() {
+                "a delivery: the network has stood still".into()
+            } else if m.missing >= m.bytes {
+                "its turn: nothing of it has arrived yet".into()
+            } else {
+                "the rest of its frames, which are on their way or to be sent".into()
+            };
+            Unfinished {
+                flow: format!("{}>{}", settings.wiring.hosts[src], settings.wiring.hosts[dst]),
+                bytes,
+                start: m.start.as_ps(),
+                missing: m.missing,
+                waits_for,
+            }
+        };
+        host.missing.iter().map(one).collect()
+    };
+    let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
+    all.sort_by(|a, b| (a.start, &a.flow).cmp(&(b.start, &b.flow)));
+    all.truncate(MOST_NAMED);
+    all
+}
+
+/// Unfinished flows that are named at most.
+const MOST_NAMED: usize = 16;
+
+/// A hop between switches: where to, rate, delay.
+type Hop = (usize, Rate, Time);
+
+/// Shortest paths between hosts. Of several the first one stands for all, as they are alike in the networks of the field.
+struct Paths<'a> {
+    settings: &'a Settings,
+    /// By switch: the switches that it is linked to.
+    ways: Vec<Vec<Hop>>,
+    /// By destination switch: the next hop of each other one.
+    next: HashMap<usize, Vec<Option<Hop>>>,
+    /// By switches at both ends: what lies between.
+    known: HashMap<(usize, usize), Vec<(Rate, Time)>>,
+}
+
+impl<'a> Paths<'a> {
+    fn new(settings: &'a Settings) -> Self {
+        let mut ways = vec![Vec::new(); settings.wiring.switches.len()];
+        let (hosts, processing) = (settings.hosts(), settings.processing().1);
+        for l in &settings.wiring.links {
+            for (from, to) in [(l.a, l.b), (l.b, l.a)] {
+                let ends = (from.0.0 as usize).checked_sub(hosts).zip((to.0.0 as usize).checked_sub(hosts));
+                if let Some((a, b)) = ends {
+                    ways[a].push((b, l.rate, l.delay + processing));
+                }
+            }
+        }
+        Self { settings, ways, next: HashMap::new(), known: HashMap::new() }
+    }
+
+    fn between(&mut self, src: usize, dst: usize) -> Path {
+        let wiring = &self.settings.wiring;
+        let (host, switch) = self.settings.processing();
+        let (Some(first), Some(last)) = (wiring.access(src), wiring.access(dst)) else {
+            return Path::default();
+        };
+        let seat = |h: usize| (wiring.feeder(h).0.0 as usize).saturating_sub(wiring.hosts.len());
+        let (from, to) = (seat(src), seat(dst));
+        let mut hops = vec![(first.rate, first.delay + switch)];
+        hops.extend(self.middle(from, to));
+        hops.push((last.rate, last.delay + host));
+        Path { hops, whole_ns: self.settings.whole_ns() }
+    }
+
+    fn middle(&mut self, from: usize, to: usize) -> Vec<(Rate, Time)> {
+        if let Some(known) = self.known.get(&(from, to)) {
+            return known.clone();
+        }
+        let ways = &self.ways;
+        let next = self.next.entry(to).or_insert_with(|| towards(ways, to));
+        let (mut at, mut hops) = (from, Vec::new());
+        while at != to
+            && let Some((further, rate, delay)) = next[at]
+        {
+            hops.push((rate, delay));
+            at = further;
+        }
+        self.known.insert((from, to), hops.clone());
+        hops
+    }
+}
+
+/// The next hop of each switch on a shortest path to one.
+fn towards(ways: &[Vec<Hop>], to: usize) -> Vec<Option<Hop>> {
+    let mut next: Vec<Option<Hop>> = vec![None; ways.len()];
+    let mut seen = vec![false; ways.len()];
+    seen[to] = true;
+    let mut queue = VecDeque::from([to]);
+    while let Some(s) = queue.pop_front() {
+        for &(other, rate, delay) in &ways[s] {
+            if !std::mem::replace(&mut seen[other], true) {
+                next[other] = Some((s, rate, delay));
+                queue.push_back(other);
+            }
+        }
+    }
+    next
+}

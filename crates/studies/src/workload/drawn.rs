@@ -1,0 +1,231 @@
+//! Finite flows that a seed draws: by load, incasts, all to all, permutations.
+
+use crate::flows::{self, Flow, Incast, LoadCounts, Poisson, Sizes};
+use crate::keys::MAX_FLOWS;
+use crate::kinds::{Counted, Gaps, SizeTable, Traffic};
+use crate::reader::Reader;
+use crate::topology::Wiring;
+use cnsim_fabric::Transfer;
+use cnsim_scheme_api::NodeId;
+use cnsim_units::{Bytes, Rate, Time};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Payload and header of the frames of a table of flows, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Framing {
+    /// Payload of a full frame.
+    pub payload: u64,
+    /// What every frame carries beside it.
+    pub header: u64,
+}
+
+impl Framing {
+    /// Bytes on a link of a flow of so many bytes of payload.
+    pub fn on_link(self, bytes: Bytes) -> Bytes {
+        bytes + Bytes::new(self.header * self.frames(bytes.get()))
+    }
+    /// The payload of a flow of so many bytes on a link.
+    pub fn payload_of(self, on_link: u64) -> u64 {
+        on_link.saturating_sub(self.header * on_link.div_ceil(self.payload + self.header))
+    }
+    fn frames(self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.payload.max(1)).max(1)
+    }
+}
+
+/// A table of flows that a seed draws.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    rule: Rule,
+    /// Hosts that send, and the rate of the access link of each.
+    from: Vec<usize>,
+    lines: Vec<Rate>,
+    /// Number of the table: what tells its draws from those of others.
+    site: u64,
+    framing: Framing,
+    stop: Time,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    Poisson { law: Poisson, to: Vec<usize> },
+    Incast { law: Incast, to: Vec<usize> },
+    AllToAll { bytes: Bytes, start: Time },
+    Permutation { bytes: Bytes, start: Time },
+}
+
+/// The flows of a seed, by table and host: drawn once for all of a table's hosts.
+pub(super) type Cache = Vec<(Arc<Drawn>, HashMap<usize, Vec<Flow>>)>;
+
+impl Drawn {
+    /// Reads a table of this kind for the hosts `from`; none where something is wrong with it, or it is no such kind.
+    pub(super) fn read(
+        r: &mut Reader<'_>,
+        prefix: &str,
+        (kind, from, framing): (Traffic, &[usize], Framing),
+        wiring: &Wiring,
+    ) -> Option<Arc<Self>> {
+        let key = |leaf: &str| format!("{prefix}.{leaf}");
+        let before = r.problems.len();
+        let duration = r.time("run.duration");
+        let start = r.time(&key("start"));
+        let stop = r.time_or(&key("stop")).unwrap_or(duration).min(duration);
+        if start >= duration {
+            let reason = format!("flows begin at {start}, after the run of {duration}");
+            r.clash(
+                &[&key("start"), "run.duration"],
+                reason,
+                "let them begin earlier, or lengthen run.duration",
+            );
+        }
+        let bytes = r.bytes(&key("size"));
+        let rule = match kind {
+            Traffic::Poisson => {
+                let load = r.share(&key("load"));
+                if load <= 0.0 {
+                    r.wrong(&key("load"), "a load of 0 % has no flows", "write a load above 0 %, to 100 %");
+                }
+                let counts = match r.choice(&key("load_counts")) {
+                    Counted::Payload => LoadCounts::Payload,
+                    Counted::Wire => LoadCounts::Wire,
+                };
+                let sizes = sizes(r, &key)?;
+                let frame = (framing.payload, framing.header);
+                Rule::Poisson {
+                    law: Poisson { sizes, load, counts, frame, start, stop },
+                    to: receivers(r, &key("destinations"), wiring),
+                }
+            }
+            Traffic::Incast => {
+                let period = r.time_or(&key("period"));
+                let fan_in = r.integer_or(&key("fan_in")).map_or(usize::MAX, |n| n as usize);
+                let to = receivers(r, &key("destinations"), wiring);
+                let most = to.iter().map(|d| from.iter().filter(|s| *s != d).count()).min().unwrap_or(0);
+                if fan_in != usize::MAX && fan_in > most {
+                    let reason = format!("{fan_in} senders are asked for, and {most} hosts can send");
+                    r.wrong(&key("fan_in"), reason, "name more hosts, or write \"all\"");
+                }
+                let random = period.is_some() && r.choice::<Gaps>(&key("gaps")) == Gaps::Poisson;
+                let jitter = r.time(&key("jitter"));
+                Rule::Incast { law: Incast { bytes, fan_in, start, stop, period, random, jitter }, to }
+            }
+            Traffic::AllToAll => Rule::AllToAll { bytes, start },
+            Traffic::Permutation => Rule::Permutation { bytes, start },
+            _ => return None,
+        };
+        let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+        let line = |h: &usize| wiring.access(*h).map_or(Rate::ZERO, |l| l.rate);
+        let drawn = Self {
+            rule,
+            from: from.to_vec(),
+            lines: from.iter().map(line).collect(),
+            site: table,
+            framing,
+            stop,
+        };
+        let all: f64 = from.iter().map(|h| drawn.expected(*h).0).sum();
+        if all > MAX_FLOWS as f64 {
+            let reason = format!("about {all:.0} flows are too many");
+            r.wrong(
+                &key("kind"),
+                reason,
+                format!("at most {MAX_FLOWS}: fewer hosts, larger flows, or less time"),
+            );
+        }
+        if from.len() < 2 && matches!(kind, Traffic::AllToAll | Traffic::Permutation) {
+            r.wrong(&key("kind"), "one host alone has nobody to send to", "name at least two hosts");
+        }
+        (r.problems.len() == before).then(|| Arc::new(drawn))
+    }
+
+    /// The flows of a host in the run of a seed, as the network takes them.
+    pub(super) fn transfers(self: &Arc<Self>, host: usize, seed: u64, cache: &mut Cache) -> Vec<Transfer> {
+        let transfer = |f: &Flow| Transfer {
+            start: f.start,
+            dst: NodeId(f.dst as u32),
+            bytes: self.framing.on_link(f.bytes),
+        };
+        if let Rule::Poisson { law, to } = &self.rule {
+            let line = self.from.iter().position(|h| *h == host).map_or(Rate::ZERO, |i| self.lines[i]);
+            return law.flows(host, line, to, seed, self.site).iter().map(transfer).collect();
+        }
+        if !cache.iter().any(|(d, _)| Arc::ptr_eq(d, self)) {
+            let all = match &self.rule {
+                Rule::Incast { law, to } => law.flows(&self.from, to, seed, self.site),
+                Rule::AllToAll { bytes, start } => flows::all_to_all(&self.from, *bytes, *start),
+                Rule::Permutation { bytes, start } => {
+                    flows::permutation(&self.from, *bytes, *start, seed, self.site)
+                }
+                Rule::Poisson { .. } => Vec::new(),
+            };
+            let mut by_host: HashMap<usize, Vec<Flow>> = HashMap::new();
+            all.into_iter().for_each(|f| by_host.entry(f.src).or_default().push(f));
+            cache.push((self.clone(), by_host));
+        }
+        let mine = cache.iter().find(|(d, _)| Arc::ptr_eq(d, self)).and_then(|(_, all)| all.get(&host));
+        mine.into_iter().flatten().map(transfer).collect()
+    }
+
+    /// How many flows a host sends on average, and how many bytes they have on a link, all together.
+    pub(super) fn expected(&self, host: usize) -> (f64, f64) {
+        let (n, bytes) = match &self.rule {
+            Rule::Poisson { law, .. } => {
+                let line = self.from.iter().position(|h| *h == host).map_or(Rate::ZERO, |i| self.lines[i]);
+                let span = self.stop.saturating_sub(law.start).as_secs_f64();
+                let n = if line > Rate::ZERO { span / law.mean_gap(line) } else { 0.0 };
+                return (n, n * law.sizes.mean_on_wire(self.framing.payload, self.framing.header));
+            }
+            Rule::Incast { law, to } => {
+                let span = self.stop.saturating_sub(law.start).as_secs_f64();
+                let times = law.period.map_or(1.0, |p| (span / p.as_secs_f64()).ceil().max(1.0));
+                let senders = self.from.len().saturating_sub(usize::from(to.len() == 1)).max(1);
+                (times * law.fan_in.min(senders) as f64 / self.from.len() as f64, law.bytes)
+            }
+            Rule::AllToAll { bytes, .. } => (self.from.len() as f64 - 1.0, *bytes),
+            Rule::Permutation { bytes, .. } => (1.0, *bytes),
+        };
+        (n, n * self.framing.on_link(bytes).as_f64())
+    }
+
+    /// The one host that all flows go to, if there is one.
+    pub(super) fn only(&self) -> Option<usize> {
+        match &self.rule {
+            Rule::Poisson { to, .. } | Rule::Incast { to, .. } if to.len() == 1 => to.first().copied(),
+            _ => None,
+        }
+    }
+}
+
+/// Hosts that flows go to: all, or those named.
+fn receivers(r: &mut Reader<'_>, key: &str, wiring: &Wiring) -> Vec<usize> {
+    let list = r.listed(key);
+    match &list.items[..] {
+        [one] if one == "uniform" => (0..wiring.hosts.len()).collect(),
+        [one] if one == "permutation" || one.starts_with('+') => {
+            r.wrong(key, format!("`{one}` names no hosts"), "write uniform, or names of hosts");
+            Vec::new()
+        }
+        _ => r.ranges(&list, wiring),
+    }
+}
+
+/// The table of sizes that is named, or that a file has listed.
+fn sizes(r: &mut Reader<'_>, key: &dyn Fn(&str) -> String) -> Option<Sizes> {
+    let table: SizeTable = r.choice(&key("sizes"));
+    if table != SizeTable::File {
+        return Sizes::named(&r.word(&key("sizes")));
+    }
+    let list = r.listed(&key("size_table"));
+    match Sizes::parse(&list.items.join("\n")) {
+        Ok(sizes) => Some(sizes),
+        Err(e) => {
+            if e.line > 0 {
+                r.wrong_item(&list.key, e.line - 1, e.reason, e.remedy);
+            } else {
+                r.wrong(&list.key, e.reason, format!("{}; or name a file of them in size_file", e.remedy));
+            }
+            None
+        }
+    }
+}

@@ -1,0 +1,122 @@
+"""cnsim: the laboratory for congestion management in data-centre Ethernet, in Python.
+
+>>> import cnsim as cn
+>>> s = cn.scenario("B07/single-hop").with_(scheme="qcn-2pt", run__duration="510 ms")
+>>> r = s.run(seeds=2)
+>>> r.metric("aggregate_throughput").unit
+'Gb/s'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+from ._cnsim import RESULT_VERSION, Ack, Feedback, Frame, Limiter, Probe, Queue, Sink
+from ._cnsim import VERSION as __version__
+from .errors import (
+    CnsimError,
+    ExecutorError,
+    MissingExtra,
+    Problem,
+    RunError,
+    ScenarioError,
+    SchemeError,
+    VersionError,
+)
+from .lists import Listing, list_ as list
+from .scenario import Case, Scenario, build, scenario
+from .schemes import (
+    CongestionPoint,
+    Plan,
+    Promise,
+    QueueSite,
+    ReactionPoint,
+    Reflector,
+    Scheme,
+    SinkSite,
+    SourceSite,
+    param,
+    scheme,
+)
+
+if TYPE_CHECKING:
+    from . import testing
+    from .results import Estimate, Results, Series, load
+    from .sweeps import Sweep, sweep
+    from .tuning import Tuning, tune
+
+_LATER = {
+    "Estimate": "results",
+    "Results": "results",
+    "Series": "results",
+    "load": "results",
+    "Sweep": "sweeps",
+    "sweep": "sweeps",
+    "Tuning": "tuning",
+    "tune": "tuning",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "testing":
+        return import_module(".testing", __name__)
+    if name in _LATER:
+        value = getattr(import_module("." + _LATER[name], __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> "__builtins__.list[str]":  # type: ignore[name-defined]
+    return sorted({*globals(), *_LATER, "testing"})
+
+
+__all__ = [
+    "RESULT_VERSION",
+    "Ack",
+    "Case",
+    "CnsimError",
+    "CongestionPoint",
+    "Estimate",
+    "ExecutorError",
+    "Feedback",
+    "Frame",
+    "Limiter",
+    "Listing",
+    "MissingExtra",
+    "Plan",
+    "Probe",
+    "Problem",
+    "Promise",
+    "Queue",
+    "QueueSite",
+    "ReactionPoint",
+    "Reflector",
+    "Results",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Scheme",
+    "SchemeError",
+    "Series",
+    "Sink",
+    "SinkSite",
+    "SourceSite",
+    "Sweep",
+    "Tuning",
+    "VersionError",
+    "__version__",
+    "build",
+    "errors",
+    "list",
+    "load",
+    "param",
+    "scenario",
+    "scheme",
+    "sweep",
+    "testing",
+    "tune",
+]

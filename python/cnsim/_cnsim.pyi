@@ -1,0 +1,410 @@
+"""The native module: what the package's other modules are made of. Rates are in bit/s, times in seconds, lengths in bytes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, final
+
+VERSION: str
+RESULT_VERSION: int
+STORE_FORMAT: int
+
+@final
+class Frame:
+    """A data frame, as a scheme sees it."""
+
+    @property
+    def flow(self) -> int: ...
+    @property
+    def src(self) -> int: ...
+    @property
+    def dst(self) -> int: ...
+    @property
+    def len(self) -> int: ...
+    @property
+    def marked(self) -> bool: ...
+    @property
+    def dropped(self) -> bool: ...
+    @property
+    def tag(self) -> int | None: ...
+    @tag.setter
+    def tag(self, value: int | None) -> None: ...
+
+class Feedback:
+    """A feedback message: one class per published format, and ``User`` for inventions."""
+
+    @final
+    class Cnm(Feedback):
+        __match_args__ = ("point", "qntz_fb", "q_off", "q_delta")
+        def __new__(cls, /, point: int, qntz_fb: int, q_off: int, q_delta: int) -> Feedback.Cnm: ...
+        @property
+        def point(self) -> int: ...
+        @property
+        def qntz_fb(self) -> int: ...
+        @property
+        def q_off(self) -> int: ...
+        @property
+        def q_delta(self) -> int: ...
+
+    @final
+    class Ecm(Feedback):
+        __match_args__ = ("point", "q_off", "q_delta", "fb", "stop")
+        def __new__(cls, /, point: int, q_off: float, q_delta: float, fb: float, stop: bool) -> Feedback.Ecm: ...
+        @property
+        def point(self) -> int: ...
+        @property
+        def q_off(self) -> float: ...
+        @property
+        def q_delta(self) -> float: ...
+        @property
+        def fb(self) -> float: ...
+        @property
+        def stop(self) -> bool: ...
+
+    @final
+    class Reflection(Feedback):
+        __match_args__ = ()
+        def __new__(cls) -> Feedback.Reflection: ...
+
+    @final
+    class AdvertisedRate(Feedback):
+        __match_args__ = ("point", "rate")
+        def __new__(cls, /, point: int, rate: float) -> Feedback.AdvertisedRate: ...
+        @property
+        def point(self) -> int: ...
+        @property
+        def rate(self) -> float: ...
+
+    @final
+    class ReturnedRate(Feedback):
+        __match_args__ = ("rate",)
+        def __new__(cls, /, rate: float) -> Feedback.ReturnedRate: ...
+        @property
+        def rate(self) -> float: ...
+
+    @final
+    class Cnp(Feedback):
+        __match_args__ = ()
+        def __new__(cls) -> Feedback.Cnp: ...
+
+    @final
+    class ProbeReply(Feedback):
+        __match_args__ = ("probe", "at", "rx_rate")
+        def __new__(cls, /, probe: Probe, at: float, rx_rate: float) -> Feedback.ProbeReply: ...
+        @property
+        def probe(self) -> Probe: ...
+        @property
+        def at(self) -> float: ...
+        @property
+        def rx_rate(self) -> float: ...
+
+    @final
+    class User(Feedback):
+        __match_args__ = ("a", "b")
+        def __new__(cls, /, a: int, b: int) -> Feedback.User: ...
+        @property
+        def a(self) -> int: ...
+        @property
+        def b(self) -> int: ...
+
+    @final
+    class Other(Feedback):
+        __match_args__ = ()
+        def __new__(cls) -> Feedback.Other: ...
+
+@final
+class Ack:
+    """What an acknowledgement tells a reaction point."""
+
+    @property
+    def rtt(self) -> float: ...
+    @property
+    def received(self) -> int: ...
+    @property
+    def marked(self) -> bool: ...
+
+@final
+class Probe:
+    """A probe: a 64 B frame sent by a reaction point."""
+
+    def __new__(cls, /, number: int = 0, point: int | None = None, control: bool = True) -> Probe: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def sent_at(self) -> float: ...
+    @property
+    def sent_bytes(self) -> int: ...
+    @property
+    def fb(self) -> int: ...
+    @fb.setter
+    def fb(self, value: int) -> None: ...
+    @property
+    def point(self) -> int | None: ...
+    @point.setter
+    def point(self, value: int | None) -> None: ...
+
+@final
+class Queue:
+    """An output queue of a switch, and what its congestion point may ask of it."""
+
+    @property
+    def len(self) -> int:
+        """Bytes queued now, the frame in transmission and the arriving one included."""
+    @property
+    def line_rate(self) -> float:
+        """Nominal rate of the link."""
+    @property
+    def service_rate(self) -> float:
+        """Rate at which data is served at present."""
+    @property
+    def arrived(self) -> int:
+        """Bytes that have arrived for this port."""
+    @property
+    def sent(self) -> int:
+        """Bytes that have been sent through this port."""
+    @property
+    def dropped(self) -> int:
+        """Data frames discarded at this port."""
+    @property
+    def now(self) -> float:
+        """Simulated time."""
+    @property
+    def counted(self) -> int:
+        """Bytes counted when ``sample_after`` woke the point, the frame in hand included."""
+    def uniform(self) -> float:
+        """Uniform draw in [0, 1) from this queue's own stream."""
+    def sample_after(self, /, number: float) -> None:
+        """Wake with ``on_sample`` at the frame that brings the bytes that arrive from now on to ``number``."""
+    def sample_with(self, /, p: float) -> None:
+        """Wake at each frame with probability ``p``."""
+    def sample_tagged(self) -> None:
+        """Wake at frames that carry a tag."""
+    def sample_never(self) -> None:
+        """Stop waking at frames; timers go on."""
+    def sample_dropped(self, /, on: bool) -> None:
+        """Are frames about to be dropped counted and sampled?"""
+    def mark(
+        self, /, low: float, high: float, p_max: float = 1.0, p_beyond: float = 1.0, *, at_departure: bool = False
+    ) -> None:
+        """Mark frames by a ramp from ``low`` to ``high`` bytes; the point is not woken for it."""
+    def notify(self, /, flow: int, feedback: Feedback) -> None:
+        """Send a message to the source of a flow."""
+    def broadcast(self, /, feedback: Feedback) -> None:
+        """Send a message to every host."""
+    def start_timer(self, /, number: int, after: float) -> None:
+        """Start or restart timer 0, 1, 2 or 3."""
+    def stop_timer(self, /, number: int) -> None:
+        """Stop a timer."""
+    def answer(self) -> None:
+        """In ``on_probe``: end the probe here and send it back."""
+    def count(self, /, counter: str) -> None:
+        """Add one to a counter that the scheme declares."""
+
+@final
+class Limiter:
+    """The rate limiter of a flow or of a host."""
+
+    @property
+    def now(self) -> float:
+        """Simulated time."""
+    @property
+    def rate(self) -> float:
+        """Current rate; setting one above that of the link gives the link's."""
+    @rate.setter
+    def rate(self, value: float) -> None: ...
+    @property
+    def line_rate(self) -> float:
+        """Rate of the access link."""
+    @property
+    def mtu(self) -> int:
+        """Largest data frame."""
+    @property
+    def engaged(self) -> bool:
+        """Are frames queued and paced here?"""
+    @property
+    def backlog(self) -> int:
+        """Bytes waiting in the limiter's queue."""
+    @property
+    def sent(self) -> int:
+        """Data bytes of the flow sent so far."""
+    def uniform(self) -> float:
+        """Uniform draw in [0, 1) from this site's own stream."""
+    def engage(self) -> None:
+        """Queue and pace the flow's frames here from now on."""
+    def release_when_empty(self) -> None:
+        """Give the limiter back as soon as its queue is empty."""
+    def retime(self) -> None:
+        """Compute the time of the frame already scheduled anew, from the present rate."""
+    def wake_after(self, /, number: float) -> None:
+        """Wake with ``on_bytes`` when so many further bytes have been sent."""
+    def wake_never(self) -> None:
+        """Take back ``wake_after``."""
+    def stamp(self, /, bits: int | None, p: float = 1.0) -> None:
+        """Stamp a tag of 32 bits into the flow's frames, each with probability ``p``."""
+    def echo_next(self) -> None:
+        """Have the next frame acknowledged: ``on_ack`` hears of it."""
+    def send_probe(self, /, probe: Probe) -> None:
+        """Send a probe along the flow."""
+    def start_timer(self, /, number: int, after: float) -> None:
+        """Start or restart timer 0, 1, 2 or 3."""
+    def stop_timer(self, /, number: int) -> None:
+        """Stop a timer."""
+    def count(self, /, counter: str) -> None:
+        """Add one to a counter that the scheme declares."""
+
+@final
+class Sink:
+    """The receiving end of a flow or of a host, and what its reflector may ask of it."""
+
+    @property
+    def now(self) -> float:
+        """Simulated time."""
+    @property
+    def received(self) -> int:
+        """Data bytes received since it was built; the plan must say ``received=True``."""
+    def uniform(self) -> float:
+        """Uniform draw in [0, 1) from this site's own stream."""
+    def reply(self, /, feedback: Feedback) -> None:
+        """Send a message to the source of the frame or probe in hand."""
+    def ignore_for(self, /, seconds: float) -> None:
+        """Stay deaf to data frames for so many seconds."""
+    def hear_all(self, /, on: bool) -> None:
+        """From now on all data frames wake it, or those that the plan selects."""
+    def count(self, /, counter: str) -> None:
+        """Add one to a counter that the scheme declares."""
+
+@final
+class SchemeSpec:
+    """A scheme in Python, ready to be registered."""
+
+    def __new__(
+        cls,
+        /,
+        name: str,
+        title: str,
+        about: str,
+        code: str,
+        params: Sequence[Mapping[str, Any]],
+        counters: Sequence[tuple[str, str]],
+        plan: Mapping[str, Any],
+        promise: Mapping[str, Any],
+        make: Callable[[dict[str, Any]], object],
+    ) -> SchemeSpec: ...
+    @property
+    def name(self) -> str: ...
+    def build(self, /, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]: ...
+
+@final
+class Registry:
+    """The schemes that a program knows: those of cnsim, and some in Python."""
+
+    def __new__(cls, /, schemes: Sequence[SchemeSpec]) -> Registry: ...
+    def schemes(self) -> str: ...
+    def trouble(self) -> BaseException | None: ...
+
+@final
+class Record:
+    """A finished run."""
+
+    @staticmethod
+    def of(text: str) -> Record:
+        """Reads what ``json`` wrote."""
+    def json(self) -> str:
+        """All of it as JSON."""
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+    @property
+    def study(self) -> str: ...
+    @property
+    def scenario(self) -> str: ...
+    @property
+    def condition(self) -> str: ...
+    @property
+    def pause(self) -> str: ...
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def fingerprint(self) -> dict[str, str]:
+        """Hashes over events, frames and samples."""
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Values by metric."""
+    @property
+    def counters(self) -> dict[str, int]:
+        """The scheme's own counters."""
+    @property
+    def packet_hops(self) -> int:
+        """Data and control frames that finished a link."""
+    @property
+    def key(self) -> str:
+        """Its address: a hash of configuration, seed and version."""
+    def config(self) -> str:
+        """The effective configuration, as JSON."""
+    def ports(self) -> str:
+        """What was measured at ports, as JSON."""
+    def series_names(self) -> list[str]:
+        """Names of the time series."""
+    def series(self, /, name: str) -> tuple[str, float, bytes] | None:
+        """A time series: unit, width of a bin in seconds, values."""
+
+@final
+class Store:
+    """Finished runs of an output folder, the same as the program keeps."""
+
+    def __new__(cls, /, out: str | PathLike[str]) -> Store: ...
+
+@final
+class Plan:
+    """Runs to be done, in order."""
+
+    def __len__(self) -> int: ...
+    def task(self, /, at: int) -> str: ...
+    def key(self, /, at: int) -> str: ...
+    def config(self, /, at: int) -> str: ...
+    @property
+    def python(self) -> bool: ...
+    @property
+    def schemes(self) -> list[str]: ...
+    def estimate(self) -> tuple[float, float, float]: ...
+    def kept(self, /, store: Store) -> list[Record | None]: ...
+    def keep(self, /, at: int, record: Record, store: Store | None) -> Record: ...
+    def select(self, /, which: Sequence[int]) -> Plan: ...
+    def run(
+        self, /, out: str | PathLike[str] | None, threads: int, progress: Callable[[int, float], object] | None
+    ) -> list[Record]: ...
+
+@final
+class Scenario:
+    """A scenario, read and checked."""
+
+    def __new__(
+        cls,
+        /,
+        registry: Registry,
+        what: str,
+        text: str | None,
+        sets: Sequence[tuple[str, str]],
+        schemes: Sequence[str],
+    ) -> Scenario: ...
+    def about(self) -> str: ...
+    def plan_run(self, /, asked: Mapping[str, str | None], seed: int, seeds: int, all_series: bool) -> Plan: ...
+    def plan_all(self, /, seeds: int | None) -> Plan: ...
+    def plan_sweep(
+        self,
+        /,
+        asked: Mapping[str, str | None],
+        over: Sequence[str],
+        schemes: Sequence[str],
+        pauses: Sequence[str],
+        seeds: int,
+    ) -> tuple[Plan, str]: ...
+
+def plan_of(registry: Registry, tasks: Sequence[str]) -> Plan: ...
+def cells(records: Sequence[Record], scenarios: Sequence[Scenario]) -> str: ...
+def interval(values: Sequence[float]) -> tuple[float, tuple[float, float] | None, float] | None: ...
+def numbers(values: Sequence[str]) -> tuple[list[float], str] | None: ...
+def lists(what: str) -> str: ...
+def save(records: Sequence[Record], out: str | PathLike[str], command: str) -> Path: ...
+def check(spec: SchemeSpec, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str, str | None]]: ...
+def main(registry: Registry, args: Sequence[str]) -> int: ...

@@ -1,0 +1,115 @@
+"""Figures with matplotlib: the palette of the report, sizes for print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .errors import missing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .results import Series
+
+#: The colours of the report in light, by slot: the first is that of `none`.
+PALETTE = (
+    "#5f6770",
+    "#0072b2",
+    "#c85200",
+    "#008a63",
+    "#a87000",
+    "#1f8fc6",
+    "#7d4b23",
+    "#7d7200",
+    "#25085a",
+    "#5b1a9e",
+    "#9b1fb0",
+    "#c2188b",
+    "#e0457b",
+    "#8a4a7a",
+    "#7d4a86",
+    "#a86cc0",
+)
+#: Lines differ by more than their colour.
+DASHES = ("-", "--", "-.", ":")
+
+
+def axes(ax: Axes | None) -> Axes:
+    """These axes, or new ones of a column's width."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        missing("matplotlib", "plot", "Drawing")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(6.4, 3.2), dpi=150, layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color("#9aa1a8")
+    ax.tick_params(colors="#2b3036", labelsize=9)
+    ax.grid(True, color="#e3e6e8", linewidth=0.8)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def colour(slot: int) -> str:
+    """The colour of a slot."""
+    return PALETTE[slot % len(PALETTE)]
+
+
+def slots(names: Sequence[str]) -> dict[str, int]:
+    """A slot for each scheme: ``none`` has the first, ours the order of the registry."""
+    from .schemes import registry
+    from .lists import list_
+
+    registry()
+    known = list_("schemes").names
+    return {name: known.index(name) if name in known else len(known) + i for i, name in enumerate(names)}
+
+
+def series(found: Sequence[Series], ax: Axes | None, **line: Any) -> Axes:
+    """Draws time series over time in milliseconds."""
+    ax = axes(ax)
+    taken = slots([s.label.split(",")[0] for s in found])
+    seen: dict[str, int] = {}
+    for s in found:
+        name = s.label.split(",")[0]
+        nth = seen.setdefault(name, 0)
+        seen[name] += 1
+        look = {"color": colour(taken[name]), "linewidth": 1.4, "linestyle": DASHES[nth % 4], "label": s.label or s.name}
+        ax.plot(s.time * 1e3, s.values, **(look | line))
+    title = found[0].name.replace("_", " ")
+    ax.set_xlabel("time [ms]")
+    ax.set_ylabel(f"{title} [{found[0].unit}]" if found[0].unit else title)
+    ax.set_ylim(bottom=0)
+    ax.margins(x=0)
+    if len(found) > 1:
+        ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
+def points(
+    lines: Sequence[tuple[str, Sequence[float], Sequence[float], Sequence[float]]],
+    ax: Axes | None,
+    *,
+    x: str,
+    y: str,
+    log: bool = False,
+    ticks: Sequence[str] | None = None,
+) -> Axes:
+    """Draws means with 95 % intervals over a swept key, one line a name."""
+    ax = axes(ax)
+    taken = slots([name for name, *_ in lines])
+    for nth, (name, xs, means, halves) in enumerate(lines):
+        ax.errorbar(
+            xs, means, yerr=halves, color=colour(taken[name]), linestyle=DASHES[nth % 4], marker="o", markersize=4,
+            linewidth=1.4, capsize=3, label=name,
+        )
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    if log:
+        ax.set_xscale("log")
+    if ticks is not None:
+        ax.set_xticks(range(len(ticks)), ticks)
+    if len(lines) > 1:
+        ax.legend(frameon=False, fontsize=9)
+    return ax

@@ -1,0 +1,324 @@
+"""What came out of runs: metrics, series, tables, figures."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _cnsim
+from .errors import CnsimError, ScenarioError, near
+from .lists import Listing, list_
+
+if TYPE_CHECKING:
+    import numpy as np
+    from arro3.core import Table
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+__all__ = ["Estimate", "Results", "Series", "load"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A metric over some runs: mean, the 95 % interval of the mean, and the values by seed."""
+
+    metric: str
+    """Name of the metric."""
+    unit: str
+    """Unit of all numbers; empty for a share."""
+    values: tuple[float, ...]
+    """One value a run."""
+
+    @property
+    def mean(self) -> float:
+        """Mean."""
+        return self._of[0]
+
+    @property
+    def ci95(self) -> tuple[float, float] | None:
+        """The 95 % interval of the mean; none for one run."""
+        return self._of[1]
+
+    @property
+    def half(self) -> float:
+        """Half width of the interval; NaN for one run."""
+        return (self.ci95[1] - self.ci95[0]) / 2 if self.ci95 else float("nan")
+
+    @property
+    def _of(self) -> tuple[float, tuple[float, float] | None, float]:
+        found = _cnsim.interval(list(self.values))
+        if found is None:
+            raise CnsimError(f"`{self.metric}` was measured in no run", "look at r.metrics for what was", key=self.metric)
+        return found
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def __str__(self) -> str:
+        half = f" ± {self.half:.3g}" if self.ci95 else ""
+        return f"{self.mean:.6g}{half}{' ' + self.unit if self.unit else ''}"
+
+
+class Series:
+    """A time series: values in bins, with their unit."""
+
+    def __init__(self, name: str, unit: str, bin: float, data: bytes, label: str = "") -> None:
+        self.name, self.unit, self.bin, self._data, self.label = name, unit, bin, data, label
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Values, one a bin; the array is read-only and shares the memory."""
+        import numpy as np
+
+        return np.frombuffer(self._data, dtype="<f8")
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """Ends of the bins, seconds."""
+        import numpy as np
+
+        return np.arange(1, len(self) + 1) * self.bin
+
+    @property
+    def table(self) -> Table:
+        """Columns ``time_s`` and one with name and unit, as Arrow."""
+        from .tables import columns
+
+        unit = self.unit.replace("/", "_per_")
+        name = f"{self.name}_{unit}" if unit else self.name
+        units = {"time_s": "s", name: self.unit}
+        return columns({"time_s": self.time, name: self.values}, units=units)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def plot(self, ax: Axes | None = None, **line: Any) -> Axes:
+        """Draws it over time; gives matplotlib axes."""
+        from .plot import series
+
+        return series([self], ax, **line)
+
+    def __len__(self) -> int:
+        return len(self._data) // 8
+
+    def __repr__(self) -> str:
+        return f"<Series {self.name} [{self.unit}], {len(self)} bins of {self.bin:g} s>"
+
+
+def metrics() -> Listing:
+    """All metrics there are."""
+    return list_("metrics")
+
+
+def metric_named(name: str) -> dict[str, Any]:
+    """A metric by its name; an error says what comes near."""
+    known = metrics()
+    for row in known:
+        if row["name"] == name:
+            return row
+    raise ScenarioError(
+        f"there is no metric `{name}`", f'{near(str(name), known.names)}cn.list("metrics") shows them', key="metric"
+    )
+
+
+class Results(Sequence["_cnsim.Record"]):
+    """Finished runs. An item is one run; ``summary()``, ``table()`` and ``plot()`` look at all of them."""
+
+    def __init__(self, records: Sequence[_cnsim.Record], scenarios: Sequence[_cnsim.Scenario] = ()) -> None:
+        self._records, self._scenarios = list(records), list(scenarios)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, at: Any) -> Any:
+        found = self._records[at]
+        return Results(found, self._scenarios) if isinstance(at, slice) else found
+
+    def __iter__(self) -> Iterator[_cnsim.Record]:
+        return iter(self._records)
+
+    def only(
+        self, *, scheme: str | None = None, pause: str | None = None, condition: str | None = None, seed: int | None = None
+    ) -> Results:
+        """Those of one scheme, PAUSE mode, condition or seed."""
+        wanted = {"scheme": scheme, "pause": pause, "condition": condition, "seed": seed}
+        keep = [r for r in self if all(v is None or getattr(r, k) == v for k, v in wanted.items())]
+        return Results(keep, self._scenarios)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics that were measured."""
+        found: dict[str, None] = {}
+        for r in self:
+            found.update(dict.fromkeys(r.metrics))
+        return list(found)
+
+    def metric(self, name: str) -> Estimate:
+        """A metric over all these runs."""
+        if all(name not in r.metrics for r in self):
+            counted = [r.counters[name] for r in self if name in r.counters]
+            if counted:
+                return Estimate(name, "", tuple(map(float, counted)))
+        about = metric_named(name)
+        values = tuple(r.metrics[name] for r in self if name in r.metrics)
+        return Estimate(name, str(about["unit"]), values)
+
+    def summary(self, metrics: Sequence[str] | None = None) -> Summary:
+        """What was published beside what was measured, with verdicts; one row a case and metric."""
+        for name in metrics or ():
+            metric_named(name)
+        rows = json.loads(_cnsim.cells(self._records, self._scenarios))
+        return Summary(row for row in rows if metrics is None or row["metric"] in metrics)
+
+    @property
+    def series_names(self) -> list[str]:
+        """Names of the time series that were kept."""
+        found: dict[str, None] = {}
+        for r in self:
+            found.update(dict.fromkeys(r.series_names()))
+        return list(found)
+
+    def series(self, name: str) -> Series:
+        """A time series of the first run that has it."""
+        for r in self:
+            found = r.series(name)
+            if found is not None:
+                return Series(name, *found, label=r.scheme)
+        remedy = f"{near(name, self.series_names)}there are {', '.join(self.series_names) or 'none'}"
+        raise ScenarioError(f"there is no series `{name}`", remedy, key="series")
+
+    def queue(self, port: str | None = None) -> Series:
+        """The queue of a port such as ``"S>H0"``, by default of the first that the scenario names."""
+        return self.series("hot_queue" if port is None else f"queue {port}")
+
+    def table(self, what: str = "metrics") -> Table:
+        """An Arrow table: ``metrics``, ``series``, ``ports``, ``counters`` or ``summary``. polars, pandas, pyarrow and DuckDB
+        take it as it is. Units and the effective configuration stand in its metadata."""
+        from .tables import table
+
+        return table(self, what)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table().__arrow_c_stream__(requested_schema)
+
+    def to_parquet(self, path: str | os.PathLike[str], what: str = "metrics") -> Path:
+        """Writes a table as Parquet, with units and the effective configuration in its metadata; needs ``cnsim[parquet]``."""
+        from .tables import write_parquet
+
+        return write_parquet(self.table(what), Path(path))
+
+    def save(self, out: str | os.PathLike[str], command: str = "python") -> Path:
+        """Writes ``results.json`` and the series into a folder, as the program does; ``cnsim verify`` and ``compare`` read it."""
+        return _cnsim.save(self._records, Path(out), command)
+
+    def plot(self, name: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
+        """Draws a time series, one line a scheme and PAUSE mode; gives matplotlib axes."""
+        from .plot import series
+
+        if not self._records:
+            raise CnsimError("there is no run to draw", "run the scenario first")
+        chosen = name or ("hot_queue" if "hot_queue" in self.series_names else self.series_names[0])
+        many = len({(r.condition, r.pause) for r in self}) > 1
+        drawn: dict[tuple[str, str, str], Series] = {}
+        for r in self:
+            found = r.series(chosen)
+            if found is not None:
+                words = [r.scheme, f"PAUSE {r.pause}", r.condition] if many else [r.scheme]
+                drawn.setdefault((r.scheme, r.pause, r.condition), Series(chosen, *found, label=", ".join(words)))
+        if not drawn:
+            self.series(chosen)
+        return series(list(drawn.values()), ax, **line)
+
+    @property
+    def fingerprints(self) -> list[dict[str, str]]:
+        """Hashes over events, frames and samples of each run: equal bits, equal hashes."""
+        return [r.fingerprint for r in self]
+
+    def _cases(self) -> dict[tuple[str, str, str, str], list[_cnsim.Record]]:
+        cases: dict[tuple[str, str, str, str], list[_cnsim.Record]] = {}
+        for r in self:
+            cases.setdefault((f"{r.study}/{r.scenario}", r.condition, f"PAUSE {r.pause}", r.scheme), []).append(r)
+        return cases
+
+    def __repr__(self) -> str:
+        cases = self._cases()
+        lines = [f"  {', '.join(case)}: {len(runs)} seeds" for case, runs in list(cases.items())[:8]]
+        if len(cases) > 8:
+            lines.append(f"  and {len(cases) - 8} more cases")
+        return f"<Results of {len(self)} runs\n" + "\n".join(lines) + ">"
+
+    def _repr_html_(self) -> str:
+        from .cards import results
+
+        return results(self)
+
+
+class Summary(list[dict[str, Any]]):
+    """Published beside measured: rows with study, scenario, condition, pause, scheme, metric, unit, published, measured, ci95,
+    pi95, seeds, verdict and note."""
+
+    _SHOWN = ("condition", "pause", "scheme", "metric", "unit", "published", "measured", "±", "verdict")
+
+    def _lines(self) -> list[list[str]]:
+        def shown(row: dict[str, Any], column: str) -> str:
+            if column == "±":
+                return f"{(row['ci95'][1] - row['ci95'][0]) / 2:.2g}" if row["ci95"] else ""
+            value = row[column]
+            return "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
+
+        return [[shown(row, column) for column in self._SHOWN] for row in self]
+
+    @property
+    def table(self) -> Table:
+        """As Arrow."""
+        from .tables import rows
+
+        return rows([{k: v for k, v in r.items() if k not in ("ci95", "pi95")} | _ends(r) for r in self])
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        lines = [list(self._SHOWN), *self._lines()]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self._SHOWN))]
+        return "\n".join("  ".join(f"{cell:{w}}" for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in self._SHOWN)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in line) + "</tr>" for line in self._lines())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _ends(row: dict[str, Any]) -> dict[str, Any]:
+    both = {"ci95": row["ci95"], "pi95": row["pi95"]}
+    return {f"{k}_{end}": (v[i] if v else None) for k, v in both.items() for i, end in enumerate(("low", "high"))}
+
+
+def load(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Reads a ``results.json`` that the program or ``Results.save`` wrote."""
+    where = Path(path)
+    where = where / "results.json" if where.is_dir() else where
+    try:
+        found = json.loads(where.read_text())
+    except (OSError, ValueError) as e:
+        raise CnsimError(f"{where}: {e}", "give a results.json that cnsim has written", key="path") from None
+    if not isinstance(found, dict) or "runs" not in found:
+        raise CnsimError(f"{where}: not a results.json", "give a results.json that cnsim has written", key="path")
+    if found.get("result_version") != _cnsim.RESULT_VERSION:
+        raise _cnsim_version(where, found.get("result_version"))
+    return found
+
+
+def _cnsim_version(where: Path, theirs: object) -> CnsimError:
+    from .errors import VersionError
+
+    return VersionError(
+        f"{where}: holds results of version {theirs}, this cnsim's are of version {_cnsim.RESULT_VERSION}",
+        "run it again, or use the cnsim that wrote it",
+        key="path",
+    )

@@ -1,0 +1,278 @@
+"""Scenarios: named, from a file, or built from parts."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _cnsim, _values
+from .errors import ScenarioError
+from .schemes import registry
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from .results import Results
+    from .sweeps import Sweep
+
+__all__ = ["Case", "Scenario", "build", "scenario"]
+
+Pause = Literal["on", "off", "global"] | bool
+
+
+class Case(tuple[str, str, str]):
+    """A cell of a scenario's matrix: condition, PAUSE mode and scheme."""
+
+    @property
+    def condition(self) -> str:
+        """The condition, as the scenario's template writes it."""
+        return self[0]
+
+    @property
+    def pause(self) -> str:
+        """on, off or global."""
+        return self[1]
+
+    @property
+    def scheme(self) -> str:
+        """Name of the scheme."""
+        return self[2]
+
+
+def pause_word(value: Any) -> str:
+    """The word for a PAUSE mode."""
+    word = {True: "on", False: "off"}.get(value, value) if isinstance(value, (bool, str)) else value
+    if word not in ("on", "off", "global"):
+        raise ScenarioError(f"pause={value!r}", 'give "on", "off", "global", True or False', key="pause")
+    return str(word)
+
+
+class Scenario:
+    """What is simulated: a network, its traffic, what happens, and with which scheme. It never changes; ``with_`` gives another."""
+
+    def __init__(
+        self,
+        what: str,
+        text: str | None = None,
+        sets: Sequence[tuple[str, str]] = (),
+        scheme: str | None = None,
+        pause: str | None = None,
+        condition: str | None = None,
+    ) -> None:
+        self._what, self._text, self._sets = what, text, tuple(sets)
+        self._scheme, self._pause, self._condition = scheme, pause, condition
+        self._about: dict[str, Any] = {"id": what, "cases": []}
+        self._read = self._native(() if scheme is None else (scheme,))
+        self._about = json.loads(self._read.about())
+
+    def _native(self, schemes: Sequence[str]) -> _cnsim.Scenario:
+        return _cnsim.Scenario(registry(), self._what, self._text, list(self._sets), list(schemes))
+
+    def _asked(self) -> dict[str, str | None]:
+        return {"scheme": self._scheme, "pause": self._pause, "condition": self._condition}
+
+    @property
+    def id(self) -> str:
+        """``STUDY/NAME``."""
+        return str(self._about["id"])
+
+    @property
+    def title(self) -> str:
+        """Heading."""
+        return str(self._about["title"])
+
+    @property
+    def question(self) -> str:
+        """What it asks."""
+        return str(self._about["question"])
+
+    @property
+    def source(self) -> str:
+        """Where it comes from."""
+        return str(self._about["source"])
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cells of its matrix."""
+        return [Case(c) for c in self._about["cases"]]
+
+    @property
+    def sets(self) -> dict[str, str]:
+        """Keys that were set."""
+        return dict(self._sets)
+
+    def with_(
+        self,
+        keys: Mapping[str, Any] | None = None,
+        *,
+        scheme: str | None = None,
+        pause: Pause | None = None,
+        condition: str | None = None,
+        **more: Any,
+    ) -> Scenario:
+        """The same scenario with another scheme, PAUSE mode, condition or value of a key.
+
+        Keys are those of scenario files; ``hotspot__rate=...`` is ``{"hotspot.rate": ...}``. Everything is checked at once.
+        """
+        new = dict(self._sets)
+        new.update(_values.sets(keys or {}))
+        new.update(_values.sets(more))
+        return Scenario(
+            self._what,
+            self._text,
+            list(new.items()),
+            scheme if scheme is not None else self._scheme,
+            pause_word(pause) if pause is not None else self._pause,
+            condition if condition is not None else self._condition,
+        )
+
+    def config(self) -> dict[str, Any]:
+        """The effective configuration: every key that is read, with its value."""
+        config: dict[str, Any] = json.loads(self._read.plan_run(self._asked(), 1, 1, False).config(0))
+        return config
+
+    def estimate(self, seeds: int = 1) -> dict[str, float]:
+        """What runs will cost: packet-hops and CPU-seconds of all, bytes of memory of one."""
+        plan = self._read.plan_run(self._asked(), 1, _values.count("seeds", seeds), False)
+        return dict(zip(("packet_hops", "cpu_seconds", "memory"), plan.estimate(), strict=True))
+
+    def run(
+        self,
+        seeds: int = 1,
+        *,
+        seed: int = 1,
+        series: Literal["key", "all"] = "key",
+        out: str | os.PathLike[str] | None = None,
+        threads: int = 0,
+        executor: Executor | str | None = None,
+        progress: bool | None = None,
+        force: bool = False,
+    ) -> Results:
+        """Runs one case with consecutive seeds, from ``seed`` on.
+
+        ``out`` is a folder that keeps finished runs, as ``--out`` does: what is there is not run again. ``threads`` are those
+        of this process (0: by the machine). ``executor`` takes the runs elsewhere. ``progress`` shows a bar (none: where
+        there is a terminal or a notebook). Ctrl-C ends it and keeps what is finished in ``out``.
+        """
+        from .running import Running
+
+        if series not in ("key", "all"):
+            raise ScenarioError(f"series={series!r}", 'give "key" or "all"', key="series")
+        first = _values.count("seed", seed, 0, 2**63)
+        plan = self._read.plan_run(self._asked(), first, _values.count("seeds", seeds), series == "all")
+        running = Running(out=out, threads=threads, executor=executor, progress=progress, force=force)
+        return self._results(running.run(plan))
+
+    def reproduce(
+        self,
+        seeds: int | None = None,
+        *,
+        out: str | os.PathLike[str] | None = None,
+        threads: int = 0,
+        executor: Executor | str | None = None,
+        progress: bool | None = None,
+        force: bool = False,
+    ) -> Results:
+        """Runs the whole matrix and whatever was published about it; ``summary()`` then sets both side by side."""
+        from .running import Running
+
+        plan = self._read.plan_all(None if seeds is None else _values.count("seeds", seeds))
+        running = Running(out=out, threads=threads, executor=executor, progress=progress, force=force)
+        return self._results(running.run(plan))
+
+    def sweep(self, *args: Any, **over: Any) -> Sweep:
+        """As :func:`cnsim.sweep` on this scenario."""
+        from .sweeps import sweep
+
+        return sweep(self, *args, **over)
+
+    def _results(self, records: list[_cnsim.Record]) -> Results:
+        from .results import Results
+
+        return Results(records, [self._read])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Scenario, (self._what, self._text, self._sets, self._scheme, self._pause, self._condition)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.__reduce__()[1] == other.__reduce__()[1]
+
+    def __hash__(self) -> int:
+        return hash(self.__reduce__()[1])
+
+    def __repr__(self) -> str:
+        said = [("scheme", self._scheme), ("pause", self._pause), ("condition", self._condition), *self._sets]
+        return f"<Scenario {self.id}{''.join(f', {k} {v}' for k, v in said if v is not None)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [("scheme", self._scheme), ("PAUSE", self._pause), ("condition", self._condition), *self._sets]
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows if v
+        )
+        return (
+            f"<div><b>{html.escape(self.id)}</b> {html.escape(self.title)}<p>{html.escape(self.question)}</p>"
+            f"<table>{cells}</table><small>{len(self.cases)} cases. {html.escape(self.source)}</small></div>"
+        )
+
+
+def scenario(what: str | os.PathLike[str], **keys: Any) -> Scenario:
+    """A scenario by its name, such as ``"B07/single-hop"``, or from a file that ends in ``.toml``."""
+    if not isinstance(what, (str, os.PathLike)):
+        raise ScenarioError(f"{what!r} is no scenario", "give a name or the path of a file", key="scenario")
+    name = os.fspath(what)
+    if not isinstance(name, str):
+        raise ScenarioError(f"{what!r} is no scenario", "give a name or the path of a file", key="scenario")
+    # A scenario that is handed on to another process takes its file with it.
+    path = Path(name)
+    found = Scenario(str(path.resolve()) if name.endswith(".toml") and path.exists() else name)
+    return found.with_(**keys) if keys else found
+
+
+def build(
+    name: str,
+    *,
+    topology: Mapping[str, Any] | Any = None,
+    scheme: str | Sequence[str] = "none",
+    pause: Pause = "on",
+    study: str = "my",
+    title: str = "",
+    **tables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+) -> Scenario:
+    """A scenario from parts: each table of a scenario file is a mapping of keys, and a list of tables (``traffic``) a list of them.
+
+    ``topology`` may be a networkx graph, whose nodes of degree one are hosts; the others are switches. Its edges may have
+    ``rate`` and ``delay``.
+
+    >>> import cnsim as cn
+    >>> cn.build("two", topology={"kind": "single-switch", "hosts": 3}, workload={"load": "50 %"}, run={"duration": "1 ms"}).id
+    'my/two'
+    """
+    from .topology import lines
+
+    schemes = [scheme] if isinstance(scheme, str) else list(scheme)
+    head = {"study": study, "name": name, "title": title or name}
+    text = "".join(f"{key} = {_quoted(value)}\n" for key, value in head.items())
+    parts: dict[str, Any] = {"topology": lines(topology), **tables}
+    parts["matrix"] = {"pause": [pause_word(pause)], "schemes": schemes}
+    for table, given in parts.items():
+        several = isinstance(given, (list, tuple))
+        for keys in given if several else [given]:
+            if not isinstance(keys, Mapping):
+                raise ScenarioError(f"`{table}` is {keys!r}", "give a mapping of keys to values", key=table)
+            text += f"\n[[{table}]]\n" if several else f"\n[{table}]\n"
+            text += "".join(f"{_quoted(key) if '.' in key else key} = {_toml(key, value)}\n" for key, value in keys.items())
+    return Scenario(f"{name} (built)", text)
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _toml(key: str, value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(key, v) for v in value) + "]"
+    return _quoted(_values.text(key, value))

@@ -1,0 +1,303 @@
+"""Grids over keys, schemes and PAUSE modes, with paired comparisons."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _cnsim, _values
+from .errors import ScenarioError
+from .results import Estimate, Results, metric_named
+from .scenario import Scenario, pause_word, scenario
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from arro3.core import Table
+    from matplotlib.axes import Axes
+
+__all__ = ["Comparison", "Point", "Sweep", "sweep"]
+
+#: Most seeds that `until` goes to.
+MOST_SEEDS = 256
+
+
+class Point(Results):
+    """The runs of one point of a sweep."""
+
+    def __init__(
+        self,
+        records: Sequence[_cnsim.Record],
+        scenarios: Sequence[_cnsim.Scenario],
+        values: Mapping[str, str],
+        condition: str,
+        pause: str,
+        scheme: str,
+    ) -> None:
+        super().__init__(records, scenarios)
+        self.values, self.condition, self.pause, self.scheme = dict(values), condition, pause, scheme
+
+    def __repr__(self) -> str:
+        said = ", ".join([*(f"{k} {v}" for k, v in self.values.items()), f"PAUSE {self.pause}", self.scheme])
+        return f"<Point {said}: {len(self)} runs>"
+
+
+class Comparison(list[dict[str, Any]]):
+    """Differences from a baseline, paired by seed: rows with the swept values, pause, scheme, baseline, metric, unit, seeds,
+    difference, ci95_low, ci95_high and verdict (higher, lower, or undecided where the interval holds zero)."""
+
+    @property
+    def table(self) -> Table:
+        """As Arrow."""
+        from .tables import rows
+
+        return rows(self)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def _lines(self) -> list[list[str]]:
+        def shown(value: Any) -> str:
+            return "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
+
+        return [list(self[0]) if self else []] + [[shown(v) for v in row.values()] for row in self]
+
+    def __repr__(self) -> str:
+        lines = self._lines()
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        return "\n".join("  ".join(f"{c:{w}}" for c, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        lines = ["<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in line) + "</tr>" for line in self._lines()]
+        return f"<table>{''.join(lines)}</table>"
+
+
+class Sweep(Results):
+    """A finished sweep: its points, and all their runs."""
+
+    def __init__(self, points: Sequence[Point], axes: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> None:
+        seen: dict[str, _cnsim.Record] = {}
+        for p in points:
+            for r in p:
+                seen.setdefault(r.key, r)
+        super().__init__(list(seen.values()), points[0]._scenarios if points else ())
+        self.points, self.axes, self.notes = list(points), [dict(a) for a in axes], list(notes)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that were varied."""
+        return [str(a["key"]) for a in self.axes]
+
+    def table(self, what: str = "metrics") -> Table:
+        """An Arrow table; ``points`` has a row for each point and run with the swept values before the metrics."""
+        if what != "points":
+            return super().table(what)
+        from .tables import metadata, rows
+
+        found = [
+            {**p.values, "pause": p.pause, "scheme": p.scheme, "seed": r.seed, "run": r.key, **r.metrics}
+            for p in self.points
+            for r in p
+        ]
+        return rows(found, metadata=metadata(self))
+
+    def means(self, metric: str) -> list[dict[str, Any]]:
+        """Mean and interval of a metric at each point."""
+        unit = metric_named(metric)["unit"]
+        found = []
+        for p in self.points:
+            values = tuple(r.metrics[metric] for r in p if metric in r.metrics)
+            if not values:
+                continue
+            e = Estimate(metric, unit, values)
+            low, high = e.ci95 or (None, None)
+            row = {"mean": e.mean, "ci95_low": low, "ci95_high": high, "unit": unit, "seeds": len(values)}
+            found.append({**p.values, "pause": p.pause, "scheme": p.scheme, **row})
+        return found
+
+    def compare(self, metric: str, baseline: str | Mapping[str, Any]) -> Comparison:
+        """Differences of a metric from a baseline, paired by seed, with 95 % intervals.
+
+        The baseline is a scheme, compared at the same values of the keys; or a mapping of swept keys to values, compared with
+        the same scheme. All schemes meet the same arrivals under the same seed, so paired intervals are narrow.
+        """
+        unit = metric_named(metric)["unit"]
+        if isinstance(baseline, str):
+            fixed = {"scheme": baseline}
+        else:
+            pairs = _values.sets(baseline)
+            fixed = {k: v for k, v in pairs}
+        words = [{**p.values, "pause": p.pause, "scheme": p.scheme} for p in self.points]
+        bases = [(w, p) for w, p in zip(words, self.points, strict=True) if all(w.get(k) == v for k, v in fixed.items())]
+        if not bases:
+            known = {k: list(dict.fromkeys(w[k] for w in words)) for k in (words[0] if words else {})}
+            raise ScenarioError(
+                f"no point of the sweep is the baseline {fixed}", f"the sweep has {known}", key="baseline"
+            )
+        found = Comparison()
+        for w, p in zip(words, self.points, strict=True):
+            if all(w.get(k) == v for k, v in fixed.items()):
+                continue
+            rest = {k: v for k, v in w.items() if k not in fixed}
+            base = next((q for x, q in bases if {k: v for k, v in x.items() if k not in fixed} == rest), None)
+            if base is None:
+                continue
+            theirs = {r.seed: r.metrics[metric] for r in base if metric in r.metrics}
+            both = [r.metrics[metric] - theirs[r.seed] for r in p if metric in r.metrics and r.seed in theirs]
+            said = _cnsim.interval(both)
+            if said is None:
+                continue
+            mean, ci, _ = said
+            if ci is None:
+                verdict = "one seed"
+            else:
+                verdict = "higher" if ci[0] > 0 else "lower" if ci[1] < 0 else "undecided"
+            low, high = ci or (None, None)
+            words_of = {"baseline": ", ".join(fixed.values()), "metric": metric, "unit": unit, "seeds": len(both)}
+            row = {"difference": mean, "ci95_low": low, "ci95_high": high, "verdict": verdict}
+            found.append({**w, **words_of, **row})
+        return found
+
+    def plot(self, name: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
+        """Draws a metric over the first swept key, one line a scheme, with 95 % intervals; or a time series by its name."""
+        from .plot import points
+
+        metric = name or "aggregate_throughput"
+        if metric in self.series_names or not self.axes:
+            return super().plot(name, ax, **line)
+        about = metric_named(metric)
+        axis = self.axes[0]
+        numbers = axis["numbers"]
+        at = dict(zip(axis["values"], numbers[0] if numbers else range(len(axis["values"])), strict=True))
+        groups: dict[tuple[str, ...], list[tuple[float, float, float]]] = {}
+        for row in self.means(metric):
+            rest = tuple(str(row[k]) for k in ["scheme", *self.keys[1:]])
+            half = 0.0 if row["ci95_low"] is None else (row["ci95_high"] - row["ci95_low"]) / 2
+            groups.setdefault(rest, []).append((float(at[row[axis["key"]]]), row["mean"], half))
+        unit = f" [{numbers[1]}]" if numbers and numbers[1] else ""
+        lines = [
+            (", ".join(key), [p[0] for p in some], [p[1] for p in some], [p[2] for p in some])
+            for key, some in groups.items()
+        ]
+        y = f"{about['title']} [{about['unit']}]" if about["unit"] else str(about["title"])
+        ticks = None if numbers else axis["values"]
+        return points(lines, ax, x=f"{axis['key']}{unit}", y=y, log=bool(axis["log"]), ticks=ticks)
+
+    def __repr__(self) -> str:
+        size = " × ".join([*(f"{len(a['values'])} {a['key']}" for a in self.axes)])
+        return f"<Sweep of {len(self.points)} points ({size}), {len(self)} runs>"
+
+
+def _over(name: str, values: Any) -> str:
+    key = _values.key(name)
+    if isinstance(values, str):
+        return f"{key}={values}"
+    try:
+        listed = list(values)
+    except TypeError:
+        listed = [values]
+    if not listed:
+        raise ScenarioError(f"`{key}` has no value to sweep over", "give at least one", key=key)
+    return f"{key}=" + ",".join(_values.text(key, v) for v in listed)
+
+
+def _words(value: str | Sequence[Any] | None) -> list[Any]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, (str, bool)) else list(value)
+
+
+def sweep(
+    what: Scenario | str,
+    over: Mapping[str, Any] | None = None,
+    *,
+    scheme: str | Sequence[str] | None = None,
+    pause: Any = None,
+    condition: str | None = None,
+    seeds: int | None = None,
+    until: str | Mapping[str, str] | None = None,
+    executor: Executor | str | Any = None,
+    out: str | os.PathLike[str] | None = None,
+    threads: int = 0,
+    progress: bool | None = None,
+    force: bool = False,
+    **keys: Any,
+) -> Sweep:
+    """Runs a grid over keys: every point under each PAUSE mode with each scheme and all seeds.
+
+    ``hotspot__rate=["2 Gb/s", "0"]`` varies a key over a list, ``"8 us..1 ms/5/log"`` over a range, as ``cnsim sweep --over``
+    does. ``until="1%"`` adds seeds until the 95 % interval of each point's mean is as narrow as that share of it: of
+    aggregate_throughput, or of the metrics of a mapping such as ``{"overhead": "5%"}``. Without ``executor`` the runs are done
+    on the threads of this process; see :meth:`cnsim.Scenario.run` for it, ``out`` and the rest.
+    """
+    from .running import Running
+
+    base = scenario(what) if isinstance(what, (str, os.PathLike)) else what
+    if not isinstance(base, Scenario):
+        raise ScenarioError(f"{what!r} is no scenario", "give a scenario or its name", key="scenario")
+    schemes = [str(s) for s in _words(scheme)]
+    pauses = [pause_word(p) for p in _words(pause)]
+    text = [_over(k, v) for k, v in {**(over or {}), **keys}.items()]
+    asked = {**base._asked(), **({"condition": condition} if condition is not None else {})}
+    if schemes:
+        asked["scheme"] = schemes[0]
+    native = base._native(schemes) if schemes else base._read
+    narrow = _narrow(until)
+    count = _values.count("seeds", seeds) if seeds is not None else 5 if until is None else 4
+    running = Running(out=out, threads=threads, executor=executor, progress=progress, force=force)
+    found: dict[str, _cnsim.Record] = {}
+    wide: set[int] | None = None
+    while True:
+        plan, about_text = native.plan_sweep(asked, text, schemes, pauses, count)
+        about = json.loads(about_text)
+        rows = about["points"]
+        wanted = [i for n, row in enumerate(rows) if wide is None or n in wide for i in range(row["first"], row["first"] + count)]
+        todo = [i for i in dict.fromkeys(wanted) if plan.key(i) not in found]
+        if todo:
+            part = plan.select(todo)
+            for r in running.run(part):
+                found[r.key] = r
+        points = []
+        for row in rows:
+            mine = [found[k] for k in (plan.key(i) for i in range(row["first"], row["first"] + count)) if k in found]
+            values = dict(zip((a["key"] for a in about["axes"]), row["values"], strict=True))
+            points.append(Point(mine, [native], values, row["condition"], row["pause"], row["scheme"]))
+        if not narrow:
+            break
+        wide = {n for n, p in enumerate(points) if not all(_reached(p, m, share) for m, share in narrow.items())}
+        if not wide or count >= MOST_SEEDS:
+            break
+        count = min(count * 2, MOST_SEEDS)
+    notes = list(about["notes"])
+    if narrow and wide:
+        notes.append(f"{len(wide)} points are not as narrow as asked with {MOST_SEEDS} seeds")
+    return Sweep(points, about["axes"], notes)
+
+
+def _narrow(until: Any) -> dict[str, float]:
+    if until is None:
+        return {}
+    wanted = dict(until) if isinstance(until, Mapping) else {"aggregate_throughput": until}
+    found = {}
+    for metric, share in wanted.items():
+        metric_named(metric)
+        try:
+            number = float(str(share).rstrip("% ")) / (100 if "%" in str(share) else 1)
+        except ValueError:
+            number = math.nan
+        if not 0 < number < 1:
+            raise ScenarioError(f"until={share!r}", 'give a share such as "1%"', key="until")
+        found[metric] = number
+    return found
+
+
+def _reached(point: Point, metric: str, share: float) -> bool:
+    values = tuple(r.metrics[metric] for r in point if metric in r.metrics)
+    if not values:
+        return True
+    e = Estimate(metric, "", values)
+    return e.ci95 is not None and e.half <= share * abs(e.mean)

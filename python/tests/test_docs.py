@@ -1,0 +1,70 @@
+"""What the documents show runs: every block of Python of docs/python.md and README.md, and the notebooks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cnsim as cn
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+
+
+def ran(text: str, name: str) -> dict[str, Any]:
+    """Runs a text as the blocks of one session."""
+    space: dict[str, Any] = {"__name__": "__main__"}
+    for block in BLOCK.findall(text):
+        exec(compile(block, name, "exec"), space)
+    return space
+
+
+@pytest.mark.parametrize("name", ["docs/python.md", "README.md"])
+def test_documents(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    for package in ("networkx", "optuna", "SALib"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / name).read_text()
+    assert BLOCK.search(text)
+    space = ran(text, name)
+    if name == "docs/python.md":
+        assert cn.testing.check_scheme("my-halve").ok
+        rows = space["grid"].compare("time_paused", baseline="none")
+        assert {r["scheme"] for r in rows} == {"qcn-2pt", "my-halve"}
+
+
+def test_the_session_and_the_scheme_are_as_long_as_promised() -> None:
+    blocks = BLOCK.findall((ROOT / "docs/python.md").read_text())
+    session = blocks[0].strip().splitlines()
+    scheme = next(b for b in blocks if "my-halve" in b).strip().splitlines()
+    assert len(session) <= 20 and len(scheme) <= 38
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("tune-*.py")), ids=lambda p: p.stem)
+def test_notebooks(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notebooks are scripts: a shortened run of each."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    pytest.importorskip("optuna")
+    pytest.importorskip("SALib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CNSIM_TRIALS", "10")
+    exec(compile(path.read_text(), str(path), "exec"), {"__name__": "__main__"})
+
+
+def test_the_doc_tests_of_the_package() -> None:
+    import doctest
+
+    import cnsim.scenario
+    import cnsim.schemes
+
+    for module in (cn, cnsim.schemes, cnsim.scenario):
+        found = doctest.testmod(module)
+        assert found.attempted > 0 and found.failed == 0
+
+

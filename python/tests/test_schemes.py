@@ -1,0 +1,215 @@
+"""Schemes in Python: the same bits, the same places, their own errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cnsim as cn
+import cnsim.testing
+
+from conftest import EXAMPLES, SHORT
+from test_errors import refused
+
+import delay_target  # noqa: F401
+import qcn_python  # noqa: F401
+
+HOP = cn.scenario("B07/single-hop")
+
+
+@pytest.mark.parametrize("pause", ["on", "off"])
+def test_qcn_in_python_has_the_bits_of_qcn_in_rust(pause: str) -> None:
+    """Every event, frame and sample of every run."""
+    s = HOP.with_({"run.duration": "60 ms", "hotspot.start": "5 ms", "hotspot.stop": "30 ms"}, pause=pause)
+    rust = s.with_(scheme="qcn-2pt").run(seeds=2)
+    python = s.with_(scheme="qcn-2pt-python").run(seeds=2, threads=1)
+    assert python.fingerprints == rust.fingerprints
+    assert [r.metrics for r in python] == [r.metrics for r in rust]
+    assert python[0].counters == rust[0].counters and rust[0].counters["cnm_messages"] > 10
+    assert all(a.series(n) == b.series(n) for a, b in zip(python, rust) for n in a.series_names())
+    set_ = s.with_({"scheme.params.q_eq": "40 KB", "scheme.params.gd": "1/64"})
+    assert set_.with_(scheme="qcn-2pt-python").run().fingerprints == set_.with_(scheme="qcn-2pt").run().fingerprints
+    assert set_.with_(scheme="qcn-2pt").run().fingerprints != rust[:1].fingerprints
+
+
+def test_processes_and_threads_give_the_same(tmp_path: Path) -> None:
+    s = HOP.with_(SHORT, scheme="qcn-2pt-python")
+    one = s.run(seeds=3, threads=1)
+    assert s.run(seeds=3, threads=2, out=tmp_path).fingerprints == one.fingerprints
+    assert len(list((tmp_path / "runs").glob("*.json"))) == 3
+
+
+def test_delay_target_holds_its_queue() -> None:
+    """A scheme that no switch helps keeps the round trip near its target where `none` fills the memory."""
+    s = HOP.with_({"run.duration": "160 ms", "hotspot.start": "5 ms", "hotspot.stop": "155 ms"})
+    mine, none = s.with_(scheme="delay-target").run(), s.with_(scheme="none").run()
+    assert mine[0].counters["delay_cuts"] > 10
+    assert mine.queue().values[100:150].mean() < 0.5 * none.queue().values[100:150].mean()
+
+
+def test_conformance() -> None:
+    for name in ("qcn-2pt-python", "delay-target"):
+        report = cn.testing.check_scheme(name)
+        assert report.ok and len(report) >= 8 and "bounds" in repr(report)
+
+    wild = halving("limiter.engage(); limiter.rate = limiter.line_rate * 2")
+    refused(cn.SchemeError, "a rate above the link", cn.testing.check_scheme, wild)
+    e = refused(cn.SchemeError, "ZeroDivisionError", cn.testing.check_scheme, halving("1 / 0"))
+    assert isinstance(e.__cause__, ZeroDivisionError)
+    refused(cn.SchemeError, "there is no scheme", cn.testing.check_scheme, "qcn-2pt-pyhton")
+
+
+def test_parameters_are_known_everywhere(tmp_path: Path) -> None:
+    s = HOP.with_(SHORT, scheme="qcn-2pt-python")
+    assert s.with_({"scheme.params.ri": "24 Mb/s"}).config()["scheme"]["params"]["ri"] == "0.024 Gb/s"
+    refused(cn.ScenarioError, "64 B to 100 MB", s.with_, {"scheme.params.q_eq": "3 B"})
+    refused(cn.ScenarioError, "did you mean", s.with_, {"scheme.params.q_e": "26 KB"})
+    row = next(r for r in cn.list("schemes") if r["name"] == "qcn-2pt-python")
+    assert row["python"] and row["params"][1] == {
+        "key": "q_eq", "kind": "bytes", "default": "26.176 KB", "range": "64 B to 100 MB", "symbol": "Q_eq",
+        "about": "Set point of the queue.",
+    }  # fmt: skip
+    program = [sys.executable, "-m", "cnsim.program", "--python", str(EXAMPLES / "qcn_python.py")]
+    told = subprocess.run([*program, "describe", "qcn-2pt-python"], capture_output=True, text=True)
+    assert told.returncode == 0 and "Set point of the queue." in told.stdout, told.stderr
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'name = "mine"\n[topology]\nhosts = 4\n[run]\nduration = "2 ms"\n[scheme.qcn-2pt-python]\nq_eq = "30 KB"\n'
+        '[matrix]\nschemes = ["qcn-2pt-python", "qcn-2pt"]\n'
+    )
+    run = subprocess.run([*program, "run", str(file), "--out", str(tmp_path / "o"), "--json"], capture_output=True, text=True)
+    assert run.returncode == 0 and '"q_eq":"30 KB"' in run.stdout, run.stderr
+    verify = [sys.executable, "-m", "cnsim.program", "verify", str(tmp_path / "o" / "results.json")]
+    assert subprocess.run([*verify, "--python", str(EXAMPLES / "qcn_python.py")], capture_output=True).returncode == 0
+    lost = subprocess.run(verify, capture_output=True, text=True)
+    assert lost.returncode == 2 and "names no scheme" in " ".join(lost.stderr.split())
+
+
+def halving(body: str) -> type[cn.Scheme]:
+    """A scheme whose reaction point has this body."""
+    space: dict[str, Any] = {"cn": cn, "__name__": "tried"}
+    exec(
+        "@cn.scheme('tried')\nclass Tried(cn.Scheme):\n"
+        "    class CongestionPoint(cn.CongestionPoint):\n"
+        "        def start(self, queue):\n            queue.sample_after(1e4)\n"
+        "        def on_sample(self, frame, queue):\n            queue.notify(frame.flow, cn.Feedback.User(1, 2))\n"
+        "    class ReactionPoint(cn.ReactionPoint):\n"
+        f"        def on_feedback(self, feedback, limiter):\n            {body}\n",
+        space,
+    )
+    found: type[cn.Scheme] = space["Tried"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "cause"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero", ZeroDivisionError),
+        ("limiter.rate = float('nan')", "give a finite number of bit/s", cn.SchemeError),
+        ("limiter.rate = -5.0", "that is no rate", cn.SchemeError),
+        ("limiter.rate = 'fast'", "TypeError", TypeError),
+        ("limiter.start_timer(4, 1.0)", "use 0 to 3", cn.SchemeError),
+        ("limiter.start_timer(0, -1.0)", "that is no time", cn.SchemeError),
+        ("limiter.wake_after(float('inf'))", "that is no number of bytes", cn.SchemeError),
+        ("limiter.engge()", "AttributeError", AttributeError),
+        ("limiter.count('nothing')", "there is no counter `nothing`", None),
+    ],
+)
+def test_what_a_scheme_raises_ends_the_run(body: str, words: str, cause: type[BaseException] | None) -> None:
+    """The run ends with the simulated time and the site; the exception is the cause, with its own traceback."""
+    halving(body)
+    with pytest.raises(cn.CnsimError) as e:
+        HOP.with_(SHORT, scheme="tried").run(threads=1)
+    assert words in str(e.value)
+    assert "us" in str(e.value) and "seed 1" in str(e.value), "where and when"
+    if cause is not None:
+        assert isinstance(e.value.__cause__, cause) and "tried.ReactionPoint.on_feedback" in str(e.value)
+        frames = e.value.__cause__.__traceback__
+        assert frames is not None and frames.tb_frame.f_code.co_name == "on_feedback"
+
+
+def test_a_handle_lasts_one_call() -> None:
+    kept = []
+    cls = halving("self.seen(limiter)")
+    cls.ReactionPoint.seen = lambda self, limiter: kept.append(limiter)  # type: ignore[attr-defined]
+    HOP.with_(SHORT, scheme="tried").run(threads=1)
+    refused(cn.SchemeError, "after its call", lambda: kept[0].rate)
+
+
+def test_a_run_is_known_by_the_schemes_code(tmp_path: Path) -> None:
+    """An edited scheme never takes the results of what it was before."""
+    halving("limiter.rate = limiter.rate / 2; limiter.engage()")
+    s = HOP.with_(SHORT, scheme="tried")
+    first = s.run(out=tmp_path, threads=1)
+    halving("limiter.rate = limiter.rate / 4; limiter.engage()")
+    second = HOP.with_(SHORT, scheme="tried").run(out=tmp_path, threads=1)
+    assert first[0].key != second[0].key and first.fingerprints != second.fingerprints
+    halving("limiter.rate = limiter.rate / 2; limiter.engage()")
+    assert HOP.with_(SHORT, scheme="tried").run(out=tmp_path, threads=1)[0].key == first[0].key
+
+
+def test_declarations() -> None:
+    class Empty(cn.Scheme):
+        pass
+
+    class Deaf(cn.Scheme):
+        class ReactionPoint(cn.ReactionPoint):
+            def on_bytes(self, limiter: cn.Limiter) -> None:
+                pass
+
+    class Misspelt(cn.Scheme):
+        class CongestionPoint(cn.CongestionPoint):
+            def on_sampel(self, frame: cn.Frame, queue: cn.Queue) -> None:
+                pass
+
+    class Out(cn.Scheme):
+        w = cn.param.number(9, low=0, high=1)
+        ReactionPoint = qcn_python.Qcn.ReactionPoint
+
+    class Unit(cn.Scheme):
+        w = cn.param.rate("9 parsecs")
+        ReactionPoint = qcn_python.Qcn.ReactionPoint
+
+    class Wrong(cn.Scheme):
+        class ReactionPoint:
+            pass
+
+    refused(cn.SchemeError, "has no room", cn.scheme("x"), Empty)
+    refused(cn.SchemeError, "hears nothing", cn.scheme("x"), Deaf)
+    refused(cn.SchemeError, "did you mean `on_sample`?", cn.scheme("x"), Misspelt)
+    refused(cn.SchemeError, "allowed: 0 to 1", cn.scheme("x"), Out)
+    refused(cn.SchemeError, "parsecs", cn.scheme("x"), Unit)
+    refused(cn.SchemeError, "is no cn.ReactionPoint", cn.scheme("x"), Wrong)
+    refused(cn.SchemeError, "is no class of schemes", cn.scheme("x"), int)
+    refused(cn.SchemeError, "is no name", cn.scheme("a b"), qcn_python.Qcn)
+    refused(cn.SchemeError, "is taken by `qcn-2pt`", cn.scheme("qcn-2pt"), qcn_python.Qcn)
+    refused(cn.SchemeError, "registered without a name", cn.scheme, qcn_python.Qcn)
+    assert "x" not in cn.list("schemes").names
+
+
+def test_the_program_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
+    def said(text: str | None, *verb: str) -> tuple[int, str]:
+        file = tmp_path / "mine.py"
+        if text is not None:
+            file.write_text(text)
+        program = [sys.executable, "-m", "cnsim.program", "--python", str(file)]
+        done = subprocess.run([*program, *verb], capture_output=True, text=True)
+        assert "cnsim/" not in done.stderr or "site-packages" not in done.stderr
+        return done.returncode, done.stderr
+
+    code, text = said(None, "list")
+    assert code == 2 and "no such file" in text
+    code, text = said("x = 1\n", "list")
+    assert code == 2 and "registers no scheme" in text
+    code, text = said("def f():\n    return 1 / 0\nf()\n", "list")
+    assert code == 2 and "line 2, in f" in text and "ZeroDivisionError" in text and "runpy" not in text
+    good = (EXAMPLES / "qcn_python.py").read_text()
+    sets = [x for k, v in SHORT.items() for x in ("--set", f"{k}={v}")]
+    run = ["run", "B07/single-hop", "--scheme", "qcn-2pt-python", *sets, "--out", str(tmp_path / "o")]
+    assert said(good, *run)[0] == 0
+    code, text = said(good.replace("self.q_old = q\n", "self.q_old = q / 0\n"), *run)
+    assert code == 1 and "ZeroDivisionError" in text and "in on_sample" in text and "qcn-2pt-python.CongestionPoint" in text

@@ -1,0 +1,258 @@
+"""Sweeps: local, on processes, on a Dask cluster, killed and resumed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cnsim as cn
+from cnsim import _cnsim, _work
+from cnsim.executors import Processes, run_on
+
+from conftest import EXAMPLES, SHORT
+from test_errors import refused
+
+import qcn_python  # noqa: F401
+
+HOP = cn.scenario("B07/single-hop").with_(SHORT)
+
+
+def rows(s: cn.Sweep) -> list[tuple[Any, ...]]:
+    """Everything that a sweep measured, row for row."""
+    return [(p.values, p.pause, p.scheme, r.seed, r.key, r.metrics, r.fingerprint) for p in s.points for r in p]
+
+
+def test_a_grid_with_paired_differences() -> None:
+    s = cn.sweep(HOP, scheme=["none", "qcn-2pt"], hotspot__rate=["2 Gb/s", "0.5 Gb/s"], seeds=4)
+    assert len(s.points) == 4 and len(s) == 16 and s.keys == ["hotspot.rate"]
+    found = s.compare("time_paused", baseline="none")
+    assert [(r["hotspot.rate"], r["scheme"], r["seeds"]) for r in found] == [("2 Gb/s", "qcn-2pt", 4), ("0.5 Gb/s", "qcn-2pt", 4)]
+    a, b = s.points[0], s.points[1]
+    by_hand = [y.metrics["time_paused"] - x.metrics["time_paused"] for x, y in zip(a, b)]
+    assert found[0]["difference"] == pytest.approx(sum(by_hand) / 4)
+    low, high = found[0]["ci95_low"], found[0]["ci95_high"]
+    assert low < found[0]["difference"] < high
+    wanted = "higher" if low > 0 else "lower" if high < 0 else "undecided"
+    assert found[0]["verdict"] == wanted and "difference" in repr(found)
+    other = s.compare("time_paused", baseline={"hotspot.rate": "2 Gb/s"})
+    assert {r["scheme"] for r in other} == {"none", "qcn-2pt"} and all(r["hotspot.rate"] == "0.5 Gb/s" for r in other)
+    assert s.table("points").num_rows == 16
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    ax = s.plot("aggregate_throughput")
+    assert ax.get_xlabel().startswith("hotspot.rate [")
+
+
+def test_intervals_by_hand() -> None:
+    """Student's t for four degrees of freedom is 2.776445."""
+    mean, ci, sd = _cnsim.interval([1.0, 2.5, 2.0, 4.0, 3.5]) or (0.0, None, 0.0)
+    assert (mean, sd) == (pytest.approx(2.6), pytest.approx(1.193734))
+    assert ci == pytest.approx((2.6 - 2.776445 * sd / 5**0.5, 2.6 + 2.776445 * sd / 5**0.5), rel=1e-6)
+
+
+def test_until_narrows_the_interval() -> None:
+    s = cn.sweep(HOP, scheme=["none"], hotspot__rate=["2 Gb/s", "0 Gb/s"], until={"throughput_loss": "20%"}, seeds=2)
+    for row in s.means("throughput_loss"):
+        assert (row["ci95_high"] - row["ci95_low"]) / 2 <= 0.2 * abs(row["mean"]) or s.notes
+    assert max(len(p) for p in s.points) > 2
+
+
+def test_the_store_is_that_of_the_program(tmp_path: Path) -> None:
+    s = cn.sweep(HOP, scheme=["none", "ecm"], hotspot__rate=["2 Gb/s", "0 Gb/s"], seeds=2, out=tmp_path)
+    kept = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "runs").glob("*.json")}
+    sets = [x for k, v in SHORT.items() for x in ("--set", f"{k}={v}")]
+    args = ["sweep", "B07/single-hop", "--over", "hotspot.rate=2 Gb/s,0 Gb/s", "--scheme", "none,ecm", "--seeds", "2", *sets]
+    done = subprocess.run([sys.executable, "-m", "cnsim.program", *args, "--out", str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {p.name: p.stat().st_mtime_ns for p in (tmp_path / "runs").glob("*.json")} == kept and len(kept) == len(s) == 8
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_any_executor(kind: str, tmp_path: Path) -> None:
+    local = cn.sweep(HOP, scheme=["none", "qcn-2pt-python"], seeds=2, threads=1)
+    pool = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2)
+    with pool:
+        there = cn.sweep(HOP, scheme=["none", "qcn-2pt-python"], seeds=2, executor=pool, out=tmp_path)
+    assert rows(there) == rows(local)
+
+
+def test_processes_that_are_killed_lose_nothing(tmp_path: Path) -> None:
+    s = HOP.with_(scheme="qcn-2pt-python", run__duration="40 ms")
+    plan = s._read.plan_run(s._asked(), 1, 8, False)
+    with Processes(2) as pool:
+        over = threading.Event()
+
+        def kill() -> None:
+            for _ in range(3):
+                while not over.is_set() and not pool.pids:
+                    time.sleep(0.01)
+                over.wait(0.4)
+                for pid in pool.pids[:1]:
+                    os.kill(pid, signal.SIGKILL)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        found = run_on(pool, plan, tmp_path, lambda done, hops: None)
+        over.set()
+        thread.join()
+    assert [r.fingerprint for r in found] == s.with_(scheme="qcn-2pt").run(seeds=8).fingerprints
+
+
+def test_an_executor_that_dies(tmp_path: Path) -> None:
+    """What is finished is kept, and the next call goes on."""
+    pool = ProcessPoolExecutor(1)
+    pool.submit(int).result()
+    s = HOP.with_(scheme="none", run__duration="30 ms")
+
+    def killed(done: int, hops: float) -> None:
+        for process in list((pool._processes or {}).values()) if done else []:
+            process.kill()
+
+    plan = s._read.plan_run(s._asked(), 1, 12, False)
+    e = refused(cn.ExecutorError, "lost its workers", run_on, pool, plan, tmp_path, killed)
+    assert str(tmp_path) in e.remedy
+    kept = len(list((tmp_path / "runs").glob("*.json")))
+    assert 0 < kept < 12
+    assert len(s.run(seeds=12, out=tmp_path)) == 12
+
+
+def test_what_cannot_be_handed_on() -> None:
+    space: dict[str, Any] = {"cn": cn, "__name__": "__main__", "lock": threading.Lock()}
+    exec(
+        "@cn.scheme('locked')\nclass Locked(cn.Scheme):\n    class ReactionPoint(cn.ReactionPoint):\n"
+        "        def on_feedback(self, feedback, limiter):\n            lock.acquire()\n",
+        space,
+    )
+    with ThreadPoolExecutor(1) as pool:
+        refused(cn.SchemeError, "cannot be handed to another process", HOP.with_(scheme="locked").run, seeds=2, executor=pool)
+
+
+def test_a_result_of_another_version_is_refused(tmp_path: Path) -> None:
+    s = HOP.with_(scheme="none")
+    plan = s._read.plan_run(s._asked(), 1, 1, False)
+    other = s.run(seed=2)[0]
+    refused(cn.VersionError, "another run", plan.keep, 0, other, None)
+    task = _work.Task("0.0.9", 1, plan.task(0), plan.key(0), b"")
+    with ThreadPoolExecutor(1) as pool, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cnsim.executors.tasks", lambda plan, which: [task for _ in which])
+        refused(cn.VersionError, "the task was made by 0.0.9", s.run, seeds=1, executor=pool, out=tmp_path)
+    assert not list((tmp_path / "runs").glob("*.json"))
+
+
+# A real cluster: a scheduler and workers, each a process of its own.
+
+
+def started(*command: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLES), str(Path(__file__).parent)])}
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli." + command[0], *command[1:]],
+        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def worker(address: str, *more: str) -> subprocess.Popen[bytes]:
+    return started("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard", *more)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[str]:
+    """Address of a scheduler."""
+    pytest.importorskip("distributed")
+    import socket
+
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    scheduler = started("dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+    try:
+        yield f"tcp://127.0.0.1:{port}"
+    finally:
+        scheduler.kill()
+        scheduler.wait()
+
+
+def test_dask_workers_killed_and_of_another_version(cluster: str, tmp_path: Path) -> None:
+    """A sweep of 100 runs on a cluster equals the local one row for row, though a worker is killed in its midst."""
+    from distributed import Client
+
+    old = tmp_path / "old.py"
+    old.write_text(
+        "from cnsim import _work\n_work.versions.__code__ = (lambda: ('0.0.9', 1)).__code__\n"
+        "def dask_setup(worker):\n    pass\n"
+    )
+    workers = [worker(cluster), worker(cluster), worker(cluster, "--preload", str(old))]
+    try:
+        with Client(cluster, timeout=60) as client:
+            client.wait_for_workers(3, timeout=60)
+            grid = {"scheme": ["none", "qcn-2pt", "ecm", "qcn-2pt-python"], "hotspot__rate": [f"{n} Gb/s" for n in (1, 2, 3, 4, 5)]}
+            s = HOP.with_(run__duration="12 ms")
+            done = threading.Event()
+
+            def kill() -> None:
+                runs = tmp_path / "o" / "runs"
+                while not done.is_set() and len(list(runs.glob("*.json"))) < 20:
+                    time.sleep(0.02)
+                workers[0].kill()
+
+            thread = threading.Thread(target=kill)
+            thread.start()
+            with pytest.warns(UserWarning, match="0.0.9"):
+                there = cn.sweep(s, seeds=5, executor=client, out=tmp_path / "o", **grid)
+            done.set()
+            thread.join()
+            assert workers[0].wait(10) == -signal.SIGKILL
+            assert len(there) == 100
+            assert rows(there) == rows(cn.sweep(s, seeds=5, **grid))
+            assert len(list((tmp_path / "o" / "runs").glob("*.json"))) == 100
+            workers[1].kill()
+            workers[1].wait()
+            while len(client.scheduler_info(n_workers=-1)["workers"]) > 1:
+                time.sleep(0.05)
+            refused(cn.VersionError, "no worker has cnsim", cn.sweep, HOP, scheme=["none"], seeds=1, executor=client)
+    finally:
+        for w in workers:
+            w.kill()
+            w.wait()
+
+
+def test_the_program_sweeps_on_a_cluster(cluster: str, tmp_path: Path) -> None:
+    workers = [worker(cluster)]
+    try:
+        sets = [x for k, v in SHORT.items() for x in ("--set", f"{k}={v}")]
+        args = ["sweep", "B07/single-hop", "--over", "hotspot.rate=2 Gb/s,0 Gb/s", "--scheme", "none,qcn-2pt-python", "--seeds", "2", *sets]
+        program = [sys.executable, "-m", "cnsim.program", "--python", str(EXAMPLES / "qcn_python.py"), *args, "--quiet"]
+        there = subprocess.run([*program, "--executor", cluster, "--out", str(tmp_path / "a")], capture_output=True, text=True)
+        here = subprocess.run([*program, "--out", str(tmp_path / "b")], capture_output=True, text=True)
+        assert there.returncode == here.returncode == 0, there.stderr + here.stderr
+        assert (tmp_path / "a/sweep.csv").read_text() == (tmp_path / "b/sweep.csv").read_text()
+        assert len(list((tmp_path / "a/runs").glob("*.json"))) == 8
+    finally:
+        for w in workers:
+            w.kill()
+            w.wait()
+
+
+def test_no_cluster() -> None:
+    pytest.importorskip("distributed")
+    refused(cn.ExecutorError, "no Dask scheduler answers", cn.sweep, HOP, seeds=1, executor="tcp://127.0.0.1:9")
+    refused(cn.ExecutorError, "is no executor", cn.sweep, HOP, seeds=1, executor="somewhere")
+
+
+def test_the_script_for_slurm() -> None:
+    pytest.importorskip("dask_jobqueue")
+    from cnsim.cluster import slurm
+
+    with slurm(cores=4, memory="8GB", walltime="00:30:00", queue="batch", account="lab") as cluster:  # type: ignore[attr-defined]
+        script = cluster.job_script()
+    for line in ("#SBATCH -p batch", "#SBATCH -A lab", "#SBATCH --cpus-per-task=4", "#SBATCH -t 00:30:00", "--nworkers 4", "--nthreads 1"):
+        assert line in script, script

@@ -1,0 +1,146 @@
+"""Builds the documentation site: `python3 site/build.py` (`make site`).
+
+The pages are the documents of this repository; no text stands here a second time. The script makes its virtual environment
+(target/venv-site), lays the pages of the navigation out under target/site/source as they stand in the repository, builds
+them into target/site/html, and checks every link (site/links.py). After the first installation it needs no network. The simulator of
+the playground is compiled for the browser if Rust has the target wasm32-wasip1 (`rustup target add wasm32-wasip1`).
+
+Exit codes: 0 built and sound, 1 complaints (one per line), 3 the virtual environment cannot be made.
+"""
+
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HERE = ROOT / "site"
+VENV = ROOT / "target" / "venv-site"
+OUT = ROOT / "target" / "site"
+TARGET = "wasm32-wasip1"
+SOURCE, HTML = OUT / "source", OUT / "html"
+# Beside pages: files that pages show or link to, from the root.
+ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "docs/**/*.js", "docs/**/*.css", "site/*.css", "site/*.js"]
+
+
+def environment() -> Path:
+    """The Python of the virtual environment, which is made if it is missing or its list of packages has changed."""
+    wanted = hashlib.sha256((HERE / "requirements.txt").read_bytes()).hexdigest()
+    python, stamp = VENV / "bin" / "python", VENV / "requirements.sha256"
+    if not (python.exists() and stamp.exists() and stamp.read_text() == wanted):
+        shutil.rmtree(VENV, ignore_errors=True)
+        for command in (
+            [sys.executable, "-m", "venv", VENV],
+            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", HERE / "requirements.txt"],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode != 0:
+                said = (done.stderr or done.stdout).strip().splitlines()
+                print(f"site: the virtual environment cannot be made: {said[-1] if said else command}", file=sys.stderr)
+                print("site: needed are Python with venv (Debian: python3-venv) and a package index", file=sys.stderr)
+                sys.exit(3)
+        stamp.write_text(wanted)
+    return python
+
+
+def expanded(nav, pages, complaints):
+    """The navigation with its patterns replaced by what matches; `pages` collects every page."""
+    entries = []
+    for entry in nav:
+        if isinstance(entry, str) and "*" in entry:
+            found = sorted(ROOT.glob(entry), key=lambda p: p.name)
+            if not found:
+                complaints.append(f"site/mkdocs.yml: nothing matches {entry}")
+            entries += expanded([str(p.relative_to(ROOT)) for p in found], pages, complaints)
+        elif isinstance(entry, str):
+            pages.append(entry)
+            entries.append(entry)
+        else:
+            for title, what in entry.items():
+                if isinstance(what, str):
+                    pages.append(what)
+                    entries.append({title: what})
+                else:
+                    entries.append({title: expanded(what, pages, complaints)})
+    return entries
+
+
+def stage() -> list[str]:
+    """Lays out the pages and the configuration; returns complaints."""
+    import yaml
+
+    complaints: list[str] = []
+    config = yaml.safe_load((HERE / "mkdocs.yml").read_text(encoding="utf-8"))
+    pages: list[str] = []
+    config["nav"] = expanded(config["nav"], pages, complaints)
+    config["docs_dir"], config["site_dir"] = "source", "html"
+    shown = {*pages}
+    for page in sorted(ROOT.glob("docs/**/*.md")):
+        if str(page.relative_to(ROOT)) not in shown:
+            complaints.append(f"{page.relative_to(ROOT)}: not in the navigation (site/mkdocs.yml)")
+    shutil.rmtree(OUT, ignore_errors=True)
+    assets = [str(p.relative_to(ROOT)) for pattern in ASSETS for p in ROOT.glob(pattern) if p.is_file()]
+    for name in [*pages, *assets]:
+        if not (ROOT / name).is_file():
+            complaints.append(f"site/mkdocs.yml: {name} is not there")
+            continue
+        target = SOURCE / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, target)
+    (OUT / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    return complaints
+
+
+def engine() -> list[str]:
+    """Compiles the simulator of the playground and lays it beside its page; returns complaints."""
+    said: list[str] = []
+    text = "// Built without the simulator.\n"
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    if not sysroot or not (Path(sysroot) / "lib" / "rustlib" / TARGET).is_dir():
+        print(f"site: the playground is left without its simulator: `rustup target add {TARGET}`", file=sys.stderr)
+    else:
+        name = "cnsim-playground"
+        cargo = ["cargo", "rustc", "--quiet", "--profile", "try", "--target", TARGET, "-p", name, "--bin", name]
+        done = subprocess.run([*cargo, "--", "-C", "strip=symbols"], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == 0:
+            folder = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
+            program = (folder / TARGET / "try" / f"{name}.wasm").read_bytes()
+            text = f'const CNSIM_ENGINE = "{base64.b64encode(program).decode()}";\n'
+        else:
+            said.append(f"{name}: {done.stderr.strip()}")
+    (SOURCE / "docs" / "playground" / "engine.js").write_text(text, encoding="ascii")
+    return said
+
+
+def build() -> int:
+    """Inside the virtual environment: stage, build, check."""
+    import links
+
+    start = time.monotonic()
+    complaints = stage()
+    complaints += engine()
+    zensical = [sys.executable, "-m", "zensical", "build", "--clean", "--config-file", "mkdocs.yml"]
+    done = subprocess.run(zensical, cwd=OUT, capture_output=True, text=True)
+    if done.returncode != 0:
+        complaints.append(f"zensical: {done.stdout}{done.stderr}")
+    found = links.check(HTML)
+    complaints += found.complaints
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    print(
+        f"{found.pages} pages, {found.links} links and {found.assets} assets checked, {len(complaints)} complaints, "
+        f"{time.monotonic() - start:.1f} s: target/site/html/index.html"
+    )
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    if Path(sys.prefix) == VENV:
+        sys.exit(build())
+    inside = environment()
+    os.chdir(ROOT)
+    sys.exit(subprocess.run([inside, Path(__file__).resolve()]).returncode)
