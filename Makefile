@@ -17,9 +17,9 @@ test: ## every test, doc test and transcript in profile try (the network's in pr
 	else echo "SKIPPED: python (needs python3)" >> target/skipped.txt; [ "$$CNSIM_STRICT" != 1 ] || status=1; fi; \
 	if [ -s target/skipped.txt ]; then echo; sort -u target/skipped.txt; else echo; echo "No test was skipped."; fi; \
 	exit $$status
-soak: ## random tests for hours: networks by both engines, spoiled and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
+soak: ## random tests for hours: networks by both engines, spoiled files and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
 	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile checked -p cnsim-fabric --test engines
-	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-studies --test mutated
+	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-studies --test mutated --test random_scenarios --test fuzz
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
 python: ## the Python package: built in target/venv, its tests, its types
 	@mkdir -p target && python3 python/check.py

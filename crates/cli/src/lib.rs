@@ -1,5 +1,5 @@
 //! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, 3 verification differs,
-//! 130 interrupted.
+//! 4 a network froze, 130 interrupted.
 
 /// `println!` of this program: what it says fits the terminal.
 macro_rules! println {
@@ -26,6 +26,7 @@ mod describe;
 mod draw;
 mod find;
 mod fit;
+mod frozen;
 mod housekeeping;
 mod import;
 mod look;
@@ -64,6 +65,8 @@ pub(crate) enum Failure {
     Input(String),
     /// Verification differs.
     Differs(String),
+    /// A network stood still.
+    Frozen(String),
     /// Ctrl-C.
     Interrupted(String),
 }
@@ -95,7 +98,7 @@ pub fn figures(
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run or a law failed; 2 bad input or usage; 3 verification differs, or a \
-published cell with --fail-on-miss; 130 interrupted. Where a scenario's file is asked for, - reads standard input. \
+published cell with --fail-on-miss; 4 a network froze: its results are written; 130 interrupted. Where a scenario's file is asked for, - reads standard input. \
 `cnsim completions SHELL` and `cnsim man` write what shells and man read.";
 
 /// The laboratory for congestion management in data-centre Ethernet. Without a verb: `reproduce quick`.
@@ -493,6 +496,7 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         Err(Failure::Run(text)) => (1, text),
         Err(Failure::Input(text)) => (2, text),
         Err(Failure::Differs(text)) => (3, text),
+        Err(Failure::Frozen(text)) => (4, text),
         Err(Failure::Interrupted(text)) => (130, text),
     };
     eprintln!("{}: {text}", look::paint("error", look::Colour::Red, look::colour_on_stderr()));

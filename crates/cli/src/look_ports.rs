@@ -81,6 +81,7 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
             .iter()
             .map(|f| Column { metric: f.0.into(), title: f.1.into(), unit: f.2.into(), about: f.3.into() })
             .collect(),
+        row_heading: if several { "port, condition".into() } else { "port".into() },
         rows,
     })
 }

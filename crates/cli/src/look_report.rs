@@ -1,5 +1,6 @@
 //! Fills the report's plain data from what was measured.
 
+use crate::frozen;
 use crate::look::said;
 use crate::look_figure::figures;
 use crate::look_ports::ports;
@@ -149,6 +150,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         question: if said(&s.question) { s.question.clone() } else { String::new() },
         source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),
+        alerts: frozen::lines(p.records.iter().filter(|r| r.study == s.study && r.scenario == s.name)),
         tables: {
             let mut all = tables(&scene, &cells, &claimed, layout);
             // A study's tables are those that it printed.

@@ -5,7 +5,7 @@ use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted, write};
 use crate::request::{is_file, refuse_huge, refuse_no_seeds, threads, wanted};
 use crate::summary::{self, Told};
-use crate::{Common, Done, Failure, ReproduceArgs};
+use crate::{Common, Done, Failure, ReproduceArgs, frozen};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::papers::findings;
 use cnsim_studies::published::{self, Published};
@@ -119,6 +119,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     if let Some(p) = partial {
         println!("{}\n", p.text());
     }
+    frozen::tell(records.iter());
     if !common.quiet {
         let out = output.dir();
         summary::tell(&Told {
@@ -131,7 +132,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         });
     }
     interrupted(&watch, records.len(), all.len(), None)?;
-    missed(args, &cells)
+    missed(args, &cells)?;
+    // In the embedded studies a deadlock is what was published.
+    if is_file(&args.what) { frozen::ends(records.iter()) } else { Ok(()) }
 }
 
 /// With `--fail-on-miss` a published cell that differs ends the program with the exit code of a verification.

@@ -6,6 +6,7 @@ use cnsim_scheme_api::Registry;
 use cnsim_studies::keys::MAX_SEEDS;
 use cnsim_studies::metrics::{self, METRICS, Metric};
 use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::settings::Estimate;
 use cnsim_studies::study::Job;
 
 /// Is this meant as a file, not as a name?
@@ -36,14 +37,27 @@ pub(crate) fn threads(asked: usize) -> usize {
     if asked > 0 { asked.min(256) } else { std::thread::available_parallelism().map_or(1, usize::from) }
 }
 
+/// What each run will cost; those of a case alike.
+fn estimates(jobs: &[Job]) -> Vec<Estimate> {
+    let mut all: Vec<Estimate> = Vec::new();
+    for (i, job) in jobs.iter().enumerate() {
+        let same = i > 0 && jobs[i - 1].ready.config == job.ready.config;
+        all.push(if same { all[i - 1] } else { job.ready.estimate() });
+    }
+    all
+}
+
 /// Refuses what would take hours or fill the memory.
 pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
-    let hops: f64 = jobs.iter().map(|j| j.ready.estimate().packet_hops).sum();
-    let memory = jobs.iter().map(|j| j.ready.estimate().memory).fold(0.0, f64::max);
-    let seconds: f64 = jobs.iter().map(|j| j.ready.estimate().seconds).sum();
+    let all = estimates(jobs);
+    let hops: f64 = all.iter().map(|e| e.packet_hops).sum();
+    let most = all.iter().map(|e| e.memory).fold(0.0, f64::max);
+    // A run on each core at a time, and what stays of each until all are finished.
+    let memory = most * threads(0).min(jobs.len()) as f64 + all.iter().map(|e| e.kept).sum::<f64>();
+    let seconds: f64 = all.iter().map(|e| e.seconds).sum();
     if !force && (seconds > HUGE_SECONDS || memory > HUGE_BYTES) {
         return Err(Failure::input(format!(
-            "this is huge: about {hops:.1e} packet-hops, {:.1} CPU-hours, {:.1} GB of memory a run\n  help: shorten run.duration, use fewer hosts or seeds, or insist with --force",
+            "this is huge: about {hops:.1e} packet-hops, {:.1} CPU-hours, {:.1} GB of memory\n  help: shorten run.duration, use fewer hosts or seeds, or insist with --force",
             seconds / 3600.0,
             memory / 1e9
         )));

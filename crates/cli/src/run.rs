@@ -5,7 +5,7 @@ use crate::output::{Output, quoted};
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
 };
-use crate::{Common, Done, Failure, RunArgs, pairs};
+use crate::{Common, Done, Failure, RunArgs, frozen, pairs};
 use cnsim_studies::files::digits;
 use cnsim_studies::flow_files::fork_columns;
 use cnsim_studies::flows::fct::{SizeGroup, Unfinished};
@@ -83,15 +83,16 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let path = output.dir().join("results.json");
     if args.json {
         println!("{text}");
-        return Ok(());
+        return frozen::ends(records.iter());
     }
+    frozen::tell(records.iter());
     tell(&scenario.id(), &records, &shown);
     if !common.quiet {
         let hops: u64 = records.iter().map(|r| r.packet_hops).sum();
         let s = started.elapsed().as_secs_f64();
         eprintln!("{hops} packet-hops in {s:.2} s; results in {}", path.display());
     }
-    Ok(())
+    frozen::ends(records.iter())
 }
 
 /// Most ports that are told.

@@ -7,7 +7,7 @@ use crate::reproduce::{interrupted, mark_partial, partial, run_all, write_report
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
 };
-use crate::{Batch, Common, Done, Failure, find, pairs};
+use crate::{Batch, Common, Done, Failure, find, frozen, pairs};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_scheme_api::Registry;
@@ -155,6 +155,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     output.write("sweep.csv", csv(&scenario, &sweep, &rows, partial).as_bytes())?;
     output.results(&all, |_| false)?;
     let mut page = report(args, &scenario, &sweep, &rows, &shown);
+    page.pages[0].alerts = frozen::lines(all.iter());
     mark_partial(&mut page, partial);
     write_report(&output.dir().join("sweep.html"), &page)?;
     if args.batch.json {
@@ -163,9 +164,11 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
         if let Some(p) = partial {
             println!("{}\n", p.text());
         }
+        frozen::tell(all.iter());
         tell(output.dir(), &sweep, &rows, &shown);
     }
-    interrupted(&watch, all.len(), sweep.jobs.len(), None)
+    interrupted(&watch, all.len(), sweep.jobs.len(), None)?;
+    frozen::ends(all.iter())
 }
 
 /// What was measured at a point, if all its runs are finished.

@@ -4,6 +4,7 @@ use crate::look;
 use crate::request::{refuse_huge, threads};
 use crate::{Common, Done, Failure};
 use cnsim_scheme_api::Registry;
+use cnsim_studies::frozen::Frozen;
 use cnsim_studies::results::{LARGEST, Results, Run, series_csv, series_file};
 use cnsim_studies::scenario::{Scenario, config};
 use cnsim_studies::store::{RESULT_VERSION, RunRecord};
@@ -155,6 +156,10 @@ fn differences(said: &Run, record: &RunRecord, job: &Job) -> Vec<String> {
     lines.extend(unequal("metric", &said.metrics, &is.metrics, &|q| format!("{} {}", q.value, q.unit)));
     lines.extend(unequal("counter", &said.counters, &is.counters, &|v| v.to_string()));
     lines.extend(unequal("port", &said.ports, &is.ports, &json));
+    if said.frozen != is.frozen {
+        let text = |f: &Option<Frozen>| f.as_ref().map_or_else(|| "not frozen".into(), Frozen::text);
+        lines.push(format!("it is {}, the run is {}", text(&said.frozen), text(&is.frozen)));
+    }
     if said.packet_hops != is.packet_hops {
         lines.push(format!("packet_hops is {}, the run gives {}", said.packet_hops, is.packet_hops));
     }

@@ -23,7 +23,7 @@ pub use headroom::headroom;
 
 pub use outcome::{
     ByModel, Completion, Fingerprint, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
-    SwitchOutcome, latency_quantile,
+    Standstill, SwitchOutcome, latency_quantile,
 };
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,

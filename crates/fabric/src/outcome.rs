@@ -33,11 +33,23 @@ pub struct Outcome {
     pub fingerprint: Fingerprint,
     /// Delivered bytes by (source, destination) index `src * hosts + dst`, if asked for.
     pub matrix: Vec<u64>,
-    /// Time of the last delivery, when frames were still waiting at the end and none was delivered for the last tenth
+    /// Time of the last delivery, when frames still waited at a host or a stopped port and none was delivered for the last tenth
     /// of the run.
     pub frozen_since: Option<Time>,
+    /// Where it is frozen: which stopped ports wait for which. None where no port is stopped, but the sources are held back.
+    pub standstill: Option<Standstill>,
     /// Which nodes ran the model's way, an event at a time, though the fast engine was asked for; none where none did.
     pub by_model: Option<ByModel>,
+}
+
+/// Switch ports whose data cannot leave, each of which waits for the next: the memory at the far end of its link holds frames
+/// that are to leave there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standstill {
+    /// Node and port.
+    pub ports: Vec<(NodeId, u16)>,
+    /// The last waits for the first: a deadlock. Otherwise the last serves nothing, or has been let go just now.
+    pub circle: bool,
 }
 
 /// Nodes that ran the model's way, as the fast way does not know their settings: the same results, later.

@@ -86,6 +86,7 @@ pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
              A number that differs stays in, with the assumption that is suspected.</p>",
         );
     }
+    r.pages.iter().for_each(|p| page::alerts(p, out));
     let _ = write!(out, "<div class=\"opening{}\">", if judged { "" } else { " plain" });
     if judged {
         overview::picture(r, out);

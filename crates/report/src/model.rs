@@ -76,6 +76,8 @@ pub struct Page {
     pub question: String,
     /// Where it comes from: a citation, printed as text.
     pub source: String,
+    /// What must be read before any number: a sentence each, at the head of the page.
+    pub alerts: Vec<String>,
     /// The network, to be drawn.
     pub topology: Topology,
     /// The tables of the page, one per condition and PAUSE mode.
@@ -107,6 +109,8 @@ pub struct Table {
     pub caption: String,
     /// The columns of the table, a metric each.
     pub columns: Vec<Column>,
+    /// Heading of the column of the rows' own conditions; empty: `condition`.
+    pub row_heading: String,
     /// The schemes; `cells` is parallel to `columns`.
     pub rows: Vec<Row>,
 }

@@ -26,6 +26,7 @@ pub(crate) fn page(r: &Report, p: &Page, colours: &Colours, out: &mut String) {
         "</p><h1 tabindex=\"-1\">{}</h1>",
         esc(if p.title.is_empty() { &p.id } else { &p.title })
     );
+    alerts(p, out);
     // A wide drawing would push what happened off the first screen: it stands below.
     let (beside, below) = match topology::draw(&p.topology) {
         Some(d) if d.width > 620.0 => (None, Some(d)),
@@ -93,6 +94,18 @@ pub(crate) fn page(r: &Report, p: &Page, colours: &Colours, out: &mut String) {
         out.push_str("</article>");
     }
     out.push_str("</script></section>");
+}
+
+/// What must be read first.
+pub(crate) fn alerts(p: &Page, out: &mut String) {
+    if p.alerts.is_empty() {
+        return;
+    }
+    out.push_str("<div class=\"alert differs\" role=\"note\"><b>The network stood still.</b> The numbers below are of a network that is frozen.<ul>");
+    for a in &p.alerts {
+        let _ = write!(out, "<li>{}</li>", esc(a));
+    }
+    out.push_str("</ul></div>");
 }
 
 fn network(d: &topology::Drawing, out: &mut String) {

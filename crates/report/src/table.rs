@@ -122,7 +122,8 @@ fn head(t: &Table, conditions: bool, styles: &[Style], out: &mut String) {
     let span = if several { " rowspan=\"2\"" } else { "" };
     out.push_str("<thead role=\"rowgroup\"><tr role=\"row\">");
     if conditions {
-        let _ = write!(out, "<th role=\"columnheader\"{span}>condition</th>");
+        let heading = if t.row_heading.is_empty() { "condition" } else { &t.row_heading };
+        let _ = write!(out, "<th role=\"columnheader\"{span}>{}</th>", esc(heading));
     }
     let _ = write!(out, "<th role=\"columnheader\"{span}>scheme</th>");
     for (c, style) in t.columns.iter().zip(styles).filter(|(_, s)| !s.dull) {

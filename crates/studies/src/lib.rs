@@ -13,6 +13,7 @@ pub mod files;
 pub mod flow_files;
 pub mod flow_times;
 pub mod flows;
+pub mod frozen;
 mod graph;
 pub mod grid;
 pub mod headroom;

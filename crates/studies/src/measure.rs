@@ -352,15 +352,19 @@ pub fn fairness(settings: &Settings, out: &Outcome) -> Vec<(Option<f64>, bool)> 
     let bin = settings.bin.as_ps();
     let settle = Time::from_ms(2).as_ps().div_ceil(bin);
     let on = |host: usize, b: u64| settings.plans(host).iter().any(|p| p.on_at(Time::from_ps(b * bin)));
-    let state = |b: u64| flows.iter().map(|f| on(f.0, b)).collect::<Vec<bool>>();
+    let (mut state, mut unchanged) = (Vec::new(), 0);
+    let mut rates: Vec<f64> = Vec::new();
     let index = |b: u64| {
-        let now = state(b);
-        let steady = b >= settle && (b - settle..=b).all(|e| state(e) == now);
-        let here = flows.iter().zip(&now).filter(|(_, on)| **on);
-        let rates: Vec<f64> = here.filter_map(|(f, _)| f.1.get(b as usize).copied()).collect();
+        let now: Vec<bool> = flows.iter().map(|f| on(f.0, b)).collect();
+        // Bins up to this one in which nobody was switched on or off.
+        unchanged = if now == state { unchanged + 1 } else { 1 };
+        state = now;
+        let here = flows.iter().zip(&state).filter(|(_, on)| **on);
+        rates.clear();
+        rates.extend(here.filter_map(|(f, _)| f.1.get(b as usize).copied()));
         let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|r| r * r).sum::<f64>());
         let some = rates.len() > 1 && squares > 0.0;
-        (some.then(|| sum * sum / (rates.len() as f64 * squares)), steady)
+        (some.then(|| sum * sum / (rates.len() as f64 * squares)), unchanged > settle)
     };
     (0..settings.duration.as_ps() / bin).map(index).collect()
 }

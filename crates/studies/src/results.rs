@@ -2,6 +2,7 @@
 
 use crate::claims::{Claim, Finding};
 use crate::files::{digits, table};
+use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::metrics::find;
 use crate::store::{RESULT_VERSION, RunRecord, sha256};
@@ -83,6 +84,9 @@ pub struct Run {
     pub scheme: String,
     /// Seed of the run's random streams.
     pub seed: u64,
+    /// Only where the network stood still at the end: since when, and which ports wait for which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<Frozen>,
     /// Hashes over events, frames and samples, hexadecimal.
     pub fingerprint: BTreeMap<String, String>,
     /// All that determines the run but the seed ([`crate::scenario::config`]).
@@ -113,6 +117,7 @@ impl Run {
             pause: r.pause.clone(),
             scheme: r.scheme.clone(),
             seed: r.seed,
+            frozen: r.frozen.clone(),
             fingerprint: r.fingerprint.clone(),
             config: r.config.clone(),
             metrics: r.metrics.iter().map(quantity).collect(),

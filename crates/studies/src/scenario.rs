@@ -13,7 +13,7 @@ use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings};
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
-use cnsim_scheme_api::{Configured, Registry};
+use cnsim_scheme_api::{Configured, Registry, Time};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -84,9 +84,14 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// The interval at which a scheme's ports or sinks speak of themselves, where it has one.
+    fn interval(&self) -> Option<Time> {
+        self.config["scheme"]["params"]["interval"].as_str()?.parse().ok()
+    }
+
     /// What a run will cost.
     pub fn estimate(&self) -> Estimate {
-        self.settings.estimate(&self.scheme)
+        self.settings.estimate(&self.scheme, self.interval())
     }
 }
 

@@ -2,6 +2,7 @@
 //! need not be run again; what is damaged is reported and run again.
 
 use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
+use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Bumped whenever the same configuration gives other results.
-pub const RESULT_VERSION: u32 = 6;
+pub const RESULT_VERSION: u32 = 7;
 
 /// A time series of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
@@ -57,6 +58,9 @@ pub struct RunRecord {
     pub series: BTreeMap<String, Curve>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
+    /// Only where the network stood still at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<Frozen>,
     /// Names of its hosts, where the times of its flows are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,

@@ -1,6 +1,7 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
 use crate::flow_times::{Flows, unfinished};
+use crate::frozen::Frozen;
 use crate::measure::{fairness, measure_with, ports};
 use crate::metrics::{METRICS, Metric, Span, Tolerance, find, structural_zero};
 use crate::papers::suspect;
@@ -265,6 +266,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         ports: ports(settings, out),
         series,
         packet_hops: out.packet_hops,
+        frozen: Frozen::of(wiring, out),
         hosts: if kept.is_empty() { Vec::new() } else { wiring.hosts.clone() },
         flows: kept,
         by_size: flows.by_size(settings),

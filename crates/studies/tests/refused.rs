@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_studies::scenario::Scenario;
-use std::time::Instant;
 
 /// A valid scenario; `{}` stands for more lines before `[run]`.
 const BASE: &str = "study = \"t\"\nname = \"g\"\ncondition = \"c\"\n[topology]\nhosts = 4\n{}\n[run]\nduration = \"1 ms\"\nseeds = 1\n[matrix]\npause = [\"off\"]\nschemes = [\"none\"]\n";
@@ -158,21 +157,4 @@ fn sizes_are_bounded() {
     let slow = "[hotspot]\nhost = \"H0\"\nstart = \"0 s\"\nstop = \"1000 s\"\nperiod = \"1 us\"";
     let text = BASE.replace("{}", slow).replace("duration = \"1 ms\"", "duration = \"1000 s\"");
     assert!(said(&text).contains("changes of the service rate are too many"));
-}
-
-/// Four times the tables take about four times as long, not sixteen times.
-#[test]
-fn reading_is_linear() {
-    let table = "[[traffic]]\nhosts = \"H0\"\ndestinations = \"H1\"\nload = \"0.01 %\"\n";
-    let least = |tables: usize| {
-        let text = BASE.replace("{}", &table.repeat(tables));
-        let once = |_| {
-            let begin = Instant::now();
-            assert_eq!(said(&text), "no problem");
-            begin.elapsed()
-        };
-        (0..5).map(once).min().unwrap().as_secs_f64()
-    };
-    let ratio = least(4000) / least(1000);
-    assert!(ratio < 9.0, "{ratio}");
 }

@@ -1,6 +1,6 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
-use super::{Failure, Hash, Ledger};
+use super::{Failure, Hash, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
@@ -90,6 +90,8 @@ pub(crate) struct SwitchBooks {
     pub(crate) lost: Vec<u64>,
     /// Frames that still wait there.
     pub(crate) inside: Ledger,
+    /// Ports where they cannot leave.
+    pub(crate) stopped: Vec<Stopped>,
     /// Data and control frames that left, and the latter alone.
     pub(crate) hops: (u64, u64),
     /// PAUSE, drops and feedback.
@@ -119,7 +121,7 @@ pub(crate) fn close(
     let (mut made, mut gone) = (Ledger::default(), *on_wires);
     let (mut events, mut frames, mut samples) = (Hash::default(), Hash::default(), Hash::default());
     let mut control = Vec::new();
-    let mut received_from = Vec::new();
+    let (mut received_from, mut stopped) = (Vec::new(), Vec::new());
     let (mut waiting, mut last_delivery) = (0, 0);
     for h in hosts {
         made.merge(&h.made);
@@ -148,6 +150,7 @@ pub(crate) fn close(
         if heeded && !crate::headroom::short(spec, index) {
             lossless(&s.lost, &given.name)?;
         }
+        stopped.push(s.stopped);
         out.switches.push(s.outcome);
         out.series.extend(s.series);
         control.push(s.control);
@@ -160,10 +163,23 @@ pub(crate) fn close(
         )));
     }
     out.fingerprint = Fingerprint { events: events.0, frames: frames.0, samples: samples.0 };
-    if waiting > 0 && last_delivery < net.duration - net.duration / 10 {
-        out.frozen_since = Some(Time::from_ps(last_delivery));
-    }
+    freeze(&mut out, net, spec, (waiting, last_delivery), &stopped);
     Ok(out)
+}
+
+/// Says whether the network stands still, since when and why. `waiting`: frames at the hosts, and the time of the last delivery.
+fn freeze(
+    out: &mut Outcome,
+    net: &Net,
+    spec: &RunSpec,
+    (waiting, last_delivery): (u64, u64),
+    stopped: &[Vec<Stopped>],
+) {
+    let stuck = stopped.iter().any(|s| !s.is_empty());
+    if (waiting > 0 || stuck) && last_delivery < net.duration - net.duration / 10 {
+        out.frozen_since = Some(Time::from_ps(last_delivery));
+        out.standstill = standstill(net, spec, stopped);
+    }
 }
 
 /// Each destination has counted by source; the outcome is by source, then destination. Empty if nothing was counted.

@@ -2,10 +2,12 @@
 
 mod closing;
 mod failure;
+mod frozen;
 mod sums;
 
 pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
 pub(crate) use failure::Failure;
+pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use sums::{Hash, Ledger};
 
 /// Why a limiter of a whole host cannot send a probe.

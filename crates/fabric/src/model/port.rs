@@ -84,6 +84,14 @@ impl Transmitter {
             self.look(turn);
         }
     }
+    /// Is data of any class in XOFF?
+    pub(crate) fn is_off(&self) -> bool {
+        self.paused.iter().any(Paused::is_off)
+    }
+    /// Is the data of this class stopped: in XOFF, or not served?
+    pub(crate) fn stopped(&self, class: u8) -> bool {
+        self.service.stopped() || self.paused.get(usize::from(class)).is_some_and(Paused::is_off)
+    }
     /// Time spent in XOFF, ps: that of each class.
     pub(crate) fn paused(&self, now: u64) -> u64 {
         self.paused.iter().map(|p| p.total(now)).sum()

@@ -10,7 +10,7 @@ use super::pause::Signal;
 use super::point::Point;
 use super::port::Transmitter;
 use super::record::Samples;
-use crate::check::{ControlBooks, Failure, Hash, Ledger, SwitchBooks};
+use crate::check::{ControlBooks, Failure, Hash, Ledger, Stopped, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
@@ -101,6 +101,16 @@ impl Output {
             point: scheme.and_then(|s| Point::new(net.schemes[s].0.as_ref(), site, net.seed)),
             out: PortOutcome::default(),
         }
+    }
+
+    /// What waits there for good, if data does and cannot leave.
+    fn stopped(&self, number: usize) -> Option<Stopped> {
+        let stopped = |f: &&Frame| match (&f.body, f.lane) {
+            (Body::Data(_), Lane::Data(class)) => self.port.stopped(class),
+            _ => false,
+        };
+        let frames = self.data.iter().flat_map(|q| &q.frames).chain(self.port.sending()).filter(stopped);
+        Stopped::new(number, self.port.is_off(), frames.map(|f| f.input))
     }
 
     /// Bytes of all classes that have not left.
@@ -539,7 +549,9 @@ impl Switch {
             let queued = output.data.iter().flat_map(|q| &q.frames);
             inside.enter_all(queued.chain(output.port.sending()));
         }
+        let stopped = self.outputs.iter().enumerate().filter_map(|(i, o)| o.stopped(i)).collect();
         SwitchBooks {
+            stopped,
             series: self.series(net),
             outcome: SwitchOutcome { ports: self.outputs.into_iter().map(|o| o.out).collect() },
             dropped: self.drops,

@@ -6,8 +6,8 @@
 
 use super::Settings;
 use crate::workload::SourcePlan;
-use cnsim_fabric::{Destinations, HostQueues};
-use cnsim_units::Rate;
+use cnsim_fabric::{Destinations, HostQueues, Routing};
+use cnsim_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
 
 /// What a run will cost.
@@ -19,6 +19,17 @@ pub struct Estimate {
     pub seconds: f64,
     /// Bytes at most at a time.
     pub memory: f64,
+    /// Bytes that stay of it until all runs are finished: settings, metrics, series.
+    pub kept: f64,
+}
+
+/// Control messages that a scheme makes by the clock, congested or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Messages {
+    /// Frames of them that finish a link.
+    hops: f64,
+    /// Bytes of those that wait at the end because no link has room.
+    waiting: f64,
 }
 
 /// What becomes of traffic for which a link has no room.
@@ -36,6 +47,9 @@ enum Excess {
 const FOLLOWED: usize = 48;
 /// Rounds after which the shares that links let through have settled.
 const ROUNDS: usize = 4;
+/// Bits of a control message on a link, and bytes of one that waits, with what its queue has in reserve.
+const CONTROL_BITS: f64 = 512.0;
+const WAITING_MESSAGE: f64 = 32.0 * 1.2;
 
 /// Offered traffic.
 #[derive(Debug, Default)]
@@ -53,6 +67,8 @@ struct Demand {
     begin: f64,
     /// Finite transfers, in all.
     transfers: f64,
+    /// Pairs of hosts between which there is traffic.
+    flows: f64,
 }
 
 /// A link between switches, in one direction.
@@ -64,8 +80,8 @@ struct Way {
 }
 
 impl Settings {
-    /// What a run with this scheme will cost.
-    pub fn estimate(&self, scheme: &str) -> Estimate {
+    /// What a run with this scheme will cost; `interval`: at which its ports speak by themselves.
+    pub fn estimate(&self, scheme: &str, interval: Option<Time>) -> Estimate {
         let demand = self.demand();
         let excess = match (scheme, self.buffer.pause) {
             ("none", None) => Excess::Lost,
@@ -83,7 +99,36 @@ impl Settings {
         let frame = if demand.frames > 0.0 { demand.bits / demand.frames } else { 12_000.0 };
         let whole = self.duration.as_secs_f64();
         let packet_hops = rate / frame * whole * self.arriving(&demand, rate, frame);
-        self.cost(&demand, packet_hops)
+        let messages = match (scheme, interval) {
+            ("becn", Some(interval)) => self.broadcast(interval),
+            ("fecn", Some(interval)) => self.returned(&demand, interval, rate),
+            _ => Messages::default(),
+        };
+        self.cost(&demand, packet_hops, messages)
+    }
+
+    /// Every port of every switch tells every host in each interval, along a tree, as fast as its links take it.
+    fn broadcast(&self, interval: Time) -> Messages {
+        let whole = self.duration.as_secs_f64();
+        let ports: f64 = self.wiring.switches.iter().map(|s| f64::from(s.1)).sum();
+        let told = ports * whole / interval.as_secs_f64();
+        let tree = (self.hosts() + self.wiring.switches.len()) as f64 - 1.0;
+        let links = self.wiring.links.len().max(1) as f64;
+        let mut messages = Messages::default();
+        for l in &self.wiring.links {
+            let room = l.rate.bps() * whole / CONTROL_BITS;
+            messages.hops += told.min(room) * tree / links;
+            messages.waiting += (told - room).max(0.0) * WAITING_MESSAGE * tree / links;
+        }
+        messages
+    }
+
+    /// A flow's sink answers once in each interval.
+    fn returned(&self, demand: &Demand, interval: Time, rate: f64) -> Messages {
+        let answers = self.duration.as_secs_f64() / interval.as_secs_f64();
+        let path = rate / demand.bits.max(1.0);
+        let frames = demand.frames * self.duration.as_secs_f64();
+        Messages { hops: (demand.flows * answers).min(frames) * path.clamp(2.0, 1000.0), waiting: 0.0 }
     }
 
     /// Share of the run in which the hot ports are slow.
@@ -133,6 +178,12 @@ impl Settings {
                     *d.fixed.entry((seat, *to)).or_default() += offered * share;
                     d.to_host[*to] += offered * share;
                 }
+                d.flows += match (goals.len(), p.goals()) {
+                    // Drawn by the seed.
+                    (0, Destinations::Among(list)) if list.is_empty() => 1.0,
+                    (0, _) => hosts as f64 - 1.0,
+                    (n, _) => n as f64,
+                };
                 if goals.is_empty() {
                     d.uniform[seat] += offered;
                     spread += offered;
@@ -202,6 +253,7 @@ impl Settings {
         let none = Vec::new();
         let trees: Vec<(Vec<usize>, Vec<u32>)> = followed.iter().map(|t| breadth(ways, *t)).collect();
         let (mut pass, mut pass_down) = (vec![1.0; 2 * self.wiring.links.len()], vec![1.0; hosts]);
+        let mut loads = Vec::new();
         let mut hops = 0.0;
         for _ in 0..ROUNDS {
             let mut load = vec![0.0; pass.len()];
@@ -233,6 +285,7 @@ impl Settings {
                 pass[w.index] = if load[w.index] > w.rate { w.rate / load[w.index] } else { 1.0 };
             }
             hops += demand.bits;
+            loads = load;
         }
         if excess == Excess::Lost {
             return hops;
@@ -250,6 +303,10 @@ impl Settings {
             let least = of_switch[*t].iter().map(|h| pass_down[*h]).fold(1.0, f64::min);
             worst.iter_mut().zip(&open).for_each(|(w, o)| *w = w.min(o * least));
             through.push(open);
+        }
+        if excess == Excess::HeldBySource {
+            let least = self.least_of_hashed(demand, ways, &trees, &loads);
+            worst.iter_mut().for_each(|w| *w = w.min(least));
         }
         let mut held = 0.0;
         for ((t, (_, dist)), open) in followed.iter().zip(&trees).zip(&through) {
@@ -273,6 +330,31 @@ impl Settings {
         (held + filling).min(hops.max(held))
     }
 
+    /// Where flows are spread over equal paths by a hash, some link gets more than its share of them; with PAUSE alone it holds
+    /// back nearly everyone. The share that gets through it, of random flows on as many links.
+    fn least_of_hashed(
+        &self,
+        demand: &Demand,
+        ways: &[Vec<Way>],
+        trees: &[(Vec<usize>, Vec<u32>)],
+        load: &[f64],
+    ) -> f64 {
+        let choice = |(_, dist): &(Vec<usize>, Vec<u32>)| {
+            ways.iter().enumerate().any(|(s, w)| w.iter().filter(|w| dist[w.to] + 1 == dist[s]).count() > 1)
+        };
+        let links = ways.iter().flatten().count().max(1) as f64;
+        if self.routing != Routing::FlowHash || !trees.iter().any(choice) {
+            return 1.0;
+        }
+        let reached = |d: &&u32| **d != u32::MAX;
+        let far: f64 = trees.iter().flat_map(|t| t.1.iter().filter(reached)).map(|d| f64::from(*d)).sum();
+        let pairs: usize = trees.iter().map(|t| t.1.iter().filter(reached).count()).sum();
+        let each = (demand.flows * far / pairs.max(1) as f64 / links).max(1.0);
+        let uneven = 1.0 + (2.0 * links.ln() / each).sqrt();
+        let fullest = ways.iter().flatten().map(|w| load[w.index] / w.rate).fold(0.0, f64::max);
+        (1.0 / (fullest * uneven).max(1e-9)).min(1.0)
+    }
+
     /// Share of the hops that fall within the run: a frame needs its time for every link of its path.
     fn arriving(&self, demand: &Demand, rate: f64, frame: f64) -> f64 {
         let links = self.wiring.links.len().max(1) as f64;
@@ -282,10 +364,12 @@ impl Settings {
         let whole = self.duration.as_secs_f64();
         let time = (whole - demand.begin).max(1e-12);
         let path = (rate / demand.bits.max(1.0)).round().clamp(1.0, 1000.0) as usize;
-        (1..=path).map(|i| (1.0 - i as f64 * one / time).max(0.0)).sum::<f64>() / path as f64
+        // A hop counts as its frame leaves.
+        (0..path).map(|i| (1.0 - (i as f64 * one + frame / line) / time).max(0.0)).sum::<f64>() / path as f64
     }
 
-    fn cost(&self, demand: &Demand, packet_hops: f64) -> Estimate {
+    fn cost(&self, demand: &Demand, data_hops: f64, messages: Messages) -> Estimate {
+        let packet_hops = data_hops + messages.hops;
         let (hosts, switches) = (self.hosts() as f64, self.wiring.switches.len() as f64);
         let ports: f64 = self.wiring.switches.iter().map(|s| f64::from(s.1)).sum();
         let linked = 2.0 * self.wiring.links.len() as f64 - hosts;
@@ -316,8 +400,11 @@ impl Settings {
             + changes * 150.0
             + demand.transfers * 500.0
             + latency
-            + waiting;
-        Estimate { packet_hops, seconds, memory }
+            + waiting
+            + messages.waiting;
+        let named = self.named.flows.len() + self.named.limiters.len() + self.named.ports.len();
+        let kept = 12e3 + hosts * 400.0 + bins * 8.0 * (6 + named) as f64 + demand.transfers * 100.0;
+        Estimate { packet_hops, seconds, memory, kept }
     }
 }
 

@@ -1,12 +1,22 @@
 //! Recording at a switch, and the end of a run.
 
 use super::Switch;
-use crate::check::{Ledger, SwitchBooks};
+use super::port::Port;
+use crate::check::{Ledger, Stopped, SwitchBooks};
 use crate::fast::frame::Ring;
 use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::outcome::{Series, SeriesKind, SwitchOutcome};
 use cnsim_scheme_api::{NodeId, Time};
+
+impl Port {
+    /// What waits there for good, if data does and cannot leave.
+    fn stopped(&self, number: usize) -> Option<Stopped> {
+        let data = self.data.entries().iter().filter(|e| e.frame.is_data());
+        let halted = self.paused() || self.service.stopped();
+        halted.then(|| Stopped::new(number, self.paused(), data.map(|e| e.frame.input)))?
+    }
+}
 
 impl Switch {
     pub(super) fn tick(&mut self, net: &Net, wires: &mut Wires) {
@@ -34,7 +44,9 @@ impl Switch {
         let control = self.ports.iter().map(|p| p.out.control_sent + p.sent_in_band()).sum();
         let hops = (self.hops(), control);
         let (mut outcome, mut inside) = (SwitchOutcome::default(), Ledger::default());
-        for p in &mut self.ports {
+        let mut stopped = Vec::new();
+        for (i, p) in self.ports.iter_mut().enumerate() {
+            stopped.extend(p.stopped(i));
             if p.paused() {
                 p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
             }
@@ -47,6 +59,7 @@ impl Switch {
             p.data = Ring::default();
         }
         SwitchBooks {
+            stopped,
             series: self.series(net),
             dropped: self.drops,
             lost: outcome.ports.iter().map(|p| if self.mmu.has_pause() { p.dropped } else { 0 }).collect(),

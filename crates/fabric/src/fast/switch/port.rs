@@ -97,16 +97,21 @@ impl Port {
         self.paused_since != NEVER
     }
     /// As a congestion point sees it, at its moment. Control of time and input
-    /// from `until` on has not either.
+    /// from `until` on has not arrived; it stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, apart: Apart, until: (u64, u16)) -> Queue {
-        let control = self.control.entries().iter().filter(|e| (e.ready, e.frame.input) < until);
+        let waiting = self.control.entries();
+        let control = waiting.partition_point(|e| (e.ready, e.frame.input) < until);
+        debug_assert!(
+            waiting.iter().enumerate().all(|(i, e)| {
+                (i < control) == ((e.ready, e.frame.input) < until) && e.frame.len == CONTROL
+            })
+        );
         Queue {
             len: Bytes::new(self.queued - apart.ahead - apart.gone),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
             // All that was stored has left or waits.
-            arrived: self.left + self.queued - apart.ahead
-                + control.map(|e| u64::from(e.frame.len)).sum::<u64>(),
+            arrived: self.left + self.queued - apart.ahead + control as u64 * u64::from(CONTROL),
             sent: self.left + apart.left,
             dropped: self.out.dropped + self.out.dropped_by_limit,
         }

@@ -1,0 +1,112 @@
+//! Valid scenarios that nobody thought of: topologies, memories, schemes, workloads, rates of 1 Mb/s to 1.6 Tb/s.
+
+use super::Dice;
+use std::sync::LazyLock;
+
+const RATES: [&str; 9] =
+    ["1 Mb/s", "10 Mb/s", "100 Mb/s", "1 Gb/s", "10 Gb/s", "25 Gb/s", "100 Gb/s", "400 Gb/s", "1.6 Tb/s"];
+
+/// All schemes that are registered.
+static SCHEMES: LazyLock<Vec<String>> =
+    LazyLock::new(|| cnsim_schemes::registry().names().map(String::from).collect());
+
+/// Bits a second of one of [`RATES`].
+fn bps(rate: &str) -> f64 {
+    rate.parse::<cnsim_units::Rate>().unwrap().bps()
+}
+
+/// A scenario's text, a line a thing; about a thousand frames a link.
+pub(crate) fn scenario(d: &mut Dice) -> String {
+    let rate = *d.of(&RATES);
+    let frame = *d.of(&[64, 512, 1500, 1500, 9216]);
+    let frame_time = frame as f64 * 8.0 / bps(rate);
+    let duration = (frame_time * d.between(40, 600) as f64 * 1e9).max(2000.0) as u64;
+    let at = |share: f64| format!("{} ns", (duration as f64 * share) as u64);
+    let mut t = vec!["name = \"random\"".to_string()];
+    let mut line = |text: String| t.push(text);
+    line(format!("topology.link_rate = \"{rate}\""));
+    line(format!("topology.link_delay = \"{}\"", d.of(&["10 ns", "0.5 us", "5 us", "50 us"])));
+    line(format!("run.duration = \"{duration} ns\""));
+    line(format!("record.bin = \"{} us\"", (duration / 10_000).clamp(1, 9_000_000)));
+    let (kind, more, last): (&str, Vec<String>, u64) = match d.below(9) {
+        0 => ("single-switch", vec![], 0),
+        1 => ("core-edge", vec!["edges = [2, 1, 3]".into()], 6),
+        2 => ("k-ary-n-tree", vec!["k = 2".into(), "n = 3".into()], 8),
+        3 => ("fat-tree", vec!["k = 4".into()], 16),
+        4 => ("leaf-spine", vec!["leaves = 3".into(), "spines = 2".into(), "per_switch = 2".into()], 6),
+        5 => ("chain", vec!["switches = 3".into(), "per_switch = 2".into()], 6),
+        6 => ("ring", vec!["switches = 4".into(), "per_switch = 1".into()], 4),
+        7 => ("parking-lot", vec!["stages = 2".into(), "long = 2".into()], 4),
+        _ => (
+            "graph",
+            vec![
+                "nodes = [\"S 8\", \"T 8\"]".into(),
+                "links = [\"A S\", \"B S\", \"S T\", \"C T 1 Gb/s\"]".into(),
+            ],
+            3,
+        ),
+    };
+    line(format!("topology.kind = \"{kind}\""));
+    more.into_iter().for_each(|m| line(format!("topology.{m}")));
+    let hosts = if last == 0 { d.between(2, 9) } else { last };
+    if last == 0 {
+        line(format!("topology.hosts = {hosts}"));
+    }
+    let paused = d.below(3);
+    let buffer = *d.of(&["XP", "IN", "SO"]);
+    line(format!("switch.buffer = \"{buffer}\""));
+    line(format!("pause.mode = \"{}\"", ["on", "off", "global"][paused as usize]));
+    // Room for what arrives after XOFF: a loop of at most 110 us, and some frames.
+    let room = (bps(rate) * 115e-6 / 8.0) as u64 + 8 * 9216;
+    if paused == 1 {
+        line(format!("switch.share = \"{} B\"", d.between(20_000, 200_000)));
+    } else {
+        let high = d.between(20_000, 60_000);
+        line(format!("switch.share = \"{} B\"", (high + room).min(4_000_000_000)));
+        line(format!("pause.high = \"{high} B\""));
+        line(format!("pause.low = \"{} B\"", high - 10_000));
+    }
+    if d.below(4) == 0 {
+        line(format!("switch.output_limit = \"{} B\"", d.between(20_000, 100_000)));
+    }
+    line(format!("host.fifo = {}", d.between(1, 300)));
+    let queues = *d.of(&["fifo", "fifo", "per-destination"]);
+    line(format!("host.queues = \"{queues}\""));
+    if queues == "fifo" && d.below(3) == 0 {
+        line("host.limiter_position = \"at-source\"".into());
+    }
+    line(format!("control.transport = \"{}\"", d.of(&["priority", "priority", "in-band"])));
+    line(format!("workload.frame = \"{frame} B\""));
+    match d.below(5) {
+        0 => line("workload.kind = \"greedy\"".into()),
+        1 => {
+            line("workload.kind = \"on-off\"".into());
+            line(format!("workload.on = \"{} us\"", (duration / 6000).max(1)));
+            line(format!("workload.off = \"{} us\"", (duration / 9000).max(1)));
+        }
+        2 => {
+            line("workload.kind = \"bursts\"".into());
+            line(format!("workload.burst = {}", d.between(1, 40)));
+            line(format!("workload.load = \"{} %\"", d.between(0, 100)));
+        }
+        _ => line(format!("workload.load = \"{} %\"", d.between(0, 100))),
+    }
+    if kind != "parking-lot" {
+        line(format!("workload.destinations = \"{}\"", d.of(&["uniform", "permutation", "+1"])));
+    }
+    let first = match kind {
+        "graph" => "A",
+        "single-switch" => "H0",
+        _ => "",
+    };
+    if !first.is_empty() && d.below(2) == 0 {
+        line(format!("hotspot.host = \"{first}\""));
+        line(format!("hotspot.rate = \"{}%\"", d.between(1, 60)));
+        line(format!("hotspot.start = \"{}\"", at(0.2)));
+        line(format!("hotspot.stop = \"{}\"", at(0.7)));
+    }
+    let scheme = if d.below(3) == 0 { "none" } else { d.of(&SCHEMES).as_str() };
+    line(format!("matrix.schemes = [\"{scheme}\"]"));
+    line("run.seeds = 1".into());
+    t.join("\n") + "\n"
+}

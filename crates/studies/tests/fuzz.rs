@@ -1,0 +1,243 @@
+//! Files changed by chance: nothing that is read panics or takes long, and what is accepted is what it says.
+//!
+//! `CNSIM_MUTANTS=100000 cargo test --profile try -p cnsim-studies --test fuzz` tries as many of each kind (`make soak`). What made a
+//! reader panic is written to `tests/corpus/`; what stands there is read first, for ever.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod dice;
+
+use cnsim_studies::import::{Fabric, FileFlow, ImportError, hpcc, htsim};
+use cnsim_studies::results::{Results, Run};
+use cnsim_studies::scenario::{EMBEDDED, Scenario};
+use cnsim_studies::store::{RunRecord, Store};
+use cnsim_studies::{published, results};
+use dice::{Dice, kept, mutated, tries};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+/// Pieces of text that readers have been wrong about.
+const WORDS: [&str; 34] = [
+    "0",
+    "-1",
+    "1e308",
+    "1e-308",
+    "NaN",
+    "inf",
+    "18446744073709551615",
+    "99999999999999999999",
+    "1.5",
+    "\"\"",
+    "[]",
+    "{}",
+    "[[]]",
+    "true",
+    "\"off\"",
+    "\"all\"",
+    "\"H0..H9/0\"",
+    "\"H9..H0\"",
+    "1 Tb/s",
+    "0 b/s",
+    "1e-6 b/s",
+    "-1 us",
+    "1000 s",
+    "1 ps",
+    "100 %",
+    "101 %",
+    "\u{feff}",
+    "\u{1b}[31m",
+    "\0",
+    "λ",
+    "[traffic]\n",
+    "[[traffic]]\n",
+    "\"topology.hosts\" = 20\n",
+    "hosts = \"all\"\n",
+];
+
+/// Runs a reader on bytes; a panic is kept and told.
+fn calm(kind: &str, seed: u64, bytes: &[u8], read: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(read)).is_err() {
+        let path = dice::keep("corpus", &format!("{kind}-{seed}"), bytes);
+        panic!("{kind} {seed}: the reader panics; kept in {path}");
+    }
+}
+
+/// What a scenario's text is read as: refused with words, or a scenario whose cases are what their configurations say.
+fn read_scenario(text: &str) {
+    match Scenario::parse("fuzz.toml", text, &[]) {
+        Err(problems) => {
+            assert!(!problems.is_empty());
+            for p in problems.iter().take(5) {
+                let said = p.to_string();
+                assert!(
+                    said.contains("fuzz.toml") && !said.contains('\u{1b}') && said.len() < 100_000,
+                    "{said:?}"
+                );
+            }
+        }
+        Ok(scenario) => {
+            for case in scenario.cases().iter().take(2) {
+                let ready =
+                    scenario.ready(case).unwrap_or_else(|p| panic!("check passes, run refuses: {}", p[0]));
+                let (copy, same) = Scenario::from_config(scenario.registry(), &ready.config)
+                    .unwrap_or_else(|p| panic!("its configuration is refused: {}", p[0]));
+                assert_eq!(copy.ready(&same).unwrap().config, ready.config);
+            }
+        }
+    }
+}
+
+#[test]
+fn scenarios() {
+    for (name, text) in kept("corpus").iter().filter(|f| f.0.starts_with("scenario")) {
+        calm(name, 0, text.as_bytes(), || read_scenario(text));
+    }
+    let small = |text: &&str| !text.contains("fat-tree") && text.len() < 6000;
+    let texts: Vec<&str> = EMBEDDED.iter().map(|e| e.1).filter(small).collect();
+    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 150) {
+        let mut d = Dice::new(seed);
+        let base = *d.of(&texts);
+        let text = String::from_utf8_lossy(&mutated(&mut d, base, &WORDS)).into_owned();
+        calm("scenario", seed, text.as_bytes(), || read_scenario(&text));
+    }
+}
+
+/// Traces of transfers, and files of topologies.
+#[test]
+fn traces_and_topologies() {
+    let dir = std::env::temp_dir().join(format!("cnsim-fuzz-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let trace = "start, source, destination, bytes\n0 us, H0, H1, 10 KB\n5 us, H1, H2, 1 MB\n# a remark\n6 us, H2, H0, 64 B\n";
+    let graph = "switch S 8\nswitch T 8\nlink A S\nlink B S 1 Gb/s\nlink S T 40 Gb/s 2 us\nlink C T\n";
+    for (file, base, keys) in [
+        ("trace", trace, "[topology]\nhosts = 3\n[workload]\nkind = \"transfers\"\n"),
+        ("graph", graph, "[workload]\nload = \"50 %\"\n[topology]\nkind = \"graph\"\n"),
+    ] {
+        let path = dir.join(file);
+        let key = if file == "trace" { "workload.file" } else { "topology.file" };
+        for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 200) {
+            let bytes = mutated(&mut Dice::new(seed), base, &WORDS);
+            std::fs::write(&path, &bytes).unwrap();
+            let text = format!(
+                "{} = \"{}\"\nname = \"x\"\nrun.duration = \"1 ms\"\n{keys}",
+                format_args!("{key}"),
+                path.display()
+            );
+            calm(file, seed, &bytes, || read_scenario(&text));
+        }
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// Files of other simulators: each is refused with a line, or gives a network whose links join its own nodes.
+#[test]
+fn files_of_other_simulators() {
+    let hpcc_net = "4 1 3\n0\n0 1 100Gbps 0.001ms 0\n0 2 100Gbps 1000ns 0\n0 3 25Gbps 1us 0\n";
+    let hpcc_flows = "2\n2 1 3 100 200000000 2\n3 1 3 100 5 2.000000034\n";
+    let hpcc_config = "CC_MODE 1\nTOPOLOGY_FILE a.txt\nFLOW_FILE b.txt\nSIMULATOR_STOP_TIME 2.02\nPACKET_PAYLOAD_SIZE 1000\n\
+                       RATE_AI 20Mb/s\nKMIN_MAP 2 100000000000 400 400000000000 1600\n";
+    let htsim_net = "Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n\
+                     Downlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n\
+                     Downlink_Latency_ns 1000\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\nDownlink_Latency_ns 1000\n";
+    let htsim_flows =
+        "Nodes 16\nConnections 2\n3->5 id 1 start 2000000 size 2000\n0->7 start 0.000000 size 7 prio 2\n";
+    let networks = [hpcc::topology(hpcc_net).unwrap(), htsim::topology(htsim_net).unwrap()];
+    let whole = |read: Result<Fabric, ImportError>| {
+        let Ok(fabric) = read else { return };
+        let known = |n: &String| fabric.hosts.contains(n) || fabric.switches.contains(n);
+        assert!(fabric.links.iter().take(50).all(|l| known(&l.a) && known(&l.b) && l.rate.bps() > 0.0));
+    };
+    let sent = |read: Result<Vec<FileFlow>, ImportError>, net: &Fabric| {
+        let Ok(flows) = read else { return };
+        assert!(
+            flows.iter().take(50).all(|f| f.src != f.dst && net.hosts.contains(&f.dst) && f.bytes.get() > 0)
+        );
+    };
+    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 300) {
+        let (kind, base) = *Dice::new(seed).of(&[
+            ("hpcc-topology", hpcc_net),
+            ("hpcc-flows", hpcc_flows),
+            ("hpcc-config", hpcc_config),
+            ("htsim-topology", htsim_net),
+            ("htsim-flows", htsim_flows),
+        ]);
+        let bytes = mutated(&mut Dice::new(!seed), base, &WORDS);
+        let text = String::from_utf8_lossy(&bytes);
+        calm(kind, seed, &bytes, || match kind {
+            "hpcc-topology" => whole(hpcc::topology(&text)),
+            "hpcc-flows" => sent(hpcc::flows(&text, &networks[0]), &networks[0]),
+            "hpcc-config" => drop(hpcc::Config::parse(&text).and_then(|c| c.translate())),
+            "htsim-topology" => whole(htsim::topology(&text)),
+            _ => sent(htsim::flows(&text, &networks[1]), &networks[1]),
+        });
+    }
+}
+
+#[test]
+fn published_tables() {
+    let head: Vec<&str> = published::EMBEDDED.lines().take(25).collect();
+    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 2000) {
+        let bytes = mutated(&mut Dice::new(seed), &head.join("\n"), &WORDS);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        calm("published", seed, &bytes, || match published::parse("p.csv", &text) {
+            Err(said) => assert!(said.contains("p.csv"), "{said}"),
+            Ok(rows) => assert!(rows.iter().all(|r| r.value.is_finite())),
+        });
+    }
+}
+
+fn record() -> RunRecord {
+    RunRecord {
+        study: "B07".into(),
+        scenario: "s".into(),
+        condition: "c".into(),
+        pause: "on".into(),
+        scheme: "ecm".into(),
+        seed: 3,
+        fingerprint: [("events".to_string(), "00ff".to_string())].into(),
+        config: serde_json::json!({"topology.hosts": "4", "scheme": {"name": "ecm", "params": {"w": "1"}}}),
+        metrics: [("overhead".to_string(), 1.25)].into(),
+        ..RunRecord::default()
+    }
+}
+
+/// No change of what a results.json says goes unnoticed.
+#[test]
+fn results_files() {
+    let good = Results::new("run x", None, vec![Run::of(&record(), vec!["series/a.csv".into()])]);
+    let text = good.text().unwrap();
+    let path: PathBuf = std::env::temp_dir().join(format!("cnsim-fuzz-{}.json", std::process::id()));
+    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 2000) {
+        let bytes = mutated(&mut Dice::new(seed), &text, &WORDS);
+        std::fs::write(&path, &bytes).unwrap();
+        calm("results", seed, &bytes, || match Results::read(&path) {
+            Err(said) => assert!(said.contains("help"), "{said}"),
+            Ok(all) => assert!(
+                all == good || all.sum() != all.checksum,
+                "unnoticed: {}",
+                String::from_utf8_lossy(&bytes)
+            ),
+        });
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
+/// A damaged store gives the run that was kept, or says that it is done anew.
+#[test]
+fn run_stores() {
+    let dir = std::env::temp_dir().join(format!("cnsim-fuzz-store-{}", std::process::id()));
+    let store = Store::open(&dir).unwrap();
+    store.put(&record()).unwrap();
+    let file = std::fs::read_dir(dir.join("runs")).unwrap().flatten().map(|f| f.path());
+    let path = file.into_iter().find(|p| p.extension().is_some_and(|e| e == "json")).unwrap();
+    let good = std::fs::read_to_string(&path).unwrap();
+    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 2000) {
+        let bytes = mutated(&mut Dice::new(seed), &good, &WORDS);
+        std::fs::write(&path, &bytes).unwrap();
+        calm("store", seed, &bytes, || match store.get(&record().config, 3) {
+            Err(said) => assert!(said.contains("run again"), "{said}"),
+            Ok(found) => assert!(bytes == good.as_bytes() && found == Some(record())),
+        });
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+    assert_eq!(results::folder("a"), "a");
+}
