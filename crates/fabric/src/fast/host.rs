@@ -21,6 +21,7 @@ use crate::fast::timers::Timers;
 use crate::fast::voq::Voqs;
 use crate::fast::wires::Wires;
 use crate::flows::Arrived;
+use crate::model::Offer;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
@@ -188,12 +189,8 @@ impl Host {
                 .collect()
         };
         let rates: Vec<_> = mine(&net.record.rates, false).into_iter().map(|d| (d, Vec::new())).collect();
-        let sources: Vec<Source> = spec
-            .sources
-            .iter()
-            .enumerate()
-            .map(|(i, s)| Source::new(s, id, i, &net.flows, net.hosts, link.tx, net.seed, net.duration))
-            .collect();
+        let sources: Vec<Source> =
+            spec.sources.iter().enumerate().map(|(i, s)| Source::new(s, (id, i), link.tx, net)).collect();
         let records = Records {
             arrived: net.flows.to(id),
             matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
@@ -312,13 +309,13 @@ impl Host {
     }
 
     /// The slot of a source: its frame, if it has one, is the host's unless there is no room. False where there is none.
-    fn offer(&mut self, source: usize, net: &Net) -> bool {
-        let Some(dst) = self.sources[source].slot() else { return true };
-        let (len, greedy) = (self.sources[source].len, self.sources[source].greedy);
-        let flow = self.sources[source].flow();
+    fn offer(&mut self, index: usize, net: &Net) -> bool {
+        let source = &mut self.sources[index];
+        let (offer, greedy) = (source.slot(), source.greedy);
+        let Some(Offer { dst, len, flow, .. }) = offer else { return true };
         let taken = self.generate(dst, len, flow, greedy, net);
         if taken {
-            self.sources[source].taken();
+            self.sources[index].taken(len);
         }
         taken
     }

@@ -54,7 +54,6 @@ impl Switch {
                 false => self.store_unranked::<false>(base, end, may_be_ahead, net, wires),
             }
         {
-            hit(if self.mixes { Mark::MixedWindow } else { Mark::CalmWindow });
             if n > 0 || !self.idle_until(end) {
                 if self.rare < end || self.is_due() {
                     self.catch_up(base, end, net, wires);
@@ -182,6 +181,7 @@ impl Switch {
             inbox.skip_many(taken);
             stored += taken;
         }
+        hit(if MIXED { Mark::MixedWindow } else { Mark::CalmWindow });
         self.penalty /= 2;
         self.mixes = mixes;
         // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
