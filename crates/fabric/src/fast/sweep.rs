@@ -336,7 +336,9 @@ impl Switch {
     #[inline(never)]
     fn take_closely(&mut self, mut how: Stored, out: usize, input: usize, wires: &mut Wires) -> Stored {
         let at = self.inbox + input as u32;
+        // A port that is kept in step has let go what has left.
         if how == Stored::Not
+            && self.in_step >> (out % 64) & 1 == 0
             && let Some(&entry) = wires.head(at)
             && self.let_go(out, entry.ready + 1, wires)
         {

@@ -16,7 +16,7 @@
 
 use super::{Calm, Host};
 use crate::fast::bodies::Body;
-use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind};
+use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::net::Net;
@@ -176,7 +176,23 @@ impl Host {
                 return;
             }
             hit(Mark::HostByEvent);
-            self.execute(key, net, wires);
+            if key.1 != order::SLOT {
+                self.execute(key, net, wires);
+                continue;
+            }
+            self.now = key.0;
+            if !self.offer(key.2 as usize, net) {
+                self.pass_over(limit.0);
+            }
+        }
+    }
+
+    /// Passes over slots before `limit` that offer a frame in vain, as the last one has, because nothing happens before them.
+    fn pass_over(&mut self, limit: u64) {
+        let next = if self.kick { self.now } else { self.end.min(self.timers.next).min(self.next_tick) };
+        let deferred = self.deferred.front().map_or(NEVER, |d| d.0);
+        if let [source] = &mut self.sources[..] {
+            source.pass_over(next.min(deferred).min(limit));
         }
     }
 
