@@ -3,7 +3,7 @@
 //! was cut short has finished is written only where nothing better stands, and says that it is partial.
 
 use crate::{Done, Failure};
-use cnsim_studies::flows::files::{fct_csv, slowdown_csv};
+use cnsim_studies::flow_files::{fct_csv, slowdown_csv};
 use cnsim_studies::results::{self, Partial, Results, Run, case_title, series_csv, series_file};
 use cnsim_studies::store::{RunRecord, sweep, write_atomically};
 use std::collections::BTreeMap;

@@ -7,8 +7,8 @@ use crate::request::{
 };
 use crate::{Common, Done, Failure, RunArgs, pairs};
 use cnsim_studies::files::digits;
-use cnsim_studies::flows::files::fork_columns;
-use cnsim_studies::flows::{fct::SizeGroup, times::Unfinished};
+use cnsim_studies::flow_files::fork_columns;
+use cnsim_studies::flows::fct::{SizeGroup, Unfinished};
 use cnsim_studies::measure::PortFacts;
 use cnsim_studies::metrics::{METRICS, Metric};
 use cnsim_studies::scenario::Scenario;

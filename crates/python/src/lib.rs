@@ -28,9 +28,9 @@ mod _cnsim {
     #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
-    use crate::record::{Record, cells, interval, lists, numbers, save};
+    use crate::record::{Record, interval, lists, numbers, save};
     #[pymodule_export]
-    use crate::scenario::{Scenario, plan_of};
+    use crate::scenario::{Scenario, cells, plan_of};
     #[pymodule_export]
     use crate::spec::{Registry, SchemeSpec};
     #[pymodule_export]

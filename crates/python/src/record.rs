@@ -1,7 +1,6 @@
 //! Finished runs as Python sees them, and what is made of many.
 
 use crate::errors::{raise, told};
-use crate::scenario::{Scenario, published_rows};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::metrics::METRICS;
 use cnsim_studies::papers::PAPERS;
@@ -9,7 +8,6 @@ use cnsim_studies::results::{Results, Run, series_csv, series_file};
 use cnsim_studies::scenario::{self, EMBEDDED};
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::{RunRecord, Store, write_atomically};
-use cnsim_studies::study;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -114,29 +112,8 @@ impl Record {
     }
 }
 
-fn plain(records: &[Bound<'_, Record>]) -> Vec<RunRecord> {
+pub(crate) fn plain(records: &[Bound<'_, Record>]) -> Vec<RunRecord> {
     records.iter().map(|r| r.get().0.clone()).collect()
-}
-
-/// What was published beside what was measured, one row a case and metric, as JSON.
-#[pyfunction]
-pub(crate) fn cells(
-    py: Python<'_>,
-    records: Vec<Bound<'_, Record>>,
-    scenarios: Vec<Bound<'_, Scenario>>,
-) -> PyResult<String> {
-    let scenarios: Vec<scenario::Scenario> = scenarios.iter().map(|s| s.get().inner.clone()).collect();
-    let cells = study::cells(&plain(&records), &published_rows(py)?, &scenarios);
-    let row = |c: &study::Cell| {
-        json!({
-            "study": c.study, "scenario": c.scenario, "condition": c.condition, "pause": c.pause,
-            "scheme": c.scheme, "metric": c.metric.id, "unit": c.unit,
-            "published": c.published.as_ref().map(|p| p.value), "measured": c.summary.mean,
-            "ci95": c.summary.confidence(), "pi95": c.summary.prediction(), "seeds": c.summary.n,
-            "verdict": c.verdict.text(), "note": c.note,
-        })
-    };
-    Ok(json!(cells.iter().map(row).collect::<Vec<_>>()).to_string())
 }
 
 /// Mean of some values, the 95 % interval of the mean, and the standard deviation; the interval is none for one value.

@@ -2,11 +2,12 @@
 
 use crate::errors::{problems, raise, told};
 use crate::plan::Plan;
+use crate::record::{Record, plain};
 use crate::spec::Registry;
 use cnsim_studies::grid;
 use cnsim_studies::published::{self, Published};
 use cnsim_studies::scenario::{self, Case};
-use cnsim_studies::study::{Job, jobs};
+use cnsim_studies::study::{self, Job, jobs};
 use cnsim_studies::text::nearest;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -180,6 +181,27 @@ impl Scenario {
 /// The published numbers.
 pub(crate) fn published_rows(py: Python<'_>) -> PyResult<Vec<Published>> {
     published::parse("published.csv", published::EMBEDDED).map_err(|e| told(py, "CnsimError", &e))
+}
+
+/// What was published beside what was measured, one row a case and metric, as JSON.
+#[pyfunction]
+pub(crate) fn cells(
+    py: Python<'_>,
+    records: Vec<Bound<'_, Record>>,
+    scenarios: Vec<Bound<'_, Scenario>>,
+) -> PyResult<String> {
+    let scenarios: Vec<scenario::Scenario> = scenarios.iter().map(|s| s.get().inner.clone()).collect();
+    let cells = study::cells(&plain(&records), &published_rows(py)?, &scenarios);
+    let row = |c: &study::Cell| {
+        json!({
+            "study": c.study, "scenario": c.scenario, "condition": c.condition, "pause": c.pause,
+            "scheme": c.scheme, "metric": c.metric.id, "unit": c.unit,
+            "published": c.published.as_ref().map(|p| p.value), "measured": c.summary.mean,
+            "ci95": c.summary.confidence(), "pi95": c.summary.prediction(), "seeds": c.summary.n,
+            "verdict": c.verdict.text(), "note": c.note,
+        })
+    };
+    Ok(json!(cells.iter().map(row).collect::<Vec<_>>()).to_string())
 }
 
 /// The runs of a list of tasks: a configuration, a seed, whether all series are kept, study and scenario, as JSON.

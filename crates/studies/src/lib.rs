@@ -10,6 +10,8 @@ mod embedded;
 pub mod fair;
 pub mod figures;
 pub mod files;
+pub mod flow_files;
+pub mod flow_times;
 pub mod flows;
 mod graph;
 pub mod grid;

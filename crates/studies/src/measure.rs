@@ -1,7 +1,8 @@
 //! How each metric comes out of a run; [`crate::metrics`] defines them.
 
 use crate::fair::max_min;
-use crate::flows::{fct, times::Flows};
+use crate::flow_times::Flows;
+use crate::flows::fct;
 use crate::settings::Settings;
 use crate::stats::Summary;
 use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, SeriesKind, latency_quantile};

@@ -1,7 +1,7 @@
 //! Reads typed values from a scenario's flat table; what is wrong becomes a problem with its place and a remedy.
 
 use crate::keys::{Key, find};
-use crate::kinds::{Choice, Value};
+use crate::kinds::{Choice, Switched, Value};
 use crate::text::{Flat, Problem};
 use crate::wiring::Wiring;
 use cnsim_scheme_api::NodeId;
@@ -154,6 +154,14 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         word.unwrap_or(T::ALL[0])
+    }
+
+    /// Whether a key that switches something says `on`.
+    pub(crate) fn switched(&mut self, key: &str) -> bool {
+        match self.choice(key) {
+            Switched::On => true,
+            Switched::Off => false,
+        }
     }
 
     /// Items of a list; those of the key's default where it is not set; none where its word stands in their place.

@@ -10,12 +10,12 @@ use crate::headroom::Loop;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
 use crate::kinds::{
     Backlog, Buffer, ControlTravels, FlowHash, Ideal, Limiter, Paths, PauseMode, PauseTravels, PausedOver,
-    Queues, Rounded, Switched,
+    Queues, Rounded,
 };
 use crate::reader::Reader;
 use crate::text::{Flat, Problem};
 use crate::topology::{self, Wiring};
-use crate::workload::{self, Permutations, Plan};
+use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
     BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
     PauseTransport, RateChange, Record, Rounding, Routing, RunSpec, SwitchSpec,
@@ -80,7 +80,7 @@ pub struct Settings {
     /// Frames of `fifo` that wait ahead of the limiters.
     backlog: u32,
     queues: HostQueues,
-    plans: Vec<Vec<Plan>>,
+    plans: Vec<Vec<SourcePlan>>,
     /// Hosts that run without the scheme.
     bare: Vec<bool>,
     /// Hotspots; the first host's are those that metrics speak of.
@@ -131,7 +131,7 @@ impl Settings {
                 break;
             }
         }
-        let frame = plans.iter().flatten().map(Plan::frame).max().unwrap_or(Bytes::new(1500));
+        let frame = plans.iter().flatten().map(SourcePlan::frame).max().unwrap_or(Bytes::new(1500));
         let processing = switch_processing.max(host_processing);
         let loops: Vec<Loop> =
             wiring.links.iter().map(|l| Loop { rate: l.rate, delay: l.delay, processing, frame }).collect();
@@ -207,7 +207,7 @@ impl Settings {
             host_processing,
             feedback_delay: r.time("host.feedback_delay"),
             faults: Faults {
-                ignores_pause: r.choice::<Switched>("host.ignores_pause") == Switched::On,
+                ignores_pause: r.switched("host.ignores_pause"),
                 feedback_lost: r.integer("host.feedback_lost") as u32,
             },
             buffer,
@@ -243,8 +243,11 @@ impl Settings {
                 "off" => Some(false),
                 _ => None,
             },
-            latency: r.choice::<Switched>("record.latency") == Switched::On,
-            paused_touched: r.choice::<PausedOver>("record.paused") == PausedOver::Touched,
+            latency: r.switched("record.latency"),
+            paused_touched: match r.choice("record.paused") {
+                PausedOver::Touched => true,
+                PausedOver::Senders => false,
+            },
             duration,
             bin,
             from,
@@ -291,7 +294,7 @@ impl Settings {
 
     /// Moment of the clock of listed transfers at which the run begins.
     pub fn origin(&self) -> Time {
-        self.plans.iter().flatten().map(Plan::origin).max().unwrap_or_default()
+        self.plans.iter().flatten().map(SourcePlan::origin).max().unwrap_or_default()
     }
 
     /// Are times cut to whole nanoseconds?
@@ -315,13 +318,13 @@ impl Settings {
     }
 
     /// The sources of a host.
-    pub fn plans(&self, host: usize) -> &[Plan] {
+    pub fn plans(&self, host: usize) -> &[SourcePlan] {
         &self.plans[host]
     }
 
     /// Flows (source, destination) of sources with one destination.
     pub fn fixed_flows(&self) -> Vec<(usize, usize)> {
-        let of = |(h, plans): (usize, &Vec<Plan>)| -> Vec<(usize, usize)> {
+        let of = |(h, plans): (usize, &Vec<SourcePlan>)| -> Vec<(usize, usize)> {
             plans.iter().filter_map(|p| Some((h, p.only()?))).collect()
         };
         self.plans.iter().enumerate().flat_map(of).collect()
@@ -330,7 +333,7 @@ impl Settings {
     /// Do all sources send as fast as they may, so that a port not full is a loss?
     pub fn greedy(&self) -> bool {
         let mut all = self.plans.iter().flatten().peekable();
-        all.peek().is_some() && all.all(Plan::greedy)
+        all.peek().is_some() && all.all(SourcePlan::greedy)
     }
 
     /// Sum of the loads offered, a greedy host counting fully.
@@ -448,7 +451,7 @@ fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
 /// Delays of the access links of hosts that send: `topology.added_delay`, or what makes the control loop as long as
 /// `topology.loop_delay` says: propagation there and back, processing in the switch of the frame and of the message, and
 /// in the host.
-fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<Plan>], processing: Time) {
+fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<SourcePlan>], processing: Time) {
     let added = r.time("topology.added_delay");
     let whole = r.time_or("topology.loop_delay");
     if let Some(whole) = whole
@@ -469,15 +472,20 @@ fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<Plan>], processi
 
 /// The host behind the port that metrics call hot: named, that of the first hotspot, the only destination, or the
 /// first host.
-fn receiver(r: &mut Reader<'_>, wiring: &Wiring, hotspots: &[Hotspot], plans: &[Vec<Plan>]) -> (usize, bool) {
+fn receiver(
+    r: &mut Reader<'_>,
+    wiring: &Wiring,
+    hotspots: &[Hotspot],
+    plans: &[Vec<SourcePlan>],
+) -> (usize, bool) {
     let name = r.word("record.host");
     if name != "auto" {
         return (r.host("record.host", 0, &name, wiring).unwrap_or(0), true);
     }
-    let only = || plans.iter().flatten().find_map(Plan::only);
+    let only = || plans.iter().flatten().find_map(SourcePlan::only);
     // The one host that all transfers go to.
     let addressed = || {
-        let mut all = plans.iter().flatten().flat_map(Plan::addressed);
+        let mut all = plans.iter().flatten().flat_map(SourcePlan::addressed);
         let first = all.next()?;
         all.all(|h| h == first).then_some(first)
     };
@@ -635,7 +643,11 @@ fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
         Buffer::Crosspoint => Organisation::Crosspoint,
     };
     let mode: PauseMode = r.choice("pause.mode");
-    let pause = (mode != PauseMode::Off).then(|| {
+    let paused = match mode {
+        PauseMode::On | PauseMode::Global => true,
+        PauseMode::Off => false,
+    };
+    let pause = paused.then(|| {
         let memory = match organisation {
             Organisation::SharedOutput => {
                 share * wiring.switches.iter().map(|s| u64::from(s.1)).min().unwrap_or(1)
@@ -662,7 +674,7 @@ fn buffer(r: &mut Reader<'_>, loops: &[Loop], wiring: &Wiring) -> BufferSpec {
             high,
             low,
             global: mode == PauseMode::Global,
-            pool: r.choice::<Switched>("pause.pool") == Switched::On,
+            pool: r.switched("pause.pool"),
             transport: match r.choice("pause.transport") {
                 PauseTravels::Frame => PauseTransport::Frame,
                 PauseTravels::Wire => PauseTransport::Wire,

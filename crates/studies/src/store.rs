@@ -1,8 +1,7 @@
 //! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. What is there
 //! need not be run again; what is damaged is reported and run again.
 
-use crate::flows::fct::SizeGroup;
-use crate::flows::times::{FlowTime, Unfinished};
+use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
 use crate::measure::PortFacts;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

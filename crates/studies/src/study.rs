@@ -1,6 +1,6 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
-use crate::flows::times::{Flows, unfinished};
+use crate::flow_times::{Flows, unfinished};
 use crate::measure::{fairness, measure_with, ports};
 use crate::metrics::{METRICS, Metric, Span, Tolerance, find, structural_zero};
 use crate::papers::suspect;

@@ -16,7 +16,7 @@ pub use drawn::{Drawn, Framing};
 
 /// A source of one host, but for what a seed decides.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SourcePlan {
     arrivals: Arrivals,
     destinations: Destinations,
     /// Destinations are a permutation drawn by the seed: the hosts that take part, shared by the plans of a table.
@@ -35,7 +35,7 @@ pub struct Plan {
     origin: Time,
 }
 
-impl Plan {
+impl SourcePlan {
     /// The source of host `host` in the run of a seed.
     pub fn spec(&self, host: usize, index: usize, seed: u64, permutations: &mut Permutations) -> SourceSpec {
         let mut arrivals = self.arrivals;
@@ -246,9 +246,9 @@ impl Permutations {
 const MAX_NAMED: usize = 20_000_000;
 
 /// Reads all sources: those of `[[traffic]]` tables, or else one per host from `[workload]`.
-pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<Plan>> {
+pub(crate) fn read(r: &mut Reader<'_>, wiring: &Wiring) -> Vec<Vec<SourcePlan>> {
     let hosts = wiring.hosts.len();
-    let mut plans: Vec<Vec<Plan>> = vec![Vec::new(); hosts];
+    let mut plans: Vec<Vec<SourcePlan>> = vec![Vec::new(); hosts];
     let tables = r.tables("traffic");
     if tables.is_empty() {
         let loads = r.shares("workload.loads");
@@ -279,7 +279,7 @@ fn table(
     prefix: &str,
     list: &[usize],
     wiring: &Wiring,
-    plans: &mut [Vec<Plan>],
+    plans: &mut [Vec<SourcePlan>],
     loads: &[f64],
 ) {
     let key = |leaf: &str| format!("{prefix}.{leaf}");
@@ -301,7 +301,10 @@ fn table(
         Slots::Aligned => Phase::Aligned,
         Slots::Random => Phase::Random,
     };
-    let random_offset = r.choice::<Offset>(&key("offset")) == Offset::Random;
+    let random_offset = match r.choice(&key("offset")) {
+        Offset::InPhase => false,
+        Offset::Random => true,
+    };
     let (on, off, step) = (r.time(&key("on")), r.time(&key("off")), r.time(&key("step")));
     let burst = r.integer(&key("burst")) as u32;
     let load = r.share(&key("load"));
@@ -312,14 +315,18 @@ fn table(
         _ => HashMap::new(),
     };
     let drawn = Drawn::read(r, prefix, (kind, list, framing), wiring);
-    let finite = matches!(
-        kind,
-        Traffic::Transfers | Traffic::Poisson | Traffic::Incast | Traffic::AllToAll | Traffic::Permutation
-    );
+    let finite = match kind {
+        Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts => false,
+        Traffic::Transfers
+        | Traffic::Poisson
+        | Traffic::Incast
+        | Traffic::AllToAll
+        | Traffic::Permutation => true,
+    };
     let origin = if kind == Traffic::Transfers { r.time(&key("origin")) } else { Time::ZERO };
     let goals = Goals::read(r, goals, kind, &all, wiring);
     let before: usize = plans.iter().map(Vec::len).sum();
-    let other = |p: &Plan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
+    let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
     if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
         let reason = format!("{} sends finite flows in other frames by another table", wiring.hosts[*host]);
         r.wrong(&key("frame"), reason, "use one frame and header for all finite flows of a host");
@@ -332,11 +339,15 @@ fn table(
             Traffic::Greedy => Arrivals::Greedy,
             Traffic::OnOff => Arrivals::OnOff { on: on + more, off: off + more, shift: Time::ZERO },
             Traffic::Bursts => Arrivals::Bursts { load, frames: burst },
-            _ if finite => Arrivals::Transfers,
-            _ => Arrivals::Bernoulli { load },
+            Traffic::Bernoulli => Arrivals::Bernoulli { load },
+            Traffic::Transfers
+            | Traffic::Poisson
+            | Traffic::Incast
+            | Traffic::AllToAll
+            | Traffic::Permutation => Arrivals::Transfers,
         };
         let transfers = transfers.remove(&host).unwrap_or_default();
-        plans[host].push(Plan {
+        plans[host].push(SourcePlan {
             arrivals,
             destinations,
             permutation,

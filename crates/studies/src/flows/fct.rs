@@ -10,6 +10,53 @@
 use cnsim_units::{Bytes, Rate, Time};
 use serde::{Deserialize, Serialize};
 
+/// A finite flow that was received whole; times in ps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[u64; 7]", into = "[u64; 7]")]
+pub struct FlowTime {
+    /// Sending host, by number.
+    pub src: u64,
+    /// Receiving host, by number.
+    pub dst: u64,
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Start.
+    pub start: u64,
+    /// From the start to the arrival of the last byte.
+    pub time: u64,
+    /// Ideal time: alone in the network, store and forward.
+    pub exact: u64,
+    /// Ideal time by the formula of the HPCC fork.
+    pub fork: u64,
+}
+
+impl From<[u64; 7]> for FlowTime {
+    fn from([src, dst, bytes, start, time, exact, fork]: [u64; 7]) -> Self {
+        Self { src, dst, bytes, start, time, exact, fork }
+    }
+}
+
+impl From<FlowTime> for [u64; 7] {
+    fn from(f: FlowTime) -> Self {
+        [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork]
+    }
+}
+
+/// A finite flow that was not received whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// `H3>H1`.
+    pub flow: String,
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Start, ps.
+    pub start: u64,
+    /// Bytes on the link that have not arrived.
+    pub missing: u64,
+    /// What it waits for.
+    pub waits_for: String,
+}
+
 /// Hops of a flow, from its source to its destination: rate and delay (propagation and processing at the far end) of each link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path {

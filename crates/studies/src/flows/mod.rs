@@ -2,9 +2,7 @@
 
 mod arrivals;
 pub mod fct;
-pub mod files;
 mod sizes;
-pub mod times;
 
 pub use arrivals::{Flow, Incast, LoadCounts, Poisson, all_to_all, permutation};
 pub use sizes::{BUILT_IN, Sizes, SizesError};

@@ -5,7 +5,7 @@
 //! holds back all that its source sends (PAUSE alone before one FIFO). Constants were measured on one core of a server.
 
 use super::Settings;
-use crate::workload::Plan;
+use crate::workload::SourcePlan;
 use cnsim_fabric::{Destinations, HostQueues};
 use cnsim_units::Rate;
 use std::collections::{HashMap, VecDeque};
@@ -145,7 +145,7 @@ impl Settings {
     }
 
     /// Rate that a source offers while it is on; that of transfers, over the whole run.
-    fn offered_of(&self, host: usize, p: &Plan, line: Rate) -> f64 {
+    fn offered_of(&self, host: usize, p: &SourcePlan, line: Rate) -> f64 {
         if p.transfers().is_empty() {
             return p.offered(host, line, self.duration).bps();
         }

@@ -106,13 +106,18 @@ impl Drawn {
                     let reason = format!("{fan_in} senders are asked for, and {most} hosts can send");
                     r.wrong(&key("fan_in"), reason, "name more hosts, or write \"all\"");
                 }
-                let random = period.is_some() && r.choice::<Gaps>(&key("gaps")) == Gaps::Poisson;
+                let random = match r.choice(&key("gaps")) {
+                    Gaps::Regular => false,
+                    Gaps::Poisson => period.is_some(),
+                };
                 let jitter = r.time(&key("jitter"));
                 Rule::Incast { law: Incast { bytes, fan_in, start, stop, period, random, jitter }, to }
             }
             Traffic::AllToAll => Rule::AllToAll { bytes, start },
             Traffic::Permutation => Rule::Permutation { bytes, start },
-            _ => return None,
+            Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts | Traffic::Transfers => {
+                return None;
+            }
         };
         let table = prefix.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(0);
         let line = |h: &usize| wiring.access(*h).map_or(Rate::ZERO, |l| l.rate);

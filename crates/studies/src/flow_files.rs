@@ -60,7 +60,7 @@ pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
         "p99",
         "p99.9",
     ];
-    let line = |r: &RunRecord, g: &super::fct::SizeGroup| {
+    let line = |r: &RunRecord, g: &crate::flows::fct::SizeGroup| {
         let mut line = labels(r);
         line.extend([g.sizes.0, g.sizes.1, g.flows as u64].map(|n| n.to_string()));
         line.push(digits(g.mean));

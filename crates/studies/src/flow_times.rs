@@ -1,65 +1,17 @@
 //! Completion times of a run's finite flows beside their ideal ones.
 
-use super::fct::{self, Finished, Path, SizeGroup};
+use crate::flows::fct::{self, Finished, FlowTime, Path, SizeGroup, Unfinished};
 use crate::kinds::Ideal;
 use crate::settings::Settings;
-use crate::workload::Plan;
+use crate::workload::SourcePlan;
 use cnsim_fabric::Outcome;
 use cnsim_units::{Bytes, Rate, Time};
-use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
 /// Shortest frame on a link, bytes.
 const SMALLEST: u64 = 64;
 /// Flows of a run whose times are kept unless the scenario says so.
 const MOST_KEPT: usize = 100_000;
-
-/// A finite flow that was received whole; times in ps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "[u64; 7]", into = "[u64; 7]")]
-pub struct FlowTime {
-    /// Sending host, by number.
-    pub src: u64,
-    /// Receiving host, by number.
-    pub dst: u64,
-    /// Payload, bytes.
-    pub bytes: u64,
-    /// Start.
-    pub start: u64,
-    /// From the start to the arrival of the last byte.
-    pub time: u64,
-    /// Ideal time: alone in the network, store and forward.
-    pub exact: u64,
-    /// Ideal time by the formula of the HPCC fork.
-    pub fork: u64,
-}
-
-impl From<[u64; 7]> for FlowTime {
-    fn from([src, dst, bytes, start, time, exact, fork]: [u64; 7]) -> Self {
-        Self { src, dst, bytes, start, time, exact, fork }
-    }
-}
-
-impl From<FlowTime> for [u64; 7] {
-    fn from(f: FlowTime) -> Self {
-        [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork]
-    }
-}
-
-/// A finite flow that was not received whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unfinished {
-    /// `H3>H1`.
-    pub flow: String,
-    /// Payload, bytes.
-    pub bytes: u64,
-    /// Start, ps.
-    pub start: u64,
-    /// Bytes on the link that have not arrived.
-    pub missing: u64,
-    /// What it waits for.
-    pub waits_for: String,
-}
 
 /// What a run's finite flows came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,7 +30,8 @@ impl Flows {
         for (dst, host) in out.hosts.iter().enumerate() {
             for c in &host.completions {
                 let src = c.src.0 as usize;
-                let Some(framing) = settings.plans(src).iter().find(|p| p.finite()).map(Plan::framing) else {
+                let Some(framing) = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)
+                else {
                     continue;
                 };
                 let bytes = framing.payload_of(c.bytes).max(1);
@@ -121,7 +74,7 @@ pub fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
         let one = |m: &cnsim_fabric::Incomplete| {
             let src = m.src.0 as usize;
-            let framing = settings.plans(src).iter().find(|p| p.finite()).map(Plan::framing);
+            let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
             let bytes = framing.map_or(m.bytes, |f| f.payload_of(m.bytes));
             let waits_for = if lost > 0 {
                 format!("frames: {lost} were lost in the run, and none is sent again")
