@@ -68,7 +68,7 @@ impl Switch {
             hops,
             events: self.events,
             samples: self.samples,
-            control: self.books,
+            control: *self.books,
             failure: self.failure,
         }
     }
