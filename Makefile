@@ -25,6 +25,7 @@ python: ## the Python package: built in target/venv, its tests, its types
 	@mkdir -p target && python3 python/check.py
 bench: ## speed of the simulator, one row per workload
 	cargo run --release -- bench
+	@if [ -x target/venv/bin/python ]; then target/venv/bin/python python/bench.py; else echo "schemes in Python: make python first"; fi
 fmt: ## format the code
 	cargo fmt
 lint: ## what the continuous integration refuses

@@ -55,7 +55,7 @@ def results(found: Results) -> str:
         picture = ""
         if name is not None:
             s = mine.series(name)
-            picture = f"<div>{spark(s.values.tolist())}<br><small>{html.escape(name.replace('_', ' '))} [{s.unit}]</small></div>"
+            picture = f"<div>{spark(s.values.tolist())}<br><small>{html.escape(name.replace('_', ' '))}, up to {max(s.values.tolist(), default=0.0):.4g} {s.unit}</small></div>"
         title = f"<b>{html.escape(case[0])}</b> {html.escape(', '.join(case[1:]))}"
         seeds = f"{len(runs)} seed{'s' if len(runs) > 1 else ''}"
         cards.append(

@@ -57,13 +57,17 @@ def colour(slot: int) -> str:
 
 
 def slots(names: Sequence[str]) -> dict[str, int]:
-    """A slot for each scheme: ``none`` has the first, ours the order of the registry."""
-    from .schemes import registry
+    """A slot for each scheme, in the order of the registry: ``none`` has the first; what is drawn together differs."""
     from .lists import list_
 
-    registry()
     known = list_("schemes").names
-    return {name: known.index(name) if name in known else len(known) + i for i, name in enumerate(names)}
+    found: dict[str, int] = {}
+    for name in dict.fromkeys(names):
+        slot = known.index(name) if name in known else len(known)
+        while slot % len(PALETTE) in found.values() and len(found) < len(PALETTE):
+            slot += 1
+        found[name] = slot % len(PALETTE)
+    return found
 
 
 def series(found: Sequence[Series], ax: Axes | None, **line: Any) -> Axes:

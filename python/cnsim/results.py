@@ -60,8 +60,13 @@ class Estimate:
         return self.mean
 
     def __str__(self) -> str:
-        half = f" ± {self.half:.3g}" if self.ci95 else ""
-        return f"{self.mean:.6g}{half}{' ' + self.unit if self.unit else ''}"
+        unit = f" {self.unit}" if self.unit else ""
+        if self.ci95 is None or not self.half > 0:
+            return f"{self.mean:.6g}{unit}"
+        import math
+
+        places = max(0, 1 - math.floor(math.log10(self.half)))
+        return f"{self.mean:.{places}f} ± {self.half:.{places}f}{unit}"
 
 
 class Series:

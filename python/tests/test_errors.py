@@ -42,6 +42,12 @@ def test_scenarios() -> None:
     refused(cn.ScenarioError, "does not fit", HOP.with_(condition="nonsense").run)
 
 
+def test_parts() -> None:
+    refused(cn.ScenarioError, "networkx graph", cn.build, "x", topology=7)
+    refused(cn.ScenarioError, "mapping of keys", cn.build, "x", run=7)
+    refused(cn.ScenarioError, "did you mean", cn.build, "x", run={"duratoin": "1 ms"})
+
+
 def test_a_file_says_where(tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
     file.write_text('name = "x"\n[run]\nduration = "5 parsecs"\n')

@@ -103,6 +103,12 @@ def test_figures_are_drawn(short: cn.Scenario, tmp_path: Path) -> None:
     ax = r.plot()
     assert ax.get_xlabel() == "time [ms]" and ax.get_ylabel() == "hot queue [KB]" and len(ax.lines) == 1
     ax.figure.savefig(tmp_path / "a.png")
+    from cnsim.plot import slots
+
+    every = cn.list("schemes").names
+    assert slots(["none"]) == {"none": 0} and len(set(slots(every[:16]).values())) == 16
+    some = slots(["qcn-2pt", "mine", "ecm", every[16 + every.index("qcn-2pt")]])
+    assert len(set(some.values())) == 4
     card = r._repr_html_()
     assert "±" in card and "<svg" in card and "http" not in card
 

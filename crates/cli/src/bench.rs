@@ -180,7 +180,10 @@ fn show(rows: &[Value], columns: &[Column], as_json: bool) {
 /// Measures a row in a process of its own.
 fn in_child(name: &str, scheme: &str, duration: Option<&str>) -> Result<Value, Failure> {
     let program = std::env::current_exe().map_err(|e| Failure::Run(e.to_string()))?;
+    // Where a Python package carries this program, the process is the interpreter.
+    let hosted = program.file_name().is_some_and(|n| n.to_string_lossy().starts_with("python"));
     let mut child = std::process::Command::new(program);
+    child.args(if hosted { &["-m", "cnsim.program"][..] } else { &[] });
     child.args(["bench", "--child", name, scheme, "1"]).args(duration);
     let out = child.output().map_err(|e| Failure::Run(e.to_string()))?;
     serde_json::from_slice(&out.stdout)

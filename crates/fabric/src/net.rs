@@ -1,5 +1,5 @@
-//! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run. This file is long
-//! because routes are computed beside the tables in which they are looked up.
+//! The network as the engines see it: ports numbered, links resolved, routes computed. Immutable during a run.
+//! This file is long because routes are computed beside the tables in which they are looked up.
 
 use crate::RunError;
 use crate::flows::Flows;

@@ -380,6 +380,13 @@ fn nodes_of_both_kinds_agree_with_the_oracle() {
                 source.class = [0, 0, 1, 1, 2][pick(5) as usize];
             }
         }
+        // Some sources begin late and end early.
+        for source in spec.hosts.iter_mut().flat_map(|h| &mut h.sources) {
+            if pick(3) == 0 {
+                source.start = Time::from_ns(pick(60_000));
+                source.stop = source.start + Time::from_ns(pick(90_000));
+            }
+        }
         let threads = [1, 2, 4][seed as usize / 3 % 3];
         let out = common::agreed_among(&spec, seed, &[(threads, Visits::Adaptive)], &slow);
         paused += u64::from(out.hosts.iter().any(|h| h.pauses > 0));

@@ -177,7 +177,7 @@ fn workloads_by_seed() {
     let count = |workload: &str, seed: u64| {
         let ready = ready(
             &star(&format!("{workload}\nframe = \"1048 B\"\nheader = \"48 B\""))
-                .replace("hosts = 4", "hosts = 4\nlink_rate = \"100 Gb/s\""),
+                .replace("hosts = 4", "hosts = 4\nlink_rate = \"100 Gb/s\"\n[switch]\nshare = \"10 MB\""),
         );
         let (spec, out) = go(&ready, seed);
         let asked: usize = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.transfers.len()).sum();

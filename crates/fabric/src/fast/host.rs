@@ -166,7 +166,7 @@ pub(crate) struct Host {
     in_band: bool,
     limiter_actions: Vec<LimiterAction>,
     reflector_actions: Vec<ReflectorAction>,
-    pub(crate) books: ControlBooks,
+    pub(crate) books: Box<ControlBooks>,
     pub(crate) out: HostOutcome,
     pub(crate) control_hops: u64,
     pub(crate) events: Hash,
@@ -261,7 +261,7 @@ impl Host {
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),
             reflector_actions: Vec::new(),
-            books: ControlBooks::new(net, spec.scheme),
+            books: Box::new(ControlBooks::new(net, spec.scheme)),
             out: HostOutcome {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
                 ..HostOutcome::default()

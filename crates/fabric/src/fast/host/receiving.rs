@@ -440,7 +440,7 @@ impl Host {
             hops: (self.sent + self.control_hops, self.control_hops),
             events: self.events,
             frames: self.frames,
-            control: self.books,
+            control: *self.books,
             failure: self.failure,
         }
     }
