@@ -92,6 +92,7 @@ fn sample() -> Report {
             title: "Scenario one".into(),
             question: "why?".into(),
             source: "see https://example.org/paper.pdf".into(),
+            alerts: vec!["a <frozen> network".into()],
             topology: Topology {
                 nodes: vec![node("H0", false), node("H1", false), node("S", true)],
                 links: vec![link(0), link(1)],
@@ -139,9 +140,17 @@ fn every_cell_of_the_input_is_there() {
             assert!(cell.published.as_ref().is_none_or(|p| html.contains(&format!(">{p}</td>"))));
         }
     }
-    for text in
-        ["A &amp; B", "cnsim &lt;test&gt;", "T.1", "T.2", "A9", "a lost row", "suspected: A21", "why?"]
-    {
+    for text in [
+        "A &amp; B",
+        "cnsim &lt;test&gt;",
+        "T.1",
+        "T.2",
+        "A9",
+        "a lost row",
+        "suspected: A21",
+        "why?",
+        "a &lt;frozen&gt; network",
+    ] {
         assert!(html.contains(text), "{text}");
     }
     assert!(html.contains("data-route=\"T/one\"") && html.contains("data-route=\"T\""));

@@ -164,10 +164,10 @@ fn files_of_other_simulators() {
         let text = String::from_utf8_lossy(&bytes);
         calm(kind, seed, &bytes, || match kind {
             "hpcc-topology" => whole(hpcc::topology(&text)),
-            "hpcc-flows" => sent(hpcc::flows(&text, &networks[0]), &networks[0]),
-            "hpcc-config" => drop(hpcc::Config::parse(&text).and_then(|c| c.translate())),
+            "hpcc-flows" => sent(hpcc::flows(&text, Some(&networks[0])), &networks[0]),
+            "hpcc-config" => drop(hpcc::Config::parse(&text).and_then(|c| c.translate(seed % 2 == 0))),
             "htsim-topology" => whole(htsim::topology(&text)),
-            _ => sent(htsim::flows(&text, &networks[1]), &networks[1]),
+            _ => sent(htsim::flows(&text, Some(&networks[1])), &networks[1]),
         });
     }
 }
