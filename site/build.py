@@ -23,8 +23,13 @@ VENV = ROOT / "target" / "venv-site"
 OUT = ROOT / "target" / "site"
 TARGET = "wasm32-wasip1"
 SOURCE, HTML = OUT / "source", OUT / "html"
+# Written here from the package's docstrings, not a file of the repository.
+PYTHON_REFERENCE = "docs/reference/python.md"
+# Where `make test` installs the Python package; notebooks are run with it.
+PACKAGE = Path(os.environ.get("CNSIM_VENV", ROOT / "target" / "venv"))
+RUN = ROOT / "target" / "site-notebooks"
 # Beside pages: files that pages show or link to, from the root.
-ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "docs/**/*.js", "docs/**/*.css", "site/*.css", "site/*.js"]
+ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "docs/**/*.js", "docs/**/*.css", "docs/notebooks/*.py", "site/*.css", "site/*.js"]
 
 
 def environment() -> Path:
@@ -55,7 +60,9 @@ def expanded(nav, pages, complaints):
             found = sorted(ROOT.glob(entry), key=lambda p: p.name)
             if not found:
                 complaints.append(f"site/mkdocs.yml: nothing matches {entry}")
-            entries += expanded([str(p.relative_to(ROOT)) for p in found], pages, complaints)
+            # A notebook's page is made from it.
+            names = [str(p.relative_to(ROOT)).replace(".py", ".md") for p in found]
+            entries += expanded(names, pages, complaints)
         elif isinstance(entry, str):
             pages.append(entry)
             entries.append(entry)
@@ -84,7 +91,12 @@ def stage() -> list[str]:
             complaints.append(f"{page.relative_to(ROOT)}: not in the navigation (site/mkdocs.yml)")
     shutil.rmtree(OUT, ignore_errors=True)
     assets = [str(p.relative_to(ROOT)) for pattern in ASSETS for p in ROOT.glob(pattern) if p.is_file()]
+    complaints += reference(SOURCE / PYTHON_REFERENCE) if PYTHON_REFERENCE in pages else []
+    for notebook in [ROOT / page.replace(".md", ".py") for page in pages if page.startswith("docs/notebooks/")]:
+        complaints += run(notebook)
     for name in [*pages, *assets]:
+        if (SOURCE / name).is_file():
+            continue
         if not (ROOT / name).is_file():
             complaints.append(f"site/mkdocs.yml: {name} is not there")
             continue
@@ -93,6 +105,47 @@ def stage() -> list[str]:
         shutil.copyfile(ROOT / name, target)
     (OUT / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     return complaints
+
+
+def reference(page: Path) -> list[str]:
+    """Writes the reference of the Python package; returns complaints."""
+    import api
+
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(api.page(ROOT / "python" / "cnsim"), encoding="utf-8")
+    return []
+
+
+def run(notebook: Path) -> list[str]:
+    """Runs a notebook, or takes its page of last time where nothing has changed since; returns complaints.
+
+    Where the package is not installed the notebook is shown without results.
+    """
+    where = "import cnsim._cnsim, matplotlib, pathlib; print(pathlib.Path(cnsim.__file__).parent)"
+    found = None
+    if (PACKAGE / "bin" / "python").exists():
+        found = subprocess.run([PACKAGE / "bin" / "python", "-c", where], capture_output=True, text=True)
+    unrun = found is None or found.returncode != 0
+    # CNSIM_TRIALS shortens notebooks that search.
+    trials = os.environ.get("CNSIM_TRIALS", "").encode()
+    digest = hashlib.sha256(notebook.read_bytes() + (HERE / "notebook.py").read_bytes() + trials)
+    for file in [] if unrun else sorted(Path(found.stdout.strip()).glob("*")):
+        digest.update(file.read_bytes() if file.is_file() else b"")
+    kept = RUN / f"{notebook.stem}-{'unrun' if unrun else digest.hexdigest()[:16]}"
+    page = kept / f"{notebook.stem}.md"
+    if unrun or not page.exists():
+        shutil.rmtree(kept, ignore_errors=True)
+        python = sys.executable if unrun else PACKAGE / "bin" / "python"
+        command = [python, HERE / "notebook.py", notebook, page, *(["--unrun"] if unrun else [])]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode != 0:
+            shutil.rmtree(kept, ignore_errors=True)
+            return [f"{notebook.relative_to(ROOT)}: {done.stderr.strip()}"]
+    if unrun:
+        print(f"site: {notebook.name} is shown without results: the package cnsim is not installed in {PACKAGE}", file=sys.stderr)
+    target = SOURCE / notebook.relative_to(ROOT).parent
+    shutil.copytree(kept, target, dirs_exist_ok=True)
+    return []
 
 
 def engine() -> list[str]:

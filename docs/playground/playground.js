@@ -119,7 +119,9 @@
     for (let i = 0; i <= 4; i++) {
       const v = (top * i) / 4;
       out += `<line class="grid" x1="${LEFT}" x2="${W - 12}" y1="${y(v)}" y2="${y(v)}"/><text x="${LEFT - 6}" y="${y(v) + 4}" text-anchor="end">${round(v)}</text>`;
-      out += `<text x="${x((end * i) / 4)}" y="${H - 12}" text-anchor="middle">${round((end * i) / 4)}${i === 4 ? " ms" : ""}</text>`;
+    }
+    for (let i = 0; i <= 5; i++) {
+      out += `<text x="${x((end * i) / 5)}" y="${H - 12}" text-anchor="middle">${round((end * i) / 5)}${i === 5 ? " ms" : ""}</text>`;
     }
     for (const c of curves) {
       const d = c.values.map((v, i) => `${i ? "L" : "M"}${x(((i + 1) * end) / c.values.length).toFixed(1)} ${y(v).toFixed(1)}`).join("");

@@ -1,14 +1,15 @@
 """cnsim: the laboratory for congestion management in data-centre Ethernet, in Python.
 
 >>> import cnsim as cn
->>> s = cn.scenario("B07/single-hop").with_(scheme="qcn-2pt", run__duration="510 ms")
->>> r = s.run(seeds=2)
+>>> s = cn.scenario("B07/single-hop").with_(scheme="qcn-2pt", hotspot__stop="105 ms", run__duration="110 ms")
+>>> r = s.run()
 >>> r.metric("aggregate_throughput").unit
 'Gb/s'
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import errors
@@ -70,7 +71,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__() -> "__builtins__.list[str]":  # type: ignore[name-defined]
+def __dir__() -> Sequence[str]:
     return sorted({*globals(), *_LATER, "testing"})
 
 

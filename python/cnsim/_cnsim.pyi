@@ -5,6 +5,35 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
+__all__ = [
+    "Ack",
+    "Feedback",
+    "Frame",
+    "Limiter",
+    "Plan",
+    "Probe",
+    "Queue",
+    "RESULT_VERSION",
+    "Record",
+    "Registry",
+    "STORE_FORMAT",
+    "Scenario",
+    "SchemeSpec",
+    "Sink",
+    "Store",
+    "VERSION",
+    "cells",
+    "check",
+    "interval",
+    "lists",
+    "main",
+    "numbers",
+    "plan_of",
+    "save",
+]
+
 VERSION: str
 RESULT_VERSION: int
 STORE_FORMAT: int
@@ -30,6 +59,7 @@ class Frame:
     @tag.setter
     def tag(self, value: int | None) -> None: ...
 
+@disjoint_base
 class Feedback:
     """A feedback message: one class per published format, and ``User`` for inventions."""
 
@@ -268,8 +298,8 @@ class Sink:
         """Send a message to the source of the frame or probe in hand."""
     def ignore_for(self, /, seconds: float) -> None:
         """Stay deaf to data frames for so many seconds."""
-    def hear_all(self, /, on: bool) -> None:
-        """From now on all data frames wake it, or those that the plan selects."""
+    def hear(self, /, frames: str, p: float = 1.0) -> None:
+        """From the next data frame on, these wake it: marked, unmarked, tagged, always or never."""
     def count(self, /, counter: str) -> None:
         """Add one to a counter that the scheme declares."""
 

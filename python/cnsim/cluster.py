@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from . import _cnsim
 from .errors import CnsimError
@@ -51,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def slurm(*, cores: int = 1, memory: str = "4GB", walltime: str = "01:00:00", **options: object) -> object:
+def slurm(*, cores: int = 1, memory: str = "4GB", walltime: str = "01:00:00", **options: Any) -> Any:
     """A Dask cluster of Slurm jobs (dask-jobqueue): ``cluster.scale(jobs=10)``, then ``executor=cluster.get_client()``.
 
     One run takes one core, so a job of ``cores`` has as many processes; each needs as much memory as the largest run.

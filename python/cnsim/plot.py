@@ -75,7 +75,7 @@ def series(found: Sequence[Series], ax: Axes | None, **line: Any) -> Axes:
         name = s.label.split(",")[0]
         nth = seen.setdefault(name, 0)
         seen[name] += 1
-        look = {"color": colour(taken[name]), "linewidth": 1.4, "linestyle": DASHES[nth % 4], "label": s.label or s.name}
+        look: dict[str, Any] = {"color": colour(taken[name]), "linewidth": 1.4, "linestyle": DASHES[nth % 4], "label": s.label or s.name}
         ax.plot(s.time * 1e3, s.values, **(look | line))
     title = found[0].name.replace("_", " ")
     ax.set_xlabel("time [ms]")

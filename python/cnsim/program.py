@@ -61,9 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     known = registry()
     code = _cnsim.main(known, args)
-    for e in troubles(known):
+    for raised in troubles(known):
         print("The scheme's own traceback:", file=sys.stderr)
-        traceback.print_exception(e)
+        traceback.print_exception(raised)
     return code
 
 

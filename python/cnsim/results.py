@@ -82,7 +82,7 @@ class Series:
         """Ends of the bins, seconds."""
         import numpy as np
 
-        return np.arange(1, len(self) + 1) * self.bin
+        return np.arange(1, len(self) + 1, dtype=np.float64) * self.bin
 
     @property
     def table(self) -> Table:

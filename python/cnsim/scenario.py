@@ -45,7 +45,7 @@ class Case(tuple[str, str, str]):
 
 def pause_word(value: Any) -> str:
     """The word for a PAUSE mode."""
-    word = {True: "on", False: "off"}.get(value, value) if isinstance(value, (bool, str)) else value
+    word = ("on" if value else "off") if isinstance(value, bool) else value
     if word not in ("on", "off", "global"):
         raise ScenarioError(f"pause={value!r}", 'give "on", "off", "global", True or False', key="pause")
     return str(word)

@@ -477,8 +477,8 @@ def code_of(cls: type[Scheme]) -> str:
         if isinstance(value, (staticmethod, classmethod)):
             value = value.__func__
         if isinstance(value, property):
-            for part in (value.fget, value.fset):
-                add(part)
+            add(value.fget)
+            add(value.fset)
         elif isinstance(value, types.FunctionType):
             if id(value) in seen:
                 return
@@ -502,8 +502,7 @@ def code_of(cls: type[Scheme]) -> str:
             for part in value:
                 add(part)
         elif isinstance(value, dict):
-            for part in value.items():
-                add(part)
+            add(list(value.items()))
         elif isinstance(value, (int, float, str, bytes, bool, type(None))):
             digest.update(repr(value).encode())
         else:

@@ -167,7 +167,7 @@ class Sweep(Results):
         from .plot import points
 
         metric = name or "aggregate_throughput"
-        if metric in self.series_names or not self.axes:
+        if not self.axes or (metric not in self.metrics and metric in self.series_names):
             return super().plot(name, ax, **line)
         about = metric_named(metric)
         axis = self.axes[0]
@@ -252,6 +252,7 @@ def sweep(
     found: dict[str, _cnsim.Record] = {}
     wide: set[int] | None = None
     while True:
+        # One pass, or with `until` as many as it takes.
         plan, about_text = native.plan_sweep(asked, text, schemes, pauses, count)
         about = json.loads(about_text)
         rows = about["points"]
@@ -268,6 +269,9 @@ def sweep(
             points.append(Point(mine, [native], values, row["condition"], row["pause"], row["scheme"]))
         if not narrow:
             break
+        for metric in narrow:
+            if not any(metric in p.metrics for p in points):
+                raise ScenarioError(f"until: `{metric}` is not measured here", "name one of `.run().metrics`", key="until")
         wide = {n for n, p in enumerate(points) if not all(_reached(p, m, share) for m, share in narrow.items())}
         if not wide or count >= MOST_SEEDS:
             break

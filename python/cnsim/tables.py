@@ -119,7 +119,7 @@ def write_parquet(table: Table, path: Path) -> Path:
     except ImportError:
         missing("arro3-io", "parquet", "Parquet")
     said = table.schema.metadata_str
-    units = {field.name: field.metadata_str.get("unit", "") for field in table.schema}
+    units = {field.name: field.metadata_str.get("unit", "") for field in map(table.schema.field, table.schema.names)}
     temporary = path.with_name(f".{path.name}.cnsim.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Range", "Trial", "Tuning", "tune"]
 
+#: Units whose quantities are whole numbers of a smaller one.
+_WHOLE = {
+    "B": {"B": 1, "KB": 1e3, "kB": 1e3, "MB": 1e6, "GB": 1e9},
+    "ps": {"ps": 1, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12},
+}
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq, "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt,
 }  # fmt: skip
@@ -39,10 +44,21 @@ class Range:
     """Unit."""
     log: bool
     """By equal factors?"""
+    whole: bool = False
+    """Whole numbers only?"""
 
     def text(self, value: float) -> str:
-        """A value as a scenario writes it."""
-        return f"{float(f'{value:.6g}'):g} {self.unit}".strip()
+        """A value as a scenario writes it, exactly: bytes and picoseconds are whole."""
+        for exact, sizes in _WHOLE.items():
+            if self.unit in sizes:
+                return f"{round(value * sizes[self.unit])} {exact}"
+        if self.whole:
+            return str(round(value))
+        return f"{float(f'{value:.9g}'):.9g} {self.unit}".strip()
+
+    def shown(self, value: float) -> str:
+        """A value for a reader."""
+        return f"{round(value) if self.whole else float(f'{value:.4g}'):g} {self.unit}".strip()
 
     def at(self, share: float) -> float:
         """The value at a share of the way from the low end."""
@@ -120,9 +136,10 @@ class Tuning:
         return self.base.with_({r.key: r.text(chosen.values[r.key]) for r in self.ranges})
 
     def sensitivity(self, aim: int = 0) -> dict[str, float]:
-        """How much of an aim's spread each key accounts for: the moment-independent measure (Borgonovo's delta), 0 to 1."""
+        """How much each key moves an aim: PAWN, the distance between the aim's distribution over all trials and that where the
+        key is nearly fixed; 0 (no effect) to 1. Needs SALib, and takes the trials as they are."""
         try:
-            from SALib.analyze import delta
+            from SALib.analyze import pawn
         except ImportError:
             missing("SALib", "tune", "Sensitivity")
         import numpy as np
@@ -134,8 +151,9 @@ class Tuning:
         problem = {"num_vars": len(self.ranges), "names": [r.key for r in self.ranges], "bounds": [[0.0, 1.0]] * len(self.ranges)}
         if float(y.max() - y.min()) == 0.0:
             return {r.key: 0.0 for r in self.ranges}
-        found = delta.analyze(problem, x, y, num_resamples=20, seed=1)
-        return {r.key: float(d) for r, d in zip(self.ranges, found["delta"], strict=True)}
+        slices = 2 if len(y) < 24 else 4 if len(y) < 60 else 8
+        found = pawn.analyze(problem, x, y, S=slices, seed=1)
+        return {r.key: float(d) for r, d in zip(self.ranges, found["median"], strict=True)}
 
     def explain(self, cliff: float = 0.25) -> str:
         """What the best setting is, by how much, in which direction it is fragile, and how far the nearest cliff is.
@@ -144,7 +162,7 @@ class Tuning:
         condition breaks or the first aim gets worse by more than the share ``cliff``.
         """
         best = self.best
-        lines = ["Best setting: " + ", ".join(f"{r.key} = {r.text(best.values[r.key])}" for r in self.ranges)]
+        lines = ["Best setting: " + ", ".join(f"{r.key} = {r.shown(best.values[r.key])}" for r in self.ranges)]
         for (name, sign), new, old in zip(self.aims, best.aims, self.usual.aims, strict=True):
             both = [a - b for a, b in zip(new.values, old.values, strict=True)]
             mean, ci, _ = _cnsim.interval(both) or (0.0, None, 0.0)
@@ -169,7 +187,7 @@ class Tuning:
                     value = r.at(here + way * step)
                     t = self._ask({**best.values, r.key: value})
                     worse = sign * (t.aims[0].mean - best.aims[0].mean) / max(abs(best.aims[0].mean), 1e-300)
-                    said = f"{r.key} {word}, at {r.text(value)}"
+                    said = f"{r.key} {word}, at {r.shown(value)}"
                     if n == 0 and (worst is None or worse > worst[0]):
                         worst = (worse, said)
                     if not t.feasible or worse > cliff:
@@ -234,7 +252,7 @@ def _range(key: str, given: Any) -> Range:
     log = len(given) == 3 and given[2] == "log"
     if not low < high or (log and low <= 0):
         raise wrong
-    return Range(key, low, high, unit, log)
+    return Range(key, low, high, unit, log, all(isinstance(v, int) for v in given[:2]))
 
 
 def _condition(text: str | None) -> Callable[[Mapping[str, float]], bool]:
@@ -320,14 +338,20 @@ def tune(
     import warnings
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        sampler = optuna.samplers.TPESampler(seed=seed, constraints_func=lambda t: t.user_attrs["broken"], n_startup_trials=max(8, trials // 5))
+        warnings.simplefilter("ignore")
+        later = hasattr(optuna.trial.Trial, "set_constraint")
+        old: dict[str, Any] = {} if later else {"constraints_func": lambda t: t.user_attrs["broken"]}
+        sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=max(8, trials // 5), **old)
         study = optuna.create_study(directions=["minimize"] * len(aims), sampler=sampler)
         for _ in range(trials):
             t = study.ask()
             values = {r.key: t.suggest_float(r.key, r.low, r.high, log=r.log) for r in ranges}
             trial = ask(values)
-            t.set_user_attr("broken", [0.0 if trial.feasible else 1.0])
+            broken = 0.0 if trial.feasible else 1.0
+            if later:
+                t.set_constraint("subject_to", broken)
+            else:
+                t.set_user_attr("broken", [broken])
             study.tell(t, [s * e.mean for e, (_, s) in zip(trial.aims, aims, strict=True)])
             done.append(trial)
     return Tuning(base, ranges, aims, subject_to or "", done, ask)
@@ -350,6 +374,6 @@ def _usual(base: Scenario, ranges: Sequence[Range]) -> dict[str, float]:
         at = _cnsim.numbers([r.text(r.low), text])
         if at is None:
             raise ScenarioError(f"`{r.key}` is `{text}`, which is no number of the range's kind", "give the range in its unit", key=r.key)
-        base_low = r.low or 1.0
-        found[r.key] = at[0][1] * (base_low / at[0][0] if r.low and at[0][0] else 1.0)
+        # Both in the unit that they share, then back into the range's.
+        found[r.key] = at[0][1] * r.low / at[0][0] if r.low else at[0][1]
     return found

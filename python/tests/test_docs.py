@@ -45,7 +45,7 @@ def test_the_session_and_the_scheme_are_as_long_as_promised() -> None:
     assert len(session) <= 20 and len(scheme) <= 38
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("tune-*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("*.py")), ids=lambda p: p.stem)
 def test_notebooks(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Notebooks are scripts: a shortened run of each."""
     matplotlib = pytest.importorskip("matplotlib")
@@ -59,12 +59,10 @@ def test_notebooks(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_doc_tests_of_the_package() -> None:
     import doctest
+    import sys
 
-    import cnsim.scenario
-    import cnsim.schemes
-
-    for module in (cn, cnsim.schemes, cnsim.scenario):
-        found = doctest.testmod(module)
+    for name in ("cnsim", "cnsim.schemes", "cnsim.scenario"):
+        found = doctest.testmod(sys.modules[name])
         assert found.attempted > 0 and found.failed == 0
 
 

@@ -1,8 +1,8 @@
 //! `cnsim bench`: packet-hops per CPU-second of a standard set, a child process per row for its own peak memory.
 
 use crate::{Common, Done, Failure, look, progress};
-use cnsim_fabric::{Arrivals, LinkSpec, Routing, RunSpec};
-use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry};
+use cnsim_fabric::{Arrivals, LinkSpec, Routing, RunSpec, Transfer};
+use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Registry, Stream, Time};
 use cnsim_studies::scenario::Scenario;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +14,9 @@ enum Shape {
     AsWritten,
     /// A fat tree of 2-level pods (k = 16: 1024 hosts, 320 switches of 16 ports); the scenario has its 1024 hosts.
     FatTree,
+    /// A fat tree of `k` ports a switch in which every host sends 2 MB to another one, drawn as a permutation; paths by a hash of
+    /// the flow. With PAUSE or without.
+    Permutation { k: usize, pause: bool },
     /// Access links of 10 to 400 Gb/s, frames of 300 to 9000 bytes, trunks of 400 Gb/s.
     Mixed,
 }
@@ -30,11 +33,16 @@ const FIFO: (&str, &str) = ("host.fifo", "500");
 
 const W1: &[(&str, &str)] = &[QUIET, ("run.duration", "2 s")];
 const W2: &[(&str, &str)] = &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO];
+/// `w2` where windows hold few frames.
+const W2_10: &[(&str, &str)] =
+    &[QUIET, ("run.duration", "400 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "10 %")];
 /// `w2` without congestion: what schemes cost when they have nothing to do.
 const W2_60: &[(&str, &str)] =
     &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "60 %")];
 const B07_FAT: &[(&str, &str)] =
     &[QUIET, ("run.duration", "100 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
+const PERM_128: &[(&str, &str)] = &[QUIET, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "128")];
+const PERM_1024: &[(&str, &str)] = &[QUIET, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")];
 const HOTSPOT: &[(&str, &str)] = &[("run.duration", "1 s")];
 
 const ROWS: &[Row] = &[
@@ -48,6 +56,7 @@ const ROWS: &[Row] = &[
         &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
         Shape::AsWritten,
     ),
+    Row("w2-10", "none", W2_10, Shape::AsWritten),
     Row("w2-60", "none", W2_60, Shape::AsWritten),
     Row("w1-60", "none", &[QUIET, ("run.duration", "500 ms"), ("workload.load", "60 %")], Shape::AsWritten),
     Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
@@ -77,6 +86,11 @@ const ROWS: &[Row] = &[
         &[QUIET, ("run.duration", "4 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
         Shape::AsWritten,
     ),
+    Row("perm128", "none", PERM_128, Shape::Permutation { k: 8, pause: true }),
+    Row("perm128", "dcqcn", PERM_128, Shape::Permutation { k: 8, pause: true }),
+    Row("perm128-no-pause", "none", PERM_128, Shape::Permutation { k: 8, pause: false }),
+    Row("perm1024", "none", PERM_1024, Shape::Permutation { k: 16, pause: true }),
+    Row("perm1024", "dcqcn", PERM_1024, Shape::Permutation { k: 16, pause: true }),
     Row("mixed", "none", &[QUIET, ("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
     Row("small", "none", &[QUIET, ("run.duration", "80 ms"), ("workload.frame", "64 B")], Shape::AsWritten),
     Row("sparse", "none", &[QUIET, ("run.duration", "20 s"), ("workload.load", "5 %")], Shape::AsWritten),
@@ -242,7 +256,7 @@ fn peak_memory() -> u64 {
     peak.unwrap_or(0) * 1024
 }
 
-/// The network of a row, with these settings over the row's own.
+/// The network of a row, with these settings over the row's own. It records what `cnsim run` records unless told otherwise.
 pub(crate) fn spec(
     registry: &Registry,
     name: &str,
@@ -278,11 +292,10 @@ pub(crate) fn spec(
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
-    // What is measured is the simulation; recording is not part of it.
-    spec.record = cnsim_fabric::Record::default();
     match shape {
         Shape::AsWritten => {}
         Shape::FatTree => fat_tree(&mut spec, 16),
+        Shape::Permutation { k, pause } => permutation(&mut spec, *k, *pause),
         Shape::Mixed => mixed(&mut spec),
     }
     Ok(spec)
@@ -340,6 +353,27 @@ fn fat_tree(spec: &mut RunSpec, k: usize) {
     spec.switches = vec![switch; 2 * k * half + half * half];
     spec.links = links;
     spec.routing = Routing::FrameHash;
+}
+
+/// Every host sends 2 MB to another one, and receives as much: a permutation of one cycle, the same in every run.
+fn permutation(spec: &mut RunSpec, k: usize, pause: bool) {
+    fat_tree(spec, k);
+    spec.routing = Routing::FlowHash;
+    let mut to: Vec<u32> = (0..spec.hosts.len() as u32).collect();
+    let mut stream = Stream::new(1, 0, Purpose::Test);
+    for i in (1..to.len()).rev() {
+        to.swap(i, stream.below(i as u64) as usize);
+    }
+    for (h, &dst) in spec.hosts.iter_mut().zip(&to) {
+        for s in &mut h.sources {
+            s.arrivals = Arrivals::Transfers;
+            s.transfers =
+                vec![Transfer { start: Time::ZERO, dst: NodeId(dst), bytes: Bytes::new(2_000_000) }];
+        }
+    }
+    for s in spec.switches.iter_mut().filter(|_| !pause) {
+        s.buffer.pause = None;
+    }
 }
 
 /// Unequal links and frames: every host its own speed and size.

@@ -97,15 +97,6 @@ pub fn figures(
     look_report::figures_of(scenario, records)
 }
 
-/// The network of a row of `cnsim bench`, with these settings over the row's own: for `benches/lazy.rs`.
-///
-/// # Errors
-/// No such row, or settings that a scenario refuses.
-#[doc(hidden)]
-pub fn bench_row(name: &str, more: &[(&str, &str)]) -> Result<cnsim_fabric::RunSpec, String> {
-    bench::spec(&cnsim_schemes::registry(), name, "none", more).map_err(|e| format!("{e:?}"))
-}
-
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run or a law failed; 2 bad input or usage; 3 verification differs, or a \
 published cell with --fail-on-miss; 4 a network froze: its results are written; 130 interrupted. Where a scenario's file is asked for, - reads standard input. \
 `cnsim completions SHELL` and `cnsim man` write what shells and man read.";

@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::flows::flow_of;
 use crate::mix::mix;
-use crate::spec::{Arrivals, Routing, RunSpec};
+use crate::spec::{Arrivals, HostSpec, Routing, RunSpec};
 
 /// What every switch adds to a flow where hashes are polarised.
 const POLAR: u64 = 0x5DEE_CE66;
@@ -26,7 +26,7 @@ impl Salts {
                 |s: u64| if spec.routing == Routing::PolarisedHash { POLAR } else { salt(spec.seed, s) };
             return Ok(Self { switches: (0..n).map(own).collect(), addresses: Vec::new() });
         }
-        let endless = |h: &crate::HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
+        let endless = |h: &HostSpec| h.sources.iter().any(|s| s.arrivals != Arrivals::Transfers);
         if let Some(host) = spec.hosts.iter().find(|h| endless(h)) {
             let text = format!("the fork's hash needs finite flows, and host {} has others", host.name);
             return Err(RunError::Spec(text));

@@ -330,12 +330,15 @@ fn scenario(seed: u64) -> RunSpec {
     spec
 }
 
+/// Networks that the engines once disagreed on. 225242058: a limiter of a virtual queue, given back while its last gap ran.
+const FOUND: [u64; 1] = [225_242_058];
+
 /// All that a run says, as text, of 400 networks, or of `CNSIM_NETWORKS` others from seed `CNSIM_SEED` on (`make soak`).
 #[test]
 fn engines_agree_bit_for_bit_on_random_networks() {
     let (first, count) = (common::number("CNSIM_SEED", 0), common::number("CNSIM_NETWORKS", 400));
     let (mut dropped, mut paused, mut told) = (0, 0, 0);
-    for seed in first..first + count {
+    for seed in FOUND.into_iter().chain(first..first + count) {
         let spec = scenario(seed);
         // Many threads on few cores cost time in barriers, so not every network runs in every way.
         let ways: &[(usize, Visits)] = match seed % 4 {

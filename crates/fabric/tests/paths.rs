@@ -148,6 +148,34 @@ fn near_a_threshold_frames_go_back_and_are_taken_in_order() {
     );
 }
 
+/// Finite flows and endless ones, into a port that sends XOFF: slots in vain are passed over, or drawn.
+#[test]
+fn a_greedy_host_goes_slot_by_slot() {
+    for finite in [true, false] {
+        let mut spec = star(0.0, 4);
+        common::hotspot(&mut spec, Rate::from_gbps(0.5));
+        for (h, host) in spec.hosts.iter_mut().enumerate() {
+            let source = &mut host.sources[0];
+            let transfer = |start, dst: usize, kilobytes| Transfer {
+                start: Time::from_us(start),
+                dst: NodeId(dst as u32),
+                bytes: Bytes::from_kb(kilobytes),
+            };
+            if finite {
+                source.arrivals = Arrivals::Transfers;
+                // The hotspot is at host 0; the second begins while the first waits.
+                let (first, second) = (if h == 0 { 1 } else { 0 }, (h + 3) % 10);
+                source.transfers = vec![transfer(0, first, 400), transfer(300, second, 200)];
+            } else {
+                source.arrivals = Arrivals::Greedy;
+                source.destinations = Destinations::Uniform;
+            }
+        }
+        takes(&spec, 1, Visits::All, &[Mark::HostGreedy, Mark::InStep]);
+        takes(&spec, 1, Visits::Turns, &[Mark::HostGreedy]);
+    }
+}
+
 #[test]
 fn frames_that_take_turns_are_ranked_and_queues_let_go() {
     let mut spec = tree(0.8, Time::from_ns(1500), Time::from_ms(1));

@@ -223,6 +223,9 @@ impl Point {
 
 impl api::CongestionPoint for Point {
     fn start(&mut self, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
+        if self.on_probe.is_some() {
+            ctl.wake_at_probes();
+        }
         let Some(method) = &self.start else { return };
         Python::attach(|py| {
             self.queue.bind(py).borrow_mut().view = *queue;
@@ -240,9 +243,6 @@ impl api::CongestionPoint for Point {
                 Ok::<(), String>(())
             });
         });
-    }
-    fn reads_probes(&self) -> bool {
-        self.on_probe.is_some()
     }
     fn on_probe(
         &mut self,

@@ -21,6 +21,27 @@ fn slot(py: Python<'_>, number: u8) -> PyResult<Slot> {
     Err(raise(py, "SchemeError", &why, &format!("use 0 to {}", SLOTS - 1), ""))
 }
 
+/// Which received frames wake a reflector, from its word.
+pub(crate) fn gate(py: Python<'_>, frames: &str, p: f64) -> PyResult<api::ReflectGate> {
+    Ok(match frames {
+        "never" => api::ReflectGate::Never,
+        "marked" => api::ReflectGate::Marked,
+        "unmarked" => api::ReflectGate::Unmarked(probability(py, "unmarked", p)?),
+        "tagged" => api::ReflectGate::Tagged,
+        "always" => api::ReflectGate::Always,
+        other => {
+            let remedy = "write never, marked, unmarked, tagged or always";
+            return Err(raise(
+                py,
+                "SchemeError",
+                &format!("a reflector cannot hear `{other}`"),
+                remedy,
+                "reflect",
+            ));
+        }
+    })
+}
+
 /// The error of a handle that is used after its call.
 fn stale(py: Python<'_>, what: &str) -> PyErr {
     let remedy = "use it only in the method that it is handed to, or keep the numbers that it gave";
@@ -364,7 +385,7 @@ handle!(Sink, "sink", ReflectorControl, api::ReflectorState, api::ReflectorActio
 impl Sink {
     /// One that has nothing yet.
     pub(crate) fn new() -> Self {
-        let (state, actions) = (api::ReflectorState::new(nobody(), false), Vec::new());
+        let (state, actions) = (api::ReflectorState::new(nobody(), &api::Plan::default()), Vec::new());
         Self { now: Time::ZERO, live: false, state, actions }
     }
 }
@@ -397,9 +418,12 @@ impl Sink {
         self.seam(py)?.ignore_for(seconds);
         Ok(())
     }
-    /// From now on all data frames wake it, or those that the plan selects.
-    fn hear_all(&mut self, py: Python<'_>, on: bool) -> PyResult<()> {
-        self.seam(py)?.hear_all(on);
+    /// From the next data frame on, these wake it: `marked`, `unmarked` (each with probability `p`), `tagged`, `always` or
+    /// `never`. The plan must let some frames wake it.
+    #[pyo3(signature = (frames, p=1.0))]
+    fn hear(&mut self, py: Python<'_>, frames: &str, p: f64) -> PyResult<()> {
+        let gate = gate(py, frames, p)?;
+        self.seam(py)?.hear(gate);
         Ok(())
     }
     /// Add one to a counter that the scheme declares.

@@ -2,10 +2,11 @@
 
 use crate::bridge::{Bridged, Trouble};
 use crate::errors::{raise, refused};
+use crate::handles::gate;
 use crate::params::{Declared, Number, Value};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Built, Bytes, Configured, Counter, ParamError, Plan, Rate, ReflectGate, Registration, Scope, Time,
+    Built, Bytes, Configured, Counter, ParamError, Plan, Rate, Registration, Scope, Time,
 };
 use cnsim_studies::text::nearest;
 use pyo3::prelude::*;
@@ -55,18 +56,7 @@ fn scope(per_host: bool) -> Scope {
 
 impl Planned {
     fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
-        let reflect = match self.reflect.as_str() {
-            "never" => ReflectGate::Never,
-            "marked" => ReflectGate::Marked,
-            "unmarked" => ReflectGate::Unmarked(self.reflect_probability),
-            "tagged" => ReflectGate::Tagged,
-            "always" => ReflectGate::Always,
-            other => {
-                let remedy = "write never, marked, unmarked, tagged or always";
-                let why = format!("a plan cannot reflect `{other}`");
-                return Err(raise(py, "SchemeError", &why, remedy, "reflect"));
-            }
-        };
+        let reflect = gate(py, &self.reflect, self.reflect_probability)?;
         Ok(Plan {
             limiter_scope: scope(self.per_host),
             built: if self.first_frame { Built::FirstFrame } else { Built::OnFeedback },

@@ -341,7 +341,7 @@ pub const KEYS: &[Key] = &[
         "host.clock",
         Kind::Or("exact", &Kind::Integer(1, 10_000)),
         "exact",
-        "how far a host's clock may be off, parts per million: each host draws from both sides, so that transmitters drift apart",
+        "how far a host's clock is off at most, parts per million: each host draws from half of it to all of it, on either side, so that transmitters drift apart",
     ),
     key("host.fifo", FRAMES, "10100", "frames that wait at a host: application queue and NIC"),
     key("host.limiter_queue", FRAMES, "100", "frames that a rate limiter's queue holds"),

@@ -413,6 +413,16 @@ fn transfers(out: &Outcome, flows: &Flows, all: &mut Measured) {
             all.push((id, at(q)));
         }
     }
+    let mut small: Vec<f64> = flows
+        .finished
+        .iter()
+        .filter(|f| f.bytes.get() < SMALL_FLOW)
+        .map(|f| f.time.as_secs_f64() * 1e6)
+        .collect();
+    small.sort_by(f64::total_cmp);
+    for (id, share) in [("small_completion_p50", 0.5), ("small_completion_p90", 0.9)] {
+        all.extend(fct::percentile(&small, share).map(|t| (id, t)));
+    }
     if let Some(group) = fct::group(&flows.finished) {
         all.push(("slowdown", group.mean));
         let ids = ["slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p999"];
@@ -420,6 +430,9 @@ fn transfers(out: &Outcome, flows: &Flows, all: &mut Measured) {
         all.push(("flows_below_ideal", fct::beat_ideal(&flows.finished) as f64));
     }
 }
+
+/// Flows below so many bytes are small, as studies of completion times have it.
+const SMALL_FLOW: u64 = 100_000;
 
 /// A share in per cent. More than all is what was in flight, or waited, as the measurement began: utilisations end at 100.
 fn share(of: f64) -> f64 {

@@ -466,6 +466,20 @@ pub const METRICS: &[Metric] = &[
         "longest of the same",
     ),
     metric(
+        "small_completion_p50",
+        "median, small flows",
+        "us",
+        Tolerance::Relative(0.05),
+        "median completion time of the finite flows below 100 KB",
+    ),
+    metric(
+        "small_completion_p90",
+        "90 %, small flows",
+        "us",
+        Tolerance::Relative(0.05),
+        "90th percentile of the same",
+    ),
+    metric(
         "slowdown",
         "slowdown",
         "",

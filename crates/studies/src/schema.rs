@@ -2,7 +2,7 @@
 
 use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find};
 use crate::kinds::Kind;
-use cnsim_scheme_api::Registry;
+use cnsim_scheme_api::{ParamInfo, Registry};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -123,6 +123,22 @@ fn one_or_more(one: Value) -> Value {
     json!({"anyOf": [one, {"type": "array", "minItems": 1, "items": one}]})
 }
 
+/// Bounds of a parameter as a validator knows them: of numbers, and the words of a choice. Those of quantities with a unit are
+/// `x-minimum` and `x-maximum`.
+fn bounds(entry: &mut Map<String, Value>, info: &ParamInfo) {
+    let number = |text: &Option<String>| text.as_ref().and_then(|t| t.parse::<f64>().ok());
+    if matches!(info.kind.as_str(), "number" | "integer") {
+        number(&info.range.low).iter().for_each(|low| drop(entry.insert("minimum".into(), json!(low))));
+        number(&info.range.high).iter().for_each(|high| drop(entry.insert("maximum".into(), json!(high))));
+    }
+    if info.kind == "choice" {
+        // A word that is a number may stand without quotes.
+        let bare = info.range.choices.iter().filter_map(|w| w.parse::<u64>().ok()).map(|n| json!(n));
+        let words: Vec<Value> = info.range.choices.iter().map(|w| json!(w)).chain(bare).collect();
+        entry.insert("enum".into(), json!(words));
+    }
+}
+
 /// `[scheme.params]`, and `[scheme.NAME]` of each scheme.
 fn schemes(registry: &Registry) -> Value {
     let mut tables = Map::new();
@@ -136,6 +152,7 @@ fn schemes(registry: &Registry) -> Value {
                 o.insert("type".into(), json!(["string", "number", "boolean"]));
                 info.range.low.iter().for_each(|low| drop(o.insert("x-minimum".into(), json!(low))));
                 info.range.high.iter().for_each(|high| drop(o.insert("x-maximum".into(), json!(high))));
+                bounds(o, info);
             }
             // Of all schemes: what one reads as a factor another reads as a rate.
             shared.entry(info.key.clone()).or_insert_with(|| json!({"description": info.doc}));
@@ -183,5 +200,33 @@ mod tests {
             };
             assert!(bounds.iter().all(|b| text.contains(b.as_str())), "{}: {text}", k.path);
         }
+    }
+
+    /// So has every parameter of every scheme.
+    #[test]
+    fn the_schema_has_every_bound_of_a_scheme() {
+        let registry = cnsim_schemes::registry();
+        let schema = schema(&registry);
+        let (mut numbers, mut choices) = (0, 0);
+        for scheme in registry.iter() {
+            for info in &scheme.params {
+                let entry =
+                    &schema["properties"]["scheme"]["properties"][&scheme.name]["properties"][&info.key];
+                let bound = |key: &str| entry[key].as_str().map(str::to_string);
+                assert_eq!(
+                    (bound("x-minimum"), bound("x-maximum")),
+                    (info.range.low.clone(), info.range.high.clone())
+                );
+                if matches!(info.kind.as_str(), "number" | "integer") && info.range.low.is_some() {
+                    assert!(entry["minimum"].is_number() && entry["maximum"].is_number(), "{entry}");
+                    numbers += 1;
+                }
+                for word in &info.range.choices {
+                    assert!(entry["enum"].as_array().is_some_and(|e| e.contains(&json!(word))), "{entry}");
+                    choices += 1;
+                }
+            }
+        }
+        assert!(numbers > 50 && choices > 50, "{numbers} {choices}");
     }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Who may use whom. `cli` and `xtask` stand above all others and may use any.
+/// Who may use whom. `cli`, `python` and `xtask` stand above all others and may use any.
 ///
 /// `schemes` and `fabric` never see each other, in tests neither: a scheme that needs the network to be
 /// tested leans on more than the contract.
@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &["units", "studies"]),
     ("playground", &["schemes", "studies"]),
 ];
-const ABOVE_ALL: &[&str] = &["cli", "xtask"];
+const ABOVE_ALL: &[&str] = &["cli", "python", "xtask"];
 
 /// Longest source file that needs no reason, in lines.
 const LONGEST: usize = 600;

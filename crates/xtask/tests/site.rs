@@ -97,7 +97,7 @@ fn the_playground_gives_the_same_bits_in_a_browser() {
         return skip(name, TARGET);
     }
     for (link, words) in [
-        ("", vec![]),
+        ("", vec!["q_eq=26 KB"]),
         (
             "#w=8&gd=0.00390625&q_eq=52&flows=12&loop_delay=160",
             vec!["w=8", "gd=0.00390625", "q_eq=52 KB", "flows=12", "loop_delay=160 us"],

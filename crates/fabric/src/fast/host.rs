@@ -4,6 +4,7 @@
 //!
 //! State and order of events are here; the two sides are in `sending` and `receiving`, the fast engine's way in `window`.
 
+mod greedy;
 mod paced;
 mod receiving;
 mod sending;
@@ -20,6 +21,7 @@ use crate::fast::timers::Timers;
 use crate::fast::voq::Voqs;
 use crate::fast::wires::Wires;
 use crate::flows::Arrived;
+use crate::model::Offer;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
@@ -187,12 +189,8 @@ impl Host {
                 .collect()
         };
         let rates: Vec<_> = mine(&net.record.rates, false).into_iter().map(|d| (d, Vec::new())).collect();
-        let sources: Vec<Source> = spec
-            .sources
-            .iter()
-            .enumerate()
-            .map(|(i, s)| Source::new(s, id, i, &net.flows, net.hosts, link.tx, net.seed, net.duration))
-            .collect();
+        let sources: Vec<Source> =
+            spec.sources.iter().enumerate().map(|(i, s)| Source::new(s, (id, i), link.tx, net)).collect();
         let records = Records {
             arrived: net.flows.to(id),
             matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
@@ -310,20 +308,25 @@ impl Host {
         best
     }
 
+    /// The slot of a source: its frame, if it has one, is the host's unless there is no room. False where there is none.
+    fn offer(&mut self, index: usize, net: &Net) -> bool {
+        let source = &mut self.sources[index];
+        let (offer, greedy) = (source.slot(), source.greedy);
+        let Some(Offer { dst, len, flow, .. }) = offer else { return true };
+        let taken = self.generate(dst, len, flow, greedy, net);
+        if taken {
+            self.sources[index].taken(len);
+        }
+        taken
+    }
+
     pub(crate) fn execute(&mut self, (time, kind, index): Key, net: &Net, wires: &mut Wires) {
         self.now = time;
         match kind {
             order::END => self.end(wires),
             order::TIMER => self.timer(net),
             order::SLOT => {
-                if let Some(dst) = self.sources[index as usize].slot() {
-                    let (len, greedy) =
-                        (self.sources[index as usize].len, self.sources[index as usize].greedy);
-                    let flow = self.sources[index as usize].flow();
-                    if self.generate(dst, len, flow, greedy, net) {
-                        self.sources[index as usize].taken();
-                    }
-                }
+                self.offer(index as usize, net);
             }
             order::CONTROL if index == DEFERRED => {
                 if let Some((_, from, flow, feedback)) = self.deferred.pop_front() {

@@ -2,6 +2,7 @@
 
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::paged::Paged;
+use crate::model::holds_back;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::{LimiterState, ReactionPoint, Time};
 use prefetch_index::prefetch_index;
@@ -58,7 +59,7 @@ impl LimiterSlot {
 
     /// Must a new frame be queued here?
     pub(crate) fn holds(&self) -> bool {
-        self.state.engaged && (self.state.rate < self.state.line_rate || self.waits)
+        holds_back(&self.state, self.waits)
     }
 
     /// Does a frame wait here?

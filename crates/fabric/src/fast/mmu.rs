@@ -48,6 +48,8 @@ pub(crate) struct Mmu {
     pub(crate) off: Vec<bool>,
     /// Number of domains in XOFF.
     off_count: u32,
+    /// Of each output with cells of its own: those above the low watermark whose domain is in XOFF.
+    holding: Vec<u32>,
     /// Each cell is emptied by one output port only.
     private: bool,
     inputs: usize,
@@ -115,6 +117,7 @@ impl Mmu {
             above_low: vec![0; domains],
             off: vec![false; domains],
             off_count: 0,
+            holding: vec![0; if private { ports } else { 0 }],
         }
     }
 
@@ -225,13 +228,13 @@ impl Mmu {
         self.occupied[cell] = now;
         self.pool += u64::from(len);
         if now > self.watch {
-            return self.rise(input, before, now);
+            return self.rise(output, input, before, now);
         }
         Signal::None
     }
 
     #[cold]
-    fn rise(&mut self, input: usize, before: u32, now: u32) -> Signal {
+    fn rise(&mut self, output: usize, input: usize, before: u32, now: u32) -> Signal {
         let d = self.domain(input);
         if before <= self.guard && now > self.guard {
             self.guarded += 1;
@@ -239,15 +242,37 @@ impl Mmu {
         if before <= self.low && now > self.low {
             self.above_low[d] += 1;
             if self.off[d] {
+                self.holds(output, 1);
                 return Signal::Watch;
             }
         }
         if now > self.high && !self.off[d] {
             self.off[d] = true;
             self.off_count += 1;
+            self.hold(d);
             return Signal::Change(d);
         }
         Signal::None
+    }
+
+    /// Notes that an output has so many more cells that keep a domain in XOFF.
+    fn holds(&mut self, output: usize, more: i32) {
+        if let Some(holding) = self.holding.get_mut(output) {
+            *holding = holding.wrapping_add_signed(more);
+        }
+    }
+
+    /// Counts, of each output, the cells that keep a domain in XOFF which has just gone there.
+    fn hold(&mut self, domain: usize) {
+        // Cells of one output and all inputs come once.
+        let all = if self.si == 0 { 0..1 } else { 0..self.inputs };
+        let inputs = if self.global { all } else { domain..domain + 1 };
+        for output in 0..self.holding.len() {
+            for input in inputs.clone() {
+                let above = self.occupied.get(self.cell(output, input)).is_some_and(|&now| now > self.low);
+                self.holds(output, i32::from(above));
+            }
+        }
     }
 
     /// Frees a frame's memory.
@@ -259,19 +284,22 @@ impl Mmu {
         self.occupied[cell] = now;
         self.pool -= u64::from(len);
         if before > self.watch {
-            return self.fall(input, before, now);
+            return self.fall(output, input, before, now);
         }
         Signal::None
     }
 
     #[cold]
-    fn fall(&mut self, input: usize, before: u32, now: u32) -> Signal {
+    fn fall(&mut self, output: usize, input: usize, before: u32, now: u32) -> Signal {
         if before > self.guard && now <= self.guard {
             self.guarded -= 1;
         }
         if before > self.low && now <= self.low {
             let d = self.domain(input);
             self.above_low[d] -= 1;
+            if self.off[d] {
+                self.holds(output, -1);
+            }
             if self.above_low[d] == 0 && self.off[d] {
                 self.off[d] = false;
                 self.off_count -= 1;
@@ -302,6 +330,12 @@ impl Mmu {
         if self.cramped || !self.private || self.pool > self.pool_guard {
             return true;
         }
-        (0..self.inputs).any(|i| self.occupied[self.cell(output, i)] > self.low && self.off[self.domain(i)])
+        let holds = self.holding.get(output).is_some_and(|&cells| cells > 0);
+        debug_assert_eq!(
+            holds,
+            (0..self.inputs)
+                .any(|i| { self.occupied[self.cell(output, i)] > self.low && self.off[self.domain(i)] })
+        );
+        holds
     }
 }

@@ -12,6 +12,7 @@ mod mmu;
 mod paged;
 #[cfg(test)]
 mod sizes;
+pub(crate) mod soonest;
 mod source;
 pub(crate) mod sweep;
 pub(crate) mod switch;

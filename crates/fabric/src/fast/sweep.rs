@@ -54,7 +54,6 @@ impl Switch {
                 false => self.store_unranked::<false>(base, end, may_be_ahead, net, wires),
             }
         {
-            hit(if self.mixes { Mark::MixedWindow } else { Mark::CalmWindow });
             if n > 0 || !self.idle_until(end) {
                 if self.rare < end || self.is_due() {
                     self.catch_up(base, end, net, wires);
@@ -182,6 +181,7 @@ impl Switch {
             inbox.skip_many(taken);
             stored += taken;
         }
+        hit(if MIXED { Mark::MixedWindow } else { Mark::CalmWindow });
         self.penalty /= 2;
         self.mixes = mixes;
         // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
@@ -247,7 +247,7 @@ impl Switch {
             for &k in keys.get(done..free).unwrap_or_default() {
                 done += 1;
                 let input = (k & mask) as usize;
-                let how = self.take_calmly(input, net, wires);
+                let how = self.take_calmly::<false>(input, net, wires);
                 if how != Stored::Calmly {
                     self.take(how, base + (k >> self.bits) as u64, input, net, wires);
                     if self.rare < end || !self.critical.is_empty() {
@@ -285,19 +285,20 @@ impl Switch {
             if first.0 >= end {
                 break;
             }
-            // Before time zero nothing has ended and nothing has begun.
+            // Before time zero nothing has ended.
             let last = if first.1 < order::END { first.0.checked_sub(1) } else { Some(first.0) };
             if let Some(last) = last
+                && (self.stale & self.in_step != 0 || self.soonest.at() <= last)
                 && !self.critical.is_empty()
             {
-                self.settle(last, first.0, wires);
+                self.settle(last, wires);
             }
             match arrival {
                 Some(k) if first == event => {
                     i += 1;
                     let input = (k & 0xFFFF) as usize;
                     let data = (k >> 16) as u8 & 0xF == order::DATA;
-                    let how = if data { self.take_calmly(input, net, wires) } else { Stored::Not };
+                    let how = if data { self.take_calmly::<true>(input, net, wires) } else { Stored::Not };
                     if how != Stored::Calmly {
                         self.take(how, first.0, input, net, wires);
                     }
@@ -306,13 +307,13 @@ impl Switch {
             }
         }
         if !self.critical.is_empty() {
-            self.settle(end - 1, end, wires);
+            self.settle(end - 1, wires);
         }
     }
 
-    /// Takes a data frame off its wire and stores it where nothing depends on the moment.
+    /// Takes a data frame off its wire and stores it where nothing depends on the moment; `STEP`: ports may be kept in step.
     #[inline(always)]
-    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
+    fn take_calmly<const STEP: bool>(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
         let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return Stored::Not };
         let Some(entry) = inbox.front() else { return Stored::Not };
         let f = &entry.frame;
@@ -320,6 +321,9 @@ impl Switch {
             return Stored::Not;
         }
         let out = usize::from(f.output(net, self.index, &mut self.turn));
+        if STEP {
+            self.outdate(out);
+        }
         let how = self.store_calmly(out, input, entry);
         if how == Stored::Calmly {
             inbox.skip_many(1);
@@ -385,50 +389,55 @@ impl Switch {
     /// Ports whose departures may matter elsewhere.
     pub(crate) fn find_critical(&mut self) {
         self.critical.clear();
-        if !self.mmu.unsettled() {
-            return;
-        }
-        for p in 0..self.linked {
-            if self.mmu.is_critical(p) {
+        self.in_step = 0;
+        if self.mmu.unsettled() {
+            for p in (0..self.linked).filter(|&p| self.mmu.is_critical(p)) {
                 self.critical.push(p as u16);
+                self.in_step |= 1 << (p % 64);
             }
+            self.soonest.clear(self.linked);
+        }
+        self.stale = self.in_step;
+    }
+
+    /// What a port sends next may have changed.
+    #[inline(always)]
+    pub(crate) fn outdate(&mut self, port: usize) {
+        self.stale |= 1 << (port % 64);
+    }
+
+    /// Brings the critical ports up to date together: ends at or before `last`, in order of time. What has started by then and
+    /// has not ended follows from what the ports keep, as at all others.
+    fn settle(&mut self, last: u64, wires: &mut Wires) {
+        hit(Mark::InStep);
+        while self.in_step != 0 {
+            let mut left = std::mem::take(&mut self.stale) & self.in_step;
+            while left != 0 {
+                for p in (left.trailing_zeros() as usize..self.linked).step_by(64) {
+                    self.soonest.set(p, self.next_end(p));
+                }
+                left &= left - 1;
+            }
+            debug_assert!(self.critical.iter().all(|&p| self.soonest.at() <= self.next_end(p.into())));
+            let end = self.soonest.at();
+            if end > last {
+                return;
+            }
+            let p = self.soonest.port();
+            if self.ends[p] == NEVER {
+                self.begin(p, end);
+            }
+            debug_assert_eq!(self.ends[p], end, "what a port sends next has changed unnoticed");
+            self.outdate(p);
+            self.complete(p, wires);
         }
     }
 
-    /// Brings the critical ports up to date together, in order of time: ends at or before `last`, starts before `before`.
-    /// A start comes after all ends of its moment.
-    fn settle(&mut self, last: u64, before: u64, wires: &mut Wires) {
-        hit(Mark::InStep);
-        if let [only] = self.critical[..] {
-            let only = usize::from(only);
-            while self.critical == [only as u16] {
-                if self.ends[only] == NEVER {
-                    self.begin(only, before);
-                }
-                if self.ends[only] > last {
-                    return;
-                }
-                self.complete(only, wires);
-            }
-        }
-        while !self.critical.is_empty() {
-            let (mut end, mut start) = ((NEVER, 0), (NEVER, 0));
-            for i in 0..self.critical.len() {
-                let p = usize::from(self.critical[i]);
-                if self.ends[p] == NEVER {
-                    start = start.min((self.ports[p].start_time().0, p));
-                } else {
-                    end = end.min((self.ends[p], p));
-                }
-            }
-            if start.0 < end.0 && start.0 < before {
-                self.begin(start.1, before);
-            } else if end.0 <= last {
-                self.complete(end.1, wires);
-            } else {
-                return;
-            }
-        }
+    /// When a port ends a transmission next, as things stand.
+    #[inline]
+    fn next_end(&self, p: usize) -> u64 {
+        let end = self.ends[p];
+        if end == NEVER { self.ports[p].next_end() } else { end }
     }
 
     /// Ends the ports' window. Where nothing stops what waits, what has left by `end` is sent on, and a transmission in

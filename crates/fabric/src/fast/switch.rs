@@ -21,6 +21,7 @@ use crate::check::{ControlBooks, Failure, Hash, Ledger};
 use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Refusal, Signal};
+use crate::fast::soonest::Soonest;
 use crate::fast::timers::Timers;
 use crate::fast::wires::Wires;
 use crate::net::Net;
@@ -77,8 +78,12 @@ pub(crate) struct Switch {
     pub(crate) probes_stored: bool,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
     pub(crate) chosen: Option<u16>,
-    /// Ports whose departures may matter elsewhere.
+    /// Ports whose departures may matter elsewhere, and the same modulo 64.
     pub(crate) critical: Vec<u16>,
+    pub(crate) in_step: u64,
+    /// When each of them ends a transmission next; those (modulo 64) for which something has happened since that was noted.
+    pub(crate) soonest: Soonest,
+    pub(crate) stale: u64,
     /// Earliest of changes, own messages, timers, ticks.
     pub(crate) rare: u64,
     /// Its kind and port.
@@ -142,6 +147,9 @@ impl Switch {
             probes_stored: false,
             chosen: None,
             critical: Vec::new(),
+            in_step: 0,
+            soonest: Soonest::default(),
+            stale: 0,
             rare: 0,
             rare_kind: (0, 0),
             own: VecDeque::new(),
@@ -296,6 +304,7 @@ impl Switch {
                     p.service = net.switch_clock.tx(rate);
                     p.service_rate = rate;
                     p.special = true;
+                    self.outdate(usize::from(port));
                 }
                 self.note_rare();
             }
@@ -346,6 +355,7 @@ impl Switch {
     fn pause(&mut self, port: usize, off: bool, wires: &mut Wires) {
         self.touch(port, self.now - 1, wires);
         self.events.add(self.now, 0x1000 | port as u64 | (u64::from(off) << 20));
+        self.outdate(port);
         let p = &mut self.ports[port];
         p.special = true;
         if off {

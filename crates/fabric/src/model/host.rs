@@ -224,9 +224,12 @@ impl Host {
             Place::Voq => self.voqs.iter_mut().for_each(|voqs| voqs.push(dst, frame)),
             Place::Limiter(at) => self.limiters.at_mut(at).into_iter().for_each(|l| l.push(frame)),
         }
-        match (place, limiter) {
-            (Place::Limiter(_) | Place::Voq, Some(at)) => self.let_go(at, turn),
-            _ => self.port.look(turn),
+        if let (Place::Limiter(_) | Place::Voq, Some(at)) = (place, limiter) {
+            self.let_go(at, turn);
+        }
+        // In a virtual queue a limiter that is not engaged holds nothing back, even if its last gap has not ended.
+        if !matches!(place, Place::Limiter(_)) {
+            self.port.look(turn);
         }
         true
     }

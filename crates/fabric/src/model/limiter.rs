@@ -21,6 +21,7 @@ fn end_of_gap(last: u64, len: u16, rate: Rate, clock: Clock) -> u64 {
 }
 
 /// Must a new frame wait at a limiter in this state?
+#[inline]
 pub(crate) fn holds_back(state: &LimiterState, waiting: bool) -> bool {
     state.engaged && (state.rate < state.line_rate || waiting)
 }

@@ -38,6 +38,8 @@ mod voq;
 pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn};
 pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 pub(crate) use host::Host;
+pub(crate) use limiter::holds_back;
+pub(crate) use source::{Offer, Source};
 pub(crate) use switch::Switch;
 
 #[cfg(test)]

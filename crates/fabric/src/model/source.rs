@@ -57,17 +57,17 @@ pub(crate) struct Source {
     /// When the next slot begins, ps.
     pub(crate) next: u64,
     pattern: Pattern,
-    stream: Stream,
-    slot: u64,
+    pub(crate) stream: Stream,
+    pub(crate) slot: u64,
     start: u64,
-    stop: u64,
-    len: u16,
+    pub(crate) stop: u64,
+    pub(crate) len: u16,
     /// Class of its frames.
     class: u8,
     host: u32,
-    /// Destinations; empty: the `others`, which are all hosts but this one.
+    /// Destinations, and how many; of an empty list: all hosts but this one.
     list: Vec<u32>,
-    others: u64,
+    choices: u64,
 }
 
 impl Source {
@@ -95,17 +95,30 @@ impl Source {
             Pattern::Transfers(t) => (t.next_start(), NEVER),
             _ => (spec.start.as_ps(), spec.stop.as_ps()),
         };
-        let others = u64::from(hosts.saturating_sub(1));
-        let silent = (list.is_empty() && others == 0) || !pattern.ever_offers();
+        let choices = if list.is_empty() { u64::from(hosts.saturating_sub(1)) } else { list.len() as u64 };
+        let silent = choices == 0 || !pattern.ever_offers();
         let first = start.saturating_add(phase);
         let next = if silent || first >= stop { NEVER } else { first };
         let stream = Stream::new(seed, site, Purpose::Source);
-        Self { next, pattern, stream, slot, start, stop, len, class: spec.class, host, list, others }
+        Self { next, pattern, stream, slot, start, stop, len, class: spec.class, host, list, choices }
+    }
+
+    /// Of a drawn one: a burst begins when 32 random bits are below the first, and has so many frames.
+    pub(crate) fn drawn(&self) -> Option<(u64, u32)> {
+        match self.pattern {
+            Pattern::Drawn { threshold, burst, .. } => Some((threshold, burst)),
+            Pattern::Greedy { .. } | Pattern::Transfers(_) => None,
+        }
     }
 
     /// Does it offer without end, so that its host takes no more than it has room for?
     pub(crate) fn is_greedy(&self) -> bool {
-        !matches!(self.pattern, Pattern::Drawn { .. })
+        self.drawn().is_none()
+    }
+
+    /// Are its frames those of finite flows? It draws nothing then.
+    pub(crate) fn is_finite(&self) -> bool {
+        matches!(self.pattern, Pattern::Transfers(_))
     }
 
     /// The slot that begins now: what it offers.
@@ -157,9 +170,9 @@ impl Source {
     }
 
     /// Destination by 32 random bits.
-    fn choose(&self, bits: u64) -> u32 {
-        let choices = if self.list.is_empty() { self.others } else { self.list.len() as u64 };
-        let pick = ((bits * choices) >> 32) as u32;
+    #[inline]
+    pub(crate) fn choose(&self, bits: u64) -> u32 {
+        let pick = ((bits * self.choices) >> 32) as u32;
         match self.list.get(pick as usize) {
             Some(&dst) => dst,
             None => pick + u32::from(pick >= self.host),

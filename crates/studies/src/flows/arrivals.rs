@@ -225,6 +225,33 @@ mod tests {
         assert!(worst < 1.95 / (drawn.len() as f64).sqrt(), "{worst}");
     }
 
+    /// Gaps and sizes of the flows of all built-in tables, by Kolmogorov and Smirnov at the 99.9 % point; a drawn size is rounded
+    /// down, and stands for sizes up to a byte more.
+    #[test]
+    #[allow(clippy::disallowed_methods)] // The law against which draws are tested feeds no simulation.
+    fn arrivals_follow_the_law() {
+        let line = Rate::from_gbps(100.0);
+        for (name, _) in super::super::BUILT_IN {
+            let mut p = poisson(name, 0.5, LoadCounts::Payload);
+            let mean = p.mean_gap(line);
+            p.stop = Time::from_ps((mean * 20_000.0 * 1e12) as u64);
+            let flows = p.flows(3, line, &[0, 1, 2], 7, 0);
+            let n = flows.len() as f64;
+            assert!((n - 20_000.0).abs() < 5.0 * 20_000f64.sqrt(), "{name}: {n} flows");
+            let starts: Vec<f64> = flows.iter().map(|f| f.start.as_secs_f64()).collect();
+            let mut gaps: Vec<f64> = starts.windows(2).map(|w| (w[1] - w[0]) / mean).collect();
+            gaps.sort_by(f64::total_cmp);
+            let worst = distance(&gaps, |x| 1.0 - (-x).exp());
+            assert!(worst < 1.95 / n.sqrt(), "{name}: gaps {worst}");
+            let mut sizes: Vec<u64> = flows.iter().map(|f| f.bytes.get()).collect();
+            sizes.sort_unstable();
+            let last = |i: &usize| sizes.get(i + 1) != Some(&sizes[*i]);
+            let off = |i: usize| ((i + 1) as f64 / n - p.sizes.share_up_to(sizes[i] as f64 + 1.0)).abs();
+            let worst = (0..sizes.len()).filter(last).map(off).fold(0.0, f64::max);
+            assert!(worst < 1.95 / n.sqrt(), "{name}: sizes {worst}");
+        }
+    }
+
     #[test]
     fn load_is_what_was_asked_for() {
         let line = Rate::from_gbps(100.0);

@@ -5,6 +5,7 @@ mod b07;
 mod both_ways;
 mod c07;
 mod m08;
+mod modern;
 mod next;
 mod r07;
 #[cfg(test)]
@@ -33,7 +34,7 @@ pub struct Paper {
 
 /// All studies, in the order in which they are listed.
 pub const PAPERS: &[&Paper] =
-    &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER, &next::PAPER];
+    &[&b07::PAPER, &m08::PAPER, &r07::PAPER, &z07::PAPER, &c07::PAPER, &next::PAPER, &modern::PAPER];
 
 /// A study by its id.
 pub fn find(id: &str) -> Option<&'static Paper> {

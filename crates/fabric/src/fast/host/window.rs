@@ -147,6 +147,10 @@ impl Host {
     #[inline(never)]
     fn send_any(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         self.due = 0;
+        if self.is_greedy(limit) {
+            self.calm = Calm::Not;
+            return self.send_greedily(limit, net, wires);
+        }
         let simple = self.sources.len() == 1
             && self.voqs.is_none()
             && !self.sources[0].greedy

@@ -133,8 +133,11 @@ impl Scratch {
     /// Finds what arrives before `end`, in order of (time, kind, port).
     pub(super) fn gather(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) {
         self.keys.clear();
-        for (p, inbox) in wires.inboxes[s.inbox as usize..][..s.linked].iter().enumerate() {
-            for e in inbox.entries().take_while(|e| e.ready < end) {
+        let inboxes = wires.inboxes.get(s.inbox as usize..).unwrap_or_default();
+        for (p, inbox) in inboxes.iter().take(s.linked).enumerate() {
+            let mut n = 0;
+            while let Some(e) = inbox.due(n, end) {
+                n += 1;
                 self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind()), p as u64));
             }
         }

@@ -9,6 +9,7 @@
 use crate::fast::frame::{AFTER, Entry, Kind, NEVER, Ring};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
+use crate::tx_rate::TxRate;
 
 impl Switch {
     /// [`Switch::drain`] of a port where control waits as well, tags are stamped, or a transmission in progress is noted:
@@ -217,13 +218,30 @@ impl Port {
 }
 
 impl Port {
-    /// When the transmission ends that begins next, if only control and data wait; never if none does or in-band control.
-    fn end_time(&self) -> u64 {
-        let (start, kind) = self.start_time();
-        let (tx, head) = match (kind, &self.link) {
-            (Kind::Control, Some(link)) => (link.tx, self.control.front()),
-            _ => (self.service, self.data.front()),
+    /// What is sent next if that is of this kind, and the rate at which.
+    fn head(&self, kind: Kind) -> Option<(TxRate, &Entry)> {
+        let link = self.link.as_ref()?;
+        let (tx, queue) = match kind {
+            Kind::Xoff | Kind::Xon => return Some((link.tx, self.pause_out.front()?)),
+            Kind::Control => (link.tx, &self.control),
+            Kind::Data | Kind::InBand => (self.service, &self.data),
         };
-        head.filter(|e| e.frame.kind() != Kind::InBand).map_or(NEVER, |e| start + tx.time(e.frame.len))
+        Some((tx, queue.front()?))
+    }
+
+    /// When the transmission ends that begins next, as things stand; never if none does.
+    #[inline]
+    pub(super) fn next_end(&self) -> u64 {
+        let (start, kind) = self.start_time();
+        if start == NEVER {
+            return NEVER;
+        }
+        self.head(kind).map_or(NEVER, |(tx, e)| start + tx.time(e.frame.len))
+    }
+
+    /// The same if only control and data wait; never of in-band control.
+    fn end_time(&self) -> u64 {
+        let in_band = self.data.front().is_some_and(|e| e.frame.kind() == Kind::InBand);
+        if in_band && self.start_time().1 == Kind::Data { NEVER } else { self.next_end() }
     }
 }

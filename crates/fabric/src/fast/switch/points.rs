@@ -254,6 +254,7 @@ impl Switch {
             return;
         }
         self.place_control(out, self.now, &frame);
+        self.outdate(out);
     }
 
     /// Puts a control frame into its place in the queue of an output. It takes no memory there, and the transmitter is

@@ -35,6 +35,7 @@ impl Switch {
         }
         port.data.push_back(&Entry { ready: self.now, frame: *frame });
         self.note_calm(out);
+        self.outdate(out);
         self.signal(signal, wires);
     }
 
@@ -139,6 +140,7 @@ impl Switch {
                 PauseTransport::Frame => {
                     self.ports[t].special = true;
                     self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
+                    self.outdate(t);
                 }
             }
         }
