@@ -75,7 +75,8 @@ fn follow(path: &str, folder: &Folder) -> String {
             Step::Save(name, text) => {
                 folder.write(&name, &text);
             }
-            Step::Type(args) => {
+            Step::Type(mut args) => {
+                let into = args.iter().position(|word| word == ">").map(|at| args.split_off(at));
                 let out = Command::new(env!("CARGO_BIN_EXE_cnsim"))
                     .args(&args)
                     .current_dir(&folder.0)
@@ -84,6 +85,9 @@ fn follow(path: &str, folder: &Folder) -> String {
                     .unwrap();
                 let text = common::text(&out);
                 assert!(out.status.success(), "{path}: cnsim {}\n{text}", args.join(" "));
+                if let Some([_, file]) = into.as_deref() {
+                    folder.write(file, &String::from_utf8_lossy(&out.stdout));
+                }
                 said += &text;
             }
         }

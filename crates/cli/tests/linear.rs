@@ -40,7 +40,7 @@ fn counted(args: &[&str]) -> f64 {
 /// A scenario of one case: lines of its tables before `[run]`, its length in us and its scheme.
 fn scenario(tables: &str, us: usize, pause: &str, scheme: &str) -> String {
     format!(
-        "{tables}\n[run]\nduration = \"{us} us\"\nseeds = 1\n[matrix]\npause = [\"{pause}\"]\nschemes = [\"{scheme}\"]\n"
+        "name = \"grows\"\n{tables}\n[run]\nduration = \"{us} us\"\nseeds = 1\n[matrix]\npause = [\"{pause}\"]\nschemes = [\"{scheme}\"]\n"
     )
 }
 
@@ -126,7 +126,8 @@ fn a_long_table_of_published_numbers_is_read_evenly() {
         return skip("a_long_table_of_published_numbers_is_read_evenly");
     }
     let folder = Folder::new("linear-published");
-    let file = folder.write("mine.toml", &format!("study = \"mine\"\nname = \"p\"\n{}", traffic(0)));
+    let file =
+        folder.write("mine.toml", &format!("study = \"mine\"\n{}", traffic(0).replace("\"grows\"", "\"p\"")));
     let out = folder.file("out");
     let head =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../published/published.csv"));
