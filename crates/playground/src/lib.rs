@@ -95,7 +95,7 @@ pub fn answer(words: &[String]) -> Result<Value, String> {
     let scenario =
         Scenario::parse_in(&registry, "bottleneck.toml", SCENARIO, &sets, &[scheme]).map_err(lines)?;
     let cases = scenario.cases();
-    let case = cases.into_iter().next().ok_or("the scenario has no case")?;
+    let case = cases.into_iter().find(|c| c.scheme == scheme).ok_or("the scenario has no such case")?;
     let ready = scenario.ready(&case).map_err(lines)?;
     let job = Job::new(&scenario, case, ready, 1);
     let record = run_job(&job, None, &Watch::default(), 1)?.ok_or("the run was stopped")?;
