@@ -130,11 +130,10 @@
     if (level) out += `<line class="level" x1="${LEFT}" x2="${W - 12}" y1="${y(level)}" y2="${y(level)}"><title>set point</title></line>`;
     return `<svg viewBox="0 0 ${W} ${H}" role="img" aria-label="${title} over ${end} ms, mostly below ${round(most)} ${unit}">${out}</svg>`;
   }
-  const kilobytes = (text) => Number.parseFloat(text) * ({ B: 1e-3, KB: 1, MB: 1e3 }[text.split(" ")[1]] ?? NaN);
 
   function draw(run, took) {
     const end = run.bin * run.queue.length;
-    const level = kilobytes(run.set_point);
+    const level = value(KNOBS.find((k) => k.key === "q_eq"));
     const hues = run.rates.map((_, i) => `hsl(${Math.round((360 * i) / run.rates.length + 220) % 360} 60% 52%)`);
     const rates = run.rates.map((values, i) => ({ kind: "rate", values, colour: hues[i] }));
     const show = (v, digits = 3) => (v === null || v === undefined ? "–" : String(Number(v.toPrecision(digits))));
