@@ -131,9 +131,13 @@ fn bounds(entry: &mut Map<String, Value>, info: &ParamInfo) {
         number(&info.range.low).iter().for_each(|low| drop(entry.insert("minimum".into(), json!(low))));
         number(&info.range.high).iter().for_each(|high| drop(entry.insert("maximum".into(), json!(high))));
     }
-    if info.kind == "choice" {
-        // A word that is a number may stand without quotes.
-        let bare = info.range.choices.iter().filter_map(|w| w.parse::<u64>().ok()).map(|n| json!(n));
+    if !info.range.choices.is_empty() {
+        // A word that is a number may stand without quotes; so may what TOML has for on and off.
+        let bare = info.range.choices.iter().filter_map(|w| match w.as_str() {
+            "on" => Some(json!(true)),
+            "off" => Some(json!(false)),
+            _ => w.parse::<u64>().ok().map(|n| json!(n)),
+        });
         let words: Vec<Value> = info.range.choices.iter().map(|w| json!(w)).chain(bare).collect();
         entry.insert("enum".into(), json!(words));
     }
