@@ -139,7 +139,6 @@ impl Scheme for Bridged {
         Python::attach(|py| {
             let asked = Feedback::of(feedback)
                 .into_pyobject(py)
-                .map_err(Into::into)
                 .and_then(|f| self.object.bind(py).call_method1("engages", (f,))?.is_truthy());
             match asked {
                 Ok(yes) => yes,

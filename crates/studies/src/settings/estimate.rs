@@ -332,6 +332,7 @@ impl Settings {
 
     /// Where flows are spread over equal paths by a hash, some link gets more than its share of them; with PAUSE alone it holds
     /// back nearly everyone. The share that gets through it, of random flows on as many links.
+    #[allow(clippy::disallowed_methods)] // An estimate: no simulation reads it.
     fn least_of_hashed(
         &self,
         demand: &Demand,
