@@ -12,6 +12,7 @@ use std::process::Command;
 const LICENCES: &[&str] = &[
     "MIT",
     "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
     "ISC",
