@@ -94,7 +94,7 @@ fn licences(tree: &str) -> Vec<String> {
 fn allowed(expression: &str) -> bool {
     let plain = expression.replace(['(', ')'], " ").replace('/', " OR ");
     let words: Vec<&str> = plain.split_whitespace().collect();
-    let one = |name: &[&str]| matches!(name, [n] if LICENCES.contains(n));
+    let one = |name: &[&str]| LICENCES.contains(&name.join(" ").as_str());
     let either = |part: &[&str]| part.split(|w| *w == "OR").any(one);
     !words.is_empty() && words.split(|w| *w == "AND").all(either)
 }
