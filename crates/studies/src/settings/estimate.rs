@@ -83,7 +83,12 @@ impl Settings {
     /// What a run with this scheme will cost; `interval`: at which its ports speak by themselves.
     pub fn estimate(&self, scheme: &str, interval: Option<Time>) -> Estimate {
         let demand = self.demand();
-        let excess = match (scheme, self.buffer.pause) {
+        let senders = self.plans.iter().filter(|p| !p.is_empty()).count() as f64;
+        // Where an output may queue less than it takes to fill the memories before it, frames are lost before XOFF goes.
+        let pause = self.buffer.pause.filter(|p| {
+            self.buffer.output_limit.is_none_or(|limit| limit.as_f64() >= senders * p.high.as_f64())
+        });
+        let excess = match (scheme, pause) {
             ("none", None) => Excess::Lost,
             ("none", Some(_)) if self.queues == HostQueues::Fifo => Excess::HeldBySource,
             _ => Excess::HeldByFlow,
