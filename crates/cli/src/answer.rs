@@ -8,6 +8,7 @@ use cnsim_studies::files::read_csv;
 use cnsim_studies::keys;
 use cnsim_studies::metrics;
 use cnsim_studies::papers::{self, PAPERS};
+use cnsim_studies::results::COLUMNS;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_studies::text::Problem;
 use serde_json::{Value, json};
@@ -140,24 +141,6 @@ pub(crate) fn explain(
             None => Err(find::unknown(&common.registry, what)),
         };
     }
-    const COLUMNS: [&str; 16] = [
-        "study",
-        "scenario",
-        "condition",
-        "pause",
-        "scheme",
-        "metric",
-        "unit",
-        "published",
-        "measured",
-        "ci95_low",
-        "ci95_high",
-        "pi95_low",
-        "pi95_high",
-        "seeds",
-        "verdict",
-        "note",
-    ];
     let rows = rows_of(out, &id, condition, pause)?;
     let row = |r: &Vec<String>| {
         let fields = COLUMNS.iter().zip(r).filter(|(_, v)| !v.is_empty());

@@ -231,26 +231,28 @@ pub fn folder(text: &str) -> String {
     if name == text && !text.is_empty() { name } else { format!("{name}-{}", &sha256(text.as_bytes())[..10]) }
 }
 
+/// The columns of numbers.csv.
+pub const COLUMNS: [&str; 16] = [
+    "study",
+    "scenario",
+    "condition",
+    "pause",
+    "scheme",
+    "metric",
+    "unit",
+    "published",
+    "measured",
+    "ci95_low",
+    "ci95_high",
+    "pi95_low",
+    "pi95_high",
+    "seeds",
+    "verdict",
+    "note",
+];
+
 /// numbers.csv; where a command was cut short, every note says so.
 pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
-    let header = [
-        "study",
-        "scenario",
-        "condition",
-        "pause",
-        "scheme",
-        "metric",
-        "unit",
-        "published",
-        "measured",
-        "ci95_low",
-        "ci95_high",
-        "pi95_low",
-        "pi95_high",
-        "seeds",
-        "verdict",
-        "note",
-    ];
     let bound = |i: Option<(f64, f64)>, high: bool| {
         i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }))
     };
@@ -278,7 +280,7 @@ pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
             note.join("; "),
         ]
     };
-    table(&header.map(String::from), &cells.iter().map(row).collect::<Vec<_>>())
+    table(&COLUMNS.map(String::from), &cells.iter().map(row).collect::<Vec<_>>())
 }
 
 /// claims.csv; where a command was cut short, every row says so.

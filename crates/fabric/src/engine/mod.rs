@@ -184,6 +184,8 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
     for part in parts {
         let entries = part.wires.inboxes.iter().flat_map(|i| i.entries());
         entries.filter(|e| e.frame.is_data()).for_each(|e| on_wires.add(&e.frame));
+        // What the links hold is counted: their memory goes before the books take theirs.
+        drop(part.wires);
         hosts.extend(part.hosts.into_iter().map(|h| (h.id, h.close(net))));
         switches.extend(part.switches.into_iter().map(|s| (s.id, s.close(net))));
         for guest in part.guests {

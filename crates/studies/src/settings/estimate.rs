@@ -80,10 +80,15 @@ struct Way {
 }
 
 impl Settings {
+    /// How many hosts send.
+    fn senders(&self) -> f64 {
+        self.plans.iter().filter(|p| !p.is_empty()).count() as f64
+    }
+
     /// What a run with this scheme will cost; `interval`: at which its ports speak by themselves.
     pub fn estimate(&self, scheme: &str, interval: Option<Time>) -> Estimate {
         let demand = self.demand();
-        let senders = self.plans.iter().filter(|p| !p.is_empty()).count() as f64;
+        let senders = self.senders();
         // Where an output may queue less than it takes to fill the memories before it, frames are lost before XOFF goes.
         let pause = self.buffer.pause.filter(|p| {
             self.buffer.output_limit.is_none_or(|limit| limit.as_f64() >= senders * p.high.as_f64())
@@ -329,7 +334,7 @@ impl Settings {
         }
         // Until it is held back, it fills the memories on its way.
         let fill = self.buffer.pause.map_or(self.buffer.share, |p| p.high.min(self.buffer.share));
-        let senders = self.plans.iter().filter(|p| !p.is_empty()).count() as f64;
+        let senders = self.senders();
         let links = hops / demand.bits.max(1.0);
         let filling = senders * fill.as_f64() * 8.0 * links / self.duration.as_secs_f64();
         (held + filling).min(hops.max(held))
