@@ -1,5 +1,6 @@
 //! What `describe`, `explain` and `check` say, as JSON for other programs.
 
+use crate::request::Cost;
 use crate::tell::rows_of;
 use crate::{Common, Done, Failure, find, pairs};
 use cnsim_scheme_api::Registration;
@@ -168,14 +169,9 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let sets = pairs(sets)?;
     let refuse = |p| refused(file, p);
     let scenario = Scenario::load_in(&common.registry, file, &sets, &[]).map_err(refuse)?;
-    let (mut hops, mut runs) = (0.0, 0);
-    let cases = scenario.cases();
-    for case in &cases {
-        let seeds = scenario.seeds_of(case);
-        hops += scenario.ready(case).map_err(refuse)?.estimate().packet_hops * seeds as f64;
-        runs += seeds;
-    }
-    say(
-        &json!({"file": file, "ok": true, "cases": cases.len(), "runs": runs, "packet_hops": hops, "problems": []}),
-    )
+    let cost = Cost::of(&scenario).map_err(refuse)?;
+    say(&json!({
+        "file": file, "ok": true, "cases": cost.cases, "runs": cost.runs, "packet_hops": cost.packet_hops,
+        "cpu_seconds": cost.seconds, "memory_bytes": cost.memory, "warnings": cost.warnings.lines(), "problems": [],
+    }))
 }

@@ -5,9 +5,10 @@ use crate::{Done, Failure};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::keys::MAX_SEEDS;
 use cnsim_studies::metrics::{self, METRICS, Metric};
-use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::scenario::{Case, Ready, Scenario};
 use cnsim_studies::settings::Estimate;
 use cnsim_studies::study::Job;
+use cnsim_studies::text::Problem;
 
 /// Is this meant as a file, not as a name?
 pub(crate) fn is_file(name: &str) -> bool {
@@ -63,6 +64,71 @@ pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
         )));
     }
     Ok(())
+}
+
+/// Most warnings that are told one by one.
+const WARNINGS: usize = 4;
+
+/// Different warnings, each with the first case that has it.
+#[derive(Default)]
+pub(crate) struct Warnings(Vec<(String, String)>);
+
+impl Warnings {
+    pub(crate) fn add(&mut self, case: &Case, ready: &Ready) {
+        for text in ready.warnings() {
+            if !self.0.iter().any(|w| w.1 == text) {
+                self.0.push((format!("{}, PAUSE {}", case.condition, case.pause), text));
+            }
+        }
+    }
+
+    /// A line each of the first ones, and how many there are beside.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let first = self.0.iter().take(WARNINGS).map(|(case, text)| format!("{case}: {text}"));
+        let hidden = self.0.len().saturating_sub(WARNINGS);
+        first.chain((hidden > 0).then(|| format!("and {hidden} more of this kind"))).collect()
+    }
+}
+
+/// Tells what should be known of the results before they are there.
+pub(crate) fn warn(jobs: &[Job]) {
+    let mut warnings = Warnings::default();
+    for (i, job) in jobs.iter().enumerate() {
+        if i == 0 || jobs[i - 1].ready.config != job.ready.config {
+            warnings.add(&job.case, &job.ready);
+        }
+    }
+    warnings.lines().iter().for_each(|w| eprintln!("warning: {w}"));
+}
+
+/// What a whole scenario will cost, with all cases and seeds.
+#[derive(Default)]
+pub(crate) struct Cost {
+    pub(crate) cases: usize,
+    pub(crate) runs: u64,
+    pub(crate) packet_hops: f64,
+    pub(crate) seconds: f64,
+    /// Bytes of the largest run.
+    pub(crate) memory: f64,
+    pub(crate) warnings: Warnings,
+}
+
+impl Cost {
+    /// Of all cases of a scenario.
+    pub(crate) fn of(scenario: &Scenario) -> Result<Self, Vec<Problem>> {
+        let mut cost = Self::default();
+        for case in scenario.cases() {
+            let (ready, seeds) = (scenario.ready(&case)?, scenario.seeds_of(&case));
+            let one = ready.estimate();
+            cost.cases += 1;
+            cost.runs += seeds;
+            cost.packet_hops += one.packet_hops * seeds as f64;
+            cost.seconds += one.seconds * seeds as f64;
+            cost.memory = cost.memory.max(one.memory);
+            cost.warnings.add(&case, &ready);
+        }
+        Ok(cost)
+    }
 }
 
 /// Runs beyond which a request needs --force.

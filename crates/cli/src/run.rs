@@ -3,7 +3,7 @@
 use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{Output, quoted};
 use crate::request::{
-    condition_of, first_case, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
+    condition_of, first_case, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted, warn,
 };
 use crate::{Common, Done, Failure, RunArgs, frozen, pairs};
 use cnsim_studies::files::digits;
@@ -53,6 +53,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let job = |seed| Job { all_series, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
     let jobs: Vec<Job> = (0..args.seeds).map(|i| job(args.seed.saturating_add(i))).collect();
     refuse_many(&jobs, args.force)?;
+    warn(&jobs);
     if common.verbose {
         eprintln!("effective configuration: {:#}", ready.config);
     }
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         [one] => Ok(vec![run_job(one, None, &watch, args.threads.min(64))?]),
         many => run_jobs(many, None, threads(args.threads), &watch),
     });
-    let records: Option<Vec<RunRecord>> = records.map_err(Failure::Run)?.into_iter().collect();
+    let records: Option<Vec<RunRecord>> = records?.into_iter().collect();
     let Some(records) = records else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
     };

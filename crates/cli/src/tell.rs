@@ -1,6 +1,7 @@
 //! Verbs that tell: list, explain, check, new, schema, headroom, doctor.
 
 use crate::look::{self, Colour, paint};
+use crate::request::Cost;
 use crate::{Common, Done, Failure, find, pairs};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::assumptions::ASSUMPTIONS;
@@ -218,22 +219,18 @@ fn claim(c: &Claim, out: &Path) -> Done {
 
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
-    let cases = scenario.cases();
-    let (mut hops, mut seconds, mut memory) = (0.0, 0.0, 0.0_f64);
-    for case in &cases {
-        let (one, seeds) = (scenario.ready(case)?.estimate(), scenario.seeds_of(case) as f64);
-        hops += one.packet_hops * seeds;
-        seconds += one.seconds * seeds;
-        memory = memory.max(one.memory);
-    }
+    let cost = Cost::of(&scenario)?;
+    let warnings = cost.warnings.lines();
+    warnings.iter().for_each(|w| eprintln!("{file}: warning: {w}"));
     if !common.quiet {
         println!(
-            "{file}: no problem; {}, {} with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
-            look::count(cases.len() as u64, "case"),
-            look::count(cases.iter().map(|c| scenario.seeds_of(c)).sum(), "run"),
-            hops,
-            seconds,
-            memory / 1e6
+            "{file}: {}; {}, {} with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
+            if warnings.is_empty() { "no problem" } else { "it runs, with a warning" },
+            look::count(cost.cases as u64, "case"),
+            look::count(cost.runs, "run"),
+            cost.packet_hops,
+            cost.seconds,
+            cost.memory / 1e6
         );
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::settings::{Estimate, Settings};
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::{Configured, Registry, Time};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario whose text has been read; its cases are checked one by one.
 #[derive(Clone, Debug)]
@@ -92,6 +92,11 @@ impl Ready {
     /// What a run will cost.
     pub fn estimate(&self) -> Estimate {
         self.settings.estimate(&self.scheme, self.interval())
+    }
+
+    /// What a reader of the results should know before: switches that may lose frames in spite of PAUSE.
+    pub fn warnings(&self) -> Vec<String> {
+        self.settings.shortages(&self.built)
     }
 }
 
@@ -199,11 +204,13 @@ impl Scenario {
             return Err(capped(problems));
         }
         scenario.rows_told_apart(&mut problems);
+        scenario.mode_of_no_case(&mut problems);
         // The values in the file themselves, too: the matrix may hide them.
         let first = scenario.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
         let written = first.map(|(pause, scheme)| {
             scenario.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
         });
+        scenario.other_schemes(&mut problems);
         let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.scheme.as_str());
         for case in written.into_iter().chain(scenario.cases()).filter(runs) {
             if let Err(more) = scenario.ready(&case) {
@@ -218,6 +225,32 @@ impl Scenario {
             }
         }
         if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
+    }
+
+    /// Refuses a `pause.mode` of the file that its matrix never runs: it would be read as something else.
+    fn mode_of_no_case(&self, problems: &mut Vec<Problem>) {
+        let Some(leaf) = self.flat.leaves.get("pause.mode").filter(|l| l.place != Place::Set) else { return };
+        let Some(mode) = leaf.items.first() else { return };
+        if !self.groups.iter().any(|g| g.pauses.contains(mode)) {
+            let reason = format!("has no effect: no case runs `{mode}`, for `pause` of the matrix decides");
+            problems.push(self.flat.at("pause.mode", reason, "remove one of the two"));
+        }
+    }
+
+    /// Reads the tables of schemes that no case runs, for `--scheme` may ask for them: what is wrong in them is told now.
+    fn other_schemes(&self, problems: &mut Vec<Problem>) {
+        let own = |path: &str| Some(path.strip_prefix("scheme.")?.rsplit_once('.')?.0.to_string());
+        let run = self.schemes();
+        let named: BTreeSet<String> = self.flat.leaves.keys().filter_map(|path| own(path)).collect();
+        for entry in self.registry.iter().filter(|e| !run.contains(&e.name)) {
+            if !named.iter().any(|name| entry.is_called(name)) {
+                continue;
+            }
+            let mut found = Vec::new();
+            self.scheme(&self.flat, &entry.name, &mut found);
+            // A parameter of all schemes is the business of those that run.
+            problems.extend(found.into_iter().filter(|p| own(&p.key).is_some_and(|n| entry.is_called(&n))));
+        }
     }
 
     /// Refuses more cases than can be run, before any of them is made, and a group without any.
