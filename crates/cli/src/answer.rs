@@ -12,6 +12,7 @@ use cnsim_studies::results::COLUMNS;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_studies::text::Problem;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn say(value: &Value) -> Done {
@@ -168,14 +169,16 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let sets = pairs(sets)?;
     let refuse = |p| refused(file, p);
     let scenario = Scenario::load_in(&common.registry, file, &sets, &[]).map_err(refuse)?;
-    let (mut hops, mut runs) = (0.0, 0);
+    let (mut hops, mut runs, mut notes) = (0.0, 0, BTreeSet::new());
     let cases = scenario.cases();
     for case in &cases {
         let seeds = scenario.seeds_of(case);
-        hops += scenario.ready(case).map_err(refuse)?.estimate().packet_hops * seeds as f64;
+        let ready = scenario.ready(case).map_err(refuse)?;
+        notes.extend(ready.notes());
+        hops += ready.estimate().packet_hops * seeds as f64;
         runs += seeds;
     }
     say(
-        &json!({"file": file, "ok": true, "cases": cases.len(), "runs": runs, "packet_hops": hops, "problems": []}),
+        &json!({"file": file, "ok": true, "cases": cases.len(), "runs": runs, "packet_hops": hops, "problems": [], "notes": notes}),
     )
 }

@@ -53,6 +53,9 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let job = |seed| Job { all_series, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
     let jobs: Vec<Job> = (0..args.seeds).map(|i| job(args.seed.saturating_add(i))).collect();
     refuse_many(&jobs, args.force)?;
+    if !common.quiet {
+        ready.notes().iter().for_each(|note| eprintln!("note: {note}"));
+    }
     if common.verbose {
         eprintln!("effective configuration: {:#}", ready.config);
     }

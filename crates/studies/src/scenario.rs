@@ -84,6 +84,12 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// What a reader of the results should know of the case beforehand: a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let unmanaged = self.scheme == "none";
+        self.settings.locked().filter(|_| unmanaged).into_iter().collect()
+    }
+
     /// The interval at which a scheme's ports or sinks speak of themselves, where it has one.
     fn interval(&self) -> Option<Time> {
         self.config["scheme"]["params"]["interval"].as_str()?.parse().ok()

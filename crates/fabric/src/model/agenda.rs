@@ -4,7 +4,9 @@
 //! ordered by what they are, never by who planned them first: [`Kind`], then node, then port or object.
 
 use super::frame::Frame;
+use crate::mix::mix;
 use crate::net::{Link, Net};
+use crate::spec::Ties;
 use cnsim_scheme_api::{Feedback, FlowId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +48,19 @@ pub(crate) struct Event {
     /// Port, source or timer.
     pub(crate) index: u64,
 }
+
+/// The place of a port's data frame among those that reach a node at `at`: the port, or a draw that the port decides where two are
+/// alike ([`Ties`]). The port is its lower 16 bits.
+pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16) -> u64 {
+    let drawn = match net.ties {
+        Ties::ByPort => 0,
+        Ties::Drawn => mix(at ^ mix(u64::from(node) << 16 ^ u64::from(port) ^ mix(TIES ^ net.seed))),
+    };
+    drawn & !0xFFFF | u64::from(port)
+}
+
+/// Sets draws between simultaneous frames apart from all others of a seed.
+const TIES: u64 = 0x5349_4D55_4C54;
 
 /// The events to come. An event is planned or not: planning it twice is planning it once.
 #[derive(Debug, Default)]

@@ -35,7 +35,7 @@ mod steering;
 mod switch;
 mod voq;
 
-pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn};
+pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn, place_of_data};
 pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 pub(crate) use host::Host;
 pub(crate) use limiter::holds_back;
