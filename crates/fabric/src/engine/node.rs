@@ -53,7 +53,7 @@ impl Node {
     pub(super) fn await_frame(&mut self, port: usize, at: u64, frame: Frame, net: &Net, agenda: &mut Agenda) {
         debug_assert!(port < self.wires.len(), "node {} has no port {port}", self.id);
         let Some(wire) = self.wires.get_mut(port) else { return };
-        let kind = frame.arrival();
+        let kind = Kind::of_arrival(frame.lane);
         let place = wire.partition_point(|w| (w.0, w.1) <= (at, kind));
         wire.insert(place, (at, kind, frame));
         agenda.plan(arrival(net, self.id, port as u16, at, kind));

@@ -3,7 +3,7 @@
 //! A node plans its own events in the [`Agenda`]; the arrival of a frame is an event of the receiver. Events of one moment are
 //! ordered by what they are, never by who planned them first: [`Kind`], then node, then port or object.
 
-use super::frame::Frame;
+use super::frame::{Frame, Lane};
 use crate::mix::mix;
 use crate::net::{Link, Net};
 use crate::spec::Ties;
@@ -36,6 +36,17 @@ pub(crate) enum Kind {
     Tick,
 }
 
+impl Kind {
+    /// The arrival of a frame of this lane.
+    pub(crate) fn of_arrival(lane: Lane) -> Self {
+        match lane {
+            Lane::Pause => Kind::Pause,
+            Lane::Control => Kind::Control,
+            Lane::Data(_) => Kind::Data,
+        }
+    }
+}
+
 /// Something that happens at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
@@ -45,7 +56,7 @@ pub(crate) struct Event {
     pub(crate) kind: Kind,
     /// Where.
     pub(crate) node: u32,
-    /// Port, source or timer.
+    /// Source or timer. Of an arrival its port ([`place_of_data`]); one beyond the last port is an event of the node's own.
     pub(crate) index: u64,
 }
 
@@ -141,7 +152,7 @@ impl Turn<'_> {
     pub(crate) fn plan(&mut self, time: u64, kind: Kind, index: u64) {
         self.agenda.plan(Event { time, kind, node: self.node, index });
     }
-    /// Puts a frame on a link whose last bit leaves now.
+    /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
         self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at: self.now + link.delay, frame });
     }
