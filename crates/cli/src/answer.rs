@@ -172,6 +172,6 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let cost = Cost::of(&scenario).map_err(refuse)?;
     say(&json!({
         "file": file, "ok": true, "cases": cost.cases, "runs": cost.runs, "packet_hops": cost.packet_hops,
-        "cpu_seconds": cost.seconds, "memory_bytes": cost.memory, "warnings": cost.warnings.lines(), "problems": [],
+        "cpu_seconds": cost.seconds, "memory_bytes": cost.memory, "problems": [], "notes": cost.notes.lines(),
     }))
 }

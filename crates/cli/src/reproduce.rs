@@ -3,7 +3,7 @@
 use crate::look;
 use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted, write};
-use crate::request::{is_file, refuse_huge, refuse_no_seeds, threads, wanted, warn};
+use crate::request::{is_file, refuse_huge, refuse_no_seeds, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs, frozen};
 use cnsim_scheme_api::Registry;
@@ -75,7 +75,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     refuse_huge(&all, args.force)?;
     // Of the embedded studies docs/assumptions.md speaks.
     if is_file(&args.what) {
-        warn(&all);
+        tell_notes(&all, common);
     }
     let threads = threads(args.threads);
     if !common.quiet {

@@ -1,7 +1,7 @@
 //! What is asked for on a command line: files or names, cases, schemes, metrics, seeds and threads; and what is refused as too
 //! much.
 
-use crate::{Done, Failure};
+use crate::{Common, Done, Failure};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::keys::MAX_SEEDS;
 use cnsim_studies::metrics::{self, METRICS, Metric};
@@ -66,16 +66,16 @@ pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
     Ok(())
 }
 
-/// Most warnings that are told one by one.
-const WARNINGS: usize = 4;
+/// Most notes that are told one by one.
+const NOTES: usize = 4;
 
-/// Different warnings, each with the first case that has it.
+/// What a reader of the results should know beforehand: different notes, each with the first case that has it.
 #[derive(Default)]
-pub(crate) struct Warnings(Vec<(String, String)>);
+pub(crate) struct Notes(Vec<(String, String)>);
 
-impl Warnings {
+impl Notes {
     pub(crate) fn add(&mut self, case: &Case, ready: &Ready) {
-        for text in ready.warnings() {
+        for text in ready.notes() {
             if !self.0.iter().any(|w| w.1 == text) {
                 self.0.push((format!("{}, PAUSE {}", case.condition, case.pause), text));
             }
@@ -84,21 +84,24 @@ impl Warnings {
 
     /// A line each of the first ones, and how many there are beside.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let first = self.0.iter().take(WARNINGS).map(|(case, text)| format!("{case}: {text}"));
-        let hidden = self.0.len().saturating_sub(WARNINGS);
+        let first = self.0.iter().take(NOTES).map(|(case, text)| format!("{case}: {text}"));
+        let hidden = self.0.len().saturating_sub(NOTES);
         first.chain((hidden > 0).then(|| format!("and {hidden} more of this kind"))).collect()
     }
 }
 
 /// Tells what should be known of the results before they are there.
-pub(crate) fn warn(jobs: &[Job]) {
-    let mut warnings = Warnings::default();
+pub(crate) fn tell_notes(jobs: &[Job], common: &Common) {
+    if common.quiet {
+        return;
+    }
+    let mut notes = Notes::default();
     for (i, job) in jobs.iter().enumerate() {
         if i == 0 || jobs[i - 1].ready.config != job.ready.config {
-            warnings.add(&job.case, &job.ready);
+            notes.add(&job.case, &job.ready);
         }
     }
-    warnings.lines().iter().for_each(|w| eprintln!("warning: {w}"));
+    notes.lines().iter().for_each(|note| eprintln!("note: {note}"));
 }
 
 /// What a whole scenario will cost, with all cases and seeds.
@@ -110,7 +113,7 @@ pub(crate) struct Cost {
     pub(crate) seconds: f64,
     /// Bytes of the largest run.
     pub(crate) memory: f64,
-    pub(crate) warnings: Warnings,
+    pub(crate) notes: Notes,
 }
 
 impl Cost {
@@ -125,7 +128,7 @@ impl Cost {
             cost.packet_hops += one.packet_hops * seeds as f64;
             cost.seconds += one.seconds * seeds as f64;
             cost.memory = cost.memory.max(one.memory);
-            cost.warnings.add(&case, &ready);
+            cost.notes.add(&case, &ready);
         }
         Ok(cost)
     }

@@ -220,18 +220,16 @@ fn claim(c: &Claim, out: &Path) -> Done {
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
     let cost = Cost::of(&scenario)?;
-    let warnings = cost.warnings.lines();
-    warnings.iter().for_each(|w| eprintln!("{file}: warning: {w}"));
     if !common.quiet {
         println!(
-            "{file}: {}; {}, {} with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
-            if warnings.is_empty() { "no problem" } else { "it runs, with a warning" },
+            "{file}: no problem; {}, {} with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
             look::count(cost.cases as u64, "case"),
             look::count(cost.runs, "run"),
             cost.packet_hops,
             cost.seconds,
             cost.memory / 1e6
         );
+        cost.notes.lines().iter().for_each(|note| println!("note: {note}"));
     }
     Ok(())
 }

@@ -84,6 +84,13 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// What a reader of the results should know of the case beforehand: a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let unmanaged = self.scheme == "none";
+        let locked = self.settings.locked().filter(|_| unmanaged);
+        locked.into_iter().chain(self.settings.shortages(&self.built)).collect()
+    }
+
     /// The interval at which a scheme's ports or sinks speak of themselves, where it has one.
     fn interval(&self) -> Option<Time> {
         self.config["scheme"]["params"]["interval"].as_str()?.parse().ok()
@@ -92,11 +99,6 @@ impl Ready {
     /// What a run will cost.
     pub fn estimate(&self) -> Estimate {
         self.settings.estimate(&self.scheme, self.interval())
-    }
-
-    /// What a reader of the results should know before: switches that may lose frames in spite of PAUSE.
-    pub fn warnings(&self) -> Vec<String> {
-        self.settings.shortages(&self.built)
     }
 }
 
