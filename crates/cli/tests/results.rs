@@ -118,6 +118,7 @@ fn verify_names_what_was_edited() {
             3,
             "host.fifo is missing",
         ),
+        (|r| r["runs"][0]["config"]["host.feedback_delay"] = json!("0 us "), 3, "host.feedback_delay"),
         (|r| r["runs"][0]["series"][0] = json!("../x.csv"), 3, "no such series"),
         (|r| r["version"] = json!("9"), 3, "changed after it was written"),
         (|r| r["command"] = json!("run other"), 3, "changed after it was written"),
