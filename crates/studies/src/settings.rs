@@ -265,6 +265,12 @@ impl Settings {
         (problems.len() == before).then_some(settings)
     }
 
+    /// Rate of the fastest link of a host; none without hosts.
+    pub fn host_rate(&self) -> Option<Rate> {
+        let rates = (0..self.hosts()).filter_map(|h| self.wiring.access(h)).map(|l| l.rate);
+        rates.max_by(|a, b| a.bps().total_cmp(&b.bps()))
+    }
+
     /// Number of hosts.
     pub fn hosts(&self) -> usize {
         self.wiring.hosts.len()
