@@ -19,7 +19,7 @@ mod spec;
 mod tx_rate;
 
 pub use engine::run;
-pub use headroom::headroom;
+pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{
     ByModel, Completion, Fingerprint, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
