@@ -1,8 +1,9 @@
 //! What `describe`, `explain` and `check` say, as JSON for other programs.
 
+use crate::describe::PRESET_RATES;
 use crate::tell::rows_of;
 use crate::{Common, Done, Failure, find, pairs};
-use cnsim_scheme_api::Registration;
+use cnsim_scheme_api::{Rate, Registration};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::files::read_csv;
 use cnsim_studies::keys;
@@ -12,6 +13,7 @@ use cnsim_studies::results::COLUMNS;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_studies::text::Problem;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 fn say(value: &Value) -> Done {
@@ -27,10 +29,15 @@ fn scheme(e: &Registration) -> Value {
         })
     };
     let counter = |c: &cnsim_scheme_api::Counter| json!({"name": c.name, "meaning": c.meaning});
+    let preset = |p: &cnsim_scheme_api::Preset| {
+        let at = |rate: Rate| (rate.to_string(), (p.values)(rate).into_iter().collect::<BTreeMap<_, _>>());
+        json!({"name": p.name, "source": p.source, "values": PRESET_RATES.map(at).into_iter().collect::<BTreeMap<_, _>>()})
+    };
     json!({
         "kind": "scheme", "name": e.name, "aliases": e.aliases, "title": e.title, "about": e.about,
         "parameters": e.params.iter().map(param).collect::<Vec<_>>(),
         "counters": e.counters.iter().map(counter).collect::<Vec<_>>(),
+        "presets": e.presets.iter().map(preset).collect::<Vec<_>>(),
     })
 }
 
@@ -168,14 +175,15 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let sets = pairs(sets)?;
     let refuse = |p| refused(file, p);
     let scenario = Scenario::load_in(&common.registry, file, &sets, &[]).map_err(refuse)?;
-    let (mut hops, mut runs) = (0.0, 0);
+    let (mut hops, mut runs, mut notes) = (0.0, 0, BTreeSet::new());
     let cases = scenario.cases();
     for case in &cases {
-        let seeds = scenario.seeds_of(case);
-        hops += scenario.ready(case).map_err(refuse)?.estimate().packet_hops * seeds as f64;
+        let (seeds, ready) = (scenario.seeds_of(case), scenario.ready(case).map_err(refuse)?);
+        hops += ready.estimate().packet_hops * seeds as f64;
         runs += seeds;
+        notes.extend(ready.notes);
     }
     say(
-        &json!({"file": file, "ok": true, "cases": cases.len(), "runs": runs, "packet_hops": hops, "problems": []}),
+        &json!({"file": file, "ok": true, "cases": cases.len(), "runs": runs, "packet_hops": hops, "problems": [], "notes": notes}),
     )
 }

@@ -1,13 +1,15 @@
 //! What is asked for on a command line: files or names, cases, schemes, metrics, seeds and threads; and what is refused as too
 //! much.
 
+use crate::look::complain;
 use crate::{Done, Failure};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::keys::MAX_SEEDS;
 use cnsim_studies::metrics::{self, METRICS, Metric};
-use cnsim_studies::scenario::{Case, Scenario};
+use cnsim_studies::scenario::{Case, Ready, Scenario};
 use cnsim_studies::settings::Estimate;
 use cnsim_studies::study::Job;
+use std::collections::BTreeSet;
 
 /// Is this meant as a file, not as a name?
 pub(crate) fn is_file(name: &str) -> bool {
@@ -77,6 +79,12 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
         )));
     }
     refuse_huge(jobs, force)
+}
+
+/// Says once what is allowed but hardly meant.
+pub(crate) fn notes<'a>(ready: impl Iterator<Item = &'a Ready>) {
+    let all: BTreeSet<&String> = ready.flat_map(|r| &r.notes).collect();
+    all.into_iter().for_each(|note| complain(&format!("note: {note}")));
 }
 
 /// Metrics by their names.

@@ -3,7 +3,7 @@
 use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{Output, quoted};
 use crate::request::{
-    condition_of, first_case, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
+    condition_of, first_case, notes, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
 };
 use crate::{Common, Done, Failure, RunArgs, frozen, pairs};
 use cnsim_studies::files::digits;
@@ -53,6 +53,9 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let job = |seed| Job { all_series, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
     let jobs: Vec<Job> = (0..args.seeds).map(|i| job(args.seed.saturating_add(i))).collect();
     refuse_many(&jobs, args.force)?;
+    if !common.quiet {
+        notes(jobs.iter().map(|j| &j.ready));
+    }
     if common.verbose {
         eprintln!("effective configuration: {:#}", ready.config);
     }
@@ -134,8 +137,7 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     by_size(record);
     unfinished(record);
     if let Some(q) = record.series.get("hot_queue") {
-        let top = q.values.iter().copied().fold(0.0, f64::max);
-        println!("\nhot queue  {}  samples up to {top:.0} KB", look::spark(&q.values, 40));
+        println!("\nhot queue  {}  up to {:.0} KB", look::spark(q.upper(), 40), q.top());
     }
     for r in records {
         let f = &r.fingerprint;

@@ -1,7 +1,7 @@
 //! `cnsim new`: a scenario to start from. Without options every key with its default; with a topology, a short scenario of
 //! that size and speed, an incast if asked for, that `cnsim check` accepts as it stands.
 
-use crate::{Done, Failure, presets};
+use crate::{Done, Failure};
 use clap::Args;
 use cnsim_studies::headroom::Loop;
 use cnsim_units::{Bytes, Rate, Time};
@@ -190,14 +190,12 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
         out,
         "\n[matrix]    # what is compared: also any key with a list of values, such as \"workload.frame\"\npause = [\"on\", \"off\"]\nschemes = [{schemes}]"
     );
-    let preset = presets::dcqcn(&args.dcqcn, rate).unwrap_or_default();
-    if schemes.contains("dcqcn") && !preset.is_empty() {
-        let from = presets::PRESETS.iter().find(|p| p.0 == args.dcqcn).map_or("", |p| p.1);
-        let _ = writeln!(out, "\n# Preset `{}` at {rate}. Source: {from}.\n[scheme.dcqcn]", args.dcqcn);
-        for (key, value) in preset {
-            let bare = value.parse::<f64>().is_ok();
-            let _ = if bare { writeln!(out, "{key} = {value}") } else { writeln!(out, "{key} = {value:?}") };
-        }
+    if schemes.contains("dcqcn") {
+        let _ = writeln!(
+            out,
+            "\n[scheme.dcqcn]\npreset = \"{}\"    # settings that fit the links' rate: cnsim describe dcqcn",
+            args.dcqcn
+        );
     }
     let _ = writeln!(
         out,
@@ -238,18 +236,22 @@ mod tests {
         }
     }
 
-    /// Every preset is accepted at every speed, and names its source.
+    /// Every preset is accepted at every speed, and its values are those of the run.
     #[test]
     fn presets_fit_every_rate() {
-        for (name, source) in presets::PRESETS {
-            for rate in ["25 Gb/s", "40 Gb/s", "100 Gb/s", "400 Gb/s"] {
-                let args = NewArgs { dcqcn: name.into(), ..args("leaf-spine", 8, rate, Some(4)) };
+        for preset in &cnsim_schemes::find("dcqcn").unwrap().presets {
+            for (rate, floor) in [("1 Gb/s", 4), ("25 Gb/s", 100), ("100 Gb/s", 400), ("400 Gb/s", 1600)] {
+                let args = NewArgs { dcqcn: preset.name.into(), ..args("leaf-spine", 8, rate, Some(4)) };
                 let text = short(&args).unwrap();
-                assert_eq!(text.contains(source), name != "paper", "{text}");
-                let ready = Scenario::parse("mine.toml", &text, &[]).and_then(|s| {
-                    s.cases().iter().map(|c| s.ready(c).map(|_| ())).collect::<Result<Vec<_>, _>>()
-                });
-                assert!(ready.is_ok(), "{name}, {rate}: {ready:?}\n{text}");
+                let s = Scenario::parse("mine.toml", &text, &[]).unwrap();
+                for case in s.cases() {
+                    let ready =
+                        s.ready(&case).unwrap_or_else(|p| panic!("{}, {rate}: {p:?}\n{text}", preset.name));
+                    let k_min = ready.config["scheme"]["params"]["k_min"].as_str().map(String::from);
+                    let due = if preset.name == "paper" { "5 KB".into() } else { format!("{floor} KB") };
+                    assert_eq!(k_min, (case.scheme == "dcqcn").then_some(due), "{}, {rate}", preset.name);
+                    assert!(ready.notes.is_empty(), "who chooses a preset is told nothing");
+                }
             }
         }
     }

@@ -268,8 +268,8 @@ fn queue(records: &[RunRecord]) {
         r.scheme,
         r.condition,
         r.pause,
-        look::spark(&q.values, 50),
-        q.values.iter().copied().fold(0.0, f64::max)
+        look::spark(q.upper(), 50),
+        q.top()
     );
 }
 

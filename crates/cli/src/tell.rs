@@ -10,7 +10,7 @@ use cnsim_studies::keys;
 use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::per_study::in_studies;
-use cnsim_studies::scenario::{EMBEDDED, Scenario};
+use cnsim_studies::scenario::{EMBEDDED, Ready, Scenario};
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
 use std::path::Path;
@@ -220,8 +220,9 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
     let cases = scenario.cases();
     let (mut hops, mut seconds, mut memory) = (0.0, 0.0, 0.0_f64);
-    for case in &cases {
-        let (one, seeds) = (scenario.ready(case)?.estimate(), scenario.seeds_of(case) as f64);
+    let ready: Vec<Ready> = cases.iter().map(|c| scenario.ready(c)).collect::<Result<_, _>>()?;
+    for (case, ready) in cases.iter().zip(&ready) {
+        let (one, seeds) = (ready.estimate(), scenario.seeds_of(case) as f64);
         hops += one.packet_hops * seeds;
         seconds += one.seconds * seeds;
         memory = memory.max(one.memory);
@@ -235,6 +236,7 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
             seconds,
             memory / 1e6
         );
+        crate::request::notes(ready.iter());
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find};
 use crate::kinds::Kind;
-use cnsim_scheme_api::{ParamInfo, Registry};
+use cnsim_scheme_api::{PRESET, ParamInfo, Registry};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -161,6 +161,12 @@ fn schemes(registry: &Registry) -> Value {
             // Of all schemes: what one reads as a factor another reads as a rate.
             shared.entry(info.key.clone()).or_insert_with(|| json!({"description": info.doc}));
             own.insert(info.key.clone(), value);
+        }
+        if !scheme.presets.is_empty() {
+            let names: Vec<&str> = scheme.presets.iter().map(|p| p.name).collect();
+            let about = "settings that fit the rate of the hosts' links; what is set beside it goes before";
+            own.insert(PRESET.into(), json!({"description": about, "enum": names}));
+            shared.entry(PRESET.to_string()).or_insert_with(|| json!({"description": about}));
         }
         let table = json!({"type": "object", "additionalProperties": false, "properties": own});
         tables.insert(scheme.name.clone(), table);

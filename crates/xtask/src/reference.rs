@@ -52,6 +52,8 @@ const MORE: &str = "\n`[[traffic]]` also knows every key of `[workload]` but `lo
     Further rows beside the matrix: the same keys, and `condition`, `pause`, `schemes`, `seeds` of their own.\n\n\
     ## `[scheme.params]` and `[scheme.NAME]`\n\n\
     Parameters of every scheme that knows them, or of one scheme. The [chapter on schemes](schemes.md) lists them.\n\n\
+    `preset` takes settings by name that fit the rate of the hosts' links, where a scheme has some: `scheme.dcqcn.preset = \"hpcc\"` \
+    ([which](../schemes/dcqcn.md#presets)). A key that is set beside it goes before.\n\n\
     ## `[assumptions]`\n\n\
     Named readings of what a study leaves open, by name instead of key: see [assumptions](../assumptions.md).\n";
 
