@@ -100,8 +100,8 @@ pub struct Settings {
     pub(crate) bins: Bins,
     /// Keep each flow's times; none: where they are not many.
     pub(crate) flow_times: Option<bool>,
-    /// `time_paused` averages over every transmitter that was in XOFF at some time, not over the sending hosts.
-    pub paused_touched: bool,
+    /// Whose share of the time in XOFF `time_paused` averages.
+    pub(crate) paused: PausedOver,
     /// Simulated time.
     pub duration: Time,
     /// Width of a bin of the series.
@@ -251,10 +251,7 @@ impl Settings {
                 _ => None,
             },
             latency: r.switched("record.latency"),
-            paused_touched: match r.choice("record.paused") {
-                PausedOver::Touched => true,
-                PausedOver::Senders => false,
-            },
+            paused: r.choice("record.paused"),
             duration,
             bin,
             from,
