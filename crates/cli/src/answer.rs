@@ -175,16 +175,15 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let sets = pairs(sets)?;
     let refuse = |p| refused(file, p);
     let scenario = Scenario::load_in(&common.registry, file, &sets, &[]).map_err(refuse)?;
-    let (mut hops, mut runs) = (0.0, 0);
-    let mut remarks = BTreeSet::new();
+    let (mut hops, mut runs, mut notes) = (0.0, 0, BTreeSet::new());
     let cases = scenario.cases();
     for case in &cases {
         let (seeds, ready) = (scenario.seeds_of(case), scenario.ready(case).map_err(refuse)?);
         hops += ready.estimate().packet_hops * seeds as f64;
         runs += seeds;
-        remarks.extend(ready.remark);
+        notes.extend(ready.notes);
     }
     say(
-        &json!({"file": file, "ok": true, "cases": cases.len(), "runs": runs, "packet_hops": hops, "problems": [], "remarks": remarks}),
+        &json!({"file": file, "ok": true, "cases": cases.len(), "runs": runs, "packet_hops": hops, "problems": [], "notes": notes}),
     )
 }

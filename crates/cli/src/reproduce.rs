@@ -3,7 +3,7 @@
 use crate::look;
 use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted, write};
-use crate::request::{is_file, refuse_huge, refuse_no_seeds, remark, threads, wanted};
+use crate::request::{is_file, notes, refuse_huge, refuse_no_seeds, threads, wanted};
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs, frozen};
 use cnsim_scheme_api::Registry;
@@ -74,7 +74,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     }
     refuse_huge(&all, args.force)?;
     if !common.quiet {
-        remark(all.iter().map(|j| &j.ready));
+        notes(all.iter().map(|j| &j.ready));
     }
     let threads = threads(args.threads);
     if !common.quiet {

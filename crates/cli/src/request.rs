@@ -82,9 +82,9 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
 }
 
 /// Says once what is allowed but hardly meant.
-pub(crate) fn remark<'a>(ready: impl Iterator<Item = &'a Ready>) {
-    let all: BTreeSet<&String> = ready.filter_map(|r| r.remark.as_ref()).collect();
-    all.into_iter().for_each(|r| complain(&format!("note: {r}")));
+pub(crate) fn notes<'a>(ready: impl Iterator<Item = &'a Ready>) {
+    let all: BTreeSet<&String> = ready.flat_map(|r| &r.notes).collect();
+    all.into_iter().for_each(|note| complain(&format!("note: {note}")));
 }
 
 /// Metrics by their names.

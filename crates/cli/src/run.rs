@@ -3,7 +3,7 @@
 use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{Output, quoted};
 use crate::request::{
-    condition_of, first_case, refuse_many, refuse_no_seeds, remark, threads, unknown_scheme, wanted,
+    condition_of, first_case, notes, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
 };
 use crate::{Common, Done, Failure, RunArgs, frozen, pairs};
 use cnsim_studies::files::digits;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let jobs: Vec<Job> = (0..args.seeds).map(|i| job(args.seed.saturating_add(i))).collect();
     refuse_many(&jobs, args.force)?;
     if !common.quiet {
-        remark(jobs.iter().map(|j| &j.ready));
+        notes(jobs.iter().map(|j| &j.ready));
     }
     if common.verbose {
         eprintln!("effective configuration: {:#}", ready.config);

@@ -238,7 +238,7 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
             seconds,
             memory / 1e6
         );
-        crate::request::remark(ready.iter());
+        crate::request::notes(ready.iter());
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub use outcome::{
 pub use spec::{
     Arrivals, BufferSpec, ClassSpec, ControlTransport, Destinations, Faults, HostQueues, HostSpec,
     LimiterPosition, LinkSpec, Organisation, PauseSpec, PauseTransport, Phase, RateChange, Record, Rounding,
-    Routing, RunSpec, SourceSpec, SwitchSpec, Transfer,
+    Routing, RunSpec, SourceSpec, SwitchSpec, Ties, Transfer,
 };
 
 /// Which engine runs a network.

@@ -20,6 +20,8 @@ pub enum Mark {
     Ranked,
     /// Out of it: a switch took its window event by event.
     InOrder,
+    /// A draw decided which of several data frames of one moment went first.
+    TiesDrawn,
     /// Ports whose departures matter elsewhere were kept in step.
     InStep,
     /// A queue that seemed too long was relieved of what had left.

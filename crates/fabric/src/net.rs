@@ -5,7 +5,9 @@ use crate::RunError;
 use crate::flows::Flows;
 use crate::hash::{Salts, number};
 use crate::mix::mix;
-use crate::spec::{ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec};
+use crate::spec::{
+    ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, Ties,
+};
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
@@ -84,6 +86,8 @@ pub(crate) struct Net {
     /// By which hosts send, and switches.
     pub(crate) clocks: Vec<Clock>,
     pub(crate) switch_clock: Clock,
+    /// Among data frames that reach a switch in one moment.
+    pub(crate) ties: Ties,
     /// By how much at most more bytes pass a link than its rate says, as times are cut or clocks run fast.
     pub(crate) slack: u64,
     pub(crate) schemes: Vec<(Arc<dyn Scheme>, Plan)>,
@@ -220,6 +224,7 @@ impl Net {
             salts: Salts::new(spec)?,
             clocks: (0..hosts).map(|h| clock(NodeId(h))).collect(),
             switch_clock: Clock::new(spec.rounding, 0.0),
+            ties: spec.ties,
             // A time cut to whole nanoseconds is at least half of it, and no clock runs more than a tenth too fast.
             slack: if (0..=hosts).all(|n| clock(NodeId(n)) == Clock::new(Rounding::Exact, 0.0)) {
                 1

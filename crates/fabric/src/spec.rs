@@ -26,6 +26,8 @@ pub struct RunSpec {
     pub control: ControlTransport,
     /// To what transmission times and the gaps of limiters are rounded.
     pub rounding: Rounding,
+    /// Which goes first of the data frames that reach a switch in one moment.
+    pub ties: Ties,
     /// Scheduled changes of service rate.
     pub changes: Vec<RateChange>,
     /// Simulated time.
@@ -118,6 +120,17 @@ pub enum Rounding {
     Exact,
     /// Down to whole nanoseconds, as simulators with a clock of nanoseconds do: a link is a little too fast.
     WholeNs,
+}
+
+/// The order in which a switch takes data frames that reach it, by several ports, in one moment. It decides which of them finds room
+/// where there is room for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Ties {
+    /// By port, the lowest first. Of senders with equal periods that fill a port together, the one at the lowest port loses nothing.
+    #[default]
+    ByPort,
+    /// By a draw of its own for each switch, moment and port, from the run's seed: each has the same chance at every moment.
+    Drawn,
 }
 
 /// Faults of a host, to see what a network makes of them.

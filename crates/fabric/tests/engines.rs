@@ -308,6 +308,7 @@ fn scenario(seed: u64) -> RunSpec {
             RateChange { at: duration.scale(0.6), node, port, rate: Rate::from_gbps(10.0) },
         ];
     }
+    spec.ties = if seed % 5 == 1 { Ties::Drawn } else { Ties::ByPort };
     spec.control = if pick(4) == 0 { ControlTransport::InBand } else { ControlTransport::Priority };
     if pick(4) > 0 {
         common::with_scheme(&mut spec, Arc::new(Shaker { dial: pick(1 << 13) }));

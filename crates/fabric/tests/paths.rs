@@ -184,6 +184,16 @@ fn frames_that_take_turns_are_ranked_and_queues_let_go() {
 }
 
 #[test]
+fn draws_between_frames_of_one_moment_are_taken_in_order() {
+    for visits in [Visits::All, Visits::Due] {
+        let mut spec = tree(0.6, Time::from_ns(1500), Time::from_ms(1));
+        spec.ties = Ties::Drawn;
+        spec.hosts.iter_mut().for_each(|h| h.sources[0].phase = Phase::Aligned);
+        takes(&spec, 1, visits, &[Mark::TiesDrawn]);
+    }
+}
+
+#[test]
 fn samples_are_found_after_all_frames_are_stored() {
     let scheme = Does { samples: Some(20_000), ..Does::default() };
     takes(&with(star(0.6, 1), scheme), 1, Visits::All, &[Mark::CalmWindow, Mark::CaughtUp]);

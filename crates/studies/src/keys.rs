@@ -2,9 +2,9 @@
 //! A row owns the parser and the bounds of its key ([`Kind`]). This file is long because it is one table.
 
 use crate::kinds::{
-    Across, Backlog, Buffer, Choice as _, ControlTravels, Counted, Each, FileForm, FlowHash, Gaps, Ideal,
-    Kind, Limiter, Offset, Paths, PauseMode, PauseTravels, PausedOver, Queues, Rounded, Shape, SizeTable,
-    Slots, Switched, Traffic,
+    Across, Backlog, Buffer, Choice as _, ControlTravels, Counted, Each, FileForm, FirstOf, FlowHash, Gaps,
+    Ideal, Kind, Limiter, Offset, Paths, PauseMode, PauseTravels, PausedOver, Queues, Rounded, Shape,
+    SizeTable, Slots, Switched, Traffic,
 };
 use cnsim_units::{Bytes, Rate, Time};
 
@@ -654,6 +654,12 @@ pub const KEYS: &[Key] = &[
         Kind::Choice(Rounded::WORDS),
         "exact",
         "times on a link: to the picosecond, or cut to whole nanoseconds as in ns-3 (a link is then up to 5 % too fast)",
+    ),
+    key(
+        "timing.ties",
+        Kind::Choice(FirstOf::WORDS),
+        "port",
+        "which goes first of data frames that reach a switch in one moment: that of the lowest port, or one drawn anew each time, by the seed",
     ),
     key("run.duration", Kind::Time(Time::from_us(1), LONGEST), "1 s", "simulated time"),
     key("run.seeds", SEEDS, "5", "number of seeds"),

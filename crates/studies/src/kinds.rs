@@ -370,6 +370,11 @@ choices! {
         Exact = "exact",
         WholeNs = "whole-ns",
     }
+    /// `timing.ties`.
+    FirstOf {
+        Port = "port",
+        Seed = "seed",
+    }
     /// `record.ideal`.
     Ideal {
         Exact = "exact",

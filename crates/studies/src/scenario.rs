@@ -82,8 +82,8 @@ pub struct Ready {
     pub scheme: String,
     /// All that determines the run but the seed; enough to run it again.
     pub config: Value,
-    /// What is allowed but hardly meant: defaults of the scheme that do not fit the links. None mostly.
-    pub remark: Option<String>,
+    /// What is allowed but hardly meant, a sentence each: the scheme's defaults do not fit the links, or phases lock. Mostly empty.
+    pub notes: Vec<String>,
 }
 
 impl Ready {
@@ -430,12 +430,15 @@ impl Scenario {
         let settings = Settings::read(&flat, &self.registry, &mut problems);
         let rate = settings.as_ref().and_then(Settings::host_rate);
         let built = self.scheme(&flat, &case.scheme, rate, &mut problems);
-        let (Some(mut settings), Some((built, remark))) = (settings, built) else { return Err(problems) };
+        let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
             return Err(problems);
         }
         let config = config::write(&flat, case, &mut settings, &built);
-        Ok(Ready { settings, built, scheme: case.scheme.clone(), config, remark })
+        // A scheme that changes rates parts them.
+        let locked = settings.locked().filter(|_| case.scheme == "none");
+        let notes = misfit.into_iter().chain(locked).collect();
+        Ok(Ready { settings, built, scheme: case.scheme.clone(), config, notes })
     }
 
     /// Number of groups before those of `[[rows]]`: one where there is a matrix.

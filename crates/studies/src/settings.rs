@@ -2,6 +2,7 @@
 //! This file is long because all settings are checked against one another in one place.
 
 mod estimate;
+mod locked;
 
 pub use estimate::Estimate;
 
@@ -9,8 +10,8 @@ use crate::flows::fct::Bins;
 use crate::headroom::Loop;
 use crate::keys::{MAX_CHANGES, SLOWEST_SERVICE};
 use crate::kinds::{
-    Backlog, Buffer, ControlTravels, FlowHash, Ideal, Limiter, Paths, PauseMode, PauseTravels, PausedOver,
-    Queues, Rounded,
+    Backlog, Buffer, ControlTravels, FirstOf, FlowHash, Ideal, Limiter, Paths, PauseMode, PauseTravels,
+    PausedOver, Queues, Rounded,
 };
 use crate::reader::Reader;
 use crate::text::{Flat, Problem};
@@ -18,7 +19,7 @@ use crate::topology::{self, Wiring};
 use crate::workload::{self, Permutations, SourcePlan};
 use cnsim_fabric::{
     BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
-    PauseTransport, RateChange, Record, Rounding, Routing, RunSpec, SwitchSpec,
+    PauseTransport, RateChange, Record, Rounding, Routing, RunSpec, SwitchSpec, Ties,
 };
 use cnsim_scheme_api::{Configured, NodeId, Purpose, Registry, Stream};
 use cnsim_units::{Bytes, Rate, Time};
@@ -71,6 +72,7 @@ pub struct Settings {
     buffer: BufferSpec,
     routing: Routing,
     rounding: Rounding,
+    ties: Ties,
     /// How far hosts' clocks may be off, parts per million.
     clock_ppm: u64,
     control: ControlTransport,
@@ -201,6 +203,10 @@ impl Settings {
             Rounded::Exact => Rounding::Exact,
             Rounded::WholeNs => Rounding::WholeNs,
         };
+        let ties = match r.choice("timing.ties") {
+            FirstOf::Port => Ties::ByPort,
+            FirstOf::Seed => Ties::Drawn,
+        };
         let clock_ppm = r.integer_or("host.clock").unwrap_or(0);
         let settings = Self {
             switch_processing,
@@ -222,6 +228,7 @@ impl Settings {
                 Paths::Destination => Routing::Destination,
             },
             rounding,
+            ties,
             clock_ppm,
             control,
             fifo: fifo - backlog,
@@ -425,6 +432,7 @@ impl Settings {
             links: self.wiring.links.clone(),
             routing: self.routing,
             rounding: self.rounding,
+            ties: self.ties,
             schemes: vec![built.scheme.clone()],
             control: self.control,
             changes,

@@ -178,6 +178,11 @@ impl SourcePlan {
         if self.finite() { (Time::ZERO, Time::MAX) } else { (self.start, self.stop) }
     }
 
+    /// Phase of its slots.
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
     /// Where it sends, but for permutations and transfers.
     pub(crate) fn goals(&self) -> &Destinations {
         &self.destinations

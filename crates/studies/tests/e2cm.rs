@@ -105,6 +105,7 @@ fn spec(c: &Case) -> RunSpec {
             .collect(),
         routing: Routing::FlowHash,
         rounding: Rounding::Exact,
+        ties: Ties::ByPort,
         schemes: vec![find(c.scheme).unwrap().build(&pairs).unwrap().scheme],
         control: ControlTransport::Priority,
         changes: if c.hot { vec![change(10, 1.0)] } else { Vec::new() },

@@ -128,6 +128,7 @@ fn spec(w: &Wiring, scheme: &str, params: &[(&str, &str)], duration: Time, seed:
         links,
         routing: Routing::FlowHash,
         rounding: Rounding::Exact,
+        ties: Ties::ByPort,
         schemes: vec![scheme],
         control: ControlTransport::InBand,
         changes: Vec::new(),

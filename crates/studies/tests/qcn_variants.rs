@@ -69,6 +69,7 @@ fn single_hop(scheme: &str, params: &[(&str, &str)], seed: u64) -> RunSpec {
             .collect(),
         routing: Routing::FlowHash,
         rounding: Rounding::Exact,
+        ties: Ties::ByPort,
         schemes: vec![built.scheme],
         control: ControlTransport::Priority,
         changes: vec![

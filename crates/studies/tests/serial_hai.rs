@@ -4,7 +4,7 @@
 use cnsim_fabric::{
     Arrivals, BufferSpec, ControlTransport, Destinations, Engine, HostQueues, HostSpec, LimiterPosition,
     LinkSpec, Options, Organisation, Outcome, Phase, Record, Rounding, Routing, RunSpec, SeriesKind,
-    SourceSpec, SwitchSpec, run,
+    SourceSpec, SwitchSpec, Ties, run,
 };
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 use cnsim_studies::scenario::Scenario;
@@ -73,6 +73,7 @@ fn four_to_1(
         links: (0..=n).map(link).collect(),
         routing: Routing::FlowHash,
         rounding: Rounding::Exact,
+        ties: Ties::ByPort,
         schemes: vec![built.scheme],
         control: ControlTransport::Priority,
         changes: Vec::new(),

@@ -52,7 +52,7 @@ impl Guest {
                 let frame = unpack(&frame, net.hosts, &mut wires.bodies);
                 debug_assert!(frame.is_some(), "a control frame without content");
                 if let Some(frame) = frame {
-                    self.node.await_frame(port, ready, frame, &mut self.agenda);
+                    self.node.await_frame(port, ready, frame, net, &mut self.agenda);
                 }
             }
         }

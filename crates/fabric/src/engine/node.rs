@@ -2,10 +2,16 @@
 
 use crate::RunError;
 use crate::check::{Failure, HostBooks, Ledger, SwitchBooks};
-use crate::model::{Agenda, Event, Frame, Host, Kind, Outbox, Sent, Switch, Told, Turn};
+use crate::model::{Agenda, Event, Frame, Host, Kind, Outbox, Sent, Switch, Told, Turn, place_of_data};
 use crate::net::Net;
 use crate::spec::RunSpec;
 use std::collections::VecDeque;
+
+/// The event of an arrival at a port.
+fn arrival(net: &Net, node: u32, port: u16, time: u64, kind: Kind) -> Event {
+    let index = if kind == Kind::Data { place_of_data(net, node, time, port) } else { port.into() };
+    Event { time, kind, node, index }
+}
 
 #[derive(Debug)]
 enum Laws {
@@ -44,13 +50,13 @@ impl Node {
     }
 
     /// A frame is on its way to a port, where it counts `at` a time.
-    pub(super) fn await_frame(&mut self, port: usize, at: u64, frame: Frame, agenda: &mut Agenda) {
+    pub(super) fn await_frame(&mut self, port: usize, at: u64, frame: Frame, net: &Net, agenda: &mut Agenda) {
         debug_assert!(port < self.wires.len(), "node {} has no port {port}", self.id);
         let Some(wire) = self.wires.get_mut(port) else { return };
-        let kind = frame.arrival();
+        let kind = Kind::of_arrival(frame.lane);
         let place = wire.partition_point(|w| (w.0, w.1) <= (at, kind));
         wire.insert(place, (at, kind, frame));
-        agenda.plan(Event { time: at, kind, node: self.id, index: port as u64 });
+        agenda.plan(arrival(net, self.id, port as u16, at, kind));
     }
 
     /// Feedback that takes no link is on its way to it.
@@ -68,19 +74,20 @@ impl Node {
         let mut turn = Turn { now: event.time, node: self.id, net, agenda, out: &mut out };
         // Kinds of arrivals are those of the ports; other events of these kinds have an index beyond.
         let mut frame = None;
+        let port = if event.kind == Kind::Data { u64::from(event.index as u16) } else { event.index };
         if matches!(event.kind, Kind::Pause | Kind::Control | Kind::Data)
-            && let Some(wire) = self.wires.get_mut(event.index as usize)
+            && let Some(wire) = self.wires.get_mut(port as usize)
         {
             frame = wire.pop_front().map(|(.., frame)| frame);
             debug_assert!(frame.is_some(), "an arrival without a frame");
             if let Some(&(at, kind, _)) = wire.front() {
-                turn.plan(at, kind, event.index);
+                turn.agenda.plan(arrival(net, self.id, port as u16, at, kind));
             }
         }
         match (&mut self.laws, frame) {
             (Laws::Host(host), Some(frame)) => host.receive(frame, &mut turn),
             (Laws::Host(host), None) => host.execute(event, &mut turn),
-            (Laws::Switch(switch), Some(frame)) => switch.receive(frame, event.index as u16, &mut turn),
+            (Laws::Switch(switch), Some(frame)) => switch.receive(frame, port as u16, &mut turn),
             (Laws::Switch(switch), None) => switch.execute(event, &mut turn),
         }
         out

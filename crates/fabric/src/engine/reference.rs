@@ -25,7 +25,7 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
         let out = nodes[event.node as usize].carry_out(event, net, &mut agenda);
         for sent in out.sent {
             let receiver = &mut nodes[sent.node as usize];
-            receiver.await_frame(receiver.port_of(&sent, net), sent.at, sent.frame, &mut agenda);
+            receiver.await_frame(receiver.port_of(&sent, net), sent.at, sent.frame, net, &mut agenda);
         }
         for told in out.told {
             let to = told.to.map_or(0..net.hosts, |host| host..host + 1);

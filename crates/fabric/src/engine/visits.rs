@@ -126,10 +126,13 @@ impl Turn {
 
     /// The next turn in which there may be something to do here, but for what others send, or where what has been sent from
     /// here to others may have to be looked at.
+    #[inline(always)]
     pub(super) fn wish(&self, net: &Net, part: &Part) -> u64 {
-        if !self.thin {
-            return self.turn;
-        }
+        if self.thin { self.due(net, part) } else { self.turn }
+    }
+
+    #[inline(never)]
+    fn due(&self, net: &Net, part: &Part) -> u64 {
         let sent = part.wires.foreign.iter().flatten().map(|f| f.entry.ready);
         let told = part.wires.direct.iter().map(|d| d.at);
         let first = sent.chain(told).min().unwrap_or(u64::MAX);
@@ -201,15 +204,14 @@ fn reached(net: &Net, second: bool, turn: u64) -> u64 {
 
 /// Visits all nodes whose turn it is.
 fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
-    let all = (part.hosts.len(), part.switches.len(), part.guests.len());
-    let (from, to) = match (net.halves.is_empty(), turn % 2) {
-        (true, _) => ((0, 0, 0), all),
-        (_, 0) => ((0, 0, 0), part.first),
-        _ => (part.first, all),
+    let all = (part.hosts.len(), part.switches.len());
+    let (hosts, switches) = match (net.halves.is_empty(), turn % 2) {
+        (true, _) => (0..all.0, 0..all.1),
+        (_, 0) => (0..part.first.0, 0..part.first.1),
+        _ => (part.first.0..all.0, part.first.1..all.1),
     };
-    let (hosts, switches, guests) = (from.0..to.0, from.1..to.1, from.2..to.2);
-    for guest in &mut part.guests[guests] {
-        guest.sweep(end, net, &mut part.wires);
+    if !part.guests.is_empty() {
+        step_guests(net, part, turn, end);
     }
     for h in &mut part.hosts[hosts] {
         h.sweep(end, net, &mut part.wires);
@@ -222,6 +224,19 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
         }
         s.sweep(base, end, net, &mut part.wires, &mut part.scratch);
         left = after;
+    }
+}
+
+/// Visits all nodes that run the model's way and whose turn it is.
+#[cold]
+fn step_guests(net: &Net, part: &mut Part, turn: u64, end: u64) {
+    let guests = match (net.halves.is_empty(), turn % 2) {
+        (true, _) => &mut part.guests[..],
+        (_, 0) => &mut part.guests[..part.first.2],
+        _ => &mut part.guests[part.first.2..],
+    };
+    for guest in guests {
+        guest.sweep(end, net, &mut part.wires);
     }
 }
 

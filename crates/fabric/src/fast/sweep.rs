@@ -79,7 +79,7 @@ impl Switch {
                 self.in_order(&scratch.keys, base, end, net, wires);
             }
         } else {
-            scratch.gather(self, base, end, wires);
+            scratch.gather(self, base, end, net, wires);
             if scratch.keys.is_empty() && self.idle_until(end) {
                 self.lazy = false;
                 return;
@@ -101,7 +101,7 @@ impl Switch {
     fn may_store_unranked(&mut self) -> bool {
         let waits = self.ranked_for > 0;
         self.ranked_for -= u8::from(waits);
-        !waits && !self.in_turn
+        !waits && !self.ordered
     }
 
     /// Where control was among the frames of the last window.

@@ -27,7 +27,7 @@ use crate::fast::timers::Timers;
 use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::outcome::PortOutcome;
-use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec};
+use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
     Class, NodeId, PointAction, PointId, PointState, Purpose, QueueSite, Rate, Slot, Stream, Time,
@@ -51,7 +51,8 @@ pub(crate) struct Switch {
     processing: u64,
     /// Ports up to the last one with a link.
     pub(crate) linked: usize,
-    /// Bits of a port's number; 0 where a window's times and a port do not fit 31 bits.
+    /// Bits of a port's number; 0 where a window's times and a port do not fit 31 bits, or ports do not decide between frames of
+    /// one moment.
     pub(crate) bits: u32,
     /// Ports are brought up to date when touched ([`crate::fast::sweep`]), not event by event.
     pub(crate) lazy: bool,
@@ -63,8 +64,9 @@ pub(crate) struct Switch {
     pub(crate) exact: Vec<u16>,
     /// Rate of its fastest link.
     fastest: TxRate,
-    /// Frames to a destination take turns between ports, so that their order matters.
-    pub(crate) in_turn: bool,
+    /// Frames are taken in their order always: those to a destination take turns between ports, or draws decide which of one moment
+    /// goes first.
+    pub(crate) ordered: bool,
     /// Windows still to be stored in order of time, and how many after the next failure to do without.
     pub(crate) ranked_for: u8,
     pub(crate) penalty: u8,
@@ -135,7 +137,7 @@ impl Switch {
             flies: 0,
             exact: Vec::new(),
             fastest: TxRate::default(),
-            in_turn: net.in_turn(index),
+            ordered: net.in_turn(index) || net.ties == Ties::Drawn,
             ranked_for: 0,
             penalty: 0,
             may_be_ahead: false,
@@ -168,7 +170,7 @@ impl Switch {
         };
         sw.flies = sw.mmu.flies();
         let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
-        sw.bits = if net.window < (1 << 31) >> bits { bits } else { 0 };
+        sw.bits = if net.window < (1 << 31) >> bits && net.ties == Ties::ByPort { bits } else { 0 };
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();

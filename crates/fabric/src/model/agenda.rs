@@ -3,8 +3,10 @@
 //! A node plans its own events in the [`Agenda`]; the arrival of a frame is an event of the receiver. Events of one moment are
 //! ordered by what they are, never by who planned them first: [`Kind`], then node, then port or object.
 
-use super::frame::Frame;
+use super::frame::{Frame, Lane};
+use crate::mix::mix;
 use crate::net::{Link, Net};
+use crate::spec::Ties;
 use cnsim_scheme_api::{Feedback, FlowId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +36,17 @@ pub(crate) enum Kind {
     Tick,
 }
 
+impl Kind {
+    /// The arrival of a frame of this lane.
+    pub(crate) fn of_arrival(lane: Lane) -> Self {
+        match lane {
+            Lane::Pause => Kind::Pause,
+            Lane::Control => Kind::Control,
+            Lane::Data(_) => Kind::Data,
+        }
+    }
+}
+
 /// Something that happens at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
@@ -43,9 +56,22 @@ pub(crate) struct Event {
     pub(crate) kind: Kind,
     /// Where.
     pub(crate) node: u32,
-    /// Port, source or timer.
+    /// Source or timer. Of an arrival its port ([`place_of_data`]); one beyond the last port is an event of the node's own.
     pub(crate) index: u64,
 }
+
+/// The place of a port's data frame among those that reach a node at `at`: the port, or a draw that the port decides where two are
+/// alike ([`Ties`]). The port is its lower 16 bits.
+pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16) -> u64 {
+    let drawn = match net.ties {
+        Ties::ByPort => 0,
+        Ties::Drawn => mix(at ^ mix(u64::from(node) << 16 ^ u64::from(port) ^ mix(TIES ^ net.seed))),
+    };
+    drawn & !0xFFFF | u64::from(port)
+}
+
+/// Sets draws between simultaneous frames apart from all others of a seed.
+const TIES: u64 = 0x5349_4D55_4C54;
 
 /// The events to come. An event is planned or not: planning it twice is planning it once.
 #[derive(Debug, Default)]
@@ -126,7 +152,7 @@ impl Turn<'_> {
     pub(crate) fn plan(&mut self, time: u64, kind: Kind, index: u64) {
         self.agenda.plan(Event { time, kind, node: self.node, index });
     }
-    /// Puts a frame on a link whose last bit leaves now.
+    /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
         self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at: self.now + link.delay, frame });
     }

@@ -2,8 +2,7 @@
 //!
 //! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
 
-use super::agenda::Kind;
-use crate::check::Ledger;
+use crate::spec::ControlTransport;
 use cnsim_scheme_api::{Feedback, FlowId, PointId, Probe, Tag};
 
 /// Length of a control frame and of a PAUSE: the smallest of Ethernet, bytes.
@@ -20,6 +19,13 @@ pub(crate) enum Lane {
     Data(u8),
 }
 
+impl Lane {
+    /// The lane of a message that takes links.
+    pub(crate) fn of_message(transport: ControlTransport) -> Self {
+        if transport == ControlTransport::InBand { MANAGED } else { Lane::Control }
+    }
+}
+
 /// The class of data that congestion management is about.
 pub(crate) const MANAGED: Lane = Lane::Data(0);
 
@@ -30,7 +36,7 @@ pub(crate) struct Frame {
     pub(crate) len: u16,
     /// Where it waits.
     pub(crate) lane: Lane,
-    /// The port by which it came into the switch where it is; a switch's own messages come by one beyond the last.
+    /// The port by which it came into the switch where it is; of a switch's own messages, the number of its ports, which is no port.
     pub(crate) input: u16,
     /// What it carries.
     pub(crate) body: Body,
@@ -80,7 +86,7 @@ pub(crate) struct Data {
     pub(crate) tag: Tag,
     /// Marked by a ramp.
     pub(crate) marked: bool,
-    /// Its limiter has counted its bytes already.
+    /// Its limiter has counted its bytes already: at the source it does so as the frame joins the FIFO.
     pub(crate) counted: bool,
 }
 
@@ -115,10 +121,23 @@ pub(crate) enum Says {
     Probe(Probe),
 }
 
+/// Number of the flow between two hosts.
+pub(crate) fn flow_of(src: u32, dst: u32, hosts: u32) -> FlowId {
+    FlowId(src * hosts + dst)
+}
+
+/// The hosts of a flow: its source and its destination.
+pub(crate) fn hosts_of(flow: FlowId, hosts: u32) -> (u32, u32) {
+    (flow.0 / hosts, flow.0 % hosts)
+}
+
+/// In place of a flow, of a message to all hosts.
+pub(crate) const EVERY_FLOW: FlowId = FlowId(u32::MAX);
+
 impl Data {
     /// Number of its pair of hosts.
     pub(crate) fn flow(&self, hosts: u32) -> FlowId {
-        FlowId(self.src * hosts + self.dst)
+        flow_of(self.src, self.dst, hosts)
     }
     /// Writes a tag: it has 32 bits in the frame, so a rate is rounded to what they can say.
     pub(crate) fn write(&mut self, tag: Tag) {
@@ -146,28 +165,11 @@ impl Frame {
     pub(crate) fn pause(pause: Pause) -> Self {
         Self { len: SMALLEST, lane: Lane::Pause, input: 0, body: Body::Pause(pause) }
     }
-    /// The event of its arrival.
-    pub(crate) fn arrival(&self) -> Kind {
-        match self.lane {
-            Lane::Pause => Kind::Pause,
-            Lane::Control => Kind::Control,
-            Lane::Data(_) => Kind::Data,
-        }
-    }
     /// Its header, if it is data.
     pub(crate) fn as_data(&self) -> Option<&Data> {
         match &self.body {
             Body::Data(data) => Some(data),
             _ => None,
-        }
-    }
-}
-
-impl Ledger {
-    /// Enters those of these frames that are data.
-    pub(crate) fn enter_all<'a>(&mut self, frames: impl IntoIterator<Item = &'a Frame>) {
-        for data in frames.into_iter().filter_map(Frame::as_data) {
-            self.enter(data.src, data.dst, data.number);
         }
     }
 }

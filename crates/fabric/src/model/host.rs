@@ -1,21 +1,22 @@
 //! A host: its sources' frames wait in queues, meet their limiters, and take turns at the link.
 //!
-//! What arrives is taken in [`super::sink`]; what feedback does to limiters is in [`super::steering`].
+//! Limiters let frames go in [`super::pacing`]. What arrives is taken in [`super::sink`]; what messages do is in [`super::steering`].
 
 use super::agenda::{Event, Kind, Timers, Turn};
 use super::frame::{Body, Data, Frame, Lane, MANAGED, Says};
-use super::limiter::{Limiters, RateLimiter};
+use super::limiter::Limiters;
+use super::pacing::key_of;
 use super::port::Transmitter;
 use super::record::Samples;
 use super::sink::Sink;
 use super::source::{Offer, Source};
-use super::steering::{Deferred, key_of};
+use super::steering::Deferred;
 use super::voq::Voqs;
 use crate::check::{ControlBooks, Failure, Hash, HostBooks, Ledger};
 use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, Series, SeriesKind};
-use crate::spec::{HostQueues, HostSpec, LimiterPosition};
+use crate::spec::{HostQueues, HostSpec};
 use cnsim_scheme_api::{NodeId, Plan, Rate, Tag, Time};
 use std::collections::VecDeque;
 
@@ -49,15 +50,15 @@ pub(crate) struct Host {
     pub(super) probes: VecDeque<Frame>,
     /// Application queue and NIC buffer of the first class: data, and control that travels among it.
     pub(super) fifo: VecDeque<Frame>,
+    /// FIFOs of the later classes, as `fifo` is the first one's.
+    others: Vec<VecDeque<Frame>>,
     /// An application FIFO ahead of limiters and FIFO, of the first class, where the host has one.
     ahead: VecDeque<Frame>,
-    /// The same for data of each later class.
-    others: Vec<VecDeque<Frame>>,
     /// In place of the FIFO for data of the first class, a queue for each destination.
     pub(super) voqs: Option<Voqs>,
     pub(super) limiters: Limiters,
-    /// Whose turn it is at the link: the FIFO's (0) or that of the limiter at a place (place + 1).
-    turn: usize,
+    /// Who goes next at the link: the FIFO (0) or the limiter at a place (place + 1).
+    next_place: usize,
     /// Limiters at the source that wait for room in the FIFO, in order.
     pub(super) blocked: VecDeque<usize>,
     pub(super) timers: Timers,
@@ -107,7 +108,7 @@ impl Host {
             others: vec![VecDeque::new(); net.classes.len() - 1],
             voqs: (spec.queues == HostQueues::PerDestination).then(Voqs::default),
             limiters: Limiters::default(),
-            turn: 0,
+            next_place: 0,
             blocked: VecDeque::new(),
             timers: Timers::default(),
             deferred: Deferred::default(),
@@ -121,11 +122,6 @@ impl Host {
             rates,
             failure: Failure::default(),
         })
-    }
-
-    /// Where frames meet their limiters. Virtual output queues are paced in place.
-    pub(super) fn limited_at_source(&self) -> bool {
-        self.voqs.is_none() && self.spec.limiter_position == LimiterPosition::AtSource
     }
 
     /// Carries out an event of its own.
@@ -189,8 +185,7 @@ impl Host {
             return true;
         }
         let limiter = if managed { self.limiter_for(offer.dst, turn) } else { None };
-        let holding = limiter.filter(|&at| self.limiters.at(at).is_some_and(RateLimiter::holds));
-        let place = match holding {
+        let place = match self.holding(limiter) {
             _ if managed && self.voqs.is_some() => Place::Voq,
             Some(at) => Place::Limiter(at),
             None => Place::Fifo,
@@ -203,16 +198,12 @@ impl Host {
         if greedy && waiting >= room.min(enough) {
             return false;
         }
-        let number = number(self.generated, offer.flow);
-        self.generated = self.generated.wrapping_add(1);
+        let frame = self.make(&offer, turn.now);
         if in_all >= room {
             self.out.source_discards += 1;
             return true;
         }
-        let (src, dst, finite, born) = (self.id, offer.dst, offer.flow.is_some(), turn.now);
-        self.made.enter(src, dst, number);
-        let data = Data { src, dst, number, finite, born, tag: Tag::None, marked: false, counted: false };
-        let frame = Frame::data(offer.class, offer.len, data);
+        self.made.enter_all([&frame]);
         let there = match place {
             Place::Fifo => self.fifo_of(offer.class).is_some(),
             Place::Voq => self.voqs.is_some(),
@@ -221,41 +212,47 @@ impl Host {
         debug_assert!(there, "a frame has no place in {place:?}");
         match place {
             Place::Fifo => self.fifo_of(offer.class).into_iter().for_each(|fifo| fifo.push_back(frame)),
-            Place::Voq => self.voqs.iter_mut().for_each(|voqs| voqs.push(dst, frame)),
+            Place::Voq => self.voqs.iter_mut().for_each(|voqs| voqs.push(offer.dst, frame)),
             Place::Limiter(at) => self.limiters.at_mut(at).into_iter().for_each(|l| l.push(frame)),
         }
         if let (Place::Limiter(_) | Place::Voq, Some(at)) = (place, limiter) {
             self.let_go(at, turn);
         }
-        // In a virtual queue a limiter that is not engaged holds nothing back, even if its last gap has not ended.
+        // A virtual queue whose limiter is not engaged may send even while that limiter's last gap runs.
         if !matches!(place, Place::Limiter(_)) {
             self.port.look(turn);
         }
         true
     }
 
-    /// A frame joins the application FIFO.
-    fn queue_ahead(&mut self, offer: &Offer, turn: &mut Turn<'_>) {
+    /// Makes the frame of an offer: it is generated even where it finds no room.
+    fn make(&mut self, offer: &Offer, now: u64) -> Frame {
+        let (src, dst, finite) = (self.id, offer.dst, offer.flow.is_some());
         let number = number(self.generated, offer.flow);
         self.generated = self.generated.wrapping_add(1);
+        let data =
+            Data { src, dst, number, finite, born: now, tag: Tag::None, marked: false, counted: false };
+        Frame::data(offer.class, offer.len, data)
+    }
+
+    /// A frame joins the application FIFO.
+    fn queue_ahead(&mut self, offer: &Offer, turn: &mut Turn<'_>) {
+        let frame = self.make(offer, turn.now);
         if self.ahead.len() >= self.spec.backlog_frames as usize {
             self.out.source_discards += 1;
             return;
         }
-        let (src, dst, finite, born) = (self.id, offer.dst, offer.flow.is_some(), turn.now);
-        let data = Data { src, dst, number, finite, born, tag: Tag::None, marked: false, counted: false };
-        self.ahead.push_back(Frame::data(offer.class, offer.len, data));
+        self.ahead.push_back(frame);
         self.advance(turn);
     }
 
-    /// Frames at the head of the application FIFO go on. One that is held back goes to its limiter, or is discarded where that has
-    /// no room; any other goes to the FIFO, and waits while that is full.
+    /// Frames at the head of the application FIFO go on. One that is held back goes to its limiter; where that has no room it is
+    /// discarded. Any other goes to the FIFO, and waits while that is full.
     pub(super) fn advance(&mut self, turn: &mut Turn<'_>) {
-        while let Some((dst, number)) = self.ahead.front().and_then(Frame::as_data).map(|d| (d.dst, d.number))
-        {
+        while let Some(dst) = self.ahead.front().and_then(Frame::as_data).map(|d| d.dst) {
             let limiter = self.limiter_for(dst, turn);
-            let holding = limiter.filter(|&at| self.limiters.at(at).is_some_and(RateLimiter::holds));
-            if holding.is_none() && self.fifo.len() >= self.spec.fifo_frames as usize {
+            let holding = self.holding(limiter);
+            if holding.is_none() && self.fifo_is_full() {
                 return;
             }
             let Some(frame) = self.ahead.pop_front() else { return };
@@ -264,7 +261,7 @@ impl Host {
                 self.out.source_discards += 1;
                 continue;
             }
-            self.made.enter(self.id, dst, number);
+            self.made.enter_all([&frame]);
             match holding {
                 Some(at) => {
                     self.limiters.at_mut(at).into_iter().for_each(|l| l.push(frame));
@@ -309,7 +306,7 @@ impl Host {
             next = self.probes.pop_front().or_else(|| self.next_data(turn));
         }
         if let Some(frame) = &mut next {
-            self.leave(frame, turn);
+            self.set_out(frame, turn);
         }
         let port = &self.port;
         let others =
@@ -341,8 +338,8 @@ impl Host {
             None => !self.fifo.is_empty(),
             Some(at) => self.limiters.at(at).is_some_and(|l| l.may_go(turn.now)),
         };
-        let place = (self.turn..n).chain(0..self.turn).find(|&place| may_go(place))?;
-        self.turn = (place + 1) % n;
+        let place = (self.next_place..n).chain(0..self.next_place).find(|&place| may_go(place))?;
+        self.next_place = (place + 1) % n;
         let Some(at) = place.checked_sub(1) else {
             let frame = self.fifo.pop_front();
             self.advance(turn);
@@ -384,8 +381,9 @@ impl Host {
     pub(super) fn queue_control(&mut self, frame: Frame, turn: &mut Turn<'_>) {
         match (frame.lane, &frame.body) {
             (MANAGED, Body::Control(c)) if matches!(c.says, Says::Probe(_)) => self.probes.push_back(frame),
-            (MANAGED, _) => self.fifo.push_back(frame),
-            _ => self.control.push_back(frame),
+            (Lane::Data(class), _) => self.fifo_of(class).into_iter().for_each(|fifo| fifo.push_back(frame)),
+            (Lane::Control, _) => self.control.push_back(frame),
+            (Lane::Pause, _) => debug_assert!(false, "a host sends no PAUSE"),
         }
         self.port.look(turn);
     }
@@ -404,8 +402,7 @@ impl Host {
 
     /// The rate at which frames to `dst` may go.
     fn rate_to(&self, dst: u32) -> f64 {
-        let limiter =
-            self.limiters.find(key_of(self.plan.limiter_scope, dst)).and_then(|at| self.limiters.at(at));
+        let limiter = self.limiters.find(self.key(dst)).and_then(|at| self.limiters.at(at));
         limiter.filter(|l| l.state.engaged).map_or(self.line_rate, |l| l.state.rate).bps()
     }
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Key of a limiter that serves all flows of its host; others have their destination's number.
 pub(crate) const WHOLE_HOST: u32 = u32::MAX;
 
-/// Timer of a limiter's next frame, beside the four of its reaction point.
+/// Timer of a limiter's next frame; those of its reaction point are 0 to 3.
 pub(crate) const GAP: u8 = 8;
 
 /// When the next frame may go after one of `len` bytes that went at `last`.
@@ -39,7 +39,7 @@ pub(crate) struct RateLimiter {
     pub(crate) eligible: u64,
     /// Waits for room in the host's FIFO.
     pub(crate) blocked: bool,
-    /// Has been engaged at some time.
+    /// Has been engaged at some time: its flow counts as limited.
     pub(crate) was_engaged: bool,
     queue: VecDeque<Frame>,
     /// When the last frame went, and its length.

@@ -1,7 +1,7 @@
 //! A switch's memory for a class of data: what is admitted, where it is counted, and the PAUSE that follows.
 //!
-//! Every organisation is one table of *cells*. A cell for each (output, input) pair: crosspoint; for each input: input
-//! partitions; for each output, or one in all: shared memory, which only the pool's size bounds.
+//! Every organisation is one table of *cells*. A crosspoint memory has a cell for each pair of output and input. Input partitions
+//! are a cell for each input. Shared memory has a cell for each output, or a single one; only the pool's size bounds it.
 
 use super::pause::{Signal, Watermarks};
 use crate::spec::{BufferSpec, Organisation};
@@ -96,8 +96,8 @@ impl Memory {
         self.cells[at] += u64::from(len);
         self.pool += u64::from(len);
         let domain = self.domain(input);
-        let begins = self.watermarks?.calls_off(self.cells[at]) && !self.off[domain];
-        begins.then(|| self.turn(domain, true))
+        let begins = self.watermarks?.calls_for_xoff(self.cells[at]) && !self.off[domain];
+        begins.then(|| self.set(domain, true))
     }
 
     /// Frees the memory of a frame whose last bit has left.
@@ -106,8 +106,8 @@ impl Memory {
         self.cells[at] -= u64::from(len);
         self.pool -= u64::from(len);
         let domain = self.domain(input);
-        let ends = self.off[domain] && self.watermarks?.allow_on(self.cells_of(domain));
-        ends.then(|| self.turn(domain, false))
+        let ends = self.off[domain] && self.watermarks?.allow_xon(self.cells_of(domain));
+        ends.then(|| self.set(domain, false))
     }
 
     fn domain(&self, input: usize) -> usize {
@@ -120,7 +120,8 @@ impl Memory {
         self.cells.iter().skip(first).step_by(step).copied()
     }
 
-    fn turn(&mut self, domain: usize, off: bool) -> Signal {
+    /// A domain enters XOFF or leaves it.
+    fn set(&mut self, domain: usize, off: bool) -> Signal {
         self.off[domain] = off;
         Signal { off, input: (self.off.len() > 1).then_some(domain) }
     }

@@ -1,19 +1,24 @@
 //! The network's laws, each in one place.
 //!
-//! Nothing here exists for speed: one event is carried out at a time, and what a law needs to know it looks up. The fast engine
-//! (crate root) must yield the same bits; [`crate::engine`]'s reference runs this.
+//! Nothing here exists for speed: one event is carried out at a time, and a law looks up what it needs to know. The fast way
+//! (`crate::fast`) must yield the same bits; the reference in `crate::engine` runs the model.
 //!
 //! # A frame's trip
 //!
 //! 1. [`source`]: in one of its slots a source offers a frame to its host.
-//! 2. [`host`]: it waits in the FIFO (or in its virtual output queue, [`voq`]), or with its [`limiter`] while that holds it back.
+//! 2. [`host`]: it waits in the FIFO (or in its virtual output queue, [`voq`]), or with its [`limiter`] while that holds it back;
+//!    [`pacing`] lets it go, and tags and counts it as it starts on the link.
 //! 3. [`port`]: the transmitter takes it when it is idle, nothing goes before it, and the far end has not sent XOFF.
-//! 4. [`switch`]: it has arrived whole; it is routed to an output, and its congestion [`point`] may mark or sample it.
-//! 5. [`memory`]: it is admitted or dropped; its bytes count until it has left, and may send XOFF ([`pause`]) to who sent it. Then
-//!    it waits for its output's port (3), and goes on to the next switch (4) or host.
+//! 4. [`switch`]: it has arrived whole, and is routed to an output.
+//! 5. [`memory`]: it is admitted or dropped. Its bytes count until its last bit has left, and may send XOFF ([`pause`]) to who sent
+//!    it. The output's congestion [`point`] may mark and sample it. It waits for its output's port (3), and goes on to the next
+//!    switch (4) or host.
 //! 6. [`sink`]: it is delivered; a reflector may answer its source.
 //!
-//! A message to the source goes back the same way, as control ([`frame::Lane`]), and [`steering`] changes the limiter's rate.
+//! A message to the source is routed like data: in [`frame::Lane::Control`] or among the data, unless it takes no link
+//! ([`agenda::Told`]). At the source [`steering`] hands it to the reaction point, which changes its limiter's rate.
+//!
+//! What is on its way to a node waits in `crate::engine`; routes stand in `crate::net`, and rounding of times in `crate::tx_rate`.
 //!
 //! # Who acts
 //!
@@ -25,6 +30,7 @@ mod frame;
 mod host;
 mod limiter;
 mod memory;
+mod pacing;
 mod pause;
 mod point;
 mod port;
@@ -35,7 +41,7 @@ mod steering;
 mod switch;
 mod voq;
 
-pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn};
+pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn, place_of_data};
 pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 pub(crate) use host::Host;
 pub(crate) use limiter::holds_back;
@@ -49,7 +55,7 @@ mod tests {
     /// The model knows nothing of what is faster: it uses itself, the books, and what says what a network is.
     #[test]
     fn the_model_stands_alone() {
-        let common = ["check", "flows", "net", "outcome", "per_bin", "spec", "tx_rate"];
+        let common = ["check", "flows", "mix", "net", "outcome", "per_bin", "spec", "tx_rate"];
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/model");
         let mut lines = 0;
         for file in std::fs::read_dir(folder).unwrap() {

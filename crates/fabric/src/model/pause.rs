@@ -1,4 +1,5 @@
-//! 802.3x PAUSE: when a switch asks for silence, when it lets go, and what a transmitter makes of it.
+//! PAUSE of one class: when a switch asks for silence, when it lets go, and what a transmitter makes of it. With one class it is
+//! 802.3x PAUSE, with several it is priority flow control (802.1Qbb).
 //!
 //! Memory has *domains*: one for each input, or one for the whole switch. A domain is in XOFF from the moment one of its cells
 //! exceeds the high watermark until all of them are at or below the low one.
@@ -18,11 +19,11 @@ impl Watermarks {
         Self { high: spec.high.get(), low: spec.low.get() }
     }
     /// Does a cell at this level call for XOFF?
-    pub(crate) fn calls_off(&self, cell: u64) -> bool {
+    pub(crate) fn calls_for_xoff(&self, cell: u64) -> bool {
         cell > self.high
     }
     /// Do these cells of a domain allow XON?
-    pub(crate) fn allow_on(&self, mut cells: impl Iterator<Item = u64>) -> bool {
+    pub(crate) fn allow_xon(&self, mut cells: impl Iterator<Item = u64>) -> bool {
         cells.all(|cell| cell <= self.low)
     }
 }
@@ -36,7 +37,7 @@ pub(crate) struct Signal {
     pub(crate) input: Option<usize>,
 }
 
-/// A transmitter's obedience: for how long it has been in XOFF.
+/// A transmitter's XOFF in one class: since when it stands, and for how long others stood before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Paused {
     since: Option<u64>,

@@ -3,7 +3,7 @@
 use super::frame::Data;
 use cnsim_scheme_api::{CongestionPoint, Gate, PointState, Purpose, QueueSite, RampAt, Scheme, Stream, Tag};
 
-/// Bytes that no run counts down.
+/// A countdown so long that no run reaches its end, bytes.
 const UNREACHED: i64 = i64::MAX / 2;
 
 /// A congestion point and what scheme and network share of it.
@@ -43,7 +43,7 @@ impl Point {
             Gate::Tagged => data.tag != Tag::None,
         };
         state.open(state.countdown);
-        // The gate of a number of bytes is open once; the others look at each frame.
+        // A gate after a number of bytes opens once, and stays shut until it is armed again; the others look at each frame.
         (state.gate, state.countdown) = match state.gate {
             Gate::AfterBytes | Gate::Never => (Gate::Never, UNREACHED),
             each => (each, 0),

@@ -1,6 +1,6 @@
 //! What is written down of single frames and moments: deliveries at a host, queues at a switch.
 
-use super::frame::Data;
+use super::frame::{Data, Frame};
 use crate::check::{Hash, Ledger};
 use crate::flows::Arrived;
 use crate::net::Net;
@@ -97,6 +97,15 @@ impl Deliveries {
         all.chain(self.by_flow.iter().map(flow))
             .map(|(kind, b)| Series { kind, bin, values: b.rates() })
             .collect()
+    }
+}
+
+impl Ledger {
+    /// Enters those of these frames that are data.
+    pub(crate) fn enter_all<'a>(&mut self, frames: impl IntoIterator<Item = &'a Frame>) {
+        for data in frames.into_iter().filter_map(Frame::as_data) {
+            self.enter(data.src, data.dst, data.number);
+        }
     }
 }
 

@@ -1,18 +1,16 @@
-//! The receiving side of a host: deliveries, and the reflectors that answer them.
+//! The receiving side of a host: deliveries, and the reflectors that see them.
 
-use super::agenda::{Told, Turn};
-use super::frame::{Control, Data, Frame, Lane, MANAGED, Says, To};
-use super::host::Host;
+use super::agenda::Turn;
+use super::frame::{Data, hosts_of};
 use super::record::Deliveries;
 use crate::net::Net;
-use crate::spec::ControlTransport;
 use cnsim_scheme_api::{
     Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, Rate, ReflectGate, Reflector,
     ReflectorAction, ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
 };
 use std::collections::BTreeMap;
 
-/// The receiving side. It sees nothing of the sending side: what its reflectors ask for is carried out there.
+/// The receiving side. It sees nothing of the sending side, which carries out what its reflectors ask for ([`super::steering`]).
 #[derive(Debug)]
 pub(crate) struct Sink {
     host: NodeId,
@@ -104,7 +102,7 @@ impl Sink {
     ) -> Vec<ReflectorAction> {
         let mut actions = Vec::new();
         self.build(flow, turn, &mut actions);
-        let key = self.key(flow.0 / turn.net.hosts);
+        let key = self.key(hosts_of(flow, turn.net.hosts).0);
         if let Some((object, state)) = self.reflectors.get_mut(&key) {
             let mut lent = ReflectorControl::new(Time::from_ps(turn.now), state, &mut actions);
             object.on_probe(probe, flow, &mut lent);
@@ -115,7 +113,7 @@ impl Sink {
     /// Builds the reflector of a flow, unless there is one or the scheme has none.
     fn build(&mut self, flow: FlowId, turn: &Turn<'_>, actions: &mut Vec<ReflectorAction>) {
         let net = turn.net;
-        let src = flow.0 / net.hosts;
+        let src = hosts_of(flow, net.hosts).0;
         let key = self.key(src);
         if self.reflectors.contains_key(&key) {
             return;
@@ -129,31 +127,5 @@ impl Sink {
             object.start(&mut ReflectorControl::new(Time::from_ps(turn.now), &mut state, actions));
             self.reflectors.insert(key, (object, state));
         }
-    }
-}
-
-impl Host {
-    /// Carries out what a reflector asked for when it saw a frame of this flow: its answers go to the flow's source.
-    pub(super) fn reflect(&mut self, flow: FlowId, asked: Vec<ReflectorAction>, turn: &mut Turn<'_>) {
-        for action in asked {
-            match action {
-                ReflectorAction::Reply(feedback) => self.answer(flow, feedback, turn),
-                ReflectorAction::Count(counter) => self.count("reflector", &counter, turn.now),
-                ReflectorAction::Fail(cause) => self.fail("reflector", &cause, turn.now),
-            }
-        }
-    }
-
-    /// Sends a message about a flow to its source.
-    fn answer(&mut self, flow: FlowId, feedback: Feedback, turn: &mut Turn<'_>) {
-        let net = turn.net;
-        self.books.made(turn.now, feedback.wire_length().get());
-        let to = flow.0 / net.hosts;
-        if let Some(at) = net.direct(turn.now) {
-            return turn.out.told.push(Told { to: Some(to), at, from: self.id, flow, feedback });
-        }
-        let lane = if net.control == ControlTransport::InBand { MANAGED } else { Lane::Control };
-        let to = To::Host(to);
-        self.queue_control(Frame::control(lane, Control { flow, to, says: Says::Feedback(feedback) }), turn);
     }
 }

@@ -1,8 +1,8 @@
 //! A source: when frames come to be, and for whom.
 //!
 //! Time at a source is cut into slots, each as long as one of its frames takes on the access link. In each slot it offers a
-//! frame or none. A *drawn* source offers whatever the host can take; a *greedy* one offers in every slot, and its host takes
-//! what it has room for.
+//! frame or none. A *drawn* source offers by chance, and a frame that finds no room is discarded. A *greedy* one, and one of finite
+//! flows, offers a frame again until the host has room for it.
 
 use super::agenda::NEVER;
 use super::frame::SMALLEST;
@@ -14,7 +14,7 @@ use cnsim_scheme_api::{Purpose, Stream};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// One in 32 random bits' range.
+/// 2^32: every draw of 32 random bits is below it.
 const ALWAYS: f64 = 4_294_967_296.0;
 
 /// A frame offered in a slot.
@@ -33,8 +33,8 @@ pub(crate) struct Offer {
 /// How a source fills its slots.
 #[derive(Debug)]
 enum Pattern {
-    /// A burst begins when 32 random bits are below `threshold`; `left` frames of it are to follow, to `dst`.
-    Drawn { threshold: u64, burst: u32, left: u32, dst: u32 },
+    /// A burst begins when 32 random bits are below `threshold`; `to_follow` frames of it are still to come, to `dst`.
+    Drawn { threshold: u64, burst: u32, to_follow: u32, dst: u32 },
     /// Every slot while on; `off` = 0: always on.
     Greedy { on: u64, off: u64, shift: u64 },
     /// Finite flows.
@@ -47,8 +47,8 @@ struct Transfers {
     /// All of them, by start; the first `begun` have begun.
     list: Arc<[Outgoing]>,
     begun: usize,
-    /// Under way: what is left of each; the first is next.
-    now: VecDeque<Outgoing>,
+    /// What is still to be sent of those under way; the first is next.
+    under_way: VecDeque<Outgoing>,
 }
 
 /// A source of frames.
@@ -111,7 +111,7 @@ impl Source {
         }
     }
 
-    /// Does it offer without end, so that its host takes no more than it has room for?
+    /// Does it offer a frame again where the host has no room?
     pub(crate) fn is_greedy(&self) -> bool {
         self.drawn().is_none()
     }
@@ -140,15 +140,15 @@ impl Source {
         let bits = self.stream.bits();
         let chosen = self.choose(bits >> 32);
         let dst = match &mut self.pattern {
-            Pattern::Drawn { left, dst, .. } if *left > 0 => {
-                *left -= 1;
+            Pattern::Drawn { to_follow, dst, .. } if *to_follow > 0 => {
+                *to_follow -= 1;
                 *dst
             }
-            Pattern::Drawn { threshold, burst, left, dst } => {
+            Pattern::Drawn { threshold, burst, to_follow, dst } => {
                 if (bits & 0xFFFF_FFFF) >= *threshold {
                     return None;
                 }
-                (*left, *dst) = (*burst - 1, chosen);
+                (*to_follow, *dst) = (*burst - 1, chosen);
                 chosen
             }
             Pattern::Greedy { on, off, shift } => {
@@ -185,7 +185,7 @@ impl Pattern {
         let drawn = |chance: f64, burst| Pattern::Drawn {
             threshold: (chance.clamp(0.0, 1.0) * ALWAYS).round() as u64,
             burst,
-            left: 0,
+            to_follow: 0,
             dst: 0,
         };
         match spec.arrivals {
@@ -201,7 +201,7 @@ impl Pattern {
                 Pattern::Greedy { on: on.as_ps().max(1), off: off.as_ps(), shift: shift.as_ps() }
             }
             Arrivals::Transfers => {
-                Pattern::Transfers(Transfers { list: flows(), begun: 0, now: VecDeque::new() })
+                Pattern::Transfers(Transfers { list: flows(), begun: 0, under_way: VecDeque::new() })
             }
         }
     }
@@ -226,22 +226,22 @@ impl Transfers {
         while let Some(flow) = self.list.get(self.begun).filter(|flow| flow.start <= now) {
             self.begun += 1;
             if flow.bytes > 0 {
-                self.now.push_back(*flow);
+                self.under_way.push_back(*flow);
             }
         }
     }
     /// The next frame: whole, but for the last of a flow, which is no shorter than Ethernet's smallest.
     fn offer(&self, whole: u16, class: u8) -> Option<Offer> {
-        let &Outgoing { dst, bytes, number, .. } = self.now.front()?;
+        let &Outgoing { dst, bytes, number, .. } = self.under_way.front()?;
         let len = bytes.min(u64::from(whole)).max(u64::from(SMALLEST)) as u16;
         Some(Offer { dst, len, class, flow: Some(number) })
     }
     /// That frame was taken: the next flow has its turn.
     fn taken(&mut self, len: u16) {
-        if let Some(flow) = self.now.pop_front()
+        if let Some(flow) = self.under_way.pop_front()
             && flow.bytes > u64::from(len)
         {
-            self.now.push_back(Outgoing { bytes: flow.bytes - u64::from(len), ..flow });
+            self.under_way.push_back(Outgoing { bytes: flow.bytes - u64::from(len), ..flow });
         }
     }
 }

@@ -1,20 +1,16 @@
-//! Steering: how feedback reaches a host's reaction points, and what they do to their limiters.
+//! Steering: how messages reach a host's reaction points, what those do to their limiters, and how the host's own messages and
+//! probes set out. How the limiters then let frames go is in [`super::pacing`].
 
-use super::agenda::{Kind, NEVER, Turn};
-use super::frame::{Body, Control, Frame, Lane, MANAGED, SMALLEST, Says, To};
+use super::agenda::{Kind, NEVER, Told, Turn};
+use super::frame::{Control, EVERY_FLOW, Frame, Lane, MANAGED, SMALLEST, Says, To, flow_of, hosts_of};
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
 use crate::check::NO_PATH;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
-    Purpose, ReactionPoint, Scope, Slot, SourceSite, Stream, Time,
+    Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
+    Purpose, ReactionPoint, ReflectorAction, Slot, SourceSite, Stream, Time,
 };
 use std::collections::VecDeque;
-
-/// Key of the limiter of frames to `dst`.
-pub(super) fn key_of(scope: Scope, dst: u32) -> u32 {
-    if scope == Scope::Host { WHOLE_HOST } else { dst }
-}
 
 /// Feedback that takes effect later: by time, then by the node that said it without a frame.
 #[derive(Debug, Default)]
@@ -81,8 +77,8 @@ impl Host {
 
     /// A message takes effect: at its flow's reaction point, or at one that it builds.
     fn obey(&mut self, flow: FlowId, feedback: &Feedback, turn: &mut Turn<'_>) {
-        let dst = if flow.0 == u32::MAX { WHOLE_HOST } else { flow.0 % turn.net.hosts };
-        let key = key_of(self.plan.limiter_scope, dst);
+        let dst = if flow == EVERY_FLOW { WHOLE_HOST } else { hosts_of(flow, turn.net.hosts).1 };
+        let key = self.key(dst);
         let engages = |scheme: usize| dst != WHOLE_HOST && turn.net.schemes[scheme].0.engages(feedback);
         let at = match (self.spec.scheme, self.limiters.find(key)) {
             (None, _) => None,
@@ -98,19 +94,10 @@ impl Host {
         self.wake(at, turn, |object, limiter| object.on_message(feedback, limiter));
     }
 
-    /// The limiter of frames to `dst`, built now if the scheme wants one from the first frame on.
-    pub(super) fn limiter_for(&mut self, dst: u32, turn: &mut Turn<'_>) -> Option<usize> {
-        let found = self.limiters.find(key_of(self.plan.limiter_scope, dst));
-        match self.plan.built {
-            Built::FirstFrame if found.is_none() => self.build(dst, turn),
-            _ => found,
-        }
-    }
-
     /// Builds a reaction point with its limiter, if the scheme has one for this flow.
-    fn build(&mut self, dst: u32, turn: &mut Turn<'_>) -> Option<usize> {
+    pub(super) fn build(&mut self, dst: u32, turn: &mut Turn<'_>) -> Option<usize> {
         let net = turn.net;
-        let flow = FlowId(self.id * net.hosts + dst);
+        let flow = flow_of(self.id, dst, net.hosts);
         let site = SourceSite {
             flow,
             src: NodeId(self.id),
@@ -123,20 +110,14 @@ impl Host {
         let object = net.schemes[self.spec.scheme?].0.reaction_point(&site)?;
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.line_rate, site.mtu, stream);
-        let key = key_of(self.plan.limiter_scope, dst);
-        let at =
-            self.limiters.insert(RateLimiter::new(key, object, state, turn.net.clocks[turn.node as usize]));
+        let clock = net.clocks[self.id as usize];
+        let at = self.limiters.insert(RateLimiter::new(self.key(dst), object, state, clock));
         self.wake(at, turn, |object, limiter| object.start(limiter));
         Some(at)
     }
 
-    /// Bytes that wait for a limiter in virtual output queues.
-    fn in_voqs(&self, key: u32) -> u64 {
-        self.voqs.as_ref().map_or(0, |v| v.bytes(key))
-    }
-
     /// Wakes a reaction point, and carries out what it asks for.
-    fn wake(
+    pub(super) fn wake(
         &mut self,
         at: usize,
         turn: &mut Turn<'_>,
@@ -153,7 +134,8 @@ impl Host {
         if std::mem::take(&mut limiter.state.retime) {
             limiter.retime(turn.now);
         }
-        if limiter.state.engaged && !std::mem::replace(&mut limiter.was_engaged, limiter.state.engaged) {
+        if limiter.state.engaged && !limiter.was_engaged {
+            limiter.was_engaged = true;
             self.out.limited_flows += 1;
         }
         if limiter.state.rate != rate {
@@ -177,94 +159,6 @@ impl Host {
         }
         self.let_go(at, turn);
         self.give_back(at, turn);
-    }
-
-    /// Frames of a flow that is held back from now on leave the FIFO for the limiter's queue, in order.
-    fn recall(&mut self, at: usize, key: u32) {
-        let Some(limiter) = self.limiters.at_mut(at) else { return };
-        let mine = |f: &Frame| f.as_data().is_some_and(|d| key == WHOLE_HOST || d.dst == key);
-        let (moved, kept) = std::mem::take(&mut self.fifo).into_iter().partition::<VecDeque<Frame>, _>(mine);
-        self.fifo = kept;
-        moved.into_iter().for_each(|frame| limiter.push(frame));
-    }
-
-    /// Gives a limiter back when its scheme asked for it and nothing waits for it. One built on feedback is no more then.
-    fn give_back(&mut self, at: usize, turn: &mut Turn<'_>) {
-        let Some(limiter) = self.limiters.at(at) else { return };
-        let key = limiter.key;
-        if !limiter.state.release || !limiter.queue().is_empty() || self.in_voqs(key) > 0 {
-            return;
-        }
-        if self.plan.built == Built::OnFeedback {
-            self.limiters.remove(at);
-            self.timers.stop_all(key, turn);
-            self.blocked.retain(|&b| b != at);
-        } else if let Some(limiter) = self.limiters.at_mut(at) {
-            limiter.state.release = false;
-            limiter.state.engaged = false;
-        }
-    }
-
-    /// Lets frames of a limiter go that may go, or plans when the next may. Below the queue the link takes them in its turn; at
-    /// the source they join the FIFO as soon as it has room.
-    pub(super) fn let_go(&mut self, at: usize, turn: &mut Turn<'_>) {
-        let Some(limiter) = self.limiters.at(at) else { return };
-        let (key, eligible) = (limiter.key, limiter.eligible);
-        if limiter.queue().is_empty() && self.in_voqs(key) == 0 {
-            return;
-        }
-        if eligible > turn.now {
-            if eligible != NEVER {
-                self.timers.start(key, GAP, eligible, turn);
-            }
-            return;
-        }
-        if !self.limited_at_source() {
-            return self.port.look(turn);
-        }
-        let full = self.fifo.len() >= self.spec.fifo_frames as usize;
-        let Some(limiter) = self.limiters.at_mut(at) else { return };
-        if full {
-            if !std::mem::replace(&mut limiter.blocked, true) {
-                self.blocked.push_back(at);
-            }
-            return;
-        }
-        let Some(mut frame) = limiter.pop(turn.now) else { return };
-        if let Body::Data(data) = &mut frame.body {
-            data.counted = true;
-        }
-        self.fifo.push_back(frame);
-        self.port.look(turn);
-        self.count_sent(at, frame.len, turn);
-        self.let_go(at, turn);
-        self.give_back(at, turn);
-    }
-
-    /// The FIFO has room for one more: the limiter that has waited longest uses it.
-    pub(super) fn use_room(&mut self, turn: &mut Turn<'_>) {
-        if let Some(at) = self.blocked.pop_front() {
-            self.limiters.at_mut(at).into_iter().for_each(|l| l.blocked = false);
-            self.let_go(at, turn);
-        }
-    }
-
-    /// A frame goes on the link: its limiter tags and counts it.
-    pub(super) fn leave(&mut self, frame: &mut Frame, turn: &mut Turn<'_>) {
-        let Body::Data(data) = &mut frame.body else { return };
-        let Some(at) = self.limiters.find(key_of(self.plan.limiter_scope, data.dst)) else { return };
-        self.limiters.at_mut(at).into_iter().for_each(|l| l.tag(data, turn.now));
-        if !data.counted {
-            self.count_sent(at, frame.len, turn);
-        }
-        self.give_back(at, turn);
-    }
-
-    /// Counts bytes of a limiter as sent.
-    fn count_sent(&mut self, at: usize, len: u16, turn: &mut Turn<'_>) {
-        if self.limiters.at_mut(at).is_some_and(|l| l.count(len)) {
-            self.wake(at, turn, |object, limiter| object.on_bytes(limiter));
-        }
     }
 
     /// A timer expires: that of a gap, or one of a reaction point.
@@ -293,8 +187,31 @@ impl Host {
             (Class::Control, ProbeTarget::Destination) => (Lane::Control, To::Host(dst)),
             (Class::Control, ProbeTarget::Point(point)) => (Lane::Control, To::Point(point)),
         };
-        let flow = FlowId(self.id * turn.net.hosts + dst);
+        let flow = flow_of(self.id, dst, turn.net.hosts);
         let frame = Frame::control(lane, Control { flow, to, says: Says::Probe(probe) });
         self.queue_control(frame, turn);
+    }
+
+    /// Carries out what a reflector asked for when it saw a frame of this flow: its answers go to the flow's source.
+    pub(super) fn reflect(&mut self, flow: FlowId, asked: Vec<ReflectorAction>, turn: &mut Turn<'_>) {
+        for action in asked {
+            match action {
+                ReflectorAction::Reply(feedback) => self.answer(flow, feedback, turn),
+                ReflectorAction::Count(counter) => self.count("reflector", &counter, turn.now),
+                ReflectorAction::Fail(cause) => self.fail("reflector", &cause, turn.now),
+            }
+        }
+    }
+
+    /// Sends a message about a flow to its source.
+    fn answer(&mut self, flow: FlowId, feedback: Feedback, turn: &mut Turn<'_>) {
+        let net = turn.net;
+        self.books.made(turn.now, feedback.wire_length().get());
+        let to = hosts_of(flow, net.hosts).0;
+        if let Some(at) = net.direct(turn.now) {
+            return turn.out.told.push(Told { to: Some(to), at, from: self.id, flow, feedback });
+        }
+        let message = Control { flow, to: To::Host(to), says: Says::Feedback(feedback) };
+        self.queue_control(Frame::control(Lane::of_message(net.control), message), turn);
     }
 }

@@ -4,7 +4,7 @@
 //! bit has left. Control at priority takes no memory.
 
 use super::agenda::{Event, Kind, NEVER, Timers, Told, Turn};
-use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says, To};
+use super::frame::{Body, Control, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, hosts_of};
 use super::memory::{Memory, Refusal};
 use super::pause::Signal;
 use super::point::Point;
@@ -13,7 +13,7 @@ use super::record::Samples;
 use crate::check::{ControlBooks, Failure, Hash, Ledger, Stopped, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
-use crate::spec::{ControlTransport, PauseTransport, RateChange, SwitchSpec};
+use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointAction, PointControl, PointId,
     Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
@@ -40,12 +40,12 @@ struct Output {
     data: Vec<Queue>,
     /// Bytes of control that have not left.
     control_queued: u64,
-    /// Bytes of data queued behind the frame in transmission as that began.
+    /// Bytes of the first class queued behind the frame in transmission as that began.
     behind: u64,
-    /// Bytes that have left, PAUSE not.
-    left: u64,
+    /// Bytes that have left, those of PAUSE frames aside.
+    departed: u64,
     point: Option<Point>,
-    out: PortOutcome,
+    result: PortOutcome,
 }
 
 /// An output that is recorded.
@@ -57,7 +57,7 @@ struct Recorded {
     peak: Samples,
     /// Largest length in all bins that are over.
     queue_max: u64,
-    /// Data bits sent until then.
+    /// Data bits sent up to the end of each bin.
     sent: Samples,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Switch {
     timers: Timers,
     changes: VecDeque<RateChange>,
     /// Whose turn it is among equal paths, by destination ([`crate::Routing::RoundRobin`]).
-    turns: Vec<u8>,
+    next_path: Vec<u8>,
     recorded: Vec<Recorded>,
     drops_at: Samples,
     drops: Ledger,
@@ -101,9 +101,9 @@ impl Output {
             data: net.classes.iter().map(|_| Queue::default()).collect(),
             control_queued: 0,
             behind: 0,
-            left: 0,
+            departed: 0,
             point: scheme.and_then(|s| Point::new(net.schemes[s].0.as_ref(), site, net.seed)),
-            out: PortOutcome::default(),
+            result: PortOutcome::default(),
         }
     }
 
@@ -129,9 +129,9 @@ impl Output {
             line_rate: self.port.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service,
             // All that came has left or waits.
-            arrived: self.left + self.queued() + self.control_queued,
-            sent: self.left,
-            dropped: self.out.dropped + self.out.dropped_by_limit,
+            arrived: self.departed + self.queued() + self.control_queued,
+            sent: self.departed,
+            dropped: self.result.dropped + self.result.dropped_by_limit,
         }
     }
 
@@ -158,6 +158,7 @@ impl Switch {
                 port: number,
                 point,
                 class: Class::Data,
+                // Nothing goes to a port without a link. Its scheme is told a rate all the same.
                 rate: link.map_or(Rate::from_gbps(10.0), |l| l.rate),
                 attached: link.is_some(),
             };
@@ -177,7 +178,7 @@ impl Switch {
             own: VecDeque::new(),
             timers: Timers::default(),
             changes: mine.into(),
-            turns: vec![0; if net.round_robin() { net.hosts as usize } else { 0 }],
+            next_path: vec![0; if net.round_robin() { net.hosts as usize } else { 0 }],
             recorded: recorded.map(|q| Recorded { port: q.1, ..Recorded::default() }).collect(),
             drops_at: Samples::default(),
             drops: Ledger::default(),
@@ -240,7 +241,7 @@ impl Switch {
             }
             Body::Data(data) => {
                 let flow = data.flow(turn.net.hosts).0;
-                let out = turn.net.route(self.index, data.dst, flow, data.number, &mut self.turns);
+                let out = turn.net.route(self.index, data.dst, flow, data.number, &mut self.next_path);
                 self.store(usize::from(out), frame, turn);
             }
             Body::Control(control) => self.forward(frame, control, turn),
@@ -254,7 +255,7 @@ impl Switch {
         match admitted {
             Ok(()) => self.enqueue(out, frame, class, turn),
             Err(why) => {
-                let result = &mut self.outputs[out].out;
+                let result = &mut self.outputs[out].result;
                 match why {
                     Refusal::OutputLimit => result.dropped_by_limit += 1,
                     Refusal::Partition => result.dropped += 1,
@@ -291,7 +292,7 @@ impl Switch {
             data.marked |= point.marks(RampAt::Arrival, queue.bytes);
         }
         queue.frames.push_back(frame);
-        output.out.queue_max = output.out.queue_max.max(output.queued());
+        output.result.queue_max = output.result.queue_max.max(output.queued());
         output.port.look(turn);
         self.signal(signal, class, turn);
     }
@@ -304,7 +305,7 @@ impl Switch {
         let told = self.outputs.iter_mut().enumerate().filter(|(p, _)| input.is_none_or(|i| i == *p));
         for output in told.map(|(_, output)| output) {
             let Some(link) = output.port.link else { continue };
-            output.out.xoffs += u64::from(off);
+            output.result.xoffs += u64::from(off);
             match transport {
                 PauseTransport::Wire => turn.send(&link, frame),
                 PauseTransport::Frame => {
@@ -334,13 +335,13 @@ impl Switch {
         let output = &mut self.outputs[out];
         let Some((link, mut frame)) = output.port.end(turn) else { return };
         let len = u64::from(frame.len);
-        output.left += if frame.lane == Lane::Pause { 0 } else { len };
+        output.departed += if frame.lane == Lane::Pause { 0 } else { len };
         match &mut frame.body {
             Body::Pause(_) => {}
-            Body::Control(_) => output.out.control_sent += 1,
+            Body::Control(_) => output.result.control_sent += 1,
             Body::Data(data) => {
-                output.out.sent += 1;
-                output.out.sent_bits += 8 * len;
+                output.result.sent += 1;
+                output.result.sent_bits += 8 * len;
                 if let (Some(point), MANAGED) = (&mut output.point, frame.lane) {
                     data.marked |= point.marks(RampAt::Departure, output.behind);
                 }
@@ -372,6 +373,7 @@ impl Switch {
     /// The congestion point looks at a data frame, which is stored last in its queue unless it is `dropped`.
     fn sample(&mut self, out: usize, frame: &Frame, dropped: bool, turn: &mut Turn<'_>) {
         let output = &self.outputs[out];
+        // Storing it may have marked it, so it is looked at where it stands.
         let stored =
             if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
         let Some(&data) = stored.as_data() else { return };
@@ -412,9 +414,9 @@ impl Switch {
             match action {
                 PointAction::Notify(flow, feedback) => {
                     self.events.add(turn.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
-                    self.say(To::Host(flow.0 / turn.net.hosts), flow, feedback, turn);
+                    self.say(To::Host(hosts_of(flow, turn.net.hosts).0), flow, feedback, turn);
                 }
-                PointAction::Broadcast(feedback) => self.say(To::Everyone, FlowId(u32::MAX), feedback, turn),
+                PointAction::Broadcast(feedback) => self.say(To::Everyone, EVERY_FLOW, feedback, turn),
                 PointAction::StartTimer(slot, after) => {
                     self.timers.start(out as u32, slot.0, turn.now.saturating_add(after.as_ps()), turn);
                 }
@@ -454,8 +456,7 @@ impl Switch {
             turn.out.told.push(Told { to, at, from: self.id, flow: control.flow, feedback });
             return;
         }
-        let lane = if turn.net.control == ControlTransport::InBand { MANAGED } else { Lane::Control };
-        let mut frame = Frame::control(lane, control);
+        let mut frame = Frame::control(Lane::of_message(turn.net.control), control);
         frame.input = self.spec.ports;
         self.forward(frame, control, turn);
     }
@@ -465,12 +466,12 @@ impl Switch {
         let (net, flow) = (turn.net, control.flow.0);
         let out = match control.to {
             To::Everyone => return self.flood(frame, turn),
-            To::Host(host) => usize::from(net.route(self.index, host, flow, 0, &mut self.turns)),
+            To::Host(host) => usize::from(net.route(self.index, host, flow, 0, &mut self.next_path)),
             To::Point(point) => match net.point(point.0) {
                 Some((s, port)) if s == self.index => usize::from(port),
                 // On its way to a point of another switch, none looks at it.
                 Some((s, _)) => {
-                    let out = net.towards(self.index, s, 0, flow, 0, &mut self.turns);
+                    let out = net.towards(self.index, s, 0, flow, 0, &mut self.next_path);
                     return self.queue_control(usize::from(out), frame, turn);
                 }
                 None => return,
@@ -507,7 +508,7 @@ impl Switch {
         if answered {
             let at = Time::from_ps(turn.now);
             let reply = Feedback::ProbeReply { probe: *probe, at, rx_rate: Rate::ZERO };
-            self.say(To::Host(flow.0 / turn.net.hosts), flow, reply, turn);
+            self.say(To::Host(hosts_of(flow, turn.net.hosts).0), flow, reply, turn);
         }
         let here = PointId(turn.net.ports[self.id as usize] + out as u32);
         answered || matches!(control.to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
@@ -535,26 +536,26 @@ impl Switch {
         for r in &mut self.recorded {
             let output = &mut self.outputs[usize::from(r.port)];
             r.queue.take(output.queued() as f64);
-            r.peak.take(output.out.queue_max as f64);
-            r.queue_max = r.queue_max.max(output.out.queue_max);
+            r.peak.take(output.result.queue_max as f64);
+            r.queue_max = r.queue_max.max(output.result.queue_max);
             // The next bin has a largest length of its own.
-            output.out.queue_max = output.queued();
-            r.sent.take(output.out.sent_bits as f64);
+            output.result.queue_max = output.queued();
+            r.sent.take(output.result.sent_bits as f64);
         }
     }
 
     /// Data and control frames that have left.
     pub(crate) fn hops(&self) -> u64 {
-        self.outputs.iter().map(|o| o.out.sent + o.out.control_sent).sum()
+        self.outputs.iter().map(|o| o.result.sent + o.result.control_sent).sum()
     }
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
-        let hops = (self.hops(), self.outputs.iter().map(|o| o.out.control_sent).sum());
+        let hops = (self.hops(), self.outputs.iter().map(|o| o.result.control_sent).sum());
         let mut inside = Ledger::default();
         let series = self.series(net);
         for output in &mut self.outputs {
-            output.out.paused = Time::from_ps(output.port.paused(net.duration));
+            output.result.paused = Time::from_ps(output.port.paused(net.duration));
             let queued = output.data.iter().flat_map(|q| &q.frames);
             inside.enter_all(queued.chain(output.port.sending()));
         }
@@ -562,7 +563,7 @@ impl Switch {
         SwitchBooks {
             stopped,
             series,
-            outcome: SwitchOutcome { ports: self.outputs.into_iter().map(|o| o.out).collect() },
+            outcome: SwitchOutcome { ports: self.outputs.into_iter().map(|o| o.result).collect() },
             dropped: self.drops,
             lost: self.lost,
             inside,
@@ -582,10 +583,10 @@ impl Switch {
             let (port, output) = (r.port, &mut self.outputs[usize::from(r.port)]);
             let values = r.queue.close(net, output.queued() as f64);
             series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
-            let values = r.peak.close(net, output.out.queue_max as f64);
+            let values = r.peak.close(net, output.result.queue_max as f64);
             series.push(Series { kind: SeriesKind::QueuePeak { node, port }, bin, values });
-            output.out.queue_max = output.out.queue_max.max(r.queue_max);
-            let sent = r.sent.close(net, output.out.sent_bits as f64);
+            output.result.queue_max = output.result.queue_max.max(r.queue_max);
+            let sent = r.sent.close(net, output.result.sent_bits as f64);
             let before = std::iter::once(&0.0).chain(&sent);
             let values = sent.iter().zip(before).map(|(to, from)| (to - from) / bin.as_secs_f64()).collect();
             series.push(Series { kind: SeriesKind::Sent { node, port }, bin, values });

@@ -68,6 +68,7 @@ pub(crate) fn single_switch(n: usize, load: f64, pause: bool, duration: Time, se
         classes: Vec::new(),
         routing: Routing::FlowHash,
         rounding: Rounding::Exact,
+        ties: Ties::ByPort,
         schemes: Vec::new(),
         control: ControlTransport::Priority,
         changes: Vec::new(),

@@ -49,7 +49,7 @@ fn misfit(entry: &Registration, rate: Rate, set: &[Setting<'_>]) -> Option<Strin
 }
 
 impl Scenario {
-    /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all), with a remark on it where there is one.
+    /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all), with a note where its defaults do not fit.
     /// A preset takes the rate of the hosts' links.
     pub(super) fn scheme(
         &self,
@@ -88,8 +88,8 @@ impl Scenario {
                         ));
                     }
                 }
-                let remark = rate.and_then(|rate| misfit(entry, rate, &found));
-                Some((built, remark))
+                let note = rate.and_then(|rate| misfit(entry, rate, &found));
+                Some((built, note))
             }
             Err(e) => {
                 let path = path_of(&e.key).unwrap_or_default();

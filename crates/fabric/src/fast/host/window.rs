@@ -252,14 +252,9 @@ impl Host {
                 self.generate(dst, len, None, false, net);
                 return false;
             }
-            if self.ahead_limit > 0 && !idle && self.fifo.len() >= self.fifo_limit {
-                (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                self.generate(dst, len, None, false, net);
-                return false;
-            }
             let frame = Frame::data(self.id, dst, self.seq, len, slot);
-            self.seq = self.seq.wrapping_add(1);
             if idle {
+                self.seq = self.seq.wrapping_add(1);
                 hit(if LIMITED { Mark::HostLimited } else { Mark::HostCalm });
                 self.made.add(&frame);
                 free = slot + time;
@@ -268,9 +263,21 @@ impl Host {
                     self.end = free;
                     return false;
                 }
+                if !LIMITED {
+                    // Nothing waits, as nothing waited before.
+                    slot = next;
+                    continue;
+                }
             } else if self.fifo.len() >= self.fifo_limit {
+                if self.ahead_limit > 0 {
+                    (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
+                    self.generate(dst, len, None, false, net);
+                    return false;
+                }
+                self.seq = self.seq.wrapping_add(1);
                 self.out.source_discards += 1;
             } else {
+                self.seq = self.seq.wrapping_add(1);
                 self.made.add(&frame);
                 self.fifo.push_back(frame);
             }
