@@ -43,7 +43,7 @@ pub(crate) fn tell(t: &Told<'_>) {
     let count = |v: Verdict| t.cells.iter().filter(|c| c.verdict == v && !c.structural).count();
     let zeros = t.cells.iter().filter(|c| c.published.is_some() && c.structural).count();
     println!(
-        "\n{} published cells agree, {} are near, {} differ; {zeros} more are zero by construction. ± is the 95 % interval of the mean.",
+        "\n{} published cells agree, {} are near, {} differ; {zeros} more are zero by construction. ± is half the 95 % interval of the mean.",
         count(Verdict::Agrees),
         count(Verdict::Near),
         count(Verdict::Differs)

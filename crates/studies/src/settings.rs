@@ -268,6 +268,28 @@ impl Settings {
         rates.max_by(|a, b| a.bps().total_cmp(&b.bps()))
     }
 
+    /// A sentence for each switch whose memory is too small for PAUSE to hold every frame.
+    pub(crate) fn shortages(&self, built: &Configured) -> Vec<String> {
+        // Elsewhere too small a memory has been refused.
+        let slow = !self.events.is_empty() || !self.hotspots.is_empty();
+        let shared = self.buffer.organisation == Organisation::SharedOutput;
+        if self.buffer.pause.is_none() || !(slow || shared) {
+            return Vec::new();
+        }
+        let tell = |s: cnsim_fabric::Shortage| {
+            let node = NodeId((self.hosts() + s.switch) as u32);
+            let place = s.port.map_or_else(
+                || format!("the shared memory of {}", self.wiring.name(node)),
+                |port| format!("the memory behind {}", self.wiring.port_name((node, port))),
+            );
+            let (need, room) = (s.need, s.room);
+            format!(
+                "PAUSE may lose frames: {place} can need {need} and has {room} (`cnsim headroom` explains)"
+            )
+        };
+        cnsim_fabric::shortages(&self.spec(built, 1, false)).into_iter().map(tell).collect()
+    }
+
     /// Number of hosts.
     pub fn hosts(&self) -> usize {
         self.wiring.hosts.len()
