@@ -62,7 +62,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "limiter-queue",
         "host.limiter_queue",
         "10 | 100 | 10000",
-        "frames that a limited flow may hold at its source; it moves the hot port by up to 0.7 Gb/s",
+        "frames that a limited flow may hold at its source: the NIC's 100 each (B07), or those 100 shared among the limiters of nine flows (M08, multi-hop); it moves B07's hot port by up to 0.7 Gb/s, M08's innocents by 3 %",
     ),
     a(
         "A3",
