@@ -1,9 +1,10 @@
 //! What `describe`, `explain` and `check` say, as JSON for other programs.
 
+use crate::describe::PRESET_RATES;
 use crate::request::Cost;
 use crate::tell::rows_of;
 use crate::{Common, Done, Failure, find, pairs};
-use cnsim_scheme_api::Registration;
+use cnsim_scheme_api::{Rate, Registration};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::files::read_csv;
 use cnsim_studies::keys;
@@ -13,6 +14,7 @@ use cnsim_studies::results::COLUMNS;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_studies::text::Problem;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 fn say(value: &Value) -> Done {
@@ -28,10 +30,15 @@ fn scheme(e: &Registration) -> Value {
         })
     };
     let counter = |c: &cnsim_scheme_api::Counter| json!({"name": c.name, "meaning": c.meaning});
+    let preset = |p: &cnsim_scheme_api::Preset| {
+        let at = |rate: Rate| (rate.to_string(), (p.values)(rate).into_iter().collect::<BTreeMap<_, _>>());
+        json!({"name": p.name, "source": p.source, "values": PRESET_RATES.map(at).into_iter().collect::<BTreeMap<_, _>>()})
+    };
     json!({
         "kind": "scheme", "name": e.name, "aliases": e.aliases, "title": e.title, "about": e.about,
         "parameters": e.params.iter().map(param).collect::<Vec<_>>(),
         "counters": e.counters.iter().map(counter).collect::<Vec<_>>(),
+        "presets": e.presets.iter().map(preset).collect::<Vec<_>>(),
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::look::{self, Colour, paint, said};
 use crate::request::{ASSUMED_SPEED, is_file, threads};
 use crate::{Common, Done, Failure, draw, find, tell};
-use cnsim_scheme_api::{Registration, Registry};
+use cnsim_scheme_api::{Rate, Registration, Registry};
 use cnsim_studies::assumptions::{ASSUMPTIONS, readable};
 use cnsim_studies::demo::{SECOND, demo};
 use cnsim_studies::keys;
@@ -209,6 +209,7 @@ fn scheme(registry: &Registry, e: &Registration) -> Done {
         let header = ["parameter", "symbol", "default", "in studies", "kind", "range", "meaning"];
         println!("{}", look::words(&header, &rows));
     }
+    presets(e);
     let open: Vec<Vec<String>> = ASSUMPTIONS
         .iter()
         .filter_map(|a| {
@@ -234,6 +235,39 @@ fn scheme(registry: &Registry, e: &Registration) -> Done {
         println!("{}", look::words(&["counter", "meaning"], &counters));
     }
     picture(registry, &e.name)
+}
+
+/// Rates of the hosts' links for which presets are shown.
+pub(crate) const PRESET_RATES: [Rate; 3] =
+    [Rate::from_gbps(25.0), Rate::from_gbps(100.0), Rate::from_gbps(400.0)];
+
+/// The presets of a scheme, a table each.
+fn presets(e: &Registration) {
+    let Some(first) = e.presets.first() else { return };
+    println!("\n{}", bold("Settings by name that fit the rate of the hosts' links"));
+    println!(
+        "In a scenario: scheme.{}.preset = \"{}\". A key that is set beside it goes before.",
+        e.name, first.name
+    );
+    for p in &e.presets {
+        println!("\n{}: {}.", p.name, p.source);
+        let columns = PRESET_RATES.map(p.values);
+        let row = |(i, (key, text)): (usize, &(&str, String))| {
+            let mut line = vec![
+                key.to_string(),
+                e.param(key).map_or_else(String::new, |i| i.default.clone()),
+                text.clone(),
+            ];
+            line.extend(columns[1..].iter().map(|c| c[i].1.clone()));
+            line
+        };
+        let rows: Vec<Vec<String>> = columns[0].iter().enumerate().map(row).collect();
+        if !rows.is_empty() {
+            let rates = PRESET_RATES.map(|r| r.to_string());
+            let header = ["parameter", "default", &rates[0], &rates[1], &rates[2]];
+            println!("{}", look::table(&header, &rows, false));
+        }
+    }
 }
 
 /// One flow meeting one bottleneck, run now.

@@ -39,7 +39,6 @@ mod look_scene;
 mod look_table;
 mod look_topology;
 mod output;
-mod presets;
 mod progress;
 mod reproduce;
 mod request;

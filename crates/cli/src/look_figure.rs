@@ -205,6 +205,8 @@ fn over_time(
 ) -> Vec<Figure> {
     let mut all: Vec<Figure> = Vec::new();
     let mut seeds = (u64::MAX, 0);
+    // Units of the figures whose lines are queues with their peaks.
+    let mut peaked: Vec<String> = Vec::new();
     for line in lines {
         let Some(first) = curve(scene, line.case, 0, &line.series) else { continue };
         let y = Axis { title: quantity(&line.series).into(), unit: first.unit.clone(), log: false };
@@ -214,10 +216,13 @@ fn over_time(
             .filter_map(|i| curve(scene, line.case, i, &line.series))
             .filter(|c| c.values.len() == n)
             .collect();
-        let extreme = |f: fn(f64, f64) -> f64| -> Vec<f64> {
-            (0..n).map(|i| others.iter().map(|c| c.values[i]).reduce(f).unwrap_or(0.0)).collect()
+        let extreme = |of: fn(&Curve) -> &[f64], f: fn(f64, f64) -> f64| -> Vec<f64> {
+            (0..n).map(|i| others.iter().map(|c| of(c)[i]).reduce(f).unwrap_or(0.0)).collect()
         };
-        let band = (others.len() > 1).then(|| Band { low: extreme(f64::min), high: extreme(f64::max) });
+        let peaks = others.iter().any(|c| !c.peaks.is_empty());
+        peaked.extend(peaks.then(|| y.unit.clone()));
+        let band = (others.len() > 1 || peaks)
+            .then(|| Band { low: extreme(|c| &c.values, f64::min), high: extreme(Curve::upper, f64::max) });
         let runs = line.case.runs.len() as u64;
         seeds = (seeds.0.min(runs), seeds.1.max(runs));
         let trace = Trace { name: line.name.clone(), slot: line.slot, x, y: first.values.clone(), band };
@@ -234,11 +239,23 @@ fn over_time(
         }
     }
     let shown = lines.iter().find_map(|l| l.case.runs.first()).map_or(1, |r| r.seed);
-    let said = match seeds {
-        (_, 0) => String::new(),
-        (_, 1) => format!("Seed {shown}."),
-        (a, b) if a == b => format!("Seed {shown}; band: least and greatest of {b} seeds."),
-        (_, b) => format!("Seed {shown}; band: least and greatest of up to {b} seeds."),
+    let said = |peaked: bool| match (seeds, peaked) {
+        ((_, 0), _) => String::new(),
+        ((_, 1), false) => format!("Seed {shown}."),
+        ((_, 1), true) => {
+            format!(
+                "Seed {shown}: the line is the length at the end of each bin; the band reaches up to the longest in it."
+            )
+        }
+        ((a, b), _) => {
+            let band = if peaked {
+                "from the least sample to the longest queue of each bin,"
+            } else {
+                "least and greatest"
+            };
+            let most = if a == b { "" } else { "up to " };
+            format!("Seed {shown}; band: {band} of {most}{b} seeds.")
+        }
     };
     let windows = windows(scene, lines);
     let same = |of: fn(&CaseRuns<'_>) -> String| -> String {
@@ -248,6 +265,8 @@ fn over_time(
     };
     for f in &mut all {
         (f.scheme, f.condition) = (same(|c| c.scheme.into()), same(|c| c.condition.into()));
+        f.pause = same(|c| c.pause.into());
+        let said = said(peaked.contains(&f.y.unit));
         f.caption = [caption.as_str(), said.as_str()]
             .into_iter()
             .filter(|t| !t.is_empty())

@@ -141,8 +141,7 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     by_size(record);
     unfinished(record);
     if let Some(q) = record.series.get("hot_queue") {
-        let top = q.values.iter().copied().fold(0.0, f64::max);
-        println!("\nhot queue  {}  samples up to {top:.0} KB", look::spark(&q.values, 40));
+        println!("\nhot queue  {}  up to {:.0} KB", look::spark(q.upper(), 40), q.top());
     }
     for r in records {
         let f = &r.fingerprint;

@@ -1,7 +1,7 @@
 //! `cnsim new`: a scenario to start from. Without options every key with its default; with a topology, a short scenario of
 //! that size and speed, an incast if asked for, that `cnsim check` accepts as it stands.
 
-use crate::{Done, Failure, presets};
+use crate::{Done, Failure};
 use clap::Args;
 use cnsim_studies::headroom::Loop;
 use cnsim_units::{Bytes, Rate, Time};
@@ -44,14 +44,14 @@ const TABLES: &str = r#"
 #
 # [[event]]                        # a switch port gets another service rate
 # at = "1 ms"
-# port = "S>H0"                    # switch > neighbour; `cnsim describe FILE` shows the names
+# port = "S>H0"                    # names: cnsim describe FILE
 # rate = "1 Gb/s"
 #
 # [[group]]                        # hosts that run without the scheme
 # hosts = "H0..H1"
 # scheme = "none"
 #
-# [[rows]]                         # a further group of rows, with keys, schemes and seeds of its own
+# [[rows]]                         # more rows, with schemes of their own
 # schemes = ["none"]
 # condition = "load {workload.load}"
 # "workload.load" = ["50 %", "90 %"]
@@ -131,7 +131,7 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
     let name = &args.name;
     let _ = writeln!(
         out,
-        "# Check it: cnsim check {name}.toml    Run it: cnsim reproduce {name}.toml    Every key: cnsim new {name}"
+        "# Check it:  cnsim check {name}.toml\n# Run it:    cnsim reproduce {name}.toml\n# Every key: cnsim new {name}"
     );
     let _ = writeln!(out, "name = \"{name}\"\ntitle = \"{}\"", title(args, kind, hosts, rate));
     let _ = writeln!(out, "question = \"(what do you want to know?)\"");
@@ -188,20 +188,18 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
     let _ = writeln!(out, "\n[record]\nlatency = true    # percentiles of latency");
     let _ = writeln!(
         out,
-        "\n[matrix]    # what is compared: also any key with a list of values, such as \"workload.frame\"\npause = [\"on\", \"off\"]\nschemes = [{schemes}]"
+        "\n# What is compared: also any key with a list of values, \"workload.frame\" = [...]\n[matrix]\npause = [\"on\", \"off\"]\nschemes = [{schemes}]"
     );
-    let preset = presets::dcqcn(&args.dcqcn, rate).unwrap_or_default();
-    if schemes.contains("dcqcn") && !preset.is_empty() {
-        let from = presets::PRESETS.iter().find(|p| p.0 == args.dcqcn).map_or("", |p| p.1);
-        let _ = writeln!(out, "\n# Preset `{}` at {rate}. Source: {from}.\n[scheme.dcqcn]", args.dcqcn);
-        for (key, value) in preset {
-            let bare = value.parse::<f64>().is_ok();
-            let _ = if bare { writeln!(out, "{key} = {value}") } else { writeln!(out, "{key} = {value:?}") };
-        }
+    if schemes.contains("dcqcn") {
+        let _ = writeln!(
+            out,
+            "\n[scheme.dcqcn]\npreset = \"{}\"    # fits the links' rate: cnsim describe dcqcn",
+            args.dcqcn
+        );
     }
     let _ = writeln!(
         out,
-        "\n# [scheme.params]    # parameters of the schemes that know them: cnsim describe SCHEME"
+        "\n# Parameters of the schemes that know them: cnsim describe SCHEME\n# [scheme.params]"
     );
     out.push_str(TABLES);
     Ok(out)
@@ -238,18 +236,22 @@ mod tests {
         }
     }
 
-    /// Every preset is accepted at every speed, and names its source.
+    /// Every preset is accepted at every speed, and its values are those of the run.
     #[test]
     fn presets_fit_every_rate() {
-        for (name, source) in presets::PRESETS {
-            for rate in ["25 Gb/s", "40 Gb/s", "100 Gb/s", "400 Gb/s"] {
-                let args = NewArgs { dcqcn: name.into(), ..args("leaf-spine", 8, rate, Some(4)) };
+        for preset in &cnsim_schemes::find("dcqcn").unwrap().presets {
+            for (rate, floor) in [("1 Gb/s", 4), ("25 Gb/s", 100), ("100 Gb/s", 400), ("400 Gb/s", 1600)] {
+                let args = NewArgs { dcqcn: preset.name.into(), ..args("leaf-spine", 8, rate, Some(4)) };
                 let text = short(&args).unwrap();
-                assert_eq!(text.contains(source), name != "paper", "{text}");
-                let ready = Scenario::parse("mine.toml", &text, &[]).and_then(|s| {
-                    s.cases().iter().map(|c| s.ready(c).map(|_| ())).collect::<Result<Vec<_>, _>>()
-                });
-                assert!(ready.is_ok(), "{name}, {rate}: {ready:?}\n{text}");
+                let s = Scenario::parse("mine.toml", &text, &[]).unwrap();
+                for case in s.cases() {
+                    let ready =
+                        s.ready(&case).unwrap_or_else(|p| panic!("{}, {rate}: {p:?}\n{text}", preset.name));
+                    let k_min = ready.config["scheme"]["params"]["k_min"].as_str().map(String::from);
+                    let due = if preset.name == "paper" { "5 KB".into() } else { format!("{floor} KB") };
+                    assert_eq!(k_min, (case.scheme == "dcqcn").then_some(due), "{}, {rate}", preset.name);
+                    assert!(ready.notes().is_empty(), "who chooses a preset is told nothing");
+                }
             }
         }
     }

@@ -12,6 +12,7 @@ use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::per_study::in_studies;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
+use cnsim_studies::stats::ABOUT_INTERVALS;
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
 use std::path::Path;
@@ -117,6 +118,7 @@ pub(crate) fn explain(
     if let Some(m) = metrics::find(what) {
         println!("{} [{}]: {}.", m.id, m.unit, m.about);
         println!("{}", m.span().text());
+        println!("{ABOUT_INTERVALS}");
         println!(
             "Agrees with a published value that lies in the 95 % prediction interval of one run, or within 2 % of the mean. Near: within {}.",
             m.tolerance.text(m.unit)

@@ -203,6 +203,13 @@ pub enum SeriesKind {
         /// Output port.
         port: u16,
     },
+    /// Largest length of that queue in each bin, bytes, however short it was.
+    QueuePeak {
+        /// Switch.
+        node: NodeId,
+        /// Output port.
+        port: u16,
+    },
     /// Data rate sent by an output port whose queue is recorded, bit/s, mean of each bin; a frame counts when it leaves
     /// the queue.
     Sent {

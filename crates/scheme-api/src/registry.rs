@@ -28,7 +28,7 @@
 //! ```
 
 use crate::testing::Promise;
-use crate::{Counter, ParamError, ParamInfo, Params, Scheme};
+use crate::{Counter, ParamError, ParamInfo, Params, Rate, Scheme};
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,6 +44,20 @@ pub struct Configured {
     pub values: Vec<(String, String)>,
     /// Parameters without effect under these settings: (key, reason).
     pub idle: Vec<(String, String)>,
+}
+
+/// The key of a scheme's table that asks for one of its presets by name.
+pub const PRESET: &str = "preset";
+
+/// Named settings of a scheme that fit the rate of the links. A key that is set beside a preset goes before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Name in scenario files: `preset = "hpcc"`.
+    pub name: &'static str,
+    /// Where its values come from.
+    pub source: &'static str,
+    /// The settings for hosts' links of this rate: (key, text). What it leaves out is at its default.
+    pub values: fn(Rate) -> Vec<(&'static str, String)>,
 }
 
 /// Sets (key, text) pairs over the defaults and builds the scheme.
@@ -62,6 +76,10 @@ pub struct Registration {
     pub about: String,
     /// The scheme's parameters with their defaults.
     pub params: Vec<ParamInfo>,
+    /// Named settings by rate of the links; none where one set of defaults serves all.
+    pub presets: Vec<Preset>,
+    /// Rate of the links that the defaults are made for; none where they fit any.
+    pub made_for: Option<Rate>,
     /// What the scheme counts.
     pub counters: Vec<Counter>,
     /// What the scheme promises with its defaults; the conformance suite holds it to that.
@@ -138,6 +156,8 @@ impl Registration {
             title: title.into(),
             about: about.into(),
             params,
+            presets: Vec::new(),
+            made_for: None,
             counters: Vec::new(),
             promise: Promise::default(),
             build: Arc::new(build),
@@ -147,6 +167,13 @@ impl Registration {
     /// Adds another name that finds the scheme.
     pub fn alias(mut self, name: &str) -> Self {
         self.aliases.push(name.into());
+        self
+    }
+
+    /// Names settings that fit the rate of the links; the defaults are made for links of the rate `made_for`.
+    pub fn presets(mut self, made_for: Rate, presets: &[Preset]) -> Self {
+        self.presets = presets.to_vec();
+        self.made_for = Some(made_for);
         self
     }
 
@@ -173,6 +200,16 @@ impl Registration {
     /// Finds a parameter by its key.
     pub fn param(&self, key: &str) -> Option<&ParamInfo> {
         self.params.iter().find(|p| p.key == key)
+    }
+
+    /// Whether a table of the scheme may have this key: a parameter, or the name of a preset.
+    pub fn reads(&self, key: &str) -> bool {
+        self.param(key).is_some() || (key == PRESET && !self.presets.is_empty())
+    }
+
+    /// Finds a preset by its name.
+    pub fn preset(&self, name: &str) -> Option<&Preset> {
+        self.presets.iter().find(|p| p.name.eq_ignore_ascii_case(name))
     }
 
     /// Whether the scheme is called so, upper and lower case alike.

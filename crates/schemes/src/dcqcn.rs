@@ -85,6 +85,7 @@
 //! go-back-N, the CNP's real length (it is a minimum frame here), CNPs spaced by source or by port in place of by flow.
 
 use crate::counters::{CNPS_SENT, CUTS};
+use crate::dcqcn_presets::PRESETS;
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
     Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, Plan, PointControl, Queue, QueueSite,
@@ -193,6 +194,7 @@ pub(crate) fn registration() -> Registration {
         DcqcnParams::idle,
         Dcqcn::new,
     )
+    .presets(Rate::from_gbps(40.0), &PRESETS)
     .promise(Promise {
         recovers: Some((Bytes::from_mb(100), Time::from_ms(200))),
         ..Promise::reacting(Rate::from_mbps(40.0))

@@ -4,6 +4,7 @@ pub mod af_qcn;
 pub mod becn;
 pub mod counters;
 pub mod dcqcn;
+mod dcqcn_presets;
 pub mod e2cm;
 pub mod ecm;
 pub mod explicit_rate;

@@ -38,7 +38,7 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
     for (path, leaf) in &flat.leaves {
         if let Some(key) = path.strip_prefix("scheme.params.") {
             let all = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
-            if !all().any(|k| k == key) {
+            if !registry.iter().any(|e| e.reads(key)) {
                 let hint = nearest(key, all())
                     .map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
                 problems.push(flat.at(path, "no scheme has this parameter", hint));
@@ -255,7 +255,8 @@ pub(crate) fn unread_params(
             entries.flat_map(|e| &e.params).map(|i| i.key.as_str()).collect::<Vec<_>>()
         };
         let known = params(&names);
-        if known.contains(&param) || !params(&all).contains(&param) {
+        let read = |names: &[&str]| names.iter().filter_map(|n| registry.find(n)).any(|e| e.reads(param));
+        if read(&names) || !read(&all) {
             continue;
         }
         let mut unique = names.clone();

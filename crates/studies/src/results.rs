@@ -294,10 +294,15 @@ pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partia
     table(&header, &findings.iter().map(row).collect::<Vec<_>>())
 }
 
-/// The file of a series: time at the end of each bin, and the value in it.
+/// The file of a series: time at the end of each bin, and the value in it; of a queue, its largest length in the bin beside.
 pub fn series_csv(name: &str, curve: &crate::store::Curve) -> String {
-    let header = ["time_s".to_string(), format!("{name}_{}", curve.unit.replace('/', "_per_"))];
-    let row = |(i, v): (usize, &f64)| vec![digits((i + 1) as f64 * curve.bin), digits(*v)];
+    let unit = curve.unit.replace('/', "_per_");
+    let mut header = vec!["time_s".to_string(), format!("{name}_{unit}")];
+    header.extend((!curve.peaks.is_empty()).then(|| format!("{name}_max_{unit}")));
+    let row = |(i, v): (usize, &f64)| {
+        let peak = curve.peaks.get(i).map(|p| digits(*p));
+        [digits((i + 1) as f64 * curve.bin), digits(*v)].into_iter().chain(peak).collect()
+    };
     table(&header, &curve.values.iter().enumerate().map(row).collect::<Vec<_>>())
 }
 

@@ -2,6 +2,7 @@
 //! scenario's reading, its cases and their names share one table of leaves.
 
 pub mod config;
+mod scheme;
 
 use crate::checks::{expand_assumptions, known_keys, unread_params};
 use crate::condition::{Template, canonical};
@@ -81,14 +82,18 @@ pub struct Ready {
     pub scheme: String,
     /// All that determines the run but the seed; enough to run it again.
     pub config: Value,
+    /// How the scheme's defaults do not fit the links, where they do not.
+    misfit: Option<String>,
 }
 
 impl Ready {
-    /// What a reader of the results should know of the case beforehand: a sentence each.
+    /// What is allowed but hardly meant, and what a reader of the results should know beforehand, a sentence each: defaults of the
+    /// scheme that do not fit the links, phases that lock, memory too small for PAUSE. Mostly none.
     pub fn notes(&self) -> Vec<String> {
-        let unmanaged = self.scheme == "none";
-        let locked = self.settings.locked().filter(|_| unmanaged);
-        locked.into_iter().chain(self.settings.shortages(&self.built)).collect()
+        // A scheme that changes rates parts the phases.
+        let locked = self.settings.locked().filter(|_| self.scheme == "none");
+        let short = self.settings.shortages(&self.built);
+        self.misfit.iter().cloned().chain(locked).chain(short).collect()
     }
 
     /// The interval at which a scheme's ports or sinks speak of themselves, where it has one.
@@ -249,7 +254,7 @@ impl Scenario {
                 continue;
             }
             let mut found = Vec::new();
-            self.scheme(&self.flat, &entry.name, &mut found);
+            self.scheme(&self.flat, &entry.name, None, &mut found);
             // A parameter of all schemes is the business of those that run.
             problems.extend(found.into_iter().filter(|p| own(&p.key).is_some_and(|n| entry.is_called(&n))));
         }
@@ -460,66 +465,19 @@ impl Scenario {
         set("pause.mode", &case.pause);
         let mut problems = Vec::new();
         let settings = Settings::read(&flat, &self.registry, &mut problems);
-        let built = self.scheme(&flat, &case.scheme, &mut problems);
-        let (Some(mut settings), Some(built)) = (settings, built) else { return Err(problems) };
+        let rate = settings.as_ref().and_then(Settings::host_rate);
+        let built = self.scheme(&flat, &case.scheme, rate, &mut problems);
+        let (Some(mut settings), Some((built, misfit))) = (settings, built) else { return Err(problems) };
         if !problems.is_empty() {
             return Err(problems);
         }
         let config = config::write(&flat, case, &mut settings, &built);
-        Ok(Ready { settings, built, scheme: case.scheme.clone(), config })
+        Ok(Ready { settings, built, scheme: case.scheme.clone(), config, misfit })
     }
 
     /// Number of groups before those of `[[rows]]`: one where there is a matrix.
     fn matrix(&self) -> usize {
         self.groups.len().saturating_sub(self.flat.tables("rows").len())
-    }
-
-    /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all).
-    fn scheme(&self, flat: &Flat, name: &str, problems: &mut Vec<Problem>) -> Option<Configured> {
-        let entry = self.registry.find(name)?;
-        let mut found = Vec::new();
-        for (path, leaf) in &flat.leaves {
-            let shared = path.strip_prefix("scheme.params.").filter(|k| entry.param(k).is_some());
-            // By any name of the scheme, which may hold a dot itself.
-            let own = path
-                .strip_prefix("scheme.")
-                .and_then(|p| p.rsplit_once('.'))
-                .filter(|(owner, _)| entry.is_called(owner));
-            if let Some(key) = own.map(|o| o.1).or(shared) {
-                found.push((leaf.place == Place::Set, own.is_some(), key, leaf.items.join("; "), path));
-            }
-        }
-        // The scheme's own value goes before that of all schemes, and the command line before the file.
-        found.sort_by_key(|f| (f.0, f.1));
-        let pairs: Vec<(String, String)> = found.iter().map(|f| (f.2.to_string(), f.3.clone())).collect();
-        let keys: Vec<String> = found.iter().rev().map(|f| f.4.clone()).collect();
-        match entry.build(&pairs) {
-            Ok(built) => {
-                for (key, why) in &built.idle {
-                    if let Some(path) = keys.iter().find(|p| p.rsplit('.').next() == Some(key.as_str())) {
-                        problems.push(flat.at(
-                            path,
-                            format!("has no effect: {why}"),
-                            "remove it, or change the other setting",
-                        ));
-                    }
-                }
-                Some(built)
-            }
-            Err(e) => {
-                let path = keys
-                    .iter()
-                    .find(|p| p.rsplit('.').next() == Some(e.key.as_str()))
-                    .map_or_else(String::new, |p| (*p).clone());
-                // What one scheme reads as a factor another reads as a rate.
-                let reason = match path.starts_with("scheme.params.") {
-                    true => format!("{} (as {name} reads it)", e.reason),
-                    false => e.reason,
-                };
-                problems.push(flat.at(&path, reason, e.remedy));
-                None
-            }
-        }
     }
 
     /// The case of a published row: the first group whose template reads the condition and that runs the scheme (or,

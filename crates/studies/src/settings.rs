@@ -100,8 +100,8 @@ pub struct Settings {
     pub(crate) bins: Bins,
     /// Keep each flow's times; none: where they are not many.
     pub(crate) flow_times: Option<bool>,
-    /// `time_paused` averages over every transmitter that was in XOFF at some time, not over the sending hosts.
-    pub paused_touched: bool,
+    /// Whose share of the time in XOFF `time_paused` averages.
+    pub(crate) paused: PausedOver,
     /// Simulated time.
     pub duration: Time,
     /// Width of a bin of the series.
@@ -251,10 +251,7 @@ impl Settings {
                 _ => None,
             },
             latency: r.switched("record.latency"),
-            paused_touched: match r.choice("record.paused") {
-                PausedOver::Touched => true,
-                PausedOver::Senders => false,
-            },
+            paused: r.choice("record.paused"),
             duration,
             bin,
             from,
@@ -263,6 +260,12 @@ impl Settings {
             keys: r.read.take(),
         };
         (problems.len() == before).then_some(settings)
+    }
+
+    /// Rate of the fastest link of a host; none without hosts.
+    pub fn host_rate(&self) -> Option<Rate> {
+        let rates = (0..self.hosts()).filter_map(|h| self.wiring.access(h)).map(|l| l.rate);
+        rates.max_by(|a, b| a.bps().total_cmp(&b.bps()))
     }
 
     /// A sentence for each switch whose memory is too small for PAUSE to hold every frame.

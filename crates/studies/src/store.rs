@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Bumped whenever the same configuration gives other results.
-pub const RESULT_VERSION: u32 = 7;
+pub const RESULT_VERSION: u32 = 8;
 
 /// A time series of a run.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct Curve {
     /// Unit of the values.
     pub unit: String,
@@ -27,6 +27,21 @@ pub struct Curve {
     pub bin: f64,
     /// The values, one for each bin.
     pub values: Vec<f64>,
+    /// Of a queue: its largest length in each bin, however short it was. Empty for other series.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peaks: Vec<f64>,
+}
+
+impl Curve {
+    /// The largest value that is known: of a queue its peak, which no bin hides.
+    pub fn top(&self) -> f64 {
+        self.upper().iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The largest value in each bin that is known: the peaks of a queue, the values of another series.
+    pub fn upper(&self) -> &[f64] {
+        if self.peaks.len() == self.values.len() { &self.peaks } else { &self.values }
+    }
 }
 
 /// A finished run: what it was and what was measured.

@@ -206,16 +206,20 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let rounded = |values: &[f64], scale: f64| {
         values.iter().map(|v| (v * scale * 1e4).round() / 1e4 + 0.0).collect::<Vec<f64>>()
     };
-    let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
-        series.insert(name.to_string(), Curve { unit: unit.into(), bin, values });
-    };
     let wiring = &settings.wiring;
-    for (i, &(node, port)) in settings.named.ports.iter().enumerate() {
-        if let Some(q) = out.series(SeriesKind::Queue { node, port }) {
-            let name = format!("queue {}", wiring.port_name((node, port)));
-            keep(if i == 0 { "hot_queue" } else { &name }, "KB", rounded(&q.values, 1e-3));
-        }
+    let queue_at = |(node, port): (NodeId, u16)| {
+        let values = rounded(&out.series(SeriesKind::Queue { node, port })?.values, 1e-3);
+        let peaks = out.series(SeriesKind::QueuePeak { node, port });
+        let peaks = peaks.map_or_else(Vec::new, |s| rounded(&s.values, 1e-3));
+        Some(Curve { unit: "KB".into(), bin, values, peaks })
+    };
+    for (i, &at) in settings.named.ports.iter().enumerate() {
+        let name = if i == 0 { "hot_queue".into() } else { format!("queue {}", wiring.port_name(at)) };
+        series.extend(queue_at(at).map(|q| (name, q)));
     }
+    let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
+        series.insert(name.to_string(), Curve { unit: unit.into(), bin, values, ..Curve::default() });
+    };
     // Where the scenario names several ports: what the first one sends, and all of them together.
     if let [first, _, ..] = settings.named.ports[..] {
         let sent = |(node, port)| out.series(SeriesKind::Sent { node, port }).map(|s| &s.values);
@@ -261,14 +265,13 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         for s in &out.series {
             match s.kind {
                 SeriesKind::Queue { node, port } => {
-                    keep(
-                        &format!("queue {}", wiring.port_name((node, port))),
-                        "KB",
-                        rounded(&s.values, 1e-3),
-                    );
+                    let name = format!("queue {}", wiring.port_name((node, port)));
+                    series.extend(queue_at((node, port)).map(|q| (name, q)));
                 }
                 SeriesKind::Delivered { host } => {
-                    keep(&format!("delivered {}", wiring.name(host)), "Gb/s", rounded(&s.values, 1e-9))
+                    let values = rounded(&s.values, 1e-9);
+                    let delivered = Curve { unit: "Gb/s".into(), bin, values, ..Curve::default() };
+                    series.insert(format!("delivered {}", wiring.name(host)), delivered);
                 }
                 _ => {}
             }

@@ -3,7 +3,7 @@
 
 use cnsim_fabric::{Options, RunSpec, SeriesKind, run};
 use cnsim_scheme_api::{NodeId, Purpose, Stream, Time};
-use cnsim_studies::scenario::Scenario;
+use cnsim_studies::scenario::{Ready, Scenario};
 
 /// `n` greedy senders (H0 to Hn-1) to Hn, 40 Gb/s, frames of 1000 B, a ramp of 5/2000 KB at 10 %. Mark to reaction and back
 /// to the queue: four links and four processing delays of half a microsecond, together `loop_delay`.
@@ -428,4 +428,60 @@ fn another_simulator() {
         assert!((m / (mean * 1e3) - 1.0).abs() < tolerance, "{said}");
         assert!(((h - l) / ((high - low) * 1e3) - 1.0).abs() < tolerance, "{said}");
     }
+}
+
+/// An incast 8:1 of 1 MB each at a rate of the links.
+fn incast(rate: &str, preset: &str) -> Scenario {
+    let senders: Vec<String> = (1..9).map(|h| format!("\"0 us, H{h}, H0, 1 MB\"")).collect();
+    let text = format!(
+        "name = \"incast\"\n[topology]\nhosts = 9\nports = 9\nlink_rate = \"{rate}\"\n[workload]\nkind = \"transfers\"\n\
+         transfers = [{}]\n[run]\nduration = \"20 ms\"\n[matrix]\nschemes = [\"dcqcn\"]\n{preset}",
+        senders.join(", ")
+    );
+    Scenario::parse("incast.toml", &text, &[]).unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+fn only(scenario: &Scenario) -> Ready {
+    scenario.ready(&scenario.cases()[0]).unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+/// The preset `hpcc` is that simulator, setting for setting, as the scenario writes it out that reproduces its runs.
+#[test]
+fn the_preset_is_the_simulator_it_names() {
+    let preset = only(&incast("100 Gb/s", "[scheme.dcqcn]\npreset = \"hpcc\""));
+    let fork = Scenario::load("modern/fork-incast", &[]).unwrap();
+    let case = fork.cases().into_iter().find(|c| c.scheme == "dcqcn").unwrap();
+    assert_eq!(preset.config["scheme"], fork.ready(&case).unwrap().config["scheme"]);
+    let beside = only(&incast("100 Gb/s", "[scheme.dcqcn]\npreset = \"hpcc\"\nai_rate = \"1 Gb/s\""));
+    assert_eq!(beside.config["scheme"]["params"]["ai_rate"], "1 Gb/s", "a key beside it goes before");
+}
+
+/// Defaults of 40 Gb/s at 100 Gb/s are told, and a preset ends the incast much sooner.
+#[test]
+fn a_preset_fits_the_links() {
+    let last = |s: &Scenario| {
+        let ready = only(s);
+        let out = run(&ready.settings.spec(&ready.built, 1, false), &Options::default()).unwrap();
+        assert_eq!(out.hosts[0].completions.len(), 8);
+        out.hosts[0].completions.iter().map(|c| c.end.as_secs_f64() * 1e6).fold(0.0, f64::max)
+    };
+    let (usual, preset) = (incast("100 Gb/s", ""), incast("100 Gb/s", "[scheme.dcqcn]\npreset = \"hpcc\""));
+    assert!(only(&usual).notes().concat().contains("scheme.dcqcn.preset = \"hpcc\""));
+    assert!(only(&preset).notes().is_empty());
+    assert!(only(&incast("40 Gb/s", "")).notes().is_empty(), "what the defaults are made for");
+    let (usual, preset) = (last(&usual), last(&preset));
+    assert!(usual > 1.5 * preset, "{usual} us with the defaults, {preset} us with the preset");
+    // By its name only, and only where there is one.
+    let refused = |scheme: &str, text: &str| {
+        let s = Scenario::parse(
+            "x.toml",
+            &format!("name = \"x\"\n[topology]\nhosts = 3\n[matrix]\nschemes = [\"{scheme}\"]\n{text}"),
+            &[],
+        );
+        let problems = s.and_then(|s| s.ready(&s.cases()[0]).map(|_| ())).unwrap_err();
+        format!("{problems:?}")
+    };
+    assert!(refused("dcqcn", "[scheme.dcqcn]\npreset = \"hpc\"").contains("known: hpcc, nvidia, paper"));
+    assert!(refused("ecm", "[scheme.ecm]\npreset = \"hpcc\"").contains("preset"));
+    assert!(refused("ecm", "[scheme.params]\npreset = \"hpcc\"").contains("has no effect"));
 }

@@ -53,6 +53,15 @@ fn no_bin_hides_an_incast() {
     let peak = |r: &RunRecord| r.series["hot_queue"].values.iter().copied().fold(0.0, f64::max);
     assert!(peak(&auto) > 0.9 * exact, "{} of {exact}", peak(&auto));
     assert_eq!(peak(&coarse), 0.0, "this is why");
+    // Each bin has its largest queue beside its sample.
+    for r in [&auto, &coarse] {
+        let queue = &r.series["hot_queue"];
+        assert_eq!(queue.top(), exact);
+        assert!(queue.values.iter().zip(&queue.peaks).all(|(v, p)| v <= p));
+    }
+    let peaks = &coarse.series["hot_queue"].peaks;
+    assert_eq!(peaks.len(), 4);
+    assert!(peaks[0] == exact && peaks[2..] == [0.0, 0.0], "the incast is over within its bin: {peaks:?}");
     assert!(auto.metrics.contains_key("queue_p99") && !coarse.metrics.contains_key("queue_p99"));
     let at = |id: &str| auto.metrics[id];
     let percentiles =

@@ -216,11 +216,36 @@ fn parameters(page: &mut String, entry: &Registration) {
             cell(&p.doc)
         );
     }
+    presets(page, entry);
     if !entry.counters.is_empty() {
         page.push_str("\n## Counters\n\n| counter | meaning |\n|---|---|\n");
     }
     for c in &entry.counters {
         let _ = writeln!(page, "| `{}` | {} |", c.name, cell(&c.meaning));
+    }
+}
+
+/// Settings by name, at a few rates.
+fn presets(page: &mut String, entry: &Registration) {
+    let rates = [25.0, 100.0, 400.0].map(Rate::from_gbps);
+    if let Some(first) = entry.presets.first() {
+        let _ = writeln!(
+            page,
+            "\n## Presets\n\n`scheme.{}.preset = \"{}\"` takes settings that fit the rate of the hosts' links. A key that is set \
+             beside it goes before.",
+            entry.name, first.name
+        );
+    }
+    for p in &entry.presets {
+        let _ = writeln!(page, "\n`{}`: {}.", p.name, p.source);
+        let [slow, middle, fast] = rates.map(p.values);
+        for (i, (key, text)) in slow.iter().enumerate() {
+            if i == 0 {
+                let [a, b, c] = rates;
+                let _ = writeln!(page, "\n| parameter | {a} | {b} | {c} |\n|---|---|---|---|");
+            }
+            let _ = writeln!(page, "| `{key}` | {text} | {} | {} |", middle[i].1, fast[i].1);
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod port;
 mod storing;
 
 pub(crate) use ahead::{Apart, Due, Stored};
+use books::Recorded;
 pub(crate) use marking::{Draws, leaves_marked};
 pub(crate) use port::{Point, Port};
 
@@ -105,10 +106,7 @@ pub(crate) struct Switch {
     /// Control was among the frames of the last window.
     pub(crate) mixes: bool,
     pub(crate) failure: Failure,
-    /// Ports recorded, and their queue lengths at each tick.
-    recorded: Vec<(u16, Vec<f64>)>,
-    /// Data bits that each of them has sent, at each tick.
-    sent_at: Vec<Vec<u64>>,
+    recorded: Vec<Recorded>,
     /// Drops so far, at each tick.
     drops_at: Vec<f64>,
     pub(crate) next_tick: u64,
@@ -167,7 +165,6 @@ impl Switch {
             mixes: false,
             failure: Failure::default(),
             recorded: Vec::new(),
-            sent_at: Vec::new(),
             drops_at: Vec::new(),
             next_tick: NEVER,
         };
@@ -181,8 +178,7 @@ impl Switch {
         sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
         for &(node, port) in &net.record.queues {
             if node.0 == id && net.record.bin > Time::ZERO {
-                sw.recorded.push((port, Vec::new()));
-                sw.sent_at.push(Vec::new());
+                sw.recorded.push(Recorded::new(port));
                 sw.next_tick = net.record.bin.as_ps();
             }
         }

@@ -53,6 +53,10 @@ struct Output {
 struct Recorded {
     port: u16,
     queue: Samples,
+    /// Largest length since the sample before.
+    peak: Samples,
+    /// Largest length in all bins that are over.
+    queue_max: u64,
     /// Data bits sent up to the end of each bin.
     sent: Samples,
 }
@@ -530,8 +534,12 @@ impl Switch {
         turn.plan(turn.now + turn.net.record.bin.as_ps(), Kind::Tick, 0);
         self.drops_at.take(self.drops.frames as f64);
         for r in &mut self.recorded {
-            let output = &self.outputs[usize::from(r.port)];
+            let output = &mut self.outputs[usize::from(r.port)];
             r.queue.take(output.queued() as f64);
+            r.peak.take(output.result.queue_max as f64);
+            r.queue_max = r.queue_max.max(output.result.queue_max);
+            // The next bin has a largest length of its own.
+            output.result.queue_max = output.queued();
             r.sent.take(output.result.sent_bits as f64);
         }
     }
@@ -545,6 +553,7 @@ impl Switch {
     pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
         let hops = (self.hops(), self.outputs.iter().map(|o| o.result.control_sent).sum());
         let mut inside = Ledger::default();
+        let series = self.series(net);
         for output in &mut self.outputs {
             output.result.paused = Time::from_ps(output.port.paused(net.duration));
             let queued = output.data.iter().flat_map(|q| &q.frames);
@@ -553,7 +562,7 @@ impl Switch {
         let stopped = self.outputs.iter().enumerate().filter_map(|(i, o)| o.stopped(i)).collect();
         SwitchBooks {
             stopped,
-            series: self.series(net),
+            series,
             outcome: SwitchOutcome { ports: self.outputs.into_iter().map(|o| o.result).collect() },
             dropped: self.drops,
             lost: self.lost,
@@ -571,9 +580,12 @@ impl Switch {
         let (node, bin) = (NodeId(self.id), net.record.bin);
         let mut series = Vec::new();
         for r in &mut self.recorded {
-            let (port, output) = (r.port, &self.outputs[usize::from(r.port)]);
+            let (port, output) = (r.port, &mut self.outputs[usize::from(r.port)]);
             let values = r.queue.close(net, output.queued() as f64);
             series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
+            let values = r.peak.close(net, output.result.queue_max as f64);
+            series.push(Series { kind: SeriesKind::QueuePeak { node, port }, bin, values });
+            output.result.queue_max = output.result.queue_max.max(r.queue_max);
             let sent = r.sent.close(net, output.result.sent_bits as f64);
             let before = std::iter::once(&0.0).chain(&sent);
             let values = sent.iter().zip(before).map(|(to, from)| (to - from) / bin.as_secs_f64()).collect();

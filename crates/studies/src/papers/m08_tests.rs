@@ -49,7 +49,12 @@ pub(in crate::papers) fn good() -> Vec<RunRecord> {
         }
         let mut run = record("multi-hop-800ms", "hotspot 0.5 Gb/s".into(), "off", QCN, seed, &[]);
         for (name, value) in [("hot_queue", 30.0), ("hot_port_throughput", 0.499)] {
-            let curve = Curve { unit: String::new(), bin: 1e-3, values: vec![value + noise; 1000] };
+            let curve = Curve {
+                unit: String::new(),
+                bin: 1e-3,
+                values: vec![value + noise; 1000],
+                ..Curve::default()
+            };
             run.series.insert(name.into(), curve);
         }
         all.push(run);

@@ -34,7 +34,7 @@ impl RunRecord {
 
     /// With a series of bins of 1 ms.
     pub(super) fn draws(mut self, name: &str, values: Vec<f64>) -> Self {
-        self.series.insert(name.into(), Curve { unit: String::new(), bin: 1e-3, values });
+        self.series.insert(name.into(), Curve { unit: String::new(), bin: 1e-3, values, ..Curve::default() });
         self
     }
 

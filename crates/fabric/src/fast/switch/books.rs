@@ -9,6 +9,26 @@ use crate::net::Net;
 use crate::outcome::{Series, SeriesKind, SwitchOutcome};
 use cnsim_scheme_api::{NodeId, Time};
 
+/// A port that is recorded.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    port: u16,
+    /// Length of its queue at each tick.
+    queue: Vec<f64>,
+    /// Largest length since the tick before.
+    peak: Vec<f64>,
+    /// Data bits that it has sent, at each tick.
+    sent: Vec<u64>,
+    /// Largest length of its queue in all bins that are over.
+    queue_max: u64,
+}
+
+impl Recorded {
+    pub(super) fn new(port: u16) -> Self {
+        Self { port, ..Self::default() }
+    }
+}
+
 impl Port {
     /// What waits there for good, if data does and cannot leave.
     fn stopped(&self, number: usize) -> Option<Stopped> {
@@ -24,13 +44,23 @@ impl Switch {
         self.note_rare();
         for i in 0..self.recorded.len() {
             // Starts at this very moment do not change a queue's length, so advancing up to them is enough.
-            self.touch(usize::from(self.recorded[i].0), self.now, wires);
+            self.touch(usize::from(self.recorded[i].port), self.now, wires);
         }
         self.drops_at.push(self.drops.frames as f64);
-        for ((port, values), sent) in self.recorded.iter_mut().zip(&mut self.sent_at) {
-            let port = &self.ports[usize::from(*port)];
-            values.push((port.queued - port.later(self.now + 1).ahead) as f64);
-            sent.push(port.sent_bits());
+        for i in 0..self.recorded.len() {
+            let r = &mut self.recorded[i];
+            let p = usize::from(r.port);
+            let port = &mut self.ports[p];
+            let later = port.later(self.now + 1);
+            let queued = port.queued - later.ahead;
+            r.queue.push(queued as f64);
+            r.peak.push(port.queue_max as f64);
+            r.sent.push(port.sent_bits());
+            r.queue_max = r.queue_max.max(port.queue_max);
+            // The next bin has a largest length of its own; frames that are stored ahead may bring it.
+            port.queue_max = queued;
+            self.note_calm(p);
+            self.look_for_peaks(p, later.behind);
         }
     }
 
@@ -45,6 +75,7 @@ impl Switch {
         let hops = (self.hops(), control);
         let (mut outcome, mut inside) = (SwitchOutcome::default(), Ledger::default());
         let mut stopped = Vec::new();
+        let series = self.series(net);
         for (i, p) in self.ports.iter_mut().enumerate() {
             stopped.extend(p.stopped(i));
             if p.paused() {
@@ -60,7 +91,7 @@ impl Switch {
         }
         SwitchBooks {
             stopped,
-            series: self.series(net),
+            series,
             dropped: self.drops,
             lost: outcome.ports.iter().map(|p| if self.mmu.has_pause() { p.dropped } else { 0 }).collect(),
             outcome,
@@ -82,17 +113,20 @@ impl Switch {
             drops_at.resize(bins, self.drops.frames as f64);
         }
         let mut series = Vec::new();
-        let sent_at = std::mem::take(&mut self.sent_at);
-        for ((port, mut values), mut sent) in std::mem::take(&mut self.recorded).into_iter().zip(sent_at) {
-            let now = &self.ports[usize::from(port)];
+        for r in std::mem::take(&mut self.recorded) {
+            let Recorded { port, queue: mut values, peak: mut peaks, mut sent, queue_max } = r;
+            let now = &mut self.ports[usize::from(port)];
             if values.len() < bins {
                 values.push(now.queued as f64);
-                sent.push(now.out.sent_bits);
+                peaks.push(now.queue_max as f64);
+                sent.push(now.sent_bits());
             }
+            now.queue_max = now.queue_max.max(queue_max);
             let before = std::iter::once(&0).chain(&sent);
             let bits = sent.iter().zip(before).map(|(to, from)| (to - from) as f64);
             let rates = bits.map(|b| b / bin.as_secs_f64()).collect();
             series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
+            series.push(Series { kind: SeriesKind::QueuePeak { node, port }, bin, values: peaks });
             series.push(Series { kind: SeriesKind::Sent { node, port }, bin, values: rates });
         }
         if !series.is_empty() {
