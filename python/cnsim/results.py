@@ -46,7 +46,7 @@ class Estimate:
 
     @property
     def half(self) -> float:
-        """Half width of the interval; NaN for one run."""
+        """Half the length of the interval, whose ends may lie unevenly about the mean; NaN for one run."""
         return (self.ci95[1] - self.ci95[0]) / 2 if self.ci95 else float("nan")
 
     @property

@@ -148,7 +148,7 @@ class Sweep(Results):
                 continue
             theirs = {r.seed: r.metrics[metric] for r in base if metric in r.metrics}
             both = [r.metrics[metric] - theirs[r.seed] for r in p if metric in r.metrics and r.seed in theirs]
-            said = _cnsim.interval(both)
+            said = _cnsim.interval(both, paired=True)
             if said is None:
                 continue
             mean, ci, _ = said

@@ -1,6 +1,7 @@
 //! What `describe`, `explain` and `check` say, as JSON for other programs.
 
 use crate::describe::PRESET_RATES;
+use crate::request::Cost;
 use crate::tell::rows_of;
 use crate::{Common, Done, Failure, find, pairs};
 use cnsim_scheme_api::{Rate, Registration};
@@ -13,7 +14,7 @@ use cnsim_studies::results::COLUMNS;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_studies::text::Problem;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 fn say(value: &Value) -> Done {
@@ -175,15 +176,9 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let sets = pairs(sets)?;
     let refuse = |p| refused(file, p);
     let scenario = Scenario::load_in(&common.registry, file, &sets, &[]).map_err(refuse)?;
-    let (mut hops, mut runs, mut notes) = (0.0, 0, BTreeSet::new());
-    let cases = scenario.cases();
-    for case in &cases {
-        let (seeds, ready) = (scenario.seeds_of(case), scenario.ready(case).map_err(refuse)?);
-        hops += ready.estimate().packet_hops * seeds as f64;
-        runs += seeds;
-        notes.extend(ready.notes);
-    }
-    say(
-        &json!({"file": file, "ok": true, "cases": cases.len(), "runs": runs, "packet_hops": hops, "problems": [], "notes": notes}),
-    )
+    let cost = Cost::of(&scenario).map_err(refuse)?;
+    say(&json!({
+        "file": file, "ok": true, "cases": cost.cases, "runs": cost.runs, "packet_hops": cost.packet_hops,
+        "cpu_seconds": cost.seconds, "memory_bytes": cost.memory, "problems": [], "notes": cost.notes.lines(),
+    }))
 }

@@ -252,7 +252,7 @@ fn in_turn(
 }
 
 /// Peak memory of this process so far, bytes, from the system; 0 where it does not say.
-fn peak_memory() -> u64 {
+pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak =
         status.lines().find_map(|l| l.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse::<u64>().ok());

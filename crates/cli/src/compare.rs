@@ -185,7 +185,7 @@ fn told(found: &Found) -> Value {
     let row = |r: &Row| {
         json!({
             "case": r.case, "quantity": r.quantity, "unit": r.unit, "first": finite(r.means[0]), "second": finite(r.means[1]),
-            "difference": finite(r.difference.mean), "ci95": r.difference.confidence(), "seeds": r.difference.n,
+            "difference": finite(r.difference.mean), "ci95": r.difference.paired(), "seeds": r.difference.n,
         })
     };
     let change = |c: &[String; 4]| json!({"case": c[0], "key": c[1], "first": c[2], "second": c[3]});
@@ -226,10 +226,8 @@ fn tell(found: &Found, files: [&Path; 2]) {
         return;
     }
     let row = |r: &Row| {
-        let half = r
-            .difference
-            .confidence()
-            .map_or_else(String::new, |(l, h)| format!(" ± {}", digits((h - l) / 2.0)));
+        let half =
+            r.difference.paired().map_or_else(String::new, |(l, h)| format!(" ± {}", digits((h - l) / 2.0)));
         vec![
             r.case.clone(),
             if r.unit.is_empty() { r.quantity.clone() } else { format!("{} [{}]", r.quantity, r.unit) },

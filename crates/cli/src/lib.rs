@@ -1,5 +1,5 @@
-//! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, 3 verification differs,
-//! 4 a network froze, 130 interrupted.
+//! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, or output that cannot be
+//! written, 3 verification differs, 4 a network froze, 130 interrupted.
 
 /// `println!` of this program: what it says fits the terminal.
 macro_rules! println {
@@ -52,6 +52,7 @@ mod verify;
 
 use clap::{Args, Parser, Subcommand};
 use cnsim_scheme_api::Registry;
+use cnsim_studies::study::JobError;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,7 +62,7 @@ use std::process::ExitCode;
 pub(crate) enum Failure {
     /// A run or a law failed.
     Run(String),
-    /// Bad input.
+    /// Bad input, or a place that takes no output: a full disk, a folder without rights.
     Input(String),
     /// Verification differs.
     Differs(String),
@@ -81,6 +82,15 @@ impl Failure {
     }
 }
 
+impl From<JobError> for Failure {
+    fn from(e: JobError) -> Self {
+        match e {
+            JobError::Failed(text) => Self::Run(text),
+            JobError::NotKept(text) => Self::Input(text),
+        }
+    }
+}
+
 impl From<Vec<cnsim_studies::text::Problem>> for Failure {
     fn from(problems: Vec<cnsim_studies::text::Problem>) -> Self {
         Self::Input(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
@@ -97,8 +107,8 @@ pub fn figures(
     look_report::figures_of(scenario, records)
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run or a law failed; 2 bad input or usage; 3 verification differs, or a \
-published cell with --fail-on-miss; 4 a network froze: its results are written; 130 interrupted. Where a scenario's file is asked for, - reads standard input. \
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run or a law failed; 2 bad input or usage, or output \
+that cannot be written (a full disk, a folder without rights); 3 verification differs, or a published cell with --fail-on-miss; 4 a network froze: its results are written; 130 interrupted. Where a scenario's file is asked for, - reads standard input. \
 `cnsim completions SHELL` and `cnsim man` write what shells and man read.";
 
 /// The laboratory for congestion management in data-centre Ethernet. Without a verb: `reproduce quick`.

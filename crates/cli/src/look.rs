@@ -157,7 +157,7 @@ pub(crate) fn measured(mean: f64, half: f64) -> String {
     if mean == 0.0 && half == 0.0 { "0".into() } else { format!("{mean:.decimals$} ± {half:.decimals$}") }
 }
 
-/// Half width of the 95 % interval of the mean; NaN for one seed, which has none.
+/// Half the length of the 95 % interval of the mean; NaN for one seed, which has none.
 pub(crate) fn half(s: &Summary) -> f64 {
     s.confidence().map_or(f64::NAN, |(l, h)| (h - l) / 2.0)
 }
@@ -166,6 +166,6 @@ pub(crate) fn half(s: &Summary) -> f64 {
 pub(crate) fn interval(seeds: u64) -> String {
     match seeds {
         1 => "One seed has no interval.".into(),
-        n => format!("± is the 95 % interval of the mean over {n} seeds."),
+        n => format!("± is half the length of the 95 % interval of the mean over {n} seeds."),
     }
 }

@@ -206,7 +206,9 @@ fn over_time(
     caption: String,
 ) -> Vec<Figure> {
     let mut all: Vec<Figure> = Vec::new();
-    let (mut seeds, mut peaked) = ((u64::MAX, 0), false);
+    let mut seeds = (u64::MAX, 0);
+    // Units of the figures whose lines are queues with their peaks.
+    let mut peaked: Vec<String> = Vec::new();
     for line in lines {
         let Some(first) = curve(scene, line.case, 0, &line.series) else { continue };
         let y = Axis { title: quantity(&line.series).into(), unit: first.unit.clone(), log: false };
@@ -220,7 +222,7 @@ fn over_time(
             (0..n).map(|i| others.iter().map(|c| of(c)[i]).reduce(f).unwrap_or(0.0)).collect()
         };
         let peaks = others.iter().any(|c| !c.peaks.is_empty());
-        peaked |= peaks;
+        peaked.extend(peaks.then(|| y.unit.clone()));
         let band = (others.len() > 1 || peaks)
             .then(|| Band { low: extreme(|c| &c.values, f64::min), high: extreme(Curve::upper, f64::max) });
         let runs = line.case.runs.len() as u64;
@@ -239,15 +241,23 @@ fn over_time(
         }
     }
     let shown = lines.iter().find_map(|l| l.case.runs.first()).map_or(1, |r| r.seed);
-    let band = if peaked { "least sample to longest queue of each bin" } else { "least and greatest" };
-    let said = match seeds {
-        (_, 0) => String::new(),
-        (_, 1) if peaked => {
-            format!("Seed {shown}: line, at the end of each bin; band, up to its longest queue.")
+    let said = |peaked: bool| match (seeds, peaked) {
+        ((_, 0), _) => String::new(),
+        ((_, 1), false) => format!("Seed {shown}."),
+        ((_, 1), true) => {
+            format!(
+                "Seed {shown}: the line is the length at the end of each bin; the band reaches up to the longest in it."
+            )
         }
-        (_, 1) => format!("Seed {shown}."),
-        (a, b) if a == b => format!("Seed {shown}; band: {band}, of {b} seeds."),
-        (_, b) => format!("Seed {shown}; band: {band}, of up to {b} seeds."),
+        ((a, b), _) => {
+            let band = if peaked {
+                "from the least sample to the longest queue of each bin,"
+            } else {
+                "least and greatest"
+            };
+            let most = if a == b { "" } else { "up to " };
+            format!("Seed {shown}; band: {band} of {most}{b} seeds.")
+        }
     };
     let windows = windows(scene, lines);
     let same = |of: fn(&CaseRuns<'_>) -> String| -> String {
@@ -257,6 +267,8 @@ fn over_time(
     };
     for f in &mut all {
         (f.scheme, f.condition) = (same(|c| c.scheme.into()), same(|c| c.condition.into()));
+        f.pause = same(|c| c.pause.into());
+        let said = said(peaked.contains(&f.y.unit));
         f.caption = [caption.as_str(), said.as_str()]
             .into_iter()
             .filter(|t| !t.is_empty())

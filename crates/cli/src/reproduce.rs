@@ -3,7 +3,7 @@
 use crate::look;
 use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted, write};
-use crate::request::{is_file, notes, refuse_huge, refuse_no_seeds, threads, wanted};
+use crate::request::{is_file, refuse_huge, refuse_no_seeds, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs, frozen};
 use cnsim_scheme_api::Registry;
@@ -73,8 +73,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         ));
     }
     refuse_huge(&all, args.force)?;
-    if !common.quiet {
-        notes(all.iter().map(|j| &j.ready));
+    // Of the embedded studies docs/assumptions.md speaks.
+    if is_file(&args.what) {
+        tell_notes(&all, common);
     }
     let threads = threads(args.threads);
     if !common.quiet {
@@ -190,7 +191,7 @@ pub(crate) fn run_all(
     let new = jobs.iter().filter(|j| !store.has(&j.ready.config, j.seed));
     let hops = new.map(|j| j.ready.estimate().packet_hops).sum();
     let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
-    look::with_progress(jobs.len() as u64, hops, watch, quiet, work).map_err(Failure::Run)
+    Ok(look::with_progress(jobs.len() as u64, hops, watch, quiet, work)?)
 }
 
 /// How much is finished of what Ctrl-C has cut short.

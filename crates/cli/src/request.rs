@@ -1,15 +1,14 @@
 //! What is asked for on a command line: files or names, cases, schemes, metrics, seeds and threads; and what is refused as too
 //! much.
 
-use crate::look::complain;
-use crate::{Done, Failure};
+use crate::{Common, Done, Failure};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::keys::MAX_SEEDS;
 use cnsim_studies::metrics::{self, METRICS, Metric};
 use cnsim_studies::scenario::{Case, Ready, Scenario};
 use cnsim_studies::settings::Estimate;
 use cnsim_studies::study::Job;
-use std::collections::BTreeSet;
+use cnsim_studies::text::Problem;
 
 /// Is this meant as a file, not as a name?
 pub(crate) fn is_file(name: &str) -> bool {
@@ -67,6 +66,74 @@ pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
     Ok(())
 }
 
+/// Most notes that are told one by one.
+const NOTES: usize = 4;
+
+/// What a reader of the results should know beforehand: different notes, each with the first case that has it.
+#[derive(Default)]
+pub(crate) struct Notes(Vec<(String, String)>);
+
+impl Notes {
+    pub(crate) fn add(&mut self, case: &Case, ready: &Ready) {
+        for text in ready.notes() {
+            if !self.0.iter().any(|w| w.1 == text) {
+                self.0.push((format!("{}, PAUSE {}", case.condition, case.pause), text));
+            }
+        }
+    }
+
+    /// A line each of the first ones, and how many there are beside.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let first = self.0.iter().take(NOTES).map(|(case, text)| format!("{case}: {text}"));
+        let hidden = self.0.len().saturating_sub(NOTES);
+        first.chain((hidden > 0).then(|| format!("and {hidden} more of this kind"))).collect()
+    }
+}
+
+/// Tells what should be known of the results before they are there.
+pub(crate) fn tell_notes(jobs: &[Job], common: &Common) {
+    if common.quiet {
+        return;
+    }
+    let mut notes = Notes::default();
+    for (i, job) in jobs.iter().enumerate() {
+        if i == 0 || jobs[i - 1].ready.config != job.ready.config {
+            notes.add(&job.case, &job.ready);
+        }
+    }
+    notes.lines().iter().for_each(|note| eprintln!("note: {note}"));
+}
+
+/// What a whole scenario will cost, with all cases and seeds.
+#[derive(Default)]
+pub(crate) struct Cost {
+    pub(crate) cases: usize,
+    pub(crate) runs: u64,
+    pub(crate) packet_hops: f64,
+    pub(crate) seconds: f64,
+    /// Bytes of the largest run.
+    pub(crate) memory: f64,
+    pub(crate) notes: Notes,
+}
+
+impl Cost {
+    /// Of all cases of a scenario.
+    pub(crate) fn of(scenario: &Scenario) -> Result<Self, Vec<Problem>> {
+        let mut cost = Self::default();
+        for case in scenario.cases() {
+            let (ready, seeds) = (scenario.ready(&case)?, scenario.seeds_of(&case));
+            let one = ready.estimate();
+            cost.cases += 1;
+            cost.runs += seeds;
+            cost.packet_hops += one.packet_hops * seeds as f64;
+            cost.seconds += one.seconds * seeds as f64;
+            cost.memory = cost.memory.max(one.memory);
+            cost.notes.add(&case, &ready);
+        }
+        Ok(cost)
+    }
+}
+
 /// Runs beyond which a request needs --force.
 const MANY: usize = 10_000;
 
@@ -79,12 +146,6 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
         )));
     }
     refuse_huge(jobs, force)
-}
-
-/// Says once what is allowed but hardly meant.
-pub(crate) fn notes<'a>(ready: impl Iterator<Item = &'a Ready>) {
-    let all: BTreeSet<&String> = ready.flat_map(|r| &r.notes).collect();
-    all.into_iter().for_each(|note| complain(&format!("note: {note}")));
 }
 
 /// Metrics by their names.

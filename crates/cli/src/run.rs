@@ -1,9 +1,10 @@
 //! `cnsim run`.
 
+use crate::bench::peak_memory;
 use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{Output, quoted};
 use crate::request::{
-    condition_of, first_case, notes, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
+    condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
 use crate::{Common, Done, Failure, RunArgs, frozen, pairs};
 use cnsim_studies::files::digits;
@@ -53,9 +54,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let job = |seed| Job { all_series, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
     let jobs: Vec<Job> = (0..args.seeds).map(|i| job(args.seed.saturating_add(i))).collect();
     refuse_many(&jobs, args.force)?;
-    if !common.quiet {
-        notes(jobs.iter().map(|j| &j.ready));
-    }
+    tell_notes(&jobs, common);
     if common.verbose {
         eprintln!("effective configuration: {:#}", ready.config);
     }
@@ -68,7 +67,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         [one] => Ok(vec![run_job(one, None, &watch, args.threads.min(64))?]),
         many => run_jobs(many, None, threads(args.threads), &watch),
     });
-    let records: Option<Vec<RunRecord>> = records.map_err(Failure::Run)?.into_iter().collect();
+    let records: Option<Vec<RunRecord>> = records?.into_iter().collect();
     let Some(records) = records else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
     };
@@ -82,6 +81,11 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         if let Some(text) = fork_columns(record, &ready.settings.wiring.hosts, origin) {
             output.write("fct.txt", text.as_bytes())?;
         }
+    }
+    if common.verbose {
+        let cpu = cpu_time::ProcessTime::try_now().map_or(0.0, |t| t.as_duration().as_secs_f64());
+        let peak = peak_memory() as f64 / 1e6;
+        eprintln!("this took {cpu:.2} CPU-seconds and at most {peak:.1} MB");
     }
     let path = output.dir().join("results.json");
     if args.json {

@@ -44,14 +44,14 @@ const TABLES: &str = r#"
 #
 # [[event]]                        # a switch port gets another service rate
 # at = "1 ms"
-# port = "S>H0"                    # switch > neighbour; `cnsim describe FILE` shows the names
+# port = "S>H0"                    # names: cnsim describe FILE
 # rate = "1 Gb/s"
 #
 # [[group]]                        # hosts that run without the scheme
 # hosts = "H0..H1"
 # scheme = "none"
 #
-# [[rows]]                         # a further group of rows, with keys, schemes and seeds of its own
+# [[rows]]                         # more rows, with schemes of their own
 # schemes = ["none"]
 # condition = "load {workload.load}"
 # "workload.load" = ["50 %", "90 %"]
@@ -132,7 +132,7 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
     let name = &args.name;
     let _ = writeln!(
         out,
-        "# Check it: cnsim check {name}.toml    Run it: cnsim reproduce {name}.toml    Every key: cnsim new {name}"
+        "# Check it:  cnsim check {name}.toml\n# Run it:    cnsim reproduce {name}.toml\n# Every key: cnsim new {name}"
     );
     let _ = writeln!(out, "name = \"{name}\"\ntitle = \"{}\"", title(args, kind, hosts, rate));
     let _ = writeln!(out, "question = \"(what do you want to know?)\"");
@@ -189,18 +189,18 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
     let _ = writeln!(out, "\n[record]\nlatency = true    # percentiles of latency");
     let _ = writeln!(
         out,
-        "\n[matrix]    # what is compared: also any key with a list of values, such as \"workload.frame\"\npause = [\"on\", \"off\"]\nschemes = [{schemes}]"
+        "\n# What is compared: also any key with a list of values, \"workload.frame\" = [...]\n[matrix]\npause = [\"on\", \"off\"]\nschemes = [{schemes}]"
     );
     if schemes.contains("dcqcn") {
         let _ = writeln!(
             out,
-            "\n[scheme.dcqcn]\npreset = \"{}\"    # settings that fit the links' rate: cnsim describe dcqcn",
+            "\n[scheme.dcqcn]\npreset = \"{}\"    # fits the links' rate: cnsim describe dcqcn",
             args.dcqcn
         );
     }
     let _ = writeln!(
         out,
-        "\n# [scheme.params]    # parameters of the schemes that know them: cnsim describe SCHEME"
+        "\n# Parameters of the schemes that know them: cnsim describe SCHEME\n# [scheme.params]"
     );
     out.push_str(TABLES);
     Ok(out)
@@ -251,7 +251,7 @@ mod tests {
                     let k_min = ready.config["scheme"]["params"]["k_min"].as_str().map(String::from);
                     let due = if preset.name == "paper" { "5 KB".into() } else { format!("{floor} KB") };
                     assert_eq!(k_min, (case.scheme == "dcqcn").then_some(due), "{}, {rate}", preset.name);
-                    assert!(ready.notes.is_empty(), "who chooses a preset is told nothing");
+                    assert!(ready.notes().is_empty(), "who chooses a preset is told nothing");
                 }
             }
         }

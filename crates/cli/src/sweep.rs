@@ -5,7 +5,7 @@ use crate::look_scene::cell;
 use crate::output::{Output, quoted};
 use crate::reproduce::{interrupted, mark_partial, partial, run_all, write_report};
 use crate::request::{
-    condition_of, first_case, notes, refuse_many, refuse_no_seeds, threads, unknown_scheme, wanted,
+    condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
 use crate::{Batch, Common, Done, Failure, find, frozen, pairs};
 use clap::Args;
@@ -129,9 +129,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let scenario = Scenario::load_in(&common.registry, &args.scenario, &pairs(&args.sets)?, &names)?;
     let sweep = plan(args, &scenario)?;
     refuse_many(&sweep.jobs, args.batch.force)?;
-    if !common.quiet {
-        notes(sweep.jobs.iter().map(|j| &j.ready));
-    }
+    tell_notes(&sweep.jobs, common);
     if !common.quiet {
         eprintln!(
             "cnsim {}: {} points of {}, {} runs, {} threads",

@@ -1,6 +1,7 @@
 //! Verbs that tell: list, explain, check, new, schema, headroom, doctor.
 
 use crate::look::{self, Colour, paint};
+use crate::request::Cost;
 use crate::{Common, Done, Failure, find, pairs};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::assumptions::ASSUMPTIONS;
@@ -10,7 +11,8 @@ use cnsim_studies::keys;
 use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::per_study::in_studies;
-use cnsim_studies::scenario::{EMBEDDED, Ready, Scenario};
+use cnsim_studies::scenario::{EMBEDDED, Scenario};
+use cnsim_studies::stats::ABOUT_INTERVALS;
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
 use std::path::Path;
@@ -116,6 +118,7 @@ pub(crate) fn explain(
     if let Some(m) = metrics::find(what) {
         println!("{} [{}]: {}.", m.id, m.unit, m.about);
         println!("{}", m.span().text());
+        println!("{ABOUT_INTERVALS}");
         println!(
             "Agrees with a published value that lies in the 95 % prediction interval of one run, or within 2 % of the mean. Near: within {}.",
             m.tolerance.text(m.unit)
@@ -218,25 +221,17 @@ fn claim(c: &Claim, out: &Path) -> Done {
 
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
-    let cases = scenario.cases();
-    let (mut hops, mut seconds, mut memory) = (0.0, 0.0, 0.0_f64);
-    let ready: Vec<Ready> = cases.iter().map(|c| scenario.ready(c)).collect::<Result<_, _>>()?;
-    for (case, ready) in cases.iter().zip(&ready) {
-        let (one, seeds) = (ready.estimate(), scenario.seeds_of(case) as f64);
-        hops += one.packet_hops * seeds;
-        seconds += one.seconds * seeds;
-        memory = memory.max(one.memory);
-    }
+    let cost = Cost::of(&scenario)?;
     if !common.quiet {
         println!(
             "{file}: no problem; {}, {} with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
-            look::count(cases.len() as u64, "case"),
-            look::count(cases.iter().map(|c| scenario.seeds_of(c)).sum(), "run"),
-            hops,
-            seconds,
-            memory / 1e6
+            look::count(cost.cases as u64, "case"),
+            look::count(cost.runs, "run"),
+            cost.packet_hops,
+            cost.seconds,
+            cost.memory / 1e6
         );
-        crate::request::notes(ready.iter());
+        cost.notes.lines().iter().for_each(|note| println!("note: {note}"));
     }
     Ok(())
 }

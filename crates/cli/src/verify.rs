@@ -125,7 +125,7 @@ fn repeat(
     let records = look::with_progress(jobs.len() as u64, work, watch, common.quiet, || {
         run_jobs(jobs, None, threads(asked), watch)
     });
-    let records: Option<Vec<RunRecord>> = records.map_err(Failure::Run)?.into_iter().collect();
+    let records: Option<Vec<RunRecord>> = records?.into_iter().collect();
     records.ok_or_else(|| Failure::Interrupted("interrupted before all runs were verified".into()))
 }
 

@@ -146,7 +146,7 @@ fn verify_names_what_was_edited() {
     let series = good["runs"][0]["series"].as_array().unwrap().iter().map(|s| s.as_str().unwrap());
     let series = series.clone().find(|s| s.contains("hot_queue")).unwrap();
     let path = folder.file(&format!("out/{series}"));
-    let edited = std::fs::read_to_string(&path).unwrap().replacen(",0\n", ",1\n", 1);
+    let edited = std::fs::read_to_string(&path).unwrap().replacen(",0,", ",1,", 1);
     std::fs::write(&path, edited).unwrap();
     let (code, said) = verify();
     assert!(code == 3 && said.contains("another series"), "{said}");

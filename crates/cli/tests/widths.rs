@@ -43,6 +43,13 @@ fn at(columns: usize, args: &[&str]) -> String {
     text(&out)
 }
 
+/// Names of a list.
+fn listed(what: &str) -> Vec<String> {
+    let list: serde_json::Value = serde_json::from_slice(&cnsim(&["list", what, "--json"]).stdout).unwrap();
+    let name = |x: &serde_json::Value| x["name"].as_str().unwrap().split(' ').next().unwrap().to_string();
+    list.as_array().unwrap().iter().map(name).collect()
+}
+
 /// Words of a text, without the marks of tables.
 fn words(text: &str) -> BTreeSet<String> {
     text.split_whitespace().map(String::from).collect()
@@ -80,17 +87,31 @@ fn every_verb_keeps_within_the_terminal() {
         vec!["headroom", "--rate", "100 Gb/s"],
         vec!["diff", file, "B07/single-hop"],
         vec!["clean", "--out", out, "--dry-run"],
+        vec!["new", "mine"],
+        vec!["new", "mine", "--topology", "core-edge", "--hosts", "32", "--rate", "100G", "--incast", "8"],
         vec!["--help"],
         vec!["--frobnicate"],
     ];
-    for what in ["studies", "scenarios", "schemes", "metrics", "assumptions"] {
-        asked.push(vec!["list", what]);
-    }
-    for verb in ["reproduce", "run", "sweep", "assume", "explain", "new", "bench", "compare", "verify"] {
-        asked.push(vec![verb, "--help"]);
+    let lists = ["studies", "scenarios", "schemes", "metrics", "assumptions"];
+    lists.iter().for_each(|what| asked.push(vec!["list", what]));
+    let help = text(&cnsim(&["help"]));
+    let verbs = help.lines().skip_while(|l| *l != "Commands:").skip(1).take_while(|l| !l.is_empty());
+    let verbs: Vec<&str> =
+        verbs.filter_map(|l| l.split_whitespace().next()).filter(|v| *v != "help").collect();
+    assert!(verbs.len() > 15 && verbs.contains(&"headroom"), "{verbs:?}");
+    verbs.iter().for_each(|verb| asked.push(vec![verb, "--help"]));
+    // Whatever is listed, described or explained.
+    let names: Vec<(&str, Vec<String>)> = lists.iter().map(|what| (*what, listed(what))).collect();
+    for (what, names) in &names {
+        let verb = if ["metrics", "assumptions"].contains(what) { "explain" } else { "describe" };
+        names.iter().for_each(|name| asked.push(vec![verb, name]));
+        if *what == "scenarios" {
+            names.iter().for_each(|name| asked.push(vec!["check", name]));
+        }
     }
     for args in asked {
         let said = at(80, &args);
+        assert!(!said.is_empty(), "{args:?}");
         for line in said.lines() {
             assert!(line.chars().count() <= 80, "{args:?}: {} columns:\n{line}", line.chars().count());
         }

@@ -2,6 +2,7 @@
 
 use crate::spec::{Organisation, RunSpec};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
+use std::collections::BTreeMap;
 
 /// Bytes that can still arrive over a link after XOFF is triggered: the XOFF waits for a data frame in transmission at
 /// `service`, the rate at which the port that sends it serves data; it travels and is processed; the sender finishes its
@@ -15,38 +16,68 @@ pub fn headroom(rate: Rate, service: Rate, delay: Time, processing: Time, frame:
     Bytes::new((rate.bps() * time.as_secs_f64() / 8.0).round() as u64 + frame.get() + 64)
 }
 
-/// Is the memory of a switch too small for PAUSE to hold every frame? A port that is served slowly sends its XOFF behind a
-/// slow data frame, and where outputs share the memory, all of them may fill it at once.
-pub(crate) fn short(spec: &RunSpec, switch: usize) -> bool {
-    let node = NodeId((spec.hosts.len() + switch) as u32);
-    let own = &spec.switches[switch];
-    let Some(pause) = own.buffer.pause else { return true };
+/// A switch whose memory cannot hold every frame in spite of PAUSE: frames may be lost there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// Index of the switch among `RunSpec::switches`.
+    pub switch: usize,
+    /// Port at which most can arrive after XOFF, where each input has memory of its own; none where outputs share it.
+    pub port: Option<u16>,
+    /// Bytes that can be in the memory at worst.
+    pub need: Bytes,
+    /// Bytes that fit.
+    pub room: Bytes,
+}
+
+/// The switches whose memory is too small for PAUSE to hold every frame. A port that is served slowly sends its XOFF behind
+/// a slow data frame, and where outputs share the memory, all of them may fill it at once. Empty where there is no PAUSE.
+pub fn shortages(spec: &RunSpec) -> Vec<Shortage> {
+    if spec.switches.iter().all(|s| s.buffer.pause.is_none()) {
+        return Vec::new();
+    }
+    let needs = needs(spec);
+    (0..spec.switches.len()).filter_map(|switch| shortage(spec, switch, &needs[switch])).collect()
+}
+
+/// What can arrive after XOFF at each linked port of each switch.
+fn needs(spec: &RunSpec) -> Vec<Vec<(u16, Bytes)>> {
     let frames = spec.hosts.iter().flat_map(|h| &h.sources).map(|s| s.frame);
     let frame = frames.max().unwrap_or(Bytes::new(1500));
-    let needs: Vec<Bytes> = spec
-        .links
-        .iter()
-        .flat_map(|l| [(l.a, l.b, l), (l.b, l.a, l)])
-        .filter(|(near, ..)| near.0 == node)
-        .map(|((_, port), far, l)| {
-            let slow =
-                spec.changes.iter().filter(|c| c.node == node && c.port == port && c.rate > Rate::ZERO);
-            let service = slow.fold(l.rate, |r, c| r.min(c.rate));
-            let there = match (far.0.0 as usize).checked_sub(spec.hosts.len()) {
-                Some(s) => spec.switches[s].processing,
-                None => spec.hosts[far.0.0 as usize].processing,
-            };
-            headroom(l.rate, service, l.delay, there.max(own.processing), frame)
-        })
-        .collect();
-    match own.buffer.organisation {
-        Organisation::SharedOutput => {
-            let outputs = if pause.pool { 1 } else { needs.len() as u64 };
-            let all = needs.iter().fold(0, |sum, n| sum + n.get());
-            pause.high.get() * outputs + all > own.buffer.share.get() * u64::from(own.ports)
-        }
-        Organisation::Crosspoint | Organisation::Input => {
-            needs.iter().any(|n| pause.high + *n > own.buffer.share)
+    let mut slowest: BTreeMap<(NodeId, u16), Rate> = BTreeMap::new();
+    for c in spec.changes.iter().filter(|c| c.rate > Rate::ZERO) {
+        let known = slowest.entry((c.node, c.port)).or_insert(c.rate);
+        *known = known.min(c.rate);
+    }
+    let index = |node: NodeId| (node.0 as usize).checked_sub(spec.hosts.len());
+    let processing = |node: NodeId| match index(node) {
+        Some(s) => spec.switches[s].processing,
+        None => spec.hosts[node.0 as usize].processing,
+    };
+    let mut needs = vec![Vec::new(); spec.switches.len()];
+    for (near, far, l) in spec.links.iter().flat_map(|l| [(l.a, l.b, l), (l.b, l.a, l)]) {
+        if let Some(own) = index(near.0) {
+            let service = slowest.get(&near).map_or(l.rate, |r| l.rate.min(*r));
+            let longer = processing(near.0).max(processing(far.0));
+            needs[own].push((near.1, headroom(l.rate, service, l.delay, longer, frame)));
         }
     }
+    needs
+}
+
+fn shortage(spec: &RunSpec, switch: usize, needs: &[(u16, Bytes)]) -> Option<Shortage> {
+    let own = &spec.switches[switch];
+    let pause = own.buffer.pause?;
+    let (port, need, room) = match own.buffer.organisation {
+        Organisation::SharedOutput => {
+            let outputs = if pause.pool { 1 } else { needs.len() as u64 };
+            let all = needs.iter().fold(0, |sum, n| sum + n.1.get());
+            let room = own.buffer.share * u64::from(own.ports);
+            (None, Bytes::new(pause.high.get() * outputs + all), room)
+        }
+        Organisation::Crosspoint | Organisation::Input => {
+            let (port, most) = needs.iter().max_by_key(|n| n.1)?;
+            (Some(*port), pause.high + *most, own.buffer.share)
+        }
+    };
+    (need > room).then_some(Shortage { switch, port, need, room })
 }

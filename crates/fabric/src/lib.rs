@@ -19,7 +19,7 @@ mod spec;
 mod tx_rate;
 
 pub use engine::run;
-pub use headroom::headroom;
+pub use headroom::{Shortage, headroom, shortages};
 
 pub use outcome::{
     ByModel, Completion, Fingerprint, HostOutcome, Incomplete, Outcome, PortOutcome, Series, SeriesKind,
@@ -60,7 +60,8 @@ pub enum Visits {
 pub struct Options<'a> {
     /// Which engine carries out the run.
     pub engine: Engine,
-    /// Threads for one run (windowed engine); 0 = by the work of a window and the cores that are free.
+    /// Threads for one run (windowed engine), at most; 0 = by the work of a window and the cores that are free. Where windows hold
+    /// few frames one thread runs what several were asked for, unless `visits` is other than adaptive.
     pub threads: usize,
     /// How nodes are visited (windowed engine). Every way is one for several threads too, but for stars whose nodes run further than
     /// a window: they do so on one.

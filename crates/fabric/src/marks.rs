@@ -66,6 +66,10 @@ pub enum Mark {
     Deaf,
     /// A frame crossed from one worker to another (`engine/windowed.rs`).
     Crossed,
+    /// Each worker has its thread.
+    Together,
+    /// One thread runs all of them, as their turns hold little.
+    Alone,
 }
 
 #[cfg(debug_assertions)]

@@ -266,6 +266,28 @@ fn several_workers_visit_what_is_due() {
     takes(&spec, 3, Visits::Turns, &[Mark::Crossed, Mark::ThinWindow, Mark::CalmWindow]);
 }
 
+/// A barrier in each window would cost more than the frames do: a link of 1 Mb/s takes 12 ms for a frame, a window is 200 ns.
+#[test]
+fn one_thread_runs_what_is_not_worth_a_barrier() {
+    let mut spec = tree(0.3, Time::from_ns(100), Time::from_ms(300));
+    spec.links.iter_mut().for_each(|l| l.rate = Rate::from_mbps(1.0));
+    takes(&spec, 2, Visits::Adaptive, &[Mark::Alone, Mark::Crossed]);
+    assert!(seen(Mark::Together) == 0);
+    takes(&spec, 3, Visits::Adaptive, &[Mark::Alone, Mark::Crossed]);
+}
+
+/// All hosts but one send for 6 ms and rest for 14: each worker has its thread, then one runs them all, then each has it again.
+#[test]
+fn threads_are_taken_and_left_as_the_load_changes() {
+    let mut spec = tree(0.2, Time::from_us(10), Time::from_ms(26));
+    for h in spec.hosts.iter_mut().skip(1) {
+        let (on, off) = (Time::from_ms(6), Time::from_ms(14));
+        h.sources[0].arrivals = Arrivals::OnOff { on, off, shift: Time::ZERO };
+    }
+    takes(&spec, 2, Visits::Adaptive, &[Mark::Alone, Mark::Together, Mark::Crossed]);
+    assert!(seen(Mark::Together) > 1, "threads were not taken again");
+}
+
 #[test]
 fn a_star_that_stays_quiet_runs_far() {
     takes(&star(0.05, 20), 1, Visits::Adaptive, &[Mark::Stretched]);

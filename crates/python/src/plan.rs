@@ -4,7 +4,7 @@ use crate::errors::raise;
 use crate::record::Record;
 use crate::spec::Registry;
 use cnsim_studies::store::{RunRecord, Store};
-use cnsim_studies::study::{Job, Watch, kept, run_job, run_jobs};
+use cnsim_studies::study::{Job, JobError, Watch, kept, run_job, run_jobs};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(100);
 
 /// What came of running.
-type Finished = Result<Vec<Option<RunRecord>>, String>;
+type Finished = Result<Vec<Option<RunRecord>>, JobError>;
 
 /// Runs to be done, in order.
 #[pyclass(module = "cnsim._cnsim", frozen)]
@@ -217,7 +217,7 @@ impl Plan {
             // What `engages` raises stops no run.
             Ok(Ok(_)) if trouble.is_some() => failed("the scheme's `engages` raised"),
             Ok(Ok(records)) => return Ok(records.into_iter().flatten().map(Record).collect()),
-            Ok(Err(text)) => failed(&text),
+            Ok(Err(e)) => failed(&e.to_string()),
             Err(_) => failed("a run panicked: this is a defect of cnsim"),
         };
         if let Some(cause) = trouble {

@@ -117,10 +117,12 @@ pub(crate) fn plain(records: &[Bound<'_, Record>]) -> Vec<RunRecord> {
 }
 
 /// Mean of some values, the 95 % interval of the mean, and the standard deviation; the interval is none for one value.
+/// `paired`: the values are differences taken seed by seed.
 #[pyfunction]
-pub(crate) fn interval(values: Vec<f64>) -> Option<(f64, Option<(f64, f64)>, f64)> {
+#[pyo3(signature = (values, paired = false))]
+pub(crate) fn interval(values: Vec<f64>, paired: bool) -> Option<(f64, Option<(f64, f64)>, f64)> {
     let s = Summary::of(&values)?;
-    Some((s.mean, s.confidence(), s.sd))
+    Some((s.mean, if paired { s.paired() } else { s.confidence() }, s.sd))
 }
 
 /// Texts as numbers of one unit; none where they are not.

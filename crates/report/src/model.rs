@@ -212,6 +212,8 @@ pub struct Figure {
     pub scheme: String,
     /// The condition of all its lines; empty where they differ.
     pub condition: String,
+    /// The PAUSE mode of all its lines; empty where they differ.
+    pub pause: String,
 }
 
 /// An axis of a figure.

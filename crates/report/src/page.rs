@@ -121,7 +121,7 @@ fn network(d: &topology::Drawing, out: &mut String) {
 const KEY: &str = "<p class=\"reading\"><svg class=\"strip\" viewBox=\"0 0 84 12\" width=\"84\" height=\"12\" aria-hidden=\"true\">\
     <path class=\"pi\" d=\"M8 6H76\"/><path class=\"ci\" d=\"M30 6H54\"/><path class=\"mean\" d=\"M42 2V10\"/>\
     <path class=\"said\" d=\"M64 2l4 4-4 4-4-4z\"/></svg><span>Diamond: the published number. Thin bar: where one run falls 19 times in 20. \
-    Thick bar: 95 % interval of the mean, the number after ±. Pale: where it agrees. \
+    Thick bar: 95 % interval of the mean; the number after ± is half of it. Pale: where it agrees. \
     <span class=\"screen\">Point at a cell, or go there with the arrow keys, for all its numbers.</span></span></p>";
 
 /// Figures of a table, or those that belong to none, with their place in the page.
@@ -166,12 +166,15 @@ fn other_figures(p: &Page, colours: &Colours, number: &mut std::ops::RangeFrom<u
 /// With more figures than this in a group they are small, and there is a picker.
 const MANY: usize = 6;
 
-/// Choices of scheme and condition among many figures.
+/// Choices of scheme, PAUSE mode and condition among many figures.
 fn picker(figures: &[(usize, &Figure)], out: &mut String) {
     let mut lists = String::new();
-    let kinds: [(&str, fn(&Figure) -> &str); 2] =
-        [("scheme", |f: &Figure| &f.scheme), ("condition", |f: &Figure| &f.condition)];
-    for (kind, of) in kinds {
+    let kinds: [(&str, &str, fn(&Figure) -> &str); 3] = [
+        ("scheme", "scheme", |f: &Figure| &f.scheme),
+        ("pause", "PAUSE", |f: &Figure| &f.pause),
+        ("condition", "condition", |f: &Figure| &f.condition),
+    ];
+    for (kind, label, of) in kinds {
         let mut values: Vec<&str> = Vec::new();
         for (_, f) in figures {
             if !of(f).is_empty() && !values.contains(&of(f)) {
@@ -182,7 +185,7 @@ fn picker(figures: &[(usize, &Figure)], out: &mut String) {
             let options: String = values.iter().map(|v| format!("<option>{}</option>", esc(v))).collect();
             let _ = write!(
                 lists,
-                "<label>{kind} <select data-pick=\"{kind}\"><option value=\"\">all</option>{options}</select></label>"
+                "<label>{label} <select data-pick=\"{kind}\"><option value=\"\">all</option>{options}</select></label>"
             );
         }
     }
@@ -261,9 +264,10 @@ fn figure(at: usize, f: &Figure, small: bool, number: usize, out: &mut String) {
     };
     let _ = write!(
         out,
-        "<figure class=\"plot\"{}{}><figcaption><b>{}</b> <span>{}</span></figcaption>\
+        "<figure class=\"plot\"{}{}{}><figcaption><b>{}</b> <span>{}</span></figcaption>\
          <div class=\"canvas{}\" data-figure=\"{at}\" tabindex=\"0\" role=\"group\" aria-label=\"Figure {number}: {}; arrow keys read values, plus and minus zoom\" data-alt=\"Figure {number}: {}\"></div>",
         fact("scheme", &f.scheme),
+        fact("pause", &f.pause),
         fact("condition", &f.condition),
         esc(&f.title),
         esc(&words),

@@ -159,6 +159,7 @@ impl QauParams {
             min_dec_factor: self.min_dec_factor(),
             tr_over_8: self.tr_over_8,
             byte_restart: self.byte_restart,
+            at_zero: false,
             release_share: self.release_share,
         }
     }

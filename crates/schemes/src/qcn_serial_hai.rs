@@ -30,6 +30,8 @@
 //!   with the interval for the Fb of each arriving frame.
 //! * `byte_restart = after-cycle`: a message restarts the byte counter only if a byte stage was finished since the last
 //!   one, as written; `always` restarts it at each.
+//! * `counter_end = below-zero`: the pseudocode ends an interval and a byte stage when the counter is below zero, so that 150 KB
+//!   are 101 frames of 1500 B; `at-zero` ends them at the hundredth.
 //! * `gate_qoff`: only a message with `Qoff < 0` starts a limiter; a limited flow obeys all.
 //! * Frames that are being dropped are counted and sampled (`sample_dropped`); M08's drops need it.
 //! * `release_share`: share of the line rate at which a rate counts as recovered and becomes the line rate. 1 is as
@@ -69,6 +71,16 @@ choice! {
         AfterCycle = "after-cycle",
         /// Every message restarts it.
         Always = "always",
+    }
+}
+
+choice! {
+    /// Where a count of bytes ends, at the congestion point and at the source.
+    pub enum CounterEnd {
+        /// It ends below zero: 150 KB are 101 frames of 1500 B.
+        BelowZero = "below-zero",
+        /// It ends at zero: 150 KB are 100 frames of 1500 B.
+        AtZero = "at-zero",
     }
 }
 
@@ -113,6 +125,8 @@ params! {
         tr_over_8: bool = true, symbol "TR > 10 CR";
         /// When a message restarts the byte counter.
         byte_restart: ByteRestart = ByteRestart::AfterCycle, symbol "";
+        /// Where a count of bytes ends.
+        counter_end: CounterEnd = CounterEnd::BelowZero, symbol "";
         /// Share of the line rate that counts as recovered.
         release_share: f64 = 1.0, symbol "", from 0.5, to 1.0;
     }
@@ -134,7 +148,7 @@ impl SerialHaiParams {
             interval: self.mark_interval,
             quantiser: self.quantiser,
             sample_dropped: self.sample_dropped,
-            at_zero: false,
+            at_zero: self.counter_end == CounterEnd::AtZero,
         }
     }
 
@@ -152,6 +166,7 @@ impl SerialHaiParams {
             min_dec_factor: self.min_dec_factor,
             tr_over_8: self.tr_over_8,
             byte_restart: self.byte_restart,
+            at_zero: self.counter_end == CounterEnd::AtZero,
             release_share: self.release_share,
         }
     }
@@ -230,8 +245,13 @@ impl PointRules {
 
     /// The smallest count of bytes that ends an interval.
     pub(crate) fn enough(&self, interval: f64) -> u64 {
-        if self.at_zero { interval.ceil() as u64 } else { interval.floor() as u64 + 1 }
+        enough(interval, self.at_zero)
     }
+}
+
+/// The smallest count of bytes that ends a count down from here, at zero or below it.
+fn enough(bytes: f64, at_zero: bool) -> u64 {
+    if at_zero { bytes.ceil() as u64 } else { bytes.floor() as u64 + 1 }
 }
 
 /// A factor of mean 1, uniform with this full width.
@@ -312,6 +332,8 @@ pub(crate) struct RateRules {
     pub(crate) min_dec_factor: f64,
     pub(crate) tr_over_8: bool,
     pub(crate) byte_restart: ByteRestart,
+    /// A count of bytes ends at zero, not only below.
+    pub(crate) at_zero: bool,
     pub(crate) release_share: f64,
 }
 
@@ -348,9 +370,10 @@ impl Rates {
         self.rules.max_rate.map_or(limiter.line_rate(), |max| max.min(limiter.line_rate()))
     }
 
-    /// Wakes after the bytes of a stage; the counter must pass below zero.
+    /// Wakes after the bytes of a stage.
     fn count_bytes(&self, factor: f64, limiter: &mut Limiter<'_>) {
-        limiter.wake_after(Bytes::new((self.rules.bytes.as_f64() * factor).floor() as u64 + 1));
+        let bytes = self.rules.bytes.as_f64() * factor;
+        limiter.wake_after(Bytes::new(enough(bytes, self.rules.at_zero)));
     }
 
     /// Length of the next stage in units of the first ones.

@@ -62,7 +62,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "limiter-queue",
         "host.limiter_queue",
         "10 | 100 | 10000",
-        "frames that a limited flow may hold at its source; it moves the hot port by up to 0.7 Gb/s",
+        "frames that a limited flow may hold at its source: the NIC's 100 each (B07), or those 100 shared among the limiters of nine flows (M08, multi-hop); it moves B07's hot port by up to 0.7 Gb/s, M08's innocents by 3 %",
     ),
     a(
         "A3",
@@ -174,8 +174,8 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A15",
         "paused-over",
         "record.paused",
-        "senders | touched",
-        "B07's `average time paused` is over the sending hosts, or over all transmitters that were in XOFF at some time, those of links between switches too",
+        "touched | senders | affected | all",
+        "B07's `average time paused` is over all transmitters that were in XOFF at some time, those of links between switches too (touched): only so are its five numbers without a scheme met; or over the sending hosts, those of them that were paused, or hosts and links together",
     ),
     a(
         "A16",
@@ -254,6 +254,13 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "scheme.params.byte_restart",
         "after-cycle | always",
         "serial HAI: a message restarts the byte counter only after a finished byte stage, as written, or always",
+    ),
+    a(
+        "A35",
+        "counter-end",
+        "scheme.params.counter_end",
+        "below-zero | at-zero",
+        "serial HAI: a count of 150 KB ends when it is below zero, at the 101st frame, as written, or at zero, at the 100th",
     ),
     a(
         "A40",

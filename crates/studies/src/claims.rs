@@ -159,7 +159,7 @@ impl Values {
     pub fn at_least(&self, bound: f64) -> Holds {
         let differences: Vec<f64> = self.0.iter().map(|v| v.1 - bound).collect();
         let Some(s) = Summary::of(&differences) else { return Holds::NotRun };
-        match s.confidence() {
+        match s.paired() {
             _ if s.sd == 0.0 && s.n > 1 => {
                 if s.mean >= 0.0 {
                     Holds::Yes

@@ -93,7 +93,9 @@ impl Template {
                 None => Some(format!("{}{now}{}", c.before, c.after)),
             }
         };
-        self.clauses.iter().filter_map(clause).collect::<Vec<_>>().join(", ")
+        // A scheme that lacks the parameter named has no value to write.
+        let parts = self.clauses.iter().filter_map(clause).map(|part| part.trim().to_string());
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// Reads a condition back: (key, value) of the clauses that it has. None if it has a clause that the template lacks.
@@ -149,6 +151,12 @@ mod tests {
         let t = Template::parse("service rate {f}, RTT {rtt}, output-queue limit {oq}").unwrap();
         let v = t.parse_text("service rate 10%, output-queue limit 600 KB").unwrap();
         assert_eq!(v, [("f".into(), "10%".into()), ("oq".into(), "600 KB".into())]);
+        // Where there is no value, no space is left behind it: the condition reads back as it was written.
+        let bare = Template::parse("rate {f}").unwrap().format(&|_| String::new(), &|_| String::new());
+        assert_eq!(
+            (bare.as_str(), Template::literal(&bare).format(&|_| String::new(), &|_| String::new())),
+            ("rate", "rate".into())
+        );
         assert!(Template::parse("a {b").is_err());
         assert!(Template::parse("{b=1}").is_err());
     }

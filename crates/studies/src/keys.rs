@@ -690,7 +690,7 @@ pub const KEYS: &[Key] = &[
         "record.paused",
         Kind::Choice(PausedOver::WORDS),
         "senders",
-        "whose share of time in XOFF `time_paused` averages: the sending hosts' but the hot one's, or that of every transmitter, hosts and links between switches, that was in XOFF at some time",
+        "whose share of the time in XOFF `time_paused` averages: that of the sending hosts but the hot one (senders), of those among them that were in XOFF at some time (affected), of every transmitter, host or link between switches, that was in XOFF at some time (touched), or of the sending hosts and all links between switches (all)",
     ),
     key(
         "record.ideal",

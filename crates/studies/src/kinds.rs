@@ -311,7 +311,9 @@ choices! {
     /// `record.paused`.
     PausedOver {
         Senders = "senders",
+        Affected = "affected",
         Touched = "touched",
+        All = "all",
     }
     /// `host.queues`.
     Queues {

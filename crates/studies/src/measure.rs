@@ -3,6 +3,7 @@
 use crate::fair::max_min;
 use crate::flow_times::Flows;
 use crate::flows::fct;
+use crate::kinds::PausedOver;
 use crate::settings::Settings;
 use crate::stats::Summary;
 use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, SeriesKind, latency_quantile};
@@ -155,21 +156,29 @@ fn pause(settings: &Settings, out: &Outcome, all: &mut Measured) {
     let hot = settings.hotspot().map(|h| h.host);
     let sends = |(i, h): &(usize, &HostOutcome)| Some(*i) != hot && h.generated > 0;
     let hosts: Vec<f64> = out.hosts.iter().enumerate().filter(sends).map(|(_, h)| share(h.paused)).collect();
-    let affected: Vec<f64> = hosts.iter().copied().filter(|p| *p > 0.0).collect();
-    all.push(("time_paused_affected", mean(&affected)));
     let first = settings.hosts() as u32;
     let between = settings.wiring.links.iter().filter(|l| l.a.0.0 >= first && l.b.0.0 >= first);
     let ends = between.flat_map(|l| [l.a, l.b]);
     let links: Vec<f64> =
         ends.filter_map(|e| out.port(settings.hosts(), e)).map(|p| share(p.paused)).collect();
-    let every = out.hosts.iter().map(|h| share(h.paused)).chain(links.iter().copied());
-    let touched: Vec<f64> = every.filter(|p| *p > 0.0).collect();
-    all.push(("time_paused_touched", mean(&touched)));
-    all.push(("time_paused", mean(if settings.paused_touched { &touched } else { &hosts })));
+    let ever = |v: &mut dyn Iterator<Item = f64>| mean(&v.filter(|p| *p > 0.0).collect::<Vec<f64>>());
+    let senders = mean(&hosts);
+    let affected = ever(&mut hosts.iter().copied());
+    let touched = ever(&mut out.hosts.iter().map(|h| share(h.paused)).chain(links.iter().copied()));
+    let both = mean(&[&hosts[..], &links[..]].concat());
+    let asked = match settings.paused {
+        PausedOver::Senders => senders,
+        PausedOver::Affected => affected,
+        PausedOver::Touched => touched,
+        PausedOver::All => both,
+    };
+    all.push(("time_paused", asked));
+    all.push(("time_paused_senders", senders));
+    all.push(("time_paused_affected", affected));
+    all.push(("time_paused_touched", touched));
     if !links.is_empty() {
         all.push(("time_paused_links", mean(&links)));
-        let both: Vec<f64> = hosts.into_iter().chain(links).collect();
-        all.push(("time_paused_all", mean(&both)));
+        all.push(("time_paused_all", both));
     }
 }
 

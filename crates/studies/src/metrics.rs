@@ -156,7 +156,7 @@ pub const METRICS: &[Metric] = &[
         "paused",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the time during which a transmitter was in XOFF, mean over all sending hosts but the hot one, or as record.paused says",
+        "share of the time during which a transmitter was in XOFF, mean over those that record.paused names: all sending hosts but the hot one, unless the scenario says otherwise",
     ),
     metric(
         "dropped_frames",
@@ -364,6 +364,13 @@ pub const METRICS: &[Metric] = &[
         "%",
         Tolerance::Absolute(2.0),
         "share of the discarded frames that were not for the hot port",
+    ),
+    metric(
+        "time_paused_senders",
+        "paused, senders",
+        "%",
+        Tolerance::Absolute(0.5),
+        "share of the time in XOFF, mean over all sending hosts but the hot one",
     ),
     metric(
         "time_paused_affected",

@@ -16,7 +16,7 @@ use crate::settings::{Estimate, Settings};
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
 use cnsim_scheme_api::{Configured, Registry, Time};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A scenario whose text has been read; its cases are checked one by one.
 #[derive(Clone, Debug)]
@@ -82,11 +82,20 @@ pub struct Ready {
     pub scheme: String,
     /// All that determines the run but the seed; enough to run it again.
     pub config: Value,
-    /// What is allowed but hardly meant, a sentence each: the scheme's defaults do not fit the links, or phases lock. Mostly empty.
-    pub notes: Vec<String>,
+    /// How the scheme's defaults do not fit the links, where they do not.
+    misfit: Option<String>,
 }
 
 impl Ready {
+    /// What is allowed but hardly meant, and what a reader of the results should know beforehand, a sentence each: defaults of the
+    /// scheme that do not fit the links, phases that lock, memory too small for PAUSE. Mostly none.
+    pub fn notes(&self) -> Vec<String> {
+        // A scheme that changes rates parts the phases.
+        let locked = self.settings.locked().filter(|_| self.scheme == "none");
+        let short = self.settings.shortages(&self.built);
+        self.misfit.iter().cloned().chain(locked).chain(short).collect()
+    }
+
     /// The interval at which a scheme's ports or sinks speak of themselves, where it has one.
     fn interval(&self) -> Option<Time> {
         self.config["scheme"]["params"]["interval"].as_str()?.parse().ok()
@@ -202,11 +211,13 @@ impl Scenario {
             return Err(capped(problems));
         }
         scenario.rows_told_apart(&mut problems);
+        scenario.mode_of_no_case(&mut problems);
         // The values in the file themselves, too: the matrix may hide them.
         let first = scenario.groups.first().and_then(|g| g.pauses.first().zip(g.schemes.first()));
         let written = first.map(|(pause, scheme)| {
             scenario.case(0, Vec::new(), pause, schemes.first().copied().unwrap_or(scheme))
         });
+        scenario.other_schemes(&mut problems);
         let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.scheme.as_str());
         for case in written.into_iter().chain(scenario.cases()).filter(runs) {
             if let Err(more) = scenario.ready(&case) {
@@ -221,6 +232,32 @@ impl Scenario {
             }
         }
         if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
+    }
+
+    /// Refuses a `pause.mode` of the file that its matrix never runs: it would be read as something else.
+    fn mode_of_no_case(&self, problems: &mut Vec<Problem>) {
+        let Some(leaf) = self.flat.leaves.get("pause.mode").filter(|l| l.place != Place::Set) else { return };
+        let Some(mode) = leaf.items.first() else { return };
+        if !self.groups.iter().any(|g| g.pauses.contains(mode)) {
+            let reason = format!("has no effect: no case runs `{mode}`, for `pause` of the matrix decides");
+            problems.push(self.flat.at("pause.mode", reason, "remove one of the two"));
+        }
+    }
+
+    /// Reads the tables of schemes that no case runs, for `--scheme` may ask for them: what is wrong in them is told now.
+    fn other_schemes(&self, problems: &mut Vec<Problem>) {
+        let own = |path: &str| Some(path.strip_prefix("scheme.")?.rsplit_once('.')?.0.to_string());
+        let run = self.schemes();
+        let named: BTreeSet<String> = self.flat.leaves.keys().filter_map(|path| own(path)).collect();
+        for entry in self.registry.iter().filter(|e| !run.contains(&e.name)) {
+            if !named.iter().any(|name| entry.is_called(name)) {
+                continue;
+            }
+            let mut found = Vec::new();
+            self.scheme(&self.flat, &entry.name, None, &mut found);
+            // A parameter of all schemes is the business of those that run.
+            problems.extend(found.into_iter().filter(|p| own(&p.key).is_some_and(|n| entry.is_called(&n))));
+        }
     }
 
     /// Refuses more cases than can be run, before any of them is made, and a group without any.
@@ -435,10 +472,7 @@ impl Scenario {
             return Err(problems);
         }
         let config = config::write(&flat, case, &mut settings, &built);
-        // A scheme that changes rates parts them.
-        let locked = settings.locked().filter(|_| case.scheme == "none");
-        let notes = misfit.into_iter().chain(locked).collect();
-        Ok(Ready { settings, built, scheme: case.scheme.clone(), config, notes })
+        Ok(Ready { settings, built, scheme: case.scheme.clone(), config, misfit })
     }
 
     /// Number of groups before those of `[[rows]]`: one where there is a matrix.

@@ -33,11 +33,34 @@ pub fn template(name: &str) -> String {
         let other = k.only.key().filter(|o| *o != "hotspot.host").and_then(find);
         let idle = other.is_some_and(|o| !k.only.admits(o.default));
         let idle = idle || matches!(k.default, "[]" | "off" | "end" | "auto") && k.path != "hotspot.host";
-        let _ =
-            writeln!(out, "{}{leaf} = {quoted}    # {} ({})", if idle { "# " } else { "" }, k.doc, k.kind);
+        explained(
+            &mut out,
+            &format!("{}{leaf} = {quoted}", if idle { "# " } else { "" }),
+            &format!("{} ({})", k.doc, k.kind),
+        );
     }
-    out.push_str("\n[matrix]\n\"hotspot.rate\" = [\"2 Gb/s\", \"0.5 Gb/s\"]    # rows: any key, a list of values\npause = [\"on\"]\nschemes = [\"none\", \"qcn-2pt\", \"ecm\"]\n\n# [scheme.params]    # parameters of the schemes that know them: cnsim describe ecm\n# q_eq = \"24 KB\"\n");
+    out.push_str("\n[matrix]\n\"hotspot.rate\" = [\"2 Gb/s\", \"0.5 Gb/s\"]    # rows: any key, a list of values\npause = [\"on\"]\nschemes = [\"none\", \"qcn-2pt\", \"ecm\"]\n\n# Parameters of the schemes that know them: cnsim describe ecm\n# [scheme.params]\n# q_eq = \"24 KB\"\n");
     out
+}
+
+/// Columns of a scenario to start from.
+const COLUMNS: usize = 80;
+
+/// Writes a line with what it means: behind it where that fits, else above it, on lines that begin with `#:`.
+fn explained(out: &mut String, line: &str, about: &str) {
+    if line.chars().count() + "    # ".len() + about.chars().count() <= COLUMNS {
+        let _ = writeln!(out, "{line}    # {about}");
+        return;
+    }
+    let mut comment = String::from("#:");
+    for word in about.split(' ') {
+        if comment.chars().count() + 1 + word.chars().count() > COLUMNS {
+            let _ = writeln!(out, "{comment}");
+            comment = "#:".into();
+        }
+        comment = format!("{comment} {word}");
+    }
+    let _ = writeln!(out, "{comment}\n{line}");
 }
 
 /// JSON Schema of scenarios (draft 2020-12). Bounds of quantities, which are texts with a unit, are `x-minimum` and `x-maximum`.

@@ -100,8 +100,8 @@ pub struct Settings {
     pub(crate) bins: Bins,
     /// Keep each flow's times; none: where they are not many.
     pub(crate) flow_times: Option<bool>,
-    /// `time_paused` averages over every transmitter that was in XOFF at some time, not over the sending hosts.
-    pub paused_touched: bool,
+    /// Whose share of the time in XOFF `time_paused` averages.
+    pub(crate) paused: PausedOver,
     /// Simulated time.
     pub duration: Time,
     /// Width of a bin of the series.
@@ -251,10 +251,7 @@ impl Settings {
                 _ => None,
             },
             latency: r.switched("record.latency"),
-            paused_touched: match r.choice("record.paused") {
-                PausedOver::Touched => true,
-                PausedOver::Senders => false,
-            },
+            paused: r.choice("record.paused"),
             duration,
             bin,
             from,
@@ -269,6 +266,28 @@ impl Settings {
     pub fn host_rate(&self) -> Option<Rate> {
         let rates = (0..self.hosts()).filter_map(|h| self.wiring.access(h)).map(|l| l.rate);
         rates.max_by(|a, b| a.bps().total_cmp(&b.bps()))
+    }
+
+    /// A sentence for each switch whose memory is too small for PAUSE to hold every frame.
+    pub(crate) fn shortages(&self, built: &Configured) -> Vec<String> {
+        // Elsewhere too small a memory has been refused.
+        let slow = !self.events.is_empty() || !self.hotspots.is_empty();
+        let shared = self.buffer.organisation == Organisation::SharedOutput;
+        if self.buffer.pause.is_none() || !(slow || shared) {
+            return Vec::new();
+        }
+        let tell = |s: cnsim_fabric::Shortage| {
+            let node = NodeId((self.hosts() + s.switch) as u32);
+            let place = s.port.map_or_else(
+                || format!("the shared memory of {}", self.wiring.name(node)),
+                |port| format!("the memory behind {}", self.wiring.port_name((node, port))),
+            );
+            let (need, room) = (s.need, s.room);
+            format!(
+                "PAUSE may lose frames: {place} can need {need} and has {room} (`cnsim headroom` explains)"
+            )
+        };
+        cnsim_fabric::shortages(&self.spec(built, 1, false)).into_iter().map(tell).collect()
     }
 
     /// Number of hosts.

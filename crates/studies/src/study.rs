@@ -51,6 +51,31 @@ impl Job {
     }
 }
 
+/// Why a run gave no record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobError {
+    /// A law was broken, or a scheme failed.
+    Failed(String),
+    /// The run is finished, and the disk does not take its record: path, reason and remedy.
+    NotKept(String),
+}
+
+impl std::fmt::Display for JobError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Failed(text) | Self::NotKept(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for JobError {}
+
+impl From<JobError> for String {
+    fn from(e: JobError) -> Self {
+        e.to_string()
+    }
+}
+
 /// Shared between the runs and whoever watches them.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -77,7 +102,7 @@ pub fn run_jobs(
     store: Option<&Store>,
     threads: usize,
     watch: &Watch,
-) -> Result<Vec<Option<RunRecord>>, String> {
+) -> Result<Vec<Option<RunRecord>>, JobError> {
     // What is kept comes first: an interruption leaves none of it out.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     if let Some(store) = store {
@@ -96,7 +121,7 @@ pub fn run_jobs(
         }
         mine
     };
-    let mut all: Vec<(usize, Result<Option<RunRecord>, String>)> = std::thread::scope(|scope| {
+    let mut all: Vec<(usize, Result<Option<RunRecord>, JobError>)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
         threads
             .into_iter()
@@ -116,7 +141,7 @@ pub fn run_job(
     store: Option<&Store>,
     watch: &Watch,
     threads: usize,
-) -> Result<Option<RunRecord>, String> {
+) -> Result<Option<RunRecord>, JobError> {
     if watch.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
@@ -141,16 +166,16 @@ pub fn run_job(
         Ok(out) => out,
         Err(RunError::Stopped) => return Ok(None),
         Err(e) => {
-            return Err(format!(
+            return Err(JobError::Failed(format!(
                 "{}/{} {}, PAUSE {}, {}, seed {}: {e}",
                 job.scenario.0, job.scenario.1, job.case.condition, job.case.pause, job.case.scheme, job.seed
-            ));
+            )));
         }
     };
     watch.live.fetch_add(out.packet_hops - last.load(Ordering::Relaxed), Ordering::Relaxed);
     let record = record(job, &out);
     if let Some(store) = store {
-        store.put(&record).map_err(|e| format!("a finished run cannot be kept: {e}"))?;
+        store.put(&record).map_err(|e| JobError::NotKept(format!("a finished run cannot be kept: {e}")))?;
     }
     watch.done.fetch_add(1, Ordering::Relaxed);
     watch.hops.fetch_add(out.packet_hops, Ordering::Relaxed);

@@ -60,6 +60,30 @@ fn pause_spreads_the_jam_over_the_core() {
     assert!(ecm > on + 2.0, "ECM {ecm}, PAUSE alone {on}");
 }
 
+/// Each value of `record.paused` averages as the metric of that name does. At 2 Gb/s H2 and H3, next to the hot port, are never
+/// stopped, and the links to and from the core are: no two averages are equal.
+#[test]
+fn whose_time_paused() {
+    let paused = |sets: &[(&str, &str)]| {
+        let sets: Vec<_> = SHORT.iter().chain(sets).copied().collect();
+        run("B07/multi-hop", "hotspot 2 Gb/s", "on", "none", &sets).metrics
+    };
+    let as_it_is = paused(&[]);
+    assert_eq!(as_it_is["time_paused"], as_it_is["time_paused_touched"], "assumption A15");
+    let mut seen: Vec<f64> = Vec::new();
+    for who in ["senders", "affected", "touched", "all"] {
+        let metrics = paused(&[("record.paused", who)]);
+        let value = metrics["time_paused"];
+        assert_eq!(value, metrics[format!("time_paused_{who}").as_str()], "{who}");
+        assert!(
+            value > 10.0 && seen.iter().all(|s| (s - value).abs() > 1.0),
+            "{who}: {value} after {seen:?}"
+        );
+        seen.push(value);
+    }
+    assert!((seen[0] / seen[1] - 7.0 / 9.0).abs() < 0.01, "seven of nine senders are stopped: {seen:?}");
+}
+
 /// 64 hosts in the tree: 0.85 x 640 = 544 Gb/s pass without a hotspot; then every sender is held to the hot port's pace:
 /// 63 x r (each a 63rd of its frames, of r/63) plus the hot host's own 8.5.
 #[test]

@@ -466,9 +466,9 @@ fn a_preset_fits_the_links() {
         out.hosts[0].completions.iter().map(|c| c.end.as_secs_f64() * 1e6).fold(0.0, f64::max)
     };
     let (usual, preset) = (incast("100 Gb/s", ""), incast("100 Gb/s", "[scheme.dcqcn]\npreset = \"hpcc\""));
-    assert!(only(&usual).notes.concat().contains("scheme.dcqcn.preset = \"hpcc\""));
-    assert!(only(&preset).notes.is_empty());
-    assert!(only(&incast("40 Gb/s", "")).notes.is_empty(), "what the defaults are made for");
+    assert!(only(&usual).notes().concat().contains("scheme.dcqcn.preset = \"hpcc\""));
+    assert!(only(&preset).notes().is_empty());
+    assert!(only(&incast("40 Gb/s", "")).notes().is_empty(), "what the defaults are made for");
     let (usual, preset) = (last(&usual), last(&preset));
     assert!(usual > 1.5 * preset, "{usual} us with the defaults, {preset} us with the preset");
     // By its name only, and only where there is one.

@@ -265,7 +265,7 @@ fn phases_lock_and_are_parted() {
         let (_, out) = go(&ready, seed);
         let n = 3;
         let (a, b) = (out.matrix[n] as f64, out.matrix[2 * n] as f64);
-        (a / (a + b), !ready.notes.is_empty())
+        (a / (a + b), !ready.notes().is_empty())
     };
     let drawn = "[timing]\nties = \"seed\"\n";
     for seed in 1..=4 {

@@ -28,6 +28,11 @@ fn nothing_written_is_ignored() {
         ("[[event]]", &["event.0", "is empty"]),
         ("[swich]", &["unknown table", "[switch]"]),
         ("[scheme.qnc-2pt]", &["names no scheme"]),
+        // Tables of schemes that no case runs, but `--scheme` may ask for.
+        ("[scheme.ecm]\nbanana = 1", &["scheme.ecm.banana"]),
+        ("[scheme.ecm]\nw = \"3 Gb/s\"", &["scheme.ecm.w", "`3 Gb/s`"]),
+        ("[scheme.dcqcn]\nk_max = -9223372036854775808", &["scheme.dcqcn.k_max", "negative"]),
+        ("[pause]\nmode = \"on\"", &["pause.mode", "no case runs `on`"]),
         // Values of a wrong kind.
         ("link_rate = [\"1 Gb/s\", \"40 Gb/s\"]", &["f.toml:6:13", "a list of 2 where one value is due"]),
         ("link_rate = []", &["a list of 0"]),

@@ -7,7 +7,7 @@ use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, Swit
 use crate::per_bin::PerBin;
 use crate::spec::RunSpec;
 use cnsim_scheme_api::{Counts, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a node did for congestion management.
 #[derive(Debug, Default)]
@@ -140,6 +140,7 @@ pub(crate) fn close(
     }
     out.matrix = by_source(&received_from);
     let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
+    let short: BTreeSet<usize> = crate::shortages(spec).iter().map(|s| s.switch).collect();
     for (index, (s, given)) in switches.into_iter().zip(&spec.switches).enumerate() {
         gone.merge(&s.dropped);
         gone.merge(&s.inside);
@@ -147,7 +148,7 @@ pub(crate) fn close(
         samples.add(s.samples.0, 4);
         out.packet_hops += s.hops.0;
         out.control_hops += s.hops.1;
-        if heeded && !crate::headroom::short(spec, index) {
+        if heeded && given.buffer.pause.is_some() && !short.contains(&index) {
             lossless(&s.lost, &given.name)?;
         }
         stopped.push(s.stopped);

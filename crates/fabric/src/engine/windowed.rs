@@ -6,13 +6,17 @@
 //! mailbox for each pair of workers, of two parities: written in one turn, read in the next. Each link has one
 //! sender, so the order within a receiving port is the sender's.
 //!
+//! Where turns hold few frames, one thread runs the parts of all workers one after the other, until they hold more.
+//!
 //! * Claim: workers own nodes and meet once a turn.
-//! * Same bits: within a window no node influences another; each link has one sender and one reader.
+//! * Same bits: within a window no node influences another; each link has one sender and one reader. Which thread runs a part
+//!   has no effect on it.
 //! * Bench row: t1024 on several threads.
-//! * Marks: Crossed.
+//! * Marks: Crossed, Together; out: Alone.
 
 use super::Part;
 use super::visits::Turn;
+use super::workers::frames;
 use crate::fast::bodies::Direct;
 use crate::fast::wires::Foreign;
 use crate::marks::{Mark, Marks, hit};
@@ -64,6 +68,97 @@ pub(super) fn run(
     Ok(())
 }
 
+/// Why a stretch of turns has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// The run has come to its end, or something has failed.
+    Over,
+    /// The progress callback said so.
+    Stopped,
+    /// Turns hold so much more, or less, than before that the other way to run them is cheaper.
+    Changes,
+}
+
+/// Packet-hops of a turn for each worker below which one thread runs all parts, and above which each has its own: a barrier
+/// takes as long as a dozen of hops where all threads run, and a slice of the scheduler's time where they do not.
+const FEW: u64 = 16;
+const MANY: u64 = 32;
+
+/// Turns between two counts of packet-hops.
+const COUNT: u64 = 256;
+
+fn run_shared(net: &Net, parts: &mut [Part], visits: Visits, progress: Progress<'_>) -> Result<(), RunError> {
+    let mut turns: Vec<Turn> = parts.iter().map(|_| Turn::new(visits)).collect();
+    // Where tests say which nodes are visited, each part has its thread.
+    let adapts = visits == Visits::Adaptive;
+    let mut alone = adapts && frames(net) < FEW * parts.len() as u64;
+    loop {
+        let ended = match alone {
+            true => run_alone(net, parts, &mut turns, progress),
+            false => run_together(net, parts, &mut turns, adapts, progress),
+        };
+        match ended {
+            Ended::Over => return Ok(()),
+            Ended::Stopped => return Err(RunError::Stopped),
+            Ended::Changes => alone = !alone,
+        }
+    }
+}
+
+/// What has come to a part from others in a turn.
+fn take_in(turn: &Turn, part: &mut Part, mail: &mut Vec<Foreign>) {
+    for f in mail.drain(..) {
+        hit(Mark::Crossed);
+        debug_assert!(part.local[f.port as usize] != u32::MAX, "port {} is another's", f.port);
+        part.wires.push(turn.entrance(part.local[f.port as usize]), f.entry, f.body.map(|body| *body));
+    }
+}
+
+/// One thread runs all parts, as long as their turns hold little.
+fn run_alone(net: &Net, parts: &mut [Part], turns: &mut [Turn], progress: Progress<'_>) -> Ended {
+    hit(Mark::Alone);
+    let hops = |parts: &[Part]| parts.iter().map(Part::hops).sum::<u64>();
+    let (mut counted, mut done) = (hops(parts), 0u64);
+    while let Some(end) = turns.first().and_then(|turn| turn.end(net)) {
+        for (part, turn) in parts.iter_mut().zip(&mut *turns) {
+            turn.step(net, part, end);
+        }
+        for from in 0..parts.len() {
+            for to in 0..parts.len() {
+                let mut mail = std::mem::take(&mut parts[from].wires.foreign[to]);
+                take_in(&turns[to], &mut parts[to], &mut mail);
+                parts[from].wires.foreign[to] = mail;
+            }
+            if parts[from].wires.direct.is_empty() {
+                continue;
+            }
+            let direct = std::mem::take(&mut parts[from].wires.direct);
+            for (part, turn) in parts.iter_mut().zip(&*turns) {
+                turn.hand(net, part, &direct);
+            }
+        }
+        let wish = parts.iter().zip(&*turns).map(|(part, turn)| turn.wish(net, part)).min().unwrap_or(0);
+        turns.iter_mut().for_each(|turn| turn.go_on(net, wish));
+        done += 1;
+        if done.is_multiple_of(COUNT) {
+            let all = hops(parts);
+            if all.saturating_sub(counted) > MANY * COUNT * parts.len() as u64 {
+                return Ended::Changes;
+            }
+            counted = all;
+        }
+        if done.is_multiple_of(LOOK) {
+            if parts.iter().zip(&*turns).any(|(part, turn)| part.failed_before(turn.reached(net))) {
+                return Ended::Over;
+            }
+            if progress.is_some_and(|goes_on| !goes_on(Time::from_ps(end), counted)) {
+                return Ended::Stopped;
+            }
+        }
+    }
+    Ended::Over
+}
+
 /// What workers share.
 struct Shared {
     barrier: Barrier,
@@ -77,9 +172,22 @@ struct Shared {
     /// Turn before which all workers stop together.
     stop: AtomicU64,
     hops: AtomicU64,
+    /// Why they stop before the run's end: the progress callback says so, something has failed, or one thread is enough.
+    told: AtomicBool,
+    failed: AtomicBool,
+    few: AtomicBool,
+    adapts: bool,
 }
 
-fn run_shared(net: &Net, parts: &mut [Part], visits: Visits, progress: Progress<'_>) -> Result<(), RunError> {
+/// Each part has its thread, as long as their turns hold enough, or to the end unless it `adapts`.
+fn run_together(
+    net: &Net,
+    parts: &mut [Part],
+    turns: &mut [Turn],
+    adapts: bool,
+    progress: Progress<'_>,
+) -> Ended {
+    hit(Mark::Together);
     let workers = parts.len();
     let shared = Shared {
         barrier: Barrier::new(workers),
@@ -88,49 +196,43 @@ fn run_shared(net: &Net, parts: &mut [Part], visits: Visits, progress: Progress<
         workers,
         wishes: (0..workers * 2).map(|_| AtomicU64::new(0)).collect(),
         stop: AtomicU64::new(u64::MAX),
-        hops: AtomicU64::new(0),
+        hops: AtomicU64::new(parts.iter().map(Part::hops).sum()),
+        told: AtomicBool::new(false),
+        failed: AtomicBool::new(false),
+        few: AtomicBool::new(false),
+        adapts,
     };
-    let stopped = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let shared = &shared;
         // The calling thread only waits. As a worker it took 1.5 to 1.8 times as long as the others for the same frames,
         // whatever its share, and all waited for it.
-        let workers: Vec<_> = parts
-            .iter_mut()
-            .enumerate()
-            .map(|(i, part)| {
+        let workers: Vec<_> = (parts.iter_mut().zip(turns).enumerate())
+            .map(|(i, (part, turn))| {
                 let progress = if i == 0 { progress } else { None };
                 scope.spawn(move || {
-                    let stopped = work(net, part, i, shared, visits, progress);
-                    (stopped, Marks::of_this_thread())
+                    work(net, part, turn, i, shared, progress);
+                    Marks::of_this_thread()
                 })
             })
             .collect();
-        let done = workers.into_iter().map(|w| w.join().unwrap_or_else(|e| std::panic::resume_unwind(e)));
-        // All are waited for before any says that it was stopped.
-        done.fold(false, |any, (stopped, marks)| {
-            marks.add_here();
-            any | stopped
-        })
+        for worker in workers {
+            worker.join().unwrap_or_else(|e| std::panic::resume_unwind(e)).add_here();
+        }
     });
-    if stopped { Err(RunError::Stopped) } else { Ok(()) }
+    if shared.told.into_inner() {
+        return Ended::Stopped;
+    }
+    if shared.failed.into_inner() || !shared.few.into_inner() { Ended::Over } else { Ended::Changes }
 }
 
-/// One worker's run. True when the progress callback stopped it.
-fn work(
-    net: &Net,
-    part: &mut Part,
-    me: usize,
-    shared: &Shared,
-    visits: Visits,
-    progress: Progress<'_>,
-) -> bool {
+/// One worker's turns.
+fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared, progress: Progress<'_>) {
     let slot =
         |from: usize, to: usize, parity: usize| &shared.mail[(from * shared.workers + to) * 2 + parity];
     let _alarm = Alarm(&shared.barrier);
-    let (mut turns, mut stopped) = (0u64, false);
-    let mut counted = 0;
+    let mut turns = 0u64;
+    let (mut counted, mut all_counted) = (part.hops(), shared.hops.load(Ordering::Relaxed));
     let ideal = net.direct(0).is_some();
-    let mut turn = Turn::new(visits);
     while let Some(end) = turn.end(net) {
         let parity = (turns & 1) as usize;
         turn.step(net, part, end);
@@ -147,19 +249,28 @@ fn work(
             direct.append(&mut part.wires.direct);
         }
         turns += 1;
-        if turns.is_multiple_of(LOOK) {
+        if turns.is_multiple_of(COUNT) {
             // Fewer than before where frames that had gone ahead were taken back.
             let hops = part.hops();
             let more = hops.wrapping_sub(counted);
             let all = shared.hops.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
             counted = hops;
+            if me == 0 {
+                let few = all.saturating_sub(all_counted) < FEW * COUNT * shared.workers as u64;
+                all_counted = all;
+                if few && shared.adapts {
+                    shared.few.store(true, Ordering::Relaxed);
+                    shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
+                }
+            }
+        }
+        if turns.is_multiple_of(LOOK) {
             if part.failed_before(turn.reached(net)) {
+                shared.failed.store(true, Ordering::Relaxed);
                 shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
             }
-            if let Some(progress) = progress
-                && !progress(Time::from_ps(end), all)
-            {
-                stopped = true;
+            if progress.is_some_and(|goes_on| !goes_on(Time::from_ps(end), all_counted)) {
+                shared.told.store(true, Ordering::Relaxed);
                 shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
             }
         }
@@ -168,15 +279,7 @@ fn work(
         }
         for from in 0..shared.workers {
             let mut mail = slot(from, me, parity).lock().unwrap_or_else(PoisonError::into_inner);
-            for f in mail.drain(..) {
-                hit(Mark::Crossed);
-                debug_assert!(part.local[f.port as usize] != u32::MAX, "port {} is another's", f.port);
-                part.wires.push(
-                    turn.entrance(part.local[f.port as usize]),
-                    f.entry,
-                    f.body.map(|body| *body),
-                );
-            }
+            take_in(turn, part, &mut mail);
         }
         for from in (0..shared.workers).filter(|_| ideal) {
             let direct = shared.direct[from * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
@@ -190,7 +293,6 @@ fn work(
             break;
         }
     }
-    stopped
 }
 
 /// A barrier that spins briefly, then sleeps: cheap when every worker has a core, harmless when not.

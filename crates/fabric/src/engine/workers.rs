@@ -20,8 +20,12 @@ pub(super) fn count(net: &Net, spec: &RunSpec, asked: usize) -> usize {
 }
 
 fn by_work(net: &Net) -> usize {
-    let frames: u64 = net.links.iter().flatten().map(|l| net.lead / l.tx.time(net.mtu).max(1)).sum();
-    usize::try_from(frames / FRAMES_PER_WORKER).unwrap_or(MOST)
+    usize::try_from(frames(net) / FRAMES_PER_WORKER).unwrap_or(MOST)
+}
+
+/// Frames that all ports together can end within the least delay of a link.
+pub(super) fn frames(net: &Net) -> u64 {
+    net.links.iter().flatten().map(|l| net.lead / l.tx.time(net.mtu).max(1)).sum()
 }
 
 /// Cores less the processes that run or wait for one, where the system tells (Linux, over the last minute).

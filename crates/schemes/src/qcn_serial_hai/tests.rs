@@ -105,6 +105,26 @@ fn interval_of_the_present_frame() {
     assert_eq!(rig.messages().len(), 1);
 }
 
+/// Where a count ends at zero, the hundredth frame of 150 KB samples and ends a byte stage.
+#[test]
+fn counts_that_end_at_zero() {
+    let set = [("counter_end", "at-zero")];
+    let mut rig = PointRig::new(&SerialHai(params(&set)), LINE, 1).unwrap();
+    (0..99).for_each(|_| {
+        rig.frame(1, 56_000, Tag::None);
+    });
+    assert!(rig.messages().is_empty());
+    rig.frame(1, 56_000, Tag::None);
+    assert_eq!((rig.messages().len(), rig.state.countdown), (1, 18_500));
+    let mut rig = reaction(&set);
+    rig.cnm(63);
+    let cut = rig.rate();
+    rig.send(148_500);
+    assert_eq!(rig.rate(), cut);
+    rig.send(1500);
+    assert_eq!(rig.rate(), (cut + LINE) * 0.5);
+}
+
 /// 63 leaves 1 - 63/128; the counter must pass below zero; the target is the rate before the first cut of a burst.
 #[test]
 fn cut_and_byte_stages_by_hand() {

@@ -155,7 +155,7 @@ impl Scored {
     /// cell that agreed stops doing so.
     pub fn holds_everywhere(&self, base: &Self) -> bool {
         let kept = base.cells.iter().zip(&self.cells).all(|(b, s)| s.agrees || !b.agrees);
-        let gained = self.gain.as_ref().and_then(Summary::confidence).is_some_and(|(low, _)| low > 0.0);
+        let gained = self.gain.as_ref().and_then(Summary::paired).is_some_and(|(low, _)| low > 0.0);
         !self.combination.is_empty() && gained && kept && self.worse == 0 && self.better > 0
     }
 }

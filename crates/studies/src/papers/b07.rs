@@ -196,7 +196,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
     let qcn = scheme.starts_with("qcn");
     match (run.scenario.as_str(), scheme, metric) {
         (_, "none", "time_paused") => {
-            return "A15 paused-over: how many transmitters the average counts depends on those that were in XOFF for a moment; the throughputs agree";
+            return "A15 paused-over: a transmitter that was in XOFF for a moment counts as one, and how many there are differs from run to run; the throughputs agree";
         }
         ("fat-tree", ..) if half && metric != "dropped_frames" => {
             return "A5 r-min: 63 limiters at 10 Mb/s are 630 Mb/s into 500, so that no scheme relieves the port; a floor below 7.9 Mb/s would, and other tables speak against it";

@@ -26,6 +26,8 @@ pub struct Estimate {
 /// Control messages that a scheme makes by the clock, congested or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Messages {
+    /// How many are made; those for which no link has room cost time, too.
+    made: f64,
     /// Frames of them that finish a link.
     hops: f64,
     /// Bytes of those that wait at the end because no link has room.
@@ -124,7 +126,7 @@ impl Settings {
         let told = ports * whole / interval.as_secs_f64();
         let tree = (self.hosts() + self.wiring.switches.len()) as f64 - 1.0;
         let links = self.wiring.links.len().max(1) as f64;
-        let mut messages = Messages::default();
+        let mut messages = Messages { made: told, ..Messages::default() };
         for l in &self.wiring.links {
             let room = l.rate.bps() * whole / CONTROL_BITS;
             messages.hops += told.min(room) * tree / links;
@@ -138,7 +140,8 @@ impl Settings {
         let answers = self.duration.as_secs_f64() / interval.as_secs_f64();
         let path = rate / demand.bits.max(1.0);
         let frames = demand.frames * self.duration.as_secs_f64();
-        Messages { hops: (demand.flows * answers).min(frames) * path.clamp(2.0, 1000.0), waiting: 0.0 }
+        let made = (demand.flows * answers).min(frames);
+        Messages { made, hops: made * path.clamp(2.0, 1000.0), waiting: 0.0 }
     }
 
     /// Share of the run in which the hot ports are slow.
@@ -336,7 +339,9 @@ impl Settings {
         let fill = self.buffer.pause.map_or(self.buffer.share, |p| p.high.min(self.buffer.share));
         let senders = self.senders();
         let links = hops / demand.bits.max(1.0);
-        let filling = senders * fill.as_f64() * 8.0 * links / self.duration.as_secs_f64();
+        // What leaves its source before the word to stop has come back there.
+        let unheard = demand.bits * self.hearing(links);
+        let filling = (senders * fill.as_f64() * 8.0 + unheard) * links / self.duration.as_secs_f64();
         (held + filling).min(hops.max(held))
     }
 
@@ -379,6 +384,13 @@ impl Settings {
         (0..path).map(|i| (1.0 - (i as f64 * one + frame / line) / time).max(0.0)).sum::<f64>() / path as f64
     }
 
+    /// Time from the first frame of a source until the ends of a path of so many links are heard there, s; at most the run.
+    fn hearing(&self, links: f64) -> f64 {
+        let all = self.wiring.links.len().max(1) as f64;
+        let delay = self.wiring.links.iter().map(|l| l.delay.as_secs_f64()).sum::<f64>() / all;
+        (2.0 * links * (delay + self.switch_processing.as_secs_f64())).min(self.duration.as_secs_f64())
+    }
+
     fn cost(&self, demand: &Demand, data_hops: f64, messages: Messages) -> Estimate {
         let packet_hops = data_hops + messages.hops;
         let (hosts, switches) = (self.hosts() as f64, self.wiring.switches.len() as f64);
@@ -388,10 +400,14 @@ impl Settings {
         let curves = if self.whole() { hosts.min(1024.0) } else { hosts };
         let changes: f64 = self.events.len() as f64
             + self.hotspots.iter().map(|h| 2.0 * h.windows().len() as f64).sum::<f64>();
+        let named = self.named.flows.len() + self.named.limiters.len() + self.named.ports.len();
+        let series = bins * (6 + named) as f64;
         // Nodes that do not fit the cache make a hop dearer.
         let hop = 6e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
         let seconds = 0.01
             + packet_hops * hop
+            + messages.made * 7e-7
+            + series * 4e-7
             + hosts * 1.5e-5
             + ports * 1.2e-6
             + switches * switches * 8e-8
@@ -408,13 +424,13 @@ impl Settings {
             + linked * 600.0
             + switches * switches * 2.0
             + bins * (80.0 + curves * 8.0)
+            + series * 8.0
             + changes * 150.0
             + demand.transfers * 500.0
             + latency
             + waiting
             + messages.waiting;
-        let named = self.named.flows.len() + self.named.limiters.len() + self.named.ports.len();
-        let kept = 12e3 + hosts * 400.0 + bins * 8.0 * (6 + named) as f64 + demand.transfers * 100.0;
+        let kept = 12e3 + hosts * 400.0 + series * 8.0 + demand.transfers * 100.0;
         Estimate { packet_hops, seconds, memory, kept }
     }
 }
