@@ -170,7 +170,7 @@ fn sizes_are_bounded() {
 fn pause_that_cannot_hold_every_frame_is_told() {
     let text = "name = \"slow\"\n[topology]\nkind = \"core-edge\"\nedges = [3, 3, 2, 2]\nfirst = 1\nlink_delay = \"1.667 us\"\n\
                 [switch]\nbuffer = \"IN\"\nshare = \"SHARE\"\n[pause]\nhigh = \"130 KB\"\nlow = \"110 KB\"\n[host]\nfifo = 100\n\
-                [hotspot]\nhost = \"H7\"\nrate = \"0.5 Gb/s\"\nstop = \"3 ms\"\nperiod = \"0.25 ms\"\n\
+                [hotspot]\nhost = \"H7\"\nrate = \"0.5 Gb/s\"\nstart = \"0 ms\"\nstop = \"3 ms\"\nperiod = \"0.25 ms\"\n\
                 [run]\nduration = \"3 ms\"\nseeds = 1\n[matrix]\npause = [\"on\"]\nschemes = [\"none\"]\n";
     let run = |share: &str| {
         let scenario = Scenario::parse("f.toml", &text.replace("SHARE", share), &[]).unwrap();
