@@ -62,7 +62,7 @@ fn nothing_written_is_ignored() {
             &["event.0.rate", "too slow", "at least 10 kb/s"],
         ),
         ("[[event]]\nport = \"S>H0\"\nrate = \"11 Gb/s\"", &["more than the link's 10 Gb/s"]),
-        ("host_rates = [\"H1 2 Tb/s\"]", &["2 Tb/s is out of range"]),
+        ("host_rates = [\"H1 20 Tb/s\"]", &["20 Tb/s is out of range"]),
         ("host_rates = [\"H1 1 Gb/s\", \"H1 2 Gb/s\"]", &["entry 2", "is there twice"]),
         ("host_rates = [\"H9 1 Gb/s\"]", &["there is no host `H9`"]),
         ("[workload]\nloads = [\"1 %\", \"2 %\", \"x\", \"4 %\"]", &["f.toml:7:24", "entry 3: `x`"]),
@@ -89,7 +89,7 @@ fn graphs_have_bounds_and_positions() {
     };
     assert_eq!(graph("\"S 4\"", "\"a S\", \"b S 40Gb/s 2us\", \"c S 2 us 1 Gb/s\""), "no problem");
     for (nodes, links, word) in [
-        ("\"S 4\"", "\"a S\", \"b S 2 Tb/s\"", "`2 Tb/s` is out of range"),
+        ("\"S 4\"", "\"a S\", \"b S 20 Tb/s\"", "`20 Tb/s` is out of range"),
         ("\"S 4\"", "\"a S\", \"b S 200 ms\"", "`200 ms` is out of range"),
         ("\"S 4\"", "\"a S\", \"b S 1 Gb/s 2 Gb/s\"", "second rate"),
         ("\"S 2\"", "\"a S\", \"b S\", \"c S\"", "more links than its 2 ports"),
