@@ -128,6 +128,7 @@ fn verify_names_what_was_edited() {
         (|r| r["runs"][0]["seed"] = json!("x"), 2, "invalid type"),
         (|r| r["runs"][0]["sed"] = json!(1), 2, "unknown field `sed`"),
         (|r| r["runs"][0]["config"]["topology.host"] = json!("5"), 2, "unknown key"),
+        (|r| r["runs"][0]["ports"]["S>H2"]["more"] = json!(1.5), 2, "unknown field `more`"),
         (|r| r["runs"][0]["config"]["topology.hosts"] = json!(5), 2, "neither a text nor a list"),
         (|r| r["runs"][0]["config"]["topology.hosts"] = json!("99999999999"), 2, "topology.hosts"),
         (|r| r["runs"][0]["config"] = json!([]), 2, "not an object"),

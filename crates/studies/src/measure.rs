@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// What is measured at a port: those that the scenario names, and those where PAUSE or a discard happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct PortFacts {
     /// Data rate sent, Gb/s: of a named port in the measurement, of another one in the whole run; 0 for a host.
     pub throughput: f64,

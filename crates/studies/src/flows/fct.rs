@@ -44,6 +44,7 @@ impl From<FlowTime> for [u64; 7] {
 
 /// A finite flow that was not received whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Unfinished {
     /// `H3>H1`.
     pub flow: String,
@@ -144,6 +145,7 @@ pub enum Bins {
 
 /// Slowdowns of the flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SizeGroup {
     /// Smallest and largest flow, bytes.
     pub sizes: (u64, u64),

@@ -1,10 +1,12 @@
-//! Valid scenarios that nobody thought of: topologies, memories, schemes, workloads, rates of 1 Mb/s to 1.6 Tb/s.
+//! Valid scenarios that nobody thought of: topologies, memories, schemes, workloads, rates of 1 Mb/s to 10 Tb/s.
 
 use super::Dice;
 use std::sync::LazyLock;
 
-const RATES: [&str; 9] =
-    ["1 Mb/s", "10 Mb/s", "100 Mb/s", "1 Gb/s", "10 Gb/s", "25 Gb/s", "100 Gb/s", "400 Gb/s", "1.6 Tb/s"];
+const RATES: [&str; 10] = [
+    "1 Mb/s", "10 Mb/s", "100 Mb/s", "1 Gb/s", "10 Gb/s", "25 Gb/s", "100 Gb/s", "400 Gb/s", "1.6 Tb/s",
+    "10 Tb/s",
+];
 
 /// All schemes that are registered.
 static SCHEMES: LazyLock<Vec<String>> =
