@@ -453,7 +453,14 @@ const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "a message takes nearly all of a rate",
-        change: Set(&[], &[("scheme.params.gd", "0.1"), ("scheme.params.min_dec_factor", "0")]),
+        change: Set(
+            &[],
+            &[
+                ("scheme.params.gd", "0.1"),
+                ("scheme.params.min_dec_factor", "0"),
+                ("scheme.params.r_min", "1 Mb/s"),
+            ],
+        ),
         cases: cases("M08/multi-hop-800ms", HALF, OFF, SERIAL),
         short: &[("run.duration", "300 ms"), ("hotspot.stop", "300 ms")],
         seeds: 3,
