@@ -36,6 +36,7 @@ mod look_percentiles;
 mod look_ports;
 mod look_report;
 mod look_scene;
+mod look_slowdown;
 mod look_table;
 mod look_topology;
 mod output;

@@ -121,8 +121,9 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
     let text = args.rate.as_deref().unwrap_or("10 Gb/s");
     let rate: Rate = text.parse().map_err(|e| bad("rate", text, e))?;
     let size: Bytes = args.size.parse().map_err(|e| bad("size", &args.size, e))?;
-    if rate < Rate::from_mbps(1.0) || rate > Rate::from_gbps(1600.0) {
-        return Err(Failure::input(format!("--rate {rate}: 1 Mb/s to 1600 Gb/s are possible")));
+    let (slowest, fastest) = (cnsim_studies::keys::SLOWEST, cnsim_studies::keys::FASTEST);
+    if rate < slowest || rate > fastest {
+        return Err(Failure::input(format!("--rate {rate}: {slowest} to {fastest} are possible")));
     }
     let (keys, hosts) = shape(kind, asked);
     let schemes =
@@ -247,8 +248,9 @@ mod tests {
                 for case in s.cases() {
                     let ready =
                         s.ready(&case).unwrap_or_else(|p| panic!("{}, {rate}: {p:?}\n{text}", preset.name));
-                    let k_min = ready.config["scheme"]["params"]["k_min"].as_str().map(String::from);
-                    let due = if preset.name == "paper" { "5 KB".into() } else { format!("{floor} KB") };
+                    let k_min = ready.config["scheme"]["params"]["k_min"].as_str();
+                    let k_min = k_min.map(|text| text.parse::<Bytes>().unwrap());
+                    let due = Bytes::from_kb(if preset.name == "paper" { 5 } else { floor });
                     assert_eq!(k_min, (case.scheme == "dcqcn").then_some(due), "{}, {rate}", preset.name);
                     assert!(ready.notes().is_empty(), "who chooses a preset is told nothing");
                 }

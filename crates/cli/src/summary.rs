@@ -100,10 +100,16 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
     let published =
         |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
     let own = !(0..t.columns.len()).any(published);
+    // A table of ports has few columns, which are all told where they say something.
+    let ports = !t.row_heading.is_empty();
+    let said = |c: usize| {
+        t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.measured.is_some_and(|m| m != 0.0)))
+    };
     let zero = |c: usize| t.rows.iter().all(|r| r.cells[c].as_ref().is_none_or(|x| x.structural));
     let columns: Vec<usize> = (0..t.columns.len())
         .filter(|&c| !zero(c) || !asked.is_empty())
         .filter(|&c| match asked {
+            [] if ports => said(c),
             [] if own => {
                 let id = t.columns[c].metric.as_str();
                 COLUMNS.contains(&id) || OWN.contains(&id)
@@ -112,7 +118,8 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
             asked => asked.contains(&t.columns[c].metric),
         })
         .collect();
-    let mut header = if several { vec!["condition".to_string()] } else { Vec::new() };
+    let heading = if ports { t.row_heading.clone() } else { "condition".into() };
+    let mut header = if several { vec![heading] } else { Vec::new() };
     header.push("scheme".into());
     for &c in &columns {
         let m = &t.columns[c];
@@ -127,7 +134,9 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
             });
         }
     }
-    header.push("verdict".into());
+    if !own {
+        header.push("verdict".into());
+    }
     let mut rows = Vec::new();
     for (i, r) in t.rows.iter().enumerate() {
         let same = i > 0 && t.rows[i - 1].condition == r.condition;
@@ -160,15 +169,17 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
             .filter(|(_, titles)| !titles.is_empty())
             .map(|(word, titles)| format!("{word}: {}", titles.join(", ")))
             .collect();
-        row.push(match (parts.is_empty(), judged) {
-            (false, _) => parts.join("; "),
-            (true, true) => "agrees".into(),
-            (true, false) => "-".into(),
-        });
+        if !own {
+            row.push(match (parts.is_empty(), judged) {
+                (false, _) => parts.join("; "),
+                (true, true) => "agrees".into(),
+                (true, false) => "-".into(),
+            });
+        }
         rows.push(row);
     }
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    for (i, line) in look::table(&header, &rows, true).lines().enumerate() {
+    for (i, line) in look::table(&header, &rows, !own).lines().enumerate() {
         let tint = match i {
             0 | 1 => Colour::Dim,
             _ if line.contains("differs") => Colour::Yellow,

@@ -4,8 +4,10 @@
 mod common;
 
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
+use cnsim_units::Time;
 use common::{Folder, cnsim, text};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// A small scenario, fast to run.
 const SMALL: &str = r#"study = "mine"
@@ -48,24 +50,24 @@ fn results_of_every_embedded_scenario_verify() {
     let out = folder.file("out");
     for (i, (id, _)) in EMBEDDED.iter().enumerate() {
         let scenario = Scenario::load(id, &[]).unwrap();
-        let has = |key: &str| scenario.flat().leaves.contains_key(key);
         let cases = scenario.cases();
         let case = &cases[(i * 7) % cases.len()];
-        // What a row says of the hotspot's end goes before what is set here.
-        let late = scenario.groups.iter().flat_map(|g| &g.rows).flatten().any(|r| r.0 == "hotspot.stop")
-            || scenario.flat().leaves.keys().any(|k| k.starts_with("traffic.") && k.ends_with(".stop"));
-        let mut sets = vec![("run.duration", if late { "510 ms" } else { "0.4 ms" })];
-        if !late && has("hotspot.host") {
-            sets.extend([("hotspot.start", "0.1 ms"), ("hotspot.stop", "0.3 ms")]);
-        }
-        if has("record.bin") {
-            sets.push(("record.bin", "auto"));
-        }
-        if has("record.from") {
-            sets.push(("record.from", "0.1 ms"));
-        }
-        if has("record.to") {
-            sets.push(("record.to", "0.4 ms"));
+        // Less than a millisecond of it, or as long as the hotspot of some row lasts: what a row says goes before what is set.
+        let rows = || scenario.groups.iter().flat_map(|g| &g.rows).flatten();
+        let late = rows().filter(|r| r.0 == "hotspot.stop").map(|r| r.1.parse::<Time>().unwrap()).max();
+        let duration = late.unwrap_or(Time::from_us(400)).to_string();
+        let mut sets = BTreeMap::from([("run.duration", duration.as_str())]);
+        for key in scenario.flat().leaves.keys() {
+            let short = ["hotspot.", "traffic.", "workload."].iter().any(|t| key.starts_with(t));
+            let end = if late.is_some() && key.starts_with("hotspot.") { &duration } else { "0.3 ms" };
+            match key.rsplit('.').next().unwrap() {
+                "start" if short => drop(sets.insert(key, "0.1 ms")),
+                "stop" if short => drop(sets.insert(key, end)),
+                _ if key == "record.bin" => drop(sets.insert(key, "auto")),
+                _ if key == "record.from" => drop(sets.insert(key, "0.1 ms")),
+                _ if key == "record.to" => drop(sets.insert(key, "0.4 ms")),
+                _ => {}
+            }
         }
         let sets: Vec<String> = sets.iter().map(|(k, v)| format!("{k}={v}")).collect();
         let mut args = vec!["run", id, "--condition", &case.condition, "--scheme", &case.scheme];
@@ -118,6 +120,7 @@ fn verify_names_what_was_edited() {
             3,
             "host.fifo is missing",
         ),
+        (|r| r["runs"][0]["config"]["host.feedback_delay"] = json!("0 us "), 3, "host.feedback_delay"),
         (|r| r["runs"][0]["series"][0] = json!("../x.csv"), 3, "no such series"),
         (|r| r["version"] = json!("9"), 3, "changed after it was written"),
         (|r| r["command"] = json!("run other"), 3, "changed after it was written"),

@@ -4,13 +4,13 @@
 //! lower half of that number in the upper half of its own, whose lower half counts the source's frames: so a flow costs a frame no
 //! byte. It is enough as long as no pair has more than 65,536 flows between the oldest under way and the newest.
 //!
-//! A flow that has not begun or is over is an entry in two lists, 24 and 16 bytes; one under way costs its source 16 bytes more,
-//! and its destination 8.
+//! A flow is an entry of 24 bytes in a list of its source, and of 16 in one of its destination, which counts in 8 more what is
+//! missing of it. A pair of hosts costs 12 bytes. One under way costs its source another 24.
 
 use crate::outcome::{Completion, Incomplete};
 use crate::spec::{Arrivals, RunSpec, Transfer};
 use cnsim_scheme_api::{NodeId, Time};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Number of the frame before which its source has made `count` others; `flow`: the finite flow that it belongs to, if to one.
@@ -64,43 +64,56 @@ impl Incoming {
 /// Bits of a start.
 const PAD: u32 = 55;
 
-/// The flows of a pair of hosts as their destination has them, by start.
-type Pair = Arc<[Incoming]>;
+/// The flows to a host: by source host, then by start.
+#[derive(Clone, Debug, Default)]
+struct Inbound {
+    flows: Arc<[Incoming]>,
+    /// Source hosts in order, each with the place of its first flow.
+    pairs: Arc<[(u32, u32)]>,
+}
 
 /// All finite flows of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     /// By host and source, by start.
     outgoing: BTreeMap<(u32, usize), Arc<[Outgoing]>>,
-    /// By destination, then source host.
-    incoming: BTreeMap<u32, BTreeMap<u32, Pair>>,
+    /// By destination host.
+    incoming: BTreeMap<u32, Inbound>,
 }
 
 impl Flows {
     /// Those of all sources. Flows of a pair that begin at one moment are numbered by source, then as they are listed.
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let mut flows = Self::default();
-        let mut incoming: BTreeMap<(u32, u32), Vec<Incoming>> = BTreeMap::new();
+        let mut incoming: BTreeMap<u32, (Vec<Incoming>, Vec<(u32, u32)>)> = BTreeMap::new();
         for (host, h) in spec.hosts.iter().enumerate() {
+            let host = host as u32;
             let each = h.sources.iter().enumerate().filter(|s| s.1.arrivals == Arrivals::Transfers);
+            // Those of a source stand in a list of exactly its length.
+            let mut lists: BTreeMap<usize, Vec<Outgoing>> =
+                each.clone().map(|(i, s)| (i, Vec::with_capacity(s.transfers.len()))).collect();
             let mut all: Vec<(usize, &Transfer)> =
                 each.flat_map(|(i, s)| s.transfers.iter().map(move |t| (i, t))).collect();
             all.sort_by_key(|t| t.1.start);
-            let mut lists: BTreeMap<usize, Vec<Outgoing>> = BTreeMap::new();
-            for (i, t) in all {
-                let pair = incoming.entry((t.dst.0, host as u32)).or_default();
-                let number = pair.len() as u16;
+            let mut of_pair: BTreeMap<u32, u16> = BTreeMap::new();
+            for &(i, t) in &all {
                 let (start, bytes, dst) = (t.start.as_ps(), t.bytes.get(), t.dst.0);
-                lists.entry(i).or_default().push(Outgoing { start, bytes, dst, number });
-                if bytes > 0 {
-                    pair.push(Incoming::new(t, h.sources[i].frame.get().max(1)));
-                }
+                let next = of_pair.entry(dst).or_default();
+                lists.entry(i).or_default().push(Outgoing { start, bytes, dst, number: *next });
+                *next = next.wrapping_add(u16::from(bytes > 0));
             }
-            flows.outgoing.extend(lists.into_iter().map(|(i, list)| ((host as u32, i), list.into())));
+            all.retain(|t| t.1.bytes.get() > 0);
+            all.sort_by_key(|t| t.1.dst);
+            for of_pair in all.chunk_by(|a, b| a.1.dst == b.1.dst) {
+                let (to, pairs) = incoming.entry(of_pair[0].1.dst.0).or_default();
+                pairs.push((host, to.len() as u32));
+                to.extend(of_pair.iter().map(|&(i, t)| Incoming::new(t, h.sources[i].frame.get().max(1))));
+            }
+            flows.outgoing.extend(lists.into_iter().map(|(i, list)| ((host, i), list.into())));
         }
-        for ((dst, src), pair) in incoming.into_iter().filter(|i| !i.1.is_empty()) {
-            flows.incoming.entry(dst).or_default().insert(src, pair.into());
-        }
+        let inbound =
+            |(to, pairs): (Vec<Incoming>, Vec<(u32, u32)>)| Inbound { flows: to.into(), pairs: pairs.into() };
+        flows.incoming = incoming.into_iter().map(|(dst, lists)| (dst, inbound(lists))).collect();
         flows
     }
 
@@ -111,34 +124,29 @@ impl Flows {
 
     /// Those to a host, none of which has arrived.
     pub(crate) fn to(&self, host: u32) -> Arrived {
-        let pairs = self.incoming.get(&host).into_iter().flatten();
-        let pairs =
-            pairs.map(|(&src, list)| (src, Begun { list: list.clone(), over: 0, left: VecDeque::new() }));
-        Arrived(pairs.collect())
+        let known = self.incoming.get(&host).cloned().unwrap_or_default();
+        let left = known.flows.iter().map(|flow| flow.on_link).collect();
+        Arrived { over: vec![0; known.pairs.len()], left, known }
     }
 }
 
 /// Flows that a host names as incomplete at most.
 const MOST_MISSING: usize = 16;
 
-/// What has arrived at a host of the finite flows to it, by source host.
+/// What has arrived at a host of the finite flows to it.
 #[derive(Debug, Default)]
-pub(crate) struct Arrived(BTreeMap<u32, Begun>);
-
-/// Flows of a pair, and the state of those that have begun.
-#[derive(Debug)]
-struct Begun {
-    list: Pair,
-    /// The first so many have arrived whole.
-    over: usize,
-    /// Bytes that are missing of those that follow, as far as anything has arrived of one.
-    left: VecDeque<u64>,
+pub(crate) struct Arrived {
+    known: Inbound,
+    /// By pair: its first so many flows have arrived whole.
+    over: Vec<u32>,
+    /// Bytes that are missing of each flow.
+    left: Vec<u64>,
 }
 
 impl Arrived {
-    /// Are there none?
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// How many flows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.left.len()
     }
 
     /// A frame of a flow has arrived: the flow's completion, if it was the last. An error if the pair has no such flow that is not
@@ -150,48 +158,52 @@ impl Arrived {
         number: u32,
         len: u16,
     ) -> Result<Option<Completion>, String> {
-        let unknown =
-            || Err(format!("a frame from host {src} is of no flow under way: a pair has too many at a time"));
-        let Some(pair) = self.0.get_mut(&src) else { return unknown() };
-        let place = usize::from(flow_of(number).wrapping_sub(pair.over as u16));
-        while pair.left.len() <= place {
-            let Some(flow) = pair.list.get(pair.over + pair.left.len()) else { return unknown() };
-            pair.left.push_back(flow.on_link);
-        }
-        let Some(left) = pair.left.get_mut(place).filter(|left| **left > 0) else { return unknown() };
-        *left = left.saturating_sub(u64::from(len));
-        if *left > 0 {
+        let Self { known, over, left } = self;
+        let pair = known.pairs.binary_search_by_key(&src, |pair| pair.0).ok();
+        let mine = pair.and_then(|pair| {
+            let end = known.pairs.get(pair + 1).map_or(left.len(), |next| next.1 as usize);
+            let first = known.pairs[pair].1 as usize;
+            Some((over.get_mut(pair)?, left.get_mut(first..end)?, first))
+        });
+        let found = mine.and_then(|(over, left, first)| {
+            let place = *over as usize + usize::from(flow_of(number).wrapping_sub(*over as u16));
+            let missing = left.get(place).copied().filter(|missing| *missing > 0)?;
+            Some((over, left, first, place, missing))
+        });
+        let Some((over, left, first, place, missing)) = found else {
+            return Err(format!(
+                "a frame from host {src} is of no flow under way: a pair has too many at a time"
+            ));
+        };
+        left[place] = missing.saturating_sub(u64::from(len));
+        if left[place] > 0 {
             return Ok(None);
         }
-        let flow = pair.list[pair.over + place];
-        while pair.left.front() == Some(&0) {
-            pair.left.pop_front();
-            pair.over += 1;
-        }
+        *over += left[*over as usize..].iter().take_while(|left| **left == 0).count() as u32;
+        let flow = known.flows[first + place];
         let (bytes, start, end) = (flow.bytes(), flow.start(), Time::from_ps(now));
         Ok(Some(Completion { src: NodeId(src), bytes, start, end }))
     }
 
     /// The first flows that have not arrived whole, by source and start.
     pub(crate) fn missing(&self) -> Vec<Incomplete> {
-        let of = |(&src, pair): (&u32, &Begun)| -> Vec<Incomplete> {
-            let left = pair.left.iter().copied().map(Some).chain(std::iter::repeat(None));
-            let open = pair.list[pair.over..].iter().zip(left).filter(|(_, left)| *left != Some(0));
-            let one = |(flow, left): (&Incoming, Option<u64>)| Incomplete {
-                src: NodeId(src),
+        let open = self.left.iter().enumerate().filter(|(_, left)| **left > 0);
+        let one = |(at, &missing): (usize, &u64)| {
+            let (flow, pairs) = (self.known.flows[at], &self.known.pairs);
+            let pair = pairs.partition_point(|pair| pair.1 as usize <= at).saturating_sub(1);
+            Incomplete {
+                src: NodeId(pairs.get(pair).map_or(0, |pair| pair.0)),
                 bytes: flow.bytes(),
                 start: flow.start(),
-                missing: left.unwrap_or(flow.on_link),
-            };
-            open.take(MOST_MISSING).map(one).collect()
+                missing,
+            }
         };
-        self.0.iter().flat_map(of).take(MOST_MISSING).collect()
+        open.take(MOST_MISSING).map(one).collect()
     }
 
     /// Flows that have not arrived whole.
     pub(crate) fn incomplete(&self) -> u64 {
-        let missing = |p: &Begun| p.list.len() - p.over - p.left.iter().filter(|left| **left == 0).count();
-        self.0.values().map(|p| missing(p) as u64).sum()
+        self.left.iter().filter(|left| **left > 0).count() as u64
     }
 }
 
@@ -200,12 +212,17 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    /// Flows from one host to another, none of which has arrived.
+    fn arriving(src: u32, flows: Vec<Incoming>) -> Arrived {
+        let known = Inbound { flows: flows.into(), pairs: vec![(src, 0)].into() };
+        Flows { incoming: BTreeMap::from([(9, known)]), ..Flows::default() }.to(9)
+    }
+
     /// Flows of a pair end in any order, also where their numbers begin anew.
     #[test]
     fn flows_end_in_any_order() {
         let sizes: Vec<Incoming> = (0..70_000).map(|start| Incoming { on_link: 100, start }).collect();
-        let mut arrived = Arrived::default();
-        arrived.0.insert(7, Begun { list: sizes.into(), over: 0, left: VecDeque::new() });
+        let mut arrived = arriving(7, sizes);
         let mut take = |flow: u32, now| arrived.take(now, 7, number(now as u32, Some(flow as u16)), 50);
         for pair in (0..70_000u32).step_by(2) {
             assert_eq!(take(pair + 1, 1).unwrap(), None);
@@ -231,8 +248,7 @@ mod tests {
             .iter()
             .map(|t| Incoming::new(t, 1500))
             .collect();
-        let mut arrived = Arrived::default();
-        arrived.0.insert(0, Begun { list: list.into(), over: 0, left: VecDeque::new() });
+        let mut arrived = arriving(0, list);
         let done = arrived.take(9, 0, number(0, Some(0)), 64).unwrap().unwrap();
         assert_eq!((done.bytes, done.start, done.end), (1, Time::from_us(5), Time::from_ps(9)));
         assert_eq!(arrived.take(10, 0, number(1, Some(2)), 1500).unwrap(), None);

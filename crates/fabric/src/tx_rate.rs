@@ -95,6 +95,24 @@ mod tests {
         assert!(cut.tx(Rate::ZERO).stopped() && cut.gap(1500, Rate::ZERO).is_none());
     }
 
+    /// From the slowest rate of a port to the fastest link, products of the longest frame's time stay below 64 bits, and times are those
+    /// of exact arithmetic to the picosecond, and the fixed point's share of it.
+    #[test]
+    fn times_fit_at_all_rates() {
+        let clock = Clock::new(Rounding::Exact, 0.0);
+        for bps in [1e4, 1e6, 1e9, 1.6e12, 2.4e12, 7.2e12, 1e13] {
+            let tx = clock.tx(Rate::from_bps(bps));
+            for len in [64, 1048, 1500, 9216] {
+                assert!(tx.0.checked_mul(u64::from(len) + 1).is_some(), "{bps} b/s, {len} B");
+                let exact = f64::from(len) * 8e12 / bps;
+                let off = (tx.time(len) as f64 - exact).abs();
+                assert!(off <= 0.51 + exact * 1e-6, "{bps} b/s, {len} B: {off} ps");
+            }
+        }
+        assert_eq!(clock.tx(Rate::from_gbps(2400.0)).time(1500), 5_000);
+        assert_eq!(clock.tx(Rate::from_gbps(10_000.0)).time(64), 51);
+    }
+
     #[test]
     fn nearest_is_round() {
         let mut r = Stream::new(1, 0, Purpose::Test);

@@ -121,7 +121,7 @@ pub enum Feedback {
         /// `Qdelta`, in bytes.
         q_delta: i32,
     },
-    /// QCN-3pt's Fb = 0 message from the reflection point.
+    /// A reflector's message that says nothing but that a frame has come: QCN-3pt's Fb = 0, or an acknowledgement without a mark.
     Reflection,
     /// BECN's broadcast advertised rate.
     AdvertisedRate {

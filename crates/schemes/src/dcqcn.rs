@@ -81,7 +81,8 @@
 //!
 //! ## Not modelled
 //!
-//! Marks echoed on acknowledgements (there are none: `cnp_interval = 0 s` comes close), a PI controller in place of the ramp,
+//! Reliability by acknowledgements (`echo = frames` has their marks and their share of the links, and `cnp_interval = 0 s` the marks
+//! alone), a PI controller in place of the ramp,
 //! go-back-N, the CNP's real length (it is a minimum frame here), CNPs spaced by source or by port in place of by flow.
 
 use crate::counters::{CNPS_SENT, CUTS};
@@ -96,7 +97,8 @@ use std::sync::Arc;
 
 mod readings;
 pub use readings::{
-    AlphaUpdate, CnpSpacing, CutOrder, CutWhen, DcqcnParams, HaiStep, MarkAt, Release, StageTest, Stages,
+    AlphaUpdate, CnpSpacing, CutOrder, CutWhen, DcqcnParams, Echo, HaiStep, MarkAt, Release, StageTest,
+    Stages,
 };
 
 /// The marking ramp of a queue whose port serves at `rate`.
@@ -206,7 +208,8 @@ impl Scheme for Dcqcn {
         "dcqcn"
     }
     fn plan(&self) -> Plan {
-        Plan { reflect: ReflectGate::Marked, ..Plan::default() }
+        let reflect = if self.0.echo == Echo::Frames { ReflectGate::Always } else { ReflectGate::Marked };
+        Plan { reflect, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         Some(Box::new(Marker(ramp(&self.0, site.rate))))
@@ -216,6 +219,9 @@ impl Scheme for Dcqcn {
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
         let (spacing, interval) = (self.0.cnp_spacing, self.0.cnp_interval);
+        if self.0.echo == Echo::Frames {
+            return Some(Box::new(EchoOfAll));
+        }
         Some(Box::new(Notifier { spacing, interval, phase: Time::ZERO, last: None, owed: false }))
     }
     fn engages(&self, feedback: &Feedback) -> bool {
@@ -233,6 +239,19 @@ struct Marker(Ramp);
 impl CongestionPoint for Marker {
     fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
         ctl.mark(self.0);
+    }
+}
+
+/// A notification point that answers every frame: a CNP for a mark, else a message that says nothing and takes the way of one.
+#[derive(Debug)]
+struct EchoOfAll;
+
+impl Reflector for EchoOfAll {
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        if frame.marked {
+            ctl.count(CNPS_SENT);
+        }
+        ctl.reply(if frame.marked { Feedback::Cnp } else { Feedback::Reflection });
     }
 }
 

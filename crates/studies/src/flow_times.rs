@@ -76,8 +76,9 @@ pub fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
             let src = m.src.0 as usize;
             let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
             let bytes = framing.map_or(m.bytes, |f| f.payload_of(m.bytes));
+            // Whose frames were lost is not kept: only where none was, the state of the flow says what it waits for.
             let waits_for = if lost > 0 {
-                format!("frames: {lost} were lost in the run, and none is sent again")
+                format!("the rest of its frames, or some of the {lost} that the run lost: none is sent again")
             } else if out.frozen_since.is_some() {
                 "a delivery: the network has stood still".into()
             } else if m.missing >= m.bytes {

@@ -67,8 +67,8 @@ const fn unless(k: Key, path: &'static str, value: &'static str) -> Key {
 
 /// Longest run, and last moment of anything in it.
 pub const LONGEST: Time = Time::from_s(1000);
-/// Fastest link.
-pub const FASTEST: Rate = Rate::from_gbps(1600.0);
+/// Fastest link: as fast as the network's arithmetic allows. A minimum frame then takes 51 of 51.2 ps.
+pub const FASTEST: Rate = Rate::from_gbps(10_000.0);
 /// Slowest link.
 pub const SLOWEST: Rate = Rate::from_mbps(1.0);
 /// Slowest service of a port that is not stopped.

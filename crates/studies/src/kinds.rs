@@ -203,7 +203,7 @@ impl Kind {
     }
 }
 
-/// In words: `rate, 1 Mb/s to 1.6 Tb/s`, `on | off`.
+/// In words: `rate, 1 Mb/s to 10 Tb/s`, `on | off`.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

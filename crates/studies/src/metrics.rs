@@ -300,7 +300,7 @@ pub const METRICS: &[Metric] = &[
         "control at bottleneck",
         "Mb/s",
         Tolerance::Relative(0.05),
-        "control bits sent by that same port",
+        "control bits sent by that same port in the whole run, over its duration",
     ),
     metric(
         "fairness",

@@ -1,7 +1,7 @@
 //! Confidence and prediction intervals of a handful of runs.
 //!
 //! Means of few skewed values are skewed themselves: Student's interval of five recovery times, most of them short and some long,
-//! covers the mean in 86 of 100 cases where it promises 95. P. Hall, *On the removal of skewness by transformation*, J. R.
+//! covers the mean in 88 of 100 draws where it promises 95. P. Hall, *On the removal of skewness by transformation*, J. R.
 //! Statist. Soc. B 54 (1992), section 3, has a monotone cubic of the t statistic whose distribution is less skewed:
 //! `g(t) = t + A t^2 + A^2 t^3 / 3 + A / 2`, where `A = skewness / (3 sqrt n)`. Its inverse gives ends that lie unevenly about the
 //! mean. The confidence interval reaches to the farther of both, at each end, so it is never shorter than Student's; of symmetric

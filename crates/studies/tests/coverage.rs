@@ -23,7 +23,7 @@ fn columns() -> Vec<(String, Vec<f64>)> {
 
 /// Share of draws of five values whose interval holds the mean.
 fn coverage(values: &[f64], interval: fn(&Summary) -> Option<(f64, f64)>) -> f64 {
-    const DRAWS: usize = 20_000;
+    const DRAWS: usize = 5_000;
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     // A generator of numbers that is good enough for drawing lots (Knuth's MMIX).
     let mut state = 1_u64;

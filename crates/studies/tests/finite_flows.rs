@@ -171,6 +171,21 @@ fn bad_workloads_are_answered() {
     assert!(text.contains("flows are too many") && text.contains("workload.kind"), "{text}");
 }
 
+/// Links of 2.4 Tb/s inside a machine, as topologies of SimAI have them: by the oracle too, and to the picosecond.
+#[test]
+fn links_inside_a_machine() {
+    let text = star("kind = \"transfers\"\ntransfers = [\"0 us, H1, H2, 1 MB\"]\nframe = \"1000 B\"")
+        .replace("hosts = 4", "hosts = 4\nlink_rate = \"2400 Gb/s\"\n[switch]\nshare = \"10 MB\"");
+    let ready = ready(&text);
+    let (spec, fast) = go(&ready, 1);
+    let oracle = Options { engine: cnsim_fabric::Engine::EventList, ..Options::default() };
+    assert_eq!(fast.fingerprint, cnsim_fabric::run(&spec, &oracle).unwrap().fingerprint);
+    let flow = Flows::of(&ready.settings, &fast).done[0];
+    // A frame takes 3333 ps of 3333.3.
+    let delays = 2 * 500_000 + 1_000_000 + 1_000_000;
+    assert_eq!((flow.time, flow.exact), (1001 * 3333 + delays, flow.time));
+}
+
 /// The seed decides who sends what to whom; kinds of workloads send as many flows as they should, and all arrive.
 #[test]
 fn workloads_by_seed() {

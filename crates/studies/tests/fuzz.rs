@@ -61,6 +61,23 @@ fn calm(kind: &str, seed: u64, bytes: &[u8], read: impl FnOnce()) {
     }
 }
 
+/// Gives a reader these texts and those of its kind in `tests/corpus/` as they are, then so many made from them by chance.
+fn fuzz(kind: &str, given: &[&str], few: u64, read: impl Fn(&[u8])) {
+    let mut seeds: Vec<Vec<u8>> = given.iter().map(|t| t.as_bytes().to_vec()).collect();
+    for (name, bytes) in kept("corpus").into_iter().filter(|f| f.0.starts_with(kind)) {
+        println!("{name}");
+        read(&bytes);
+        seeds.push(bytes);
+    }
+    given.iter().for_each(|text| read(text.as_bytes()));
+    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", few) {
+        let mut d = Dice::new(seed);
+        let base = d.index(seeds.len());
+        let bytes = mutated(&mut d, &seeds[base], &WORDS);
+        calm(kind, seed, &bytes, || read(&bytes));
+    }
+}
+
 /// What a scenario's text is read as: refused with words, or a scenario whose cases are what their configurations say.
 fn read_scenario(text: &str) {
     match Scenario::parse("fuzz.toml", text, &[]) {
@@ -88,17 +105,9 @@ fn read_scenario(text: &str) {
 
 #[test]
 fn scenarios() {
-    for (name, text) in kept("corpus").iter().filter(|f| f.0.starts_with("scenario")) {
-        calm(name, 0, text.as_bytes(), || read_scenario(text));
-    }
     let small = |text: &&str| !text.contains("fat-tree") && text.len() < 6000;
     let texts: Vec<&str> = EMBEDDED.iter().map(|e| e.1).filter(small).collect();
-    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 150) {
-        let mut d = Dice::new(seed);
-        let base = *d.of(&texts);
-        let text = String::from_utf8_lossy(&mutated(&mut d, base, &WORDS)).into_owned();
-        calm("scenario", seed, text.as_bytes(), || read_scenario(&text));
-    }
+    fuzz("scenario", &texts, 150, |bytes| read_scenario(&String::from_utf8_lossy(bytes)));
 }
 
 /// Traces of transfers, and files of topologies.
@@ -108,22 +117,16 @@ fn traces_and_topologies() {
     std::fs::create_dir_all(&dir).unwrap();
     let trace = "start, source, destination, bytes\n0 us, H0, H1, 10 KB\n5 us, H1, H2, 1 MB\n# a remark\n6 us, H2, H0, 64 B\n";
     let graph = "switch S 8\nswitch T 8\nlink A S\nlink B S 1 Gb/s\nlink S T 40 Gb/s 2 us\nlink C T\n";
-    for (file, base, keys) in [
-        ("trace", trace, "[topology]\nhosts = 3\n[workload]\nkind = \"transfers\"\n"),
-        ("graph", graph, "[workload]\nload = \"50 %\"\n[topology]\nkind = \"graph\"\n"),
+    for (kind, key, base, keys) in [
+        ("trace", "workload.file", trace, "[topology]\nhosts = 3\n[workload]\nkind = \"transfers\"\n"),
+        ("graph", "topology.file", graph, "[workload]\nload = \"50 %\"\n[topology]\nkind = \"graph\"\n"),
     ] {
-        let path = dir.join(file);
-        let key = if file == "trace" { "workload.file" } else { "topology.file" };
-        for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 200) {
-            let bytes = mutated(&mut Dice::new(seed), base, &WORDS);
-            std::fs::write(&path, &bytes).unwrap();
-            let text = format!(
-                "{} = \"{}\"\nname = \"x\"\nrun.duration = \"1 ms\"\n{keys}",
-                format_args!("{key}"),
-                path.display()
-            );
-            calm(file, seed, &bytes, || read_scenario(&text));
-        }
+        let path = dir.join(kind);
+        let text = format!("{key} = \"{}\"\nname = \"x\"\nrun.duration = \"1 ms\"\n{keys}", path.display());
+        fuzz(kind, &[base], 200, |bytes| {
+            std::fs::write(&path, bytes).unwrap();
+            read_scenario(&text);
+        });
     }
     std::fs::remove_dir_all(&dir).unwrap();
 }
@@ -152,37 +155,29 @@ fn files_of_other_simulators() {
             flows.iter().take(50).all(|f| f.src != f.dst && net.hosts.contains(&f.dst) && f.bytes.get() > 0)
         );
     };
-    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 300) {
-        let (kind, base) = *Dice::new(seed).of(&[
-            ("hpcc-topology", hpcc_net),
-            ("hpcc-flows", hpcc_flows),
-            ("hpcc-config", hpcc_config),
-            ("htsim-topology", htsim_net),
-            ("htsim-flows", htsim_flows),
-        ]);
-        let bytes = mutated(&mut Dice::new(!seed), base, &WORDS);
-        let text = String::from_utf8_lossy(&bytes);
-        calm(kind, seed, &bytes, || match kind {
-            "hpcc-topology" => whole(hpcc::topology(&text)),
-            "hpcc-flows" => sent(hpcc::flows(&text, Some(&networks[0])), &networks[0]),
-            "hpcc-config" => drop(hpcc::Config::parse(&text).and_then(|c| c.translate(seed % 2 == 0))),
-            "htsim-topology" => whole(htsim::topology(&text)),
-            _ => sent(htsim::flows(&text, Some(&networks[1])), &networks[1]),
-        });
-    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    fuzz("hpcc-topology", &[hpcc_net], 60, |b| whole(hpcc::topology(&text(b))));
+    fuzz("hpcc-flows", &[hpcc_flows], 60, |b| sent(hpcc::flows(&text(b), Some(&networks[0])), &networks[0]));
+    fuzz("hpcc-config", &[hpcc_config], 60, |b| {
+        for flag in [true, false] {
+            drop(hpcc::Config::parse(&text(b)).and_then(|c| c.translate(flag)));
+        }
+    });
+    fuzz("htsim-topology", &[htsim_net], 60, |b| whole(htsim::topology(&text(b))));
+    fuzz("htsim-flows", &[htsim_flows], 60, |b| {
+        sent(htsim::flows(&text(b), Some(&networks[1])), &networks[1])
+    });
 }
 
 #[test]
 fn published_tables() {
     let head: Vec<&str> = published::EMBEDDED.lines().take(25).collect();
-    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 2000) {
-        let bytes = mutated(&mut Dice::new(seed), &head.join("\n"), &WORDS);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        calm("published", seed, &bytes, || match published::parse("p.csv", &text) {
+    fuzz("published", &[&head.join("\n")], 2000, |bytes| {
+        match published::parse("p.csv", &String::from_utf8_lossy(bytes)) {
             Err(said) => assert!(said.contains("p.csv"), "{said}"),
             Ok(rows) => assert!(rows.iter().all(|r| r.value.is_finite())),
-        });
-    }
+        }
+    });
 }
 
 fn record() -> RunRecord {
@@ -204,20 +199,18 @@ fn record() -> RunRecord {
 #[test]
 fn results_files() {
     let good = Results::new("run x", None, vec![Run::of(&record(), vec!["series/a.csv".into()])]);
-    let text = good.text().unwrap();
     let path: PathBuf = std::env::temp_dir().join(format!("cnsim-fuzz-{}.json", std::process::id()));
-    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 2000) {
-        let bytes = mutated(&mut Dice::new(seed), &text, &WORDS);
-        std::fs::write(&path, &bytes).unwrap();
-        calm("results", seed, &bytes, || match Results::read(&path) {
+    fuzz("results", &[&good.text().unwrap()], 2000, |bytes| {
+        std::fs::write(&path, bytes).unwrap();
+        match Results::read(&path) {
             Err(said) => assert!(said.contains("help"), "{said}"),
             Ok(all) => assert!(
                 all == good || all.sum() != all.checksum,
                 "unnoticed: {}",
-                String::from_utf8_lossy(&bytes)
+                String::from_utf8_lossy(bytes)
             ),
-        });
-    }
+        }
+    });
     std::fs::remove_file(&path).unwrap();
 }
 
@@ -230,14 +223,13 @@ fn run_stores() {
     let file = std::fs::read_dir(dir.join("runs")).unwrap().flatten().map(|f| f.path());
     let path = file.into_iter().find(|p| p.extension().is_some_and(|e| e == "json")).unwrap();
     let good = std::fs::read_to_string(&path).unwrap();
-    for seed in dice::first()..dice::first() + tries("CNSIM_MUTANTS", 2000) {
-        let bytes = mutated(&mut Dice::new(seed), &good, &WORDS);
-        std::fs::write(&path, &bytes).unwrap();
-        calm("store", seed, &bytes, || match store.get(&record().config, 3) {
+    fuzz("store", &[&good], 2000, |bytes| {
+        std::fs::write(&path, bytes).unwrap();
+        match store.get(&record().config, 3) {
             Err(said) => assert!(said.contains("run again"), "{said}"),
             Ok(found) => assert!(bytes == good.as_bytes() && found == Some(record())),
-        });
-    }
+        }
+    });
     std::fs::remove_dir_all(&dir).unwrap();
     assert_eq!(results::folder("a"), "a");
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cnsim_studies::scenario::Scenario;
+use cnsim_studies::study::{Job, Watch, run_job};
 
 /// A valid scenario; `{}` stands for more lines before `[run]`.
 const BASE: &str = "study = \"t\"\nname = \"g\"\ncondition = \"c\"\n[topology]\nhosts = 4\n{}\n[run]\nduration = \"1 ms\"\nseeds = 1\n[matrix]\npause = [\"off\"]\nschemes = [\"none\"]\n";
@@ -162,4 +163,30 @@ fn sizes_are_bounded() {
     let slow = "[hotspot]\nhost = \"H0\"\nstart = \"0 s\"\nstop = \"1000 s\"\nperiod = \"1 us\"";
     let text = BASE.replace("{}", slow).replace("duration = \"1 ms\"", "duration = \"1000 s\"");
     assert!(said(&text).contains("changes of the service rate are too many"));
+}
+
+/// Where XOFF waits behind slow data frames, memory that would do elsewhere is too small: that is told before frames are lost.
+#[test]
+fn pause_that_cannot_hold_every_frame_is_told() {
+    let text = "name = \"slow\"\n[topology]\nkind = \"core-edge\"\nedges = [3, 3, 2, 2]\nfirst = 1\nlink_delay = \"1.667 us\"\n\
+                [switch]\nbuffer = \"IN\"\nshare = \"SHARE\"\n[pause]\nhigh = \"130 KB\"\nlow = \"110 KB\"\n[host]\nfifo = 100\n\
+                [hotspot]\nhost = \"H7\"\nrate = \"0.5 Gb/s\"\nstop = \"3 ms\"\nperiod = \"0.25 ms\"\n\
+                [run]\nduration = \"3 ms\"\nseeds = 1\n[matrix]\npause = [\"on\"]\nschemes = [\"none\"]\n";
+    let run = |share: &str| {
+        let scenario = Scenario::parse("f.toml", &text.replace("SHARE", share), &[]).unwrap();
+        let case = scenario.cases().remove(0);
+        let ready = scenario.ready(&case).unwrap();
+        let notes = ready.notes().join("\n");
+        let job = Job::new(&scenario, case, ready, 1);
+        let record = run_job(&job, None, &Watch::default(), 1).unwrap().unwrap();
+        (notes, record.metrics["dropped_frames"])
+    };
+    let (notes, dropped) = run("150 KB");
+    assert!(
+        notes.contains("PAUSE may lose frames") && notes.contains("E3>H7") && dropped > 0.0,
+        "{dropped}: {notes}"
+    );
+    // With the memory that the note asks for, nothing is lost, and nothing is said of it.
+    let (notes, dropped) = run("170 KB");
+    assert!(!notes.contains("PAUSE may lose") && dropped == 0.0, "{dropped}: {notes}");
 }

@@ -58,7 +58,7 @@ const SMALL: [Picture; 3] = [
 ];
 
 /// Pictures of the studies' pages: some seconds of CPU time each, so only `generate` makes them.
-const STUDIES: [Picture; 3] = [
+const STUDIES: [Picture; 5] = [
     Picture {
         path: "studies/figures/b07.svg",
         title: "B07: a port slows to 2 Gb/s from 100 to 500 ms, ten hosts, PAUSE on",
@@ -76,6 +76,24 @@ const STUDIES: [Picture; 3] = [
         condition: "sampling rate 1%",
         schemes: &["bcn"],
         figures: &["sampling rate 1%"],
+    },
+    Picture {
+        path: "studies/figures/m08.svg",
+        title: "M08: four hosts at full rate into one port, control loop of 500 us, PAUSE off",
+        says: "With a long control loop the rates swing: the queue overflows, then stands empty.",
+        scenario: "M08/symmetric-4-to-1",
+        condition: "control loop delay 500 us",
+        schemes: &["qcn-serial-hai", "qcn-802.1Qau"],
+        figures: &["Hot queue length", "Hot-port throughput"],
+    },
+    Picture {
+        path: "studies/figures/r07.svg",
+        title: "R07: a port slows to 0.5 Gb/s from 100 to 500 ms, ten hosts, PAUSE on, without HAI",
+        says: "After the hotspot ECM and QCN with probes win the rate back sooner than QCN by itself.",
+        scenario: "R07/single-hop-10",
+        condition: "hotspot 0.5 Gb/s",
+        schemes: &["ecm", "qcn-2pt", "qcn-hsp"],
+        figures: &["Hot queue length", "Hot-port throughput"],
     },
     Picture {
         path: "studies/figures/z07.svg",

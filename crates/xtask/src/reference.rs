@@ -92,8 +92,8 @@ pub fn metrics() -> String {
         out,
         "\n## Intervals\n\n{ABOUT_INTERVALS}\n\n\
          Why: most recovery times are short and a few are long, and five seeds often hold none of the long ones. From 40 seeds of a port that \
-         slows down to 0.5 Gb/s, Student's intervals of five cover the mean of such metrics in as few as 86 of 100 draws; these cover \
-         throughput, drops, recovery time and completion times in 90 or more (`crates/studies/tests/coverage.rs`). Where a rare \
+         slows down to 0.5 Gb/s, Student's intervals of five cover the mean of some metrics in only 87 of 100 draws; these cover \
+         throughput, drops, recovery time and completion times in 91 or more (`crates/studies/tests/coverage.rs`). Where a rare \
          outcome is in none of the seeds, no interval knows of it: run more seeds.\n\n\
          A difference between two schemes is taken seed by seed and is hardly skewed; `compare`, the claims of studies and \
          `assume` judge it by Student's t. The prediction interval of one further run, the yardstick for a printed number, is \

@@ -264,9 +264,10 @@ impl Host {
             books: Box::new(ControlBooks::new(net, spec.scheme)),
             out: HostOutcome {
                 latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
+                completions: Vec::with_capacity(records.arrived.len()),
                 ..HostOutcome::default()
             },
-            watched: bin > 0 || net.record.matrix || net.record.latency || !records.arrived.is_empty(),
+            watched: bin > 0 || net.record.matrix || net.record.latency || records.arrived.len() > 0,
             control_hops: 0,
             events: Hash::default(),
             frames: Hash::default(),

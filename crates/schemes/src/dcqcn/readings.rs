@@ -27,6 +27,16 @@ choice! {
 }
 
 choice! {
+    /// Which frames the destination answers.
+    pub enum Echo {
+        /// Marked ones, by CNPs.
+        Marks = "marks",
+        /// All: a message of 64 B for each frame, that says whether it was marked, as marks are echoed on acknowledgements.
+        Frames = "frames",
+    }
+}
+
+choice! {
     /// When alpha is updated.
     pub enum AlphaUpdate {
         /// At a CNP, and after each whole period without one.
@@ -109,6 +119,8 @@ params! {
         p_max: f64 = 0.01, symbol "P_max", from 0.0, to 1.0;
         /// When the ramp looks at the queue.
         mark_at: MarkAt = MarkAt::Departure, symbol "";
+        /// Which frames the destination answers.
+        echo: Echo = Echo::Marks, symbol "";
         /// Least time between CNPs of a flow.
         cnp_interval: Time = Time::from_us(50), symbol "N, tau", from Time::ZERO, to Time::from_s(100);
         /// What that means.
@@ -186,6 +198,12 @@ impl DcqcnParams {
             "cnp_spacing",
             "cnp_interval is 0: every marked frame makes a CNP",
         );
+        note(
+            self.echo == Echo::Frames && self.cnp_interval > Time::ZERO,
+            "cnp_interval",
+            "echo is frames: every frame is answered",
+        );
+        note(self.echo == Echo::Frames, "cnp_spacing", "echo is frames: every frame is answered");
         note(self.alpha_update == AlphaUpdate::Periodic, "cut_order", "alpha_update is periodic");
         note(self.by_clock(), "cut_order", "cut_when is periodic: a cut comes after the CNP");
         note(

@@ -246,6 +246,32 @@ fn release() {
     assert!(kept.engaged() && !given.engaged());
 }
 
+/// With `echo = frames` each frame is answered, by a CNP if it is marked, and a message without a mark moves nothing.
+#[test]
+fn every_frame_is_answered() {
+    let scheme = Dcqcn::new(DcqcnParams { echo: Echo::Frames, ..DcqcnParams::default() });
+    let site = SinkSite { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), line_rate: LINE };
+    assert_eq!(scheme.plan().reflect, ReflectGate::Always);
+    let mut object = scheme.reflector(&site).unwrap();
+    let mut state = ReflectorState::new(Stream::new(1, 1, Purpose::Reflector), &scheme.plan());
+    let mut said = Vec::new();
+    for marked in [false, true, true, false] {
+        let (len, tag) = (Bytes::new(1500), Tag::None);
+        let view =
+            FrameView { flow: FlowId(1), src: NodeId(0), dst: NodeId(1), len, marked, tag, dropped: false };
+        object.on_frame(&view, &mut ReflectorControl::new(Time::from_us(1), &mut state, &mut said));
+        assert_eq!((state.gate, state.listens(Time::from_us(1))), (ReflectGate::Always, true));
+    }
+    let replies: Vec<Feedback> = said
+        .iter()
+        .filter_map(|a| if let ReflectorAction::Reply(feedback) = a { Some(*feedback) } else { None })
+        .collect();
+    assert_eq!(replies, [Feedback::Reflection, Feedback::Cnp, Feedback::Cnp, Feedback::Reflection]);
+    let mut rig = rig(DcqcnParams { echo: Echo::Frames, ..DcqcnParams::default() });
+    rig.feedback(&Feedback::Reflection);
+    assert!(rig.rate() == LINE && !rig.engaged() && !scheme.engages(&Feedback::Reflection));
+}
+
 /// Times, in us, of the CNPs for marked (true) and unmarked frames at these times.
 fn cnps(spacing: CnpSpacing, frames: &[(u64, bool)]) -> Vec<u64> {
     let p = DcqcnParams { cnp_spacing: spacing, ..DcqcnParams::default() };

@@ -163,7 +163,7 @@ pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
     sorted.get(((p * sorted.len() as f64) as usize).min(sorted.len().checked_sub(1)?)).copied()
 }
 
-/// Slowdowns by size, smallest flows first; groups without flows are left out.
+/// Slowdowns by size, smallest flows first. Groups without flows are left out, and flows of one size that fill several groups are one.
 pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<SizeGroup> {
     let mut sorted = flows.to_vec();
     sorted.sort_by_key(|f| (f.bytes, f.time));
@@ -174,13 +174,23 @@ pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<SizeGroup> {
             .map(|top| sorted.partition_point(|f| f.bytes.get() <= top))
             .collect(),
     };
+    let mut groups: Vec<&[Finished]> = Vec::new();
     let mut from = 0;
-    let mut out = Vec::new();
     for to in cuts {
-        out.extend(group(&sorted[from..to.max(from)]));
-        from = to.max(from);
+        let begin = match groups.last() {
+            Some(last) if to > from && last[0].bytes == sorted[to - 1].bytes => {
+                from -= last.len();
+                groups.pop();
+                from
+            }
+            _ => from,
+        };
+        if to > begin {
+            groups.push(&sorted[begin..to]);
+            from = to;
+        }
     }
-    out
+    groups.into_iter().filter_map(group).collect()
 }
 
 /// All flows of a list, in order of size, as one group; none of an empty one.
@@ -265,5 +275,14 @@ mod tests {
         assert_eq!(decades.iter().map(|g| g.flows).collect::<Vec<_>>(), [10, 90, 900]);
         assert_eq!(beat_ideal(&flows), 99);
         assert!(by_size(&[], Bins::Equal(20)).is_empty());
+        // Flows of one size are one group, however many groups there were to be.
+        let alike: Vec<Finished> = (0..50)
+            .map(|i| Finished { bytes: Bytes::new(if i < 35 { 2000 } else { 7000 + i }), ..flows[0] })
+            .collect();
+        let groups = by_size(&alike, Bins::Equal(20));
+        assert_eq!((groups[0].sizes, groups[0].flows), ((2000, 2000), 35));
+        assert!(
+            groups[1..].iter().all(|g| g.flows < 4) && groups.iter().map(|g| g.flows).sum::<usize>() == 50
+        );
     }
 }

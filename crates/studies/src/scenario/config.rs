@@ -25,7 +25,7 @@ pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &C
         let table = key.split_once('.').is_some_and(|(t, _)| TABLES.contains(&t));
         let value = match flat.leaves.get(&key) {
             Some(l) if l.list => json!(*l.items),
-            Some(l) => json!(l.items.first()),
+            Some(l) => json!(l.items.first().map(|text| text.trim())),
             None if table => continue,
             None if default(&key).starts_with('[') => json!(default_items(default(&key))),
             None => json!(default(&key)),

@@ -401,11 +401,15 @@ impl Settings {
         let changes: f64 = self.events.len() as f64
             + self.hotspots.iter().map(|h| 2.0 * h.windows().len() as f64).sum::<f64>();
         let named = self.named.flows.len() + self.named.limiters.len() + self.named.ports.len();
+        // Frames that their source makes and finds no room for: each goes over two links at least.
+        let made = demand.frames * self.duration.as_secs_f64();
+        let held_back = (made - data_hops / 2.0).max(0.0);
         let series = bins * (6 + named) as f64;
         // Nodes that do not fit the cache make a hop dearer.
         let hop = 6e-8 * (1.0 + ((hosts + switches) / 1000.0).min(2.0));
         let seconds = 0.01
             + packet_hops * hop
+            + held_back * 3e-8
             + messages.made * 7e-7
             + series * 4e-7
             + hosts * 1.5e-5

@@ -56,16 +56,11 @@ fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
-/// What was kept: name and text.
-pub(crate) fn kept(name: &str) -> Vec<(String, String)> {
+/// What was kept: name and bytes.
+pub(crate) fn kept(name: &str) -> Vec<(String, Vec<u8>)> {
     let files = std::fs::read_dir(folder(name)).into_iter().flatten().flatten();
-    let mut all: Vec<(String, String)> = files
-        .map(|f| {
-            (
-                f.file_name().to_string_lossy().into_owned(),
-                String::from_utf8_lossy(&std::fs::read(f.path()).unwrap()).into_owned(),
-            )
-        })
+    let mut all: Vec<(String, Vec<u8>)> = files
+        .map(|f| (f.file_name().to_string_lossy().into_owned(), std::fs::read(f.path()).unwrap()))
         .collect();
     all.sort();
     all
@@ -80,8 +75,8 @@ pub(crate) fn keep(name: &str, file: &str, bytes: &[u8]) -> String {
 }
 
 /// A text with some of its bytes, lines, numbers or words changed.
-pub(crate) fn mutated(d: &mut Dice, text: &str, words: &[&str]) -> Vec<u8> {
-    let mut bytes = text.as_bytes().to_vec();
+pub(crate) fn mutated(d: &mut Dice, text: &[u8], words: &[&str]) -> Vec<u8> {
+    let mut bytes = text.to_vec();
     for _ in 0..d.between(1, 4) {
         let at = d.below(bytes.len() as u64 + 1) as usize;
         match d.below(9) {
