@@ -237,7 +237,7 @@ fn an_incast_in_three_commands() {
         json["runs"][0]["metrics"]["completion_time_max"]["value"].as_f64().expect("a time")
     };
     let (fast, slow) = (longest("hpcc"), longest("paper"));
-    assert!(fast < 1.5 * 640.0 && slow > 1.5 * fast, "{fast} us, {slow} us");
+    assert!(fast < 1.7 * 640.0 && slow > 1.5 * fast, "{fast} us, {slow} us");
     let only = text(&cnsim(&["run", &file, "--out", &out, "--metric", "queue_max"]));
     assert!(only.contains("queue_max") && !only.contains("overhead"), "{only}");
 }

@@ -1,5 +1,5 @@
 //! DCQCN in a whole network against the fixed point of its fluid model.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use cnsim_fabric::{Options, RunSpec, SeriesKind, run};
 use cnsim_scheme_api::{NodeId, Purpose, Stream, Time};

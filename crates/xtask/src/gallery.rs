@@ -80,7 +80,7 @@ const STUDIES: [Picture; 5] = [
     Picture {
         path: "studies/figures/m08.svg",
         title: "M08: four hosts at full rate into one port, control loop of 500 us, PAUSE off",
-        says: "With a long control loop the rates swing: the queue overflows, then stands empty.",
+        says: "The first messages come late and cut the rates too deep: it takes 90 ms until the port is full again. From then on the queue swings between 0 and 50 KB.",
         scenario: "M08/symmetric-4-to-1",
         condition: "control loop delay 500 us",
         schemes: &["qcn-serial-hai", "qcn-802.1Qau"],
