@@ -142,7 +142,7 @@ fn estimated(ready: &Ready, one: &Outcome) -> Result<(), String> {
 fn scaled(text: &str, one: &Outcome) -> Result<(), String> {
     let plain =
         text.contains("pause.mode = \"off\"") && text.contains("[\"none\"]") && !text.contains("\"graph\"");
-    if !plain || text.contains("9216 B") || text.contains("1.6 Tb/s") {
+    if !plain || text.contains("9216 B") || text.contains("10 Tb/s") {
         return Ok(());
     }
     let double = |line: &str| -> String {
