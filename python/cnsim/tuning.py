@@ -165,7 +165,7 @@ class Tuning:
         lines = ["Best setting: " + ", ".join(f"{r.key} = {r.shown(best.values[r.key])}" for r in self.ranges)]
         for (name, sign), new, old in zip(self.aims, best.aims, self.usual.aims, strict=True):
             both = [a - b for a, b in zip(new.values, old.values, strict=True)]
-            mean, ci, _ = _cnsim.interval(both) or (0.0, None, 0.0)
+            mean, ci, _ = _cnsim.interval(both, paired=True) or (0.0, None, 0.0)
             sure = "" if ci is None else f" (95 %: {ci[0]:.4g} to {ci[1]:.4g})"
             share = f", {mean / old.mean:+.1%}" if old.mean else ""
             word = "better" if sign * mean < 0 else "worse" if sign * mean > 0 else "the same"
