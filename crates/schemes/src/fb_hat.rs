@@ -165,13 +165,14 @@ impl Steer {
         Self { rates: Rates::new(qcn), memory: remembers.map(|h| (h.fbhat_g, 0.0)) }
     }
 
-    /// A message, or a negative answer.
-    pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) {
+    /// A message, or a negative answer. Does it restart the byte counter?
+    #[must_use]
+    pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) -> bool {
         let qfb = qfb.min(63);
         if let Some((g, value)) = &mut self.memory {
             *value = (1.0 - *g) * *value + *g * f64::from(qfb);
         }
-        self.rates.cut(qfb, limiter);
+        self.rates.cut(qfb, limiter)
     }
 
     /// A finished cycle: the memory fades to one half, then takes its share of the step.
@@ -224,8 +225,7 @@ struct Reaction {
 impl ReactionPoint for Reaction {
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         let Feedback::Cnm { qntz_fb, .. } = *feedback else { return };
-        if qntz_fb > 0 {
-            self.steer.cut(qntz_fb, limiter);
+        if qntz_fb > 0 && self.steer.cut(qntz_fb, limiter) {
             limiter.wake_after(self.steer.rates.need());
         }
     }

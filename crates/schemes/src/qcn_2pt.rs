@@ -26,11 +26,15 @@
 //!   tables); `packet-last` and `packet-current` draw for each frame.
 //! * EFR: `efr_target = before-cut` sets the target to the rate before the first cut of a burst, `after-cut` to the
 //!   rate after it. `efr_max_count` lowers the target after all when so many messages followed each other.
+//! * `byte_restart = after-cycle`: a message restarts the byte counter only if a cycle was finished since the last one, as
+//!   the pseudocode of November 2007 has it; so a burst does not put off the end of the cycle that it falls in. `always`
+//!   restarts it at each.
 //! * The hyperactive increase of 2007 is not defined in the decks: `hai` has the readings.
 //! * Drift multiplies target and current rate, or one of them (`drift_of`).
 //! * `release_share`: a rate within 2 % of the line rate, on its way there, becomes the line rate.
 
 use crate::counters::CNM_MESSAGES;
+use crate::qcn_serial_hai::ByteRestart;
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
     Bytes, CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, PointControl, PointId, Queue,
@@ -131,6 +135,8 @@ params! {
         fr_bytes: Bytes = Bytes::from_kb(150), symbol "FR_bytes", from Bytes::new(64), to Bytes::from_mb(1000);
         /// Bytes of an active-increase cycle.
         ai_bytes: Bytes = Bytes::new(37_500), symbol "AI_bytes", from Bytes::new(64), to Bytes::from_mb(1000);
+        /// When a message restarts the byte counter.
+        byte_restart: ByteRestart = ByteRestart::AfterCycle, symbol "";
         /// Extra fast recovery: messages before the first finished cycle keep the target.
         efr: bool = true, symbol "EFR";
         /// What the first message of a burst does to the target.
@@ -155,9 +161,10 @@ params! {
 }
 
 impl QcnParams {
-    /// R07's: set point 24 KB, active-increase step `ri` (12 Mb/s, 24 Mb/s with Fb-hat); the rest as B07's.
+    /// R07's: set point 24 KB, active-increase step `ri` (12 Mb/s, 24 Mb/s with Fb-hat), a byte counter that every message
+    /// restarts; the rest as B07's.
     pub fn r07(ri: Rate) -> Self {
-        Self { q_eq: Bytes::from_kb(24), ri, ..Self::default() }
+        Self { q_eq: Bytes::from_kb(24), ri, byte_restart: ByteRestart::Always, ..Self::default() }
     }
 
     /// `(2W + 1) Q_eq`, bytes.
@@ -389,9 +396,11 @@ impl Rates {
         if self.cycle < self.p.fr_threshold { self.p.fr_bytes } else { self.p.ai_bytes }
     }
 
-    /// A message: lower the rate, and the target unless EFR keeps it.
-    pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) {
+    /// A message: lower the rate, and the target unless EFR keeps it. Does it restart the byte counter?
+    #[must_use]
+    pub(crate) fn cut(&mut self, qfb: u8, limiter: &mut Limiter<'_>) -> bool {
         let fresh = !limiter.is_engaged();
+        let restarts = fresh || self.cycle > 0 || self.p.byte_restart == ByteRestart::Always;
         // Also takes back a release that waits for the queue to empty.
         limiter.engage();
         if fresh {
@@ -417,6 +426,7 @@ impl Rates {
         }
         self.cycle = 0;
         self.quiet = 0;
+        restarts
     }
 
     /// A finished cycle: raise the target in active increase, then go half-way to it.
@@ -499,8 +509,7 @@ struct Reaction {
 impl ReactionPoint for Reaction {
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         let Feedback::Cnm { qntz_fb, .. } = *feedback else { return };
-        if qntz_fb > 0 {
-            self.rates.cut(qntz_fb.min(63), limiter);
+        if qntz_fb > 0 && self.rates.cut(qntz_fb.min(63), limiter) {
             limiter.wake_after(self.rates.need());
         }
     }

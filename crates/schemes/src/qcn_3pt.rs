@@ -13,7 +13,8 @@
 //!
 //! * `de`: marks where q > Q_eq on arrival, a step (`queue`), where Fb < 0 (`feedback`), or never (`never`).
 //! * `fr_every_n_messages`: how many messages make a fast-recovery cycle (1; or 4, the mean spacing of 150 KB).
-//! * `byte_counter`: the byte cycles of QCN-2pt besides the messages (off).
+//! * `byte_counter`: the byte cycles of QCN-2pt besides the messages (on: the pseudocode of November 2007 counts bytes in
+//!   every limiter); `off` leaves the messages alone.
 
 use crate::counters::{CNM_MESSAGES, REFLECTIONS_SENT, REFLECTIONS_USED};
 use crate::qcn_2pt::{Mark, Point, QcnParams, Rates};
@@ -46,7 +47,7 @@ params! {
         /// Messages that make a fast-recovery cycle.
         fr_every_n_messages: u32 = 1, symbol "", from 1, to 1000;
         /// Byte cycles of QCN-2pt besides the messages.
-        byte_counter: bool = false, symbol "";
+        byte_counter: bool = true, symbol "";
     }
 }
 
@@ -83,7 +84,7 @@ impl Qcn3ptParams {
     pub fn idle(&self) -> Idle {
         let mut idle = self.qcn.idle();
         if !self.reflection.byte_counter {
-            for key in ["fr_bytes", "ai_bytes"] {
+            for key in ["fr_bytes", "ai_bytes", "byte_restart"] {
                 idle.push((key, "byte_counter is off"));
             }
         }
@@ -161,9 +162,9 @@ impl ReactionPoint for Reaction {
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         match *feedback {
             Feedback::Cnm { qntz_fb, .. } if qntz_fb > 0 => {
-                self.rates.cut(qntz_fb.min(63), limiter);
+                let restarts = self.rates.cut(qntz_fb.min(63), limiter);
                 self.messages = 0;
-                if self.reflection.byte_counter {
+                if self.reflection.byte_counter && restarts {
                     limiter.wake_after(self.rates.need());
                 }
             }

@@ -346,17 +346,20 @@ impl Reaction {
             return;
         }
         let fb = probe.fb.clamp(-63, 63);
-        if fb < 0 {
+        let restarts = if fb < 0 {
             limiter.count(ANSWERS_NEGATIVE);
             if let Some(point) = probe.point {
                 self.prober.ask(point, limiter);
             }
-            self.steer.cut(fb.unsigned_abs() as u8, limiter);
+            self.steer.cut(fb.unsigned_abs() as u8, limiter)
         } else {
             limiter.count(ANSWERS_POSITIVE);
             self.steer.cycle(self.prober.p.scale(fb), limiter);
+            true
+        };
+        if restarts {
+            self.new_cycle(limiter);
         }
-        self.new_cycle(limiter);
         self.arm(limiter);
     }
 }
@@ -365,9 +368,11 @@ impl ReactionPoint for Reaction {
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         match *feedback {
             Feedback::Cnm { point, qntz_fb, .. } if qntz_fb > 0 => {
-                self.steer.cut(qntz_fb, limiter);
+                let restarts = self.steer.cut(qntz_fb, limiter);
                 self.prober.ask(point, limiter);
-                self.new_cycle(limiter);
+                if restarts {
+                    self.new_cycle(limiter);
+                }
                 self.arm(limiter);
             }
             Feedback::ProbeReply { probe, .. } => self.answered(&probe, limiter),

@@ -103,8 +103,8 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A5",
         "r-min",
         "scheme.params.r_min",
-        "1 Mb/s | 2 Mb/s | 5 Mb/s | 7 Mb/s | 10 Mb/s | 20 Mb/s | 50 Mb/s",
-        "smallest rate of a limiter, any from 1 to 20 Mb/s; 10 Mb/s fits the drops of the single hop at 0 Gb/s, the fat tree asks for less than 7.9",
+        "1 Mb/s | 2 Mb/s | 3 Mb/s (B07) | 5 Mb/s | 7 Mb/s | 10 Mb/s (M08 prints it, schemes' default) | 20 Mb/s | 50 Mb/s",
+        "smallest rate of a limiter, any from 1 to 20 Mb/s; B07 prints none, and 3 Mb/s is nearest over its tables together",
     ),
     a(
         "A6",
@@ -217,7 +217,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "A23",
         "reflected-byte-cycles",
         "scheme.params.byte_counter",
-        "off | on",
+        "on | off",
         "QCN-3pt: byte cycles as in QCN-2pt beside the reflected messages",
     ),
     a(
@@ -253,7 +253,7 @@ pub const ASSUMPTIONS: &[Assumption] = &[
         "byte-restart",
         "scheme.params.byte_restart",
         "after-cycle | always",
-        "serial HAI: a message restarts the byte counter only after a finished byte stage, as written, or always",
+        "QCN: a message restarts the byte counter only after a finished byte cycle, as the pseudocode of November 2007 has it, or always (R07, which prints no number)",
     ),
     a(
         "A35",

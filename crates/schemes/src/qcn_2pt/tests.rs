@@ -48,6 +48,43 @@ fn recovery_by_hand() {
     assert_eq!(rig.rate(), (cut + target) * 0.5, "the first message after a cycle sets the target");
 }
 
+/// A message in a burst puts off the end of its cycle, or does not; one that follows a finished cycle always begins a new one.
+/// So in 2pt, in 3pt where it counts bytes, with Fb-hat and with probes, whose own answers here never come.
+#[test]
+fn a_message_restarts_the_byte_counter_after_a_cycle_or_always() {
+    let registry = crate::registry();
+    for name in ["qcn-2pt", "qcn-3pt", "qcn-h", "qcn-p", "qcn-hsp", "qcn-pp"] {
+        for (setting, risen) in [("after-cycle", true), ("always", false)] {
+            let mut pairs = vec![("byte_restart".to_string(), setting.to_string())];
+            if name == "qcn-3pt" {
+                pairs.push(("byte_counter".into(), "on".into()));
+            }
+            let entry = registry.find(name).unwrap();
+            let rig = || {
+                let mut rig = ReactionRig::new(entry.build(&pairs).unwrap().scheme, Rate::from_gbps(10.0));
+                rig.cnm(63);
+                rig
+            };
+            let mut burst = rig();
+            burst.send(100_500);
+            burst.cnm(63);
+            let low = burst.rate();
+            burst.send(49_500);
+            assert_eq!(burst.rate() > low, risen, "{name}, {setting}");
+            burst.send(100_500);
+            assert!(burst.rate() > low, "{name}, {setting}");
+            let mut cycle = rig();
+            cycle.send(150_000 + 36_000);
+            cycle.cnm(63);
+            let low = cycle.rate();
+            cycle.send(148_500);
+            assert_eq!(cycle.rate(), low, "{name}, {setting}: a cycle was finished");
+            cycle.send(1_500);
+            assert!(cycle.rate() > low, "{name}, {setting}");
+        }
+    }
+}
+
 /// After five cycles of 150 KB, cycles of 37.5 KB raise the target by 12 Mb/s each.
 #[test]
 fn active_increase_by_hand() {
