@@ -304,8 +304,8 @@ const MUTATIONS: &[Mutation] = &[
         name: "sampling by packets",
         change: Under("load 50%", &[("scheme.params.sampling", "packet-last")]),
         cases: cases("B07/baseline", &["load 50%", "load 50%, sampling packet-last"], BOTH, &["qcn-2pt"]),
-        short: BASELINE,
-        seeds: 3,
+        short: &[("run.duration", "600 ms")],
+        seeds: 8,
         breaks: &[Parts("B07.2")],
     },
     Mutation {
@@ -394,13 +394,18 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "the gate is off beside a hotspot",
         change: Set(&[], &[("scheme.params.gate_qoff", "off")]),
-        cases: cases("B07/single-hop", TWO, ON, &["qcn-2pt", "ecm"]),
+        cases: cases("B07/single-hop", TWO, ON, &["qcn-2pt"]),
         short: &[],
         seeds: 3,
-        breaks: &[
-            Cell("hotspot 2 Gb/s", "on", "ecm", "overhead"),
-            Cell("hotspot 2 Gb/s", "on", "qcn-2pt", "overhead"),
-        ],
+        breaks: &[Cell("hotspot 2 Gb/s", "on", "qcn-2pt", "overhead")],
+    },
+    Mutation {
+        name: "the gate is off beside a hotspot behind a core",
+        change: Set(&[], &[("scheme.params.gate_qoff", "off")]),
+        cases: cases("B07/multi-hop", TWO, ON, &["ecm"]),
+        short: &[],
+        seeds: 3,
+        breaks: &[Cell("hotspot 2 Gb/s", "on", "ecm", "overhead")],
     },
     Mutation {
         name: "hosts send on in XOFF",

@@ -117,7 +117,7 @@ fn nothing_is_lost_and_probes_are_answered() {
 #[test]
 fn probes_help() {
     for seed in 1..=2 {
-        let plain = go("qcn-2pt", &[("q_eq", "24 KB"), ("ri", "12 Mb/s")], seed);
+        let plain = go("qcn-2pt", &[("q_eq", "24 KB"), ("ri", "12 Mb/s"), ("byte_restart", "always")], seed);
         for scheme in ["qcn-p", "qcn-sp"] {
             let out = go(scheme, &[], seed);
             let (with, without) = (out.aggregate().gbps(), plain.aggregate().gbps());

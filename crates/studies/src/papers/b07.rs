@@ -199,7 +199,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
             return "A15 paused-over: a transmitter that was in XOFF for a moment counts as one, and how many there are differs from run to run; the throughputs agree";
         }
         ("fat-tree", ..) if half && metric != "dropped_frames" => {
-            return "A5 r-min: 63 limiters at 10 Mb/s are 630 Mb/s into 500, so that no scheme relieves the port; a floor below 7.9 Mb/s would, and other tables speak against it";
+            return "A3 limiter-position and A8 sampling: frames that wait unpaced in the hosts' FIFOs keep the port jammed for longer than in the published row";
         }
         ("fat-tree", ..) if metric != "dropped_frames" => {
             return "A14 routing and A3 limiter-position: they decide how many innocent flows the jammed queues of the tree limit";
@@ -211,7 +211,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
             return "A1 source-queue: its size in the multi-hop study is derived, not printed";
         }
         ("multi-hop", "ecm", "dropped_frames" | "overhead") if pause == "off" => {
-            return "A5 r-min and A6 oversampling: the drops at 0 Gb/s ask for a floor of 1 to 3 Mb/s, those of the single hop for 10";
+            return "A6 oversampling and A5 r-min: factor and floor decide the first burst; the drops of all three rates together ask for a factor of 7 and a floor of 1 Mb/s";
         }
         ("multi-hop", ..) if pause == "on" => {
             return "A3 limiter-position: queues jammed by PAUSE limit innocent flows, and frames in the FIFO are not recalled";
@@ -220,7 +220,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
     }
     match (qcn, pause, metric) {
         (true, "on", _) if zero || half => {
-            "A3b limiter-backlog, known miss: in the published row innocent flows lose throughput after PAUSE for longer than any reading tried explains"
+            "A3b limiter-backlog and A8 sampling: what waits unpaced when PAUSE begins, and when the first messages come, decide how long flows stay limited"
         }
         (true, "on", "time_paused" | "overhead") => {
             "A8 sampling: the first messages of the start-up burst decide how long PAUSE lasts"
@@ -229,9 +229,11 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
             "A7 gate-qoff: the three rows at 0 Gb/s without PAUSE look like a build without the gate"
         }
         (true, "off", "dropped_frames") if zero && scheme == "qcn-3pt" => {
-            "A5 r-min: 14 537 drops would fit a floor of 50 Mb/s for this scheme alone"
+            "A5 r-min: the published row would fit a floor of 50 Mb/s (14 537) or 10 Mb/s (7040), other rows of the scheme do not"
         }
-        (true, "off", _) if half => "A4 efr: the published hot port lies between EFR on and off",
+        (true, "off", _) if half => {
+            "A8 sampling: sampled with the printed probabilities, frames give the published drops and overhead"
+        }
         (true, "off", "dropped_frames") => "A8 sampling: early drops depend on when the first samples fall",
         (true, "off", "hot_port_throughput" | "innocent_throughput" | "aggregate_throughput") => {
             "A4 efr and A2 limiter-queue decide the hot port's recovery"
@@ -241,7 +243,7 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
             "A3b limiter-backlog and A6 oversampling decide how many innocent flows are limited after PAUSE"
         }
         (_, _, "dropped_frames" | "overhead") if scheme == "ecm" => {
-            "A6 oversampling: rule and factor are not printed"
+            "A6 oversampling: rule and factor are not printed; this one gives too few messages at loaded innocent ports"
         }
         _ if scheme == "ecm" => "A6 oversampling and A2 limiter-queue",
         _ => "A1 source-queue",
