@@ -277,9 +277,14 @@ pub(crate) fn spec(
         .collect();
     let quiet = sets.iter().any(|s| s.0 == "hotspot.host");
     let tree = sets.iter().any(|s| s.1 == "k-ary-n-tree");
-    // The study's text with the lines that a row replaces left out.
+    // The study's text with the lines that a row replaces left out. Schemes run with their own defaults.
+    let mut of_schemes = false;
     let text: String = text
         .lines()
+        .filter(|l| {
+            of_schemes = if l.starts_with('[') { l.starts_with("[scheme.") } else { of_schemes };
+            !of_schemes
+        })
         .filter(|l| {
             !(quiet
                 && (l.starts_with("rate = ")

@@ -157,7 +157,7 @@ fn describes() {
         ("B07", &["B07/single-hop", "B07.4", "cnsim reproduce B07", "120"]),
         (
             "single-hop",
-            &["[S] ── H0* H1..H9", "hot port S>H0", "24 cases, 120 runs", "CPU time", "A1 source-queue"],
+            &["[S] ── H0* H1..H9", "hot port S>H0", "24 cases, 240 runs", "CPU time", "A1 source-queue"],
         ),
     ] {
         let (done, said) = cnsim(&["describe", name]);
