@@ -13,6 +13,7 @@ class Qcn(cn.Scheme):
     q_eq = cn.param.bytes(26_176, low=64, high="100 MB", symbol="Q_eq", doc="Set point of the queue.")
     gd = cn.param.number("1/128", low=0, high=1, symbol="G_d", doc="Decrease gain per step of the feedback.")
     ri = cn.param.rate("12 Mb/s", low=0, high="10 Tb/s", symbol="R_i", doc="Active-increase step.")
+    r_min = cn.param.rate("10 Mb/s", low="10 kb/s", high="10 Tb/s", symbol="R_min", doc="Smallest rate of a limiter.")
     counters = {"cnm_messages": "messages that congestion points sent"}
     promise = cn.Promise(floor=10e6, reacts=True, recovers=(40_000_000, 0.1))
 
@@ -59,11 +60,12 @@ class Qcn(cn.Scheme):
             if fresh:
                 self.target = limiter.line_rate
             before = limiter.rate
-            limiter.rate = max(before * max(1.0 - self.p.gd * feedback.qntz_fb, 0.5), 10e6)
+            limiter.rate = max(before * max(1.0 - self.p.gd * feedback.qntz_fb, 0.5), self.p.r_min)
             if not fresh and self.cycle > 0:  # extra fast recovery: the messages of one burst keep the target
                 self.target = before
+            if fresh or self.cycle > 0:  # nor do they put off the end of the cycle
+                limiter.wake_after(150_000)
             self.cycle = 0
-            limiter.wake_after(150_000)
 
         def on_bytes(self, limiter: cn.Limiter) -> None:
             self.cycle += 1
