@@ -63,7 +63,7 @@ class Qcn(cn.Scheme):
             limiter.rate = max(before * max(1.0 - self.p.gd * feedback.qntz_fb, 0.5), self.p.r_min)
             if not fresh and self.cycle > 0:  # extra fast recovery: the messages of one burst keep the target
                 self.target = before
-            if fresh or self.cycle > 0:  # nor do they put off the end of the cycle
+            if fresh or self.cycle > 0:  # a message in a burst does not put off the cycle's end
                 limiter.wake_after(150_000)
             self.cycle = 0
 

@@ -10,7 +10,7 @@ from conftest import SHORT
 from test_errors import refused
 
 optuna = pytest.importorskip("optuna")
-# Of the study's own floor and byte counter one setting is the best in both aims: no front.
+# With the study's floor and the default byte counter one setting is the best in both aims, and there is no front to look at.
 FORMER = {"scheme.params.r_min": "10 Mb/s", "scheme.params.byte_restart": "always"}
 HOP = cn.scenario("B07/single-hop").with_({**SHORT, **FORMER}, scheme="qcn-2pt")
 OVER = {"scheme.params.q_eq": ("8 KB", "64 KB", "log"), "scheme.params.gd": (1 / 512, 1 / 16, "log")}

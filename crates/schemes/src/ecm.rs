@@ -22,7 +22,8 @@
 //!
 //! * Negative messages for untagged frames need `q > Q_eq` (`gate_qoff`): without it the loaded innocent ports send six
 //!   times the published overhead.
-//! * The oversampling rule is not printed; `oversampling = proportional` is closest to the tables.
+//! * The oversampling rule is not printed. B07's scenarios take `weighed` with K = 8, which is nearest to its tables beside
+//!   a floor of 3 Mb/s; the default is `proportional` with K = 10, nearest beside 10 Mb/s.
 //! * `sampling = bytes`: the interval is a number of bytes; `packet-last` draws for each frame instead, with the share that
 //!   this number stands for (a frame of 1500 B in so many bytes), fixed at the last sample.
 //! * One owner per limiter (`assoc`): the last congestion point that sent a negative message.
@@ -145,7 +146,7 @@ impl ParamValue for Spacing {
 }
 
 params! {
-    /// Parameters of ECM, with the defaults of B07.
+    /// Parameters of ECM, with what B07 prints. What it does not print (`r_min`, `oversampling`, `k`) its scenarios set.
     pub struct EcmParams {
         /// Weight of the queue's growth.
         w: f64 = 2.0, symbol "W", from 0.0, to 1000.0;

@@ -105,7 +105,7 @@ choice! {
 }
 
 params! {
-    /// Parameters of QCN-2pt, with the defaults of B07.
+    /// Parameters of QCN-2pt, with what B07 prints. `r_min`, which it does not print, its scenarios set.
     pub struct QcnParams {
         /// Weight of the queue's growth.
         w: f64 = 2.0, symbol "W", from 0.0, to 1000.0;

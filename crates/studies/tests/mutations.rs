@@ -303,7 +303,7 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "sampling by packets",
         change: Under("load 50%", &[("scheme.params.sampling", "packet-last")]),
-        cases: cases("B07/baseline", &["load 50%", "load 50%, sampling packet-last"], ON, &["qcn-2pt"]),
+        cases: cases("B07/baseline", &["load 50%", "load 50%, sampling packet-last"], BOTH, &["qcn-2pt"]),
         short: &[("run.duration", "600 ms")],
         seeds: 8,
         breaks: &[Parts("B07.2")],
