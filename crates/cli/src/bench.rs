@@ -21,44 +21,59 @@ enum Shape {
     Mixed,
 }
 
-/// A row: name, scheme, settings over the single-hop scenario, and what they cannot say.
+/// A row: name, scheme, settings over `benches/network.toml`, and what they cannot say.
 /// Durations are such that a row takes about a second.
 struct Row(&'static str, &'static str, &'static [(&'static str, &'static str)], Shape);
 
-const QUIET: (&str, &str) = ("hotspot.host", "off");
+const HOSTS: (&str, &str) = ("topology.hosts", "10");
+const PORTS: (&str, &str) = ("topology.ports", "16");
 const TREE: (&str, &str) = ("topology.kind", "k-ary-n-tree");
 const FRAME_HASH: (&str, &str) = ("topology.routing", "frame-hash");
 const SHORT: [(&str, &str); 2] = [("switch.processing", "0 us"), ("host.processing", "0 us")];
 const FIFO: (&str, &str) = ("host.fifo", "500");
 
-const W1: &[(&str, &str)] = &[QUIET, ("run.duration", "2 s")];
-const W2: &[(&str, &str)] = &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO];
+const W1: &[(&str, &str)] = &[HOSTS, PORTS, ("run.duration", "2 s")];
+const W2: &[(&str, &str)] = &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO];
 /// `w2` where windows hold few frames.
 const W2_10: &[(&str, &str)] =
-    &[QUIET, ("run.duration", "400 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "10 %")];
+    &[("run.duration", "400 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "10 %")];
 /// `w2` without congestion: what schemes cost when they have nothing to do.
 const W2_60: &[(&str, &str)] =
-    &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "60 %")];
+    &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "60 %")];
 const B07_FAT: &[(&str, &str)] =
-    &[QUIET, ("run.duration", "100 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
-const PERM_128: &[(&str, &str)] = &[QUIET, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "128")];
-const PERM_1024: &[(&str, &str)] = &[QUIET, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")];
-const HOTSPOT: &[(&str, &str)] = &[("run.duration", "1 s")];
+    &[("run.duration", "100 ms"), TREE, ("topology.routing", "round-robin"), FIFO];
+const PERM_128: &[(&str, &str)] = &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "128")];
+const PERM_1024: &[(&str, &str)] = &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")];
+/// The port of a host serves 2 of 10 Gb/s for 400 ms.
+const HOTSPOT: &[(&str, &str)] = &[
+    HOSTS,
+    PORTS,
+    ("run.duration", "1 s"),
+    ("hotspot.host", "H0"),
+    ("hotspot.rate", "2 Gb/s"),
+    ("hotspot.start", "100 ms"),
+    ("hotspot.stop", "500 ms"),
+];
 
 const ROWS: &[Row] = &[
     Row("w1", "none", W1, Shape::AsWritten),
-    Row("w1-short", "none", &[QUIET, ("run.duration", "2 s"), SHORT[0], SHORT[1]], Shape::AsWritten),
+    Row("w1-short", "none", &[HOSTS, PORTS, ("run.duration", "2 s"), SHORT[0], SHORT[1]], Shape::AsWritten),
     Row("w2", "none", W2, Shape::AsWritten),
     Row("w2", "qcn-2pt", W2, Shape::AsWritten),
     Row(
         "w2-short",
         "none",
-        &[QUIET, ("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
+        &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, SHORT[0], SHORT[1]],
         Shape::AsWritten,
     ),
     Row("w2-10", "none", W2_10, Shape::AsWritten),
     Row("w2-60", "none", W2_60, Shape::AsWritten),
-    Row("w1-60", "none", &[QUIET, ("run.duration", "500 ms"), ("workload.load", "60 %")], Shape::AsWritten),
+    Row(
+        "w1-60",
+        "none",
+        &[HOSTS, PORTS, ("run.duration", "500 ms"), ("workload.load", "60 %")],
+        Shape::AsWritten,
+    ),
     Row("b07-single", "qcn-2pt", W1, Shape::AsWritten),
     Row("b07-single", "qcn-3pt", W1, Shape::AsWritten),
     Row("b07-single", "ecm", W1, Shape::AsWritten),
@@ -71,19 +86,19 @@ const ROWS: &[Row] = &[
     Row(
         "t1024",
         "none",
-        &[QUIET, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")],
+        &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")],
         Shape::FatTree,
     ),
     Row(
         "t1024",
         "qcn-2pt",
-        &[QUIET, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")],
+        &[PORTS, ("run.duration", "10 ms"), FIFO, ("topology.hosts", "1024")],
         Shape::FatTree,
     ),
     Row(
         "t4096",
         "none",
-        &[QUIET, ("run.duration", "4 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
+        &[("run.duration", "4 ms"), TREE, ("topology.k", "16"), FRAME_HASH, FIFO],
         Shape::AsWritten,
     ),
     Row("perm128", "none", PERM_128, Shape::Permutation { k: 8, pause: true }),
@@ -91,9 +106,19 @@ const ROWS: &[Row] = &[
     Row("perm128-no-pause", "none", PERM_128, Shape::Permutation { k: 8, pause: false }),
     Row("perm1024", "none", PERM_1024, Shape::Permutation { k: 16, pause: true }),
     Row("perm1024", "dcqcn", PERM_1024, Shape::Permutation { k: 16, pause: true }),
-    Row("mixed", "none", &[QUIET, ("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
-    Row("small", "none", &[QUIET, ("run.duration", "80 ms"), ("workload.frame", "64 B")], Shape::AsWritten),
-    Row("sparse", "none", &[QUIET, ("run.duration", "20 s"), ("workload.load", "5 %")], Shape::AsWritten),
+    Row("mixed", "none", &[("run.duration", "15 ms"), TREE, FRAME_HASH, FIFO], Shape::Mixed),
+    Row(
+        "small",
+        "none",
+        &[HOSTS, PORTS, ("run.duration", "80 ms"), ("workload.frame", "64 B")],
+        Shape::AsWritten,
+    ),
+    Row(
+        "sparse",
+        "none",
+        &[HOSTS, PORTS, ("run.duration", "20 s"), ("workload.load", "5 %")],
+        Shape::AsWritten,
+    ),
 ];
 
 pub(crate) fn bench(
@@ -270,33 +295,13 @@ pub(crate) fn spec(
     let Some(Row(_, _, sets, shape)) = ROWS.iter().find(|r| r.0 == name) else {
         return Err(Failure::input(format!("there is no row {name}")));
     };
-    let text = include_str!("../../../scenarios/B07/single-hop.toml");
+    let text = include_str!("../../../benches/network.toml");
     let mut flat: Vec<(String, String)> = (sets.iter().filter(|s| more.iter().all(|m| m.0 != s.0)))
         .chain(more)
         .map(|(k, v)| ((*k).to_string(), (*v).to_string()))
         .collect();
-    let quiet = sets.iter().any(|s| s.0 == "hotspot.host");
-    let tree = sets.iter().any(|s| s.1 == "k-ary-n-tree");
-    // The study's text with the lines that a row replaces left out. Schemes run with their own defaults.
-    let mut of_schemes = false;
-    let text: String = text
-        .lines()
-        .filter(|l| {
-            of_schemes = if l.starts_with('[') { l.starts_with("[scheme.") } else { of_schemes };
-            !of_schemes
-        })
-        .filter(|l| {
-            !(quiet
-                && (l.starts_with("rate = ")
-                    || l.starts_with("start = ")
-                    || l.starts_with("stop = ")
-                    || l.contains("hotspot.rate")))
-        })
-        .filter(|l| !(tree && (l.starts_with("hosts = ") || l.starts_with("ports = "))))
-        .map(|l| format!("{l}\n"))
-        .collect();
     flat.push(("matrix.schemes".into(), format!("[{scheme}]")));
-    let scenario = Scenario::parse_in(registry, name, &text, &flat, &[])?;
+    let scenario = Scenario::parse_in(registry, name, text, &flat, &[])?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case)?;
     let mut spec = ready.settings.spec(&ready.built, 1, false);
