@@ -11,6 +11,7 @@ use crate::spec::{
 use crate::tx_rate::{Clock, TxRate};
 use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
 use prefetch_index::prefetch_index;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -334,12 +335,12 @@ impl Net {
                 group.clear();
                 group.extend(nearer.map(|&(p, _)| p));
                 if self.routing == Routing::ForkHash {
-                    // The fork lists next hops by their numbers.
+                    // The fork lists equal next hops by falling number of the switch.
                     let base = self.ports[h + from];
                     let peer =
                         |p: u16| self.links[(base + u32::from(p)) as usize].map(|l| l.peer_node as usize);
                     group.sort_by_key(|&p| {
-                        peer(p).and_then(|n| number(&spec.switches[n.checked_sub(h)?].name))
+                        Reverse(peer(p).and_then(|n| number(&spec.switches[n.checked_sub(h)?].name)))
                     });
                 }
                 // Mostly that of the destination before.

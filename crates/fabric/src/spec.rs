@@ -358,7 +358,8 @@ pub enum Routing {
     /// one by the same port, so that a fat tree uses few of its cores.
     PolarisedHash,
     /// By the hash of HPCC's fork of ns-3: MurmurHash3 of addresses and ports, which are those that the fork gives to nodes with
-    /// the numbers in their names and to the finite flows of a pair, seeded by the switch's number. Finite flows only.
+    /// the numbers in their names and to the finite flows of a pair, seeded by the switch's number. Equal next hops stand in falling order of their numbers, as there.
+    /// Finite flows only.
     ForkHash,
     /// By a hash of flow and frame number: each frame anew.
     FrameHash,

@@ -90,6 +90,30 @@ fn many_flows_of_a_pair_agree_with_the_oracle() {
     assert!(done > 3000 && overtaken > 300, "{done} flows, {overtaken} overtook");
 }
 
+/// Flows of the fork's H1 to H8, to H11 to H18, over three spines: their hashes at S10, worked out by another program, leave 2 2 2 0 1 0
+/// 1 1 over. The fork lists equal next hops by falling number, so that 2 is the spine with the least.
+#[test]
+fn the_forks_flows_take_the_forks_paths() {
+    let hosts = 16;
+    let mut spec = common::single_switch(hosts, 0.0, false, Time::from_us(200), 1);
+    let number = |h: usize| if h < 8 { h + 1 } else { h + 3 };
+    spec.routing = Routing::ForkHash;
+    spec.hosts.iter_mut().enumerate().for_each(|(h, host)| host.name = format!("H{}", number(h)));
+    spec.hosts.iter_mut().for_each(|host| host.sources.clear());
+    (0..8).for_each(|h| spec.hosts[h].sources = vec![flows(vec![flow(0, h as u32 + 8, 1500)])]);
+    let named = |n: u32| SwitchSpec { name: format!("S{n}"), ports: 11, ..spec.switches[0].clone() };
+    spec.switches = [10, 19, 22, 20, 21].map(named).to_vec();
+    let to_hosts = (0..hosts).map(|h| common::link((h, 0), (hosts + h / 8, h % 8)));
+    let up = (0..6).map(|i| common::link((hosts + i / 3, 8 + i % 3), (hosts + 2 + i % 3, i / 3)));
+    spec.links = to_hosts.chain(up).collect();
+    for engine in BOTH {
+        let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
+        let sent = |port: usize| out.switches[0].ports[port].sent;
+        assert_eq!([sent(8), sent(9), sent(10)], [2, 3, 3], "{engine:?}: to S22, S20, S21");
+        assert_eq!(out.hosts.iter().map(|h| h.completions.len()).sum::<usize>(), 8, "{engine:?}");
+    }
+}
+
 /// Frames of 1048 B at 100 Gb/s take 83.84 ns: 1000 of them end 0.84 us earlier where times are cut to whole nanoseconds, on both
 /// links; a clock that runs 1000 ppm too fast makes its host's transmissions shorter by a thousandth, and no others.
 #[test]
