@@ -36,24 +36,40 @@ pub struct Poisson {
     pub sizes: Sizes,
     /// Share of the sender's access link that they ask for, above 0.
     pub load: f64,
-    /// What the load counts.
-    pub counts: LoadCounts,
-    /// Payload of a full frame, and header that every frame carries, bytes.
-    pub frame: (u64, u64),
     /// No flow starts before this.
     pub start: Time,
     /// No flow starts at or after this.
     pub stop: Time,
+    /// Mean bytes of a flow as the load counts them, and on the wire.
+    counted: f64,
+    on_wire: f64,
 }
 
 impl Poisson {
-    /// Mean time between two flows of a host with an access link of `line`.
-    pub fn mean_gap(&self, line: Rate) -> f64 {
-        let bytes = match self.counts {
-            LoadCounts::Payload => self.sizes.mean(),
-            LoadCounts::Wire => self.sizes.mean_on_wire(self.frame.0, self.frame.1),
+    /// Flows of these sizes for a load that counts this. A full frame carries `frame.0` bytes of payload, and every frame
+    /// `frame.1` bytes of header.
+    pub fn new(
+        sizes: Sizes,
+        (load, counts): (f64, LoadCounts),
+        frame: (u64, u64),
+        (start, stop): (Time, Time),
+    ) -> Self {
+        let on_wire = sizes.mean_on_wire(frame.0, frame.1);
+        let counted = match counts {
+            LoadCounts::Payload => sizes.mean(),
+            LoadCounts::Wire => on_wire,
         };
-        bytes * 8.0 / (line.bps() * self.load)
+        Self { sizes, load, start, stop, counted, on_wire }
+    }
+
+    /// Mean bytes of a flow on the wire.
+    pub fn mean_on_wire(&self) -> f64 {
+        self.on_wire
+    }
+
+    /// Mean time between two flows of a host with an access link of `line`, seconds.
+    pub fn mean_gap(&self, line: Rate) -> f64 {
+        self.counted * 8.0 / (line.bps() * self.load)
     }
 
     /// Flows of host `src` to the hosts `to`, of which it picks one at a time by an equal chance (never itself), in order of
@@ -192,14 +208,8 @@ mod tests {
     use super::*;
 
     fn poisson(name: &str, load: f64, counts: LoadCounts) -> Poisson {
-        Poisson {
-            sizes: Sizes::named(name).unwrap(),
-            load,
-            counts,
-            frame: (1000, 48),
-            start: Time::ZERO,
-            stop: Time::from_ms(40),
-        }
+        let times = (Time::ZERO, Time::from_ms(40));
+        Poisson::new(Sizes::named(name).unwrap(), (load, counts), (1000, 48), times)
     }
 
     /// Distance of Kolmogorov and Smirnov of sorted values from a distribution.

@@ -93,7 +93,7 @@ impl Drawn {
                 let sizes = sizes(r, &key)?;
                 let frame = (framing.payload, framing.header);
                 Rule::Poisson {
-                    law: Poisson { sizes, load, counts, frame, start, stop },
+                    law: Poisson::new(sizes, (load, counts), frame, (start, stop)),
                     to: receivers(r, &key("destinations"), wiring),
                 }
             }
@@ -179,7 +179,7 @@ impl Drawn {
                 let line = self.from.iter().position(|h| *h == host).map_or(Rate::ZERO, |i| self.lines[i]);
                 let span = self.stop.saturating_sub(law.start).as_secs_f64();
                 let n = if line > Rate::ZERO { span / law.mean_gap(line) } else { 0.0 };
-                return (n, n * law.sizes.mean_on_wire(self.framing.payload, self.framing.header));
+                return (n, n * law.mean_on_wire());
             }
             Rule::Incast { law, to } => {
                 let span = self.stop.saturating_sub(law.start).as_secs_f64();
