@@ -85,7 +85,7 @@ impl Failure {
 impl From<JobError> for Failure {
     fn from(e: JobError) -> Self {
         match e {
-            JobError::Failed(text) => Self::Run(text),
+            JobError::Failed { .. } => Self::Run(e.to_string()),
             JobError::NotKept(text) => Self::Input(text),
         }
     }

@@ -170,7 +170,7 @@ pub(crate) fn words_of(case: &Case) -> String {
     format!("{}, PAUSE {}, {}", case.condition, case.pause, case.scheme).to_lowercase()
 }
 
-/// Runs jobs with progress and the store; `None` for those that an interruption left out.
+/// Runs jobs with progress and the store; `None` for those that an interruption left out. The first failure ends it.
 pub(crate) fn run_all(
     jobs: &[Job],
     out: &Path,
@@ -178,6 +178,17 @@ pub(crate) fn run_all(
     watch: &Arc<Watch>,
     quiet: bool,
 ) -> Result<Vec<Option<RunRecord>>, Failure> {
+    Ok(with_store(jobs, out, watch, quiet, |store| run_jobs(jobs, Some(store), threads(asked), watch))??)
+}
+
+/// Does `work` on jobs with progress and the store of a folder.
+pub(crate) fn with_store<T: Send>(
+    jobs: &[Job],
+    out: &Path,
+    watch: &Arc<Watch>,
+    quiet: bool,
+    work: impl FnOnce(&Store) -> T + Send,
+) -> Result<T, Failure> {
     let store = Store::open(out).map_err(|e| Failure::io(out, &e))?;
     let strangers = store.strangers();
     if strangers > 0 {
@@ -190,8 +201,7 @@ pub(crate) fn run_all(
     // What is in the store costs next to nothing.
     let new = jobs.iter().filter(|j| !store.has(&j.ready.config, j.seed));
     let hops = new.map(|j| j.ready.estimate().packet_hops).sum();
-    let work = || run_jobs(jobs, Some(&store), threads(asked), watch);
-    Ok(look::with_progress(jobs.len() as u64, hops, watch, quiet, work)?)
+    Ok(look::with_progress(jobs.len() as u64, hops, watch, quiet, || work(&store)))
 }
 
 /// How much is finished of what Ctrl-C has cut short.

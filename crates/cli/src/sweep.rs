@@ -3,7 +3,7 @@
 use crate::look::{self, Colour, half, interval, measured, paint, said};
 use crate::look_scene::cell;
 use crate::output::{Output, quoted};
-use crate::reproduce::{interrupted, mark_partial, partial, run_all, write_report};
+use crate::reproduce::{interrupted, mark_partial, partial, with_store, write_report};
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
@@ -17,8 +17,9 @@ use cnsim_studies::metrics::{self, METRICS, Metric, structural_zero};
 use cnsim_studies::results::Partial;
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::stats::Summary;
-use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::Watch;
+use cnsim_studies::store::{RunRecord, Store};
+use cnsim_studies::study::{JobError, Watch, run_each};
+use cnsim_studies::text::printable;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -66,15 +67,33 @@ const MAIN: [&str; 8] = [
     "overhead",
 ];
 
-/// A point with what was measured.
+/// A point with what was measured; nothing is where one of its runs failed.
 struct Row<'a> {
     point: &'a Point,
     metrics: Vec<(&'static Metric, Summary)>,
+    failed: Option<Failed>,
+}
+
+/// How a point failed.
+struct Failed {
+    /// Number of its runs that did.
+    runs: usize,
+    /// The first one's seed and reason: `seed 2: REASON`.
+    why: String,
 }
 
 impl Row<'_> {
     fn get(&self, id: &str) -> Option<&Summary> {
         self.metrics.iter().find(|m| m.0.id == id).map(|m| &m.1)
+    }
+
+    /// The point's name and why it failed: a line for terminal and report.
+    fn failure(&self, axes: &[Axis]) -> Option<String> {
+        let case = &self.point.case;
+        let values = axes.iter().zip(&self.point.values).map(|(a, v)| format!("{}={v}", a.key));
+        let values = values.collect::<Vec<_>>().join(", ");
+        let why = &self.failed.as_ref()?.why;
+        Some(format!("failed: {values}, PAUSE {}, {}, {why}", case.pause, case.scheme))
     }
 }
 
@@ -143,10 +162,17 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     }
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
-    let records = run_all(&sweep.jobs, &args.batch.out, args.batch.threads, &watch, common.quiet)?;
-    let rows: Vec<Row<'_>> = sweep.points.iter().filter_map(|p| row(p, &records, sweep.seeds)).collect();
+    let jobs = &sweep.jobs;
+    let each = |store: &Store| run_each(jobs, Some(store), threads(args.batch.threads), &watch);
+    let runs = with_store(jobs, &args.batch.out, &watch, common.quiet, each)?;
+    // A disk that takes no result ends a sweep.
+    if let Some(e) = runs.iter().find_map(|r| r.as_ref().err().filter(|e| matches!(e, JobError::NotKept(_))))
+    {
+        return Err(e.clone().into());
+    }
+    let rows: Vec<Row<'_>> = sweep.points.iter().filter_map(|p| row(p, &runs, sweep.seeds)).collect();
     let shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
-    let all: Vec<RunRecord> = records.iter().flatten().cloned().collect();
+    let all: Vec<RunRecord> = runs.iter().flatten().flatten().cloned().collect();
     let partial = partial(&watch, all.len(), sweep.jobs.len());
     let typed = command(args);
     let Some(output) = Output::open(&args.batch.out, typed.trim_start_matches("cnsim "), &all, partial)?
@@ -156,7 +182,8 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     output.write("sweep.csv", csv(&scenario, &sweep, &rows, partial).as_bytes())?;
     output.results(&all, |_| false)?;
     let mut page = report(args, &scenario, &sweep, &rows, &shown);
-    page.pages[0].alerts = frozen::lines(all.iter());
+    page.pages[0].alerts = rows.iter().filter_map(|r| r.failure(&sweep.axes)).collect();
+    page.pages[0].alerts.extend(frozen::lines(all.iter()));
     mark_partial(&mut page, partial);
     write_report(&output.dir().join("sweep.html"), &page)?;
     if args.batch.json {
@@ -168,20 +195,34 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
         frozen::tell(all.iter());
         tell(output.dir(), &sweep, &rows, &shown);
     }
+    let failed = rows.iter().filter(|r| r.failed.is_some()).count();
+    if failed > 0 {
+        let (of, file) = (rows.len(), output.dir().join("sweep.csv"));
+        let text =
+            format!("{failed} of {of} points failed: the table and {} have the reasons", file.display());
+        return Err(Failure::Run(text));
+    }
     interrupted(&watch, all.len(), sweep.jobs.len(), None)?;
     frozen::ends(all.iter())
 }
 
-/// What was measured at a point, if all its runs are finished.
-fn row<'a>(point: &'a Point, records: &[Option<RunRecord>], seeds: u64) -> Option<Row<'a>> {
-    let runs: Option<Vec<&RunRecord>> =
-        records[point.first..point.first + seeds as usize].iter().map(Option::as_ref).collect();
-    let runs = runs?;
+/// What was measured at a point, or how it failed; none if an interruption left out one of its runs.
+fn row<'a>(point: &'a Point, runs: &[Result<Option<RunRecord>, JobError>], seeds: u64) -> Option<Row<'a>> {
+    let runs = &runs[point.first..point.first + seeds as usize];
+    let mut failures = (1..=seeds).zip(runs).filter_map(|(seed, r)| Some((seed, r.as_ref().err()?)));
+    if let Some((seed, e)) = failures.next() {
+        let why = match e {
+            JobError::Failed { why, .. } | JobError::NotKept(why) => why,
+        };
+        let failed = Failed { runs: 1 + failures.count(), why: format!("seed {seed}: {why}") };
+        return Some(Row { point, metrics: Vec::new(), failed: Some(failed) });
+    }
+    let runs: Vec<&RunRecord> = runs.iter().map(|r| r.as_ref().ok()?.as_ref()).collect::<Option<_>>()?;
     let of = |m: &'static Metric| {
         let values: Vec<f64> = runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
         Some((m, Summary::of(&values)?))
     };
-    Some(Row { point, metrics: METRICS.iter().filter_map(of).collect() })
+    Some(Row { point, metrics: METRICS.iter().filter_map(of).collect(), failed: None })
 }
 
 /// The main metrics that were measured and are not zero by construction throughout.
@@ -204,12 +245,16 @@ fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>], partial: Option<Par
     let mut lines = Vec::new();
     for r in rows {
         let case = &r.point.case;
+        let mut head = r.point.values.clone();
+        let words = [&scenario.study, &scenario.name, &case.condition, &case.pause, &case.scheme];
+        head.extend(words.map(Clone::clone));
+        if let Some(f) = &r.failed {
+            let rest = ["failed", "", "", "", "", "", "", &f.runs.to_string(), &format!("failed: {}", f.why)];
+            lines.push(head.into_iter().chain(rest.map(String::from)).collect());
+            continue;
+        }
         for (m, s) in &r.metrics {
-            let mut line = r.point.values.clone();
-            line.extend(
-                [&scenario.study, &scenario.name, &case.condition, &case.pause, &case.scheme]
-                    .map(Clone::clone),
-            );
+            let mut line = head.clone();
             line.extend([m.id.to_string(), m.unit.to_string(), digits(s.mean)]);
             line.extend(bounds(s.confidence()));
             line.extend(bounds(s.prediction()));
@@ -235,7 +280,9 @@ fn as_json(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> serde_json::
             })
             .collect();
         let case = &r.point.case;
-        json!({"values": values, "condition": case.condition, "pause": case.pause, "scheme": case.scheme, "metrics": metrics})
+        let mut row = json!({"values": values, "condition": case.condition, "pause": case.pause, "scheme": case.scheme, "metrics": metrics});
+        r.failed.iter().for_each(|f| row["failed"] = json!(f.why));
+        row
     };
     let axes: Vec<_> = sweep.axes.iter().map(|a| json!({"key": a.key, "values": a.values})).collect();
     json!({
@@ -267,8 +314,9 @@ fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) 
             line.push(r.point.case.pause.clone());
         }
         line.push(r.point.case.scheme.clone());
+        let none = if r.failed.is_some() { "failed" } else { "-" };
         line.extend(
-            shown.iter().map(|m| r.get(m.id).map_or_else(|| "-".into(), |s| measured(s.mean, half(s)))),
+            shown.iter().map(|m| r.get(m.id).map_or_else(|| none.into(), |s| measured(s.mean, half(s)))),
         );
         line
     };
@@ -280,7 +328,9 @@ fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) 
         println!("{}", paint(text, tint, look::colour_on_stdout()));
     }
     let out = out.display();
-    println!("\n{}", interval(sweep.seeds));
+    println!();
+    rows.iter().filter_map(|r| r.failure(&sweep.axes)).for_each(|l| println!("{}", printable(&l)));
+    println!("{}", interval(sweep.seeds));
     println!("Figures  {out}/sweep.html\nNumbers  {out}/sweep.csv (all metrics), results.json");
 }
 

@@ -3,6 +3,9 @@
 
 mod common;
 
+use cnsim_scheme_api::{
+    Bytes, CongestionPoint, FrameView, PointControl, Queue, QueueSite, Registration, Scheme, params,
+};
 use common::{Folder, cnsim, text};
 use serde_json::Value;
 
@@ -88,6 +91,68 @@ fn a_sweep_writes_all_points_and_runs_each_once() {
     assert_eq!(csv, folder.read("out/sweep.csv"), "and the same");
 }
 
+params! {
+    /// A scheme with a slip: it counts by a name that it has not declared, as soon as a sample is due.
+    pub struct Slip {
+        /// The slip comes with fewer bytes between samples than 100 KB.
+        interval: Bytes = Bytes::from_kb(150), symbol "I", from Bytes::new(64), to Bytes::from_mb(10);
+    }
+}
+
+impl Scheme for Slip {
+    fn name(&self) -> &str {
+        "slip"
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl CongestionPoint for Slip {
+    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
+        ctl.sample_after(self.interval);
+    }
+    fn on_sample(&mut self, _: &mut FrameView, _: &Queue, ctl: &mut PointControl<'_>) {
+        if self.interval < Bytes::from_kb(100) {
+            ctl.count("undeclared");
+        }
+        ctl.sample_after(self.interval);
+    }
+}
+
+/// One of three points fails: the others go on, the table and the file have its reason, and the exit code is 1.
+#[test]
+fn a_point_that_fails_leaves_the_others() {
+    let (folder, file, out) = small("failing-point");
+    let run = |over: &str| {
+        let mut schemes = cnsim_schemes::registry();
+        schemes.register(Registration::new("a slip", "", Slip::default(), |p| p)).unwrap();
+        let args = ["cnsim", "--quiet", "sweep", &file, "--over", over, "--scheme", "slip,none"];
+        let more = ["--over", "hotspot.rate=1 Gb/s", "--seeds", "2", "--out", &out, "--threads", "2"];
+        cnsim_cli::program(schemes, args.iter().chain(&more))
+    };
+    assert_eq!(run("interval=150 KB,50 KB,200 KB"), 1);
+    let csv = folder.read("out/sweep.csv");
+    let failed: Vec<&str> = csv.lines().filter(|l| l.contains(",failed,")).collect();
+    assert_eq!(failed.len(), 1, "{csv}");
+    assert!(
+        failed[0].starts_with("50 KB,1 Gb/s,mine,small,hotspot 1 Gb/s,off,slip,failed,,,,,,,2,"),
+        "{failed:?}"
+    );
+    assert!(failed[0].contains("failed: seed 1: ") && failed[0].contains("undeclared"), "{failed:?}");
+    let points = |scheme: &str| {
+        csv.lines().filter(|l| l.contains(&format!(",{scheme},aggregate_throughput,"))).count()
+    };
+    assert_eq!((points("slip"), points("none")), (2, 3));
+    assert_eq!(folder.runs(), 2 * (2 + 1), "what ran is kept");
+    let html = folder.read("out/sweep.html");
+    assert!(
+        html.contains("failed: scheme.params.interval=50 KB, hotspot.rate=1 Gb/s, PAUSE off, slip, seed 1: ")
+    );
+    assert_eq!(run("interval=150 KB,200 KB"), 0);
+    assert!(!folder.read("out/sweep.csv").contains("failed"));
+}
+
 #[test]
 fn a_bad_sweep_is_refused_before_anything_runs() {
     let (folder, file, out) = small("bad-sweep");
@@ -95,6 +160,7 @@ fn a_bad_sweep_is_refused_before_anything_runs() {
     for (args, words) in [
         (vec!["--over", "hotspot.rat=1 Gb/s"], "did you mean `hotspot.rate`"),
         (vec!["--over", "hotspot.rate=1 GB/s"], "1 GB/s"),
+        (vec!["--over", "hotspot.stop=4 ms,0.5 ms"], "(at hotspot.stop=0.5 ms, none and 2 more points)"),
         (vec!["--over", "hotspot.rate=1..2"], "without the number of its values"),
         (vec!["--over", "scheme=ecm"], "use --scheme"),
         (vec!["--over", "efr=on,off", "--scheme", "ecmm"], "did you mean `ecm`"),

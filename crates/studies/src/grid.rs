@@ -12,7 +12,7 @@ use crate::files::digits;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::store::Store;
 use crate::study::Job;
-use crate::text::Problem;
+use crate::text::{Problem, printable};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -312,6 +312,38 @@ pub(crate) fn harmless(problems: &[Problem]) -> bool {
     !problems.is_empty() && problems.iter().all(|p| p.reason.starts_with("has no effect"))
 }
 
+/// A problem of points that are refused.
+struct Refused {
+    text: String,
+    /// The first of the points.
+    at: String,
+    /// How many more there are.
+    more: usize,
+}
+
+impl Refused {
+    /// The problem with the points behind its reason.
+    fn text(&self) -> String {
+        let (reason, rest) = self.text.split_once('\n').unwrap_or((&self.text, ""));
+        let more = if self.more > 0 { format!(" and {} more points", self.more) } else { String::new() };
+        let rest = if rest.is_empty() { String::new() } else { format!("\n{rest}") };
+        printable(&format!("{reason} (at {}{more})", self.at)).into_owned() + &rest
+    }
+}
+
+/// Notes the problems of a point; those that another one has, too, count it.
+fn refused(all: &mut Vec<Refused>, problems: &[Problem], sets: &[(String, String)], scheme: Option<&str>) {
+    let values = sets.iter().map(|(k, v)| format!("{k}={v}")).chain(scheme.map(String::from));
+    let at = values.collect::<Vec<_>>().join(", ");
+    for p in problems {
+        let text = told(std::slice::from_ref(p));
+        match all.iter_mut().find(|r| r.text == text) {
+            Some(r) => r.more += 1,
+            None => all.push(Refused { text, at: at.clone(), more: 0 }),
+        }
+    }
+}
+
 /// Plans a sweep over a case: every point under each PAUSE mode with each scheme.
 ///
 /// # Errors
@@ -336,10 +368,7 @@ pub fn plan(
         let varied = match scenario.with(&sets) {
             Ok(s) => s,
             Err(p) => {
-                let text = told(&p);
-                if !problems.contains(&text) {
-                    problems.push(text);
-                }
+                refused(&mut problems, &p, &sets, None);
                 continue;
             }
         };
@@ -355,19 +384,13 @@ pub fn plan(
                         let what: Vec<String> = sets.iter().map(|(k, v)| format!("{k}={v}")).collect();
                         notes.push(format!("left out: {scheme}, {}: {}", what.join(", "), p[0].reason));
                     }
-                    Err(p) => {
-                        let text = told(&p);
-                        if !problems.contains(&text) {
-                            problems.push(text);
-                        }
-                    }
+                    Err(p) => refused(&mut problems, &p, &sets, Some(scheme.as_str())),
                 }
             }
         }
     }
     if !problems.is_empty() {
-        problems.truncate(10);
-        return Err(problems.join("\n"));
+        return Err(problems.iter().take(10).map(Refused::text).collect::<Vec<_>>().join("\n"));
     }
     for (i, a) in axes.iter().enumerate().filter(|(_, a)| a.values.len() > 1) {
         for scheme in schemes {

@@ -54,8 +54,13 @@ impl Job {
 /// Why a run gave no record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobError {
-    /// A law was broken, or a scheme failed.
-    Failed(String),
+    /// A law was broken, or a scheme failed: the run's name, and why.
+    Failed {
+        /// Scenario, condition, PAUSE mode, scheme and seed of the run.
+        run: String,
+        /// What went wrong, and when.
+        why: String,
+    },
     /// The run is finished, and the disk does not take its record: path, reason and remedy.
     NotKept(String),
 }
@@ -63,7 +68,8 @@ pub enum JobError {
 impl std::fmt::Display for JobError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Failed(text) | Self::NotKept(text) => f.write_str(text),
+            Self::Failed { run, why } => write!(f, "{run}: {why}"),
+            Self::NotKept(text) => f.write_str(text),
         }
     }
 }
@@ -103,33 +109,55 @@ pub fn run_jobs(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Option<RunRecord>>, JobError> {
+    run_until(jobs, store, threads, watch, |_| true).into_iter().collect()
+}
+
+/// The same where a run that fails leaves the others alone. Only a disk that takes no result ends it: its error stands at one of
+/// the jobs, and those that it kept from running are none.
+pub fn run_each(
+    jobs: &[Job],
+    store: Option<&Store>,
+    threads: usize,
+    watch: &Watch,
+) -> Vec<Result<Option<RunRecord>, JobError>> {
+    run_until(jobs, store, threads, watch, |e| matches!(e, JobError::NotKept(_)))
+}
+
+/// Runs jobs until one fails in a way that `ends` them; those that are not run then are none.
+fn run_until(
+    jobs: &[Job],
+    store: Option<&Store>,
+    threads: usize,
+    watch: &Watch,
+    ends: impl Fn(&JobError) -> bool + Sync,
+) -> Vec<Result<Option<RunRecord>, JobError>> {
     // What is kept comes first: an interruption leaves none of it out.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     if let Some(store) = store {
         order.sort_by_key(|i| !store.has(&jobs[*i].ready.config, jobs[*i].seed));
     }
     let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
+    let ended = AtomicBool::new(false);
     let work = || {
         let mut mine = Vec::new();
-        while !failed.load(Ordering::Relaxed) {
+        while !ended.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some((i, job)) = order.get(at).map(|i| (*i, &jobs[*i])) else { break };
             let result = run_job(job, store, watch, 1);
-            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            ended.fetch_or(result.as_ref().is_err_and(&ends), Ordering::Relaxed);
             mine.push((i, result));
         }
         mine
     };
-    let mut all: Vec<(usize, Result<Option<RunRecord>, JobError>)> = std::thread::scope(|scope| {
+    let mut all: Vec<Result<Option<RunRecord>, JobError>> = jobs.iter().map(|_| Ok(None)).collect();
+    std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).map(|_| scope.spawn(work)).collect();
-        threads
+        let done = threads
             .into_iter()
-            .flat_map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+            .flat_map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        done.for_each(|(i, result)| all[i] = result);
     });
-    all.sort_by_key(|a| a.0);
-    all.into_iter().map(|a| a.1).collect()
+    all
 }
 
 /// Runs one job on a number of threads.
@@ -166,10 +194,12 @@ pub fn run_job(
         Ok(out) => out,
         Err(RunError::Stopped) => return Ok(None),
         Err(e) => {
-            return Err(JobError::Failed(format!(
-                "{}/{} {}, PAUSE {}, {}, seed {}: {e}",
-                job.scenario.0, job.scenario.1, job.case.condition, job.case.pause, job.case.scheme, job.seed
-            )));
+            let ((study, scenario), case) = (&job.scenario, &job.case);
+            let run = format!(
+                "{study}/{scenario} {}, PAUSE {}, {}, seed {}",
+                case.condition, case.pause, case.scheme, job.seed
+            );
+            return Err(JobError::Failed { run, why: e.to_string() });
         }
     };
     watch.live.fetch_add(out.packet_hops - last.load(Ordering::Relaxed), Ordering::Relaxed);
