@@ -7,7 +7,8 @@ use cnsim_report::model::{self, Page, Report, Table};
 use cnsim_studies::claims::{Claim, Finding, Holds};
 use cnsim_studies::files::digits;
 use cnsim_studies::store::{RunRecord, fingerprint};
-use cnsim_studies::study::{Cell, Verdict};
+use cnsim_studies::study::Cell;
+use cnsim_studies::verdict::Verdict;
 use std::collections::BTreeSet;
 
 /// Most misses told one by one; with more, a few of each kind.

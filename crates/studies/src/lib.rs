@@ -36,5 +36,6 @@ pub mod store;
 pub mod study;
 pub mod text;
 pub mod topology;
+pub mod verdict;
 mod wiring;
 pub mod workload;

@@ -3,12 +3,13 @@
 use crate::flow_times::{Flows, unfinished};
 use crate::frozen::Frozen;
 use crate::measure::{fairness, measure_with, ports};
-use crate::metrics::{METRICS, Metric, Span, Tolerance, find, structural_zero};
+use crate::metrics::{METRICS, Metric, Span, find, structural_zero};
 use crate::papers::suspect;
 use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::stats::Summary;
 use crate::store::{Curve, RunRecord, Store};
+use crate::verdict::{Verdict, judge};
 use cnsim_fabric::{Options, Outcome, RunError, SeriesKind};
 use cnsim_scheme_api::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -391,34 +392,6 @@ pub fn jobs(
     Ok((jobs, lost))
 }
 
-/// Verdict of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The published value is [`accepted`]: one honest run may give it.
-    Agrees,
-    /// The published value is not accepted, but lies within the metric's tolerance.
-    Near,
-    /// The published value lies outside of the metric's tolerance, too.
-    Differs,
-    /// Nothing was published for the cell.
-    Unpublished,
-    /// What was published cannot be compared; the note says why.
-    Incomparable,
-}
-
-impl Verdict {
-    /// The verdict's word in numbers.csv.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Agrees => "agrees",
-            Self::Near => "near",
-            Self::Differs => "differs",
-            Self::Unpublished => "unpublished",
-            Self::Incomparable => "incomparable",
-        }
-    }
-}
-
 /// A row of numbers.csv.
 #[derive(Clone, Debug)]
 pub struct Cell {
@@ -448,43 +421,6 @@ pub struct Cell {
     pub structural: bool,
     /// Suspected assumption, or why it cannot be compared.
     pub note: String,
-}
-
-/// How far the measured mean may be from a published number that is near, in its unit: the metric's tolerance, and at
-/// least half a unit of the last printed digit.
-pub fn allowance(metric: &Metric, published: &Published) -> f64 {
-    let around = match metric.tolerance.around(published.value) {
-        // A tolerance in the metric's unit, where another one is published.
-        _ if published.unit != metric.unit => match metric.tolerance {
-            Tolerance::Relative(share) | Tolerance::Either(share, _) => share * published.value.abs(),
-            Tolerance::Absolute(_) => 0.0,
-        },
-        t => t,
-    };
-    around.max(published.half_unit())
-}
-
-/// Share of the measured mean by which a published number may be off and still agree, whatever the metric.
-pub const CLOSE: f64 = 0.02;
-
-/// Where a published number agrees: in the prediction interval of one run, widened by half a unit of its last printed
-/// digit, or within [`CLOSE`] of the mean. The interval that spans both, in the unit of the summary.
-pub fn accepted(published: &Published, summary: &Summary) -> (f64, f64) {
-    let half = published.half_unit();
-    let close = (CLOSE * summary.mean.abs()).max(half);
-    let (low, high) = (summary.mean - close, summary.mean + close);
-    summary.prediction().map_or((low, high), |(l, h)| (low.min(l - half), high.max(h + half)))
-}
-
-/// The verdict on a published number (contracts): it is one run, so the prediction interval judges it.
-pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> Verdict {
-    let (low, high) = accepted(published, summary);
-    let near = (published.value - summary.mean).abs() <= allowance(metric, published) + 1e-12;
-    match published.value {
-        v if v >= low - 1e-12 && v <= high + 1e-12 => Verdict::Agrees,
-        _ if near => Verdict::Near,
-        _ => Verdict::Differs,
-    }
 }
 
 /// Factor from one unit to another of the same kind; none between kinds.
@@ -589,30 +525,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_by_hand() {
-        let metric = find("time_paused").unwrap();
-        let printed = |text: &str| Published {
-            study: String::new(),
-            scenario: String::new(),
-            condition: String::new(),
-            pause: "on".into(),
-            scheme: String::new(),
-            metric: "time_paused".into(),
-            value: text.parse().unwrap(),
-            text: text.into(),
-            unit: "%".into(),
-            note: String::new(),
-        };
-        let s = Summary::of(&[31.0, 31.0, 31.0]).unwrap();
-        assert_eq!(judge(metric, &printed("31.6"), &s), Verdict::Agrees, "2 % of 31");
-        let small = Summary::of(&[1.0, 1.0, 1.0]).unwrap();
-        assert_eq!(judge(metric, &printed("1.0"), &small), Verdict::Agrees);
-        assert_eq!(judge(metric, &printed("1.04"), &small), Verdict::Near, "0.5 points are near, not right");
-        assert_eq!(judge(metric, &printed("1.5"), &small), Verdict::Near);
-        assert_eq!(judge(metric, &printed("1.51"), &small), Verdict::Differs);
-        let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
-        assert_eq!(judge(metric, &printed("60"), &wide), Verdict::Agrees, "inside the prediction interval");
+    fn units_of_one_kind_have_a_factor() {
         assert_eq!(factor("Mb/s", "Gb/s"), Some(1e-3));
+        assert_eq!(factor("Gb/s", "kb/s"), Some(1e6));
+        assert_eq!(factor("KB", "KB"), Some(1.0));
         assert_eq!(factor("Mb/s", "s"), None);
     }
 }

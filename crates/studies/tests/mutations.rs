@@ -11,7 +11,8 @@ use cnsim_studies::papers::findings;
 use cnsim_studies::published;
 use cnsim_studies::scenario::{Case, Scenario};
 use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::{Job, Verdict, cells, record};
+use cnsim_studies::study::{Job, cells, record};
+use cnsim_studies::verdict::Verdict;
 use rayon::prelude::*;
 
 use Breaks::{Cell, Claim, Part, Parts};

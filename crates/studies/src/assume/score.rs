@@ -3,7 +3,8 @@
 use super::{CAP, Combination, Lab, Setup};
 use crate::stats::{Summary, t95};
 use crate::store::RunRecord;
-use crate::study::{CLOSE, Cell, Verdict, allowance, cells};
+use crate::study::{Cell, cells};
+use crate::verdict::{CLOSE, Verdict, allowance};
 use std::collections::BTreeMap;
 
 impl Lab<'_> {
