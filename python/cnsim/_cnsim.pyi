@@ -15,6 +15,7 @@ __all__ = [
     "Plan",
     "Probe",
     "Queue",
+    "CODE",
     "RESULT_VERSION",
     "Record",
     "Registry",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 VERSION: str
+CODE: str
 RESULT_VERSION: int
 STORE_FORMAT: int
 
@@ -313,7 +315,7 @@ class SchemeSpec:
         name: str,
         title: str,
         about: str,
-        code: str,
+        code: Callable[[], tuple[str, str | None]],
         params: Sequence[Mapping[str, Any]],
         counters: Sequence[tuple[str, str]],
         plan: Mapping[str, Any],

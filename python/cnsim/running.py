@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,10 +90,16 @@ class Running:
         shown = None if callable(self.progress) else self.progress
         bar = Bar(shown, len(plan), hops)
         tell = self.progress if callable(self.progress) else bar.tell
+        if self.out is not None:
+            for why in plan.unkept:
+                warnings.warn(why, stacklevel=3)
         try:
-            return self._run(plan, tell)
+            found = self._run(plan, tell)
         finally:
             bar.close()
+        if self.out is not None and self.progress is not False:
+            print(f"{plan.stored} of {len(plan)} runs taken from the store", file=sys.stderr)
+        return found
 
     def _run(self, plan: _cnsim.Plan, tell: Callable[[int, float], object]) -> list[_cnsim.Record]:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

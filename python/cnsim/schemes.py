@@ -7,14 +7,12 @@ destination. Rates are in bit/s, times in seconds, lengths in bytes.
 
 from __future__ import annotations
 
-import builtins
-import hashlib
 import inspect
-import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 from . import _cnsim
+from ._code import code_of
 from .errors import SchemeError, near
 
 if TYPE_CHECKING:
@@ -456,72 +454,13 @@ def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
         name,
         title or (text.splitlines()[0] if text else cls.__name__),
         text,
-        code_of(cls),
+        lambda: code_of(cls),
         declared,
         list(cls.counters.items()),
         plan,
         cls.promise._asdict(),
         make,
     )
-
-
-def code_of(cls: type[Scheme]) -> str:
-    """A hash of what a class does: of the code of its methods and rooms, and of the functions and constants that they name.
-
-    It is part of a run's address, so that results of other code are never taken for its own.
-    """
-    digest = hashlib.sha256()
-    seen: set[int] = set()
-
-    def add(value: object) -> None:
-        if isinstance(value, (staticmethod, classmethod)):
-            value = value.__func__
-        if isinstance(value, property):
-            add(value.fget)
-            add(value.fset)
-        elif isinstance(value, types.FunctionType):
-            if id(value) in seen:
-                return
-            seen.add(id(value))
-            code(value.__code__, value.__globals__)
-            add(value.__defaults__)
-        elif isinstance(value, type):
-            ours = value.__module__.startswith("cnsim.") or getattr(builtins, value.__name__, None) is value
-            if id(value) in seen or ours:
-                digest.update(value.__qualname__.encode())
-                return
-            seen.add(id(value))
-            for base in value.__mro__[1:]:
-                add(base)
-            for key in sorted(vars(value)):
-                if not key.startswith("__") or key in ("__init__", "__post_init__"):
-                    if key != "_name":
-                        digest.update(key.encode())
-                        add(vars(value)[key])
-        elif isinstance(value, (tuple, list)):
-            for part in value:
-                add(part)
-        elif isinstance(value, dict):
-            add(list(value.items()))
-        elif isinstance(value, (int, float, str, bytes, bool, type(None))):
-            digest.update(repr(value).encode())
-        else:
-            digest.update(type(value).__qualname__.encode())
-
-    def code(part: types.CodeType, names: dict[str, Any]) -> None:
-        digest.update(part.co_code)
-        for constant in part.co_consts:
-            if isinstance(constant, types.CodeType):
-                code(constant, names)
-            else:
-                digest.update(repr(constant).encode())
-        for name in part.co_names:
-            digest.update(name.encode())
-            if name in names:
-                add(names[name])
-
-    add(cls)
-    return digest.hexdigest()[:16]
 
 
 def registry() -> _cnsim.Registry:

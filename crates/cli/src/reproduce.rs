@@ -12,7 +12,7 @@ use cnsim_studies::published::{self, Published};
 use cnsim_studies::results::{Partial, claims_csv, numbers_csv};
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
 use cnsim_studies::store::{RunRecord, Store};
-use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs};
+use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs, stored, unkept};
 use cnsim_studies::text::{MAX_FILE, read_file};
 use cnsim_studies::verdict::Verdict;
 use std::path::Path;
@@ -94,7 +94,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let records: Vec<RunRecord> = records.into_iter().flatten().collect();
     if common.verbose {
         let hops = watch.hops.load(Ordering::Relaxed);
-        eprintln!("{} runs, {hops} packet-hops simulated now, the rest from the store", records.len());
+        eprintln!("{hops} packet-hops simulated now");
     }
     let cells = cells(&records, &published, &scenarios);
     let some = quick || only.is_some();
@@ -199,10 +199,21 @@ pub(crate) fn with_store<T: Send>(
             dir.display()
         );
     }
+    unkept(jobs).iter().for_each(|note| eprintln!("note: {note}"));
     // What is in the store costs next to nothing.
-    let new = jobs.iter().filter(|j| !store.has(&j.ready.config, j.seed));
+    let new = jobs.iter().filter(|j| !stored(j, &store));
     let hops = new.map(|j| j.ready.estimate().packet_hops).sum();
-    Ok(look::with_progress(jobs.len() as u64, hops, watch, quiet, || work(&store)))
+    let done = look::with_progress(jobs.len() as u64, hops, watch, quiet, || work(&store));
+    tell_stored(watch, jobs.len(), quiet);
+    Ok(done)
+}
+
+/// Says how many runs were not done now. `--quiet` leaves out that there were none.
+pub(crate) fn tell_stored(watch: &Watch, of: usize, quiet: bool) {
+    let stored = watch.stored.swap(0, Ordering::Relaxed);
+    if stored > 0 || !quiet {
+        eprintln!("{stored} of {of} runs taken from the store");
+    }
 }
 
 /// How much is finished of what Ctrl-C has cut short.

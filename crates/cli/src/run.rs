@@ -3,6 +3,7 @@
 use crate::bench::peak_memory;
 use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{Output, quoted};
+use crate::reproduce::tell_stored;
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
@@ -67,6 +68,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         [one] => Ok(vec![run_job(one, None, &watch, args.threads.min(64))?]),
         many => run_jobs(many, None, threads(args.threads), &watch),
     });
+    tell_stored(&watch, jobs.len(), common.quiet);
     let records: Option<Vec<RunRecord>> = records?.into_iter().collect();
     let Some(records) = records else {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));

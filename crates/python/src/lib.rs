@@ -42,6 +42,7 @@ mod _cnsim {
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
         m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+        m.add("CODE", env!("CNSIM_CODE"))?;
         m.add("RESULT_VERSION", cnsim_studies::store::RESULT_VERSION)?;
         m.add("STORE_FORMAT", cnsim_studies::store::STORE_FORMAT)
     }

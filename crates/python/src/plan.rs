@@ -4,12 +4,12 @@ use crate::errors::raise;
 use crate::record::Record;
 use crate::spec::Registry;
 use cnsim_studies::store::{RunRecord, Store};
-use cnsim_studies::study::{Job, JobError, Watch, kept, run_job, run_jobs};
+use cnsim_studies::study::{Job, JobError, Watch, kept, run_job, run_jobs, unkept};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -25,11 +25,13 @@ type Finished = Result<Vec<Option<RunRecord>>, JobError>;
 pub(crate) struct Plan {
     jobs: Arc<Vec<Job>>,
     registry: Registry,
+    /// Runs that the store had when it was last asked.
+    stored: Arc<AtomicU64>,
 }
 
 impl Plan {
     pub(crate) fn new(jobs: Vec<Job>, registry: Registry) -> Self {
-        Self { jobs: Arc::new(jobs), registry }
+        Self { jobs: Arc::new(jobs), registry, stored: Arc::default() }
     }
 
     fn job(&self, py: Python<'_>, at: usize) -> PyResult<&Job> {
@@ -102,7 +104,7 @@ impl Plan {
     /// The key of a run in a store.
     fn key(&self, py: Python<'_>, at: usize) -> PyResult<String> {
         let job = self.job(py, at)?;
-        Ok(Store::key(&job.ready.config, job.seed))
+        Ok(job.record().asked().key())
     }
 
     /// The effective configuration of a run, as JSON.
@@ -126,7 +128,27 @@ impl Plan {
 
     /// What a store has of each run; none where it has nothing that can be used.
     fn kept(&self, store: &Kept) -> Vec<Option<Record>> {
-        self.jobs.iter().map(|job| kept(job, &store.0).ok().flatten().map(Record)).collect()
+        let one = |job| {
+            kept(job, &store.0).unwrap_or_else(|problem| {
+                eprintln!("warning: {problem}");
+                None
+            })
+        };
+        let found: Vec<Option<Record>> = self.jobs.iter().map(|job| one(job).map(Record)).collect();
+        self.stored.store(found.iter().flatten().count() as u64, Ordering::Relaxed);
+        found
+    }
+
+    /// Number of runs that were taken from the store.
+    #[getter]
+    fn stored(&self) -> u64 {
+        self.stored.load(Ordering::Relaxed)
+    }
+
+    /// Why runs are not kept, a sentence a scheme.
+    #[getter]
+    fn unkept(&self) -> Vec<String> {
+        unkept(&self.jobs)
     }
 
     /// Some of these runs.
@@ -145,7 +167,7 @@ impl Plan {
     /// Keeps a run that was done elsewhere, if it is what was asked for.
     fn keep(&self, py: Python<'_>, at: usize, record: &Record, store: Option<&Kept>) -> PyResult<Record> {
         let job = self.job(py, at)?;
-        let (asked, got) = (Store::key(&job.ready.config, job.seed), record.key());
+        let (asked, got) = (job.record().asked().key(), record.key());
         if asked != got {
             let why = format!("a worker answered with another run ({got}) than was asked for ({asked})");
             let remedy = "give all workers the same version of cnsim";
@@ -154,7 +176,7 @@ impl Plan {
         let own = job.record();
         let (study, scenario, condition, config) = (own.study, own.scenario, own.condition, own.config);
         let record = RunRecord { study, scenario, condition, config, ..record.0.clone() };
-        if let Some(store) = store {
+        if let Some(store) = store.filter(|_| job.asked().is_ok()) {
             let put = store.0.put(&record);
             put.map_err(|e| raise(py, "CnsimError", &e, "make room there, or choose another out=", ""))?;
         }
@@ -205,6 +227,7 @@ impl Plan {
             }
         }
         let done = py.detach(|| worker.join());
+        self.stored.store(watch.stored.load(Ordering::Relaxed), Ordering::Relaxed);
         if let Some(e) = stopped {
             return Err(e);
         }

@@ -7,7 +7,7 @@ use cnsim_studies::papers::PAPERS;
 use cnsim_studies::results::{Results, Run, series_csv, series_file};
 use cnsim_studies::scenario::{self, EMBEDDED};
 use cnsim_studies::stats::Summary;
-use cnsim_studies::store::{RunRecord, Store, write_atomically};
+use cnsim_studies::store::{RunRecord, write_atomically};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -22,7 +22,7 @@ pub(crate) struct Record(pub(crate) RunRecord);
 impl Record {
     /// Its key in a store.
     pub(crate) fn key(&self) -> String {
-        Store::key(&self.0.config, self.0.seed)
+        self.0.asked().key()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::handles::gate;
 use crate::params::{Declared, Number, Value};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Built, Bytes, Configured, Counter, ParamError, Plan, Rate, Registration, Scope, Time,
+    Built, Bytes, Code, Configured, Counter, ParamError, Plan, Rate, Registration, Scope, Time,
 };
 use cnsim_studies::text::nearest;
 use pyo3::prelude::*;
@@ -77,7 +77,8 @@ pub(crate) struct SchemeSpec {
 
 #[pymethods]
 impl SchemeSpec {
-    /// From the parts of a class: `make` is called with a dictionary of parameters and gives an instance.
+    /// From the parts of a class: `make` is called with a dictionary of parameters and gives an instance, `code` gives a hash
+    /// of what the class does now, and what of it cannot be known.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "one for each thing that a registration says")]
     fn new(
@@ -85,7 +86,7 @@ impl SchemeSpec {
         name: String,
         title: &str,
         about: &str,
-        code: String,
+        code: Py<PyAny>,
         params: Vec<Declared>,
         counters: Vec<(String, String)>,
         plan: Planned,
@@ -107,6 +108,12 @@ impl SchemeSpec {
         let trouble = Arc::new(Trouble::default());
         let (shared, called, counted) = (trouble.clone(), name.clone(), counters.clone());
         let build = move |pairs: &[(String, String)]| {
+            let known = Python::attach(|py| code.call0(py)?.extract::<(String, Option<String>)>(py));
+            let (code, unknown) = known.map_err(|e| ParamError {
+                key: CODE.into(),
+                reason: format!("the code of `{called}` cannot be looked at: {e}"),
+                remedy: "report it".into(),
+            })?;
             let mut values = usual.clone();
             for (key, text) in pairs {
                 if key == CODE {
@@ -140,7 +147,7 @@ impl SchemeSpec {
                 })?;
             let mut shown: Vec<(String, String)> =
                 params.iter().zip(&values).map(|(p, v)| (p.key().to_string(), v.text.clone())).collect();
-            shown.push((CODE.into(), code.clone()));
+            shown.push((CODE.into(), code));
             Ok(Configured {
                 scheme: Arc::new(Bridged {
                     name: called.clone(),
@@ -150,6 +157,7 @@ impl SchemeSpec {
                     trouble: shared.clone(),
                 }),
                 values: shown,
+                code: unknown.map_or(Code::Known, Code::Unknown),
                 idle: Vec::new(),
             })
         };

@@ -33,7 +33,7 @@ pub use handles::{
 pub use join::Join;
 pub use params::{ParamError, ParamInfo, ParamValue, Params, Range};
 pub use random::{Purpose, Stream};
-pub use registry::{Configured, Idle, PRESET, Preset, Registration, Registry};
+pub use registry::{Code, Configured, Idle, PRESET, Preset, Registration, Registry};
 pub use samplers::Samplers;
 pub use wire::{Ack, Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
 

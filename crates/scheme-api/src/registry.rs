@@ -44,6 +44,8 @@ pub struct Configured {
     pub values: Vec<(String, String)>,
     /// Parameters without effect under these settings: (key, reason).
     pub idle: Vec<(String, String)>,
+    /// How the code of the scheme is known.
+    pub code: Code,
 }
 
 /// The key of a scheme's table that asks for one of its presets by name.
@@ -62,6 +64,18 @@ pub struct Preset {
 
 /// Sets (key, text) pairs over the defaults and builds the scheme.
 type Build = dyn Fn(&[(String, String)]) -> Result<Configured, ParamError> + Send + Sync;
+
+/// How the code of a scheme is known. Runs that are kept are found by it: results of other code are other results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Code {
+    /// It is compiled into the program, whose bytes stand for it.
+    #[default]
+    Program,
+    /// Nothing need be added: it comes with cnsim, or one of its parameters is a hash of its code.
+    Known,
+    /// It cannot be known, for this reason: its runs are not kept.
+    Unknown(String),
+}
 
 /// All that is registered of one scheme.
 #[derive(Clone)]
@@ -136,6 +150,7 @@ impl Registration {
                 values: owned(params.values()).collect(),
                 idle: idle(&params).into_iter().map(|(k, why)| (k.to_string(), why.to_string())).collect(),
                 scheme: Arc::new(make(params)),
+                code: Code::Program,
             })
         };
         Self::bridged(usual.name(), title, &head(source), params, build).counting(usual.counters())
@@ -186,6 +201,13 @@ impl Registration {
     /// Says what the scheme promises with its defaults.
     pub fn promise(mut self, promise: Promise) -> Self {
         self.promise = promise;
+        self
+    }
+
+    /// Says how the code of the scheme is known, where the program's bytes do not stand for it.
+    pub fn code(mut self, code: Code) -> Self {
+        let build = self.build.clone();
+        self.build = Arc::new(move |pairs| Ok(Configured { code: code.clone(), ..build(pairs)? }));
         self
     }
 

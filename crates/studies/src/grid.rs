@@ -10,7 +10,7 @@
 use crate::assumptions;
 use crate::files::digits;
 use crate::scenario::{Case, Ready, Scenario};
-use crate::store::Store;
+use crate::store::Asked;
 use crate::study::Job;
 use crate::text::{Problem, printable};
 use cnsim_units::{Bytes, Rate, Time};
@@ -299,7 +299,7 @@ pub fn enlist(
     ready: Ready,
     seeds: u64,
 ) -> usize {
-    let key = Store::key(&ready.config, 0);
+    let key = Asked { config: &ready.config, code: "", seed: 0, all_series: false }.key();
     *known.entry(key).or_insert_with(|| {
         let first = jobs.len();
         jobs.extend((1..=seeds).map(|seed| Job::new(scenario, case.clone(), ready.clone(), seed)));

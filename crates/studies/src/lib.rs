@@ -4,6 +4,7 @@ pub mod assume;
 pub mod assumptions;
 mod checks;
 pub mod claims;
+pub mod code;
 pub mod condition;
 pub mod demo;
 mod embedded;

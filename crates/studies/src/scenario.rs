@@ -14,7 +14,7 @@ use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings};
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
-use cnsim_scheme_api::{Configured, Registry, Time};
+use cnsim_scheme_api::{Code, Configured, Registry, Time};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,6 +94,18 @@ impl Ready {
         let locked = self.settings.locked().filter(|_| self.scheme == "none");
         let short = self.settings.shortages(&self.built);
         self.misfit.iter().cloned().chain(locked).chain(short).collect()
+    }
+
+    /// The part of a run's address that says of which code the scheme is.
+    ///
+    /// # Errors
+    /// Why that cannot be known: such a run is not kept.
+    pub fn code(&self) -> Result<&str, &str> {
+        match &self.built.code {
+            Code::Known => Ok(""),
+            Code::Program => crate::code::program(),
+            Code::Unknown(why) => Err(why),
+        }
     }
 
     /// The interval at which a scheme's ports or sinks speak of themselves, where it has one.

@@ -61,8 +61,14 @@ pub struct RunRecord {
     pub seed: u64,
     /// Hashes over events, frames and samples, hexadecimal.
     pub fingerprint: BTreeMap<String, String>,
-    /// All that determines the run but the seed.
+    /// All that determines the run but the seed and the code.
     pub config: Value,
+    /// Hash of the program's code where the scheme is part of it and not of cnsim.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// The series of every queue and host were kept, not only the key ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_series: bool,
     /// The measured values by their metrics' ids.
     pub metrics: BTreeMap<String, f64>,
     /// What the scheme counted, by the names of its counters.
@@ -94,6 +100,43 @@ impl RunRecord {
     /// Study, scenario, condition, PAUSE and scheme: what runs have in common that differ by the seed.
     pub fn case(&self) -> (&str, &str, &str, &str, &str) {
         (&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme)
+    }
+
+    /// What the run is known by in a store.
+    pub fn asked(&self) -> Asked<'_> {
+        let Self { config, code, seed, all_series, .. } = self;
+        Asked { config, code, seed: *seed, all_series: *all_series }
+    }
+}
+
+/// What a run is known by: all that determines what is kept of it. Names do not count: the same settings under two names are
+/// one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The effective configuration.
+    pub config: &'a Value,
+    /// Hash of the program's code where the scheme is part of it; cnsim's own is known.
+    pub code: &'a str,
+    /// Seed of the run's random streams.
+    pub seed: u64,
+    /// Are the series of every queue and host kept?
+    pub all_series: bool,
+}
+
+impl Asked<'_> {
+    /// The key of the run: a hash over all of that, and over the code and the versions of cnsim.
+    pub fn key(&self) -> String {
+        let Self { config, code, seed, all_series } = self;
+        let own = crate::code::CNSIM;
+        let text =
+            format!("{}|{seed}|{all_series}|{code}|{own}|{RESULT_VERSION}|{STORE_FORMAT}", essence(config));
+        sha256(text.as_bytes())[..32].to_string()
+    }
+
+    /// Do both mean the same run?
+    fn is(&self, other: &Self) -> bool {
+        (self.seed, self.all_series, self.code) == (other.seed, other.all_series, other.code)
+            && essence(self.config) == essence(other.config)
     }
 }
 
@@ -142,20 +185,13 @@ impl Store {
         Ok(lock)
     }
 
-    /// The key of a run: a hash over what determines it, its seed and the versions. Names do not count: the same settings
-    /// under two names are one run.
-    pub fn key(config: &Value, seed: u64) -> String {
-        let text = format!("{}|{seed}|{RESULT_VERSION}|{STORE_FORMAT}", essence(config));
-        sha256(text.as_bytes())[..32].to_string()
-    }
-
     fn path(&self, key: &str) -> PathBuf {
         self.dir.join(format!("{key}.json"))
     }
 
     /// Is something kept for this run? It may still turn out to be damaged.
-    pub fn has(&self, config: &Value, seed: u64) -> bool {
-        self.path(&Self::key(config, seed)).exists()
+    pub fn has(&self, asked: &Asked<'_>) -> bool {
+        self.path(&asked.key()).exists()
     }
 
     /// Number of kept files that another version of the program has written: they are never used.
@@ -171,13 +207,13 @@ impl Store {
         files.filter(|p| p.extension().is_some_and(|e| e == "json") && p.is_file() && strange(p)).count()
     }
 
-    /// A finished run of this configuration and seed. `Err` describes a file that is there and does not hold it; running
+    /// The finished run that is asked for. `Err` describes a file that is there and does not hold it; running
     /// again and keeping that run mends it.
     ///
     /// # Errors
     /// What is wrong with the file.
-    pub fn get(&self, config: &Value, seed: u64) -> Result<Option<RunRecord>, String> {
-        let key = Self::key(config, seed);
+    pub fn get(&self, asked: &Asked<'_>) -> Result<Option<RunRecord>, String> {
+        let key = asked.key();
         let path = self.path(&key);
         let damaged = |what: &str| format!("{}: {what}; it is run again", path.display());
         let bytes = match fs::read(&path) {
@@ -193,7 +229,7 @@ impl Store {
             return Err(damaged("checksum, key or version do not fit its contents"));
         }
         let record: RunRecord = serde_json::from_str(run).map_err(|e| damaged(&e.to_string()))?;
-        if record.seed != seed || essence(&record.config) != essence(config) {
+        if !record.asked().is(asked) {
             return Err(damaged("it holds another run"));
         }
         Ok(Some(record))
@@ -204,7 +240,7 @@ impl Store {
     /// # Errors
     /// Path and reason, when it cannot be written.
     pub fn put(&self, record: &RunRecord) -> Result<(), String> {
-        let key = Self::key(&record.config, record.seed);
+        let key = record.asked().key();
         let path = self.path(&key);
         let write = || {
             let _lock = self.lock()?;
@@ -303,16 +339,23 @@ mod tests {
     fn keeps_and_finds() {
         let dir = folder("finds");
         let store = Store::open(&dir).unwrap();
-        let config = record(1).config;
-        assert_ne!(Store::key(&config, 1), Store::key(&config, 2));
-        assert_eq!(Store::key(&config, 1), Store::key(&serde_json::json!({"a": "1", "study": "M08"}), 1));
-        assert_eq!(store.get(&config, 1), Ok(None));
+        let one = record(1);
+        let other = |change: &dyn Fn(&mut RunRecord)| {
+            let mut other = record(1);
+            change(&mut other);
+            other.asked().key()
+        };
+        assert_ne!(other(&|r| r.seed = 2), one.asked().key());
+        assert_ne!(other(&|r| r.code = "ab".into()), one.asked().key(), "edited");
+        assert_ne!(other(&|r| r.all_series = true), one.asked().key(), "more of it is kept");
+        assert_eq!(other(&|r| r.config["study"] = "M08".into()), one.asked().key());
+        assert_eq!(store.get(&one.asked()), Ok(None));
         std::thread::scope(|s| {
             for _ in 0..2 {
                 s.spawn(|| store.put(&record(1)).unwrap());
             }
         });
-        assert_eq!(store.get(&config, 1).unwrap().unwrap(), record(1), "floats survive to the bit");
+        assert_eq!(store.get(&one.asked()).unwrap().unwrap(), record(1), "floats survive to the bit");
         assert_eq!(store.strangers(), 0);
         fs::write(dir.join("runs/0123.json"), "{\"study\":\"B07\"}").unwrap();
         assert_eq!(store.strangers(), 1);
@@ -329,12 +372,12 @@ mod tests {
         let store = Store::open(&dir).unwrap();
         store.put(&record(1)).unwrap();
         store.put(&record(2)).unwrap();
-        let config = record(1).config;
-        let (path, other) = (store.path(&Store::key(&config, 1)), store.path(&Store::key(&config, 2)));
+        let one = record(1);
+        let (path, other) = (store.path(&one.asked().key()), store.path(&record(2).asked().key()));
         let good = fs::read(&path).unwrap();
         let refused = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
-            store.get(&config, 1).is_err_and(|said| said.contains("run again"))
+            store.get(&one.asked()).is_err_and(|said| said.contains("run again"))
         };
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();
@@ -348,11 +391,11 @@ mod tests {
         assert!(refused(&fs::read(&other).unwrap()), "another run under this name");
         // Whoever knows the form and forges a checksum still has to hold the run that was asked for.
         let forged = serde_json::to_string(&record(2)).unwrap();
-        let key = Store::key(&config, 1);
+        let key = one.asked().key();
         assert!(refused(format!("{}{forged}}}\n", head(&sha256(forged.as_bytes()), &key)).as_bytes()));
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(store.get(&config, 1).is_err(), "a folder in its place");
+        assert!(store.get(&one.asked()).is_err(), "a folder in its place");
         store.put(&record(1)).unwrap();
         assert_eq!(fs::read(&path).unwrap(), good, "keeping it again mends it");
         fs::remove_dir_all(&dir).unwrap();

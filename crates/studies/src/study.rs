@@ -8,7 +8,7 @@ use crate::papers::suspect;
 use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::stats::Summary;
-use crate::store::{Curve, RunRecord, Store};
+use crate::store::{Asked, Curve, RunRecord, Store};
 use crate::verdict::{Verdict, judge};
 use cnsim_fabric::{Options, Outcome, RunError, SeriesKind};
 use cnsim_scheme_api::NodeId;
@@ -37,6 +37,15 @@ impl Job {
         Self { scenario, case, ready, seed, all_series: false }
     }
 
+    /// What the run is known by in a store.
+    ///
+    /// # Errors
+    /// Why it cannot be kept: the scheme's code is not known.
+    pub fn asked(&self) -> Result<Asked<'_>, &str> {
+        let (config, code) = (&self.ready.config, self.ready.code()?);
+        Ok(Asked { config, code, seed: self.seed, all_series: self.all_series })
+    }
+
     /// The run's record before anything is measured.
     pub fn record(&self) -> RunRecord {
         RunRecord {
@@ -47,6 +56,8 @@ impl Job {
             scheme: self.case.scheme.clone(),
             seed: self.seed,
             config: self.ready.config.clone(),
+            code: self.ready.code().unwrap_or_default().into(),
+            all_series: self.all_series,
             ..RunRecord::default()
         }
     }
@@ -92,6 +103,8 @@ pub struct Watch {
     pub over: AtomicBool,
     /// Number of runs that are finished.
     pub done: AtomicU64,
+    /// Number of those that were taken from the store.
+    pub stored: AtomicU64,
     /// Packet-hops simulated in finished runs.
     pub hops: AtomicU64,
     /// Packet-hops simulated now and before, roughly.
@@ -135,7 +148,7 @@ fn run_until(
     // What is kept comes first: an interruption leaves none of it out.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     if let Some(store) = store {
-        order.sort_by_key(|i| !store.has(&jobs[*i].ready.config, jobs[*i].seed));
+        order.sort_by_cached_key(|i| !stored(&jobs[*i], store));
     }
     let next = AtomicUsize::new(0);
     let ended = AtomicBool::new(false);
@@ -174,9 +187,11 @@ pub fn run_job(
     if watch.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
+    let store = store.filter(|_| job.asked().is_ok());
     if let Some(store) = store {
         match kept(job, store) {
             Ok(Some(record)) => {
+                watch.stored.fetch_add(1, Ordering::Relaxed);
                 watch.done.fetch_add(1, Ordering::Relaxed);
                 return Ok(Some(record));
             }
@@ -218,14 +233,27 @@ pub fn run_job(
 /// # Errors
 /// As [`Store::get`].
 pub fn kept(job: &Job, store: &Store) -> Result<Option<RunRecord>, String> {
+    let Ok(asked) = job.asked() else { return Ok(None) };
     let own = job.record();
-    Ok(store.get(&job.ready.config, job.seed)?.map(|found| RunRecord {
+    Ok(store.get(&asked)?.map(|found| RunRecord {
         study: own.study,
         scenario: own.scenario,
         condition: own.condition,
         config: own.config,
         ..found
     }))
+}
+
+/// Is something kept for this run? It may still turn out to be damaged.
+pub fn stored(job: &Job, store: &Store) -> bool {
+    job.asked().is_ok_and(|asked| store.has(&asked))
+}
+
+/// Schemes whose runs are not kept, each with the reason.
+pub fn unkept(jobs: &[Job]) -> Vec<String> {
+    let one = |job: &Job| Some(format!("runs of {} are not kept: {}", job.case.scheme, job.asked().err()?));
+    let all: BTreeSet<String> = jobs.iter().filter_map(one).collect();
+    all.into_iter().collect()
 }
 
 /// What is kept of a run.

@@ -225,7 +225,7 @@ fn run_stores() {
     let good = std::fs::read_to_string(&path).unwrap();
     fuzz("store", &[&good], 2000, |bytes| {
         std::fs::write(&path, bytes).unwrap();
-        match store.get(&record().config, 3) {
+        match store.get(&record().asked()) {
             Err(said) => assert!(said.contains("run again"), "{said}"),
             Ok(found) => assert!(bytes == good.as_bytes() && found == Some(record())),
         }
