@@ -5,7 +5,7 @@
 //! byte. It is enough as long as no pair has more than 65,536 flows between the oldest under way and the newest.
 //!
 //! A flow is an entry of 24 bytes in a list of its source, and of 16 in one of its destination, which counts in 8 more what is
-//! missing of it. A pair of hosts costs 12 bytes. One under way costs its source another 24.
+//! missing of it. A pair of hosts costs 12 bytes. One under way costs its source another 32.
 
 use crate::outcome::{Completion, Incomplete};
 use crate::spec::{Arrivals, RunSpec, Transfer};

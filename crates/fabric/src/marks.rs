@@ -56,7 +56,7 @@ pub enum Mark {
     HostLimited,
     /// A host with limiters that hold frames back went frame by frame (`fast/host/paced.rs`).
     HostPaced,
-    /// A host with one greedy source went slot by slot (`fast/host/greedy.rs`).
+    /// A host with one greedy source, or one of finite flows, went frame by frame (`fast/host/greedy.rs`).
     HostGreedy,
     /// A reflector's message went on the wire as it was made.
     SaidAtOnce,

@@ -145,14 +145,16 @@ pub struct Faults {
 /// Where frames meet their limiter, `host.limiter_position` (assumption A3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LimiterPosition {
-    /// A generated frame enters its flow's limiter queue and, when paced out, joins the tail of the host's FIFO.
+    /// A generated frame enters its flow's limiter queue and, when paced out, joins the tail of the host's FIFO. A finite flow, when its
+    /// limiter lets a frame go, waits for the link beside that FIFO.
     AtSource,
     /// Frames meet the limiter as they leave for the link: limiter queues and the FIFO share the link round robin.
     #[default]
     BelowQueue,
 }
 
-/// How a host queues its frames.
+/// How a host queues its frames. A finite flow has a queue of its own in both ways; flows and frames that wait in queues take turns at
+/// the link, and so do the flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HostQueues {
     /// One FIFO, and a queue for each engaged limiter.

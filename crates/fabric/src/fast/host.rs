@@ -21,7 +21,7 @@ use crate::fast::timers::Timers;
 use crate::fast::voq::Voqs;
 use crate::fast::wires::Wires;
 use crate::flows::Arrived;
-use crate::model::Offer;
+use crate::model::{Offer, Transfers};
 use crate::net::Net;
 use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
@@ -128,6 +128,8 @@ pub(crate) struct Host {
     ahead: VecDeque<Frame>,
     ahead_limit: usize,
     pub(crate) sources: Vec<Source>,
+    /// Finite flows under way.
+    transfers: Transfers,
     fifo_limit: usize,
     /// Frame in transmission; none where it stands on the wire already.
     pub(crate) sending: Option<Frame>,
@@ -221,6 +223,7 @@ impl Host {
             sent: 0,
             hosts: net.hosts,
             sources,
+            transfers: Transfers::new(1),
             fifo: VecDeque::new(),
             ahead: VecDeque::new(),
             ahead_limit: match spec.queues {
@@ -309,16 +312,19 @@ impl Host {
         best
     }
 
-    /// The slot of a source: its frame, if it has one, is the host's unless there is no room. False where there is none.
-    fn offer(&mut self, index: usize, net: &Net) -> bool {
+    /// The slot of a source: what it offers, or the finite flows that begin.
+    fn slot_of(&mut self, index: usize, net: &Net) {
         let source = &mut self.sources[index];
-        let (offer, greedy) = (source.slot(), source.greedy);
-        let Some(Offer { dst, len, flow, .. }) = offer else { return true };
-        let taken = self.generate(dst, len, flow, greedy, net);
-        if taken {
-            self.sources[index].taken(len);
+        if source.is_finite() {
+            while let Some(flow) = self.sources[index].begin(self.now) {
+                self.limiter_of(flow.dst, net);
+                self.join(flow, net);
+                self.look();
+            }
+        } else if let Some(Offer { dst, len, .. }) = source.slot() {
+            let greedy = !source.drawn;
+            self.generate(dst, len, greedy, net);
         }
-        taken
     }
 
     pub(crate) fn execute(&mut self, (time, kind, index): Key, net: &Net, wires: &mut Wires) {
@@ -326,9 +332,7 @@ impl Host {
         match kind {
             order::END => self.end(wires),
             order::TIMER => self.timer(net),
-            order::SLOT => {
-                self.offer(index as usize, net);
-            }
+            order::SLOT => self.slot_of(index as usize, net),
             order::CONTROL if index == DEFERRED => {
                 if let Some((_, from, flow, feedback)) = self.deferred.pop_front() {
                     if from != ARRIVED && self.loses() {

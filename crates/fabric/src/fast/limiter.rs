@@ -2,7 +2,7 @@
 
 use crate::fast::frame::{Frame, NEVER};
 use crate::fast::paged::Paged;
-use crate::model::holds_back;
+use crate::model::{holds_back, limits};
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::{LimiterState, ReactionPoint, Time};
 use prefetch_index::prefetch_index;
@@ -125,6 +125,12 @@ impl Limiters {
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
         let place = if key == WHOLE_HOST { self.whole } else { self.places.get(key) };
         (place as usize).checked_sub(1)
+    }
+    /// Place of the limiter for this key, if it limits finite flows now.
+    pub(crate) fn limiting(&self, key: u32) -> Option<usize> {
+        let limits =
+            |at: &usize| self.slots.get(*at).and_then(Option::as_ref).is_some_and(|s| limits(&s.state));
+        self.find(key).filter(limits)
     }
     /// Fetches beforehand the limiter for this key.
     #[inline(always)]

@@ -6,7 +6,7 @@
 //! * Marks: HostCalm.
 
 use crate::fast::frame::NEVER;
-use crate::model::{self, Offer};
+use crate::model::{self, FlowQueue, Offer};
 use crate::net::Net;
 use crate::spec::SourceSpec;
 use crate::tx_rate::TxRate;
@@ -14,7 +14,7 @@ use cnsim_scheme_api::Stream;
 
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Next slot, ps; of a drawn source, the next slot in which a frame comes.
+    /// Next slot or begin of a finite flow, ps; of a drawn source, the next slot in which a frame comes.
     pub(crate) next: u64,
     /// A drawn one's stream, as far as it has drawn.
     stream: Stream,
@@ -26,10 +26,10 @@ pub(crate) struct Source {
     left: u32,
     /// Destination of the frame that comes next.
     pub(crate) to: u32,
-    /// Never more than the host can take: skips a slot when it is full.
-    pub(crate) greedy: bool,
+    /// By chance, and so ahead; else greedy, or of finite flows.
+    pub(crate) drawn: bool,
     pub(crate) len: u16,
-    /// What it is; a greedy one goes by that.
+    /// What it is; one that is not drawn goes by that.
     law: model::Source,
 }
 
@@ -47,11 +47,11 @@ impl Source {
             burst,
             left: 0,
             to: 0,
-            greedy: law.is_greedy(),
+            drawn: law.drawn().is_some(),
             len: law.len,
             law,
         };
-        if !source.greedy {
+        if source.drawn {
             source.seek();
         }
         source
@@ -94,29 +94,26 @@ impl Source {
         to
     }
 
-    /// Passes over slots before `until` in which the host takes nothing, as none that it offered since has gone: of finite flows
-    /// alone, as a slot of others draws.
-    pub(crate) fn pass_over(&mut self, until: u64) {
-        if self.law.is_finite() && self.next < until {
-            self.next += (until - self.next).div_ceil(self.slot) * self.slot;
-            self.law.next = self.next;
-        }
+    /// Are its frames those of finite flows?
+    pub(crate) fn is_finite(&self) -> bool {
+        self.law.is_finite()
+    }
+
+    /// The next of the finite flows that begin now or have begun.
+    pub(crate) fn begin(&mut self, now: u64) -> Option<FlowQueue> {
+        let flow = self.law.begin(now);
+        self.next = self.law.next;
+        flow
     }
 
     /// The slot that begins now: what it offers.
     #[inline]
     pub(crate) fn slot(&mut self) -> Option<Offer> {
-        if !self.greedy {
-            return Some(Offer { dst: self.frame(), len: self.len, class: 0, flow: None });
+        if self.drawn {
+            return Some(Offer { dst: self.frame(), len: self.len, class: 0 });
         }
         let offer = self.law.slot();
         self.next = self.law.next;
         offer
-    }
-
-    /// The host took the frame that the last slot offered.
-    #[inline]
-    pub(crate) fn taken(&mut self, len: u16) {
-        self.law.taken(len);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Limiters let frames go in [`super::pacing`]. What arrives is taken in [`super::sink`]; what messages do is in [`super::steering`].
 
-use super::agenda::{Event, Kind, Timers, Turn};
+use super::agenda::{Event, Kind, NEVER, Timers, Turn};
 use super::frame::{Body, Data, Frame, Lane, MANAGED, Says};
 use super::limiter::Limiters;
 use super::pacing::key_of;
@@ -11,13 +11,14 @@ use super::record::Samples;
 use super::sink::Sink;
 use super::source::{Offer, Source};
 use super::steering::Deferred;
+use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
 use crate::check::{ControlBooks, Failure, Hash, HostBooks, Ledger};
 use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, Series, SeriesKind};
 use crate::spec::{HostQueues, HostSpec};
-use cnsim_scheme_api::{NodeId, Plan, Rate, Tag, Time};
+use cnsim_scheme_api::{NodeId, Plan, Rate, Scope, Tag, Time};
 use std::collections::VecDeque;
 
 /// Frames that a greedy source keeps waiting at most: one to send and one to follow.
@@ -31,6 +32,11 @@ enum Place {
     Limiter(usize),
 }
 
+/// The limiter that limits a finite flow now: one of the first class.
+fn limiter_of(flow: &FlowQueue, keys: Scope, limiters: &Limiters) -> Option<usize> {
+    if Lane::Data(flow.class) == MANAGED { limiters.limiting(key_of(keys, flow.dst)) } else { None }
+}
+
 /// A host.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -42,6 +48,8 @@ pub(crate) struct Host {
     pub(super) line_rate: Rate,
     pub(super) port: Transmitter,
     sources: Vec<Source>,
+    /// Finite flows under way.
+    pub(super) transfers: Transfers,
     /// Frames generated so far.
     generated: u32,
     /// Control that goes first, in XOFF too.
@@ -100,6 +108,7 @@ impl Host {
             line_rate: link.rate,
             port: Transmitter::new(0, Some(link), net.classes.len()),
             sources,
+            transfers: Transfers::new(net.classes.len()),
             generated: 0,
             control: VecDeque::new(),
             probes: VecDeque::new(),
@@ -164,25 +173,29 @@ impl Host {
         }
     }
 
-    /// A slot of a source begins.
+    /// A slot of a source begins, or finite flows do.
     fn slot(&mut self, i: usize, turn: &mut Turn<'_>) {
         let Some(source) = self.sources.get_mut(i) else { return };
-        let (offer, greedy) = (source.slot(), source.is_greedy());
-        turn.plan(source.next, Kind::Slot, i as u64);
-        let Some(offer) = offer else { return };
-        if self.accept(offer, greedy, turn)
-            && let Some(source) = self.sources.get_mut(i)
-        {
-            source.taken(offer.len);
+        let (greedy, finite) = (source.is_greedy(), source.is_finite());
+        let offer = if finite { None } else { source.slot() };
+        while let Some(flow) = self.sources.get_mut(i).and_then(|source| source.begin(turn.now)) {
+            if Lane::Data(flow.class) == MANAGED {
+                self.limiter_for(flow.dst, turn);
+            }
+            self.join(flow, turn);
+            self.port.look(turn);
+        }
+        turn.plan(self.sources.get(i).map_or(NEVER, |source| source.next), Kind::Slot, i as u64);
+        if let Some(offer) = offer {
+            self.accept(offer, greedy, turn);
         }
     }
 
-    /// A source offers a frame. A greedy one waits where there is no room (false); another's frame is discarded then.
-    fn accept(&mut self, offer: Offer, greedy: bool, turn: &mut Turn<'_>) -> bool {
+    /// A source offers a frame. Where there is no room a greedy one waits, and another's frame is discarded.
+    fn accept(&mut self, offer: Offer, greedy: bool, turn: &mut Turn<'_>) {
         let managed = Lane::Data(offer.class) == MANAGED;
         if managed && !greedy && self.spec.backlog_frames > 0 && self.voqs.is_none() {
-            self.queue_ahead(&offer, turn);
-            return true;
+            return self.queue_ahead(&offer, turn);
         }
         let limiter = if managed { self.limiter_for(offer.dst, turn) } else { None };
         let place = match self.holding(limiter) {
@@ -196,12 +209,12 @@ impl Host {
         };
         let (waiting, in_all) = self.waiting(place, &offer);
         if greedy && waiting >= room.min(enough) {
-            return false;
+            return;
         }
-        let frame = self.make(&offer, turn.now);
+        let frame = self.make(&offer, None, turn.now);
         if in_all >= room {
             self.out.source_discards += 1;
-            return true;
+            return;
         }
         self.made.enter_all([&frame]);
         let there = match place {
@@ -222,13 +235,12 @@ impl Host {
         if !matches!(place, Place::Limiter(_)) {
             self.port.look(turn);
         }
-        true
     }
 
-    /// Makes the frame of an offer: it is generated even where it finds no room.
-    fn make(&mut self, offer: &Offer, now: u64) -> Frame {
-        let (src, dst, finite) = (self.id, offer.dst, offer.flow.is_some());
-        let number = number(self.generated, offer.flow);
+    /// Makes the frame of an offer, or of a finite flow: it is generated even where it finds no room.
+    fn make(&mut self, offer: &Offer, flow: Option<u16>, now: u64) -> Frame {
+        let (src, dst, finite) = (self.id, offer.dst, flow.is_some());
+        let number = number(self.generated, flow);
         self.generated = self.generated.wrapping_add(1);
         let data =
             Data { src, dst, number, finite, born: now, tag: Tag::None, marked: false, counted: false };
@@ -237,7 +249,7 @@ impl Host {
 
     /// A frame joins the application FIFO.
     fn queue_ahead(&mut self, offer: &Offer, turn: &mut Turn<'_>) {
-        let frame = self.make(offer, turn.now);
+        let frame = self.make(offer, None, turn.now);
         if self.ahead.len() >= self.spec.backlog_frames as usize {
             self.out.source_discards += 1;
             return;
@@ -303,21 +315,77 @@ impl Host {
         }
         let mut next = None;
         if self.port.may_start(MANAGED) {
-            next = self.probes.pop_front().or_else(|| self.next_data(turn));
+            next = self.probes.pop_front().or_else(|| self.next_data(0, turn));
         }
         if let Some(frame) = &mut next {
             self.set_out(frame, turn);
         }
-        let port = &self.port;
-        let others =
-            self.others.iter_mut().zip(1u8..).filter(|(_, class)| port.may_start(Lane::Data(*class)));
-        if let Some(frame) = next.or_else(|| others.into_iter().find_map(|(fifo, _)| fifo.pop_front())) {
+        for class in 1..=self.others.len() as u8 {
+            if next.is_none() && self.port.may_start(Lane::Data(class)) {
+                next = self.next_data(class, turn);
+            }
+        }
+        if let Some(frame) = next {
             self.port.start(frame, turn);
         }
     }
 
-    /// Of the first class, the data that goes next.
-    fn next_data(&mut self, turn: &mut Turn<'_>) -> Option<Frame> {
+    /// The data of a class that goes next: frames that wait in queues and finite flows take turns.
+    fn next_data(&mut self, class: u8, turn: &mut Turn<'_>) -> Option<Frame> {
+        if self.transfers.flows_next {
+            self.next_of_flows(class, turn).or_else(|| self.next_queued(class, turn))
+        } else {
+            self.next_queued(class, turn).or_else(|| self.next_of_flows(class, turn))
+        }
+    }
+
+    /// The frame of the finite flow whose turn it is.
+    fn next_of_flows(&mut self, class: u8, turn: &mut Turn<'_>) -> Option<Frame> {
+        loop {
+            let (keys, limiters) = (self.plan.limiter_scope, &self.limiters);
+            let limiter = |flow: &FlowQueue| limiter_of(flow, keys, limiters);
+            let may_go = |at| limiters.at(at).is_some_and(|l| l.eligible <= turn.now);
+            match self.transfers.next(class, limiter, may_go) {
+                Next::Nobody => return None,
+                Next::Held(at) => self.let_go(at, turn),
+                Next::Goes { flow, limiter, counted } => {
+                    self.transfers.flows_next = false;
+                    let offer = Offer { dst: flow.dst, len: flow.next_len(), class };
+                    let mut frame = self.make(&offer, Some(flow.number), turn.now);
+                    self.made.enter_all([&frame]);
+                    if let Body::Data(data) = &mut frame.body {
+                        data.counted = counted;
+                    }
+                    if let Some(limiter) = limiter.and_then(|at| self.limiters.at_mut(at)) {
+                        limiter.pace(turn.now, frame.len);
+                    }
+                    flow.behind().into_iter().for_each(|rest| self.join(rest, turn));
+                    limiter.into_iter().for_each(|at| self.let_go(at, turn));
+                    return Some(frame);
+                }
+            }
+        }
+    }
+
+    /// A finite flow that begins or has sent a frame joins those that take turns, or those that its limiter holds back.
+    fn join(&mut self, flow: FlowQueue, turn: &mut Turn<'_>) {
+        let limiter = limiter_of(&flow, self.plan.limiter_scope, &self.limiters);
+        self.transfers.join(flow, limiter);
+        limiter.into_iter().for_each(|at| self.let_go(at, turn));
+    }
+
+    /// Of a class, the frame that waits in a queue and goes next.
+    fn next_queued(&mut self, class: u8, turn: &mut Turn<'_>) -> Option<Frame> {
+        let frame = match usize::from(class).checked_sub(1) {
+            None => self.next_managed(turn),
+            Some(at) => self.others.get_mut(at).and_then(VecDeque::pop_front),
+        };
+        self.transfers.flows_next |= frame.is_some();
+        frame
+    }
+
+    /// The same of the first class.
+    fn next_managed(&mut self, turn: &mut Turn<'_>) -> Option<Frame> {
         if self.voqs.is_some() {
             return self.fifo.pop_front().or_else(|| self.next_of_voqs(turn));
         }

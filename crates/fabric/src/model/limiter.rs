@@ -26,6 +26,11 @@ pub(crate) fn holds_back(state: &LimiterState, waiting: bool) -> bool {
     state.engaged && (state.rate < state.line_rate || waiting)
 }
 
+/// Does a limiter in this state limit its finite flows? Each of them has a queue of its own, so none waits for another's frames.
+pub(crate) fn limits(state: &LimiterState) -> bool {
+    holds_back(state, false)
+}
+
 /// A limiter and the reaction point that steers it.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
@@ -142,6 +147,10 @@ impl Limiters {
         self.by_key.insert(limiter.key, place);
         self.places[place] = Some(limiter);
         place
+    }
+    /// Place of the limiter with this key, if it limits finite flows now.
+    pub(crate) fn limiting(&self, key: u32) -> Option<usize> {
+        self.find(key).filter(|&at| self.at(at).is_some_and(|l| limits(&l.state)))
     }
     /// Takes a limiter away.
     pub(crate) fn remove(&mut self, place: usize) {

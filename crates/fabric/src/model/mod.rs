@@ -5,7 +5,8 @@
 //!
 //! # A frame's trip
 //!
-//! 1. [`source`]: in one of its slots a source offers a frame to its host.
+//! 1. [`source`]: in one of its slots a source offers a frame to its host. A finite flow waits in a queue of its own, and its frames
+//!    are made as the link takes them ([`transfers`]).
 //! 2. [`host`]: it waits in the FIFO (or in its virtual output queue, [`voq`]), or with its [`limiter`] while that holds it back;
 //!    [`pacing`] lets it go, and tags and counts it as it starts on the link.
 //! 3. [`port`]: the transmitter takes it when it is idle, nothing goes before it, and the far end has not sent XOFF.
@@ -39,14 +40,16 @@ mod sink;
 mod source;
 mod steering;
 mod switch;
+mod transfers;
 mod voq;
 
 pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn, place_of_data};
 pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 pub(crate) use host::Host;
-pub(crate) use limiter::holds_back;
+pub(crate) use limiter::{holds_back, limits};
 pub(crate) use source::{Offer, Source};
 pub(crate) use switch::Switch;
+pub(crate) use transfers::{FlowQueue, Next, Transfers};
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
 //! Pacing: how a host's limiters let frames go, and what they count of them.
 //!
 //! Limiters stand *at the source* or *below the queue*. At the source a frame joins the FIFO when its limiter lets it go. Below the
-//! queue (and in virtual output queues) limiters take turns at the link.
+//! queue (and in virtual output queues) limiters take turns at the link. Finite flows wait elsewhere ([`super::transfers`]), and a
+//! limiter's queue and its flows take turns.
 
 use super::agenda::{NEVER, Turn};
 use super::frame::{Body, Frame};
@@ -64,8 +65,8 @@ impl Host {
     /// the source they join the FIFO as soon as it has room.
     pub(super) fn let_go(&mut self, at: usize, turn: &mut Turn<'_>) {
         let Some(limiter) = self.limiters.at(at) else { return };
-        let (key, eligible) = (limiter.key, limiter.eligible);
-        if limiter.queue().is_empty() && self.in_voqs(key) == 0 {
+        let (key, eligible, queued) = (limiter.key, limiter.eligible, !limiter.queue().is_empty());
+        if !queued && self.in_voqs(key) == 0 && !self.transfers.wait_at(at) {
             return;
         }
         if eligible > turn.now {
@@ -75,24 +76,30 @@ impl Host {
             return;
         }
         if !self.limited_at_source() {
+            self.transfers.take_part(at);
             return self.port.look(turn);
         }
         let full = self.fifo_is_full();
         let Some(limiter) = self.limiters.at_mut(at) else { return };
-        if full {
+        let len = if let Some(len) = self.transfers.let_go(at, queued && !full) {
+            limiter.pace(turn.now, len);
+            len
+        } else if full {
             if !limiter.blocked {
                 limiter.blocked = true;
                 self.blocked.push_back(at);
             }
             return;
-        }
-        let Some(mut frame) = limiter.pop(turn.now) else { return };
-        if let Body::Data(data) = &mut frame.body {
-            data.counted = true;
-        }
-        self.fifo.push_back(frame);
+        } else {
+            let Some(mut frame) = limiter.pop(turn.now) else { return };
+            if let Body::Data(data) = &mut frame.body {
+                data.counted = true;
+            }
+            self.fifo.push_back(frame);
+            frame.len
+        };
         self.port.look(turn);
-        self.count_sent(at, frame.len, turn);
+        self.count_sent(at, len, turn);
         self.let_go(at, turn);
         self.give_back(at, turn);
     }
@@ -128,7 +135,8 @@ impl Host {
     pub(super) fn give_back(&mut self, at: usize, turn: &mut Turn<'_>) {
         let Some(limiter) = self.limiters.at(at) else { return };
         let key = limiter.key;
-        if !limiter.state.release || !limiter.queue().is_empty() || self.in_voqs(key) > 0 {
+        let waits = !limiter.queue().is_empty() || self.in_voqs(key) > 0 || self.transfers.wait_at(at);
+        if !limiter.state.release || waits {
             return;
         }
         if self.plan.built == Built::OnFeedback {

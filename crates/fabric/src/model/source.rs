@@ -1,17 +1,16 @@
 //! A source: when frames come to be, and for whom.
 //!
 //! Time at a source is cut into slots, each as long as one of its frames takes on the access link. In each slot it offers a
-//! frame or none. A *drawn* source offers by chance, and a frame that finds no room is discarded. A *greedy* one, and one of finite
-//! flows, offers a frame again until the host has room for it.
+//! frame or none. A *drawn* source offers by chance, and a frame that finds no room is discarded. A *greedy* one offers a frame again
+//! until the host has room for it. One of finite flows has no slots: a flow begins when its list says so ([`super::transfers`]).
 
 use super::agenda::NEVER;
-use super::frame::SMALLEST;
+use super::transfers::FlowQueue;
 use crate::flows::Outgoing;
 use crate::net::Net;
 use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{Purpose, Stream};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// 2^32: every draw of 32 random bits is below it.
@@ -26,8 +25,6 @@ pub(crate) struct Offer {
     pub(crate) len: u16,
     /// Class of data.
     pub(crate) class: u8,
-    /// The finite flow that it belongs to, as frames name it ([`crate::flows`]).
-    pub(crate) flow: Option<u16>,
 }
 
 /// How a source fills its slots.
@@ -37,24 +34,14 @@ enum Pattern {
     Drawn { threshold: u64, burst: u32, to_follow: u32, dst: u32 },
     /// Every slot while on; `off` = 0: always on.
     Greedy { on: u64, off: u64, shift: u64 },
-    /// Finite flows.
-    Transfers(Transfers),
-}
-
-/// Finite flows: those under way take turns, frame by frame.
-#[derive(Debug)]
-struct Transfers {
-    /// All of them, by start; the first `begun` have begun.
-    list: Arc<[Outgoing]>,
-    begun: usize,
-    /// What is still to be sent of those under way; the first is next.
-    under_way: VecDeque<Outgoing>,
+    /// Finite flows, by start; the first `begun` have begun.
+    Finite { list: Arc<[Outgoing]>, begun: usize },
 }
 
 /// A source of frames.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// When the next slot begins, ps.
+    /// When the next slot or finite flow begins, ps.
     pub(crate) next: u64,
     pattern: Pattern,
     pub(crate) stream: Stream,
@@ -91,8 +78,8 @@ impl Source {
         };
         let pattern = Pattern::new(spec, || net.flows.of_source(host, index));
         let (start, stop) = match &pattern {
-            // A list of transfers has its own times.
-            Pattern::Transfers(t) => (t.next_start(), NEVER),
+            // A list of flows has its own times.
+            Pattern::Finite { list, .. } => (list.first().map_or(NEVER, |flow| flow.start), NEVER),
             _ => (spec.start.as_ps(), spec.stop.as_ps()),
         };
         let choices = if list.is_empty() { u64::from(hosts.saturating_sub(1)) } else { list.len() as u64 };
@@ -107,32 +94,38 @@ impl Source {
     pub(crate) fn drawn(&self) -> Option<(u64, u32)> {
         match self.pattern {
             Pattern::Drawn { threshold, burst, .. } => Some((threshold, burst)),
-            Pattern::Greedy { .. } | Pattern::Transfers(_) => None,
+            Pattern::Greedy { .. } | Pattern::Finite { .. } => None,
         }
     }
 
     /// Does it offer a frame again where the host has no room?
     pub(crate) fn is_greedy(&self) -> bool {
-        self.drawn().is_none()
+        matches!(self.pattern, Pattern::Greedy { .. })
     }
 
-    /// Are its frames those of finite flows? It draws nothing then.
+    /// Are its frames those of finite flows? It has no slots then.
     pub(crate) fn is_finite(&self) -> bool {
-        matches!(self.pattern, Pattern::Transfers(_))
+        matches!(self.pattern, Pattern::Finite { .. })
+    }
+
+    /// The next of the finite flows that begin now or have begun; nothing is sent of one of 0 bytes.
+    pub(crate) fn begin(&mut self, now: u64) -> Option<FlowQueue> {
+        let Pattern::Finite { list, begun } = &mut self.pattern else { return None };
+        while let Some(flow) = list.get(*begun).filter(|flow| flow.start <= now) {
+            *begun += 1;
+            if flow.bytes > 0 {
+                let &Outgoing { bytes, dst, number, .. } = flow;
+                return Some(FlowQueue { since: 0, bytes, dst, number, whole: self.len, class: self.class });
+            }
+        }
+        self.next = list.get(*begun).map_or(NEVER, |flow| flow.start);
+        None
     }
 
     /// The slot that begins now: what it offers.
     pub(crate) fn slot(&mut self) -> Option<Offer> {
         let now = self.next;
         self.next = now + self.slot;
-        if let Pattern::Transfers(transfers) = &mut self.pattern {
-            transfers.begin(now);
-            let offer = transfers.offer(self.len, self.class);
-            if offer.is_none() {
-                self.next = transfers.next_start();
-            }
-            return offer;
-        }
         if self.next >= self.stop {
             self.next = NEVER;
         }
@@ -157,16 +150,9 @@ impl Source {
                 }
                 chosen
             }
-            Pattern::Transfers(_) => return None,
+            Pattern::Finite { .. } => return None,
         };
-        Some(Offer { dst, len: self.len, class: self.class, flow: None })
-    }
-
-    /// The host took the frame that the last slot offered.
-    pub(crate) fn taken(&mut self, len: u16) {
-        if let Pattern::Transfers(transfers) = &mut self.pattern {
-            transfers.taken(len);
-        }
+        Some(Offer { dst, len: self.len, class: self.class })
     }
 
     /// Destination by 32 random bits.
@@ -200,9 +186,7 @@ impl Pattern {
             Arrivals::OnOff { on, off, shift } => {
                 Pattern::Greedy { on: on.as_ps().max(1), off: off.as_ps(), shift: shift.as_ps() }
             }
-            Arrivals::Transfers => {
-                Pattern::Transfers(Transfers { list: flows(), begun: 0, under_way: VecDeque::new() })
-            }
+            Arrivals::Transfers => Pattern::Finite { list: flows(), begun: 0 },
         }
     }
 
@@ -211,37 +195,7 @@ impl Pattern {
         match self {
             Pattern::Drawn { threshold, .. } => *threshold > 0,
             Pattern::Greedy { .. } => true,
-            Pattern::Transfers(t) => !t.list.is_empty(),
-        }
-    }
-}
-
-impl Transfers {
-    /// When the next one begins.
-    fn next_start(&self) -> u64 {
-        self.list.get(self.begun).map_or(NEVER, |flow| flow.start)
-    }
-    /// Those whose start has come get under way.
-    fn begin(&mut self, now: u64) {
-        while let Some(flow) = self.list.get(self.begun).filter(|flow| flow.start <= now) {
-            self.begun += 1;
-            if flow.bytes > 0 {
-                self.under_way.push_back(*flow);
-            }
-        }
-    }
-    /// The next frame: whole, but for the last of a flow, which is no shorter than Ethernet's smallest.
-    fn offer(&self, whole: u16, class: u8) -> Option<Offer> {
-        let &Outgoing { dst, bytes, number, .. } = self.under_way.front()?;
-        let len = bytes.min(u64::from(whole)).max(u64::from(SMALLEST)) as u16;
-        Some(Offer { dst, len, class, flow: Some(number) })
-    }
-    /// That frame was taken: the next flow has its turn.
-    fn taken(&mut self, len: u16) {
-        if let Some(flow) = self.under_way.pop_front()
-            && flow.bytes > u64::from(len)
-        {
-            self.under_way.push_back(Outgoing { bytes: flow.bytes - u64::from(len), ..flow });
+            Pattern::Finite { list, .. } => !list.is_empty(),
         }
     }
 }

@@ -1,13 +1,12 @@
 //! The sending side of a host with one source that is greedy, or of finite flows, and no limiter: slots and transmissions merged
 //! by hand, with XOFF or without.
 //!
-//! Such a source offers a frame in every slot, which the host takes while less than two wait. In XOFF, or where the link is
-//! slower than the slots, most are offered in vain. A slot of finite flows draws nothing, so those that are known to be in vain
-//! are passed over at once.
+//! A greedy source offers a frame in every slot, which the host takes while less than two wait. Finite flows have no slots: their
+//! frames are made as the link takes them. What starts is put on the wire at once, as nothing interrupts it.
 //!
 //! * Claim: a slot or a transmission of a greedy host takes no look at all that could happen there.
 //! * Same bits: with nothing else about, the next event is the source's slot, the end of the transmission or the next start, in
-//!   that order of one moment once what ends has ended; a slot in vain changes nothing but the time of the next.
+//!   that order of one moment once what ends has ended.
 //! * Bench row: perm128.
 //! * Marks: HostGreedy; out: HostByEvent.
 
@@ -21,7 +20,7 @@ use cnsim_scheme_api::Built;
 impl Host {
     /// Do one greedy source, the link and XOFF alone say what the sending side does before `limit`?
     pub(super) fn is_greedy(&self, limit: Key) -> bool {
-        matches!(&self.sources[..], [source] if source.greedy)
+        matches!(&self.sources[..], [source] if !source.drawn)
             && self.voqs.is_none()
             && self.limiters.count == 0
             && self.built == Built::OnFeedback
@@ -44,12 +43,7 @@ impl Host {
                     break;
                 }
                 self.now = slot;
-                if !self.offer(0, net)
-                    && let Some(source) = self.sources.first_mut()
-                {
-                    let change = if self.paused_since == NEVER { free } else { NEVER };
-                    source.pass_over(change.min(limit.0));
-                }
+                self.slot_of(0, net);
                 continue;
             }
             if !self.kick {
@@ -64,6 +58,11 @@ impl Host {
             }
             self.kick = false;
             self.start(net);
+            if self.end < net.duration
+                && let Some(frame) = self.sending.take()
+            {
+                self.send(frame, self.end, wires);
+            }
         }
         let slot = self.sources.first().map_or(NEVER, |source| source.next);
         let own = if self.kick { self.now } else { self.end };

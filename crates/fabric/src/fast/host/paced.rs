@@ -30,6 +30,7 @@ impl Host {
             || !self.probes.is_empty()
             || self.sending.is_some()
             || self.voqs.is_some()
+            || !self.transfers.is_idle()
     }
 
     /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
@@ -160,7 +161,7 @@ impl Host {
                 self.end = NEVER;
             }
             if waits || !self.goes_at_once(dst, limit, net, wires) {
-                self.generate(dst, self.sources[0].len, None, false, net);
+                self.generate(dst, self.sources[0].len, false, net);
             }
             if self.kick && !self.start_fast(limit, net, wires) {
                 return false;

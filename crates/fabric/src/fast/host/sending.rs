@@ -7,6 +7,7 @@ use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
 use crate::fast::wires::Wires;
 use crate::flows::number;
+use crate::model::{FlowQueue, Next};
 use crate::net::Net;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
@@ -15,20 +16,18 @@ use cnsim_scheme_api::{
 };
 use std::collections::VecDeque;
 
+/// Key of the limiter of frames to `dst`.
+#[inline]
+fn key_of(scope: Scope, dst: u32) -> u32 {
+    if scope == Scope::Host { WHOLE_HOST } else { dst }
+}
+
 impl Host {
-    /// A source made a frame; false where a greedy source finds no room.
-    pub(super) fn generate(
-        &mut self,
-        dst: u32,
-        len: u16,
-        flow: Option<u16>,
-        greedy: bool,
-        net: &Net,
-    ) -> bool {
+    /// A source offers a frame; a greedy one that finds no room waits.
+    pub(super) fn generate(&mut self, dst: u32, len: u16, greedy: bool, net: &Net) {
         // Where nothing waits ahead and the FIFO has room, a frame passes the application FIFO at once.
         if self.ahead_limit > 0 && !greedy && (!self.ahead.is_empty() || self.fifo.len() >= self.fifo_limit) {
-            self.queue_ahead(dst, len, net);
-            return true;
+            return self.queue_ahead(dst, len, net);
         }
         let limiter = self.limiter_of(dst, net);
         // A limiter at line rate holds nothing back: its frames pass like those of an unlimited flow.
@@ -40,32 +39,28 @@ impl Host {
                 (None, _) => self.fifo.len() >= 2.min(self.fifo_limit),
             };
             if full {
-                return false;
+                return;
             }
         }
-        let mut frame = Frame::data(self.id, dst, number(self.seq, flow), len, self.now);
-        if flow.is_some() {
-            frame.set_finite();
-        }
+        let frame = Frame::data(self.id, dst, self.seq, len, self.now);
         self.seq = self.seq.wrapping_add(1);
         if let Some(voqs) = &mut self.voqs {
             if voqs.frames >= self.fifo_limit {
                 self.out.source_discards += 1;
-                return true;
+                return;
             }
             voqs.push(frame);
             self.made.add(&frame);
             if let Some(l) = limiter {
                 self.pacer(l, net);
             }
-            self.look();
-            return true;
+            return self.look();
         }
         match engaged {
             Some(l) => {
                 if !self.limiters.push(l, frame, self.limiter_limit) {
                     self.out.source_discards += 1;
-                    return true;
+                    return;
                 }
                 self.made.add(&frame);
                 self.pacer(l, net);
@@ -77,7 +72,6 @@ impl Host {
                 self.look();
             }
         }
-        true
     }
 
     /// A source made a frame, where an application FIFO stands ahead of the limiters.
@@ -134,7 +128,7 @@ impl Host {
     }
 
     pub(super) fn key_of(&self, dst: u32) -> u32 {
-        if self.scope == Scope::Host { WHOLE_HOST } else { dst }
+        key_of(self.scope, dst)
     }
 
     /// The limiter of the flow to `dst`, built now if the scheme wants one at the first frame.
@@ -251,8 +245,9 @@ impl Host {
     pub(super) fn release(&mut self, at: usize) {
         let built = self.built;
         let waiting = self.voqs.as_ref().and_then(|v| Some(v.bytes(self.slot(at)?.key))).unwrap_or(0);
+        let flows = self.transfers.wait_at(at);
         let Some(slot) = self.slot_mut(at) else { return };
-        if !slot.state.release || slot.waits() || waiting > 0 {
+        if !slot.state.release || slot.waits() || waiting > 0 || flows {
             return;
         }
         slot.state.release = false;
@@ -297,22 +292,12 @@ impl Host {
     pub(super) fn pacer(&mut self, at: usize, net: &Net) {
         let now = self.now;
         let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return };
-        let empty = match &self.voqs {
-            Some(v) => v.bytes(slot.key) == 0,
+        let queued = match &self.voqs {
+            Some(v) => v.bytes(slot.key) > 0,
             // Of the queue's bytes, as it may not be in the cache.
-            None => slot.state.backlog == 0,
+            None => slot.state.backlog > 0,
         };
-        if empty {
-            return;
-        }
-        if self.position == LimiterPosition::BelowQueue {
-            if slot.eligible <= now {
-                if self.end == NEVER {
-                    self.kick = true;
-                }
-            } else if slot.eligible != NEVER {
-                self.timers.start(slot.key, PACE, slot.eligible);
-            }
+        if !queued && !self.transfers.wait_at(at) {
             return;
         }
         if slot.eligible > now {
@@ -321,19 +306,27 @@ impl Host {
             }
             return;
         }
-        if self.fifo.len() >= self.fifo_limit {
+        if self.position == LimiterPosition::BelowQueue {
+            self.transfers.take_part(at);
+            return self.look();
+        }
+        let full = self.fifo.len() >= self.fifo_limit;
+        let len = if let Some(len) = self.transfers.let_go(at, queued && !full) {
+            slot.pace(now, len);
+            len
+        } else if full {
             if !std::mem::replace(&mut slot.blocked, true) {
                 self.blocked.push_back(at);
             }
             return;
-        }
-        let Some(mut frame) = self.limiters.pop(at, now) else { return };
-        frame.set_counted();
-        self.fifo.push_back(frame);
-        if self.end == NEVER {
-            self.kick = true;
-        }
-        self.count(at, frame.len, net);
+        } else {
+            let Some(mut frame) = self.limiters.pop(at, now) else { return };
+            frame.set_counted();
+            self.fifo.push_back(frame);
+            frame.len
+        };
+        self.look();
+        self.count(at, len, net);
         self.pacer(at, net);
         self.release(at);
     }
@@ -375,16 +368,71 @@ impl Host {
         if let Some(frame) = self.probes.pop_front() {
             return self.transmit(frame);
         }
+        let Some(mut frame) = self.next_data(net) else { return };
+        if frame.is_data() && (self.limiters.count > 0) {
+            self.leave(&mut frame, net);
+        }
+        self.transmit(frame);
+    }
+
+    /// The data that goes next: frames that wait in queues and finite flows take turns.
+    fn next_data(&mut self, net: &Net) -> Option<Frame> {
+        if self.transfers.is_idle() {
+            return self.next_queued(net);
+        }
+        if self.transfers.flows_next {
+            self.next_of_flows(net).or_else(|| self.next_queued(net))
+        } else {
+            self.next_queued(net).or_else(|| self.next_of_flows(net))
+        }
+    }
+
+    /// The frame of the finite flow whose turn it is.
+    fn next_of_flows(&mut self, net: &Net) -> Option<Frame> {
+        loop {
+            let (scope, limiters, now) = (self.scope, &self.limiters, self.now);
+            let limiter = |flow: &FlowQueue| limiters.limiting(key_of(scope, flow.dst));
+            let may_go = |at: usize| limiters.slots[at].as_ref().is_some_and(|s| s.eligible <= now);
+            match self.transfers.next(0, limiter, may_go) {
+                Next::Nobody => return None,
+                Next::Held(at) => self.pacer(at, net),
+                Next::Goes { flow, limiter, counted } => {
+                    self.transfers.flows_next = false;
+                    let (dst, len) = (flow.dst, flow.next_len());
+                    let mut frame = Frame::data(self.id, dst, number(self.seq, Some(flow.number)), len, now);
+                    frame.set_finite();
+                    self.seq = self.seq.wrapping_add(1);
+                    self.made.add(&frame);
+                    if counted {
+                        frame.set_counted();
+                    }
+                    if let Some(slot) = limiter.and_then(|at| self.slot_mut(at)) {
+                        slot.pace(now, len);
+                    }
+                    flow.behind().into_iter().for_each(|rest| self.join(rest, net));
+                    limiter.into_iter().for_each(|at| self.pacer(at, net));
+                    return Some(frame);
+                }
+            }
+        }
+    }
+
+    /// A finite flow that begins or has sent a frame joins those that take turns, or those that its limiter holds back.
+    pub(super) fn join(&mut self, flow: FlowQueue, net: &Net) {
+        let limiter = self.limiters.limiting(self.key_of(flow.dst));
+        self.transfers.join(flow, limiter);
+        limiter.into_iter().for_each(|at| self.pacer(at, net));
+    }
+
+    /// The frame that waits in a queue and goes next.
+    fn next_queued(&mut self, net: &Net) -> Option<Frame> {
         let frame = match self.position {
             _ if self.voqs.is_some() => self.pick_queue(net),
             LimiterPosition::BelowQueue if self.limiters.count > 0 => self.pick(net),
             _ => self.take_fifo(net),
         };
-        let Some(mut frame) = frame else { return };
-        if frame.is_data() && (self.limiters.count > 0) {
-            self.leave(&mut frame, net);
-        }
-        self.transmit(frame);
+        self.transfers.flows_next |= frame.is_some();
+        frame
     }
 
     pub(super) fn transmit(&mut self, frame: Frame) {

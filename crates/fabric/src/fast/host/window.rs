@@ -16,7 +16,7 @@
 
 use super::{Calm, Host};
 use crate::fast::bodies::Body;
-use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind, order};
+use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::net::Net;
@@ -153,7 +153,7 @@ impl Host {
         }
         let simple = self.sources.len() == 1
             && self.voqs.is_none()
-            && !self.sources[0].greedy
+            && self.sources[0].drawn
             && self.next_tick > limit.0;
         loop {
             self.calm = if simple { self.how_calm() } else { Calm::Not };
@@ -176,23 +176,7 @@ impl Host {
                 return;
             }
             hit(Mark::HostByEvent);
-            if key.1 != order::SLOT {
-                self.execute(key, net, wires);
-                continue;
-            }
-            self.now = key.0;
-            if !self.offer(key.2 as usize, net) {
-                self.pass_over(limit.0);
-            }
-        }
-    }
-
-    /// Passes over slots before `limit` that offer a frame in vain, as the last one has, because nothing happens before them.
-    fn pass_over(&mut self, limit: u64) {
-        let next = if self.kick { self.now } else { self.end.min(self.timers.next).min(self.next_tick) };
-        let deferred = self.deferred.front().map_or(NEVER, |d| d.0);
-        if let [source] = &mut self.sources[..] {
-            source.pass_over(next.min(deferred).min(limit));
+            self.execute(key, net, wires);
         }
     }
 
@@ -249,7 +233,7 @@ impl Host {
             if !(passed || self.passes(dst)) {
                 self.holding = true;
                 (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                self.generate(dst, len, None, false, net);
+                self.generate(dst, len, false, net);
                 return false;
             }
             let frame = Frame::data(self.id, dst, self.seq, len, slot);
@@ -271,7 +255,7 @@ impl Host {
             } else if self.fifo.len() >= self.fifo_limit {
                 if self.ahead_limit > 0 {
                     (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                    self.generate(dst, len, None, false, net);
+                    self.generate(dst, len, false, net);
                     return false;
                 }
                 self.seq = self.seq.wrapping_add(1);
