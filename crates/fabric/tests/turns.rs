@@ -300,7 +300,8 @@ impl Scheme for Restless {
         Plan { limiter_scope, built: Built::FirstFrame, ..Plan::default() }
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        (!site.dst.0.is_multiple_of(3) || self.0 & 2 > 0).then(|| -> Box<dyn ReactionPoint> { Box::new(*self) })
+        (!site.dst.0.is_multiple_of(3) || self.0 & 2 > 0)
+            .then(|| -> Box<dyn ReactionPoint> { Box::new(*self) })
     }
 }
 

@@ -129,7 +129,7 @@ pub(crate) struct Host {
     ahead_limit: usize,
     pub(crate) sources: Vec<Source>,
     /// Finite flows under way.
-    transfers: Transfers,
+    transfers: Box<Transfers>,
     fifo_limit: usize,
     /// Frame in transmission; none where it stands on the wire already.
     pub(crate) sending: Option<Frame>,
@@ -223,7 +223,7 @@ impl Host {
             sent: 0,
             hosts: net.hosts,
             sources,
-            transfers: Transfers::new(1),
+            transfers: Box::new(Transfers::new(1)),
             fifo: VecDeque::new(),
             ahead: VecDeque::new(),
             ahead_limit: match spec.queues {
