@@ -213,3 +213,16 @@ def test_all_series_are_not_taken_from_a_run_with_few(tmp_path: Path) -> None:
     full = s.run(out=tmp_path, series="all")
     assert len(full.series_names) > len(few.series_names)
     assert s.run(out=tmp_path, series="all").series_names == full.series_names
+
+
+def test_only_the_studys_own_experiment_is_judged() -> None:
+    short = HOP.with_(SHORT, scheme="ecm").run()
+    judged = [r for r in short.summary() if r["published"] is not None]
+    assert judged and {r["verdict"] for r in judged} == {"incomparable"}
+    assert all("run.duration is 6 ms, there 1 s" in r["note"] for r in judged)
+    own = HOP.with_({"record.flow_times": "on"}, scheme="ecm").run()
+    verdicts = {r["verdict"] for r in own.summary() if r["published"] is not None}
+    assert "incomparable" not in verdicts and "agrees" in verdicts
+    both = HOP.with_({"scheme.params.q_eq": "20 KB"}, scheme="ecm").run()
+    rows = cn.Results([*own, *both], [HOP._read]).summary()
+    assert {r["verdict"] for r in rows if r["published"] is not None} == verdicts | {"incomparable"}, "not mixed"

@@ -7,6 +7,7 @@ use crate::request::{is_file, refuse_huge, refuse_no_seeds, tell_notes, threads,
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs, frozen};
 use cnsim_scheme_api::Registry;
+use cnsim_studies::own::Studies;
 use cnsim_studies::papers::findings;
 use cnsim_studies::published::{self, Published};
 use cnsim_studies::results::{Partial, claims_csv, numbers_csv};
@@ -15,6 +16,8 @@ use cnsim_studies::store::{RunRecord, Store};
 use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs, stored, unkept};
 use cnsim_studies::text::{MAX_FILE, read_file};
 use cnsim_studies::verdict::Verdict;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -38,6 +41,9 @@ fn choose(registry: &Registry, what: &str) -> Result<Vec<Scenario>, Failure> {
     }
     ids.iter().map(|id| Ok(Scenario::load_in(registry, id, &[], &[])?)).collect()
 }
+
+/// Most experiments other than the study's that are named.
+const OTHERS: usize = 4;
 
 /// `quick` = the 2 and 0.5 Gb/s tables with PAUSE.
 fn is_quick(case: &Case) -> bool {
@@ -99,7 +105,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let cells = cells(&records, &published, &scenarios);
     let some = quick || only.is_some();
     let left = left(&published, &cells, &scenarios, lost, some, args.what == "all");
-    let findings = findings(&records);
+    let findings = findings(&judged(&records, &scenarios));
     let command = command_line(args);
     let partial = partial(&watch, records.len(), all.len());
     let Some(output) = Output::open(&args.out, command.trim_start_matches("cnsim "), &records, partial)?
@@ -140,6 +146,18 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     missed(args, &cells)?;
     // In the embedded studies a deadlock is what was published.
     if is_file(&args.what) { frozen::ends(records.iter()) } else { Ok(()) }
+}
+
+/// The runs on which verdicts are passed: those of the studies' own experiments. What the others are is told.
+fn judged<'a>(records: &'a [RunRecord], scenarios: &[Scenario]) -> Cow<'a, [RunRecord]> {
+    let mut studies = Studies::of(scenarios);
+    let others: Vec<Option<String>> = records.iter().map(|r| studies.other(r)).collect();
+    let words: BTreeSet<&String> = others.iter().flatten().collect();
+    words.iter().take(OTHERS).for_each(|why| eprintln!("note: no verdict: {why}"));
+    if words.is_empty() {
+        return records.into();
+    }
+    records.iter().zip(&others).filter(|(_, other)| other.is_none()).map(|(r, _)| r.clone()).collect()
 }
 
 /// With `--fail-on-miss` a published cell that differs ends the program with the exit code of a verification.

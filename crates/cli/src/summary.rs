@@ -44,10 +44,14 @@ pub(crate) fn tell(t: &Told<'_>) {
     let count = |v: Verdict| t.cells.iter().filter(|c| c.verdict == v && !c.structural).count();
     let zeros = t.cells.iter().filter(|c| c.published.is_some() && c.structural).count();
     println!(
-        "\n{} published cells agree, {} are near, {} differ; {zeros} more are zero by construction. ± is half the 95 % interval of the mean.",
+        "\n{} published cells agree, {} are near, {} differ{}; {zeros} more are zero by construction. ± is half the 95 % interval of the mean.",
         count(Verdict::Agrees),
         count(Verdict::Near),
-        count(Verdict::Differs)
+        count(Verdict::Differs),
+        match count(Verdict::Incomparable) {
+            0 => String::new(),
+            n => format!(", {n} cannot be compared"),
+        }
     );
     misses(t.cells);
     claims(t, one, colour);
@@ -144,7 +148,7 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
         let mut row =
             if several { vec![if same { String::new() } else { r.condition.clone() }] } else { Vec::new() };
         row.push(r.scheme.clone());
-        let (mut missed, mut near, mut judged) = (Vec::new(), Vec::new(), false);
+        let (mut missed, mut near, mut strange, mut judged) = (Vec::new(), Vec::new(), Vec::new(), false);
         for &c in &columns {
             let cell = r.cells[c].as_ref();
             if published(c) {
@@ -160,11 +164,11 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
             match cell.map(|x| x.verdict) {
                 Some(model::Verdict::Near) => near.push(t.columns[c].title.as_str()),
                 Some(model::Verdict::Differs) => missed.push(t.columns[c].title.as_str()),
-                Some(model::Verdict::Incomparable) => missed.push("incomparable"),
+                Some(model::Verdict::Incomparable) => strange.push(t.columns[c].title.as_str()),
                 _ => {}
             }
         }
-        let parts = [("differs", missed), ("near", near)];
+        let parts = [("differs", missed), ("near", near), ("not compared", strange)];
         let parts: Vec<String> = parts
             .iter()
             .filter(|(_, titles)| !titles.is_empty())

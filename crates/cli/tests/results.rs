@@ -296,3 +296,37 @@ fn nothing_escapes_the_folder() {
     assert_eq!(go(&["run", &file, "--quiet", "--out", &folder.file("in/out")]).0, 0);
     assert_eq!(folder.read("keep.csv"), "mine");
 }
+
+/// A study's file with other settings is another experiment, and the published numbers are not its.
+#[test]
+fn only_the_studys_own_experiment_is_judged() {
+    let folder = Folder::new("other");
+    let text = include_str!("../../../scenarios/B07/single-hop.toml");
+    let judge = |name: &str, text: &str| {
+        let file = folder.write(name, text);
+        let (out, only) = (folder.file("out"), "hotspot 2 Gb/s, PAUSE on, ecm");
+        let (code, said) = go(&["reproduce", &file, "--seeds", "1", "--only", only, "--out", &out]);
+        assert_eq!(code, 0, "{said}");
+        said
+    };
+    let short = text
+        .replace("\"1 s\"", "\"20 ms\"")
+        .replace("\"100 ms\"", "\"4 ms\"")
+        .replace("\"500 ms\"", "\"12 ms\"");
+    assert_ne!(text, short);
+    let said = judge("short.toml", &short);
+    assert!(said.contains("no verdict: not the study's experiment: "), "{said}");
+    assert!(said.contains("run.duration is 20 ms, there 1 s"), "{said}");
+    assert!(said.contains("0 published cells agree, 0 are near, 0 differ, 4 cannot be compared"), "{said}");
+    let numbers = folder.read("out/numbers.csv");
+    assert!(
+        numbers.contains("incomparable") && !numbers.contains(",agrees,") && !numbers.contains(",differs,"),
+        "{numbers}"
+    );
+    assert!(!folder.read("out/claims.csv").contains(",yes,"), "{}", folder.read("out/claims.csv"));
+    // Words that no run feels make no other experiment.
+    let words = text.replace("title = \"", "title = \"My ").replace("seeds = 5", "seeds = 7");
+    let said = judge("words.toml", &words);
+    assert!(!said.contains("no verdict") && !said.contains("cannot be compared"), "{said}");
+    assert!(folder.read("out/numbers.csv").contains(",agrees,"));
+}

@@ -24,6 +24,7 @@ pub mod keys;
 pub mod kinds;
 pub mod measure;
 pub mod metrics;
+pub mod own;
 pub mod papers;
 pub mod per_study;
 pub mod published;

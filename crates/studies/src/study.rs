@@ -4,6 +4,7 @@ use crate::flow_times::{Flows, unfinished};
 use crate::frozen::Frozen;
 use crate::measure::{fairness, measure_with, ports};
 use crate::metrics::{METRICS, Metric, Span, find, structural_zero};
+use crate::own::Studies;
 use crate::papers::suspect;
 use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
@@ -458,12 +459,30 @@ pub fn factor(from: &str, to: &str) -> Option<f64> {
     if from == to { Some(1.0) } else { Some(of(from)? / of(to)?) }
 }
 
-/// The cells of finished runs.
+/// The cells of finished runs. Runs of another experiment than the study's are not judged by what was published ([`Studies`]).
 pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenario]) -> Vec<Cell> {
+    let mut studies = Studies::of(scenarios);
+    cells_by(records, published, scenarios, |r| studies.other(r))
+}
+
+/// The cells of finished runs; `other` says of a run why it is not judged by what was published.
+pub fn cells_by(
+    records: &[RunRecord],
+    published: &[Published],
+    scenarios: &[Scenario],
+    mut other: impl FnMut(&RunRecord) -> Option<String>,
+) -> Vec<Cell> {
     let mut cells = Vec::new();
-    let mut seen = BTreeSet::new();
-    for r in records.iter().filter(|r| seen.insert(r.case())) {
-        let same: Vec<&RunRecord> = records.iter().filter(|x| x.case() == r.case()).collect();
+    // Runs of one case and one configuration.
+    let (mut groups, mut known) = (Vec::<Vec<&RunRecord>>::new(), BTreeMap::new());
+    for r in records {
+        let at = *known.entry((r.case(), r.config.to_string())).or_insert(groups.len());
+        groups.resize(groups.len().max(at + 1), Vec::new());
+        groups[at].push(r);
+    }
+    for same in groups {
+        let r = same[0];
+        let other = other(r);
         let scenario = scenarios.iter().find(|s| s.study == r.study && s.name == r.scenario);
         for metric in METRICS {
             let values: Vec<f64> = same.iter().filter_map(|x| x.metrics.get(metric.id).copied()).collect();
@@ -490,7 +509,7 @@ pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenar
                 printed.push(None);
             }
             for p in printed {
-                cells.extend(cell(r, metric, p, &values));
+                cells.extend(cell(r, metric, p, &values, other.as_deref()));
             }
         }
     }
@@ -498,17 +517,24 @@ pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenar
 }
 
 /// One cell; the row of a published number carries the study's own words for the condition, and its unit.
-fn cell(r: &RunRecord, metric: &'static Metric, printed: Option<&Published>, values: &[f64]) -> Option<Cell> {
+fn cell(
+    r: &RunRecord,
+    metric: &'static Metric,
+    printed: Option<&Published>,
+    values: &[f64],
+    other: Option<&str>,
+) -> Option<Cell> {
     let unit = printed.map_or(metric.unit, |p| p.unit.as_str());
     let scale = factor(metric.unit, unit);
     let values: Vec<f64> = values.iter().map(|v| v * scale.unwrap_or(1.0)).collect();
     let summary = Summary::of(&values)?;
-    let (verdict, mut note) = match (printed, scale) {
-        (None, _) => (Verdict::Unpublished, String::new()),
-        (Some(p), None) => {
+    let (verdict, mut note) = match (printed, scale, other) {
+        (None, ..) => (Verdict::Unpublished, String::new()),
+        (Some(_), _, Some(why)) => (Verdict::Incomparable, why.into()),
+        (Some(p), None, _) => {
             (Verdict::Incomparable, format!("published in {}, measured in {}", p.unit, metric.unit))
         }
-        (Some(p), _) => (judge(metric, p, &summary), String::new()),
+        (Some(p), ..) => (judge(metric, p, &summary), String::new()),
     };
     if matches!(verdict, Verdict::Near | Verdict::Differs) {
         note = suspect(r, metric.id);

@@ -3,7 +3,7 @@
 use super::{CAP, Combination, Lab, Setup};
 use crate::stats::{Summary, t95};
 use crate::store::RunRecord;
-use crate::study::{Cell, cells};
+use crate::study::{Cell, cells_by};
 use crate::verdict::{CLOSE, Verdict, allowance};
 use std::collections::BTreeMap;
 
@@ -23,7 +23,9 @@ impl Lab<'_> {
                 if runs.len() < seeds {
                     continue;
                 }
-                let mut all = cells(&runs, self.published, std::slice::from_ref(self.scenario_of(case)));
+                // Other readings of the study are what is looked for.
+                let scenario = std::slice::from_ref(self.scenario_of(case));
+                let mut all = cells_by(&runs, self.published, scenario, |_| None);
                 all.retain(|c| c.published.is_some() && !c.structural && c.verdict != Verdict::Incomparable);
                 for c in &all {
                     scales[case].entry(slot(c)).or_default().push(c.summary.sd);
