@@ -51,7 +51,7 @@ class Estimate:
 
     @property
     def _of(self) -> tuple[float, tuple[float, float] | None, float]:
-        found = _cnsim.interval(list(self.values))
+        found = _cnsim.interval(list(self.values), metric=self.metric)
         if found is None:
             raise CnsimError(f"`{self.metric}` was measured in no run", "look at r.metrics for what was", key=self.metric)
         return found

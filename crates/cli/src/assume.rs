@@ -399,7 +399,7 @@ impl Text<'_> {
     }
 
     fn misses(&self) -> Vec<Vec<String>> {
-        let shown = |c: &ScoredCell| measured(c.cell.summary.mean, half(&c.cell.summary));
+        let shown = |c: &ScoredCell| measured(c.cell.summary.mean, c.cell.summary.confidence());
         let mut rows = Vec::new();
         for (i, c) in self.base.cells.iter().enumerate().filter(|(_, c)| !c.agrees) {
             let best =

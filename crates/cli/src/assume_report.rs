@@ -1,6 +1,5 @@
 //! The figures and tables of the report of `cnsim assume`.
 
-use crate::look::half;
 use crate::look_scene::cell;
 use crate::sweep::column;
 use cnsim_report::model;
@@ -49,8 +48,8 @@ pub(crate) fn ranking(id: &str, title: &str, list: &[&Scored]) -> model::Table {
 
 pub(crate) fn bars(group: &str, title: &str, list: &[&Scored], seeds: u64) -> model::Figure {
     let of = |f: &dyn Fn(&Summary) -> f64| list.iter().map(|s| f(&s.distance)).collect::<Vec<f64>>();
-    let band =
-        (seeds > 1).then(|| model::Band { low: of(&|s| s.mean - half(s)), high: of(&|s| s.mean + half(s)) });
+    let ends = |s: &Summary| s.confidence().unwrap_or((s.mean, s.mean));
+    let band = (seeds > 1).then(|| model::Band { low: of(&|s| ends(s).0), high: of(&|s| ends(s).1) });
     model::Figure {
         group: group.into(),
         title: title.into(),

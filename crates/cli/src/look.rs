@@ -140,8 +140,12 @@ pub(crate) fn said(text: &str) -> bool {
     !text.is_empty() && text != "none"
 }
 
-/// Mean and half width with as many decimals as mean something.
-pub(crate) fn measured(mean: f64, half: f64) -> String {
+/// Share of its half length by which an interval's ends may lie unevenly about the mean and still be told by `±`.
+const EVEN: f64 = 0.25;
+
+/// A mean and its 95 % interval, if it has one, with as many decimals as mean something: `8.31 ± 0.21`, or with both ends where they
+/// lie unevenly, `350 (0 to 1200)`.
+pub(crate) fn measured(mean: f64, interval: Option<(f64, f64)>) -> String {
     let decimals = if mean.abs() >= 1000.0 {
         0
     } else if mean.abs() >= 100.0 {
@@ -151,10 +155,20 @@ pub(crate) fn measured(mean: f64, half: f64) -> String {
     } else {
         3
     };
-    if half.is_nan() {
-        return if mean == 0.0 { "0".into() } else { format!("{mean:.decimals$}") };
+    let plain = if mean == 0.0 { "0".into() } else { format!("{mean:.decimals$}") };
+    let Some((low, high)) = interval.filter(|(low, high)| high > low) else {
+        // Equal values have an interval without length.
+        return if interval.is_none() || mean == 0.0 {
+            plain
+        } else {
+            format!("{plain} ± {:.decimals$}", 0.0)
+        };
+    };
+    let half = (high - low) / 2.0;
+    if (mean - low - half).abs() > EVEN * half {
+        return format!("{plain} ({low:.decimals$} to {high:.decimals$})");
     }
-    if mean == 0.0 && half == 0.0 { "0".into() } else { format!("{mean:.decimals$} ± {half:.decimals$}") }
+    format!("{mean:.decimals$} ± {half:.decimals$}")
 }
 
 /// Half the length of the 95 % interval of the mean; NaN for one seed, which has none.
@@ -166,6 +180,33 @@ pub(crate) fn half(s: &Summary) -> f64 {
 pub(crate) fn interval(seeds: u64) -> String {
     match seeds {
         1 => "One seed has no interval.".into(),
-        n => format!("± is half the length of the 95 % interval of the mean over {n} seeds."),
+        n => format!(
+            "± is half the length of the 95 % interval of the mean over {n} seeds; uneven ends are given in full."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_and_its_interval() {
+        assert_eq!(measured(0.0, None), "0");
+        assert_eq!(measured(0.0, Some((0.0, 0.0))), "0");
+        assert_eq!(measured(12.5, None), "12.50");
+        assert_eq!(measured(12.5, Some((12.5, 12.5))), "12.50 ± 0.00");
+        assert_eq!(measured(8.3, Some((8.1, 8.5))), "8.30 ± 0.20");
+        assert_eq!(measured(0.5, Some((0.4, 0.6))), "0.500 ± 0.100");
+        // 3 below, 5 above: off by a quarter of the half length of 4; more is uneven.
+        assert_eq!(measured(100.0, Some((97.0, 105.0))), "100.0 ± 4.0");
+        assert_eq!(measured(100.0, Some((97.0, 106.0))), "100.0 (97.0 to 106.0)");
+        assert_eq!(measured(1000.0, Some((0.0, 4321.0))), "1000 (0 to 4321)", "an end that is cut shows");
+        assert_eq!(measured(0.0, Some((0.0, 2.0))), "0 (0.00 to 2.00)");
+    }
+
+    #[test]
+    fn what_stands_behind_the_sign() {
+        assert!(interval(1).contains("no interval") && interval(2).contains("over 2 seeds"));
     }
 }

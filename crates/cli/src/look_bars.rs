@@ -23,7 +23,7 @@ pub(crate) fn bars(
     };
     let summary = |c: &CaseRuns<'_>| {
         let values: Vec<f64> = c.runs.iter().filter_map(|r| r.metrics.get(metric).copied()).collect();
-        Summary::of(&values)
+        m.summary(&values)
     };
     let known: Vec<(String, [Option<String>; 3], Summary)> = cases
         .iter()

@@ -3,7 +3,6 @@
 use crate::look_scene::CaseRuns;
 use cnsim_report::model::{Axis, Band, Figure, Kind, Trace};
 use cnsim_studies::metrics::find;
-use cnsim_studies::stats::Summary;
 
 /// Heading, what is on the vertical axis, and the percentiles with their metrics.
 type Family = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
@@ -44,7 +43,7 @@ fn figure((title, axis, members): &Family, cases: &[&CaseRuns<'_>], group: &str)
     let trace = |c: &&CaseRuns<'_>| -> Option<Trace> {
         let mut t = Trace { name: c.scheme.into(), band: Some(Band::default()), ..Trace::default() };
         for (place, (_, id)) in shown.iter().enumerate() {
-            let Some(s) = Summary::of(&values(c, id)) else { continue };
+            let Some(s) = find(id).and_then(|m| m.summary(&values(c, id))) else { continue };
             let (low, high) = s.confidence().unwrap_or((s.mean, s.mean));
             t.x.push(place as f64);
             t.y.push(s.mean);

@@ -66,7 +66,8 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
             let cells = FACTS.iter().map(|f| {
                 let values: Vec<f64> =
                     c.runs.iter().filter_map(|r| value(name, r.ports.get(*name), f)).collect();
-                Summary::of(&values).map(|s| cell(&s))
+                let most = if f.2 == "%" { 100.0 } else { f64::INFINITY };
+                Summary::of(&values).map(|s| cell(&s.within((0.0, most))))
             });
             let condition = if several { format!("{name}, {}", c.condition) } else { (*name).to_owned() };
             rows.push(Row { scheme: c.scheme.into(), condition, cells: cells.collect() });

@@ -1,7 +1,7 @@
 //! `cnsim run`.
 
 use crate::bench::peak_memory;
-use crate::look::{self, Colour, half, interval, measured, paint};
+use crate::look::{self, Colour, interval, measured, paint};
 use crate::output::{Output, quoted};
 use crate::reproduce::tell_stored;
 use crate::request::{
@@ -116,19 +116,19 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     };
     let title = format!("{id}, {}, PAUSE {}, {}, {seeds}", record.condition, record.pause, record.scheme);
     println!("{}", paint(&title, Colour::Bold, look::colour_on_stdout()));
-    let value = |of: &dyn Fn(&RunRecord) -> Option<f64>| {
+    let value = |range, of: &dyn Fn(&RunRecord) -> Option<f64>| {
         let values: Vec<f64> = records.iter().filter_map(of).collect();
-        let s = Summary::of(&values)?;
-        Some(if s.n == 1 { digits(s.mean) } else { measured(s.mean, half(&s)) })
+        let s = Summary::of(&values)?.within(range);
+        Some(if s.n == 1 { digits(s.mean) } else { measured(s.mean, s.confidence()) })
     };
     let metric = |m: &&'static Metric| {
-        let value = value(&|r| r.metrics.get(m.id).copied())?;
+        let value = value(m.range(), &|r| r.metrics.get(m.id).copied())?;
         Some(vec![m.id.to_string(), value, m.unit.to_string()])
     };
     let metrics: Vec<&'static Metric> =
         if shown.is_empty() { METRICS.iter().collect() } else { shown.to_vec() };
     let counter = |name: &String| {
-        let value = value(&|r| r.counters.get(name).map(|n| *n as f64))?;
+        let value = value((0.0, f64::INFINITY), &|r| r.counters.get(name).map(|n| *n as f64))?;
         Some(vec![name.clone(), value, String::new()])
     };
     let counters = record.counters.keys().filter(|_| shown.is_empty()).filter_map(counter);

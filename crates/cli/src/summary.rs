@@ -158,7 +158,7 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
             }
             row.push(
                 cell.and_then(|x| Some((x.measured?, x.ci95)))
-                    .map_or_else(String::new, |(m, ci)| measured(m, ci.map_or(0.0, |(l, h)| (h - l) / 2.0))),
+                    .map_or_else(String::new, |(m, ci)| measured(m, ci)),
             );
             judged |= cell.is_some_and(|x| x.published.is_some());
             match cell.map(|x| x.verdict) {

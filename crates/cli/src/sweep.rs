@@ -1,6 +1,6 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
-use crate::look::{self, Colour, half, interval, measured, paint, said};
+use crate::look::{self, Colour, interval, measured, paint, said};
 use crate::look_scene::cell;
 use crate::output::{Output, quoted};
 use crate::reproduce::{interrupted, mark_partial, partial, with_store, write_report};
@@ -220,7 +220,7 @@ fn row<'a>(point: &'a Point, runs: &[Result<Option<RunRecord>, JobError>], seeds
     let runs: Vec<&RunRecord> = runs.iter().map(|r| r.as_ref().ok()?.as_ref()).collect::<Option<_>>()?;
     let of = |m: &'static Metric| {
         let values: Vec<f64> = runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
-        Some((m, Summary::of(&values)?))
+        Some((m, m.summary(&values)?))
     };
     Some(Row { point, metrics: METRICS.iter().filter_map(of).collect(), failed: None })
 }
@@ -316,7 +316,9 @@ fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) 
         line.push(r.point.case.scheme.clone());
         let none = if r.failed.is_some() { "failed" } else { "-" };
         line.extend(
-            shown.iter().map(|m| r.get(m.id).map_or_else(|| none.into(), |s| measured(s.mean, half(s)))),
+            shown
+                .iter()
+                .map(|m| r.get(m.id).map_or_else(|| none.into(), |s| measured(s.mean, s.confidence()))),
         );
         line
     };
@@ -409,6 +411,9 @@ fn report(
     }
 }
 
+/// A point of a line: its place, mean, and interval of the mean.
+type At = (f64, f64, (f64, f64));
+
 /// A metric over the first axis whose values are numbers, as lines with intervals; without such an axis, as bars.
 fn figure(sweep: &Sweep, rows: &[Row<'_>], metric: &'static Metric) -> model::Figure {
     let numeric = sweep.axes.iter().position(|a| a.values.len() > 1 && grid::numbers(&a.values).is_some());
@@ -434,20 +439,20 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], metric: &'static Metric) -> model::Fi
         }
         parts.join(", ")
     };
-    let mut traces: Vec<(String, Vec<(f64, f64, f64)>)> = Vec::new();
+    let mut traces: Vec<(String, Vec<At>)> = Vec::new();
     for r in rows {
         let Some(s) = r.get(metric.id) else { continue };
         let at = axis.values.iter().position(|v| *v == r.point.values[across]).unwrap_or(0);
-        let (name, point) = (name(r), (places[at], s.mean, half(s)));
+        let (name, point) = (name(r), (places[at], s.mean, s.confidence().unwrap_or((s.mean, s.mean))));
         match traces.iter_mut().find(|t| t.0 == name) {
             Some(t) => t.1.push(point),
             None => traces.push((name, vec![point])),
         }
     }
-    let trace = |(name, mut points): (String, Vec<(f64, f64, f64)>)| {
+    let trace = |(name, mut points): (String, Vec<At>)| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let of = |f: fn(&(f64, f64, f64)) -> f64| points.iter().map(f).collect::<Vec<f64>>();
-        let band = (sweep.seeds > 1).then(|| model::Band { low: of(|p| p.1 - p.2), high: of(|p| p.1 + p.2) });
+        let of = |f: fn(&At) -> f64| points.iter().map(f).collect::<Vec<f64>>();
+        let band = (sweep.seeds > 1).then(|| model::Band { low: of(|p| p.2.0), high: of(|p| p.2.1) });
         model::Trace { name, slot: None, x: of(|p| p.0), y: of(|p| p.1), band }
     };
     model::Figure {

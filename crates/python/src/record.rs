@@ -2,7 +2,7 @@
 
 use crate::errors::{raise, told};
 use cnsim_studies::assumptions::ASSUMPTIONS;
-use cnsim_studies::metrics::METRICS;
+use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::results::{Results, Run, series_csv, series_file};
 use cnsim_studies::scenario::{self, EMBEDDED};
@@ -117,11 +117,16 @@ pub(crate) fn plain(records: &[Bound<'_, Record>]) -> Vec<RunRecord> {
 }
 
 /// Mean of some values, the 95 % interval of the mean, and the standard deviation; the interval is none for one value.
-/// `paired`: the values are differences taken seed by seed.
+/// `paired`: the values are differences taken seed by seed. The interval of a `metric` ends where its values can be.
 #[pyfunction]
-#[pyo3(signature = (values, paired = false))]
-pub(crate) fn interval(values: Vec<f64>, paired: bool) -> Option<(f64, Option<(f64, f64)>, f64)> {
+#[pyo3(signature = (values, paired = false, metric = ""))]
+pub(crate) fn interval(
+    values: Vec<f64>,
+    paired: bool,
+    metric: &str,
+) -> Option<(f64, Option<(f64, f64)>, f64)> {
     let s = Summary::of(&values)?;
+    let s = metrics::find(metric).map_or(s, |m| s.within(m.range()));
     Some((s.mean, if paired { s.paired() } else { s.confidence() }, s.sd))
 }
 

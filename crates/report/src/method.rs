@@ -19,8 +19,8 @@ const LEFT_OUT: [&str; 7] = [
 const READING: &str = "<h2>How a number is judged</h2><p>Every case runs with several seeds, and the same seed gives every scheme the same arrivals. \
     A published number is the outcome of <em>one</em> run. It is therefore not compared with the confidence interval of our mean, which shrinks with every seed, \
     but with the <b>prediction interval</b>: the range in which one further run falls 19 times in 20.</p>\
-    <dl class=\"terms\"><dt>± 95 %</dt><dd>Half the confidence interval of the mean, <span class=\"formula\">t·s/√n</span>, with Student’s t for n − 1 degrees of freedom. \
-    It says how well the mean is known.</dd>\
+    <dl class=\"terms\"><dt>± 95 %</dt><dd>Half the confidence interval of the mean: <span class=\"formula\">t·s/√n</span>, with Student’s t for n − 1 degrees of freedom and Johnson’s correction \
+    for skewness (1978), cut where no value can be. It says how well the mean is known.</dd>\
     <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>. It says where a single run falls, and is the yardstick for a published number.</dd>\
     <dt>✓ agrees</dt><dd>The published number lies in the prediction interval, widened by half a unit of its last printed digit, or within 2 % of the mean, \
     whatever the metric.</dd>\

@@ -1,5 +1,7 @@
 //! What is measured: definitions and tolerances; [`crate::measure`] takes them from a run.
 
+use crate::stats::Summary;
+
 /// What can be measured of a run: its name, unit and definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
@@ -102,6 +104,24 @@ impl Metric {
             "recovery_time" | "recovery_deficit" => Span::Afterwards,
             _ => Span::Run,
         }
+    }
+
+    /// Least and greatest value that it can have.
+    pub fn range(&self) -> (f64, f64) {
+        match (self.id, self.unit) {
+            // What is less than nothing has been won.
+            ("aggregate_loss" | "throughput_loss" | "recovery_deficit", _) => {
+                (f64::NEG_INFINITY, f64::INFINITY)
+            }
+            ("fairness", _) => (0.0, 1.0),
+            (_, "%") => (0.0, 100.0),
+            _ => (0.0, f64::INFINITY),
+        }
+    }
+
+    /// The summary of its values; none where there is no value.
+    pub fn summary(&self, values: &[f64]) -> Option<Summary> {
+        Some(Summary::of(values)?.within(self.range()))
     }
 }
 

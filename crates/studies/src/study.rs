@@ -527,7 +527,8 @@ fn cell(
     let unit = printed.map_or(metric.unit, |p| p.unit.as_str());
     let scale = factor(metric.unit, unit);
     let values: Vec<f64> = values.iter().map(|v| v * scale.unwrap_or(1.0)).collect();
-    let summary = Summary::of(&values)?;
+    // A unit of the same kind has the same range: only rates are scaled.
+    let summary = metric.summary(&values)?;
     let (verdict, mut note) = match (printed, scale, other) {
         (None, ..) => (Verdict::Unpublished, String::new()),
         (Some(_), _, Some(why)) => (Verdict::Incomparable, why.into()),

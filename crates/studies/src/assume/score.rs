@@ -46,6 +46,7 @@ impl Lab<'_> {
             let one = |k: usize| mine.iter().map(|c: &ScoredCell| c.each[k]).sum::<f64>() / mine.len() as f64;
             let each: Vec<f64> = (0..seeds).map(one).collect();
             if let Some(distance) = Summary::of(&each).filter(|_| done && !mine.is_empty()) {
+                let distance = distance.within((0.0, f64::INFINITY));
                 let agree = mine.iter().filter(|c| c.agrees).count();
                 let combination = setup.combination.clone();
                 let label = self.label(&combination);
