@@ -52,6 +52,15 @@ fn flood(size: usize) -> String {
     scenario(tables, 5000 * size, "on", "becn")
 }
 
+/// Links that hold more and more frames.
+fn long_links(size: usize) -> String {
+    let (delay, us) = (100 * size, 600 * size);
+    let tables = format!(
+        "[topology]\nhosts = 8\nlink_rate = \"100 Gb/s\"\nlink_delay = \"{delay} us\"\n[workload]\nload = \"50 %\""
+    );
+    scenario(&tables, us, "off", "none")
+}
+
 /// Two flows, and many bins of a microsecond.
 fn fairness(size: usize) -> String {
     let tables = "[topology]\nhosts = 4\n[workload]\nload = \"0.1 %\"\n[record]\nbin = \"1 us\"\nflows = [\"H0>H1\", \"H2>H1\"]";
@@ -90,9 +99,10 @@ fn four_times_the_input_takes_about_four_times_the_work() {
     }
     let folder = Folder::new("linear");
     type Make = fn(usize) -> String;
-    let kinds: [(&str, &str, Make); 5] = [
+    let kinds: [(&str, &str, Make); 6] = [
         ("run", "flood", flood),
         ("run", "fairness", fairness),
+        ("run", "long-links", long_links),
         ("check", "traffic", traffic),
         ("check", "graph", graph),
         ("check", "transfers", transfers),

@@ -10,6 +10,8 @@
 pub enum Mark {
     /// A switch stored a window's frames without order (`fast/sweep.rs`).
     CalmWindow,
+    /// A switch took a window in pieces.
+    InPieces,
     /// Out of it: a threshold came near, and all frames went back on their wires.
     PutBack,
     /// A switch stored a window without order that has control among its frames.

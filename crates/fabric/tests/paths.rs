@@ -148,6 +148,26 @@ fn near_a_threshold_frames_go_back_and_are_taken_in_order() {
     );
 }
 
+/// Long links, whose windows hold many frames: below every threshold, in XOFF, with samples and messages, and where marks wait.
+#[test]
+fn long_windows_are_taken_in_pieces() {
+    let far = |mut spec: RunSpec| {
+        spec.links.iter_mut().for_each(|l| l.delay = Time::from_us(60));
+        spec
+    };
+    let mut stopped = star(0.85, 6);
+    common::hotspot(&mut stopped, Rate::from_gbps(0.5));
+    let scheme = Does { samples: Some(20_000), ..Does::default() };
+    let sampled = with(stopped.clone(), scheme);
+    for visits in [Visits::All, Visits::Turns, Visits::Adaptive] {
+        for spec in [star(0.85, 2), stopped.clone(), sampled.clone()] {
+            takes(&far(spec), 1, visits, &[Mark::InPieces]);
+        }
+    }
+    takes(&tree(0.7, Time::from_us(60), Time::from_ms(1)), 2, Visits::All, &[Mark::InPieces]);
+    takes(&far(stopped), 1, Visits::All, &[Mark::InPieces, Mark::InOrder, Mark::InStep]);
+}
+
 /// Finite flows and endless ones, into a port that sends XOFF: slots in vain are passed over, or drawn.
 #[test]
 fn a_greedy_host_goes_slot_by_slot() {

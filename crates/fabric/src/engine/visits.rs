@@ -101,11 +101,8 @@ impl Turn {
         if self.thin {
             step_due(net, part, end);
         } else {
-            let base = self.behind.filter(|_| self.turn % 2 == 1);
-            step_all(net, part, self.turn, base.unwrap_or(end.saturating_sub(net.window)), end);
-            if base.is_some() {
-                self.behind = None;
-            }
+            let behind = if self.turn % 2 == 1 { self.behind.take() } else { None };
+            step_all(net, part, self.turn, behind.unwrap_or(self.reached(net)), end);
         }
         self.turn += 1;
         if end < net.duration {
@@ -222,7 +219,7 @@ fn step_all(net: &Net, part: &mut Part, turn: u64, base: u64, end: u64) {
         if let Some(next) = after.first().filter(|_| far) {
             next.expect(net, &part.wires);
         }
-        s.sweep(base, end, net, &mut part.wires, &mut part.scratch);
+        s.run(base, end, net, &mut part.wires, &mut part.scratch);
         left = after;
     }
 }

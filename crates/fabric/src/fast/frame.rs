@@ -440,6 +440,14 @@ impl Ring {
     #[inline(never)]
     pub(crate) fn insert(&mut self, entry: Entry, after: impl Fn(&Entry) -> bool) {
         let at = self.entries().partition_point(|e| !after(e));
+        if self.head > 0 && at < self.entries().len() / 2 {
+            // Where frames have just left, so that a long queue behind it costs nothing.
+            let head = self.head as usize;
+            self.buf.copy_within(head..head + at, head - 1);
+            self.head -= 1;
+            self.buf[head - 1 + at] = entry;
+            return;
+        }
         self.push_back(&BEYOND);
         let (at, tail) = (self.head as usize + at, self.tail as usize);
         self.buf.copy_within(at..tail - 1, at + 1);

@@ -54,6 +54,11 @@ impl Inbox {
         let due = (n < self.count) & (entry.ready < end);
         due.then_some(entry)
     }
+    /// How many there are.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        if self.deep { self.many.entries().len() } else { self.count as usize }
+    }
     /// The first entry.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Entry> {

@@ -51,8 +51,7 @@ pub(crate) struct Switch {
     processing: u64,
     /// Ports up to the last one with a link.
     pub(crate) linked: usize,
-    /// Bits of a port's number; 0 where a window's times and a port do not fit 31 bits, or ports do not decide between frames of
-    /// one moment.
+    /// Bits of a port's number; 0 where ports do not decide between frames of one moment.
     pub(crate) bits: u32,
     /// Ports are brought up to date when touched ([`crate::fast::sweep`]), not event by event.
     pub(crate) lazy: bool,
@@ -64,6 +63,8 @@ pub(crate) struct Switch {
     pub(crate) exact: Vec<u16>,
     /// Rate of its fastest link.
     fastest: TxRate,
+    /// Of its windows, a piece is at least that long, ps.
+    pub(crate) piece: u64,
     /// Frames are taken in their order always: those to a destination take turns between ports, or draws decide which of one moment
     /// goes first.
     pub(crate) ordered: bool,
@@ -137,6 +138,7 @@ impl Switch {
             flies: 0,
             exact: Vec::new(),
             fastest: TxRate::default(),
+            piece: 0,
             ordered: net.in_turn(index) || net.ties == Ties::Drawn,
             ranked_for: 0,
             penalty: 0,
@@ -170,9 +172,10 @@ impl Switch {
         };
         sw.flies = sw.mmu.flies();
         let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
-        sw.bits = if net.window < (1 << 31) >> bits && net.ties == Ties::ByPort { bits } else { 0 };
+        sw.bits = if net.ties == Ties::ByPort { bits } else { 0 };
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
+        sw.piece = Self::piece(sw.fastest, net);
         let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
         changes.sort_by_key(|c| (c.at, c.port));
         sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();

@@ -36,7 +36,8 @@ impl Scratch {
     /// something else among it.
     #[inline]
     pub(super) fn gather_data(&mut self, s: &Switch, base: u64, end: u64, wires: &Wires) -> Option<usize> {
-        if s.bits == 0 {
+        // Times and ports fit 31 bits.
+        if s.bits == 0 || end - base >= (1 << 31) >> s.bits {
             return None;
         }
         self.short_found.clear();

@@ -50,7 +50,7 @@ impl Switch {
             self.take_some(base, end, net, wires, scratch)
         } else {
             self.free_launched(base, base, wires);
-            self.sweep(base, end, net, wires, scratch);
+            self.run(base, end, net, wires, scratch);
             self.look_around(end)
         };
         due.min(later)

@@ -113,8 +113,8 @@ impl Port {
     /// Finds the largest length of a plain port's queue when one of its last `frames` frames arrived.
     fn rise(&mut self, frames: usize) {
         let all = self.data.entries();
-        let (before, last) = all.split_at(all.len().saturating_sub(frames));
-        let mut queued = before.iter().map(|e| u64::from(e.frame.len)).sum::<u64>();
+        let last = &all[all.len().saturating_sub(frames)..];
+        let mut queued = self.queued - last.iter().map(|e| u64::from(e.frame.len)).sum::<u64>();
         // The first that has not left, and when it does.
         let mut first = all.iter();
         let end = |e: &Entry, free: u64| e.ready.max(free) + self.service.time(e.frame.len);
