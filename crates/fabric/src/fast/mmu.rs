@@ -5,7 +5,6 @@
 //! the whole pool). PAUSE has one *domain* per input, or one for the switch (global); a domain is in XOFF from the
 //! moment one of its cells exceeds the high watermark until all of them are at or below the low one.
 
-use crate::fast::sweep::private_cells;
 use crate::spec::{BufferSpec, Organisation};
 
 /// Why a frame cannot be stored.
@@ -88,7 +87,11 @@ impl Mmu {
         let cell_limit = if shared { u32::MAX } else { clip(share) };
         let high = spec.pause.map_or(u32::MAX, |p| clip(p.high.get()));
         let low = spec.pause.map_or(u32::MAX, |p| clip(p.low.get()));
-        let private = private_cells(spec.organisation, pool_cell);
+        let private = match spec.organisation {
+            Organisation::Crosspoint => true,
+            Organisation::SharedOutput => !pool_cell,
+            Organisation::Input => false,
+        };
         let per_cell = if pool_cell { margin.saturating_mul(ports as u64) } else { margin };
         let guard = if private { u32::MAX } else { high.min(cell_limit).saturating_sub(clip(per_cell)) };
         let pool_limit = if shared { share.saturating_mul(ports as u64) } else { u64::MAX };

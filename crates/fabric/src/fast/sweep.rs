@@ -33,7 +33,7 @@ use crate::fast::switch::{Port, Stored, Switch, leaves_marked};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::net::Net;
-use crate::spec::{ControlTransport, Organisation};
+use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
 
 /// Frames for each port in a window from which on ranking them is cheaper than finding the place of each.
@@ -589,14 +589,5 @@ impl Port {
             self.first_sent(len, done);
         }
         true
-    }
-}
-
-/// Cells of which organisations are emptied by one output port only.
-pub(crate) fn private_cells(organisation: Organisation, pool: bool) -> bool {
-    match organisation {
-        Organisation::Crosspoint => true,
-        Organisation::SharedOutput => !pool,
-        Organisation::Input => false,
     }
 }
