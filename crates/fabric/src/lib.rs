@@ -89,8 +89,10 @@ impl std::fmt::Debug for Options<'_> {
 pub enum RunError {
     /// The spec cannot be run: what and why.
     Spec(String),
-    /// A law was broken or a scheme failed: time, place and cause.
+    /// A law was broken: time, place and cause.
     Law(String),
+    /// A scheme failed, panicked, or asked for what cannot be: site, time and cause.
+    Scheme(String),
     /// The progress callback stopped it.
     Stopped,
 }
@@ -100,6 +102,7 @@ impl std::fmt::Display for RunError {
         match self {
             RunError::Spec(s) => write!(f, "cannot run: {s}"),
             RunError::Law(s) => write!(f, "law broken: {s}"),
+            RunError::Scheme(s) => write!(f, "the scheme failed: {s}"),
             RunError::Stopped => write!(f, "stopped"),
         }
     }

@@ -2,6 +2,7 @@
 //! This file is long because routes are computed beside the tables in which they are looked up.
 
 use crate::RunError;
+use crate::check::Managed;
 use crate::flows::Flows;
 use crate::hash::{Salts, number};
 use crate::mix::mix;
@@ -9,11 +10,10 @@ use crate::spec::{
     ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, Ties,
 };
 use crate::tx_rate::{Clock, TxRate};
-use cnsim_scheme_api::{Built, NodeId, Plan, ReflectGate, Scheme, Time};
+use cnsim_scheme_api::{Built, NodeId, ReflectGate, Time};
 use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Times of a run are below this (10 hours in ps), so that a frame has bits beside its generation time.
 pub(crate) const LONGEST: u64 = 1 << 55;
@@ -91,7 +91,7 @@ pub(crate) struct Net {
     pub(crate) ties: Ties,
     /// By how much at most more bytes pass a link than its rate says, as times are cut or clocks run fast.
     pub(crate) slack: u64,
-    pub(crate) schemes: Vec<(Arc<dyn Scheme>, Plan)>,
+    pub(crate) schemes: Vec<Managed>,
     pub(crate) control: ControlTransport,
     pub(crate) record: Record,
     pub(crate) duration: u64,
@@ -232,7 +232,7 @@ impl Net {
             } else {
                 3
             },
-            schemes: spec.schemes.iter().map(|s| (s.clone(), s.plan())).collect(),
+            schemes: spec.schemes.iter().map(Managed::new).collect::<Result<_, _>>()?,
             control: spec.control,
             record: spec.record.clone(),
             duration: spec.duration.as_ps(),
@@ -442,7 +442,7 @@ impl Net {
         let star = !self.halves.is_empty()
             && self.halves.iter().enumerate().all(|(n, &second)| second == (n >= hosts))
             && spec.hosts.iter().all(|h| {
-                let plan = h.scheme.map(|s| self.schemes[s].1).unwrap_or_default();
+                let plan = h.scheme.map(|s| self.schemes[s].plan).unwrap_or_default();
                 plan.reflect == ReflectGate::Never && plan.built == Built::OnFeedback
             });
         if !star {

@@ -113,7 +113,7 @@ impl ReactionPoint for Reaction {
             Feedback::ProbeReply { probe, .. } => rate_of(u64::from(probe.fb.unsigned_abs())),
             _ => limiter.rate(),
         };
-        limiter.set_rate(rate);
+        limiter.set_rate(rate.min(limiter.line_rate()));
         self.n += 1;
         // A limiter of a whole host has no path to probe.
         if self.chatter.on(9) && !self.chatter.on(11) && self.n.is_multiple_of(5) {

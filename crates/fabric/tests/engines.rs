@@ -88,7 +88,8 @@ impl ReactionPoint for Reaction {
     }
     fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
         limiter.engage();
-        limiter.set_rate((limiter.rate() * 0.7).max(Rate::from_mbps(50.0)));
+        let cut = (limiter.rate() * 0.7).max(Rate::from_mbps(50.0));
+        limiter.set_rate(cut.min(limiter.line_rate()));
         limiter.start_timer(Slot(1), Time::from_us(40));
         limiter.stamp_with(Tag::RateDiscovery(limiter.line_rate()), 0.5);
         // A limiter of a whole host has no path to probe.
@@ -104,14 +105,14 @@ impl ReactionPoint for Reaction {
     }
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
         let up = limiter.rate() * (1.2 + 0.3 * limiter.uniform());
-        limiter.set_rate(up);
+        limiter.set_rate(up.min(limiter.line_rate()));
         limiter.wake_after(Bytes::from_kb(15));
         if limiter.rate() == limiter.line_rate() {
             limiter.release_when_empty();
         }
     }
     fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
-        limiter.set_rate(limiter.rate() * 1.1);
+        limiter.set_rate((limiter.rate() * 1.1).min(limiter.line_rate()));
         limiter.start_timer(slot, Time::from_us(60));
     }
 }

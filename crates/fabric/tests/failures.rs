@@ -120,7 +120,7 @@ fn both_engines_name_the_earliest_failure() {
             let fast = of(&Options { threads, visits, by_model, ..Options::default() });
             assert_eq!(fast, oracle, "seed {seed}, {threads} threads, {visits:?}, {by_model:?}");
         }
-        if let Err(RunError::Law(cause)) = &oracle {
+        if let Err(RunError::Scheme(cause)) = &oracle {
             let who = ["congestion point", "reaction point", "reflector"].map(|who| cause.starts_with(who));
             whose.iter_mut().zip(who).for_each(|(n, who)| *n += u64::from(who));
         }

@@ -84,7 +84,7 @@ impl ReactionPoint for Reaction {
     }
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
         limiter.count("bytes");
-        limiter.set_rate(limiter.rate() * 2.0);
+        limiter.set_rate((limiter.rate() * 2.0).min(limiter.line_rate()));
         limiter.wake_after(Bytes::new(9_000));
         if self.on(8) {
             limiter.start_timer(Slot(1), Time::from_ns(300));
@@ -107,7 +107,7 @@ impl ReactionPoint for Reaction {
             limiter.start_timer(slot, Time::from_ns(7_200));
         }
         if limiter.is_engaged() {
-            limiter.set_rate(limiter.rate() * 1.5);
+            limiter.set_rate((limiter.rate() * 1.5).min(limiter.line_rate()));
         } else if self.on(256) && self.n.is_multiple_of(5) {
             limiter.engage();
             limiter.set_rate(limiter.line_rate() * 0.5);

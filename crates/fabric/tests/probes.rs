@@ -121,7 +121,7 @@ impl ReactionPoint for Reaction {
         let line = limiter.line_rate();
         if self.told.is_multiple_of(if self.dial.on(9) { 3 } else { 23 }) {
             limiter.engage();
-            limiter.set_rate(line * (0.2 + (self.told % 1024) as f64 / 1024.0));
+            limiter.set_rate((line * (0.2 + (self.told % 1024) as f64 / 1024.0)).min(line));
         } else if limiter.is_engaged() && self.told.is_multiple_of(5) {
             limiter.set_rate(line);
             limiter.release_when_empty();

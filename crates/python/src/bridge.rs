@@ -112,7 +112,7 @@ impl Scheme for Bridged {
             let site = (s.node.0, s.port, s.point.0, s.rate.bps(), s.attached);
             match self.room(py, "CongestionPoint", site) {
                 Ok(room) => room.map(|room| Point::boxed(py, room)),
-                Err(why) => Some(Box::new(Broken(why)) as _),
+                Err(why) => Some(Box::new(api::Failing(why)) as _),
             }
         })
     }
@@ -122,7 +122,7 @@ impl Scheme for Bridged {
             let site = (s.flow.0, s.src.0, s.dst.0, rate, rtt, s.mtu.get());
             match self.room(py, "ReactionPoint", site) {
                 Ok(room) => room.map(|room| Reaction::boxed(py, room)),
-                Err(why) => Some(Box::new(Broken(why)) as _),
+                Err(why) => Some(Box::new(api::Failing(why)) as _),
             }
         })
     }
@@ -131,7 +131,7 @@ impl Scheme for Bridged {
             let site = (s.flow.0, s.src.0, s.dst.0, s.line_rate.bps());
             match self.room(py, "Reflector", site) {
                 Ok(room) => room.map(|room| Reflection::boxed(py, room)),
-                Err(why) => Some(Box::new(Broken(why)) as _),
+                Err(why) => Some(Box::new(api::Failing(why)) as _),
             }
         })
     }
@@ -152,31 +152,6 @@ impl Scheme for Bridged {
     }
     fn counters(&self) -> Vec<Counter> {
         self.counters.clone()
-    }
-}
-
-/// An object that could not be made: it stops the run as soon as it may.
-#[derive(Debug)]
-struct Broken(String);
-
-impl api::CongestionPoint for Broken {
-    fn start(&mut self, _: &api::Queue, ctl: &mut api::PointControl<'_>) {
-        ctl.fail(self.0.clone());
-    }
-}
-
-impl api::ReactionPoint for Broken {
-    fn start(&mut self, limiter: &mut api::Limiter<'_>) {
-        limiter.fail(self.0.clone());
-    }
-    fn on_feedback(&mut self, _: &api::Feedback, limiter: &mut api::Limiter<'_>) {
-        limiter.fail(self.0.clone());
-    }
-}
-
-impl api::Reflector for Broken {
-    fn start(&mut self, ctl: &mut api::ReflectorControl<'_>) {
-        ctl.fail(self.0.clone());
     }
 }
 
@@ -207,7 +182,7 @@ struct Point {
 impl Point {
     fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::CongestionPoint> {
         match Py::new(py, Queue::new()) {
-            Err(e) => Box::new(Broken(room.trouble.keep(py, &room.site, e))),
+            Err(e) => Box::new(api::Failing(room.trouble.keep(py, &room.site, e))),
             Ok(queue) => Box::new(Self {
                 queue,
                 start: room.method(py, "start"),
@@ -287,7 +262,7 @@ struct Reaction {
 impl Reaction {
     fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::ReactionPoint> {
         match Py::new(py, Limiter::new()) {
-            Err(e) => Box::new(Broken(room.trouble.keep(py, &room.site, e))),
+            Err(e) => Box::new(api::Failing(room.trouble.keep(py, &room.site, e))),
             Ok(limiter) => Box::new(Self {
                 limiter,
                 start: room.method(py, "start"),
@@ -362,7 +337,7 @@ impl Reflection {
             return Box::new(api::Acknowledger);
         }
         match Py::new(py, Sink::new()) {
-            Err(e) => Box::new(Broken(room.trouble.keep(py, &room.site, e))),
+            Err(e) => Box::new(api::Failing(room.trouble.keep(py, &room.site, e))),
             Ok(sink) => Box::new(Self {
                 sink,
                 start: room.method(py, "start"),

@@ -2,9 +2,9 @@
 //! verbs are those of the seam: nothing is said twice. A handle that is used after its call says so.
 
 use crate::errors::raise;
-use crate::wire::{Feedback, Probe, bytes, probability, rate, time};
+use crate::wire::{Feedback, Probe, bytes, rate, time};
 use cnsim_scheme_api as api;
-use cnsim_scheme_api::{FlowId, Purpose, SLOTS, Slot, Stream, Tag, Time};
+use cnsim_scheme_api::{FlowId, Purpose, Slot, Stream, Tag, Time};
 use pyo3::prelude::*;
 
 /// What stands behind a handle between two calls: nobody sees it.
@@ -12,21 +12,12 @@ fn nobody() -> Stream {
     Stream::new(0, 0, Purpose::Test)
 }
 
-/// A timer's number.
-fn slot(py: Python<'_>, number: u8) -> PyResult<Slot> {
-    if usize::from(number) < SLOTS {
-        return Ok(Slot(number));
-    }
-    let why = format!("there is no timer {number}");
-    Err(raise(py, "SchemeError", &why, &format!("use 0 to {}", SLOTS - 1), ""))
-}
-
 /// Which received frames wake a reflector, from its word.
 pub(crate) fn gate(py: Python<'_>, frames: &str, p: f64) -> PyResult<api::ReflectGate> {
-    Ok(match frames {
+    let gate = match frames {
         "never" => api::ReflectGate::Never,
         "marked" => api::ReflectGate::Marked,
-        "unmarked" => api::ReflectGate::Unmarked(probability(py, "unmarked", p)?),
+        "unmarked" => api::ReflectGate::Unmarked(p),
         "tagged" => api::ReflectGate::Tagged,
         "always" => api::ReflectGate::Always,
         other => {
@@ -39,7 +30,8 @@ pub(crate) fn gate(py: Python<'_>, frames: &str, p: f64) -> PyResult<api::Reflec
                 "reflect",
             ));
         }
-    })
+    };
+    gate.check().map_err(|why| raise(py, "SchemeError", &why, "give 0 to 1", "reflect"))
 }
 
 /// The error of a handle that is used after its call.
@@ -49,14 +41,18 @@ fn stale(py: Python<'_>, what: &str) -> PyErr {
 }
 
 macro_rules! handle {
-    ($name:ident, $what:literal, $seam:ident, $state:ty, $action:ty) => {
+    ($name:ident, $what:literal, $seam:ident, $state:ty, $action:ident) => {
         impl $name {
-            /// The seam's own handle, while a call lasts.
-            fn seam(&mut self, py: Python<'_>) -> PyResult<api::$seam<'_>> {
+            /// Does a verb of the seam's own handle, while a call lasts. What it refuses is raised here, in the scheme's own line.
+            fn tell<R>(&mut self, py: Python<'_>, verb: impl FnOnce(&mut api::$seam<'_>) -> R) -> PyResult<R> {
                 if !self.live {
                     return Err(stale(py, $what));
                 }
-                Ok(api::$seam::new(self.now, &mut self.state, &mut self.actions))
+                let said = verb(&mut api::$seam::new(self.now, &mut self.state, &mut self.actions));
+                let refused = self.actions.pop_if(|a| matches!(a, api::$action::Fail(_)));
+                let Some(api::$action::Fail(why)) = refused else { return Ok(said) };
+                let (reason, remedy) = why.split_once(": ").unwrap_or((&why, "see the verb's text"));
+                Err(raise(py, "SchemeError", reason, remedy, ""))
             }
 
             /// Takes the network's data for a call.
@@ -86,7 +82,7 @@ pub(crate) struct Queue {
     pub(crate) view: api::Queue,
 }
 
-handle!(Queue, "queue", PointControl, api::PointState, api::PointAction);
+handle!(Queue, "queue", PointControl, api::PointState, PointAction);
 
 impl Queue {
     /// One that has nothing yet.
@@ -99,7 +95,7 @@ impl Queue {
             sent: 0,
             dropped: 0,
         };
-        let (state, actions) = (api::PointState::new(nobody()), Vec::new());
+        let (state, actions) = (api::PointState::new(nobody(), 0), Vec::new());
         Self { now: Time::ZERO, live: false, state, actions, view }
     }
 }
@@ -144,38 +140,32 @@ impl Queue {
     /// Bytes counted when `sample_after` woke the point, the frame in hand included.
     #[getter]
     fn counted(&mut self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.seam(py)?.counted().get())
+        self.tell(py, |s| s.counted().get())
     }
     /// Uniform draw in [0, 1) from this queue's own stream.
     fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.seam(py)?.uniform())
+        self.tell(py, |s| s.uniform())
     }
     /// Wake with `on_sample` at the frame that brings the bytes that arrive from now on to `number`.
     fn sample_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
         let number = bytes(py, "sample_after", number)?;
-        self.seam(py)?.sample_after(number);
-        Ok(())
+        self.tell(py, |s| s.sample_after(number))
     }
     /// Wake at each frame with probability `p`.
     fn sample_with(&mut self, py: Python<'_>, p: f64) -> PyResult<()> {
-        let p = probability(py, "sample_with", p)?;
-        self.seam(py)?.sample_with(p);
-        Ok(())
+        self.tell(py, |s| s.sample_with(p))
     }
     /// Wake at frames that carry a tag.
     fn sample_tagged(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.seam(py)?.sample_tagged();
-        Ok(())
+        self.tell(py, |s| s.sample_tagged())
     }
     /// Stop waking at frames; timers go on.
     fn sample_never(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.seam(py)?.sample_never();
-        Ok(())
+        self.tell(py, |s| s.sample_never())
     }
     /// Are frames about to be dropped counted and sampled? (They are, unless this says otherwise.)
     fn sample_dropped(&mut self, py: Python<'_>, on: bool) -> PyResult<()> {
-        self.seam(py)?.sample_dropped(on);
-        Ok(())
+        self.tell(py, |s| s.sample_dropped(on))
     }
     /// Mark frames from now on: with probability 0 up to a queue of `low` bytes, rising to `p_max` at `high`, `p_beyond`
     /// above. The point is not woken for it.
@@ -193,50 +183,38 @@ impl Queue {
         let ramp = api::Ramp {
             low: bytes(py, "mark", low)?,
             high: bytes(py, "mark", high)?,
-            p_max: probability(py, "mark", p_max)?,
-            p_beyond: probability(py, "mark", p_beyond)?,
+            p_max,
+            p_beyond,
             at,
         };
-        if ramp.low > ramp.high {
-            let why = format!("mark({low}, {high}): the ramp falls");
-            return Err(raise(py, "SchemeError", &why, "give low <= high", ""));
-        }
-        self.seam(py)?.mark(ramp);
-        Ok(())
+        self.tell(py, |s| s.mark(ramp))
     }
     /// Send a message to the source of a flow.
     fn notify(&mut self, py: Python<'_>, flow: u32, feedback: Bound<'_, Feedback>) -> PyResult<()> {
-        let message = feedback.get().send(py)?;
-        self.seam(py)?.notify(FlowId(flow), message);
-        Ok(())
+        let message = feedback.get().message(py)?;
+        self.tell(py, |s| s.notify(FlowId(flow), message))
     }
     /// Send a message to every host; it counts as one.
     fn broadcast(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
-        let message = feedback.get().send(py)?;
-        self.seam(py)?.broadcast(message);
-        Ok(())
+        let message = feedback.get().message(py)?;
+        self.tell(py, |s| s.broadcast(message))
     }
     /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
     fn start_timer(&mut self, py: Python<'_>, number: u8, after: f64) -> PyResult<()> {
-        let (number, after) = (slot(py, number)?, time(py, "start_timer", after)?);
-        self.seam(py)?.start_timer(number, after);
-        Ok(())
+        let after = time(py, "start_timer", after)?;
+        self.tell(py, |s| s.start_timer(Slot(number), after))
     }
     /// Stop a timer.
     fn stop_timer(&mut self, py: Python<'_>, number: u8) -> PyResult<()> {
-        let number = slot(py, number)?;
-        self.seam(py)?.stop_timer(number);
-        Ok(())
+        self.tell(py, |s| s.stop_timer(Slot(number)))
     }
     /// In `on_probe`: end the probe here and send it back.
     fn answer(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.seam(py)?.answer();
-        Ok(())
+        self.tell(py, |s| s.answer())
     }
     /// Add one to a counter that the scheme declares.
     fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
-        self.seam(py)?.count(counter);
-        Ok(())
+        self.tell(py, |s| s.count(counter))
     }
 }
 
@@ -250,7 +228,7 @@ pub(crate) struct Limiter {
     actions: Vec<api::LimiterAction>,
 }
 
-handle!(Limiter, "limiter", Limiter, api::LimiterState, api::LimiterAction);
+handle!(Limiter, "limiter", Limiter, api::LimiterState, LimiterAction);
 
 impl Limiter {
     /// One that has nothing yet.
@@ -267,106 +245,92 @@ impl Limiter {
     fn now(&self) -> f64 {
         self.now.as_secs_f64()
     }
-    /// Current rate, bit/s; setting one above that of the link gives the link's.
+    /// Current rate, bit/s. One above that of the link is an error: bound it by `line_rate`.
     #[getter]
     fn rate(&mut self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.seam(py)?.rate().bps())
+        self.tell(py, |s| s.rate().bps())
     }
     #[setter]
     fn set_rate(&mut self, py: Python<'_>, bps: f64) -> PyResult<()> {
         let bps = rate(py, "limiter.rate = ", bps)?;
-        self.seam(py)?.set_rate(bps);
-        Ok(())
+        self.tell(py, |s| s.set_rate(bps))
     }
     /// Rate of the access link, bit/s.
     #[getter]
     fn line_rate(&mut self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.seam(py)?.line_rate().bps())
+        self.tell(py, |s| s.line_rate().bps())
     }
     /// Largest data frame, bytes.
     #[getter]
     fn mtu(&mut self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.seam(py)?.mtu().get())
+        self.tell(py, |s| s.mtu().get())
     }
     /// Are frames queued and paced here?
     #[getter]
     fn engaged(&mut self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.seam(py)?.is_engaged())
+        self.tell(py, |s| s.is_engaged())
     }
     /// Bytes waiting in the limiter's queue.
     #[getter]
     fn backlog(&mut self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.seam(py)?.backlog().get())
+        self.tell(py, |s| s.backlog().get())
     }
     /// Data bytes of the flow sent so far.
     #[getter]
     fn sent(&mut self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.seam(py)?.sent())
+        self.tell(py, |s| s.sent())
     }
     /// Uniform draw in [0, 1) from this site's own stream.
     fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.seam(py)?.uniform())
+        self.tell(py, |s| s.uniform())
     }
     /// Queue and pace the flow's frames here from now on.
     fn engage(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.seam(py)?.engage();
-        Ok(())
+        self.tell(py, |s| s.engage())
     }
     /// Give the limiter back as soon as its queue is empty.
     fn release_when_empty(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.seam(py)?.release_when_empty();
-        Ok(())
+        self.tell(py, |s| s.release_when_empty())
     }
     /// Compute the time of the frame already scheduled anew, from the present rate.
     fn retime(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.seam(py)?.retime();
-        Ok(())
+        self.tell(py, |s| s.retime())
     }
     /// Wake with `on_bytes` when so many further bytes have been sent.
     fn wake_after(&mut self, py: Python<'_>, number: f64) -> PyResult<()> {
         let number = bytes(py, "wake_after", number)?;
-        self.seam(py)?.wake_after(number);
-        Ok(())
+        self.tell(py, |s| s.wake_after(number))
     }
     /// Take back `wake_after`.
     fn wake_never(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.seam(py)?.wake_never();
-        Ok(())
+        self.tell(py, |s| s.wake_never())
     }
     /// Stamp a tag of 32 bits into the flow's frames, each with probability `p`; none stamps none.
     #[pyo3(signature = (bits, p=1.0))]
     fn stamp(&mut self, py: Python<'_>, bits: Option<u32>, p: f64) -> PyResult<()> {
-        let p = probability(py, "stamp", p)?;
-        self.seam(py)?.stamp_with(bits.map_or(Tag::None, Tag::User), p);
-        Ok(())
+        self.tell(py, |s| s.stamp_with(bits.map_or(Tag::None, Tag::User), p))
     }
     /// Have the next frame acknowledged: `on_ack` hears of it. The plan must say `echo=True`.
     fn echo_next(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.seam(py)?.echo_next();
-        Ok(())
+        self.tell(py, |s| s.echo_next())
     }
     /// Send a probe along the flow.
     fn send_probe(&mut self, py: Python<'_>, probe: Bound<'_, Probe>) -> PyResult<()> {
         let probe = probe.borrow().0;
-        self.seam(py)?.send_probe(probe);
-        Ok(())
+        self.tell(py, |s| s.send_probe(probe))
     }
     /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
     fn start_timer(&mut self, py: Python<'_>, number: u8, after: f64) -> PyResult<()> {
-        let (number, after) = (slot(py, number)?, time(py, "start_timer", after)?);
-        self.seam(py)?.start_timer(number, after);
-        Ok(())
+        let after = time(py, "start_timer", after)?;
+        self.tell(py, |s| s.start_timer(Slot(number), after))
     }
     /// Stop a timer.
     fn stop_timer(&mut self, py: Python<'_>, number: u8) -> PyResult<()> {
-        let number = slot(py, number)?;
-        self.seam(py)?.stop_timer(number);
-        Ok(())
+        self.tell(py, |s| s.stop_timer(Slot(number)))
     }
     /// Add one to a counter that the scheme declares.
     fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
-        self.seam(py)?.count(counter);
-        Ok(())
+        self.tell(py, |s| s.count(counter))
     }
 }
 
@@ -380,7 +344,7 @@ pub(crate) struct Sink {
     actions: Vec<api::ReflectorAction>,
 }
 
-handle!(Sink, "sink", ReflectorControl, api::ReflectorState, api::ReflectorAction);
+handle!(Sink, "sink", ReflectorControl, api::ReflectorState, ReflectorAction);
 
 impl Sink {
     /// One that has nothing yet.
@@ -400,35 +364,31 @@ impl Sink {
     /// Data bytes received since it was built; the plan must say `received=True`.
     #[getter]
     fn received(&mut self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.seam(py)?.received())
+        self.tell(py, |s| s.received())
     }
     /// Uniform draw in [0, 1) from this site's own stream.
     fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.seam(py)?.uniform())
+        self.tell(py, |s| s.uniform())
     }
     /// Send a message to the source of the frame or probe in hand.
     fn reply(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
-        let message = feedback.get().send(py)?;
-        self.seam(py)?.reply(message);
-        Ok(())
+        let message = feedback.get().message(py)?;
+        self.tell(py, |s| s.reply(message))
     }
     /// Stay deaf to data frames for so many seconds.
     fn ignore_for(&mut self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         let seconds = time(py, "ignore_for", seconds)?;
-        self.seam(py)?.ignore_for(seconds);
-        Ok(())
+        self.tell(py, |s| s.ignore_for(seconds))
     }
     /// From the next data frame on, these wake it: `marked`, `unmarked` (each with probability `p`), `tagged`, `always` or
     /// `never`. The plan must let some frames wake it.
     #[pyo3(signature = (frames, p=1.0))]
     fn hear(&mut self, py: Python<'_>, frames: &str, p: f64) -> PyResult<()> {
         let gate = gate(py, frames, p)?;
-        self.seam(py)?.hear(gate);
-        Ok(())
+        self.tell(py, |s| s.hear(gate))
     }
     /// Add one to a counter that the scheme declares.
     fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
-        self.seam(py)?.count(counter);
-        Ok(())
+        self.tell(py, |s| s.count(counter))
     }
 }

@@ -33,15 +33,6 @@ pub(crate) fn bytes(py: Python<'_>, what: &str, number: f64) -> PyResult<Bytes> 
     Err(raise(py, "SchemeError", &why, "give a finite number of bytes, 0 or more", ""))
 }
 
-/// A probability that Python gave.
-pub(crate) fn probability(py: Python<'_>, what: &str, p: f64) -> PyResult<f64> {
-    if (0.0..=1.0).contains(&p) {
-        return Ok(p);
-    }
-    let why = format!("{what}({p}): that is no probability");
-    Err(raise(py, "SchemeError", &why, "give a number from 0 to 1", ""))
-}
-
 /// A data frame, as a scheme sees it.
 #[pyclass(module = "cnsim._cnsim")]
 #[derive(Clone, Debug)]
@@ -141,29 +132,14 @@ impl Feedback {
     }
 
     /// The message that Python asks for.
-    pub(crate) fn send(&self, py: Python<'_>) -> PyResult<api::Feedback> {
-        let finite = |what: &str, v: f64| {
-            if v.is_finite() {
-                return Ok(v);
-            }
-            let why = format!("Feedback.Ecm: {what} is {v}");
-            Err(raise(py, "SchemeError", &why, "give a finite number of pages", ""))
-        };
+    pub(crate) fn message(&self, py: Python<'_>) -> PyResult<api::Feedback> {
         Ok(match self {
-            &Self::Cnm { point, qntz_fb, q_off, q_delta } if qntz_fb < 64 => {
+            &Self::Cnm { point, qntz_fb, q_off, q_delta } => {
                 api::Feedback::Cnm { point: PointId(point), qntz_fb, q_off, q_delta }
             }
-            Self::Cnm { qntz_fb, .. } => {
-                let why = format!("Feedback.Cnm: qntz_fb is {qntz_fb}");
-                return Err(raise(py, "SchemeError", &why, "the format has six bits: give 0 to 63", ""));
+            &Self::Ecm { point, q_off, q_delta, fb, stop } => {
+                api::Feedback::Ecm { point: PointId(point), q_off, q_delta, fb, stop }
             }
-            &Self::Ecm { point, q_off, q_delta, fb, stop } => api::Feedback::Ecm {
-                point: PointId(point),
-                q_off: finite("q_off", q_off)?,
-                q_delta: finite("q_delta", q_delta)?,
-                fb: finite("fb", fb)?,
-                stop,
-            },
             Self::Reflection() => api::Feedback::Reflection,
             &Self::AdvertisedRate { point, rate: bps } => api::Feedback::AdvertisedRate {
                 point: PointId(point),

@@ -12,12 +12,17 @@
 //! `set_rate` acts from the next frame on: a frame already scheduled keeps its time, unless the scheme calls
 //! [`Limiter::retime`].
 
+mod checks;
 mod counters;
 mod echo;
-mod handles;
+mod guard;
 mod join;
+mod limiter;
 pub mod params;
+mod point;
+mod ramp;
 mod random;
+mod reflector;
 pub mod registry;
 mod samplers;
 pub mod testing;
@@ -26,10 +31,12 @@ mod wire;
 pub use cnsim_units::{Bytes, Rate, Time};
 pub use counters::{Counter, Counts};
 pub use echo::Acknowledger;
-pub use handles::{
-    Gate, Limiter, LimiterAction, LimiterState, PointAction, PointControl, PointState, Queue, Ramp, RampAt,
-    ReflectGate, ReflectorAction, ReflectorControl, ReflectorState,
-};
+pub use checks::Patience;
+pub use guard::{Failing, guarded};
+pub use limiter::{Limiter, LimiterAction, LimiterState};
+pub use point::{Gate, NO_PROBE, PointAction, PointControl, PointState, Queue, rewritten};
+pub use ramp::{Ramp, RampAt};
+pub use reflector::{ReflectGate, ReflectorAction, ReflectorControl, ReflectorState};
 pub use join::Join;
 pub use params::{ParamError, ParamInfo, ParamValue, Params, Range};
 pub use random::{Purpose, Stream};

@@ -29,6 +29,7 @@
 
 use crate::testing::Promise;
 use crate::{Counter, ParamError, ParamInfo, Params, Rate, Scheme};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -276,7 +277,7 @@ impl Registry {
     /// Adds a scheme.
     ///
     /// # Errors
-    /// A name that is taken, or that a scenario file could not write.
+    /// A name that is taken, or that a scenario file could not write; two parameters, or two counters, of one name.
     pub fn register(&mut self, scheme: Registration) -> Result<(), RegisterError> {
         let refuse = |reason: String, remedy: &str| {
             Err(RegisterError { scheme: scheme.name.clone(), reason, remedy: remedy.into() })
@@ -293,6 +294,12 @@ impl Registry {
                     "choose another",
                 );
             }
+        }
+        let keys = scheme.params.iter().map(|p| ("parameter", p.key.as_str()));
+        let mut names = keys.chain(scheme.counters.iter().map(|c| ("counter", &*c.name)));
+        let mut seen = BTreeSet::new();
+        if let Some((kind, name)) = names.find(|n| !seen.insert(*n)) {
+            return refuse(format!("two {kind}s are called `{name}`"), "give each a name of its own");
         }
         self.list.push(Arc::new(scheme));
         Ok(())
@@ -354,6 +361,9 @@ mod tests {
             let error = registry.register(scheme).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
+        let twice = vec![Counter::new("n", "one"), Counter::new("n", "another")];
+        let error = registry.register(named("c").counting(twice)).unwrap_err().to_string();
+        assert!(error.contains("two counters are called `n`"), "{error}");
         registry.register(named("c")).unwrap();
         assert_eq!(registry.names().collect::<Vec<_>>(), ["a.b", "c"]);
     }

@@ -314,7 +314,7 @@ mod tests {
         assert!(matches!(rig.actions[..], [PointAction::StartTimer(INTERVAL, t)] if t < Time::from_us(30)));
         let mut point =
             Point { id: PointId(3), meter: Meter::new(scheme.0.port.clone(), Rate::from_gbps(1.0)) };
-        let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
+        let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point), 100));
         let queue = Queue {
             len: Bytes::new(0),
             line_rate: Rate::from_gbps(1.0),

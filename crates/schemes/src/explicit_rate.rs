@@ -326,7 +326,7 @@ mod tests {
     }
 
     fn measured(meter: &mut Meter, arrived: u64, len: u64, service: f64) -> (f64, Vec<PointAction>) {
-        let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
+        let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point), 100));
         let mut ctl = PointControl::new(Time::ZERO, &mut state, &mut actions);
         let queue = Queue {
             len: Bytes::new(len),

@@ -85,7 +85,7 @@ impl ReactionPoint for ObeyRate {
 fn becn_measures_broadcasts_and_limits_the_host() {
     let mut rig = PointRig::new(&Becn, Rate::from_gbps(LINE), 1).unwrap();
     assert!(matches!(rig.actions[0], PointAction::StartTimer(Slot(0), t) if t < Time::from_us(30)));
-    let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
+    let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point), 100));
     let mut point = BecnPoint(PointId(3), 0);
     point.on_timer(Slot(0), &queue(0), &mut PointControl::new(Time::ZERO, &mut state, &mut actions));
     // 30 kB in 30 us are 8 Gb/s of 10: the port could offer 1.25 times as much.
@@ -134,7 +134,7 @@ fn reflector() -> ReflectorState {
 
 #[test]
 fn fecn_stamps_in_flight_and_returns() {
-    let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
+    let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point), 100));
     PointControl::new(Time::ZERO, &mut state, &mut actions).stamp_rate(Rate::from_gbps(2.5));
     assert_eq!(state.stamp, Some(Rate::from_gbps(2.5)));
     let mut limiter = limiter_state();
@@ -232,7 +232,7 @@ fn probes_travel_and_are_answered_or_ended() {
     prober.on_bytes(&mut Limiter::new(Time::ZERO, &mut state, &mut actions));
     let LimiterAction::Probe(mut probe) = actions[0].clone() else { panic!("a probe was sent") };
     assert_eq!(probe.class, Class::Data);
-    let (mut said, mut point) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
+    let (mut said, mut point) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point), 100));
     for (id, ended) in [(6, false), (7, true)] {
         said.clear();
         Answer(PointId(id)).on_probe(
@@ -269,7 +269,7 @@ fn dcqcn_marks_by_ramp_and_spaces_its_messages() {
         p_beyond: 1.0,
         at: RampAt::Departure,
     };
-    let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point)));
+    let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point), 100));
     PointControl::new(Time::ZERO, &mut state, &mut actions).mark(ramp);
     assert_eq!(state.ramp, Some(ramp));
     assert_eq!(

@@ -16,7 +16,8 @@ const UNITS: [(&str, usize); 5] = [("Tb/s", 12), ("Gb/s", 9), ("Mb/s", 6), ("kb/
 /// A data rate in bits per second; finite and never negative.
 ///
 /// A rate is a floating-point number because schemes multiply it by fractions. Constructors and arithmetic
-/// keep it in range: NaN and negative results become [`Rate::ZERO`], infinite ones the largest finite number.
+/// keep it in range: negative results become [`Rate::ZERO`], infinite ones the largest finite number. What is not a number stays
+/// so ([`Rate::is_nan`]), for whoever uses the rate to refuse; no text reads as such a rate.
 ///
 /// ```
 /// use cnsim_units::{Bytes, Rate, Time};
@@ -33,17 +34,23 @@ impl Rate {
     /// No data at all.
     pub const ZERO: Self = Self(0.0);
 
-    /// A rate from bits per second; NaN and negative numbers give [`Rate::ZERO`], infinity the largest finite number.
+    /// A rate from bits per second; negative numbers give [`Rate::ZERO`], infinity the largest finite number.
     #[must_use]
     pub const fn from_bps(bps: f64) -> Self {
-        // Written so that NaN and minus zero take the last branch.
+        // Written so that what is usual is decided first, and minus zero becomes zero.
         if bps > f64::MAX {
             Self(f64::MAX)
-        } else if bps > 0.0 {
+        } else if bps > 0.0 || bps.is_nan() {
             Self(bps)
         } else {
             Self(0.0)
         }
+    }
+
+    /// Is it not a number? It came of a calculation that has no result, such as zero by zero.
+    #[must_use]
+    pub const fn is_nan(self) -> bool {
+        self.0.is_nan()
     }
 
     /// A rate from megabits (1e6 bits) per second; range as [`Rate::from_bps`].
@@ -88,10 +95,10 @@ impl Rate {
         if other.0 > self.0 { other } else { self }
     }
 
-    /// How long `bytes` take at this rate, rounded to the nearest picosecond; [`Time::MAX`] at rate zero.
+    /// How long `bytes` take at this rate, rounded to the nearest picosecond; [`Time::MAX`] at rate zero, or at none.
     #[must_use]
     pub fn transmission_time(self, bytes: Bytes) -> Time {
-        if self.0 == 0.0 {
+        if self.0 == 0.0 || self.is_nan() {
             return Time::MAX;
         }
         // The dividend is exact up to 4 MB, so the quotient carries one rounding only.
@@ -135,7 +142,7 @@ impl Mul<f64> for Rate {
 
 impl Div<f64> for Rate {
     type Output = Self;
-    /// Division by zero gives the largest finite rate, zero by zero gives zero.
+    /// Division by zero gives the largest finite rate; zero by zero is not a number.
     fn div(self, divisor: f64) -> Self {
         Self::from_bps(self.0 / divisor)
     }
@@ -149,6 +156,9 @@ impl Sum for Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_nan() {
+            return f.write_str("not a number");
+        }
         let plain = self.0.to_string();
         let giga = parse::shift_left(&plain, 9);
         // The field speaks of 0.5 Gb/s flows on 10 Gb/s links: keep Gb/s where it is as short.
@@ -302,7 +312,7 @@ mod tests {
             state
         };
         for _ in 0..5000 {
-            let any = Rate::from_bps(f64::from_bits(next() >> 1));
+            let any = Rate::from_bps(f64::from_bits(next() >> 2));
             assert_eq!(rate(&any.to_string()), any, "{any}");
             let usual = Rate::from_gbps(100.0) * ((next() >> 11) as f64 / (1_u64 << 53) as f64);
             assert_eq!(rate(&usual.to_string()), usual, "{usual}");
@@ -338,7 +348,7 @@ mod tests {
 
     #[test]
     fn arithmetic_never_leaves_the_range() {
-        assert_eq!(Rate::from_bps(f64::NAN), Rate::ZERO);
+        assert!(Rate::from_bps(f64::NAN).is_nan() && !Rate::from_bps(f64::INFINITY).is_nan());
         assert_eq!(Rate::from_bps(-1.0), Rate::ZERO);
         assert!(Rate::from_bps(f64::INFINITY).bps().is_finite());
         assert!(Rate::from_bps(-0.0).bps().is_sign_positive());
@@ -348,7 +358,9 @@ mod tests {
         assert_eq!(two / 2.0, one);
         assert_eq!(one * -1.0, Rate::ZERO);
         assert!((one / 0.0).bps().is_finite());
-        assert_eq!(Rate::ZERO / 0.0, Rate::ZERO);
+        let none = Rate::ZERO / 0.0;
+        assert!(none.is_nan() && (none + one).is_nan() && (none * 2.0).is_nan() && none.min(one).is_nan());
+        assert_eq!((none.to_string(), none.transmission_time(Bytes::new(1))), ("not a number".into(), Time::MAX));
         assert_eq!(one.min(two), one);
         assert_eq!(one.max(two), two);
         assert_eq!([one, one].into_iter().sum::<Rate>(), two);

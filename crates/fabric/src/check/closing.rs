@@ -36,7 +36,7 @@ impl ControlBooks {
         Self {
             at: PerBin::new(net.control_bin(), net.duration),
             scheme,
-            counters: scheme.map(|s| Counts::new(net.schemes[s].0.counters())).unwrap_or_default(),
+            counters: scheme.map(|s| Counts::new(net.schemes[s].counters.clone())).unwrap_or_default(),
             ..Self::default()
         }
     }
@@ -114,8 +114,8 @@ pub(crate) fn close(
     switches: Vec<SwitchBooks>,
 ) -> Result<Outcome, RunError> {
     let failures = hosts.iter().map(|h| &h.failure).chain(switches.iter().map(|s| &s.failure));
-    if let Some(cause) = Failure::first(failures) {
-        return Err(RunError::Law(cause.to_string()));
+    if let Some((of_scheme, cause)) = Failure::first(failures, spec) {
+        return Err(if of_scheme { RunError::Scheme(cause) } else { RunError::Law(cause) });
     }
     let mut out = Outcome { duration: Time::from_ps(net.duration), ..Outcome::default() };
     let (mut made, mut gone) = (Ledger::default(), *on_wires);
@@ -156,7 +156,7 @@ pub(crate) fn close(
         out.series.extend(s.series);
         control.push(s.control);
     }
-    sum_control(net, spec, &control, &mut out);
+    sum_control(net, &control, &mut out);
     if made != gone {
         return Err(RunError::Law(format!(
             "frames are not conserved: {} were made, {} were delivered, dropped or are still inside",
@@ -201,7 +201,7 @@ fn lossless(lost: &[u64], name: &str) -> Result<(), RunError> {
 }
 
 /// Sums up congestion management over all nodes.
-fn sum_control(net: &Net, spec: &RunSpec, nodes: &[ControlBooks], out: &mut Outcome) {
+fn sum_control(net: &Net, nodes: &[ControlBooks], out: &mut Outcome) {
     let mut counters: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     let mut bits = Vec::new();
     for c in nodes {
@@ -220,6 +220,6 @@ fn sum_control(net: &Net, spec: &RunSpec, nodes: &[ControlBooks], out: &mut Outc
         let values = bits.iter().map(|b: &u64| *b as f64 / bin.as_secs_f64()).collect();
         out.series.push(Series { kind: SeriesKind::Control, bin, values });
     }
-    let name = |s: usize, i: usize| Some(spec.schemes.get(s)?.counters().get(i)?.name.to_string());
+    let name = |s: usize, i: usize| Some(net.schemes.get(s)?.counters.get(i)?.name.to_string());
     out.counters = counters.into_iter().filter_map(|((s, i), n)| Some((name(s, i)?, n))).collect();
 }

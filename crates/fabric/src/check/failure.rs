@@ -1,26 +1,75 @@
 //! Why a run cannot go on.
 
+use crate::spec::RunSpec;
 use cnsim_scheme_api::Time;
-use std::fmt::Display;
+use std::cell::Cell;
 
-/// What stops a run at a node: one of a scheme's objects there, or a frame of no flow. The earliest counts.
+/// Who stops a run, at its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// The congestion point of a port.
+    Point(u16),
+    /// The reaction point of the flow to a host, or of the whole host.
+    Reaction(Option<u32>),
+    /// The reflector of the flow from a host, or the one that serves that flow among others.
+    Reflector(u32),
+    /// The network: a frame of no flow has come.
+    Receiver,
+}
+
+/// What stops the run at a node. The earliest counts.
 #[derive(Debug, Default)]
-pub(crate) struct Failure(Option<(u64, String)>);
+pub(crate) struct Failure(Option<(u64, Who, String)>);
+
+thread_local! {
+    /// A node of this thread has a failure.
+    static ALARM: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Has a node of this thread noted a failure since [`quiet`]?
+#[inline]
+pub(crate) fn alarmed() -> bool {
+    ALARM.get()
+}
+
+/// A run begins on this thread.
+pub(crate) fn quiet() {
+    ALARM.set(false);
+}
 
 impl Failure {
     /// Notes what happens now (ps) to whom, and why.
     #[cold]
-    pub(crate) fn note(&mut self, now: u64, who: impl Display, cause: &str) {
-        if self.0.as_ref().is_none_or(|(before, _)| now < *before) {
-            self.0 = Some((now, format!("{who}, {}: {cause}", Time::from_ps(now))));
+    pub(crate) fn note(&mut self, now: u64, who: Who, cause: &str) {
+        ALARM.set(true);
+        if self.0.as_ref().is_none_or(|(before, ..)| now < *before) {
+            self.0 = Some((now, who, cause.to_string()));
         }
     }
     /// When it happened, ps.
     pub(crate) fn at(&self) -> Option<u64> {
         self.0.as_ref().map(|f| f.0)
     }
-    /// The earliest of all nodes, given in their order: of one moment, the first node's.
-    pub(crate) fn first<'a>(nodes: impl Iterator<Item = &'a Failure>) -> Option<&'a str> {
-        nodes.filter_map(|f| f.0.as_ref()).min_by_key(|f| f.0).map(|f| f.1.as_str())
+    /// The earliest of all nodes, given in their order: of one moment, the first node's. In words, and whether a scheme's object
+    /// failed.
+    pub(crate) fn first<'a>(
+        nodes: impl Iterator<Item = &'a Failure>,
+        spec: &RunSpec,
+    ) -> Option<(bool, String)> {
+        let failed = nodes.enumerate().filter_map(|(node, f)| Some((node, f.0.as_ref()?)));
+        let (node, (at, who, cause)) = failed.min_by_key(|(_, f)| f.0)?;
+        let name = |n: usize| {
+            let switch = || spec.switches.get(n - spec.hosts.len()).map(|s| &s.name);
+            spec.hosts.get(n).map(|h| &h.name).or_else(switch).map_or("", String::as_str)
+        };
+        let (here, host) = (name(node), |n: &u32| name(*n as usize));
+        let who_text = match who {
+            Who::Point(port) => format!("congestion point of port {port} at switch {here}"),
+            Who::Reaction(Some(dst)) => format!("reaction point of flow {here}>{}", host(dst)),
+            Who::Reaction(None) => format!("reaction point of host {here}"),
+            Who::Reflector(src) => format!("reflector of flow {}>{here}", host(src)),
+            Who::Receiver => format!("receiver at host {here}"),
+        };
+        Some((*who != Who::Receiver, format!("{who_text}, at {}: {cause}", Time::from_ps(*at))))
     }
 }

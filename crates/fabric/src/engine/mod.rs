@@ -7,7 +7,7 @@ mod visits;
 mod windowed;
 mod workers;
 
-use crate::check::{Failure, Ledger, close};
+use crate::check::{Failure, Ledger, close, quiet};
 use crate::fast::bodies::Direct;
 use crate::fast::frame::BROADCAST;
 use crate::fast::host::Host;
@@ -18,7 +18,7 @@ use crate::net::Net;
 use crate::outcome::{ByModel, Outcome};
 use crate::spec::RunSpec;
 use crate::{Engine, Options, RunError, Visits};
-use cnsim_scheme_api::NodeId;
+use cnsim_scheme_api::{NodeId, guarded};
 use guest::Guest;
 use node::Books;
 use std::collections::BTreeMap;
@@ -78,6 +78,11 @@ impl Part {
 /// # Errors
 /// See [`RunError`].
 pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
+    quiet();
+    guarded(|| run_unguarded(spec, options)).unwrap_or_else(|why| Err(RunError::Law(format!("this is a defect of cnsim: {why}"))))
+}
+
+fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     let net = Net::build(spec)?;
     if options.engine == Engine::EventList {
         return reference::run(&net, spec, options);

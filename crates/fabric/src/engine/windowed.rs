@@ -17,6 +17,7 @@
 use super::Part;
 use super::visits::Turn;
 use super::workers::frames;
+use crate::check::alarmed;
 use crate::fast::bodies::Direct;
 use crate::fast::wires::Foreign;
 use crate::marks::{Mark, Marks, hit};
@@ -54,7 +55,7 @@ pub(super) fn run(
         }
         turn.go_on(net, turn.wish(net, part));
         turns += 1;
-        if turns.is_multiple_of(LOOK) {
+        if turns.is_multiple_of(LOOK) || alarmed() {
             if part.failed_before(turn.reached(net)) {
                 return Ok(());
             }
@@ -147,7 +148,7 @@ fn run_alone(net: &Net, parts: &mut [Part], turns: &mut [Turn], progress: Progre
             }
             counted = all;
         }
-        if done.is_multiple_of(LOOK) {
+        if done.is_multiple_of(LOOK) || alarmed() {
             if parts.iter().zip(&*turns).any(|(part, turn)| part.failed_before(turn.reached(net))) {
                 return Ended::Over;
             }
@@ -233,6 +234,8 @@ fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared,
     let mut turns = 0u64;
     let (mut counted, mut all_counted) = (part.hops(), shared.hops.load(Ordering::Relaxed));
     let ideal = net.direct(0).is_some();
+    // What failed before this thread began.
+    let failed = part.failed_before(u64::MAX);
     while let Some(end) = turn.end(net) {
         let parity = (turns & 1) as usize;
         turn.step(net, part, end);
@@ -264,7 +267,7 @@ fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared,
                 }
             }
         }
-        if turns.is_multiple_of(LOOK) {
+        if turns.is_multiple_of(LOOK) || failed || alarmed() {
             if part.failed_before(turn.reached(net)) {
                 shared.failed.store(true, Ordering::Relaxed);
                 shared.stop.fetch_min(turns + 1, Ordering::Relaxed);

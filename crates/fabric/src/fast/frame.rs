@@ -165,12 +165,12 @@ impl Frame {
         self.word >> TAG != 0
     }
     pub(crate) fn tag(&self) -> Tag {
-        Tag::unpack((self.word >> TAG) as u8, self.ext)
+        Tag::unpack(self.tag_kind(), self.ext)
     }
-    /// Of a data frame: its rate-discovery tag.
+    /// Kind of its tag; 0 for none.
     #[inline]
-    pub(crate) fn discovered(&self) -> Option<u32> {
-        (self.word & (7 << KIND | 7 << TAG) == u64::from(Tag::RATE_DISCOVERY) << TAG).then_some(self.ext)
+    pub(crate) fn tag_kind(&self) -> u8 {
+        (self.word >> TAG) as u8
     }
     /// Lets a control frame say what needs no body; false for what does. Noted where the marks of a data frame stand.
     #[inline]

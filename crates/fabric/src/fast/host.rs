@@ -181,7 +181,7 @@ impl Host {
     pub(crate) fn new(net: &Net, id: u32, spec: &HostSpec) -> Option<Self> {
         let base = net.ports[id as usize];
         let link = net.links[base as usize]?;
-        let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
+        let plan = spec.scheme.map(|s| net.schemes[s].plan).unwrap_or_default();
         let bin = net.record.bin.as_ps();
         let length = net.duration.checked_div(bin).unwrap_or(0) as usize;
         let mine = |list: &[(NodeId, NodeId)], end: bool| -> Vec<u32> {

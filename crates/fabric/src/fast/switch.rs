@@ -196,10 +196,10 @@ impl Switch {
                 rate,
                 attached: link.is_some(),
             };
-            let object = s.scheme.and_then(|i| net.schemes[i].0.congestion_point(&site));
+            let object = s.scheme.and_then(|i| net.schemes[i].congestion_point(&site));
             let point = object.map(|object| {
                 let stream = Stream::new(net.seed, u64::from(base) + p as u64, Purpose::Point);
-                Box::new(Point { object, state: PointState::new(stream) })
+                Box::new(Point { object, state: PointState::new(stream, net.hosts) })
             });
             sw.ports.push(Port {
                 data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
@@ -313,11 +313,7 @@ impl Switch {
                 if let Some((port, slot)) = self.timers.pop() {
                     let port = port as usize;
                     let apart = self.ports[port].later(time + 1);
-                    self.look(port, apart, wires, |s, apart| {
-                        s.with_point(port, net, None, apart, |point, queue, ctl| {
-                            point.on_timer(Slot(slot), queue, ctl);
-                        });
-                    });
+                    self.look(port, apart, wires, |s, apart| s.expire(port, Slot(slot), apart, net));
                 }
                 self.note_rare();
             }

@@ -13,7 +13,7 @@ use super::source::{Offer, Source};
 use super::steering::Deferred;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
-use crate::check::{ControlBooks, Failure, Hash, HostBooks, Ledger};
+use crate::check::{ControlBooks, Failure, Hash, HostBooks, Ledger, Who};
 use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, Series, SeriesKind};
@@ -100,7 +100,7 @@ impl Host {
         if !rates.is_empty() && net.record.bin > Time::ZERO {
             turn.plan(net.record.bin.as_ps(), Kind::Tick, 0);
         }
-        let plan = spec.scheme.map(|s| net.schemes[s].1).unwrap_or_default();
+        let plan = spec.scheme.map(|s| net.schemes[s].plan).unwrap_or_default();
         Some(Self {
             id,
             spec: HostSpec { sources: Vec::new(), ..spec.clone() },
@@ -161,7 +161,7 @@ impl Host {
             }
             Body::Data(data) => match self.sink.take(&data, frame.len, turn) {
                 Ok(asked) => self.reflect(data.flow(turn.net.hosts), asked, turn),
-                Err(cause) => self.fail("receiver", &cause, turn.now),
+                Err(cause) => self.fail(Who::Receiver, &cause, turn.now),
             },
             Body::Control(control) => match control.says {
                 Says::Feedback(feedback) => self.hear(control.flow, feedback, turn),
@@ -457,15 +457,15 @@ impl Host {
     }
 
     /// One of the scheme's objects here counts.
-    pub(super) fn count(&mut self, who: &str, counter: &str, now: u64) {
+    pub(super) fn count(&mut self, who: Who, counter: &str, now: u64) {
         if let Err(cause) = self.books.counters.add(counter) {
             self.fail(who, &cause, now);
         }
     }
 
     /// One of them stops the run.
-    pub(super) fn fail(&mut self, who: &str, cause: &str, now: u64) {
-        self.failure.note(now, format_args!("{who} at host {}", self.id), cause);
+    pub(super) fn fail(&mut self, who: Who, cause: &str, now: u64) {
+        self.failure.note(now, who, cause);
     }
 
     /// The rate at which frames to `dst` may go.

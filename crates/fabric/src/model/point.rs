@@ -1,10 +1,9 @@
 //! A congestion point: when the scheme at an output queue looks at a frame, and which frames are marked.
 
 use super::frame::Data;
-use cnsim_scheme_api::{CongestionPoint, Gate, PointState, Purpose, QueueSite, RampAt, Scheme, Stream, Tag};
-
-/// A countdown so long that no run reaches its end, bytes.
-const UNREACHED: i64 = i64::MAX / 2;
+use crate::check::Managed;
+use crate::net::Net;
+use cnsim_scheme_api::{CongestionPoint, PointState, Purpose, QueueSite, RampAt, Stream, Tag};
 
 /// A congestion point and what scheme and network share of it.
 #[derive(Debug)]
@@ -19,13 +18,13 @@ pub(crate) struct Point {
 
 impl Point {
     /// The one of a queue, if the scheme has one there.
-    pub(crate) fn new(scheme: &dyn Scheme, site: &QueueSite, seed: u64) -> Option<Self> {
+    pub(crate) fn new(scheme: &Managed, site: &QueueSite, net: &Net) -> Option<Self> {
         let object = scheme.congestion_point(site)?;
         let point = u64::from(site.point.0);
         Some(Self {
             object,
-            state: PointState::new(Stream::new(seed, point, Purpose::Point)),
-            draws: Stream::new(seed, point | 1 << 33, Purpose::Node),
+            state: PointState::new(Stream::new(net.seed, point, Purpose::Point), net.hosts),
+            draws: Stream::new(net.seed, point | 1 << 33, Purpose::Node),
         })
     }
 
@@ -36,26 +35,11 @@ impl Point {
         if state.countdown > 0 {
             return false;
         }
-        let looks = match state.gate {
-            Gate::Never => false,
-            Gate::AfterBytes | Gate::Always => true,
-            Gate::Probability(p) => state.stream.chance(p),
-            Gate::Tagged => data.tag != Tag::None,
-        };
-        state.open(state.countdown);
-        // A gate after a number of bytes opens once, and stays shut until it is armed again; the others look at each frame.
-        (state.gate, state.countdown) = match state.gate {
-            Gate::AfterBytes | Gate::Never => (Gate::Never, UNREACHED),
-            each => (each, 0),
-        };
-        looks
+        state.wakes(state.countdown, data.tag != Tag::None)
     }
 
-    /// Does the ramp mark a frame that arrives or departs (`at`), with a queue of `len` bytes? It draws only where that is not
-    /// certain.
+    /// Does the ramp mark a frame that arrives or departs (`at`), with a queue of `len` bytes?
     pub(crate) fn marks(&mut self, at: RampAt, len: u64) -> bool {
-        let Some(ramp) = self.state.ramp.filter(|r| r.at == at) else { return false };
-        let p = ramp.probability(len);
-        p >= 1.0 || (p > 0.0 && self.draws.chance(p))
+        self.state.ramp.filter(|r| r.at == at).is_some_and(|r| r.marks(len, &mut self.draws))
     }
 }

@@ -3,6 +3,7 @@
 use super::agenda::Turn;
 use super::frame::{Data, hosts_of};
 use super::record::Deliveries;
+use crate::check::call;
 use crate::net::Net;
 use cnsim_scheme_api::{
     Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, Rate, ReflectGate, Reflector,
@@ -44,14 +45,7 @@ impl Sink {
     /// Does the gate of a frame's reflector, or the plan's where there is none yet, select it?
     fn selects(&mut self, data: &Data) -> bool {
         let own = self.reflectors.get(&self.key(data.src)).map(|(_, state)| state.gate);
-        match own.unwrap_or(self.plan.reflect) {
-            ReflectGate::Never => false,
-            ReflectGate::Marked => data.marked,
-            ReflectGate::Unmarked(p) => !data.marked && self.stream.chance(p),
-            ReflectGate::Tagged => data.tag != Tag::None,
-            ReflectGate::ReturnTags(_) => matches!(data.tag, Tag::RateDiscovery(_)),
-            ReflectGate::Always => true,
-        }
+        own.unwrap_or(self.plan.reflect).selects(data.marked, data.tag.pack().0, &mut self.stream)
     }
 
     /// A data frame has arrived: what follows. An error if it is of no flow that is expected.
@@ -88,7 +82,9 @@ impl Sink {
                 tag: data.tag,
                 dropped: false,
             };
-            object.on_frame(&view, &mut ReflectorControl::new(now, state, &mut actions));
+            let mut lent = ReflectorControl::new(now, state, &mut actions);
+            let said = call(object, |o| o.on_frame(&view, &mut lent), |f| Box::new(f));
+            said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
         }
         Ok(actions)
     }
@@ -105,7 +101,8 @@ impl Sink {
         let key = self.key(hosts_of(flow, turn.net.hosts).0);
         if let Some((object, state)) = self.reflectors.get_mut(&key) {
             let mut lent = ReflectorControl::new(Time::from_ps(turn.now), state, &mut actions);
-            object.on_probe(probe, flow, &mut lent);
+            let said = call(object, |o| o.on_probe(probe, flow, &mut lent), |f| Box::new(f));
+            said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
         }
         actions
     }
@@ -119,12 +116,14 @@ impl Sink {
             return;
         }
         let site = SinkSite { flow, src: NodeId(src), dst: self.host, line_rate: self.line_rate };
-        let made = self.scheme.and_then(|s| net.schemes[s].0.reflector(&site));
+        let made = self.scheme.and_then(|s| net.schemes[s].reflector(&site));
         if let Some(mut object) = made {
             let stream =
                 Stream::new(net.seed, u64::from(key) | u64::from(self.host.0) << 32, Purpose::Reflector);
             let mut state = ReflectorState::new(stream, &self.plan);
-            object.start(&mut ReflectorControl::new(Time::from_ps(turn.now), &mut state, actions));
+            let mut lent = ReflectorControl::new(Time::from_ps(turn.now), &mut state, actions);
+            let said = call(&mut object, |o| o.start(&mut lent), |f| Box::new(f));
+            said.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
             self.reflectors.insert(key, (object, state));
         }
     }

@@ -5,7 +5,7 @@ use super::agenda::{Kind, NEVER, Told, Turn};
 use super::frame::{Control, EVERY_FLOW, Frame, Lane, MANAGED, SMALLEST, Says, To, flow_of, hosts_of};
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
-use crate::check::NO_PATH;
+use crate::check::{self, Who, may_probe};
 use cnsim_scheme_api::{
     Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
     Purpose, ReactionPoint, ReflectorAction, Slot, SourceSite, Stream, Time,
@@ -15,6 +15,11 @@ use std::collections::VecDeque;
 /// Feedback that takes effect later: by time, then by the node that said it without a frame.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred(VecDeque<(u64, u32, FlowId, Feedback)>);
+
+/// The reaction point of a limiter with this key.
+fn who(key: u32) -> Who {
+    Who::Reaction((key != WHOLE_HOST).then_some(key))
+}
 
 /// In place of the node that said it: it came in a frame.
 const IN_A_FRAME: u32 = u32::MAX;
@@ -79,12 +84,14 @@ impl Host {
     fn obey(&mut self, flow: FlowId, feedback: &Feedback, turn: &mut Turn<'_>) {
         let dst = if flow == EVERY_FLOW { WHOLE_HOST } else { hosts_of(flow, turn.net.hosts).1 };
         let key = self.key(dst);
-        let engages = |scheme: usize| dst != WHOLE_HOST && turn.net.schemes[scheme].0.engages(feedback);
         let at = match (self.spec.scheme, self.limiters.find(key)) {
             (None, _) => None,
             (Some(_), Some(at)) => Some(at),
-            (Some(scheme), None) if engages(scheme) => self.build(dst, turn),
-            (Some(_), None) => None,
+            (Some(_), None) if dst == WHOLE_HOST => None,
+            (Some(scheme), None) => match turn.net.schemes[scheme].engages(feedback) {
+                Ok(engages) => engages.then(|| self.build(dst, turn)).flatten(),
+                Err(cause) => return self.fail(Who::Reaction(Some(dst)), &cause, turn.now),
+            },
         };
         let Some(at) = at else {
             self.books.ignored += 1;
@@ -107,7 +114,7 @@ impl Host {
             base_rtt: net.base_rtt(self.id, dst),
             mtu: Bytes::new(u64::from(net.mtu)),
         };
-        let object = net.schemes[self.spec.scheme?].0.reaction_point(&site)?;
+        let object = net.schemes[self.spec.scheme?].reaction_point(&site)?;
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.line_rate, site.mtu, stream);
         let clock = net.clocks[self.id as usize];
@@ -130,7 +137,10 @@ impl Host {
         let (rate, held) = (limiter.state.rate, limiter.holds());
         let mut actions = Vec::new();
         let mut lent = Limiter::new(Time::from_ps(turn.now), &mut limiter.state, &mut actions);
-        call(limiter.object.as_mut(), &mut lent);
+        let said = check::call(&mut limiter.object, |o| call(o, &mut lent), |f| Box::new(f));
+        if let Err(cause) = said {
+            actions = vec![LimiterAction::Fail(cause)];
+        }
         if std::mem::take(&mut limiter.state.retime) {
             limiter.retime(turn.now);
         }
@@ -142,6 +152,7 @@ impl Host {
             self.events.add(turn.now ^ u64::from(key) << 40, limiter.state.rate.bps().to_bits());
         }
         let (sent, holds) = (limiter.state.sent(), limiter.holds());
+        let who = who(key);
         for action in actions {
             match action {
                 LimiterAction::StartTimer(slot, after) => {
@@ -149,8 +160,8 @@ impl Host {
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0, turn),
                 LimiterAction::Probe(probe) => self.probe(probe, key, sent, turn),
-                LimiterAction::Count(counter) => self.count("reaction point", &counter, turn.now),
-                LimiterAction::Fail(cause) => self.fail("reaction point", &cause, turn.now),
+                LimiterAction::Count(counter) => self.count(who, &counter, turn.now),
+                LimiterAction::Fail(cause) => self.fail(who, &cause, turn.now),
             }
         }
         if holds && !held && !self.limited_at_source() && self.voqs.is_none() {
@@ -166,16 +177,20 @@ impl Host {
         let (key, slot) = self.timers.expired(index);
         let Some(at) = self.limiters.find(key) else { return };
         if slot == GAP {
-            self.let_go(at, turn);
-        } else {
-            self.wake(at, turn, |object, limiter| object.on_timer(Slot(slot), limiter));
+            return self.let_go(at, turn);
+        }
+        let (now, slot) = (Time::from_ps(turn.now), Slot(slot));
+        let patience = self.limiters.at_mut(at).map(|l| l.state.patience.expires(slot, now));
+        match patience.unwrap_or(Ok(())) {
+            Ok(()) => self.wake(at, turn, |object, limiter| object.on_timer(slot, limiter)),
+            Err(cause) => self.fail(who(key), &cause, turn.now),
         }
     }
 
     /// Sends a probe of a flow that has `sent` so many bytes.
     fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, turn: &mut Turn<'_>) {
-        if key == WHOLE_HOST {
-            return self.fail("reaction point", NO_PATH, turn.now);
+        if let Err(cause) = may_probe(turn.net, key == WHOLE_HOST, &probe) {
+            return self.fail(who(key), &cause, turn.now);
         }
         let dst = key;
         probe.sent_at = Time::from_ps(turn.now);
@@ -194,11 +209,12 @@ impl Host {
 
     /// Carries out what a reflector asked for when it saw a frame of this flow: its answers go to the flow's source.
     pub(super) fn reflect(&mut self, flow: FlowId, asked: Vec<ReflectorAction>, turn: &mut Turn<'_>) {
+        let who = Who::Reflector(hosts_of(flow, turn.net.hosts).0);
         for action in asked {
             match action {
                 ReflectorAction::Reply(feedback) => self.answer(flow, feedback, turn),
-                ReflectorAction::Count(counter) => self.count("reflector", &counter, turn.now),
-                ReflectorAction::Fail(cause) => self.fail("reflector", &cause, turn.now),
+                ReflectorAction::Count(counter) => self.count(who, &counter, turn.now),
+                ReflectorAction::Fail(cause) => self.fail(who, &cause, turn.now),
             }
         }
     }

@@ -10,13 +10,13 @@ use super::pause::Signal;
 use super::point::Point;
 use super::port::Transmitter;
 use super::record::Samples;
-use crate::check::{ControlBooks, Failure, Hash, Ledger, Stopped, SwitchBooks};
+use crate::check::{self, ControlBooks, Failure, Hash, Ledger, Stopped, SwitchBooks, Who};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointAction, PointControl, PointId,
-    Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
+    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction, PointControl, PointId,
+    Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time, rewritten,
 };
 use std::collections::VecDeque;
 
@@ -102,7 +102,7 @@ impl Output {
             control_queued: 0,
             behind: 0,
             departed: 0,
-            point: scheme.and_then(|s| Point::new(net.schemes[s].0.as_ref(), site, net.seed)),
+            point: scheme.and_then(|s| Point::new(&net.schemes[s], site, net)),
             result: PortOutcome::default(),
         }
     }
@@ -222,9 +222,7 @@ impl Switch {
             Kind::Control => self.send_own(turn),
             Kind::Timer => {
                 let (out, slot) = self.timers.expired(event.index);
-                self.wake(out as usize, None, turn, |point, queue, ctl| {
-                    point.on_timer(Slot(slot), queue, ctl)
-                });
+                self.expire(out as usize, Slot(slot), turn);
             }
             Kind::Tick => self.tick(turn),
             Kind::Pause | Kind::Data | Kind::Slot => {}
@@ -388,10 +386,23 @@ impl Switch {
             dropped,
         };
         self.wake(out, None, turn, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
+        if let Err(cause) = rewritten(&view) {
+            self.fail(out, &cause, turn.now);
+        }
         let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
         if let Some(Body::Data(stored)) = managed.and_then(|q| q.frames.back_mut()).map(|f| &mut f.body) {
             stored.marked = view.marked;
             stored.write(view.tag);
+        }
+    }
+
+    /// A timer of a congestion point expires.
+    fn expire(&mut self, out: usize, slot: Slot, turn: &mut Turn<'_>) {
+        let now = Time::from_ps(turn.now);
+        let patience = self.outputs[out].point.as_mut().map(|p| p.state.patience.expires(slot, now));
+        match patience.unwrap_or(Ok(())) {
+            Ok(()) => drop(self.wake(out, None, turn, |point, queue, ctl| point.on_timer(slot, queue, ctl))),
+            Err(cause) => self.fail(out, &cause, turn.now),
         }
     }
 
@@ -408,7 +419,10 @@ impl Switch {
         let Some(point) = &mut output.point else { return false };
         let mut actions = Vec::new();
         let mut lent = PointControl::new(Time::from_ps(turn.now), &mut point.state, &mut actions);
-        call(point.object.as_mut(), &view, &mut lent);
+        let said = check::call(&mut point.object, |o| call(o, &view, &mut lent), |f| Box::new(f));
+        if let Err(cause) = said {
+            actions = vec![PointAction::Fail(cause)];
+        }
         let mut answer = false;
         for action in actions {
             match action {
@@ -421,7 +435,8 @@ impl Switch {
                     self.timers.start(out as u32, slot.0, turn.now.saturating_add(after.as_ps()), turn);
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(out as u32, slot.0, turn),
-                PointAction::Answer => answer = probe.is_some(),
+                PointAction::Answer if probe.is_some() => answer = true,
+                PointAction::Answer => self.fail(out, NO_PROBE, turn.now),
                 PointAction::Count(counter) => {
                     if let Err(cause) = self.books.counters.add(&counter) {
                         self.fail(out, &cause, turn.now);
@@ -435,8 +450,7 @@ impl Switch {
 
     /// A congestion point stops the run.
     fn fail(&mut self, out: usize, cause: &str, now: u64) {
-        let who = format_args!("congestion point at node {} port {out}", self.id);
-        self.failure.note(now, who, cause);
+        self.failure.note(now, Who::Point(out as u16), cause);
     }
 
     /// Makes a message, which is ready after the processing delay.

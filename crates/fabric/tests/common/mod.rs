@@ -1,6 +1,8 @@
 //! Networks for tests, and a tiny measuring helper.
 #![allow(dead_code, clippy::panic)]
 
+pub(crate) mod script;
+
 use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
 use std::sync::Arc;

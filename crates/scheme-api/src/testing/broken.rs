@@ -145,7 +145,7 @@ fn a_sound_scheme_passes() {
 #[test]
 fn rates_out_of_bounds() {
     let promise = "rates stay between the scheme's floor and the link's rate";
-    finds(Fault::AboveLink, "bounds", &[promise, "a rate above the link's 10 Gb/s was asked for"]);
+    finds(Fault::AboveLink, "bounds", &[promise, "is above the link's 10 Gb/s"]);
     finds(Fault::BelowFloor, "bounds", &[promise, "is outside 0.01 Gb/s to 1 Gb/s"]);
     finds(Fault::Stops, "bounds", &[promise, "a rate of 0 Gb/s"]);
     finds(Fault::TagsTooOften, "bounds", &["1.5 is no probability"]);
@@ -175,7 +175,7 @@ fn messages_lost_or_made_up() {
     finds(Fault::GivesUpOnGaps, "lost-messages", &["lost, doubled and reordered", "a message is missing"]);
     assert!(broken(Fault::GivesUpOnGaps).iter().all(|v| v.check != "bounds"));
     let promise = "messages with any field values leave rates within bounds and the run alive";
-    finds(Fault::PanicsOnLies, "hostile-messages", &[promise, "the scheme panics: index out of bounds"]);
+    finds(Fault::PanicsOnLies, "hostile-messages", &[promise, "it panics: index out of bounds"]);
     finds(Fault::BelievesLies, "hostile-messages", &[promise, "is outside 0.01 Gb/s to 10 Gb/s"]);
     finds(Fault::GivesUpOnLies, "hostile-messages", &[promise, "no such message"]);
     for fault in [Fault::PanicsOnLies, Fault::BelievesLies, Fault::GivesUpOnLies] {

@@ -28,15 +28,13 @@ pub use sites::{PointRig, ReflectorRig};
 
 use crate::{Slot, Time};
 
-/// Expiries at one moment after which a rig gives a timer up.
-const PATIENCE: u32 = 10_000;
+/// Hosts of the network in which a rig's flows are numbered.
+const HOSTS: u32 = 100;
 
 /// The timers of an object in a rig.
 #[derive(Debug, Default)]
 struct Timers {
     running: Vec<(Time, Slot)>,
-    /// Moment of the last expiry, and how many it has had.
-    last: (Time, u32),
 }
 
 impl Timers {
@@ -50,16 +48,10 @@ impl Timers {
     fn clear(&mut self) {
         self.running.clear();
     }
-    /// Takes the next expiry up to `end`; an error when time does not pass any more.
-    fn next(&mut self, end: Time) -> Result<Option<(Time, Slot)>, String> {
+    /// Takes the next expiry up to `end`.
+    fn next(&mut self, end: Time) -> Option<(Time, Slot)> {
         let due = self.running.iter().filter(|t| t.0 <= end).min_by_key(|t| (t.0, t.1.0)).copied();
-        let Some((at, slot)) = due else { return Ok(None) };
-        self.stop(slot);
-        self.last = if at == self.last.0 { (at, self.last.1 + 1) } else { (at, 1) };
-        if self.last.1 > PATIENCE {
-            self.clear();
-            return Err(format!("timer {} expires for ever at {at}: time does not pass", slot.0));
-        }
-        Ok(Some((at, slot)))
+        self.stop(due?.1);
+        due
     }
 }

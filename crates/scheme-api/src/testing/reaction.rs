@@ -48,10 +48,8 @@ impl ReactionRig {
     }
 
     fn build(&mut self) {
-        let (sent, above_line, stream) =
-            (self.state.sent(), self.state.above_line, self.state.stream.clone());
+        let (sent, stream) = (self.state.sent(), self.state.stream.clone());
         self.state = LimiterState::new(self.state.line_rate, self.state.mtu(), stream);
-        self.state.above_line = above_line;
         self.state.set_sent(sent);
         self.object = self.scheme.reaction_point(&SourceSite {
             flow: FlowId(1),
@@ -149,17 +147,11 @@ impl ReactionRig {
     /// Lets time pass; timers expire in order.
     pub fn wait(&mut self, time: Time) {
         let end = self.now + time;
-        loop {
-            match self.timers.next(end) {
-                Ok(Some((at, slot))) => {
-                    self.now = at;
-                    self.call(|object, limiter| object.on_timer(slot, limiter));
-                }
-                Ok(None) => break,
-                Err(why) => {
-                    self.failure.get_or_insert(why);
-                    break;
-                }
+        while let Some((at, slot)) = self.timers.next(end) {
+            self.now = at;
+            match self.state.patience.expires(slot, at) {
+                Ok(()) => self.call(|object, limiter| object.on_timer(slot, limiter)),
+                Err(why) => drop(self.failure.get_or_insert(why)),
             }
         }
         self.now = end;

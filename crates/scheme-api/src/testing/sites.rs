@@ -1,10 +1,10 @@
 //! One congestion point and one reflector, alone.
 
-use super::Timers;
+use super::{HOSTS, Timers};
 use crate::{
-    Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, Gate, NodeId, PointAction,
+    Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction,
     PointControl, PointId, PointState, Probe, Purpose, Queue, QueueSite, RampAt, Rate, ReflectGate,
-    Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time,
+    Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time, rewritten,
 };
 
 /// One congestion point at a queue whose length is scripted.
@@ -40,7 +40,7 @@ impl PointRig {
         };
         let mut rig = Self {
             object: scheme.congestion_point(&site)?,
-            state: PointState::new(Stream::new(seed, 7, Purpose::Point)),
+            state: PointState::new(Stream::new(seed, 7, Purpose::Point), HOSTS),
             now: Time::ZERO,
             line,
             timers: Timers::default(),
@@ -51,13 +51,17 @@ impl PointRig {
             actions: Vec::new(),
             failure: None,
         };
-        rig.call(|object, queue, ctl| object.start(queue, ctl));
+        rig.call(false, |object, queue, ctl| object.start(queue, ctl));
         rig.state.run();
         Some(rig)
     }
 
-    /// Calls the object; true when it answered the probe in hand.
-    fn call(&mut self, call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>)) -> bool {
+    /// Calls the object, with a probe in hand or none; true when it answered it.
+    fn call(
+        &mut self,
+        probed: bool,
+        call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
+    ) -> bool {
         let queue = Queue {
             len: Bytes::new(self.len),
             line_rate: self.line,
@@ -79,7 +83,8 @@ impl PointRig {
                     self.timers.start(*slot, Time::from_ps(self.now.as_ps().saturating_add(after.as_ps())));
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(*slot),
-                PointAction::Answer => answered = true,
+                PointAction::Answer if probed => answered = true,
+                PointAction::Answer => drop(self.failure.get_or_insert_with(|| NO_PROBE.into())),
                 PointAction::Fail(cause) => {
                     self.failure.get_or_insert_with(|| format!("the congestion point fails: {cause}"));
                 }
@@ -106,21 +111,12 @@ impl PointRig {
         self.mark(RampAt::Arrival, queue, &mut view);
         self.state.countdown -= 1500;
         if self.state.countdown <= 0 {
-            let fires = match self.state.gate {
-                Gate::Never => false,
-                Gate::AfterBytes | Gate::Always => true,
-                Gate::Probability(p) => self.state.stream.chance(p),
-                Gate::Tagged => view.tag != Tag::None,
-            };
-            if matches!(self.state.gate, Gate::AfterBytes | Gate::Never) {
-                self.state.open(self.state.countdown);
-                self.state.gate = Gate::Never;
-                self.state.countdown = i64::MAX / 2;
-            } else {
-                self.state.countdown = 0;
-            }
-            if fires {
-                self.call(|object, queue, ctl| object.on_sample(&mut view, queue, ctl));
+            let wakes = self.state.wakes(self.state.countdown, view.tag != Tag::None);
+            if wakes {
+                self.call(false, |object, queue, ctl| object.on_sample(&mut view, queue, ctl));
+                if let Err(why) = rewritten(&view) {
+                    self.failure.get_or_insert(why);
+                }
             }
         }
         if let (Some(stamp), Tag::RateDiscovery(rate)) = (self.state.stamp, view.tag) {
@@ -131,10 +127,8 @@ impl PointRig {
     }
 
     fn mark(&mut self, at: RampAt, queue: u64, view: &mut FrameView) {
-        if let Some(ramp) = self.state.ramp.filter(|r| r.at == at) {
-            let p = ramp.probability(queue);
-            view.marked |= p >= 1.0 || (p > 0.0 && self.marks.chance(p));
-        }
+        let ramp = self.state.ramp.filter(|r| r.at == at);
+        view.marked |= ramp.is_some_and(|r| r.marks(queue, &mut self.marks));
     }
 
     /// The point armed probes in its `start`.
@@ -146,23 +140,17 @@ impl PointRig {
     /// not woken.
     pub fn probe(&mut self, probe: &mut Probe, flow: u32, queue: u64) -> bool {
         self.len = queue;
-        self.state.probes && self.call(|object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
+        self.state.probes && self.call(true, |object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
     }
 
     /// Lets time pass over a queue that stays as it is; timers expire in order.
     pub fn wait(&mut self, time: Time) {
         let end = self.now + time;
-        loop {
-            match self.timers.next(end) {
-                Ok(Some((at, slot))) => {
-                    self.now = at;
-                    self.call(|object, queue, ctl| object.on_timer(slot, queue, ctl));
-                }
-                Ok(None) => break,
-                Err(why) => {
-                    self.failure.get_or_insert(why);
-                    break;
-                }
+        while let Some((at, slot)) = self.timers.next(end) {
+            self.now = at;
+            match self.state.patience.expires(slot, at) {
+                Ok(()) => drop(self.call(false, |object, queue, ctl| object.on_timer(slot, queue, ctl))),
+                Err(why) => drop(self.failure.get_or_insert(why)),
             }
         }
         self.now = end;
@@ -249,22 +237,15 @@ impl ReflectorRig {
 
     /// A data frame arrives; yields the messages it causes. Its gate and deaf times act as in a host.
     pub fn frame(&mut self, frame: &FrameView) -> Vec<Feedback> {
-        let fires = match self.state.gate {
-            ReflectGate::Never => false,
-            ReflectGate::Marked => frame.marked,
-            ReflectGate::Unmarked(p) => !frame.marked && self.draws.chance(p),
-            ReflectGate::Tagged => frame.tag != Tag::None,
-            ReflectGate::Always => true,
-            ReflectGate::ReturnTags(counter) => {
-                let Tag::RateDiscovery(rate) = frame.tag else { return Vec::new() };
-                let said = Feedback::ReturnedRate { rate };
-                self.actions.extend([ReflectorAction::Count(counter.into()), ReflectorAction::Reply(said)]);
-                if let Err(why) = self.counts.add(counter) {
-                    self.failure.get_or_insert(why);
-                }
-                return vec![said];
+        let fires = self.state.gate.selects(frame.marked, frame.tag.pack().0, &mut self.draws);
+        if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (self.state.gate, frame.tag) {
+            let said = Feedback::ReturnedRate { rate };
+            self.actions.extend([ReflectorAction::Count(counter.into()), ReflectorAction::Reply(said)]);
+            if let Err(why) = self.counts.add(counter) {
+                self.failure.get_or_insert(why);
             }
-        };
+            return vec![said];
+        }
         if self.started || fires {
             self.state.received += frame.len.get();
         }

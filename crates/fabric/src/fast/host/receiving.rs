@@ -1,7 +1,7 @@
 //! The receiving side of a host: delivery, reflectors, feedback; recording and the end of a run.
 
 use super::{ARRIVED, Calm, Ear, Host, ReflectorSlot, only_marks_wake};
-use crate::check::{HostBooks, Ledger};
+use crate::check::{self, HostBooks, Ledger, Who};
 use crate::fast::bodies::{Body, Direct};
 use crate::fast::frame::{Frame, Kind, NEVER};
 use crate::fast::limiter::WHOLE_HOST;
@@ -105,14 +105,7 @@ impl Host {
 
     /// Does a gate select it?
     fn fires(&mut self, gate: ReflectGate, frame: &Frame) -> bool {
-        match gate {
-            ReflectGate::Never => false,
-            ReflectGate::Marked => frame.marked(),
-            ReflectGate::Unmarked(p) => !frame.marked() && self.gate_stream.chance(p),
-            ReflectGate::Tagged => frame.tagged(),
-            ReflectGate::Always => true,
-            ReflectGate::ReturnTags(_) => frame.discovered().is_some(),
-        }
+        gate.selects(frame.marked(), frame.tag_kind(), &mut self.gate_stream)
     }
 
     /// Wakes the reflector with a data frame that arrives at `now`; true if it has something to do.
@@ -200,7 +193,7 @@ impl Host {
         match self.records.arrived.take(now, u32::from(frame.src), frame.seq, frame.len) {
             Ok(completion) => self.out.completions.extend(completion),
             Err(cause) => {
-                self.failure.note(now, format_args!("receiver at host {}", self.id), &cause);
+                self.failure.note(now, Who::Receiver, &cause);
             }
         }
     }
@@ -229,7 +222,7 @@ impl Host {
             let src = NodeId(flow.0 / self.hosts);
             let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
             let (scheme, plan) = match self.books.scheme {
-                Some(s) => (Some(&net.schemes[s].0), net.schemes[s].1),
+                Some(s) => (Some(&net.schemes[s]), net.schemes[s].plan),
                 None => (None, Plan::default()),
             };
             let Some(object) = scheme.and_then(|s| s.reflector(&site)) else {
@@ -239,7 +232,9 @@ impl Host {
             let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
             let mut state = ReflectorState::new(stream, &plan);
             let mut object = object;
-            object.start(&mut ReflectorControl::new(now, &mut state, &mut actions));
+            let mut ctl = ReflectorControl::new(now, &mut state, &mut actions);
+            let said = check::call(&mut object, |o| o.start(&mut ctl), |f| Box::new(f));
+            said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
             self.reflectors.push(ReflectorSlot { object, state });
             at = self.reflectors.len();
         }
@@ -251,12 +246,15 @@ impl Host {
                 slot.state.received += view.len.get();
                 if slot.state.listens(now) {
                     let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
-                    slot.object.on_frame(&view, &mut ctl);
+                    let said = check::call(&mut slot.object, |o| o.on_frame(&view, &mut ctl), |f| Box::new(f));
+                    said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
                 }
             }
             if let Some(probe) = probe {
                 let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
-                slot.object.on_probe(&probe, flow, &mut ctl);
+                let said =
+                    check::call(&mut slot.object, |o| o.on_probe(&probe, flow, &mut ctl), |f| Box::new(f));
+                said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
             }
             let deaf_until = slot.state.deaf_until.as_ps();
             let own_gate = slot.state.gate != self.gate;
@@ -292,7 +290,7 @@ impl Host {
             return self.reply_by(flow, net, wires, say);
         }
         let Tag::RateDiscovery(rate) = frame.tag() else { return };
-        self.count_returned();
+        self.count_returned(u32::from(frame.src));
         self.answer(flow, &Feedback::ReturnedRate { rate }, net, wires, say);
     }
 
@@ -326,22 +324,22 @@ impl Host {
 
     /// A tag goes back.
     #[inline]
-    fn count_returned(&mut self) {
+    fn count_returned(&mut self, src: u32) {
         if let ReflectGate::ReturnTags(counter) = self.gate {
-            self.add_one(counter);
+            self.add_one(src, counter);
         }
     }
 
     #[inline]
-    fn add_one(&mut self, counter: &str) {
+    fn add_one(&mut self, src: u32, counter: &str) {
         if let Err(cause) = self.books.counters.add(counter) {
-            self.reflector_fails(&cause);
+            self.reflector_fails(src, &cause);
         }
     }
 
     #[cold]
-    fn reflector_fails(&mut self, cause: &str) {
-        self.failure.note(self.now, format_args!("reflector at host {}", self.id), cause);
+    fn reflector_fails(&mut self, src: u32, cause: &str) {
+        self.failure.note(self.now, Who::Reflector(src), cause);
     }
 
     /// Carries out what a reflector asked for.
@@ -358,8 +356,8 @@ impl Host {
         for action in &actions {
             match *action {
                 ReflectorAction::Reply(ref feedback) => self.answer(flow, feedback, net, wires, &say),
-                ReflectorAction::Count(ref name) => self.add_one(name),
-                ReflectorAction::Fail(ref cause) => self.reflector_fails(cause),
+                ReflectorAction::Count(ref name) => self.add_one(flow.0 / self.hosts, name),
+                ReflectorAction::Fail(ref cause) => self.reflector_fails(flow.0 / self.hosts, cause),
             }
         }
         actions.clear();
@@ -376,8 +374,11 @@ impl Host {
         let key = self.key_of(dst);
         let at = match self.limiters.find(key) {
             Some(at) => Some(at),
-            None if dst != WHOLE_HOST && net.schemes[scheme].0.engages(feedback) => self.build(dst, net),
-            None => None,
+            None if dst == WHOLE_HOST => None,
+            None => match net.schemes[scheme].engages(feedback) {
+                Ok(engages) => engages.then(|| self.build(dst, net)).flatten(),
+                Err(cause) => return self.reaction_fails(dst, &cause),
+            },
         };
         match at {
             Some(at) => {

@@ -1,7 +1,7 @@
 //! The sending side of a host: frames, limiters, the transmitter.
 
 use super::Host;
-use crate::check::NO_PATH;
+use crate::check::{self, Who, may_probe};
 use crate::fast::bodies::Body;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
@@ -151,7 +151,7 @@ impl Host {
             base_rtt: net.base_rtt(self.id, dst),
             mtu: Bytes::new(u64::from(net.mtu)),
         };
-        let object = net.schemes[self.books.scheme?].0.reaction_point(&site)?;
+        let object = net.schemes[self.books.scheme?].reaction_point(&site)?;
         let key = self.key_of(dst);
         let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
         let state = LimiterState::new(self.rate, site.mtu, stream);
@@ -162,8 +162,8 @@ impl Host {
 
     /// A reaction point has stopped the run.
     #[cold]
-    fn reaction_fails(&mut self, now: u64, cause: &str) {
-        self.failure.note(now, format_args!("reaction point at host {}", self.id), cause);
+    pub(super) fn reaction_fails(&mut self, key: u32, cause: &str) {
+        self.failure.note(self.now, Who::Reaction((key != WHOLE_HOST).then_some(key)), cause);
     }
 
     /// Calls a reaction point and carries out what it asks for.
@@ -186,7 +186,10 @@ impl Host {
         let rate_before = slot.state.rate;
         let held_before = slot.holds();
         let mut limiter = Limiter::new(Time::from_ps(now), &mut slot.state, &mut actions);
-        call(slot.object.as_mut(), &mut limiter);
+        let said = check::call(&mut slot.object, |o| call(o, &mut limiter), |f| Box::new(f));
+        if let Err(cause) = said {
+            actions = vec![LimiterAction::Fail(cause)];
+        }
         let new = slot.state.engaged && !engaged_before;
         let first = new && !slot.was_engaged;
         slot.was_engaged |= new;
@@ -207,13 +210,13 @@ impl Host {
                     self.timers.start(key, slot.0, now.saturating_add(after.as_ps()));
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0),
-                LimiterAction::Probe(probe) => self.probe(probe, key, sent),
+                LimiterAction::Probe(probe) => self.probe(probe, key, sent, net),
                 LimiterAction::Count(name) => {
                     if let Err(cause) = self.books.counters.add(&name) {
-                        self.reaction_fails(now, &cause);
+                        self.reaction_fails(key, &cause);
                     }
                 }
-                LimiterAction::Fail(cause) => self.reaction_fails(now, &cause),
+                LimiterAction::Fail(cause) => self.reaction_fails(key, &cause),
             }
         }
         self.limiter_actions = actions;
@@ -261,9 +264,9 @@ impl Host {
         self.limiters.watch(at);
     }
 
-    pub(super) fn probe(&mut self, mut probe: Probe, key: u32, sent: u64) {
-        if key == WHOLE_HOST {
-            return self.reaction_fails(self.now, NO_PATH);
+    pub(super) fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, net: &Net) {
+        if let Err(cause) = may_probe(net, key == WHOLE_HOST, &probe) {
+            return self.reaction_fails(key, &cause);
         }
         let dst = key;
         let flow = FlowId(self.id * self.hosts + dst);
@@ -348,9 +351,13 @@ impl Host {
         let Some((key, slot)) = self.timers.pop() else { return };
         let Some(at) = self.limiters.find(key) else { return };
         if slot == PACE {
-            self.pacer(at, net);
-        } else {
-            self.call(at, net, |object, limiter| object.on_timer(Slot(slot), limiter));
+            return self.pacer(at, net);
+        }
+        let (now, slot) = (Time::from_ps(self.now), Slot(slot));
+        let patience = self.slot_mut(at).map(|s| s.state.patience.expires(slot, now));
+        match patience.unwrap_or(Ok(())) {
+            Ok(()) => self.call(at, net, |object, limiter| object.on_timer(slot, limiter)),
+            Err(cause) => self.reaction_fails(key, &cause),
         }
     }
 

@@ -2,14 +2,15 @@
 
 use super::Switch;
 use super::ahead::Apart;
+use crate::check::{self, Who};
 use crate::fast::bodies::{Bodies, Body, Direct};
 use crate::fast::frame::{BROADCAST, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::spec::ControlTransport;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Gate, NodeId, PointAction, PointControl, PointId,
-    ProbeTarget, Queue, RampAt, Rate, Tag, Time,
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction, PointControl, PointId,
+    ProbeTarget, Queue, RampAt, Rate, Slot, Tag, Time, rewritten,
 };
 
 impl Switch {
@@ -20,21 +21,9 @@ impl Switch {
             port.countdown = i64::MAX / 2;
             return;
         };
-        let fire = match point.state.gate {
-            Gate::Never => false,
-            Gate::AfterBytes | Gate::Always => true,
-            Gate::Probability(p) => point.state.stream.chance(p),
-            Gate::Tagged => frame.tagged(),
-        };
-        point.state.open(port.countdown + apart.ahead_data as i64);
-        port.countdown = match point.state.gate {
-            Gate::AfterBytes | Gate::Never => i64::MAX / 2,
-            _ => 0,
-        } - apart.ahead_data as i64;
-        if point.state.gate == Gate::AfterBytes {
-            point.state.gate = Gate::Never;
-        }
-        if !fire {
+        let wakes = point.state.wakes(port.countdown + apart.ahead_data as i64, frame.tagged());
+        port.countdown = point.state.countdown - apart.ahead_data as i64;
+        if !wakes {
             return self.look_for_sample(out, apart.behind, 0);
         }
         self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead - apart.gone);
@@ -51,7 +40,13 @@ impl Switch {
         self.with_point(out, net, None, apart, |point, queue, ctl| {
             point.on_sample(&mut view, queue, ctl);
         });
-        if !dropped && (view.marked, view.tag) != before {
+        if (view.marked, view.tag) == before {
+            return;
+        }
+        if let Err(cause) = rewritten(&view) {
+            self.fails(out, &cause);
+        }
+        if !dropped {
             frame.set_marked(view.marked);
             frame.set_tag(view.tag);
             if let Some(e) = self.ports[out].data.last_but_mut(apart.behind) {
@@ -63,8 +58,17 @@ impl Switch {
     /// A congestion point has stopped the run.
     #[cold]
     fn fails(&mut self, p: usize, cause: &str) {
-        let who = format_args!("congestion point at node {} port {p}", self.id);
-        self.failure.note(self.now, who, cause);
+        self.failure.note(self.now, Who::Point(p as u16), cause);
+    }
+
+    /// A timer of a congestion point expires.
+    pub(super) fn expire(&mut self, p: usize, slot: Slot, apart: Apart, net: &Net) {
+        let now = Time::from_ps(self.now);
+        let patience = self.ports[p].point.as_mut().map(|point| point.state.patience.expires(slot, now));
+        match patience.unwrap_or(Ok(())) {
+            Ok(()) => drop(self.with_point(p, net, None, apart, |o, queue, ctl| o.on_timer(slot, queue, ctl))),
+            Err(cause) => self.fails(p, &cause),
+        }
     }
 
     /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `apart`:
@@ -91,7 +95,10 @@ impl Switch {
         point.state.countdown = port.countdown + apart.ahead_data as i64;
         let mut actions = std::mem::take(&mut self.actions);
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
-        call(point.object.as_mut(), &view, &mut ctl);
+        let said = check::call(&mut point.object, |o| call(o, &view, &mut ctl), |f| Box::new(f));
+        if let Err(cause) = said {
+            actions = vec![PointAction::Fail(cause)];
+        }
         port.countdown = point.state.countdown - apart.ahead_data as i64;
         port.stamp = point.state.stamp.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
@@ -128,7 +135,8 @@ impl Switch {
                     self.timers.start(p as u32, slot.0, self.now.saturating_add(after.as_ps()));
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
-                PointAction::Answer => answer = probe.is_some(),
+                PointAction::Answer if probe.is_some() => answer = true,
+                PointAction::Answer => self.fails(p, NO_PROBE),
                 PointAction::Count(name) => {
                     if let Err(cause) = self.books.counters.add(&name) {
                         self.fails(p, &cause);

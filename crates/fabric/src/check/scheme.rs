@@ -1,0 +1,72 @@
+//! What the network asks of a scheme, and what it does where that panics or asks for what cannot be: one body for both ways to run.
+
+use crate::RunError;
+use crate::net::Net;
+use cnsim_scheme_api::{
+    CongestionPoint, Counter, Failing, Feedback, Plan, Probe, ProbeTarget, QueueSite, ReactionPoint,
+    Reflector, Scheme, SinkSite, SourceSite, guarded,
+};
+use std::sync::Arc;
+
+/// A scheme of the network, and what it says of itself: that is asked for once.
+#[derive(Debug)]
+pub(crate) struct Managed {
+    scheme: Arc<dyn Scheme>,
+    pub(crate) plan: Plan,
+    pub(crate) counters: Vec<Counter>,
+}
+
+impl Managed {
+    /// Asks a scheme for its plan and its counters.
+    pub(crate) fn new(scheme: &Arc<dyn Scheme>) -> Result<Self, RunError> {
+        let asked = guarded(|| (scheme.name().to_string(), scheme.plan(), scheme.counters()));
+        let (name, plan, counters) = asked.map_err(RunError::Scheme)?;
+        let wrong = |why: String| RunError::Scheme(format!("the plan of `{name}`: {why}"));
+        plan.reflect.check().map_err(wrong)?;
+        Ok(Self { scheme: scheme.clone(), plan, counters })
+    }
+    /// Builds a congestion point.
+    pub(crate) fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        guarded(|| self.scheme.congestion_point(site)).unwrap_or_else(|why| Some(Box::new(Failing(why))))
+    }
+    /// Builds a reaction point.
+    pub(crate) fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        guarded(|| self.scheme.reaction_point(site)).unwrap_or_else(|why| Some(Box::new(Failing(why))))
+    }
+    /// Builds a reflector.
+    pub(crate) fn reflector(&self, site: &SinkSite) -> Option<Box<dyn Reflector>> {
+        guarded(|| self.scheme.reflector(site)).unwrap_or_else(|why| Some(Box::new(Failing(why))))
+    }
+    /// May this message build a reaction point?
+    pub(crate) fn engages(&self, feedback: &Feedback) -> Result<bool, String> {
+        guarded(|| self.scheme.engages(feedback))
+    }
+}
+
+/// Calls an object of a scheme. One that panics is not called again: in its place stands one that does nothing.
+#[inline]
+pub(crate) fn call<T: ?Sized, R>(
+    object: &mut Box<T>,
+    call: impl FnOnce(&mut T) -> R,
+    no_more: impl FnOnce(Failing) -> Box<T>,
+) -> Result<R, String> {
+    let said = guarded(|| call(object));
+    if let Err(why) = &said {
+        *object = no_more(Failing(why.clone()));
+    }
+    said
+}
+
+/// Can a limiter send this probe? `whole`: it serves all flows of its host.
+pub(crate) fn may_probe(net: &Net, whole: bool, probe: &Probe) -> Result<(), String> {
+    match probe.target {
+        _ if whole => Err("it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
+                           probe; `Scope::Flow` has one"
+            .into()),
+        ProbeTarget::Point(point) if net.point(point.0).is_none() => Err(format!(
+            "it sends a probe to congestion point {}, which there is not: take the `point` of a message",
+            point.0
+        )),
+        _ => Ok(()),
+    }
+}

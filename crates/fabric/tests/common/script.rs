@@ -1,0 +1,282 @@
+//! A scheme of three functions, and a network of three hosts in which to see what its verbs do.
+#![allow(dead_code)]
+
+use super::{bernoulli, single_switch, with_scheme};
+use cnsim_fabric::*;
+use cnsim_scheme_api::{
+    Ack, Acknowledger, Built, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter, NodeId, Plan,
+    PointControl, Probe, Queue, QueueSite, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme,
+    SinkSite, Slot, SourceSite, Time,
+};
+use std::sync::{Arc, Mutex};
+
+/// Host 2 receives, through port 2 of the switch, which is the point of this number.
+pub(crate) const TO: u32 = 2;
+pub(crate) const PORT: u16 = 2;
+pub(crate) const FLOW: FlowId = FlowId(TO);
+pub(crate) const SAYS: Feedback = Feedback::User([4, 2]);
+
+/// What the rooms said, with the time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes(Arc<Mutex<Vec<(Time, String)>>>);
+
+impl Notes {
+    pub(crate) fn say(&self, now: Time, what: impl Into<String>) {
+        self.0.lock().unwrap().push((now, what.into()));
+    }
+    /// In the order of time, whatever the threads did.
+    pub(crate) fn take(&self) -> Vec<(Time, String)> {
+        let mut notes = std::mem::take(&mut *self.0.lock().unwrap());
+        notes.sort();
+        notes
+    }
+}
+
+/// What wakes a congestion point.
+pub(crate) enum AtPoint<'a> {
+    Start,
+    Sample(&'a mut FrameView),
+    Probe(&'a mut Probe),
+    Timer(Slot),
+}
+
+/// What wakes a reaction point.
+pub(crate) enum AtSource<'a> {
+    Start,
+    Ack(&'a Ack),
+    Feedback(&'a Feedback),
+    Bytes,
+    Timer(Slot),
+}
+
+/// What wakes a reflector.
+pub(crate) enum AtSink<'a> {
+    Start,
+    Frame(&'a FrameView),
+    Probe(&'a Probe),
+}
+
+pub(crate) type PointFn = dyn Fn(AtPoint<'_>, &Queue, &mut PointControl<'_>, &Notes) + Send + Sync;
+pub(crate) type SourceFn = dyn Fn(AtSource<'_>, &mut Limiter<'_>, &Notes) + Send + Sync;
+pub(crate) type SinkFn = dyn Fn(AtSink<'_>, &mut ReflectorControl<'_>, &Notes) + Send + Sync;
+
+/// A scheme of at most three functions.
+#[derive(Clone)]
+pub(crate) struct Script {
+    pub(crate) plan: Plan,
+    pub(crate) engages: fn(&Feedback) -> bool,
+    pub(crate) point: Option<Arc<PointFn>>,
+    pub(crate) source: Option<Arc<SourceFn>>,
+    pub(crate) sink: Option<Arc<SinkFn>>,
+    pub(crate) notes: Notes,
+}
+
+/// A scheme without rooms, whose reaction points are built with the first frame.
+pub(crate) fn script() -> Script {
+    let plan = Plan { built: Built::FirstFrame, ..Plan::default() };
+    Script { plan, engages: |_| true, point: None, source: None, sink: None, notes: Notes::default() }
+}
+
+impl Script {
+    pub(crate) fn plan(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+        change(&mut self.plan);
+        self
+    }
+    /// Frames that this gate selects wake reflectors.
+    pub(crate) fn gate(self, gate: ReflectGate) -> Self {
+        self.plan(|p| p.reflect = gate)
+    }
+    pub(crate) fn point(
+        mut self,
+        f: impl Fn(AtPoint<'_>, &Queue, &mut PointControl<'_>, &Notes) + Send + Sync + 'static,
+    ) -> Self {
+        self.point = Some(Arc::new(f));
+        self
+    }
+    pub(crate) fn source(mut self, f: impl Fn(AtSource<'_>, &mut Limiter<'_>, &Notes) + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(f));
+        self
+    }
+    pub(crate) fn sink(
+        mut self,
+        f: impl Fn(AtSink<'_>, &mut ReflectorControl<'_>, &Notes) + Send + Sync + 'static,
+    ) -> Self {
+        self.sink = Some(Arc::new(f));
+        self
+    }
+}
+
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Script")
+    }
+}
+
+impl Scheme for Script {
+    fn name(&self) -> &str {
+        "script"
+    }
+    fn plan(&self) -> Plan {
+        self.plan
+    }
+    fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        if site.attached && site.port < 3 {
+            self.notes.say(Time::ZERO, format!("{site:?}"));
+        }
+        (site.port == PORT && self.point.is_some())
+            .then(|| -> Box<dyn CongestionPoint> { Box::new(self.clone()) })
+    }
+    fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        self.notes.say(Time::ZERO, format!("{site:?}"));
+        self.source.is_some().then(|| -> Box<dyn ReactionPoint> { Box::new(self.clone()) })
+    }
+    fn reflector(&self, site: &SinkSite) -> Option<Box<dyn Reflector>> {
+        self.notes.say(Time::ZERO, format!("{site:?}"));
+        match (&self.sink, self.plan.received) {
+            (Some(_), _) => Some(Box::new(self.clone())),
+            (None, true) => Some(Box::new(Acknowledger)),
+            (None, false) => None,
+        }
+    }
+    fn engages(&self, feedback: &Feedback) -> bool {
+        (self.engages)(feedback)
+    }
+    fn counters(&self) -> Vec<Counter> {
+        ["second", "first"].map(|n| Counter::new(n, "what is counted")).into()
+    }
+}
+
+impl Script {
+    fn at_point(&self, at: AtPoint<'_>, queue: &Queue, ctl: &mut PointControl<'_>) {
+        if let Some(f) = &self.point {
+            f(at, queue, ctl, &self.notes);
+        }
+    }
+    fn at_source(&self, at: AtSource<'_>, limiter: &mut Limiter<'_>) {
+        if let Some(f) = &self.source {
+            f(at, limiter, &self.notes);
+        }
+    }
+    fn at_sink(&self, at: AtSink<'_>, ctl: &mut ReflectorControl<'_>) {
+        if let Some(f) = &self.sink {
+            f(at, ctl, &self.notes);
+        }
+    }
+}
+
+impl CongestionPoint for Script {
+    fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.at_point(AtPoint::Start, queue, ctl);
+    }
+    fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.at_point(AtPoint::Sample(frame), queue, ctl);
+    }
+    fn on_probe(&mut self, probe: &mut Probe, flow: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
+        assert_eq!(flow, FLOW);
+        self.at_point(AtPoint::Probe(probe), queue, ctl);
+    }
+    fn on_timer(&mut self, slot: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.at_point(AtPoint::Timer(slot), queue, ctl);
+    }
+}
+
+impl ReactionPoint for Script {
+    fn start(&mut self, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Start, limiter);
+    }
+    fn on_ack(&mut self, ack: &Ack, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Ack(ack), limiter);
+    }
+    fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Feedback(feedback), limiter);
+    }
+    fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Bytes, limiter);
+    }
+    fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {
+        self.at_source(AtSource::Timer(slot), limiter);
+    }
+}
+
+impl Reflector for Script {
+    fn start(&mut self, ctl: &mut ReflectorControl<'_>) {
+        self.at_sink(AtSink::Start, ctl);
+    }
+    fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        self.at_sink(AtSink::Frame(frame), ctl);
+    }
+    fn on_probe(&mut self, probe: &Probe, flow: FlowId, ctl: &mut ReflectorControl<'_>) {
+        assert_eq!(flow, FLOW);
+        self.at_sink(AtSink::Probe(probe), ctl);
+    }
+}
+
+/// What a run came to.
+pub(crate) struct Seen {
+    pub(crate) out: Outcome,
+    pub(crate) notes: Vec<(Time, String)>,
+}
+
+impl Seen {
+    /// Notes that begin so.
+    pub(crate) fn all(&self, word: &str) -> Vec<&(Time, String)> {
+        self.notes.iter().filter(|(_, what)| what.starts_with(word)).collect()
+    }
+    pub(crate) fn count(&self, word: &str) -> u64 {
+        self.all(word).len() as u64
+    }
+    /// The numbers behind the word, by time.
+    pub(crate) fn numbers(&self, word: &str) -> Vec<f64> {
+        let rest = |n: &&(Time, String)| n.1[word.len()..].trim().parse().ok();
+        self.all(word).iter().filter_map(rest).collect()
+    }
+    /// Frames that host 2 received.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.out.hosts[TO as usize].delivered
+    }
+    pub(crate) fn gbps(&self) -> f64 {
+        self.out.hosts[TO as usize].delivered_bits as f64 / self.out.duration.as_ps() as f64 * 1e3
+    }
+}
+
+/// Hosts 0 to 2 at a switch, for 1 ms. Those of `loads` send to host 2; a load of 1 is greedy.
+pub(crate) fn network(loads: &[f64]) -> RunSpec {
+    let mut spec = single_switch(3, 0.0, false, Time::from_ms(1), 1);
+    for (i, host) in spec.hosts.iter_mut().enumerate() {
+        host.limiter_position = LimiterPosition::BelowQueue;
+        host.sources = loads.get(i).filter(|l| **l > 0.0).map_or(Vec::new(), |&load| {
+            let mut source = bernoulli(load);
+            source.destinations = Destinations::Fixed(NodeId(TO));
+            if load >= 1.0 {
+                source.arrivals = Arrivals::Greedy;
+            }
+            vec![source]
+        });
+    }
+    spec
+}
+
+/// Runs it by the reference and by the fast engine on one and two threads, which must agree.
+pub(crate) fn run_all(script: &Script, mut spec: RunSpec) -> Result<Seen, String> {
+    let mut first: Option<(String, Result<Seen, String>)> = None;
+    with_scheme(&mut spec, Arc::new(script.clone()));
+    for (engine, threads) in [(Engine::EventList, 1), (Engine::Windowed, 1), (Engine::Windowed, 2)] {
+        script.notes.take();
+        let out = run(&spec, &Options { engine, threads, ..Options::default() });
+        let notes = script.notes.take();
+        let text = match &out {
+            Ok(out) => format!("{out:?} {notes:?}"),
+            // Rooms that ran before the run was stopped may differ.
+            Err(why) => why.to_string(),
+        };
+        match &first {
+            Some((before, _)) => assert!(*before == text, "{engine:?}, {threads} threads:\n{before}\n{text}"),
+            None => first = Some((text, out.map(|out| Seen { out, notes }).map_err(|e| e.to_string()))),
+        }
+    }
+    first.unwrap().1
+}
+
+pub(crate) fn see(script: &Script, loads: &[f64]) -> Seen {
+    run_all(script, network(loads)).unwrap()
+}

@@ -1,0 +1,137 @@
+//! What a reflector is lent. As with [`crate::point`], a verb that cannot be carried out stops the run.
+
+use crate::checks;
+use crate::{Feedback, Plan, Stream, Tag};
+use cnsim_units::Time;
+use std::borrow::Cow;
+
+/// Which received data frames wake a reflector (probes always do).
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum ReflectGate {
+    /// No data frame wakes the reflector.
+    #[default]
+    Never,
+    /// Marked frames wake it, as in DCQCN.
+    Marked,
+    /// Unmarked frames, each with this probability (QCN-3pt).
+    Unmarked(f64),
+    /// Frames with a tag.
+    Tagged,
+    /// None. The host itself returns each rate-discovery tag as it is, in [`Feedback::ReturnedRate`], and adds one to the
+    /// scheme's counter of this name: copying a tag needs no algorithm (FECN).
+    ReturnTags(&'static str),
+    /// Every frame wakes it.
+    Always,
+}
+
+impl ReflectGate {
+    /// The law of the gate: does it select this data frame, with a tag of this kind ([`Tag::pack`])? What it draws comes from `draws`.
+    #[inline]
+    pub fn selects(self, marked: bool, tag_kind: u8, draws: &mut Stream) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Marked => marked,
+            Self::Unmarked(p) => !marked && draws.chance(p),
+            Self::Tagged => tag_kind != 0,
+            Self::ReturnTags(_) => tag_kind == Tag::RATE_DISCOVERY,
+            Self::Always => true,
+        }
+    }
+    /// The gate, if its probability is one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(self) -> Result<Self, String> {
+        match self {
+            Self::Unmarked(p) => checks::probability("hearing a frame", p).map(|_| self),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// A reflector's data in the network.
+#[derive(Clone, Debug)]
+pub struct ReflectorState {
+    /// Frames that arrive before this time do not wake it.
+    pub deaf_until: Time,
+    /// Which data frames wake it: what the plan says, until [`ReflectorControl::hear`] says otherwise.
+    pub gate: ReflectGate,
+    /// Why the gate cannot be changed, if it cannot.
+    fixed: Option<&'static str>,
+    /// Data bytes received for the flow (or station) since it was built, where the plan says that they are asked for.
+    pub received: u64,
+    /// Whether `received` is maintained.
+    pub counts: bool,
+    /// Random stream of the site.
+    pub stream: Stream,
+}
+
+impl ReflectorState {
+    /// The state of a reflector that hears what the plan's gate selects.
+    pub fn new(stream: Stream, plan: &Plan) -> Self {
+        let fixed = match plan.reflect {
+            ReflectGate::Never => Some("by its plan no data frame wakes a reflector"),
+            ReflectGate::ReturnTags(_) => Some("by its plan the host returns tags itself"),
+            _ => None,
+        };
+        let (gate, counts) = (plan.reflect, plan.received);
+        Self { deaf_until: Time::ZERO, gate, fixed, received: 0, counts, stream }
+    }
+    /// Whether a data frame that arrives now wakes the reflector, if its gate selects the frame.
+    pub fn listens(&self, now: Time) -> bool {
+        self.deaf_until <= now
+    }
+}
+
+/// What a reflector asked for.
+#[derive(Clone, Debug)]
+pub enum ReflectorAction {
+    /// Send a message to the source of the frame in hand.
+    Reply(Feedback),
+    /// Add one to the counter of this name.
+    Count(Cow<'static, str>),
+    /// Stop the run with this cause.
+    Fail(String),
+}
+
+/// Verbs lent to a reflector.
+#[derive(Debug)]
+pub struct ReflectorControl<'a> {
+    now: Time,
+    state: &'a mut ReflectorState,
+    actions: &'a mut Vec<ReflectorAction>,
+}
+
+impl<'a> ReflectorControl<'a> {
+    checks::common_verbs!(ReflectorAction, ReflectorState);
+    /// Send a message to the source of the frame or probe in hand, at control priority. Values that the format cannot carry stop the
+    /// run.
+    pub fn reply(&mut self, feedback: Feedback) {
+        if let Some(feedback) = self.check(checks::message(feedback)) {
+            self.actions.push(ReflectorAction::Reply(feedback));
+        }
+    }
+    /// Stay deaf to data frames for this long.
+    pub fn ignore_for(&mut self, time: Time) {
+        self.state.deaf_until = self.now + time;
+    }
+    /// From the next data frame on, those that this gate selects wake this reflector. Where the plan's gate is
+    /// [`ReflectGate::Never`] or [`ReflectGate::ReturnTags`], or this one is the latter, the run stops.
+    pub fn hear(&mut self, gate: ReflectGate) {
+        let refused = match gate {
+            ReflectGate::ReturnTags(_) => Some("tags are returned by plan only"),
+            _ => self.state.fixed,
+        };
+        match refused {
+            Some(why) => self.fail(format!("it asks to hear other frames, but {why}")),
+            None => self.state.gate = self.check(gate.check()).unwrap_or(self.state.gate),
+        }
+    }
+    /// Data bytes received since it was built, the frame in hand included. The plan must say so ([`crate::Plan::received`]).
+    pub fn received(&mut self) -> u64 {
+        if !self.state.counts {
+            self.fail("it asks for the bytes received, but `Plan::received` is off");
+        }
+        self.state.received
+    }
+}
