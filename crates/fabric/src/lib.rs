@@ -15,6 +15,7 @@ mod model;
 mod net;
 mod outcome;
 mod per_bin;
+mod scheme;
 mod spec;
 mod tx_rate;
 

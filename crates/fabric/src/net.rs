@@ -2,15 +2,15 @@
 //! This file is long because routes are computed beside the tables in which they are looked up.
 
 use crate::RunError;
-use crate::check::Managed;
 use crate::flows::Flows;
 use crate::hash::{Salts, number};
 use crate::mix::mix;
+use crate::scheme::Managed;
 use crate::spec::{
     ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, Ties,
 };
 use crate::tx_rate::{Clock, TxRate};
-use cnsim_scheme_api::{Built, NodeId, ReflectGate, Time};
+use cnsim_scheme_api::{Built, NodeId, Probe, ProbeTarget, ReflectGate, Time};
 use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -611,6 +611,20 @@ impl Net {
         let node = self.ports.partition_point(|&p| p <= point).checked_sub(1)?;
         let s = node.checked_sub(self.hosts as usize)?;
         (s < self.switches()).then(|| (s, (point - self.ports[node]) as u16))
+    }
+
+    /// Can a limiter send this probe? `whole`: it serves all flows of its host.
+    pub(crate) fn may_probe(&self, whole: bool, probe: &Probe) -> Result<(), String> {
+        match probe.target {
+            _ if whole => Err("it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
+                               probe; `Scope::Flow` has one"
+                .into()),
+            ProbeTarget::Point(point) if self.point(point.0).is_none() => Err(format!(
+                "it sends a probe to congestion point {}, which there is not: take the `point` of a message",
+                point.0
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Smallest round trip between two hosts: a full frame out, 64 B back.

@@ -30,9 +30,7 @@ fn at_point(
 }
 
 /// A mistake of a reaction point, made after 30 us.
-fn at_source(
-    mistake: impl Fn(Slot, &mut cnsim_scheme_api::Limiter<'_>) + Send + Sync + 'static,
-) -> Script {
+fn at_source(mistake: impl Fn(Slot, &mut cnsim_scheme_api::Limiter<'_>) + Send + Sync + 'static) -> Script {
     script().source(move |at, limiter, _| match at {
         AtSource::Start => {
             limiter.engage();
@@ -89,11 +87,19 @@ fn of_congestion_points() {
         ("sample by NaN", at_point(|_, c| c.sample_with(NAN)), "NaN is no probability of a sample"),
         ("sample by 1.5", at_point(|_, c| c.sample_with(1.5)), "1.5 is no probability"),
         ("sample by -1", at_point(|_, c| c.sample_with(-1.0)), "-1 is no probability"),
-        ("p_max of 7", at_point(|_, c| c.mark(ramp(7.0, 1.0, 0, 9))), "7 is no probability of a mark (`Ramp::p_max`)"),
+        (
+            "p_max of 7",
+            at_point(|_, c| c.mark(ramp(7.0, 1.0, 0, 9))),
+            "7 is no probability of a mark (`Ramp::p_max`)",
+        ),
         ("p_max of NaN", at_point(|_, c| c.mark(ramp(NAN, 1.0, 0, 9))), "NaN is no probability of a mark"),
         ("p_beyond of 2", at_point(|_, c| c.mark(ramp(1.0, 2.0, 0, 9))), "`Ramp::p_beyond`"),
         ("a ramp that falls", at_point(|_, c| c.mark(ramp(1.0, 1.0, 9, 5))), "the ramp falls: `low` is 9 B"),
-        ("a stamp of NaN", at_point(|_, c| c.stamp_rate(Rate::from_bps(NAN))), "the rate to stamp is not a number"),
+        (
+            "a stamp of NaN",
+            at_point(|_, c| c.stamp_rate(Rate::from_bps(NAN))),
+            "the rate to stamp is not a number",
+        ),
         ("no such flow", at_point(|_, c| c.notify(FlowId(999_999), SAYS)), "there is no flow 999999"),
         ("a flow to oneself", at_point(|_, c| c.notify(FlowId(0), SAYS)), "there is no flow 0"),
         ("too much feedback", at_point(|f, c| c.notify(f.flow, cnm(64))), "qntz_fb: 64"),
@@ -107,13 +113,25 @@ fn of_congestion_points() {
             }),
             "rate: not a number",
         ),
-        ("a tag of NaN", at_point(|f, _| f.tag = Tag::RateDiscovery(Rate::from_bps(NAN))), "the rate of a tag"),
-        ("a timer of nobody", at_point(|_, c| c.start_timer(Slot(4), Time::from_us(1))), "there is no timer 4"),
+        (
+            "a tag of NaN",
+            at_point(|f, _| f.tag = Tag::RateDiscovery(Rate::from_bps(NAN))),
+            "the rate of a tag",
+        ),
+        (
+            "a timer of nobody",
+            at_point(|_, c| c.start_timer(Slot(4), Time::from_us(1))),
+            "there is no timer 4",
+        ),
         ("to stop nobody's", at_point(|_, c| c.stop_timer(Slot(9))), "there is no timer 9"),
         ("a counter of nobody", at_point(|_, c| c.count("third")), "there is no counter `third`"),
         ("probes armed late", at_point(|_, c| c.wake_at_probes()), "probes are armed in `start`"),
         ("no probe to answer", at_point(|_, c| c.answer()), "it answers a probe, but none is in hand"),
-        ("an index", at_point(|f, c| c.count(["first"][f.len.get() as usize])), "it panics: index out of bounds"),
+        (
+            "an index",
+            at_point(|f, c| c.count(["first"][f.len.get() as usize])),
+            "it panics: index out of bounds",
+        ),
         ("to give up", at_point(|_, c| c.fail("I give up")), "I give up"),
     ];
     for (what, script, words) in &all {
@@ -129,19 +147,35 @@ fn of_reaction_points() {
     let all: Vec<(&str, Script, &str)> = vec![
         ("a rate of NaN", at_source(move |_, l| l.set_rate(nan)), "the rate to set is not a number"),
         ("a factor of NaN", at_source(|_, l| l.set_rate(l.rate() * NAN)), "the rate to set is not a number"),
-        ("above the line", at_source(|_, l| l.set_rate(l.rate() * 2.0)), "20 Gb/s is above the link's 10 Gb/s"),
+        (
+            "above the line",
+            at_source(|_, l| l.set_rate(l.rate() * 2.0)),
+            "20 Gb/s is above the link's 10 Gb/s",
+        ),
         ("endless rate", at_source(|_, l| l.set_rate(l.rate() / 0.0)), "is above the link's 10 Gb/s"),
-        ("tags too often", at_source(|_, l| l.stamp_with(Tag::User(1), 1.5)), "1.5 is no probability of a tag"),
+        (
+            "tags too often",
+            at_source(|_, l| l.stamp_with(Tag::User(1), 1.5)),
+            "1.5 is no probability of a tag",
+        ),
         ("tags by NaN", at_source(|_, l| l.stamp_with(Tag::User(1), NAN)), "NaN is no probability"),
         ("a tag of NaN", at_source(move |_, l| l.stamp(Tag::RateDiscovery(nan))), "the rate of a tag"),
         ("a probe to nowhere", at_source(|_, l| l.send_probe(of_point(4711))), "congestion point 4711"),
-        ("a probe to a host", at_source(|_, l| l.send_probe(of_point(1))), "congestion point 1, which there is not"),
+        (
+            "a probe to a host",
+            at_source(|_, l| l.send_probe(of_point(1))),
+            "congestion point 1, which there is not",
+        ),
         (
             "a probe of a host",
             at_source(|_, l| l.send_probe(of_point(5))).plan(|p| p.limiter_scope = Scope::Host),
             "no path to probe",
         ),
-        ("a timer of nobody", at_source(|_, l| l.start_timer(Slot(4), Time::from_us(1))), "there is no timer 4"),
+        (
+            "a timer of nobody",
+            at_source(|_, l| l.start_timer(Slot(4), Time::from_us(1))),
+            "there is no timer 4",
+        ),
         ("a counter of nobody", at_source(|_, l| l.count("third")), "there is no counter `third`"),
         ("a panic", at_source(|_, l| assert!(l.now() < Time::from_us(9), "too late")), "it panics: too late"),
     ];
@@ -160,9 +194,21 @@ fn of_reaction_points() {
 fn of_reflectors() {
     let all: Vec<(&str, Script, &str)> = vec![
         ("too much feedback", at_sink(|c| c.reply(cnm(200))), "qntz_fb: 200"),
-        ("a returned NaN", at_sink(|c| c.reply(Feedback::ReturnedRate { rate: Rate::from_bps(NAN) })), "not a number"),
-        ("to hear by NaN", at_sink(|c| c.hear(ReflectGate::Unmarked(NAN))), "NaN is no probability of hearing"),
-        ("to return tags", at_sink(|c| c.hear(ReflectGate::ReturnTags("first"))), "tags are returned by plan only"),
+        (
+            "a returned NaN",
+            at_sink(|c| c.reply(Feedback::ReturnedRate { rate: Rate::from_bps(NAN) })),
+            "not a number",
+        ),
+        (
+            "to hear by NaN",
+            at_sink(|c| c.hear(ReflectGate::Unmarked(NAN))),
+            "NaN is no probability of hearing",
+        ),
+        (
+            "to return tags",
+            at_sink(|c| c.hear(ReflectGate::ReturnTags("first"))),
+            "tags are returned by plan only",
+        ),
         ("bytes that nobody counts", at_sink(|c| assert!(c.received() < 1 << 40)), "`Plan::received` is off"),
         ("a counter of nobody", at_sink(|c| c.count("third")), "there is no counter `third`"),
         ("a panic", at_sink(|_| panic!("no {}", "more")), "it panics: no more"),
@@ -295,7 +341,10 @@ fn the_earliest_panic_is_named() {
         common::with_scheme(&mut spec, Arc::new(panics));
         let of = |options: &Options<'_>| run(&spec, options).map(|_| ());
         let oracle = of(&Options { engine: Engine::EventList, ..Options::default() });
-        assert!(matches!(&oracle, Err(RunError::Scheme(why)) if why.contains("it panics: at ")), "{oracle:?}");
+        assert!(
+            matches!(&oracle, Err(RunError::Scheme(why)) if why.contains("it panics: at ")),
+            "{oracle:?}"
+        );
         let slow = [NodeId(0), NodeId(6)];
         for (threads, visits, by_model) in
             [(1, Visits::Adaptive, &[][..]), (1, Visits::Turns, &slow), (2, Visits::Due, &[])]

@@ -19,7 +19,8 @@ struct Dial {
     /// Bytes between probes.
     bytes: u64,
     period: Time,
-    points: u32,
+    /// The first congestion point, and how many there are.
+    points: (u32, u32),
     bits: u64,
 }
 
@@ -87,7 +88,7 @@ impl Reaction {
     }
     fn probe(&mut self, limiter: &mut Limiter<'_>) {
         let u = limiter.uniform();
-        let point = ProbeTarget::Point(PointId((u * 1e6) as u32 % self.dial.points));
+        let point = ProbeTarget::Point(PointId(self.dial.points.0 + (u * 1e6) as u32 % self.dial.points.1));
         let target = if self.dial.on(5) && u < 0.2 { point } else { ProbeTarget::Destination };
         let class = if self.dial.on(6) && u > 0.8 { Class::Control } else { Class::Data };
         self.number += 1;
@@ -237,7 +238,7 @@ fn scenario(seed: u64) -> RunSpec {
     let dial = Dial {
         bytes: [64, 1500, 6000, 20_000][pick(4) as usize],
         period: Time::from_ps([150_000, 1_200_000, 7_777_777, 30_000_000][pick(4) as usize]),
-        points: (hosts + 16 * switches) as u32,
+        points: (hosts as u32, 16 * switches as u32),
         bits: pick(1 << 17),
     };
     common::with_scheme(&mut spec, Arc::new(dial));

@@ -7,12 +7,12 @@
 
 mod common;
 
-use common::script::*;
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
     Built, Bytes, Class, Feedback, Limiter, NodeId, PointControl, PointId, Probe, ProbeTarget, Queue,
     QueueSite, Ramp, RampAt, Rate, ReflectGate, Scope, SinkSite, Slot, SourceSite, Tag, Time,
 };
+use common::script::*;
 
 // Covers: Scheme::congestion_point Scheme::reaction_point Scheme::reflector
 // Covers: QueueSite.node QueueSite.port QueueSite.point QueueSite.class QueueSite.rate QueueSite.attached

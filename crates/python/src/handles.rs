@@ -44,7 +44,11 @@ macro_rules! handle {
     ($name:ident, $what:literal, $seam:ident, $state:ty, $action:ident) => {
         impl $name {
             /// Does a verb of the seam's own handle, while a call lasts. What it refuses is raised here, in the scheme's own line.
-            fn tell<R>(&mut self, py: Python<'_>, verb: impl FnOnce(&mut api::$seam<'_>) -> R) -> PyResult<R> {
+            fn tell<R>(
+                &mut self,
+                py: Python<'_>,
+                verb: impl FnOnce(&mut api::$seam<'_>) -> R,
+            ) -> PyResult<R> {
                 if !self.live {
                     return Err(stale(py, $what));
                 }
@@ -180,13 +184,8 @@ impl Queue {
         at_departure: bool,
     ) -> PyResult<()> {
         let at = if at_departure { api::RampAt::Departure } else { api::RampAt::Arrival };
-        let ramp = api::Ramp {
-            low: bytes(py, "mark", low)?,
-            high: bytes(py, "mark", high)?,
-            p_max,
-            p_beyond,
-            at,
-        };
+        let ramp =
+            api::Ramp { low: bytes(py, "mark", low)?, high: bytes(py, "mark", high)?, p_max, p_beyond, at };
         self.tell(py, |s| s.mark(ramp))
     }
     /// Send a message to the source of a flow.

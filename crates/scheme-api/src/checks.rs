@@ -1,6 +1,6 @@
 //! What a verb refuses, once for the network and the rigs; and the verbs that all three handles have.
 
-use crate::{Bytes, Feedback, Rate, Ramp, SLOTS, Slot, Tag, Time};
+use crate::{Bytes, Feedback, Ramp, Rate, SLOTS, Slot, Tag, Time};
 
 /// A timer that there is.
 pub(crate) fn slot(slot: Slot) -> Result<Slot, String> {
@@ -17,7 +17,8 @@ pub(crate) fn probability(what: &str, p: f64) -> Result<f64, String> {
 /// A rate that is a number.
 pub(crate) fn rate(what: &str, rate: Rate) -> Result<Rate, String> {
     let fine = !rate.is_nan();
-    fine.then_some(rate).ok_or_else(|| format!("{what} is not a number: look for 0/0, or for NaN in the factors"))
+    fine.then_some(rate)
+        .ok_or_else(|| format!("{what} is not a number: look for 0/0, or for NaN in the factors"))
 }
 
 /// Bytes to count down: at least 1.
@@ -38,10 +39,8 @@ pub(crate) fn ramp(ramp: Ramp) -> Result<Ramp, String> {
 
 /// A tag whose values its format can carry.
 pub(crate) fn tag(tag: Tag) -> Result<Tag, String> {
-    match tag {
-        Tag::RateDiscovery(r) => rate("the rate of a tag", r).map(|_| tag),
-        _ => Ok(tag),
-    }
+    let why = || "the rate of a tag is not a number: look for 0/0, or for NaN in the factors".to_string();
+    (!tag.is_nan()).then_some(tag).ok_or_else(why)
 }
 
 /// A message whose values its format can carry.

@@ -113,6 +113,7 @@ impl LimiterState {
     pub fn disarm(&mut self) {
         self.arm(checks::NEVER);
     }
+    #[inline]
     fn set_tag(&mut self, tag: Tag, probability: f64) {
         (self.tag_kind, self.tag) = tag.pack();
         self.tag_probability = probability;
@@ -171,7 +172,9 @@ impl<'a> Limiter<'a> {
     fn refuse(&mut self, rate: Rate) {
         let line = self.state.line_rate;
         match checks::rate("the rate to set", rate) {
-            Ok(_) => self.fail(format!("a rate of {rate} is above the link's {line}: bound it by `line_rate`")),
+            Ok(_) => {
+                self.fail(format!("a rate of {rate} is above the link's {line}: bound it by `line_rate`"))
+            }
             Err(why) => self.fail(why),
         }
     }
@@ -206,11 +209,13 @@ impl<'a> Limiter<'a> {
         self.stamp_with(tag, 1.0);
     }
     /// Stamp this tag into each frame with probability `p`. What is no probability, and a rate that is not a number, stop the run.
+    #[inline]
     pub fn stamp_with(&mut self, tag: Tag, p: f64) {
-        let given = checks::tag(tag).and_then(|tag| Ok((tag, checks::probability("a tag", p)?)));
-        if let Some((tag, p)) = self.check(given) {
-            self.state.set_tag(tag, p);
+        if !tag.is_nan() && (0.0..=1.0).contains(&p) {
+            return self.state.set_tag(tag, p);
         }
+        let given = checks::tag(tag).and_then(|_| checks::probability("a tag", p));
+        self.check(given);
     }
     /// Asks for an acknowledgement of the next frame of the flow that leaves: [`crate::ReactionPoint::on_ack`]. The frame
     /// carries the time instead of the flow's tag. In `on_bytes`, armed by [`Limiter::wake_after`], that is one frame in so

@@ -44,7 +44,14 @@ impl Tag {
     /// Kind of a packed rate-discovery tag.
     pub const RATE_DISCOVERY: u8 = 2;
 
+    /// Has it a rate that is not a number?
+    #[inline]
+    pub(crate) fn is_nan(self) -> bool {
+        matches!(self, Tag::RateDiscovery(rate) if rate.is_nan())
+    }
+
     /// Packs into (kind, 32 bits); kind 0 means no tag.
+    #[inline]
     pub fn pack(self) -> (u8, u32) {
         match self {
             Tag::None => (0, 0),

@@ -360,7 +360,10 @@ mod tests {
         assert!((one / 0.0).bps().is_finite());
         let none = Rate::ZERO / 0.0;
         assert!(none.is_nan() && (none + one).is_nan() && (none * 2.0).is_nan() && none.min(one).is_nan());
-        assert_eq!((none.to_string(), none.transmission_time(Bytes::new(1))), ("not a number".into(), Time::MAX));
+        assert_eq!(
+            (none.to_string(), none.transmission_time(Bytes::new(1))),
+            ("not a number".into(), Time::MAX)
+        );
         assert_eq!(one.min(two), one);
         assert_eq!(one.max(two), two);
         assert_eq!([one, one].into_iter().sum::<Rate>(), two);

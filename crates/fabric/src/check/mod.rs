@@ -3,11 +3,9 @@
 mod closing;
 mod failure;
 mod frozen;
-mod scheme;
 mod sums;
 
 pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
 pub(crate) use failure::{Failure, Who, alarmed, quiet};
 pub(crate) use frozen::{Stopped, standstill};
-pub(crate) use scheme::{Managed, call, may_probe};
 pub(crate) use sums::{Hash, Ledger};

@@ -79,7 +79,8 @@ impl Part {
 /// See [`RunError`].
 pub fn run(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {
     quiet();
-    guarded(|| run_unguarded(spec, options)).unwrap_or_else(|why| Err(RunError::Law(format!("this is a defect of cnsim: {why}"))))
+    guarded(|| run_unguarded(spec, options))
+        .unwrap_or_else(|why| Err(RunError::Law(format!("this is a defect of cnsim: {why}"))))
 }
 
 fn run_unguarded(spec: &RunSpec, options: &Options<'_>) -> Result<Outcome, RunError> {

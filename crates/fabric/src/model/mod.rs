@@ -58,7 +58,7 @@ mod tests {
     /// The model knows nothing of what is faster: it uses itself, the books, and what says what a network is.
     #[test]
     fn the_model_stands_alone() {
-        let common = ["check", "flows", "mix", "net", "outcome", "per_bin", "spec", "tx_rate"];
+        let common = ["check", "flows", "mix", "net", "outcome", "per_bin", "scheme", "spec", "tx_rate"];
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/model");
         let mut lines = 0;
         for file in std::fs::read_dir(folder).unwrap() {

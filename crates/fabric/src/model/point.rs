@@ -1,8 +1,8 @@
 //! A congestion point: when the scheme at an output queue looks at a frame, and which frames are marked.
 
 use super::frame::Data;
-use crate::check::Managed;
 use crate::net::Net;
+use crate::scheme::Managed;
 use cnsim_scheme_api::{CongestionPoint, PointState, Purpose, QueueSite, RampAt, Stream, Tag};
 
 /// A congestion point and what scheme and network share of it.

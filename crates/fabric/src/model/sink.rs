@@ -3,8 +3,8 @@
 use super::agenda::Turn;
 use super::frame::{Data, hosts_of};
 use super::record::Deliveries;
-use crate::check::call;
 use crate::net::Net;
+use crate::scheme::call;
 use cnsim_scheme_api::{
     Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, Rate, ReflectGate, Reflector,
     ReflectorAction, ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,

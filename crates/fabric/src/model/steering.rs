@@ -5,7 +5,8 @@ use super::agenda::{Kind, NEVER, Told, Turn};
 use super::frame::{Control, EVERY_FLOW, Frame, Lane, MANAGED, SMALLEST, Says, To, flow_of, hosts_of};
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
-use crate::check::{self, Who, may_probe};
+use crate::check::Who;
+use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::{
     Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
     Purpose, ReactionPoint, ReflectorAction, Slot, SourceSite, Stream, Time,
@@ -137,7 +138,7 @@ impl Host {
         let (rate, held) = (limiter.state.rate, limiter.holds());
         let mut actions = Vec::new();
         let mut lent = Limiter::new(Time::from_ps(turn.now), &mut limiter.state, &mut actions);
-        let said = check::call(&mut limiter.object, |o| call(o, &mut lent), |f| Box::new(f));
+        let said = of_scheme(&mut limiter.object, |o| call(o, &mut lent), |f| Box::new(f));
         if let Err(cause) = said {
             actions = vec![LimiterAction::Fail(cause)];
         }
@@ -189,7 +190,7 @@ impl Host {
 
     /// Sends a probe of a flow that has `sent` so many bytes.
     fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, turn: &mut Turn<'_>) {
-        if let Err(cause) = may_probe(turn.net, key == WHOLE_HOST, &probe) {
+        if let Err(cause) = turn.net.may_probe(key == WHOLE_HOST, &probe) {
             return self.fail(who(key), &cause, turn.now);
         }
         let dst = key;

@@ -1,7 +1,7 @@
 //! A store-and-forward switch: a frame that has arrived whole is routed, admitted to the memory, queued at its output, and sent.
 //!
 //! Each output sends PAUSE before control before data. A frame counts in its queue, and its memory is in use, until its last
-//! bit has left. Control at priority takes no memory.
+//! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
 use super::agenda::{Event, Kind, NEVER, Timers, Told, Turn};
 use super::frame::{Body, Control, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, hosts_of};
@@ -10,13 +10,14 @@ use super::pause::Signal;
 use super::point::Point;
 use super::port::Transmitter;
 use super::record::Samples;
-use crate::check::{self, ControlBooks, Failure, Hash, Ledger, Stopped, SwitchBooks, Who};
+use crate::check::{ControlBooks, Failure, Hash, Ledger, Stopped, SwitchBooks, Who};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::scheme::call as of_scheme;
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction, PointControl, PointId,
-    Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time, rewritten,
+    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction, PointControl,
+    PointId, Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time, rewritten,
 };
 use std::collections::VecDeque;
 
@@ -401,7 +402,9 @@ impl Switch {
         let now = Time::from_ps(turn.now);
         let patience = self.outputs[out].point.as_mut().map(|p| p.state.patience.expires(slot, now));
         match patience.unwrap_or(Ok(())) {
-            Ok(()) => drop(self.wake(out, None, turn, |point, queue, ctl| point.on_timer(slot, queue, ctl))),
+            Ok(()) => {
+                self.wake(out, None, turn, |point, queue, ctl| point.on_timer(slot, queue, ctl));
+            }
             Err(cause) => self.fail(out, &cause, turn.now),
         }
     }
@@ -419,7 +422,7 @@ impl Switch {
         let Some(point) = &mut output.point else { return false };
         let mut actions = Vec::new();
         let mut lent = PointControl::new(Time::from_ps(turn.now), &mut point.state, &mut actions);
-        let said = check::call(&mut point.object, |o| call(o, &view, &mut lent), |f| Box::new(f));
+        let said = of_scheme(&mut point.object, |o| call(o, &view, &mut lent), |f| Box::new(f));
         if let Err(cause) = said {
             actions = vec![PointAction::Fail(cause)];
         }

@@ -1,5 +1,5 @@
 //! A scheme of three functions, and a network of three hosts in which to see what its verbs do.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use super::{bernoulli, single_switch, with_scheme};
 use cnsim_fabric::*;
@@ -93,7 +93,10 @@ impl Script {
         self.point = Some(Arc::new(f));
         self
     }
-    pub(crate) fn source(mut self, f: impl Fn(AtSource<'_>, &mut Limiter<'_>, &Notes) + Send + Sync + 'static) -> Self {
+    pub(crate) fn source(
+        mut self,
+        f: impl Fn(AtSource<'_>, &mut Limiter<'_>, &Notes) + Send + Sync + 'static,
+    ) -> Self {
         self.source = Some(Arc::new(f));
         self
     }

@@ -424,9 +424,7 @@ fn hostile_frames(make: Make<'_>) -> Result<(), String> {
 fn same_seed(make: Make<'_>, promise: &Promise) -> Result<(), String> {
     // What is out of bounds, or panics, is another check's business.
     type Trace = Result<Vec<u64>, String>;
-    let run = |run: &dyn Fn() -> Trace| -> Trace {
-        guarded(run).unwrap_or_else(|_| Err("a panic".into()))
-    };
+    let run = |run: &dyn Fn() -> Trace| -> Trace { guarded(run).unwrap_or_else(|_| Err("a panic".into())) };
     let twice = |trace: &dyn Fn() -> Trace| (run(trace), run(trace));
     let loops = twice(&|| ride(make, promise, 41, Faults { lose: 0.2, double: 0.2, delay: 0.2 }));
     let lies = twice(&|| hostile_messages(make, promise, 42));

@@ -4,7 +4,8 @@ use super::{HOSTS, Timers};
 use crate::{
     Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction,
     PointControl, PointId, PointState, Probe, Purpose, Queue, QueueSite, RampAt, Rate, ReflectGate,
-    Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time, rewritten,
+    Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time,
+    rewritten,
 };
 
 /// One congestion point at a queue whose length is scripted.
@@ -140,7 +141,8 @@ impl PointRig {
     /// not woken.
     pub fn probe(&mut self, probe: &mut Probe, flow: u32, queue: u64) -> bool {
         self.len = queue;
-        self.state.probes && self.call(true, |object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
+        self.state.probes
+            && self.call(true, |object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
     }
 
     /// Lets time pass over a queue that stays as it is; timers expire in order.
@@ -149,7 +151,9 @@ impl PointRig {
         while let Some((at, slot)) = self.timers.next(end) {
             self.now = at;
             match self.state.patience.expires(slot, at) {
-                Ok(()) => drop(self.call(false, |object, queue, ctl| object.on_timer(slot, queue, ctl))),
+                Ok(()) => {
+                    self.call(false, |object, queue, ctl| object.on_timer(slot, queue, ctl));
+                }
                 Err(why) => drop(self.failure.get_or_insert(why)),
             }
         }

@@ -1,13 +1,14 @@
 //! The receiving side of a host: delivery, reflectors, feedback; recording and the end of a run.
 
 use super::{ARRIVED, Calm, Ear, Host, ReflectorSlot, only_marks_wake};
-use crate::check::{self, HostBooks, Ledger, Who};
+use crate::check::{HostBooks, Ledger, Who};
 use crate::fast::bodies::{Body, Direct};
 use crate::fast::frame::{Frame, Kind, NEVER};
 use crate::fast::limiter::WHOLE_HOST;
 use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::outcome::{Series, SeriesKind, latency_bucket};
+use crate::scheme;
 use cnsim_scheme_api::{
     Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, ReflectGate, ReflectorAction,
     ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
@@ -233,7 +234,7 @@ impl Host {
             let mut state = ReflectorState::new(stream, &plan);
             let mut object = object;
             let mut ctl = ReflectorControl::new(now, &mut state, &mut actions);
-            let said = check::call(&mut object, |o| o.start(&mut ctl), |f| Box::new(f));
+            let said = scheme::call(&mut object, |o| o.start(&mut ctl), |f| Box::new(f));
             said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
             self.reflectors.push(ReflectorSlot { object, state });
             at = self.reflectors.len();
@@ -246,14 +247,15 @@ impl Host {
                 slot.state.received += view.len.get();
                 if slot.state.listens(now) {
                     let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
-                    let said = check::call(&mut slot.object, |o| o.on_frame(&view, &mut ctl), |f| Box::new(f));
+                    let said =
+                        scheme::call(&mut slot.object, |o| o.on_frame(&view, &mut ctl), |f| Box::new(f));
                     said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
                 }
             }
             if let Some(probe) = probe {
                 let mut ctl = ReflectorControl::new(now, &mut slot.state, &mut actions);
                 let said =
-                    check::call(&mut slot.object, |o| o.on_probe(&probe, flow, &mut ctl), |f| Box::new(f));
+                    scheme::call(&mut slot.object, |o| o.on_probe(&probe, flow, &mut ctl), |f| Box::new(f));
                 said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
             }
             let deaf_until = slot.state.deaf_until.as_ps();

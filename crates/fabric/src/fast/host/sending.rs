@@ -1,7 +1,7 @@
 //! The sending side of a host: frames, limiters, the transmitter.
 
 use super::Host;
-use crate::check::{self, Who, may_probe};
+use crate::check::Who;
 use crate::fast::bodies::Body;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, TO_POINT};
 use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
@@ -9,6 +9,7 @@ use crate::fast::wires::Wires;
 use crate::flows::number;
 use crate::model::{FlowQueue, Next};
 use crate::net::Net;
+use crate::scheme;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
     Built, Bytes, Class, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget, Purpose,
@@ -186,7 +187,7 @@ impl Host {
         let rate_before = slot.state.rate;
         let held_before = slot.holds();
         let mut limiter = Limiter::new(Time::from_ps(now), &mut slot.state, &mut actions);
-        let said = check::call(&mut slot.object, |o| call(o, &mut limiter), |f| Box::new(f));
+        let said = scheme::call(&mut slot.object, |o| call(o, &mut limiter), |f| Box::new(f));
         if let Err(cause) = said {
             actions = vec![LimiterAction::Fail(cause)];
         }
@@ -265,7 +266,7 @@ impl Host {
     }
 
     pub(super) fn probe(&mut self, mut probe: Probe, key: u32, sent: u64, net: &Net) {
-        if let Err(cause) = may_probe(net, key == WHOLE_HOST, &probe) {
+        if let Err(cause) = net.may_probe(key == WHOLE_HOST, &probe) {
             return self.reaction_fails(key, &cause);
         }
         let dst = key;

@@ -2,15 +2,16 @@
 
 use super::Switch;
 use super::ahead::Apart;
-use crate::check::{self, Who};
+use crate::check::Who;
 use crate::fast::bodies::{Bodies, Body, Direct};
 use crate::fast::frame::{BROADCAST, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
 use crate::net::Net;
+use crate::scheme;
 use crate::spec::ControlTransport;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction, PointControl, PointId,
-    ProbeTarget, Queue, RampAt, Rate, Slot, Tag, Time, rewritten,
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction, PointControl,
+    PointId, ProbeTarget, Queue, RampAt, Rate, Slot, Tag, Time, rewritten,
 };
 
 impl Switch {
@@ -66,7 +67,9 @@ impl Switch {
         let now = Time::from_ps(self.now);
         let patience = self.ports[p].point.as_mut().map(|point| point.state.patience.expires(slot, now));
         match patience.unwrap_or(Ok(())) {
-            Ok(()) => drop(self.with_point(p, net, None, apart, |o, queue, ctl| o.on_timer(slot, queue, ctl))),
+            Ok(()) => {
+                self.with_point(p, net, None, apart, |o, queue, ctl| o.on_timer(slot, queue, ctl));
+            }
             Err(cause) => self.fails(p, &cause),
         }
     }
@@ -95,7 +98,7 @@ impl Switch {
         point.state.countdown = port.countdown + apart.ahead_data as i64;
         let mut actions = std::mem::take(&mut self.actions);
         let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
-        let said = check::call(&mut point.object, |o| call(o, &view, &mut ctl), |f| Box::new(f));
+        let said = scheme::call(&mut point.object, |o| call(o, &view, &mut ctl), |f| Box::new(f));
         if let Err(cause) = said {
             actions = vec![PointAction::Fail(cause)];
         }

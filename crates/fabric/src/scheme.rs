@@ -1,10 +1,9 @@
 //! What the network asks of a scheme, and what it does where that panics or asks for what cannot be: one body for both ways to run.
 
 use crate::RunError;
-use crate::net::Net;
 use cnsim_scheme_api::{
-    CongestionPoint, Counter, Failing, Feedback, Plan, Probe, ProbeTarget, QueueSite, ReactionPoint,
-    Reflector, Scheme, SinkSite, SourceSite, guarded,
+    CongestionPoint, Counter, Failing, Feedback, Plan, QueueSite, ReactionPoint, Reflector, Scheme, SinkSite,
+    SourceSite, guarded,
 };
 use std::sync::Arc;
 
@@ -55,18 +54,4 @@ pub(crate) fn call<T: ?Sized, R>(
         *object = no_more(Failing(why.clone()));
     }
     said
-}
-
-/// Can a limiter send this probe? `whole`: it serves all flows of its host.
-pub(crate) fn may_probe(net: &Net, whole: bool, probe: &Probe) -> Result<(), String> {
-    match probe.target {
-        _ if whole => Err("it sends a probe, but its limiter serves all flows of the host, so that there is no path to \
-                           probe; `Scope::Flow` has one"
-            .into()),
-        ProbeTarget::Point(point) if net.point(point.0).is_none() => Err(format!(
-            "it sends a probe to congestion point {}, which there is not: take the `point` of a message",
-            point.0
-        )),
-        _ => Ok(()),
-    }
 }
