@@ -217,9 +217,13 @@ class Results(Sequence["_cnsim.Record"]):
 
         return write_parquet(self.table(what), Path(path))
 
-    def save(self, out: str | os.PathLike[str], command: str = "python") -> Path:
-        """Writes ``results.json`` and the series into a folder, as the program does; ``cnsim verify`` and ``compare`` read it."""
-        return _cnsim.save(self._records, Path(out), command)
+    def save(self, out: str | os.PathLike[str], command: str = "python", *, force: bool = False) -> Path:
+        """Writes ``results.json`` and the series into a folder, as the program does; ``cnsim verify`` and ``compare`` read it.
+
+        The folder then holds these results alone: what cnsim wrote there before goes. Files of others are never touched; with
+        ``force`` those are written over whose names cnsim's own files have.
+        """
+        return _cnsim.save(self._records, Path(out), command, force)
 
     def plot(self, name: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
         """Draws a time series, one line a scheme and PAUSE mode; gives matplotlib axes."""

@@ -226,3 +226,24 @@ def test_only_the_studys_own_experiment_is_judged() -> None:
     both = HOP.with_({"scheme.params.q_eq": "20 KB"}, scheme="ecm").run()
     rows = cn.Results([*own, *both], [HOP._read]).summary()
     assert {r["verdict"] for r in rows if r["published"] is not None} == verdicts | {"incomparable"}, "not mixed"
+
+
+def test_a_folder_of_others_is_not_touched(tmp_path: Path) -> None:
+    r = HOP.with_(SHORT, scheme="ecm").run()
+    (tmp_path / "results.json").write_text("mine")
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(cn.CnsimError, match="cnsim did not write results.json there"):
+        r.save(tmp_path)
+    assert (tmp_path / "results.json").read_text() == "mine" and not (tmp_path / ".cnsim").exists()
+    r.save(tmp_path, force=True)
+    first = {p for p in tmp_path.rglob("*.csv")}
+    other = HOP.with_(SHORT, scheme="none").run()
+    other.save(tmp_path)
+    assert first and not first & set(tmp_path.rglob("*.csv")), "one result at a time"
+    assert "\"scheme\":\"none\"" in (tmp_path / "results.json").read_text()
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (runs / f"{'0' * 32}.json").write_text("mine")
+    with pytest.raises(cn.CnsimError, match="cnsim did not write 0+.json there"):
+        HOP.with_(SHORT, scheme="ecm").run(out=tmp_path)

@@ -2,8 +2,8 @@
 
 use crate::assume_report::{bars, heat, ranking};
 use crate::look::{self, Colour, half, interval, measured, paint};
-use crate::output::{quoted, write};
-use crate::reproduce::{interrupted, published_in, run_all, words_of, write_report};
+use crate::output::{Output, quoted};
+use crate::reproduce::{interrupted, page_of, published_in, run_all, words_of};
 use crate::request::{ASSUMED_SPEED, refuse_many, refuse_no_seeds, threads};
 use crate::sweep::bounds;
 use crate::{Batch, Common, Done, Failure, pairs};
@@ -15,7 +15,9 @@ use cnsim_studies::assume::{
 };
 use cnsim_studies::files::{digits, table};
 use cnsim_studies::papers;
+use cnsim_studies::place::Place;
 use cnsim_studies::published::Published;
+use cnsim_studies::saved::RESULTS;
 use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
 use cnsim_studies::stats::Summary;
 use cnsim_studies::study::Watch;
@@ -157,6 +159,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
             threads(args.batch.threads)
         );
     }
+    Output::check(&args.batch.out, args.batch.force)?;
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     go(&mut lab, &setups, seeds, args, &watch, common)?;
@@ -230,7 +233,8 @@ fn go(
     let missing = lab.missing(setups, seeds);
     let jobs: Vec<_> = missing.iter().map(|i| lab.jobs[*i].clone()).collect();
     refuse_many(&jobs, args.batch.force)?;
-    let records = run_all(&jobs, &args.batch.out, args.batch.threads, watch, common.quiet)?;
+    let records =
+        run_all(&jobs, (&args.batch.out, args.batch.force), args.batch.threads, watch, common.quiet)?;
     let finished = records.iter().flatten().count();
     for (at, record) in missing.into_iter().zip(records) {
         lab.records[at] = record;
@@ -474,6 +478,7 @@ impl Text<'_> {
     }
 
     fn write_files(&self, setups: &[Setup]) -> Done {
+        let mut place = Place::open(&self.args.batch.out, &RESULTS, self.args.batch.force)?;
         let words = |t: &str| t.split(',').map(String::from).collect::<Vec<String>>();
         let header = words(
             "rank,reading,distance,ci95_low,ci95_high,nearer_by,nearer_ci95_low,nearer_ci95_high,agree,cells,better,worse,holds_everywhere,seeds",
@@ -489,7 +494,7 @@ impl Text<'_> {
             line.push(s.each.len().to_string());
             lines.push(line);
         }
-        write(&self.args.batch.out.join("assume.csv"), table(&header, &lines).as_bytes())?;
+        place.write("assume.csv", table(&header, &lines).as_bytes())?;
         let header = words(
             "reading,study,scenario,condition,pause,scheme,metric,unit,published,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,scale,distance,agrees",
         );
@@ -510,7 +515,7 @@ impl Text<'_> {
                 lines.push(line);
             }
         }
-        write(&self.args.batch.out.join("assume-cells.csv"), table(&header, &lines).as_bytes())?;
+        place.write("assume-cells.csv", table(&header, &lines).as_bytes())?;
         if !self.folds.is_empty() {
             let header = words("table,chosen,cells,distance,distance_as_it_is,agree,agree_as_it_is");
             let line = |f: &Fold| {
@@ -525,9 +530,10 @@ impl Text<'_> {
                 ]
             };
             let lines: Vec<Vec<String>> = self.folds.iter().map(line).collect();
-            write(&self.args.batch.out.join("assume-tables.csv"), table(&header, &lines).as_bytes())?;
+            place.write("assume-tables.csv", table(&header, &lines).as_bytes())?;
         }
-        write_report(&self.args.batch.out.join("assume.html"), &self.report(setups))
+        place.write("assume.html", page_of(&self.report(setups))?.as_bytes())?;
+        Ok(place.keep(|name| name != "assume-tables.csv" || !self.folds.is_empty())?)
     }
 
     fn report(&self, setups: &[Setup]) -> model::Report {

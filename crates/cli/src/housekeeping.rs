@@ -4,7 +4,9 @@
 use crate::look;
 use crate::{Cli, Common, Done, Failure, pairs};
 use clap::CommandFactory as _;
+use cnsim_studies::place::PlaceError;
 use cnsim_studies::scenario::Scenario;
+use cnsim_studies::store::Store;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -91,30 +93,21 @@ fn flat(config: &Value) -> std::collections::BTreeMap<String, String> {
 /// `cnsim clean`: removes the finished runs that `DIR/runs` keeps; results, tables and reports stay.
 pub(crate) fn clean(out: &Path, dry: bool) -> Done {
     let store = out.join("runs");
-    if !store.is_dir() {
+    let cleaned = Store::clean(out, dry).map_err(|e| match e {
+        PlaceError::Foreign(..) => {
+            Failure::input(format!("{e}: nothing is removed\n  help: remove by hand what is yours"))
+        }
+        e => e.into(),
+    })?;
+    if (cleaned.files, cleaned.left) == (0, 0) {
         println!("{} keeps no runs.", out.display());
         return Ok(());
     }
-    let (mut files, mut bytes, mut left) = (0_u64, 0_u64, 0_u64);
-    for entry in std::fs::read_dir(&store).map_err(|e| Failure::io(&store, &e))? {
-        let entry = entry.map_err(|e| Failure::io(&store, &e))?;
-        let path = entry.path();
-        let meta = entry.metadata().map_err(|e| Failure::io(&path, &e))?;
-        let mine = path.extension().is_some_and(|x| x == "json" || x == "tmp");
-        if !meta.is_file() || !mine {
-            left += u64::from(entry.file_name() != ".lock");
-            continue;
-        }
-        files += 1;
-        bytes += meta.len();
-        if !dry {
-            std::fs::remove_file(&path).map_err(|e| Failure::io(&path, &e))?;
-        }
-    }
     let word = if dry { "would be removed" } else { "removed" };
-    println!("{files} finished runs, {:.1} MB: {word} from {}.", bytes as f64 / 1e6, store.display());
-    if left > 0 {
-        println!("{left} entries there are not of cnsim, and stay.");
+    let (files, size) = (cleaned.files, cleaned.bytes as f64 / 1e6);
+    println!("{files} finished runs, {size:.1} MB: {word} from {}.", store.display());
+    if cleaned.left > 0 {
+        println!("{} entries there are not of cnsim, and stay.", cleaned.left);
     }
     Ok(())
 }

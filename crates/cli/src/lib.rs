@@ -324,7 +324,7 @@ pub(crate) struct ReproduceArgs {
     /// End with exit code 3 where a published cell differs from the measured one.
     #[arg(long)]
     fail_on_miss: bool,
-    /// Start even if the estimated time or memory is huge.
+    /// Start even if the estimated time or memory is huge, and write over files of others.
     #[arg(long)]
     force: bool,
 }
@@ -357,7 +357,7 @@ pub(crate) struct Batch {
     /// Print the results as JSON on standard output.
     #[arg(long)]
     json: bool,
-    /// Start even if the estimated time or memory is huge.
+    /// Start even if the estimated time or memory is huge, and write over files of others.
     #[arg(long)]
     force: bool,
 }
@@ -403,7 +403,7 @@ pub(crate) struct RunArgs {
     /// Print the result as JSON on standard output.
     #[arg(long)]
     json: bool,
-    /// Start even if the estimated time or memory is huge.
+    /// Start even if the estimated time or memory is huge, and write over files of others.
     #[arg(long)]
     force: bool,
 }

@@ -3,24 +3,37 @@
 //! was cut short has finished is written only where nothing better stands, and says that it is partial.
 
 use crate::{Done, Failure};
-use cnsim_studies::flow_files::{fct_csv, slowdown_csv};
-use cnsim_studies::results::{self, Partial, Results, Run, case_title, series_csv, series_file};
-use cnsim_studies::store::{RunRecord, sweep, write_atomically};
+use cnsim_studies::place::{Place, PlaceError};
+use cnsim_studies::results::{self, Partial, Results, case_title};
+use cnsim_studies::saved::{RESULTS, Saved};
+use cnsim_studies::store::RunRecord;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+impl From<PlaceError> for Failure {
+    fn from(e: PlaceError) -> Self {
+        let help = match &e {
+            PlaceError::Io(..) => return Self::Input(format!("{e}; choose another place with --out")),
+            PlaceError::Foreign(..) => "choose another folder with --out, or write over them with --force",
+            PlaceError::Mark(..) => "choose another folder with --out",
+        };
+        Self::Input(format!("{e}\n  help: {help}"))
+    }
+}
 
 /// A folder that takes the results of a command; nobody else writes there meanwhile.
 pub(crate) struct Output {
-    dir: PathBuf,
+    saved: Saved,
     command: String,
     partial: Option<Partial>,
-    /// Files of series that the results before had.
-    before: Vec<String>,
-    _lock: File,
 }
 
 impl Output {
+    /// Refuses a folder in which others' files stand, before anything runs.
+    pub(crate) fn check(out: &Path, force: bool) -> Done {
+        Ok(Place::check(out, &RESULTS, force)?)
+    }
+
     /// The folder for these results of a command under `out`; none if finished ones stand there that partial ones would
     /// replace.
     ///
@@ -31,8 +44,9 @@ impl Output {
         command: &str,
         records: &[RunRecord],
         partial: Option<Partial>,
+        force: bool,
     ) -> Result<Option<Self>, Failure> {
-        let (lock, before) = enter(out)?;
+        let (mut saved, mut before) = enter(out, force)?;
         let mine = counted(records.iter().map(|r| (labels(r), r.seed)));
         let verb = |command: &str| results::folder(command.split(' ').next().unwrap_or_default());
         let fewer = |old: &Results| {
@@ -50,100 +64,62 @@ impl Output {
         let stays = |old: &Option<Results>| {
             old.as_ref().is_some_and(|old| old.partial.is_none() && old.command != command && fewer(old))
         };
-        let (mut dir, mut lock, mut before) = (out.to_path_buf(), lock, before);
         for name in [verb(command), results::folder(command)] {
             if !stays(&before) {
                 break;
             }
+            let next = match enter(&out.join(name), force) {
+                // Somebody else's: there is another.
+                Err(PlaceError::Foreign(..)) => continue,
+                next => next?,
+            };
             let taken = before.as_ref().map_or("", |old| &old.command).to_owned();
-            let next = out.join(name);
             eprintln!(
                 "note: {} keeps the results of `cnsim {taken}`; these are in {}",
-                dir.display(),
-                next.display()
+                saved.place().dir().display(),
+                next.0.place().dir().display()
             );
-            (lock, before) = enter(&next)?;
-            dir = next;
+            (saved, before) = next;
         }
-        let before = before.into_iter().flat_map(|old| old.runs).flat_map(|r| r.series).collect();
-        Ok(Some(Self { dir, command: command.into(), partial, before, _lock: lock }))
+        Ok(Some(Self { saved, command: command.into(), partial }))
     }
 
     /// Its folder.
     pub(crate) fn dir(&self) -> &Path {
-        &self.dir
+        self.saved.place().dir()
     }
 
     /// Writes a file of it whole.
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Done {
-        write(&self.dir.join(name), bytes)
+    pub(crate) fn write(&mut self, name: &str, bytes: &[u8]) -> Done {
+        Ok(self.saved.write(name, bytes)?)
     }
 
-    /// Writes the series of those runs for which they are wanted, then results.json, and removes series that the results
-    /// before had and these have not. Returns the text of results.json.
+    /// Writes the runs' files and removes what results before left ([`Saved::results`]): the last to be done. Returns the text
+    /// of results.json.
     pub(crate) fn results(
-        &self,
+        self,
         records: &[RunRecord],
         with_series: impl Fn(&RunRecord) -> bool,
     ) -> Result<String, Failure> {
-        let mut runs = Vec::new();
-        for r in records {
-            let mut files = Vec::new();
-            for (name, curve) in r.series.iter().filter(|_| with_series(r)) {
-                let file = series_file(r, name);
-                let text = series_csv(name, curve);
-                let path = self.dir.join(&file);
-                // The same bytes need not go to the disk again.
-                if !std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
-                    write(&path, text.as_bytes())?;
-                }
-                files.push(file);
-            }
-            runs.push(Run::of(r, files));
-        }
-        for (name, text) in [("fct.csv", fct_csv(records)), ("slowdown.csv", slowdown_csv(records))] {
-            if let Some(text) = text {
-                self.write(name, text.as_bytes())?;
-            }
-        }
-        let all = Results::new(&self.command, self.partial, runs);
-        let text = all.text().map_err(Failure::Run)?;
-        self.write("results.json", text.as_bytes())?;
-        let now: Vec<&String> = all.runs.iter().flat_map(|r| &r.series).collect();
-        for old in self.before.iter().filter(|old| !now.contains(old)) {
-            let plain =
-                old.strip_prefix("series/").is_some_and(|f| f.ends_with(".csv") && !f.contains(['/', '\\']));
-            if plain {
-                let _ = std::fs::remove_file(self.dir.join(old));
-            }
-        }
-        Ok(text)
+        Ok(self.saved.results(&self.command, self.partial, records, with_series)?)
     }
 }
 
-/// Makes a folder, locks it, clears what killed writers left, and reads the results that it holds.
-fn enter(dir: &Path) -> Result<(File, Option<Results>), Failure> {
-    let tidy = || {
-        std::fs::create_dir_all(dir)?;
-        let lock = File::create(dir.join(".lock"))?;
-        lock.lock()?;
-        sweep(dir)?;
-        match dir.join("series") {
-            series if series.is_dir() => sweep(&series)?,
-            _ => {}
-        }
-        Ok(lock)
-    };
-    let lock = tidy().map_err(|e| Failure::io(dir, &e))?;
-    let path = dir.join("results.json");
-    if !path.exists() {
-        return Ok((lock, None));
+/// Takes a folder, and reads the results that it holds.
+fn enter(dir: &Path, force: bool) -> Result<(Saved, Option<Results>), PlaceError> {
+    let saved = Saved::open(dir, force)?;
+    let place = saved.place();
+    if place.adopted {
+        eprintln!("note: {} holds results of an earlier cnsim; it is marked as cnsim's now", dir.display());
     }
-    match Results::read(&path) {
-        Ok(old) => Ok((lock, Some(old))),
+    if !place.has("results.json") {
+        return Ok((saved, None));
+    }
+    match Results::read(&dir.join("results.json")) {
+        Ok(old) => Ok((saved, Some(old))),
         Err(e) => {
             eprintln!("warning: {}; it is replaced", e.lines().next().unwrap_or_default());
-            Ok((lock, None))
+            Ok((saved, None))
         }
     }
 }
@@ -158,11 +134,6 @@ fn counted(runs: impl Iterator<Item = (String, u64)>) -> BTreeMap<(String, u64),
     let mut all = BTreeMap::new();
     runs.for_each(|run| *all.entry(run).or_insert(0) += 1);
     all
-}
-
-/// Writes a file whole.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Done {
-    write_atomically(path, bytes).map_err(|e| Failure::io(path, &e))
 }
 
 /// A word of a command line, in quotes where it needs them.

@@ -116,6 +116,8 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// Ctrl-C (and SIGTERM) asks the runs to stop; what is finished is kept. A second one ends the program at once, and so does
 /// a run that does not heed the first in time: finished runs are in the store, and files are whole or not there.
 pub(crate) fn on_interrupt(watch: &Arc<Watch>) {
+    #[cfg(target_os = "linux")]
+    keep_ignored();
     let watch = watch.clone();
     let _ = ctrlc::set_handler(move || {
         if watch.stop.swap(true, Ordering::Relaxed) {
@@ -127,6 +129,25 @@ pub(crate) fn on_interrupt(watch: &Arc<Watch>) {
             std::process::exit(130);
         }
     });
+}
+
+/// Keeps off a SIGHUP that was ignored when the program began, as `nohup` has it: the handler would hear it anew.
+#[cfg(target_os = "linux")]
+fn keep_ignored() {
+    use nix::sys::signal::{SigSet, Signal};
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if ignored(&status, Signal::SIGHUP as u32) {
+        // Threads that begin later inherit it.
+        let _ = SigSet::from(Signal::SIGHUP).thread_block();
+    }
+}
+
+/// Is a signal ignored, in the words of /proc/self/status?
+#[cfg(target_os = "linux")]
+fn ignored(status: &str, signal: u32) -> bool {
+    let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
 }
 
 #[cfg(test)]

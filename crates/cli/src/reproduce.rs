@@ -2,7 +2,7 @@
 
 use crate::look;
 use crate::look_report::{self, Parts};
-use crate::output::{Output, quoted, write};
+use crate::output::{Output, quoted};
 use crate::request::{is_file, refuse_huge, refuse_no_seeds, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
 use crate::{Common, Done, Failure, ReproduceArgs, frozen};
@@ -94,9 +94,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
             threads
         );
     }
+    Output::check(&args.out, args.force)?;
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
-    let records = run_all(&all, &args.out, threads, &watch, common.quiet)?;
+    let records = run_all(&all, (&args.out, args.force), threads, &watch, common.quiet)?;
     let records: Vec<RunRecord> = records.into_iter().flatten().collect();
     if common.verbose {
         let hops = watch.hops.load(Ordering::Relaxed);
@@ -108,15 +109,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let findings = findings(&judged(&records, &scenarios));
     let command = command_line(args);
     let partial = partial(&watch, records.len(), all.len());
-    let Some(output) = Output::open(&args.out, command.trim_start_matches("cnsim "), &records, partial)?
-    else {
+    let typed = command.trim_start_matches("cnsim ");
+    let Some(mut output) = Output::open(&args.out, typed, &records, partial, args.force)? else {
         return interrupted(&watch, records.len(), all.len(), Some(&args.out));
     };
     output.write("numbers.csv", numbers_csv(&cells, partial).as_bytes())?;
     output.write("claims.csv", claims_csv(&findings, partial).as_bytes())?;
-    // The first seed's series stand for the figures; all others are in the store.
-    let first = records.iter().map(|r| r.seed).min().unwrap_or(1);
-    output.results(&records, |r| r.seed == first)?;
     let mut report = look_report::build(&Parts {
         command: &command,
         scenarios: &scenarios,
@@ -126,16 +124,19 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         left: &left,
     });
     mark_partial(&mut report, partial);
-    write_report(&output.dir().join("report.html"), &report)?;
+    output.write("report.html", page_of(&report)?.as_bytes())?;
+    let out = output.dir().to_path_buf();
+    // The first seed's series stand for the figures; all others are in the store.
+    let first = records.iter().map(|r| r.seed).min().unwrap_or(1);
+    output.results(&records, |r| r.seed == first)?;
     if let Some(p) = partial {
         println!("{}\n", p.text());
     }
     frozen::tell(records.iter());
     if !common.quiet {
-        let out = output.dir();
         summary::tell(&Told {
             args,
-            out,
+            out: &out,
             report: &report,
             cells: &cells,
             findings: &findings,
@@ -192,7 +193,7 @@ pub(crate) fn words_of(case: &Case) -> String {
 /// Runs jobs with progress and the store; `None` for those that an interruption left out. The first failure ends it.
 pub(crate) fn run_all(
     jobs: &[Job],
-    out: &Path,
+    out: (&Path, bool),
     asked: usize,
     watch: &Arc<Watch>,
     quiet: bool,
@@ -203,12 +204,12 @@ pub(crate) fn run_all(
 /// Does `work` on jobs with progress and the store of a folder.
 pub(crate) fn with_store<T: Send>(
     jobs: &[Job],
-    out: &Path,
+    (out, force): (&Path, bool),
     watch: &Arc<Watch>,
     quiet: bool,
     work: impl FnOnce(&Store) -> T + Send,
 ) -> Result<T, Failure> {
-    let store = Store::open(out).map_err(|e| Failure::io(out, &e))?;
+    let store = Store::open(out, force)?;
     let strangers = store.strangers();
     if strangers > 0 {
         let dir = out.join("runs");
@@ -304,9 +305,9 @@ fn command_line(args: &ReproduceArgs) -> String {
     text
 }
 
-pub(crate) fn write_report(path: &Path, report: &cnsim_report::model::Report) -> Done {
-    let html = cnsim_report::render(report).map_err(|e| Failure::Run(e.to_string()))?;
-    write(path, html.as_bytes())
+/// A report as a page.
+pub(crate) fn page_of(report: &cnsim_report::model::Report) -> Result<String, Failure> {
+    cnsim_report::render(report).map_err(|e| Failure::Run(e.to_string()))
 }
 
 /// Says at the head of a report that it is partial.

@@ -59,6 +59,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     if common.verbose {
         eprintln!("effective configuration: {:#}", ready.config);
     }
+    Output::check(&args.out, args.force)?;
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     let started = std::time::Instant::now();
@@ -74,22 +75,22 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         return Err(Failure::Interrupted("interrupted: nothing was written".into()));
     };
     let command = format!("run {}", quoted(&args.scenario.clone().unwrap_or_else(|| args.foreign.command())));
-    let Some(output) = Output::open(&args.out, &command, &records, None)? else {
+    let Some(mut output) = Output::open(&args.out, &command, &records, None, args.force)? else {
         return Err(Failure::Run("nothing was written".into()));
     };
-    let text = output.results(&records, |_| args.series != "none")?;
     if let ([record], true) = (&records[..], ready.settings.fork_columns()) {
         let origin = ready.settings.origin().as_ps();
         if let Some(text) = fork_columns(record, &ready.settings.wiring.hosts, origin) {
             output.write("fct.txt", text.as_bytes())?;
         }
     }
+    let path = output.dir().join("results.json");
+    let text = output.results(&records, |_| args.series != "none")?;
     if common.verbose {
         let cpu = cpu_time::ProcessTime::try_now().map_or(0.0, |t| t.as_duration().as_secs_f64());
         let peak = peak_memory() as f64 / 1e6;
         eprintln!("this took {cpu:.2} CPU-seconds and at most {peak:.1} MB");
     }
-    let path = output.dir().join("results.json");
     if args.json {
         println!("{text}");
         return frozen::ends(records.iter());

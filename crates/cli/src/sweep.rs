@@ -3,7 +3,7 @@
 use crate::look::{self, Colour, interval, measured, paint, said};
 use crate::look_scene::cell;
 use crate::output::{Output, quoted};
-use crate::reproduce::{interrupted, mark_partial, partial, with_store, write_report};
+use crate::reproduce::{interrupted, mark_partial, page_of, partial, with_store};
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
@@ -160,11 +160,12 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
         );
         sweep.notes.iter().for_each(|n| eprintln!("note: {n}"));
     }
+    Output::check(&args.batch.out, args.batch.force)?;
     let watch = Arc::new(Watch::default());
     look::on_interrupt(&watch);
     let jobs = &sweep.jobs;
     let each = |store: &Store| run_each(jobs, Some(store), threads(args.batch.threads), &watch);
-    let runs = with_store(jobs, &args.batch.out, &watch, common.quiet, each)?;
+    let runs = with_store(jobs, (&args.batch.out, args.batch.force), &watch, common.quiet, each)?;
     // A disk that takes no result ends a sweep.
     if let Some(e) = runs.iter().find_map(|r| r.as_ref().err().filter(|e| matches!(e, JobError::NotKept(_))))
     {
@@ -175,17 +176,18 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let all: Vec<RunRecord> = runs.iter().flatten().flatten().cloned().collect();
     let partial = partial(&watch, all.len(), sweep.jobs.len());
     let typed = command(args);
-    let Some(output) = Output::open(&args.batch.out, typed.trim_start_matches("cnsim "), &all, partial)?
-    else {
+    let typed = typed.trim_start_matches("cnsim ");
+    let Some(mut output) = Output::open(&args.batch.out, typed, &all, partial, args.batch.force)? else {
         return interrupted(&watch, all.len(), sweep.jobs.len(), Some(&args.batch.out));
     };
     output.write("sweep.csv", csv(&scenario, &sweep, &rows, partial).as_bytes())?;
-    output.results(&all, |_| false)?;
     let mut page = report(args, &scenario, &sweep, &rows, &shown);
     page.pages[0].alerts = rows.iter().filter_map(|r| r.failure(&sweep.axes)).collect();
     page.pages[0].alerts.extend(frozen::lines(all.iter()));
     mark_partial(&mut page, partial);
-    write_report(&output.dir().join("sweep.html"), &page)?;
+    output.write("sweep.html", page_of(&page)?.as_bytes())?;
+    let out = output.dir().to_path_buf();
+    output.results(&all, |_| false)?;
     if args.batch.json {
         println!("{}", as_json(&scenario, &sweep, &rows));
     } else {
@@ -193,11 +195,11 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
             println!("{}\n", p.text());
         }
         frozen::tell(all.iter());
-        tell(output.dir(), &sweep, &rows, &shown);
+        tell(&out, &sweep, &rows, &shown);
     }
     let failed = rows.iter().filter(|r| r.failed.is_some()).count();
     if failed > 0 {
-        let (of, file) = (rows.len(), output.dir().join("sweep.csv"));
+        let (of, file) = (rows.len(), out.join("sweep.csv"));
         let text =
             format!("{failed} of {of} points failed: the table and {} have the reasons", file.display());
         return Err(Failure::Run(text));

@@ -1,7 +1,7 @@
 //! Runs to be done, and doing them: without the interpreter's lock, with progress, until Ctrl-C.
 
 use crate::errors::raise;
-use crate::record::Record;
+use crate::record::{Record, refused};
 use crate::spec::Registry;
 use cnsim_studies::store::{RunRecord, Store};
 use cnsim_studies::study::{Job, JobError, Watch, kept, run_job, run_jobs, unkept};
@@ -50,10 +50,7 @@ impl Kept {
     /// Opens the store of a folder, and makes it where there is none.
     #[new]
     fn new(py: Python<'_>, out: PathBuf) -> PyResult<Self> {
-        Store::open(&out).map(Self).map_err(|e| {
-            let why = format!("{}: {e}", out.display());
-            raise(py, "CnsimError", &why, "choose another folder with out=", "out")
-        })
+        Store::open(&out, false).map(Self).map_err(|e| refused(py, &e))
     }
 }
 

@@ -4,10 +4,11 @@ use crate::errors::{raise, told};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
-use cnsim_studies::results::{Results, Run, series_csv, series_file};
+use cnsim_studies::place::PlaceError;
+use cnsim_studies::saved::Saved;
 use cnsim_studies::scenario::{self, EMBEDDED};
 use cnsim_studies::stats::Summary;
-use cnsim_studies::store::{RunRecord, write_atomically};
+use cnsim_studies::store::RunRecord;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -162,30 +163,23 @@ pub(crate) fn lists(py: Python<'_>, what: &str) -> PyResult<String> {
     Ok(json!(rows).to_string())
 }
 
-/// Writes `results.json` and the series beside it into a folder, as the program does; gives the path.
+/// Writes `results.json` and the series beside it into a folder, as the program does; gives the path. With `force` files of
+/// others are written over.
 #[pyfunction]
+#[pyo3(signature = (records, out, command, force = false))]
 pub(crate) fn save(
     py: Python<'_>,
     records: Vec<Bound<'_, Record>>,
     out: PathBuf,
     command: &str,
+    force: bool,
 ) -> PyResult<PathBuf> {
-    let failed = |path: &std::path::Path, e: &std::io::Error| {
-        raise(py, "CnsimError", &format!("{}: {e}", path.display()), "choose another folder", "out")
-    };
-    let mut runs = Vec::new();
-    for r in plain(&records) {
-        let mut files = Vec::new();
-        for (name, curve) in &r.series {
-            let file = series_file(&r, name);
-            let path = out.join(&file);
-            write_atomically(&path, series_csv(name, curve).as_bytes()).map_err(|e| failed(&path, &e))?;
-            files.push(file);
-        }
-        runs.push(Run::of(&r, files));
-    }
-    let text = Results::new(command, None, runs).text().map_err(|e| told(py, "CnsimError", &e))?;
-    let path = out.join("results.json");
-    write_atomically(&path, text.as_bytes()).map_err(|e| failed(&path, &e))?;
-    Ok(path)
+    let saved = Saved::open(&out, force).map_err(|e| refused(py, &e))?;
+    saved.results(command, None, &plain(&records), |_| true).map_err(|e| refused(py, &e))?;
+    Ok(out.join("results.json"))
+}
+
+/// Why a folder is not written to, as an exception.
+pub(crate) fn refused(py: Python<'_>, e: &PlaceError) -> PyErr {
+    raise(py, "CnsimError", &e.to_string(), "choose another folder", "out")
 }

@@ -1,5 +1,15 @@
 //! Tables in files: RFC 4180, six significant digits, texts that no spreadsheet takes for a formula.
 
+use std::io::Read as _;
+
+/// The first bytes of a file as text; none of what is no regular file.
+pub(crate) fn read_start(path: &std::path::Path, bytes: u64) -> Option<String> {
+    let mut start = Vec::new();
+    let file = crate::place::is_file(path).then(|| std::fs::File::open(path).ok())??;
+    file.take(bytes).read_to_end(&mut start).ok()?;
+    Some(String::from_utf8_lossy(&start).into_owned())
+}
+
 /// A number with six significant digits.
 pub fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {

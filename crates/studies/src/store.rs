@@ -1,15 +1,17 @@
 //! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. What is there
 //! need not be run again; what is damaged is reported and run again.
 
+use crate::files::read_start;
 use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
+use crate::place::{Kind, MARK, Place, PlaceError, is_file, lock_in, write_in};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Keys that name a run and change nothing of it.
@@ -130,7 +132,7 @@ impl Asked<'_> {
         let own = crate::code::CNSIM;
         let text =
             format!("{}|{seed}|{all_series}|{code}|{own}|{RESULT_VERSION}|{STORE_FORMAT}", essence(config));
-        sha256(text.as_bytes())[..32].to_string()
+        sha256(text.as_bytes())[..KEY].to_string()
     }
 
     /// Do both mean the same run?
@@ -141,11 +143,15 @@ impl Asked<'_> {
 }
 
 /// Bumped whenever the form of a kept file changes.
-pub const STORE_FORMAT: u32 = 2;
+pub const STORE_FORMAT: u32 = 3;
 
 /// SHA-256 of these bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// What of a configuration determines the run: all but the labels.
@@ -157,7 +163,7 @@ fn essence(config: &Value) -> Value {
     config
 }
 
-/// The store of one output folder. A kept file is one JSON object: checksum of the run's text, key, form, version, run. It is
+/// The store of one output folder. A kept file is one JSON object: checksum of the run's text, key, form, version, length, run. It is
 /// believed only if every byte before the run is what this program would write for this run, and the run is what was asked for.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -165,24 +171,14 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens (and makes) the store under an output folder, and removes what writers left that were killed.
+    /// Opens (and makes) the store under an output folder.
     ///
     /// # Errors
-    /// When the folder cannot be made or written.
-    pub fn open(out: &Path) -> io::Result<Self> {
+    /// A folder that cannot be made or written, or that others' files stand in ([`Place::open`]).
+    pub fn open(out: &Path, force: bool) -> Result<Self, PlaceError> {
         let dir = out.join("runs");
-        fs::create_dir_all(&dir)?;
-        let store = Self { dir };
-        let _lock = store.lock()?;
-        sweep(&store.dir)?;
-        Ok(store)
-    }
-
-    /// Writers wait for each other, across processes.
-    fn lock(&self) -> io::Result<fs::File> {
-        let lock = fs::File::create(self.dir.join("lock"))?;
-        lock.lock()?;
-        Ok(lock)
+        Place::open(&dir, &RUNS, force)?;
+        Ok(Self { dir })
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -191,20 +187,54 @@ impl Store {
 
     /// Is something kept for this run? It may still turn out to be damaged.
     pub fn has(&self, asked: &Asked<'_>) -> bool {
-        self.path(&asked.key()).exists()
+        is_file(&self.path(&asked.key()))
+    }
+
+    /// What stands in the place of this run and is nothing that cnsim keeps: a pipe, a link, a folder.
+    pub fn blocked(&self, asked: &Asked<'_>) -> Option<String> {
+        let path = self.path(&asked.key());
+        let there = fs::symlink_metadata(&path).ok().filter(|there| !there.is_file());
+        there.map(|_| format!("{}: is no file of cnsim's; the run is not kept", path.display()))
     }
 
     /// Number of kept files that another version of the program has written: they are never used.
     pub fn strangers(&self) -> usize {
-        let mine = head("", "");
-        let tail = mine.rsplit_once("\"key\":\"\"").map_or("", |(_, t)| t);
-        let strange = |path: &Path| {
-            let mut start = [0; 256];
-            let read = fs::File::open(path).and_then(|mut f| f.read(&mut start)).unwrap_or(0);
-            !String::from_utf8_lossy(&start[..read]).contains(tail)
-        };
-        let files = fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|e| e.path());
-        files.filter(|p| p.extension().is_some_and(|e| e == "json") && p.is_file() && strange(p)).count()
+        let mine = format!("{}\"bytes\":", versions());
+        let strange = |path: &Path| !start(path).is_some_and(|s| s.contains(&mine));
+        entries(&self.dir).filter(|p| named_by_key(p) && is_file(p) && strange(p)).count()
+    }
+
+    /// Removes the kept runs under an output folder, of this version and of others; `dry` only counts them. Whatever does not
+    /// say of itself that it is a kept run stays.
+    ///
+    /// # Errors
+    /// A folder that is not cnsim's, or a file that cannot be removed.
+    pub fn clean(out: &Path, dry: bool) -> Result<Cleaned, PlaceError> {
+        let dir = out.join("runs");
+        let mut cleaned = Cleaned::default();
+        if !dir.is_dir() {
+            return Ok(cleaned);
+        }
+        Place::check(&dir, &RUNS, false)?;
+        let _lock =
+            if dry || !Place::is_marked(&dir) { None } else { Some(Place::open(&dir, &RUNS, false)?) };
+        for path in entries(&dir) {
+            let key = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let says = format!("\"key\":\"{key}\"");
+            let ours = named_by_key(&path)
+                && start(&path).is_some_and(|s| s.starts_with(FIRST) && s.contains(&says));
+            let io = |e| PlaceError::Io(path.clone(), e);
+            if ours {
+                cleaned.files += 1;
+                cleaned.bytes += path.metadata().map_err(io)?.len();
+                if !dry {
+                    fs::remove_file(&path).map_err(io)?;
+                }
+            } else if path.file_name().is_none_or(|n| n != MARK) {
+                cleaned.left += 1;
+            }
+        }
+        Ok(cleaned)
     }
 
     /// The finished run that is asked for. `Err` describes a file that is there and does not hold it; running
@@ -216,19 +246,43 @@ impl Store {
         let key = asked.key();
         let path = self.path(&key);
         let damaged = |what: &str| format!("{}: {what}; it is run again", path.display());
-        let bytes = match fs::read(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(damaged(&e.to_string())),
-            Ok(bytes) => bytes,
-        };
-        let not_ours = || damaged("not a run that cnsim has kept");
-        let text = std::str::from_utf8(&bytes).map_err(|_| not_ours())?;
-        let (start, run) = text.split_once(RUN).ok_or_else(not_ours)?;
-        let run = run.strip_suffix("}\n").ok_or_else(|| damaged("it is cut short"))?;
-        if format!("{start}{RUN}") != head(&sha256(run.as_bytes()), &key) {
-            return Err(damaged("checksum, key or version do not fit its contents"));
+        if fs::symlink_metadata(&path).is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
+            return Ok(None);
         }
-        let record: RunRecord = serde_json::from_str(run).map_err(|e| damaged(&e.to_string()))?;
+        let not_ours = || damaged("not a run that cnsim has kept");
+        let head = start(&path).ok_or_else(not_ours)?;
+        let (before, _) = head.split_once(RUN).ok_or_else(not_ours)?;
+        let word = |name: &str| before.split_once(name).map_or("", |(_, rest)| rest);
+        let checksum = word(FIRST).split('"').next().unwrap_or_default();
+        let bytes: u64 = word("\"bytes\":").parse().map_err(|_| not_ours())?;
+        let first = self::head(checksum, &key, bytes);
+        if format!("{before}{RUN}") != first {
+            return Err(damaged("key or version do not fit its contents"));
+        }
+        let io = |e: io::Error| damaged(&e.to_string());
+        let mut file = fs::File::open(&path).map_err(io)?;
+        let whole = first.len() as u64 + bytes + END.len() as u64;
+        if file.metadata().map_err(io)?.len() != whole {
+            return Err(damaged("it is cut short, or longer than it was"));
+        }
+        // Looked at in pieces first: what is damaged never fills the memory.
+        let (mut hash, mut piece, mut left) = (Sha256::new(), vec![0; 1 << 16], bytes as usize);
+        file.seek(SeekFrom::Start(first.len() as u64)).map_err(io)?;
+        while left > 0 {
+            let part = left.min(piece.len());
+            file.read_exact(&mut piece[..part]).map_err(io)?;
+            hash.update(&piece[..part]);
+            left -= part;
+        }
+        let mut end = Vec::new();
+        file.read_to_end(&mut end).map_err(io)?;
+        if hexadecimal(&hash.finalize()) != checksum || end != END.as_bytes() {
+            return Err(damaged("the checksum does not fit its contents"));
+        }
+        file.seek(SeekFrom::Start(first.len() as u64)).map_err(io)?;
+        let mut run = String::new();
+        file.take(bytes).read_to_string(&mut run).map_err(io)?;
+        let record: RunRecord = serde_json::from_str(&run).map_err(|e| damaged(&e.to_string()))?;
         if !record.asked().is(asked) {
             return Err(damaged("it holds another run"));
         }
@@ -243,13 +297,13 @@ impl Store {
         let key = record.asked().key();
         let path = self.path(&key);
         let write = || {
-            let _lock = self.lock()?;
-            let run = serde_json::to_string(record).map_err(io::Error::other)?;
-            // What stands in the place of the file may be anything, a folder too.
-            if path.is_dir() {
-                fs::remove_dir_all(&path)?;
+            let _lock = lock_in(&self.dir)?;
+            if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
+                return Err(io::Error::other("stands there and is no file: it is not cnsim's"));
             }
-            write_atomically(&path, format!("{}{run}}}\n", head(&sha256(run.as_bytes()), &key)).as_bytes())
+            let run = serde_json::to_string(record).map_err(io::Error::other)?;
+            let first = head(&sha256(run.as_bytes()), &key, run.len() as u64);
+            write_in(&self.dir, &path, format!("{first}{run}{END}").as_bytes())
         };
         write().map_err(|e| {
             format!("{}: {e}; make room there, or choose another place with --out", path.display())
@@ -257,50 +311,61 @@ impl Store {
     }
 }
 
+/// What was removed from a store.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cleaned {
+    /// Finished runs.
+    pub files: u64,
+    /// Their size, bytes.
+    pub bytes: u64,
+    /// Entries of others, which stay.
+    pub left: u64,
+}
+
+/// The folder of kept runs.
+const RUNS: Kind = Kind {
+    writes: |name| named_by_key(Path::new(name)),
+    earlier: |dir, names| {
+        let ours = |n: &String| start(&dir.join(n)).is_some_and(|s| s.starts_with(FIRST));
+        names.iter().all(ours).then(Vec::new)
+    },
+    named: false,
+};
+
+/// Is this the name of a kept run: a key, and `.json`?
+fn named_by_key(path: &Path) -> bool {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let hexadecimal = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    path.extension().is_some_and(|e| e == "json") && stem.len() == KEY && stem.bytes().all(hexadecimal)
+}
+
+/// What stands in a folder.
+fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path())
+}
+
+/// The first bytes of a file; none of what is no file.
+fn start(path: &Path) -> Option<String> {
+    read_start(path, 256)
+}
+
+/// Characters of a key.
+const KEY: usize = 32;
+/// The first bytes of a kept file.
+const FIRST: &str = "{\"checksum\":\"";
+/// The last bytes of a kept file.
+const END: &str = "}\n";
 /// Between what is said of a run and the run itself.
 const RUN: &str = ",\"run\":";
 
-/// The beginning of a kept file.
-fn head(checksum: &str, key: &str) -> String {
-    format!(
-        "{{\"checksum\":\"{checksum}\",\"key\":\"{key}\",\"store\":{STORE_FORMAT},\"version\":{RESULT_VERSION}{RUN}"
-    )
+/// The versions, as a kept file names them.
+fn versions() -> String {
+    format!("\"store\":{STORE_FORMAT},\"version\":{RESULT_VERSION},")
 }
 
-/// Removes the temporary files of writers that were killed. Only for whoever holds the folder's lock.
-///
-/// # Errors
-/// When the folder cannot be read, or a file not be removed.
-pub fn sweep(dir: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') && name.ends_with(TEMPORARY) && entry.file_type()?.is_file() {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// How the names of our temporary files end.
-const TEMPORARY: &str = ".cnsim.tmp";
-
-/// Writes a whole file or none of it: temporary file, sync, rename.
-///
-/// # Errors
-/// When it cannot be written; nothing is left behind then.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(dir)?;
-    let temporary = dir.join(format!(".{}.{:?}{TEMPORARY}", std::process::id(), std::thread::current().id()));
-    let write = || {
-        let mut file = fs::File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        drop(file);
-        fs::rename(&temporary, path)
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+/// The beginning of a kept file, whose run has so many bytes.
+fn head(checksum: &str, key: &str, bytes: u64) -> String {
+    format!("{FIRST}{checksum}\",\"key\":\"{key}\",{}\"bytes\":{bytes}{RUN}", versions())
 }
 
 /// One hash over all runs' fingerprints.
@@ -338,7 +403,7 @@ mod tests {
     #[test]
     fn keeps_and_finds() {
         let dir = folder("finds");
-        let store = Store::open(&dir).unwrap();
+        let store = Store::open(&dir, false).unwrap();
         let one = record(1);
         let other = |change: &dyn Fn(&mut RunRecord)| {
             let mut other = record(1);
@@ -358,10 +423,12 @@ mod tests {
         assert_eq!(store.get(&one.asked()).unwrap().unwrap(), record(1), "floats survive to the bit");
         assert_eq!(store.strangers(), 0);
         fs::write(dir.join("runs/0123.json"), "{\"study\":\"B07\"}").unwrap();
+        assert_eq!(store.strangers(), 0, "no kept run has such a name");
+        fs::write(dir.join("runs/0123456789abcdef0123456789abcdef.json"), "{\"study\":\"B07\"}").unwrap();
         assert_eq!(store.strangers(), 1);
-        fs::write(dir.join("runs/.1.x.cnsim.tmp"), "half").unwrap();
-        Store::open(&dir).unwrap();
-        assert!(!dir.join("runs/.1.x.cnsim.tmp").exists(), "left by one that was killed");
+        fs::write(dir.join("runs/.cnsim/1.x.tmp"), "half").unwrap();
+        Store::open(&dir, false).unwrap();
+        assert!(!dir.join("runs/.cnsim/1.x.tmp").exists(), "left by one that was killed");
         fs::remove_dir_all(&dir).unwrap();
     }
 
@@ -369,7 +436,7 @@ mod tests {
     #[test]
     fn no_damage_goes_unnoticed() {
         let dir = folder("damage");
-        let store = Store::open(&dir).unwrap();
+        let store = Store::open(&dir, false).unwrap();
         store.put(&record(1)).unwrap();
         store.put(&record(2)).unwrap();
         let one = record(1);
@@ -392,22 +459,15 @@ mod tests {
         // Whoever knows the form and forges a checksum still has to hold the run that was asked for.
         let forged = serde_json::to_string(&record(2)).unwrap();
         let key = one.asked().key();
-        assert!(refused(format!("{}{forged}}}\n", head(&sha256(forged.as_bytes()), &key)).as_bytes()));
-        fs::remove_file(&path).unwrap();
-        fs::create_dir(&path).unwrap();
-        assert!(store.get(&one.asked()).is_err(), "a folder in its place");
+        assert!(refused(
+            format!("{}{forged}}}\n", head(&sha256(forged.as_bytes()), &key, forged.len() as u64)).as_bytes()
+        ));
         store.put(&record(1)).unwrap();
         assert_eq!(fs::read(&path).unwrap(), good, "keeping it again mends it");
-        fs::remove_dir_all(&dir).unwrap();
-    }
-
-    #[test]
-    fn what_cannot_be_written_leaves_nothing() {
-        let dir = folder("nothing");
-        fs::create_dir_all(dir.join("target")).unwrap();
-        assert!(write_atomically(&dir.join("target"), b"x").is_err(), "a folder is in its place");
-        let left: Vec<_> = fs::read_dir(&dir).unwrap().flatten().map(|e| e.file_name()).collect();
-        assert_eq!(left, ["target"]);
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(store.get(&one.asked()).is_err() && !store.has(&one.asked()), "a folder in its place");
+        assert!(store.put(&record(1)).unwrap_err().contains("is no file"));
         fs::remove_dir_all(&dir).unwrap();
     }
 }

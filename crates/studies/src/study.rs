@@ -188,7 +188,16 @@ pub fn run_job(
     if watch.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let store = store.filter(|_| job.asked().is_ok());
+    let store = match (store, job.asked()) {
+        (Some(store), Ok(asked)) => match store.blocked(&asked) {
+            Some(why) => {
+                eprintln!("warning: {why}");
+                None
+            }
+            None => Some(store),
+        },
+        _ => None,
+    };
     if let Some(store) = store {
         match kept(job, store) {
             Ok(Some(record)) => {

@@ -218,7 +218,7 @@ fn results_files() {
 #[test]
 fn run_stores() {
     let dir = std::env::temp_dir().join(format!("cnsim-fuzz-store-{}", std::process::id()));
-    let store = Store::open(&dir).unwrap();
+    let store = Store::open(&dir, false).unwrap();
     store.put(&record()).unwrap();
     let file = std::fs::read_dir(dir.join("runs")).unwrap().flatten().map(|f| f.path());
     let path = file.into_iter().find(|p| p.extension().is_some_and(|e| e == "json")).unwrap();

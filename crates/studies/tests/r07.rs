@@ -93,7 +93,7 @@ fn a_schemes_own_value_comes_last() {
 #[test]
 fn one_run_under_two_conditions() {
     let dir = std::env::temp_dir().join(format!("cnsim-r07-{}", std::process::id()));
-    let store = Store::open(&dir).unwrap();
+    let store = Store::open(&dir, false).unwrap();
     let sets = [("run.duration", "4 ms"), ("hotspot.start", "1 ms"), ("hotspot.stop", "3 ms")];
     let go = |condition| {
         let job = job("single-hop-10", "ecm", condition, &sets);

@@ -1,0 +1,137 @@
+//! A folder of results: `results.json`, the series and tables of its runs, and whatever else a verb writes beside them. It holds
+//! the results of one command: what an earlier one left goes when those of the next are whole.
+
+use crate::files::read_start;
+use crate::flow_files::{fct_csv, slowdown_csv};
+use crate::place::{Kind, Place, PlaceError, is_file};
+use crate::results::{Partial, Results, Run, series_csv, series_file};
+use crate::store::RunRecord;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+/// Folder of the series.
+const SERIES: &str = "series";
+/// Files of the search for readings, which is no command's result.
+const SEARCH: &str = "assume";
+/// In the head of each page that cnsim writes.
+const PAGE: &str = "<meta name=\"generator\" content=\"cnsim ";
+
+/// Files that cnsim writes, each with words that its beginning has.
+const FILES: [(&str, &str); 13] = [
+    ("results.json", "{\"schema\":1,\"version\":\""),
+    ("numbers.csv", "study,scenario,condition,pause,scheme,metric,unit,published,measured,"),
+    ("claims.csv", "study,claim,text,origin,holds,evidence"),
+    ("report.html", PAGE),
+    ("sweep.csv", "study,scenario,condition,pause,scheme,metric,unit,measured,"),
+    ("sweep.html", PAGE),
+    ("fct.csv", "condition,pause,scheme,seed,source,destination,bytes,start_ns,"),
+    ("slowdown.csv", "condition,pause,scheme,seed,from_bytes,to_bytes,flows,"),
+    ("fct.txt", ""),
+    ("assume.csv", "distance"),
+    ("assume-cells.csv", "reading,study,scenario,"),
+    ("assume-tables.csv", "table,chosen,cells,"),
+    ("assume.html", PAGE),
+];
+
+/// A folder of results.
+pub const RESULTS: Kind =
+    Kind { writes: |name| name == SERIES || FILES.iter().any(|f| f.0 == name), earlier, named: true };
+
+/// Files of a cnsim that left no mark: results.json whole, and the others by their beginnings.
+fn earlier(dir: &Path, names: &[String]) -> Option<Vec<String>> {
+    let mut ours = Vec::new();
+    let results = dir.join("results.json");
+    let kept =
+        if is_file(&results) { Results::read(&results).ok().filter(|r| r.sum() == r.checksum) } else { None };
+    for name in names {
+        if name == SERIES {
+            let files = kept.iter().flat_map(|k| &k.runs).flat_map(|r| &r.series);
+            ours.extend(files.filter(|f| is_file(&dir.join(f))).cloned());
+            kept.as_ref()?;
+            continue;
+        }
+        let words = FILES.iter().find(|f| f.0 == name)?.1;
+        let start = read_start(&dir.join(name), 1024)?;
+        if !start.contains(words) || (kept.is_none() && matches!(name.as_str(), "results.json" | "fct.txt")) {
+            return None;
+        }
+        ours.push(name.clone());
+    }
+    Some(ours)
+}
+
+/// A folder that takes the results of a command; nobody else writes there meanwhile.
+#[derive(Debug)]
+pub struct Saved {
+    place: Place,
+    written: BTreeSet<String>,
+}
+
+impl Saved {
+    /// Takes a folder ([`Place::open`]).
+    ///
+    /// # Errors
+    /// A folder that cannot be written, or that others' files stand in.
+    pub fn open(dir: &Path, force: bool) -> Result<Self, PlaceError> {
+        Ok(Self { place: Place::open(dir, &RESULTS, force)?, written: BTreeSet::new() })
+    }
+
+    /// The folder, with its mark.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Writes a file whole.
+    ///
+    /// # Errors
+    /// A name that somebody else's file has; a disk that does not take it.
+    pub fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), PlaceError> {
+        self.written.insert(name.into());
+        self.place.write(name, bytes)
+    }
+
+    /// Writes the series of those runs for which they are wanted, the tables of their flows, then results.json, and removes
+    /// what results before left. All other files are written before. Returns the text of results.json.
+    ///
+    /// # Errors
+    /// As [`Saved::write`].
+    pub fn results(
+        mut self,
+        command: &str,
+        partial: Option<Partial>,
+        records: &[RunRecord],
+        with_series: impl Fn(&RunRecord) -> bool,
+    ) -> Result<String, PlaceError> {
+        let wanted = |r: &RunRecord| -> Vec<(String, String)> {
+            let names = r.series.keys().filter(|_| with_series(r));
+            names.map(|name| (series_file(r, name), name.clone())).collect()
+        };
+        let series: Vec<Vec<(String, String)>> = records.iter().map(wanted).collect();
+        self.place.claim(series.iter().flatten().map(|s| s.0.as_str()))?;
+        let mut runs = Vec::new();
+        for (r, series) in records.iter().zip(series) {
+            for (file, name) in &series {
+                let text = r.series.get(name).map_or_else(String::new, |curve| series_csv(name, curve));
+                // The same bytes need not go to the disk again.
+                let path = self.place.dir().join(file);
+                if is_file(&path) && std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
+                    self.written.insert(file.clone());
+                } else {
+                    self.write(file, text.as_bytes())?;
+                }
+            }
+            runs.push(Run::of(r, series.into_iter().map(|s| s.0).collect()));
+        }
+        for (name, text) in [("fct.csv", fct_csv(records)), ("slowdown.csv", slowdown_csv(records))] {
+            if let Some(text) = text {
+                self.write(name, text.as_bytes())?;
+            }
+        }
+        let text = Results::new(command, partial, runs).text();
+        let text = text.map_err(|e| PlaceError::Io(self.place.dir().into(), io::Error::other(e)))?;
+        self.write("results.json", text.as_bytes())?;
+        self.place.keep(|name| self.written.contains(name) || name.starts_with(SEARCH))?;
+        Ok(text)
+    }
+}
