@@ -1,7 +1,7 @@
 //! What the tests of the command line share: the program as a user starts it, and a folder that goes away again.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Runs the program, without colour.
@@ -52,4 +52,42 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Sixty short runs.
+pub(crate) const MANY: &str = r#"study = "mine"
+name = "many"
+condition = "hotspot {hotspot.rate}"
+[topology]
+hosts = 8
+[hotspot]
+host = "H1"
+start = "0.2 ms"
+stop = "1.5 ms"
+[run]
+duration = "2 ms"
+seeds = 10
+[record]
+bin = "0.1 ms"
+[matrix]
+"hotspot.rate" = ["1 Gb/s", "0.5 Gb/s", "2 Gb/s"]
+pause = ["off"]
+schemes = ["none", "ecm"]
+"#;
+
+/// Kept runs of a folder.
+pub(crate) fn stored(out: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(out.join("runs")).into_iter().flatten().flatten().map(|f| f.path());
+    let mut all: Vec<PathBuf> = all.filter(|p| p.extension().is_some_and(|e| e == "json")).collect();
+    all.sort();
+    all
+}
+
+/// Every file under a folder.
+pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.path().is_dir() { all.extend(files(&entry.path())) } else { all.push(entry.path()) }
+    }
+    all
 }
