@@ -1,20 +1,9 @@
-//! A switch's memory: partitions, admission, and which inputs are in XOFF.
+//! A switch's memory, kept so that frames of a calm window need no closer look: [`crate::model::Memory`]'s laws decide.
 //!
-//! Every organisation is one table of *cells*: the cell of a frame from input `i` to output `o` is
-//! `o * so + i * si`. Crosspoint: a cell per pair; input partition: per input; shared output: per output (or one for
-//! the whole pool). PAUSE has one *domain* per input, or one for the switch (global); a domain is in XOFF from the
-//! moment one of its cells exceeds the high watermark until all of them are at or below the low one.
+//! Instead of all cells of a domain, those above the low watermark are counted: none is left when all are at or below it.
 
+use crate::model::{Layout, Limits, Refusal, Watermarks};
 use crate::spec::{BufferSpec, Organisation};
-
-/// Why a frame cannot be stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Its partition (or the pool) is full.
-    Partition,
-    /// Its output queue has reached its limit.
-    OutputLimit,
-}
 
 /// What a change of occupancy does to PAUSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,19 +17,12 @@ pub(crate) enum Signal {
 
 #[derive(Debug)]
 pub(crate) struct Mmu {
-    so: usize,
-    si: usize,
+    layout: Layout,
+    limits: Limits,
+    watermarks: Watermarks,
     occupied: Vec<u32>,
-    /// Largest occupancy of a cell, bytes.
-    cell_limit: u32,
-    /// Total occupancy and its limit.
+    /// Total occupancy.
     pub(crate) pool: u64,
-    pool_limit: u64,
-    pub(crate) output_limit: u64,
-    /// Watermarks; `u32::MAX` without PAUSE.
-    high: u32,
-    low: u32,
-    global: bool,
     /// Cells of each domain above the low watermark.
     above_low: Vec<u32>,
     /// Domains in XOFF.
@@ -51,7 +33,6 @@ pub(crate) struct Mmu {
     holding: Vec<u32>,
     /// Each cell is emptied by one output port only.
     private: bool,
-    inputs: usize,
     /// Occupancy from which a shared cell could reach a threshold within a window, and how many are above.
     guard: u32,
     guarded: u32,
@@ -69,91 +50,64 @@ pub(crate) struct Mmu {
 }
 
 impl Mmu {
-    /// `ports` real inputs; one more input stands for the switch's own messages.
+    /// Empty, of a switch with so many ports, whose inputs take in no more than `margin` bytes in a window.
     pub(crate) fn new(ports: usize, spec: &BufferSpec, margin: u64) -> Self {
-        let inputs = ports + 1;
-        let pool_cell = spec.pause.is_some_and(|p| p.pool) && spec.organisation == Organisation::SharedOutput;
-        let (so, si, cells) = match spec.organisation {
-            Organisation::Crosspoint => (inputs, 1, ports * inputs),
-            Organisation::Input => (0, 1, inputs),
-            Organisation::SharedOutput if pool_cell => (0, 0, 1),
-            Organisation::SharedOutput => (1, 0, ports),
-        };
-        let share = spec.share.get();
+        let (layout, limits) = (Layout::new(ports, spec), Limits::new(ports, spec));
+        let watermarks = Watermarks::new(spec.pause.as_ref());
         let clip = |b: u64| b.min(u64::from(u32::MAX)) as u32;
-        let shared = spec.organisation == Organisation::SharedOutput;
-        let global = spec.pause.is_some_and(|p| p.global);
-        let domains = if global || shared { 1 } else { inputs };
-        let cell_limit = if shared { u32::MAX } else { clip(share) };
-        let high = spec.pause.map_or(u32::MAX, |p| clip(p.high.get()));
-        let low = spec.pause.map_or(u32::MAX, |p| clip(p.low.get()));
         let private = match spec.organisation {
             Organisation::Crosspoint => true,
-            Organisation::SharedOutput => !pool_cell,
+            Organisation::SharedOutput => layout.cells > 1,
             Organisation::Input => false,
         };
-        let per_cell = if pool_cell { margin.saturating_mul(ports as u64) } else { margin };
-        let guard = if private { u32::MAX } else { high.min(cell_limit).saturating_sub(clip(per_cell)) };
-        let pool_limit = if shared { share.saturating_mul(ports as u64) } else { u64::MAX };
+        let all = margin.saturating_mul(ports as u64);
+        let per_cell = if layout.cells == 1 { all } else { margin };
+        let least = watermarks.high.min(limits.cell);
+        let guard = if private { u32::MAX } else { clip(least.saturating_sub(per_cell)) };
+        let watch = clip(watermarks.low).min(guard);
+        let calm = watch.min(clip(limits.cell));
         Self {
-            private,
-            inputs,
-            guard,
-            guarded: 0,
-            cramped: (!private && u64::from(high.min(cell_limit)) < clip(per_cell).into())
-                || pool_limit < margin.saturating_mul(ports as u64),
-            pool_guard: pool_limit.saturating_sub(margin.saturating_mul(ports as u64)),
-            watch: low.min(guard),
-            calm: low.min(guard).min(cell_limit),
-            small: (spec.organisation == Organisation::Crosspoint)
-                .then(|| low.min(guard).min(cell_limit).into()),
-            so,
-            si,
-            occupied: vec![0; cells],
-            cell_limit,
+            occupied: vec![0; layout.cells],
             pool: 0,
-            pool_limit,
-            output_limit: spec.output_limit.map_or(u64::MAX, |l| l.get()),
-            high,
-            low,
-            global: domains == 1,
-            above_low: vec![0; domains],
-            off: vec![false; domains],
+            above_low: vec![0; layout.domains],
+            off: vec![false; layout.domains],
             off_count: 0,
             holding: vec![0; if private { ports } else { 0 }],
+            private,
+            guard,
+            guarded: 0,
+            pool_guard: limits.pool.saturating_sub(all),
+            cramped: (!private && least < per_cell) || limits.pool < all,
+            watch,
+            calm,
+            small: (spec.organisation == Organisation::Crosspoint).then_some(calm.into()),
+            layout,
+            limits,
+            watermarks,
         }
     }
 
     #[inline]
     fn cell(&self, output: usize, input: usize) -> usize {
-        output * self.so + input * self.si
+        self.layout.cell(output, input)
     }
-    #[inline]
-    fn domain(&self, input: usize) -> usize {
-        if self.global { 0 } else { input }
+    /// Longest queue of an output.
+    pub(crate) fn output_limit(&self) -> u64 {
+        self.limits.output
     }
     /// Does it send PAUSE before it is full?
     pub(crate) fn has_pause(&self) -> bool {
-        self.high < u32::MAX
+        self.watermarks.are_on()
     }
     /// Ports that a domain's XOFF goes to: all, or one.
     pub(crate) fn is_global(&self) -> bool {
-        self.global
+        self.layout.domains == 1
     }
 
     /// May a frame be stored? `queued` = bytes now queued for its output.
     #[inline]
     pub(crate) fn admit(&self, output: usize, input: usize, len: u16, queued: u64) -> Result<(), Refusal> {
-        let len64 = u64::from(len);
-        if queued + len64 > self.output_limit {
-            return Err(Refusal::OutputLimit);
-        }
-        if self.occupied[self.cell(output, input)] + u32::from(len) > self.cell_limit
-            || self.pool + len64 > self.pool_limit
-        {
-            return Err(Refusal::Partition);
-        }
-        Ok(())
+        self.limits.admit(len, queued, self.occupied[self.cell(output, input)].into(), self.pool)
     }
 
     /// Stores a frame of `len` bytes if that can have no consequence; false if it may have one.
@@ -191,13 +145,13 @@ impl Mmu {
     /// First cell of an output.
     #[inline]
     pub(crate) fn row(&self, output: usize) -> usize {
-        output * self.so
+        output * self.layout.step.0
     }
 
     /// Frees a frame's memory if that has no consequence; false if it may have one. `row` is that of its output.
     #[inline]
     pub(crate) fn free_calmly(&mut self, row: usize, input: usize, len: u16) -> bool {
-        let Some(occupied) = self.occupied.get_mut(row + input * self.si) else { return false };
+        let Some(occupied) = self.occupied.get_mut(row + input * self.layout.step.1) else { return false };
         if *occupied > self.watch {
             return false;
         }
@@ -209,7 +163,7 @@ impl Mmu {
     /// Would freeing a frame's memory have no consequence?
     #[inline]
     pub(crate) fn is_calm(&self, row: usize, input: usize) -> bool {
-        self.occupied.get(row + input * self.si).is_some_and(|&occupied| occupied <= self.watch)
+        self.occupied.get(row + input * self.layout.step.1).is_some_and(|&occupied| occupied <= self.watch)
     }
 
     /// [`Mmu::free_calmly`], of a frame that is `counted` in its cell or not.
@@ -238,18 +192,19 @@ impl Mmu {
 
     #[cold]
     fn rise(&mut self, output: usize, input: usize, before: u32, now: u32) -> Signal {
-        let d = self.domain(input);
+        let d = self.layout.domain(input);
         if before <= self.guard && now > self.guard {
             self.guarded += 1;
         }
-        if before <= self.low && now > self.low {
+        let keeps = |cell: u32| self.watermarks.keep_xoff(cell.into());
+        if !keeps(before) && keeps(now) {
             self.above_low[d] += 1;
             if self.off[d] {
                 self.holds(output, 1);
                 return Signal::Watch;
             }
         }
-        if now > self.high && !self.off[d] {
+        if self.watermarks.call_for_xoff(now.into()) && !self.off[d] {
             self.off[d] = true;
             self.off_count += 1;
             self.hold(d);
@@ -268,11 +223,12 @@ impl Mmu {
     /// Counts, of each output, the cells that keep a domain in XOFF which has just gone there.
     fn hold(&mut self, domain: usize) {
         // Cells of one output and all inputs come once.
-        let all = if self.si == 0 { 0..1 } else { 0..self.inputs };
-        let inputs = if self.global { all } else { domain..domain + 1 };
+        let all = if self.layout.step.1 == 0 { 0..1 } else { 0..self.layout.inputs };
+        let inputs = if self.is_global() { all } else { domain..domain + 1 };
         for output in 0..self.holding.len() {
             for input in inputs.clone() {
-                let above = self.occupied.get(self.cell(output, input)).is_some_and(|&now| now > self.low);
+                let now = self.occupied.get(self.cell(output, input));
+                let above = now.is_some_and(|&now| self.watermarks.keep_xoff(now.into()));
                 self.holds(output, i32::from(above));
             }
         }
@@ -297,8 +253,9 @@ impl Mmu {
         if before > self.guard && now <= self.guard {
             self.guarded -= 1;
         }
-        if before > self.low && now <= self.low {
-            let d = self.domain(input);
+        let keeps = |cell: u32| self.watermarks.keep_xoff(cell.into());
+        if keeps(before) && !keeps(now) {
+            let d = self.layout.domain(input);
             self.above_low[d] -= 1;
             if self.off[d] {
                 self.holds(output, -1);
@@ -322,10 +279,10 @@ impl Mmu {
     /// together so many?
     pub(crate) fn stays_quiet(&self, an_input: u64, all: u64) -> bool {
         // Where inputs have cells of their own, one takes in what its input does. In XOFF a cell is above the low watermark.
-        let cell = self.pool + if self.si > 0 { an_input } else { all };
-        (self.low == u32::MAX || cell <= u64::from(self.low))
-            && (self.private || cell <= u64::from(self.cell_limit))
-            && self.pool + all <= self.pool_limit
+        let cell = self.pool + if self.layout.step.1 > 0 { an_input } else { all };
+        !self.watermarks.keep_xoff(cell)
+            && (self.private || cell <= self.limits.cell)
+            && self.pool + all <= self.limits.pool
     }
 
     /// Can the departures of this output?
@@ -336,8 +293,10 @@ impl Mmu {
         let holds = self.holding.get(output).is_some_and(|&cells| cells > 0);
         debug_assert_eq!(
             holds,
-            (0..self.inputs)
-                .any(|i| { self.occupied[self.cell(output, i)] > self.low && self.off[self.domain(i)] })
+            (0..self.layout.inputs).any(|i| {
+                let cell = self.occupied[self.cell(output, i)];
+                self.watermarks.keep_xoff(cell.into()) && self.off[self.layout.domain(i)]
+            })
         );
         holds
     }

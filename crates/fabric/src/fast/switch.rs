@@ -21,10 +21,11 @@ pub(crate) use port::{Point, Port};
 use crate::check::{ControlBooks, Failure, Hash, Ledger};
 use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
-use crate::fast::mmu::{Mmu, Refusal, Signal};
+use crate::fast::mmu::{Mmu, Signal};
 use crate::fast::soonest::Soonest;
 use crate::fast::timers::Timers;
 use crate::fast::wires::Wires;
+use crate::model::{Paused, Refusal};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
 use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
@@ -236,7 +237,7 @@ impl Switch {
                 pause_out: VecDeque::new(),
                 control: Ring::default(),
                 last_control: 0,
-                paused_since: NEVER,
+                paused: Paused::default(),
                 ramp: None,
                 draws: point.is_some().then(|| {
                     let site = (u64::from(base) + p as u64) | (1 << 33);
@@ -355,16 +356,8 @@ impl Switch {
         self.outdate(port);
         let p = &mut self.ports[port];
         p.special = true;
-        if off {
-            if !p.paused() {
-                p.paused_since = self.now;
-            }
-        } else if p.paused() {
-            p.out.paused += Time::from_ps(self.now - p.paused_since);
-            p.paused_since = NEVER;
-            if p.sending.is_none() {
-                p.free = p.free.max(self.now);
-            }
+        if p.paused.hear(off, self.now) && p.sending.is_none() {
+            p.free = p.free.max(self.now);
         }
     }
 

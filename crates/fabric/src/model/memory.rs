@@ -15,34 +15,21 @@ pub(crate) enum Refusal {
     OutputLimit,
 }
 
-/// Most bytes that each may hold.
+/// Where a frame counts, and which inputs are in XOFF together.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
-    cell: u64,
-    pool: u64,
-    output: u64,
-}
-
-/// The memory of a class at a switch.
-#[derive(Debug)]
-pub(crate) struct Memory {
+pub(crate) struct Layout {
     /// The cell of a frame is `output * step.0 + input * step.1`.
-    step: (usize, usize),
-    /// Bytes in each cell.
-    cells: Vec<u64>,
-    /// Bytes in all of them.
-    pool: u64,
-    limits: Limits,
-    /// PAUSE, if on.
-    watermarks: Option<Watermarks>,
-    /// Domains in XOFF: one for each input, or one for all.
-    off: Vec<bool>,
+    pub(crate) step: (usize, usize),
+    pub(crate) cells: usize,
+    /// One more than the ports: it stands for the switch's own messages.
+    pub(crate) inputs: usize,
+    /// Domains of PAUSE: one for each input, or one for all.
+    pub(crate) domains: usize,
 }
 
-impl Memory {
-    /// Empty, of a switch with so many ports; `pauses`: the class has PAUSE, if the switch has it. One more input stands for the
-    /// switch's own messages.
-    pub(crate) fn new(ports: usize, spec: &BufferSpec, pauses: bool) -> Self {
+impl Layout {
+    /// That of a switch with so many ports.
+    pub(crate) fn new(ports: usize, spec: &BufferSpec) -> Self {
         let inputs = ports + 1;
         let shared = spec.organisation == Organisation::SharedOutput;
         let one_cell = shared && spec.pause.is_some_and(|p| p.pool);
@@ -52,66 +39,109 @@ impl Memory {
             Organisation::SharedOutput if one_cell => ((0, 0), 1),
             Organisation::SharedOutput => ((1, 0), ports),
         };
-        let share = spec.share.get();
         let one_domain = shared || spec.pause.is_some_and(|p| p.global);
-        Self {
-            step,
-            cells: vec![0; cells],
-            pool: 0,
-            limits: Limits {
-                cell: if shared { u64::MAX } else { share },
-                pool: if shared { share.saturating_mul(ports as u64) } else { u64::MAX },
-                output: spec.output_limit.map_or(u64::MAX, |l| l.get()),
-            },
-            watermarks: spec.pause.as_ref().filter(|_| pauses).map(Watermarks::new),
-            off: vec![false; if one_domain { 1 } else { inputs }],
-        }
+        Self { step, cells, inputs, domains: if one_domain { 1 } else { inputs } }
     }
-
-    fn cell(&self, output: usize, input: usize) -> usize {
+    /// The cell of a frame.
+    #[inline]
+    pub(crate) fn cell(&self, output: usize, input: usize) -> usize {
         output * self.step.0 + input * self.step.1
     }
-
-    /// Does it send PAUSE before it is full, so that nothing may be lost for want of a cell's space?
-    pub(crate) fn is_lossless(&self) -> bool {
-        self.watermarks.is_some()
+    /// The domain of an input.
+    #[inline]
+    pub(crate) fn domain(&self, input: usize) -> usize {
+        if self.domains == 1 { 0 } else { input }
     }
+}
 
-    /// May a frame be stored, with so many bytes queued for its output?
-    pub(crate) fn admits(&self, output: usize, input: usize, len: u16, queued: u64) -> Result<(), Refusal> {
+/// Most bytes that each may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) cell: u64,
+    pub(crate) pool: u64,
+    pub(crate) output: u64,
+}
+
+impl Limits {
+    /// Those of a switch with so many ports.
+    pub(crate) fn new(ports: usize, spec: &BufferSpec) -> Self {
+        let share = spec.share.get();
+        let shared = spec.organisation == Organisation::SharedOutput;
+        Self {
+            cell: if shared { u64::MAX } else { share },
+            pool: if shared { share.saturating_mul(ports as u64) } else { u64::MAX },
+            output: spec.output_limit.map_or(u64::MAX, |l| l.get()),
+        }
+    }
+    /// May a frame of `len` bytes be stored, with so many bytes queued for its output, in its cell, and in all?
+    pub(crate) fn admit(&self, len: u16, queued: u64, cell: u64, pool: u64) -> Result<(), Refusal> {
         let len = u64::from(len);
-        if queued + len > self.limits.output {
+        if queued + len > self.output {
             return Err(Refusal::OutputLimit);
         }
-        let cell = self.cells[self.cell(output, input)];
-        if cell + len > self.limits.cell || self.pool + len > self.limits.pool {
+        if cell + len > self.cell || pool + len > self.pool {
             return Err(Refusal::Partition);
         }
         Ok(())
     }
+}
+
+/// The memory of a class at a switch.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    layout: Layout,
+    /// Bytes in each cell.
+    cells: Vec<u64>,
+    /// Bytes in all of them.
+    pool: u64,
+    limits: Limits,
+    watermarks: Watermarks,
+    /// Domains in XOFF.
+    off: Vec<bool>,
+}
+
+impl Memory {
+    /// Empty, of a switch with so many ports; `pauses`: the class has PAUSE, if the switch has it.
+    pub(crate) fn new(ports: usize, spec: &BufferSpec, pauses: bool) -> Self {
+        let layout = Layout::new(ports, spec);
+        Self {
+            cells: vec![0; layout.cells],
+            pool: 0,
+            limits: Limits::new(ports, spec),
+            watermarks: Watermarks::new(spec.pause.as_ref().filter(|_| pauses)),
+            off: vec![false; layout.domains],
+            layout,
+        }
+    }
+
+    /// Does it send PAUSE before it is full, so that nothing may be lost for want of a cell's space?
+    pub(crate) fn is_lossless(&self) -> bool {
+        self.watermarks.are_on()
+    }
+
+    /// May a frame be stored, with so many bytes queued for its output?
+    pub(crate) fn admits(&self, output: usize, input: usize, len: u16, queued: u64) -> Result<(), Refusal> {
+        self.limits.admit(len, queued, self.cells[self.layout.cell(output, input)], self.pool)
+    }
 
     /// Stores an admitted frame.
     pub(crate) fn store(&mut self, output: usize, input: usize, len: u16) -> Option<Signal> {
-        let at = self.cell(output, input);
+        let at = self.layout.cell(output, input);
         self.cells[at] += u64::from(len);
         self.pool += u64::from(len);
-        let domain = self.domain(input);
-        let begins = self.watermarks?.calls_for_xoff(self.cells[at]) && !self.off[domain];
+        let domain = self.layout.domain(input);
+        let begins = self.watermarks.call_for_xoff(self.cells[at]) && !self.off[domain];
         begins.then(|| self.set(domain, true))
     }
 
     /// Frees the memory of a frame whose last bit has left.
     pub(crate) fn free(&mut self, output: usize, input: usize, len: u16) -> Option<Signal> {
-        let at = self.cell(output, input);
+        let at = self.layout.cell(output, input);
         self.cells[at] -= u64::from(len);
         self.pool -= u64::from(len);
-        let domain = self.domain(input);
-        let ends = self.off[domain] && self.watermarks?.allow_xon(self.cells_of(domain));
+        let domain = self.layout.domain(input);
+        let ends = self.off[domain] && self.watermarks.allow_xon(self.cells_of(domain));
         ends.then(|| self.set(domain, false))
-    }
-
-    fn domain(&self, input: usize) -> usize {
-        if self.off.len() == 1 { 0 } else { input }
     }
 
     /// Levels of a domain's cells: all of them, or those of one input.

@@ -47,6 +47,8 @@ pub(crate) use agenda::{Agenda, Event, Kind, Outbox, Sent, Told, Turn, place_of_
 pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, To};
 pub(crate) use host::Host;
 pub(crate) use limiter::{holds_back, limits};
+pub(crate) use memory::{Layout, Limits, Refusal};
+pub(crate) use pause::{Paused, Watermarks};
 pub(crate) use source::{Offer, Source};
 pub(crate) use switch::Switch;
 pub(crate) use transfers::{FlowQueue, Next, Transfers};

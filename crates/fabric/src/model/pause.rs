@@ -9,22 +9,31 @@ use crate::spec::PauseSpec;
 /// The levels of a memory cell at which PAUSE begins and ends, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watermarks {
-    high: u64,
-    low: u64,
+    pub(crate) high: u64,
+    pub(crate) low: u64,
 }
 
 impl Watermarks {
-    /// Those of a switch.
-    pub(crate) fn new(spec: &PauseSpec) -> Self {
-        Self { high: spec.high.get(), low: spec.low.get() }
+    /// Those of a switch; without PAUSE no cell reaches them.
+    pub(crate) fn new(spec: Option<&PauseSpec>) -> Self {
+        let (high, low) = spec.map_or((u64::MAX, u64::MAX), |p| (p.high.get(), p.low.get()));
+        Self { high, low }
+    }
+    /// Is there PAUSE?
+    pub(crate) fn are_on(&self) -> bool {
+        self.high < u64::MAX
     }
     /// Does a cell at this level call for XOFF?
-    pub(crate) fn calls_for_xoff(&self, cell: u64) -> bool {
+    pub(crate) fn call_for_xoff(&self, cell: u64) -> bool {
         cell > self.high
+    }
+    /// Does a cell at this level keep its domain in XOFF?
+    pub(crate) fn keep_xoff(&self, cell: u64) -> bool {
+        cell > self.low
     }
     /// Do these cells of a domain allow XON?
     pub(crate) fn allow_xon(&self, mut cells: impl Iterator<Item = u64>) -> bool {
-        cells.all(|cell| cell <= self.low)
+        !cells.any(|cell| self.keep_xoff(cell))
     }
 }
 
@@ -46,6 +55,7 @@ pub(crate) struct Paused {
 
 impl Paused {
     /// Is it in XOFF?
+    #[inline]
     pub(crate) fn is_off(&self) -> bool {
         self.since.is_some()
     }

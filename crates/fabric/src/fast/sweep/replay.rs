@@ -197,7 +197,7 @@ impl Port {
     #[inline]
     pub(super) fn start_time(&self) -> (u64, Kind) {
         let data = match self.data.front() {
-            Some(e) if self.paused_since == NEVER && !self.service.stopped() => e.ready,
+            Some(e) if !self.paused.is_off() && !self.service.stopped() => e.ready,
             _ => NEVER,
         };
         if !self.mixed && self.pause_out.is_empty() {

@@ -33,8 +33,8 @@ impl Port {
     /// What waits there for good, if data does and cannot leave.
     fn stopped(&self, number: usize) -> Option<Stopped> {
         let data = self.data.entries().iter().filter(|e| e.frame.is_data());
-        let halted = self.paused() || self.service.stopped();
-        halted.then(|| Stopped::new(number, self.paused(), data.map(|e| e.frame.input)))?
+        let halted = self.paused.is_off() || self.service.stopped();
+        halted.then(|| Stopped::new(number, self.paused.is_off(), data.map(|e| e.frame.input)))?
     }
 }
 
@@ -78,9 +78,7 @@ impl Switch {
         let series = self.series(net);
         for (i, p) in self.ports.iter_mut().enumerate() {
             stopped.extend(p.stopped(i));
-            if p.paused() {
-                p.out.paused += Time::from_ps(net.duration - p.paused_since.min(net.duration));
-            }
+            p.out.paused = Time::from_ps(p.paused.total(net.duration));
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
                 (p.sent - p.sent_in_band(), p.sent_bits(), p.queue_max);
             p.out.control_sent += p.sent_in_band();

@@ -2,7 +2,8 @@
 
 use super::ahead::Apart;
 use super::marking::Draws;
-use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, Ring};
+use crate::fast::frame::{CONTROL, Entry, Frame, Kind, Ring};
+use crate::model::Paused;
 use crate::net::Link;
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
@@ -83,8 +84,8 @@ pub(crate) struct Port {
     pub(crate) pause_out: VecDeque<Entry>,
     /// Start of the transmission in progress: the mark that its frame carries was decided then.
     pub(crate) began: u64,
-    /// In XOFF from the far end since.
-    pub(crate) paused_since: u64,
+    /// XOFF from the far end.
+    pub(crate) paused: Paused,
     pub(crate) ramp: Option<Ramp>,
     /// There are some where there is a congestion point.
     pub(crate) draws: Option<Box<Draws>>,
@@ -93,9 +94,6 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    pub(crate) fn paused(&self) -> bool {
-        self.paused_since != NEVER
-    }
     /// As a congestion point sees it, at its moment. Control of time and input
     /// from `until` on has not arrived; it stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, apart: Apart, until: (u64, u16)) -> Queue {
@@ -143,7 +141,7 @@ impl Port {
     }
     /// Must the transmitter consider more than what waits and what it is about?
     pub(crate) fn is_stopped(&self) -> bool {
-        self.paused() || self.service.stopped() || self.link.is_none() || !self.pause_out.is_empty()
+        self.paused.is_off() || self.service.stopped() || self.link.is_none() || !self.pause_out.is_empty()
     }
     /// Notes anew what the transmitter has to consider; `busy`: a transmission in progress is noted.
     pub(crate) fn settle_special(&mut self, busy: bool) {

@@ -69,7 +69,7 @@ impl Switch {
         let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
         let ramp = port.ramp.map_or(NEVER, low);
         let small = self.mmu.small.filter(|_| !port.counted).unwrap_or(NEVER);
-        self.mmu.output_limit.min(ramp).min(small)
+        self.mmu.output_limit().min(ramp).min(small)
     }
 
     /// May a queue have grown beyond its largest, so that only the new largest follows from it? That is found out later
