@@ -1,7 +1,7 @@
 //! What the compiler cannot refuse: dependencies in the wrong direction, files too long to read, machine paths,
-//! circles in imports.
+//! circles in imports, laws with a second body.
 
-use crate::circles;
+use crate::{circles, laws};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,7 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         complaints.extend(machine_paths(&shown, &text));
     }
     complaints.extend(circles::all(root)?);
+    complaints.extend(laws::all(root)?);
     Ok(complaints)
 }
 

@@ -9,6 +9,7 @@ pub mod figure;
 pub mod fingerprints;
 pub mod gallery;
 pub mod generate;
+pub mod laws;
 pub mod reference;
 
 /// The code in `CONTRIBUTING.md`, compiled as a doc test.

@@ -3,7 +3,7 @@
 //! Instead of all cells of a domain, those above the low watermark are counted: none is left when all are at or below it.
 
 use crate::model::{Layout, Limits, Refusal, Watermarks};
-use crate::spec::{BufferSpec, Organisation};
+use crate::spec::BufferSpec;
 
 /// What a change of occupancy does to PAUSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,7 @@ impl Mmu {
         let (layout, limits) = (Layout::new(ports, spec), Limits::new(ports, spec));
         let watermarks = Watermarks::new(spec.pause.as_ref());
         let clip = |b: u64| b.min(u64::from(u32::MAX)) as u32;
-        let private = match spec.organisation {
-            Organisation::Crosspoint => true,
-            Organisation::SharedOutput => layout.cells > 1,
-            Organisation::Input => false,
-        };
+        let private = layout.step.0 > 0;
         let all = margin.saturating_mul(ports as u64);
         let per_cell = if layout.cells == 1 { all } else { margin };
         let least = watermarks.high.min(limits.cell);
@@ -80,7 +76,7 @@ impl Mmu {
             cramped: (!private && least < per_cell) || limits.pool < all,
             watch,
             calm,
-            small: (spec.organisation == Organisation::Crosspoint).then_some(calm.into()),
+            small: (private && layout.step.1 > 0).then_some(calm.into()),
             layout,
             limits,
             watermarks,

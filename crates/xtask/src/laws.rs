@@ -1,0 +1,77 @@
+//! The laws of the network, each written once: `model/` has them, and `fast/`, the seam and the rigs of schemes call them.
+//!
+//! A second body of a law is found by the words that a body cannot do without. Whoever moves a law moves its row.
+
+use std::path::Path;
+use std::{fs, io};
+
+/// A law, the file that has its body, and words that stand in no other.
+const LAWS: &[(&str, &str, &[&str])] = &[
+    ("which data frames wake a congestion point", "crates/scheme-api/src/point.rs", &["Gate::Tagged =>"]),
+    ("whether a ramp marks", "crates/scheme-api/src/ramp.rs", &["p > 0.0 && draws.chance(p)"]),
+    ("what a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
+    ("where a frame's memory counts", "crates/fabric/src/model/memory.rs", &["Organisation::Crosspoint =>"]),
+    ("when XOFF begins and ends", "crates/fabric/src/model/pause.rs", &["> self.high", "> self.low"]),
+];
+
+/// Folders in which laws are called.
+const CALLERS: &[&str] = &["crates/fabric/src", "crates/scheme-api/src"];
+
+/// Complains about each law that is not where the table says, and about each other file that has words of its body.
+///
+/// # Errors
+/// A file or folder that cannot be read.
+pub fn all(root: &Path) -> io::Result<Vec<String>> {
+    let mut texts = Vec::new();
+    for folder in CALLERS {
+        read(root, &root.join(folder), &mut texts)?;
+    }
+    texts.sort();
+    Ok(complaints(LAWS, &texts))
+}
+
+/// Every source file under a folder: its path from the root, and its text.
+fn read(root: &Path, folder: &Path, texts: &mut Vec<(String, String)>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read(root, &path, texts)?;
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            texts.push((shown, fs::read_to_string(&path)?));
+        }
+    }
+    Ok(())
+}
+
+fn complaints(laws: &[(&str, &str, &[&str])], texts: &[(String, String)]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (law, body, words) in laws {
+        for word in *words {
+            let mut with = texts.iter().filter(|(_, text)| text.contains(word)).map(|(file, _)| file);
+            if !with.clone().any(|file| file == body) {
+                found.push(format!("{body}: the law \"{law}\" is not here (no `{word}`); move its row in crates/xtask/src/laws.rs"));
+            }
+            found.extend(with.by_ref().filter(|file| file != body).map(|file| {
+                format!("{file}: a second body of the law \"{law}\" (`{word}`); call that of {body}")
+            }));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_body_is_refused_and_a_lost_one_missed() {
+        let laws: &[(&str, &str, &[&str])] = &[("when XOFF begins", "a.rs", &["> self.high"])];
+        let text = |file: &str, text: &str| (file.to_string(), text.to_string());
+        let once = [text("a.rs", "cell > self.high"), text("b.rs", "marks.call_for_xoff(cell)")];
+        assert_eq!(complaints(laws, &once), Vec::<String>::new());
+        let twice = [text("a.rs", "cell > self.high"), text("b.rs", "if now > self.high {")];
+        assert!(complaints(laws, &twice)[0].starts_with("b.rs: a second body"));
+        assert!(complaints(laws, &once[1..])[0].starts_with("a.rs: the law"));
+    }
+}
