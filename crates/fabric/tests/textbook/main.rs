@@ -119,7 +119,7 @@ fn scenario(seed: u64) -> (RunSpec, Option<Drill>) {
         host.fifo_frames = [1, 3, 20, 500][pick(4) as usize];
         host.limiter_frames = 1 + pick(6) as u32;
         host.processing = Time::from_ns(pick(3) * 500);
-        host.sources = (0..pick(3)).map(|_| source(h, hosts, alike, &mut pick)).collect();
+        host.sources = (0..pick(5)).map(|_| source(h, hosts, alike, &mut pick)).collect();
         (host.limiter_position, host.queues) = [
             (LimiterPosition::AtSource, HostQueues::Fifo),
             (LimiterPosition::BelowQueue, HostQueues::Fifo),
