@@ -1,6 +1,7 @@
 //! Text and tables that fit the terminal: lines are broken between words, and a table that is too wide wraps its cells,
 //! stands in several parts, or becomes a paragraph a row.
 
+use crate::look::MARK;
 use std::sync::OnceLock;
 
 /// Spaces between columns.
@@ -38,7 +39,7 @@ pub(crate) fn seen(text: &str) -> usize {
     let mut count = 0;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
-        if c == '\x1b' {
+        if c == MARK {
             chars.by_ref().find(char::is_ascii_alphabetic);
         } else {
             count += 1;
@@ -96,7 +97,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
         if used > 0 || lines.last().is_some_and(|l| !l.is_empty()) {
             lines.push(String::new());
         }
-        while seen(&word) > width && !word.contains('\x1b') {
+        while seen(&word) > width && !word.contains(MARK) {
             let fits: String = word.chars().take(width).collect();
             let at = fits.rfind(['/', ',', '=', ':', '|', '_', '-', '.']).map_or(fits.len(), |i| i + 1);
             let rest = word.split_off(at);
@@ -270,8 +271,8 @@ mod tests {
         let text = fitted("  key  a meaning of several words that goes on", Some(24));
         assert_eq!(text, "  key  a meaning of\n       several words\n       that goes on");
         assert_eq!(fitted("{\"a\": \"b c d e f\"}", Some(5)), "{\"a\": \"b c d e f\"}");
-        let painted = fitted("\x1b[1mabc def\x1b[0m", Some(7));
-        assert_eq!(painted, "\x1b[1mabc def\x1b[0m", "codes take no room");
+        let painted = fitted("\u{fdd0}[1mabc def\u{fdd0}[0m", Some(7));
+        assert_eq!(painted, "\u{fdd0}[1mabc def\u{fdd0}[0m", "codes take no room");
         assert_eq!(wrapped("a/long/path/of/names", 8), ["a/long/", "path/of/", "names"]);
     }
 

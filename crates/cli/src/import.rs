@@ -1,9 +1,8 @@
 //! `cnsim import`, and `cnsim run --hpcc`: files of other simulators as scenarios.
 
-use crate::{Done, Failure};
+use crate::{Common, Done, Failure};
 use clap::Args;
-use cnsim_scheme_api::Registry;
-use cnsim_studies::import::{Files, scenario};
+use cnsim_studies::import::{Files, Imported, scenario};
 use cnsim_studies::scenario::Scenario;
 use std::path::PathBuf;
 
@@ -34,21 +33,23 @@ impl ForeignArgs {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    fn text(&self) -> Result<String, Failure> {
+    fn read(&self, common: &Common) -> Result<Imported, Failure> {
         let (hpcc, topology, flows) = (self.hpcc.clone(), self.topology.clone(), self.flows.clone());
-        Ok(scenario(&Files { hpcc, topology, flows })?)
+        let read = scenario(&Files { hpcc, topology, flows })?;
+        if !common.quiet {
+            read.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        }
+        Ok(read)
     }
 
     /// The scenario that they describe.
     pub(crate) fn scenario(
         &self,
-        registry: &Registry,
+        common: &Common,
         sets: &[(String, String)],
         schemes: &[&str],
     ) -> Result<Scenario, Failure> {
-        let file = self.hpcc.as_ref().or(self.topology.as_ref());
-        let name = file.map_or_else(String::new, |p| p.display().to_string());
-        Ok(Scenario::parse_in(registry, &name, &self.text()?, sets, schemes)?)
+        Ok(self.read(common)?.load(&common.registry, sets, schemes)?)
     }
 }
 
@@ -59,14 +60,15 @@ pub(crate) struct ImportArgs {
     files: ForeignArgs,
 }
 
-pub(crate) fn import(args: &ImportArgs, registry: &Registry) -> Done {
+pub(crate) fn import(args: &ImportArgs, common: &Common) -> Done {
     if !args.files.any() {
         return Err(Failure::input(
             "nothing to import\n  help: name a configuration by --hpcc, or files by --topology and --flows",
         ));
     }
     // Only what can be run is written.
-    args.files.scenario(registry, &[], &[])?;
-    print!("{}", args.files.text()?);
+    let read = args.files.read(common)?;
+    read.load(&common.registry, &[], &[])?;
+    print!("{}", read.text);
     Ok(())
 }

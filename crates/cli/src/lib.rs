@@ -478,7 +478,7 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         Verb::Explain { what, condition, pause, out, .. } => {
             tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common, describe::describe)
         }
-        Verb::Import(args) => import::import(&args, &common.registry),
+        Verb::Import(args) => import::import(&args, common),
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
         Verb::New(args) => start::new(&args),

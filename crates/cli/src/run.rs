@@ -31,7 +31,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     };
     let scenario = match &args.scenario {
         Some(name) => Scenario::load_in(&common.registry, name, &sets, asked.as_slice())?,
-        None => args.foreign.scenario(&common.registry, &sets, asked.as_slice())?,
+        None => args.foreign.scenario(common, &sets, asked.as_slice())?,
     };
     let cases = scenario.cases();
     let first = first_case(&cases, asked)?;

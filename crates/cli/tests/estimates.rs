@@ -127,6 +127,23 @@ const ROWS: &[(&str, Row)] = &[
         "topology = {kind = \"chain\", switches = 400, per_switch = 2, ports = 64}\n",
         ("workload = {load = \"5 %\", destinations = \"+1\"}", "100 us", "off", "none"),
     ),
+    // One host that is much faster than the others, and frames on long links.
+    (
+        "topology = {kind = \"core-edge\", edges = [3, 1], link_rate = \"1 Gb/s\", host_rates = [\"H0 400 Gb/s\"]}\nhost.queues = \"per-destination\"\n",
+        ("workload.kind = \"greedy\"", "2 ms", "on", "none"),
+    ),
+    (
+        "topology = {hosts = 16, link_rate = \"10 Mb/s\", host_rates = [\"H0 100 Gb/s\"]}\n",
+        ("workload.load = \"90 %\"", "10 ms", "off", "ecm"),
+    ),
+    (
+        "topology = {hosts = 60, link_rate = \"400 Gb/s\", link_delay = \"0.5 ms\"}\n",
+        ("workload = {load = \"10 %\", frame = \"64 B\"}", "0.5 ms", "off", "none"),
+    ),
+    (
+        "topology = {hosts = 60, link_rate = \"400 Gb/s\", link_delay = \"0.5 ms\"}\n",
+        ("workload = {load = \"20 %\", frame = \"512 B\"}", "1.5 ms", "off", "none"),
+    ),
     (
         STAR,
         (

@@ -6,7 +6,7 @@ use crate::handles::gate;
 use crate::params::{Declared, Number, Value};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Built, Bytes, Code, Configured, Counter, ParamError, Plan, Rate, Registration, Scope, Time,
+    Built, Bytes, Code, Configured, Counter, ParamError, Plan, Rate, Registration, Scope, Speaks, Time,
 };
 use cnsim_studies::text::nearest;
 use pyo3::prelude::*;
@@ -63,6 +63,7 @@ impl Planned {
             reflect,
             reflector_scope: scope(self.reflector_per_host),
             received: self.received,
+            speaks: Speaks::default(),
         })
     }
 }

@@ -136,6 +136,18 @@ pub enum Built {
     FirstFrame,
 }
 
+/// Control messages that a scheme makes by the clock, congested or not. They decide nothing: a run's cost is estimated by them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Speaks {
+    /// Messages have a cause: a long queue, a marked frame.
+    #[default]
+    Asked,
+    /// Every switch port tells every host once in this time.
+    Ports(Time),
+    /// The sink of every flow answers its source once in this time.
+    Sinks(Time),
+}
+
 /// Static facts about a scheme that the network needs before any object of it exists.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plan {
@@ -149,6 +161,8 @@ pub struct Plan {
     pub reflector_scope: Scope,
     /// Whether received bytes are counted, which reflectors that ask for them need ([`ReflectorControl::received`]).
     pub received: bool,
+    /// Messages that it makes by the clock.
+    pub speaks: Speaks,
 }
 
 /// A congestion-management scheme: implemented by the struct of its parameters.

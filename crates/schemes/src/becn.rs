@@ -30,7 +30,7 @@ use crate::counters::BECN_MESSAGES;
 use crate::explicit_rate::{self, ExplicitRateParams, INTERVAL, Meter, WithOwn};
 use cnsim_scheme_api::{
     Built, CongestionPoint, Counter, Feedback, Idle, Limiter, Plan, PointControl, PointId, Queue, QueueSite,
-    Rate, ReactionPoint, Registration, Scheme, Scope, Slot, SourceSite, choice, params,
+    Rate, ReactionPoint, Registration, Scheme, Scope, Slot, SourceSite, Speaks, choice, params,
 };
 use std::sync::Arc;
 
@@ -154,7 +154,8 @@ impl Scheme for Becn {
         "becn"
     }
     fn plan(&self) -> Plan {
-        Plan { limiter_scope: Scope::Host, built: Built::FirstFrame, ..Plan::default() }
+        let speaks = Speaks::Ports(self.0.port.interval);
+        Plan { limiter_scope: Scope::Host, built: Built::FirstFrame, speaks, ..Plan::default() }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         let speaks = site.attached || self.0.own.unattached_ports;

@@ -36,7 +36,7 @@ use crate::explicit_rate::{self, ExplicitRateParams, Meter, WithOwn, first_rate}
 use cnsim_scheme_api::{
     Built, Bytes, CongestionPoint, Counter, Feedback, FrameView, Idle, Limiter, Plan, PointControl, Queue,
     QueueSite, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Registration, Scheme, Scope,
-    SinkSite, Slot, SourceSite, Tag, Time, choice, params,
+    SinkSite, Slot, SourceSite, Speaks, Tag, Time, choice, params,
 };
 use std::sync::Arc;
 
@@ -140,6 +140,7 @@ impl Scheme for Fecn {
                 ReturnRule::OncePerInterval => ReflectGate::Tagged,
             },
             reflector_scope: Scope::Flow,
+            speaks: Speaks::Sinks(self.0.port.interval),
             ..Plan::default()
         }
     }

@@ -193,6 +193,12 @@ fn holds(flat: &Flat, path: &str) -> bool {
     flat.leaves.range(start.clone()..).next().is_some_and(|(k, _)| k.starts_with(&start))
 }
 
+/// Is this the name of no scheme's table, nor the beginning of one with a dot in it?
+fn unnamed(registry: &Registry, name: &str) -> bool {
+    let begun = format!("{name}.");
+    name != "params" && registry.find(name).is_none() && !registry.names().any(|n| n.starts_with(&begun))
+}
+
 /// Refuses tables that nobody reads, and tables where a value or an array of tables is due, or the other way round.
 fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
     let array = |table: &str| table == "rows" || TABLES.contains(&table);
@@ -229,6 +235,13 @@ fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
                 wrong("names no scheme", "write [scheme.params] or [scheme.ecm]".into());
             }
             _ if find(path).is_some() => wrong("is a table where a value is due", "write KEY = VALUE".into()),
+            // `q_eq = {}` in a scheme's table, and a key of the matrix in the same way.
+            [_, _, ..]
+                if !holds(flat, path)
+                    && path.strip_prefix("scheme.").is_none_or(|name| unnamed(registry, name)) =>
+            {
+                wrong("is an empty table: a value is due here", "write KEY = VALUE".into());
+            }
             _ => {}
         }
     }

@@ -2,9 +2,11 @@
 
 use crate::kinds::{Across, Each};
 use crate::reader::Reader;
+use crate::scenario::Case;
 use crate::store::RunRecord;
 use crate::text::{Flat, Problem, nearest};
 use cnsim_scheme_api::Registry;
+use std::collections::BTreeSet;
 
 /// A figure, or one for each value of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +87,7 @@ const PLACED: &[(&str, &str)] = &[
     ("limiter", "record.limiters"),
 ];
 
-/// What is wrong with the name of a series, and what would be right.
+/// What is wrong with the name of a series, by what is written alone, and what would be right. [`unmet`] says whether any run has it.
 fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
     if PLAIN.contains(&name) {
         return None;
@@ -100,6 +102,55 @@ fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
     // The hot port is recorded without being named.
     let hot = matches!(*kind, "queue" | "sent");
     (!named && !hot).then(|| (format!("`{place}` is not recorded"), format!("add \"{place}\" to {key}")))
+}
+
+/// Refuses figures that no case of a scenario would draw: of a condition, PAUSE mode or scheme that no case has, or of a place that
+/// none records. `cases` are those of the scenario, `recorded` the names of series with a place that they record.
+pub(crate) fn unmet(
+    flat: &Flat,
+    figures: &[FigureSpec],
+    cases: &[Case],
+    recorded: &BTreeSet<String>,
+    problems: &mut Vec<Problem>,
+) {
+    for (prefix, figure) in flat.tables("figure").iter().zip(figures) {
+        let mut missing = |key: &str, named: &[String], of: &dyn Fn(&Case) -> &str| {
+            for (i, name) in named.iter().enumerate().filter(|(_, n)| !cases.iter().any(|c| of(c) == *n)) {
+                let known: BTreeSet<&str> = cases.iter().map(of).collect();
+                let near = nearest(name, known.iter().copied());
+                let some = known.iter().copied().take(5).collect::<Vec<_>>().join("; ");
+                let hint =
+                    near.map_or_else(|| format!("cases have: {some}"), |n| format!("did you mean `{n}`?"));
+                problems.push(flat.at_item(
+                    &format!("{prefix}.{key}"),
+                    i,
+                    0,
+                    format!("no case has `{name}`"),
+                    hint,
+                ));
+            }
+        };
+        missing("conditions", &figure.conditions, &|c| &c.condition);
+        missing("pause", &figure.pauses, &|c| &c.pause);
+        missing("schemes", &figure.schemes, &|c| &c.scheme);
+        let Show::Series(names) = &figure.show else { continue };
+        for (i, name) in names.iter().enumerate().filter(|(_, n)| !PLAIN.contains(&n.as_str())) {
+            if !recorded.contains(name) {
+                let known: Vec<&str> = recorded.iter().map(String::as_str).take(5).collect();
+                let reason = format!("no case records `{name}`");
+                let hint = match nearest(name, recorded.iter().map(String::as_str)) {
+                    Some(n) => format!("did you mean `{n}`?"),
+                    None if known.is_empty() => {
+                        "name the place in [record]; the hot port's queue is hot_queue".into()
+                    }
+                    None => {
+                        format!("recorded by name: {}; the hot port's queue is hot_queue", known.join(", "))
+                    }
+                };
+                problems.push(flat.at_item(&format!("{prefix}.series"), i, 0, reason, hint));
+            }
+        }
+    }
 }
 
 /// Reads the `[[figure]]` tables.

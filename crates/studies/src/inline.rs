@@ -3,7 +3,7 @@
 
 use crate::import::{Fabric, FileFlow, ImportError, hpcc, htsim};
 use crate::keys::find;
-use crate::text::{Flat, Form, Leaf, MAX_FILE, Mark, Place, Problem, read_file};
+use crate::text::{Flat, Form, Leaf, MAX_FILE, Mark, Place, Problem, Unread, read_file};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,7 +40,12 @@ pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<P
         let path: PathBuf = beside.unwrap_or_else(|| name.into());
         let text = match read_file(&path, MAX_FILE) {
             Ok(text) => text,
-            Err(reason) => {
+            Err(Unread { line: Some(line), reason }) => {
+                let place = Place::Listed { file: path.display().to_string().into(), line, column: 1 };
+                problems.push(flat.problem(&key, Some(&place), reason, "write it in UTF-8"));
+                continue;
+            }
+            Err(Unread { line: None, reason }) => {
                 let hint = "give the path of a text file, from the scenario's folder or from here";
                 problems.push(flat.at(&key, format!("`{name}` {reason}"), hint));
                 continue;

@@ -266,7 +266,7 @@ pub const KEYS: &[Key] = &[
         "switch.buffer",
         Kind::Choice(Buffer::WORDS),
         "XP",
-        "buffer organisation: crosspoint, per input, shared output, or a capacity split over the used inputs",
+        "buffer organisation: crosspoint (XP), per input (IN), shared output (SO: one pool, and an output above XOFF silences all transmitters of its switch), or a capacity split over the used inputs (SW)",
     ),
     only(
         key(
@@ -448,7 +448,7 @@ pub const KEYS: &[Key] = &[
             "workload.destinations",
             LINES,
             "uniform",
-            "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; receivers of an incast, in turn",
+            "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; receivers of an incast, in turn: uniform or names",
         ),
         "workload.kind",
         &["bernoulli", "bursts", "greedy", "on-off", "poisson", "incast"],

@@ -189,7 +189,7 @@ impl Results {
             let help = "give a results.json that this version of cnsim has written";
             format!("{}: {what}\n  help: {help}", path.display())
         };
-        let text = read_file(path, LARGEST).map_err(&wrong)?;
+        let text = read_file(path, LARGEST).map_err(|e| wrong(e.reason))?;
         let any: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("not JSON: {e}")))?;
         if any["schema"] != SCHEMA {
             return Err(wrong(format!("not a results.json of schema {SCHEMA}")));

@@ -14,7 +14,7 @@ use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings};
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
-use cnsim_scheme_api::{Code, Configured, Registry, Time};
+use cnsim_scheme_api::{Code, Configured, Registry};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,14 +108,9 @@ impl Ready {
         }
     }
 
-    /// The interval at which a scheme's ports or sinks speak of themselves, where it has one.
-    fn interval(&self) -> Option<Time> {
-        self.config["scheme"]["params"]["interval"].as_str()?.parse().ok()
-    }
-
     /// What a run will cost.
     pub fn estimate(&self) -> Estimate {
-        self.settings.estimate(&self.scheme, self.interval())
+        self.settings.estimate(self.scheme != "none", self.built.scheme.plan().speaks)
     }
 }
 
@@ -147,9 +142,9 @@ impl Scenario {
             return Self::parse_in(registry, id, text, sets, schemes);
         }
         let lost = |reason: String, remedy: String| vec![Problem::of_file(what, reason, remedy)];
+        let unread = |remedy: &'static str| move |why| vec![Problem::unread(what, why, remedy)];
         if what == "-" {
-            let text = read_from(std::io::stdin(), MAX_TEXT)
-                .map_err(|r| lost(r, "write a scenario to it".into()))?;
+            let text = read_from(std::io::stdin(), MAX_TEXT).map_err(unread("write a scenario to it"))?;
             return Self::parse_in(registry, "standard input", &text, sets, schemes);
         }
         if !what.ends_with(".toml") {
@@ -162,7 +157,7 @@ impl Scenario {
             ));
         }
         let text = read_file(std::path::Path::new(what), MAX_TEXT)
-            .map_err(|reason| lost(reason, "give the path of a scenario file".into()))?;
+            .map_err(unread("give the path of a scenario file"))?;
         Self::parse_in(registry, what, &text, sets, schemes)
     }
 
@@ -231,17 +226,26 @@ impl Scenario {
         });
         scenario.other_schemes(&mut problems);
         let runs = |c: &Case| schemes.is_empty() || schemes.contains(&c.scheme.as_str());
+        let mut recorded = BTreeSet::new();
         for case in written.into_iter().chain(scenario.cases()).filter(runs) {
-            if let Err(more) = scenario.ready(&case) {
-                for p in more {
-                    if !problems.contains(&p) {
-                        problems.push(p);
+            match scenario.ready(&case) {
+                Ok(ready) => recorded.extend(ready.settings.placed_series()),
+                Err(more) => {
+                    for p in more {
+                        if !problems.contains(&p) {
+                            problems.push(p);
+                        }
                     }
                 }
             }
             if problems.len() > MAX_PROBLEMS {
                 break;
             }
+        }
+        // What is set from outside may well leave a figure without cases.
+        if problems.is_empty() && sets.is_empty() && schemes.is_empty() {
+            let cases = scenario.cases();
+            figures::unmet(&scenario.flat, &scenario.figures, &cases, &recorded, &mut problems);
         }
         if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }
     }
@@ -603,12 +607,10 @@ fn whole(key: &str, text: &str) -> Option<u64> {
 fn capped(mut problems: Vec<Problem>) -> Vec<Problem> {
     let more = problems.len().saturating_sub(MAX_PROBLEMS);
     problems.truncate(MAX_PROBLEMS);
-    if let (Some(first), true) = (problems.first(), more > 0) {
-        problems.push(Problem::of_file(
-            &first.file,
-            format!("{more} further problems"),
-            "mend those above first",
-        ));
+    if let (Some(last), true) = (problems.last(), more > 0) {
+        let (file, position) = (last.file.clone(), last.position);
+        let reason = format!("{more} further problems");
+        problems.push(Problem { position, ..Problem::of_file(&file, reason, "mend those above first") });
     }
     problems
 }

@@ -167,8 +167,7 @@ impl Settings {
             ControlTravels::Priority => ControlTransport::Priority,
             ControlTravels::InBand => ControlTransport::InBand,
             ControlTravels::Ideal => {
-                let delays = wiring.links.iter().map(|l| l.delay).min().unwrap_or_default();
-                let least = (delays + switch_processing.min(host_processing)) * 2;
+                let least = lead(&wiring, host_processing, switch_processing) * 2;
                 let latency = r.time("control.latency");
                 if latency < least {
                     let hint = format!("at least {least}, twice the shortest delay of a link");
@@ -288,6 +287,20 @@ impl Settings {
             )
         };
         cnsim_fabric::shortages(&self.spec(built, 1, false)).into_iter().map(tell).collect()
+    }
+
+    /// Names of the series that a run has beside those of every run: of queues, flows and limiters that the scenario names.
+    pub(crate) fn placed_series(&self) -> Vec<String> {
+        let port = |kind: &str, at: &(NodeId, u16)| format!("{kind} {}", self.wiring.port_name(*at));
+        let pair = |kind: &str, (a, b): &(NodeId, NodeId)| {
+            format!("{kind} {}>{}", self.wiring.name(*a), self.wiring.name(*b))
+        };
+        let queues = self.named.ports.iter().skip(1).map(|p| port("queue", p));
+        let several = self.named.ports.len() > 1;
+        let sent = self.named.ports.first().filter(|_| several).map(|p| port("sent", p));
+        let flows = self.named.flows.iter().map(|f| pair("flow", f));
+        let limiters = self.named.limiters.iter().map(|f| pair("limiter", f));
+        queues.chain(sent).chain(flows).chain(limiters).collect()
     }
 
     /// Number of hosts.
@@ -501,6 +514,15 @@ fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<SourcePlan>], pr
             } + added;
         }
     }
+}
+
+/// The shortest time from a frame's last bit at one node until the next has processed it, as the engines reckon it.
+fn lead(wiring: &Wiring, host: Time, switch: Time) -> Time {
+    let hosts = wiring.hosts.len() as u32;
+    let ends = wiring.links.iter().flat_map(|l| [(l.delay, l.a), (l.delay, l.b)]);
+    ends.map(|(delay, (node, _))| delay + if node.0 < hosts { host } else { switch })
+        .min()
+        .unwrap_or_default()
 }
 
 /// The host behind the port that metrics call hot: named, that of the first hotspot, the only destination, or the

@@ -1,6 +1,7 @@
 //! A scenario's text as a flat table of dotted keys with positions, and problems that name file, line, key, reason and
 //! remedy.
 
+use crate::keys::varied;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub enum Place {
     },
     /// On the command line.
     Set,
-    /// In the scenario's matrix or by a condition.
+    /// In the scenario's matrix, by a condition, or in a configuration.
     Condition,
 }
 
@@ -116,6 +117,12 @@ impl Problem {
             excerpt: None,
         }
     }
+
+    /// A problem with a file that cannot be read.
+    pub fn unread(file: &str, why: Unread, remedy: impl Into<String>) -> Self {
+        let position = why.line.map(|line| Position { line, column: 1 });
+        Self { position, ..Self::of_file(file, why.reason, remedy) }
+    }
 }
 
 /// Characters of a line that an excerpt shows at most, before and from the column that it points to.
@@ -151,10 +158,14 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Is this a character that a terminal would obey rather than show: control characters, and those that turn the direction of
-/// writing?
+/// Is this a character that a terminal would obey rather than show: control characters, those that end a line or turn the direction
+/// of writing, and noncharacters?
 pub fn obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}'
+        )
 }
 
 /// The text without what a terminal would obey: control characters are written as in Rust, `\u{1b}`, and tabulators as blanks.
@@ -178,13 +189,40 @@ pub const MAX_TEXT: u64 = 16 << 20;
 /// Bytes of a trace, of a topology file, or of a table of published numbers at most.
 pub const MAX_FILE: u64 = 256 << 20;
 
+/// Why a file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// Line of the text at fault, from 1; none where the file as a whole is meant.
+    pub line: Option<usize>,
+    /// The reason, as the end of a sentence about the file.
+    pub reason: String,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl From<&str> for Unread {
+    fn from(reason: &str) -> Self {
+        Self::from(reason.to_string())
+    }
+}
+
+impl From<String> for Unread {
+    fn from(reason: String) -> Self {
+        Self { line: None, reason }
+    }
+}
+
 /// Reads a text file: a regular file of at most so many bytes of UTF-8; a byte order mark is skipped.
 ///
 /// # Errors
-/// The reason, as the end of a sentence about the file.
-pub fn read_file(path: &std::path::Path, most: u64) -> Result<String, String> {
+/// Why it cannot be read.
+pub fn read_file(path: &std::path::Path, most: u64) -> Result<String, Unread> {
     let kind = std::fs::metadata(path).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => "cannot be read: there is no such file".into(),
+        std::io::ErrorKind::NotFound => "cannot be read: there is no such file".to_string(),
         _ => format!("cannot be read: {e}"),
     })?;
     if kind.is_dir() {
@@ -201,17 +239,18 @@ pub fn read_file(path: &std::path::Path, most: u64) -> Result<String, String> {
 ///
 /// # Errors
 /// As [`read_file`].
-pub fn read_from(source: impl std::io::Read, most: u64) -> Result<String, String> {
+pub fn read_from(source: impl std::io::Read, most: u64) -> Result<String, Unread> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
     source.take(most + 1).read_to_end(&mut bytes).map_err(|e| format!("cannot be read: {e}"))?;
     if bytes.len() as u64 > most {
-        return Err(format!("is larger than {} MB", most >> 20));
+        return Err(format!("is larger than {} MB", most >> 20).into());
     }
     let mut text = String::from_utf8(bytes).map_err(|e| {
         let good = e.utf8_error().valid_up_to();
         let line = e.as_bytes()[..good].iter().filter(|b| **b == b'\n').count() + 1;
-        format!("is no UTF-8 text: line {line} has a byte that belongs to no character")
+        let reason = format!("is no UTF-8 text: line {line} has a byte that belongs to no character");
+        Unread { line: Some(line), reason }
     })?;
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
@@ -260,6 +299,38 @@ impl Flat {
         if problems.is_empty() { Ok(flat) } else { Err(problems) }
     }
 
+    /// A table without a text, whose values are set from outside.
+    pub fn unwritten(name: &str) -> Self {
+        Self {
+            file: name.into(),
+            text: "".into(),
+            lines: Arc::default(),
+            leaves: BTreeMap::new(),
+            tables: BTreeMap::new(),
+        }
+    }
+
+    /// Where someone looks for a key that is not written itself: where the matrix or a row sets it, or in its table; else the first
+    /// line. None where there is no text.
+    fn near(&self, key: &str) -> Option<Place> {
+        let written = |l: &&Leaf| matches!(l.place, Place::Text(_) | Place::Listed { .. });
+        let varies = |path: &str| {
+            let own = varied(path).map(|(_, own)| own);
+            own == Some(key) || (own == Some("pause") && key == "pause.mode")
+        };
+        let leaf = |found: &dyn Fn(&str) -> bool| {
+            self.leaves.iter().filter(|(path, _)| found(path)).map(|l| l.1).find(written).map(|l| &l.place)
+        };
+        let (mut part, mut place) = (key, leaf(&|path| path == key || varies(path)));
+        while place.is_none() {
+            let inside = |path: &str| path.strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
+            place = self.tables.get(part).or_else(|| leaf(&inside));
+            let Some((table, _)) = part.rsplit_once('.') else { break };
+            part = table;
+        }
+        place.cloned().or_else(|| (!self.lines.is_empty()).then_some(Place::Text(0)))
+    }
+
     fn position(&self, at: usize) -> Position {
         let line = self.lines.partition_point(|start| *start <= at).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
@@ -267,7 +338,7 @@ impl Flat {
         Position { line, column }
     }
 
-    /// A problem at a place.
+    /// A problem at a place; where none is known, at the one where the key would be looked for.
     pub fn problem(
         &self,
         key: &str,
@@ -276,7 +347,8 @@ impl Flat {
         remedy: impl Into<String>,
     ) -> Problem {
         let mut problem = Problem { key: key.into(), ..Problem::of_file(&self.file, reason, remedy) };
-        match place {
+        let near = || self.near(key);
+        match place.filter(|p| **p != Place::Condition).cloned().or_else(near).as_ref() {
             Some(Place::Text(at)) => {
                 let position = self.position(*at);
                 let start = self.lines.get(position.line - 1).copied().unwrap_or(0);

@@ -49,6 +49,7 @@ impl SourcePlan {
             Some(to) => Destinations::Fixed(NodeId(to as u32)),
             None => self.destinations.clone(),
         };
+        let goal = permuted.or_else(|| self.goal());
         SourceSpec {
             arrivals,
             destinations,
@@ -57,7 +58,7 @@ impl SourcePlan {
             stop: self.stop,
             phase: self.phase,
             transfers: match &self.drawn {
-                Some(drawn) => drawn.transfers(host, seed, &mut permutations.drawn),
+                Some(drawn) => drawn.transfers(host, goal, seed, &mut permutations.drawn),
                 None => self.transfers.clone(),
             },
             class: 0,
@@ -123,18 +124,24 @@ impl SourcePlan {
         }
     }
 
-    /// The only host that it sends to, if there is one.
-    pub fn only(&self) -> Option<usize> {
+    /// The host that all its frames go to, whatever the seed.
+    fn goal(&self) -> Option<usize> {
         match self.destinations {
-            Destinations::Fixed(n) if !self.finite() => Some(n.0 as usize),
+            Destinations::Fixed(n) => Some(n.0 as usize),
             _ => None,
         }
+    }
+
+    /// The only host that it sends to, if there is one.
+    pub fn only(&self) -> Option<usize> {
+        self.goal().filter(|_| !self.finite())
     }
 
     /// Hosts that its finite transfers go to.
     pub fn addressed(&self) -> impl Iterator<Item = usize> {
         let drawn = self.drawn.as_ref().and_then(|d| d.only());
-        self.transfers.iter().map(|t| t.dst.0 as usize).chain(drawn)
+        let goal = self.goal().filter(|_| self.drawn.is_some());
+        self.transfers.iter().map(|t| t.dst.0 as usize).chain(drawn).chain(goal)
     }
 
     /// How its frames are made up.
@@ -392,7 +399,10 @@ enum Goals {
 
 impl Goals {
     fn read(r: &mut Reader<'_>, list: List, kind: Traffic, hosts: &Arc<Vec<usize>>, wiring: &Wiring) -> Self {
-        if !matches!(kind, Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts) {
+        let own = |one: &str| one == "permutation" || one.starts_with('+');
+        let poisson = kind == Traffic::Poisson && matches!(&list.items[..], [one] if own(one));
+        let endless = matches!(kind, Traffic::Bernoulli | Traffic::Greedy | Traffic::OnOff | Traffic::Bursts);
+        if !(endless || poisson) {
             return Self::Own;
         }
         match &list.items[..] {

@@ -7,7 +7,7 @@ mod dice;
 use cnsim_fabric::Options;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use dice::scenario::scenario;
-use dice::{Dice, tries};
+use dice::{Dice, placed, tries};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Values that stand where others are due.
@@ -126,6 +126,8 @@ fn tried(text: &str, seed: u64) -> &'static str {
             let said: String = problems.iter().map(|p| format!("{p}\n")).collect();
             let plain = |c: char| !c.is_control() || c == '\n';
             assert!(!problems.is_empty() && said.chars().all(plain), "seed {seed}: {said:?}");
+            let wrong = placed(&problems, &[("spoiled.toml".into(), text.into())]);
+            wrong.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
             return "refused";
         }
     };

@@ -34,6 +34,27 @@ fn nothing_written_is_ignored() {
         ("[scheme.ecm]\nw = \"3 Gb/s\"", &["scheme.ecm.w", "`3 Gb/s`"]),
         ("[scheme.dcqcn]\nk_max = -9223372036854775808", &["scheme.dcqcn.k_max", "negative"]),
         ("[pause]\nmode = \"on\"", &["pause.mode", "no case runs `on`"]),
+        // Tables where a value is due.
+        ("[scheme.params]\nq_eq = {}", &["f.toml:7:8", "scheme.params.q_eq", "a value is due"]),
+        ("[scheme.ecm]\nq_eq = {}", &["scheme.ecm.q_eq", "a value is due"]),
+        ("[scheme.\"qcn-802.1Qau\"]\ngd = {}", &["scheme.qcn-802.1Qau.gd", "a value is due"]),
+        ("[workload]\nload = {}", &["workload.load", "a table where a value is due"]),
+        ("[[traffic]]\nhosts = \"H0\"\nload = {}", &["traffic.0.load", "a table where a value is due"]),
+        ("[[rows]]\n\"workload.load\" = {}", &["rows.0.workload.load", "a value is due"]),
+        ("[assumptions]\nbuffer = {}", &["assumptions.buffer", "a value is due"]),
+        // Figures of what no case has.
+        (
+            "[[figure]]\nseries = [\"hot_queue\"]\nconditions = [\"d\"]",
+            &["f.toml:8:15", "no case has `d`", "cases have: c"],
+        ),
+        ("[[figure]]\nseries = [\"hot_queue\"]\nschemes = [\"ecm\"]", &["no case has `ecm`"]),
+        ("[[figure]]\nmetric = \"queue_max\"\npause = [\"on\"]", &["no case has `on`"]),
+        ("[[figure]]\nseries = [\"queue S>H9\"]", &["no case records `queue S>H9`", "hot_queue"]),
+        ("[[figure]]\nseries = [\"queue S>H0\"]", &["no case records `queue S>H0`", "hot_queue"]),
+        (
+            "[record]\nports = [\"S>H2\"]\n[[figure]]\nseries = [\"queue S>H3\"]",
+            &["no case records", "did you mean `queue S>H2`"],
+        ),
         // Values of a wrong kind.
         ("link_rate = [\"1 Gb/s\", \"40 Gb/s\"]", &["f.toml:6:13", "a list of 2 where one value is due"]),
         ("link_rate = []", &["a list of 0"]),
@@ -71,6 +92,13 @@ fn nothing_written_is_ignored() {
         for word in words {
             assert!(text.contains(word), "`{word}` is not in what is said of\n{more}\n{text}");
         }
+    }
+    // Figures of what is there.
+    for more in [
+        "[record]\nports = [\"S>H2\"]\n[[figure]]\nseries = [\"queue S>H2\", \"hot_queue\"]\nconditions = [\"c\"]",
+        "[record]\nflows = [\"H1>H2\"]\n[[figure]]\nseries = [\"flow H1>H2\"]\nschemes = [\"none\"]\npause = [\"off\"]",
+    ] {
+        assert_eq!(said(&BASE.replace("{}", more)), "no problem");
     }
     // A wrong entry is said once, not for every host.
     assert_eq!(

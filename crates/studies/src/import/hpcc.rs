@@ -9,7 +9,7 @@
 
 use super::{Fabric, FabricLink, FileFlow, ImportError, error, lines, seconds, word};
 use cnsim_units::{Bytes, Rate, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most nodes, links and flows that a file may announce.
 const MOST: u64 = 50_000_000;
@@ -22,6 +22,14 @@ fn count(line: usize, words: &[&str], at: usize, what: &str) -> Result<usize, Im
     Ok(n as usize)
 }
 
+/// Refuses words behind the last that the format has: the fork would read them as the next line's.
+fn at_most(line: usize, words: &[&str], most: usize, form: &str) -> Result<(), ImportError> {
+    match words.get(most) {
+        None => Ok(()),
+        Some(word) => Err(error(line, format!("`{word}` is one word too many"), format!("a line is {form}"))),
+    }
+}
+
 /// Reads a topology of the fork, or one with SimAI's header.
 ///
 /// # Errors
@@ -30,8 +38,8 @@ fn count(line: usize, words: &[&str], at: usize, what: &str) -> Result<usize, Im
 pub fn topology(text: &str) -> Result<Fabric, ImportError> {
     let mut lines = lines(text);
     let head = "the first line is `nodes switches links`, or `nodes gpus_per_server nvswitches switches links gpu_type`";
-    let Some((at, first)) = lines.next() else { return Err(error(0, "the file is empty", head)) };
-    let simai = first.len() >= 6;
+    let Some((at, first)) = lines.next() else { return Err(error(1, "the file is empty", head)) };
+    let (header, simai) = (at, first.len() == 6);
     if !simai && first.len() != 3 {
         return Err(error(at, format!("{} words in the first line", first.len()), head));
     }
@@ -52,11 +60,8 @@ pub fn topology(text: &str) -> Result<Fabric, ImportError> {
     let mut is_switch = BTreeSet::new();
     while is_switch.len() < switches {
         let Some((at, words)) = lines.next() else {
-            return Err(error(
-                0,
-                format!("{switches} switches are announced and {} listed", is_switch.len()),
-                head,
-            ));
+            let reason = format!("{switches} switches are announced and {} listed", is_switch.len());
+            return Err(error(header, reason, head));
         };
         for i in 0..words.len() {
             let id: usize = word(at, &words, i, "the number of a switch")?;
@@ -84,8 +89,9 @@ pub fn topology(text: &str) -> Result<Fabric, ImportError> {
     for _ in 0..links {
         let Some((at, words)) = lines.next() else {
             let reason = format!("{links} links are announced and {} listed", fabric.links.len());
-            return Err(error(0, reason, "correct the count in the first line, or add the links"));
+            return Err(error(header, reason, "correct the count in the first line, or add the links"));
         };
+        at_most(at, &words, 5, "`a b rate delay error_rate`")?;
         let (a, b): (usize, usize) = (word(at, &words, 0, "a node")?, word(at, &words, 1, "a node")?);
         if let Some(bad) = [a, b].into_iter().find(|n| *n >= nodes) {
             return Err(error(
@@ -126,18 +132,19 @@ pub fn topology(text: &str) -> Result<Fabric, ImportError> {
 pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, ImportError> {
     let mut lines = lines(text);
     let head = "the first line is the number of flows";
-    let Some((at, first)) = lines.next() else { return Err(error(0, "the file is empty", head)) };
+    let Some((header, first)) = lines.next() else { return Err(error(1, "the file is empty", head)) };
     if first.len() != 1 {
-        return Err(error(at, format!("{} words in the first line", first.len()), head));
+        return Err(error(header, format!("{} words in the first line", first.len()), head));
     }
-    let announced = count(at, &first, 0, "the number of flows")?;
+    let announced = count(header, &first, 0, "the number of flows")?;
     let hosts: BTreeSet<&str> = fabric.iter().flat_map(|f| &f.hosts).map(String::as_str).collect();
     let mut out: Vec<FileFlow> = Vec::new();
     for _ in 0..announced {
         let Some((line, words)) = lines.next() else {
             let reason = format!("{announced} flows are announced and {} listed", out.len());
-            return Err(error(0, reason, "correct the count in the first line, or add the flows"));
+            return Err(error(header, reason, "correct the count in the first line, or add the flows"));
         };
+        at_most(line, &words, 6, "`src dst class dst_port bytes start`")?;
         let host = |i: usize| -> Result<String, ImportError> {
             let id: u32 = word(line, &words, i, "the number of a host")?;
             let name = format!("H{id}");
@@ -151,7 +158,7 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, Impor
         if class > 7 {
             return Err(error(line, format!("class {class}"), "there are classes 0 to 7"));
         }
-        let _port: u32 = word(line, &words, 3, "a port number")?;
+        let port: u16 = word(line, &words, 3, "a port number")?;
         let bytes: u64 = word(line, &words, 4, "a number of bytes")?;
         let start = seconds(line, words.get(5).copied().unwrap_or(""))?;
         if src == dst {
@@ -168,7 +175,8 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, Impor
                 "sort the flows by their start, which is how the fork reads them",
             ));
         }
-        out.push(FileFlow { line, src, dst, class, bytes: Bytes::new(bytes), start });
+        let port = Some(u32::from(port));
+        out.push(FileFlow { line, src, dst, class, port, bytes: Bytes::new(bytes), start });
     }
     Ok(out)
 }
@@ -177,6 +185,8 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, Impor
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     entries: Vec<Setting>,
+    /// Number of the last line, from 1.
+    last: usize,
 }
 
 /// A line of a configuration.
@@ -192,6 +202,10 @@ struct Setting {
 pub struct Translated {
     /// Dotted keys with their values, as TOML writes them.
     pub keys: Vec<(String, String)>,
+    /// Line and key of the configuration that decide a dotted key.
+    pub from: BTreeMap<String, (usize, String)>,
+    /// Number of the last line.
+    pub last: usize,
     /// Topology file, as the configuration names it.
     pub topology: String,
     /// Flow file, as the configuration names it.
@@ -204,7 +218,92 @@ pub struct Translated {
     pub scheme: String,
     /// What was left out, each with the reason.
     pub notes: Vec<String>,
+    maps: Vec<Map>,
 }
+
+/// Values by link rate: `KMIN_MAP` and the like.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Map {
+    line: usize,
+    key: String,
+    /// Rates, Gb/s.
+    rates: Vec<f64>,
+}
+
+impl Translated {
+    /// Refuses DCQCN without its clocks, and links whose rate a map of marks lacks: the fork stops there.
+    ///
+    /// # Errors
+    /// The line of the map, or the last line where a key is missing.
+    pub fn fits(&self, fabric: &Fabric) -> Result<(), ImportError> {
+        if self.scheme != "dcqcn" {
+            return Ok(());
+        }
+        for (key, set) in
+            [("ALPHA_RESUME_INTERVAL", "alpha_period"), ("RATE_DECREASE_INTERVAL", "cut_period")]
+        {
+            if !self.from.contains_key(&format!("scheme.params.{set}")) {
+                let reason = "is missing: the fork's DCQCN runs by this clock".to_string();
+                let remedy = format!("write {key} and its microseconds");
+                return Err(ImportError { line: self.last, key: key.into(), reason, remedy });
+            }
+        }
+        for key in MAPS {
+            let map = self.maps.iter().find(|m| m.key == *key);
+            let has = |gbps: f64| map.is_some_and(|m| m.rates.iter().any(|r| (r - gbps).abs() < 1e-6 * gbps));
+            if let Some(link) = fabric.links.iter().find(|l| !has(l.rate.gbps())) {
+                let reason = format!(
+                    "has no value for links of {}, as in line {} of the topology: the fork stops",
+                    link.rate, link.line
+                );
+                let remedy = format!("name every rate: {key} 1 {} VALUE", link.rate.bps());
+                let line = map.map_or(self.last, |m| m.line);
+                return Err(ImportError { line, key: (*key).into(), reason, remedy });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What these flows do otherwise than in the fork, a sentence each; `paced`: a scheme limits their rates.
+pub fn otherwise(flows: &[FileFlow], paced: bool) -> Vec<String> {
+    let mut of_pair: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    flows.iter().for_each(|f| of_pair.entry((&f.src, &f.dst)).or_default().push(f.line));
+    let shared: Vec<&Vec<usize>> = of_pair.values().filter(|lines| lines.len() > 1).collect();
+    let limiters = shared.iter().min().filter(|_| paced).map(|first| {
+        format!(
+            "{} pairs of hosts have several flows, as in lines {} and {} of the flows: flows of a pair share one limiter here, and \
+             each has its own in the fork",
+            shared.len(),
+            first[0],
+            first[1]
+        )
+    });
+    let ports = flows.iter().find_map(|f| Some((f.line, f.port.filter(|p| *p != PORT)?))).map(|(line, port)| {
+        format!("line {line} of the flows has port {port}: paths are those of port {PORT}, which the hash of the fork includes")
+    });
+    limiters.into_iter().chain(ports).collect()
+}
+
+/// Port at the receiving host that the hash of paths includes: that of the fork's own files.
+const PORT: u32 = 100;
+
+/// Maps of marks.
+const MAPS: &[&str] = &["KMIN_MAP", "KMAX_MAP", "PMAX_MAP"];
+
+/// Keys whose defaults in the fork are not cnsim's.
+const WANTED: &[&str] = &[
+    "PACKET_PAYLOAD_SIZE",
+    "BUFFER_SIZE",
+    "HAS_WIN",
+    "RP_TIMER",
+    "EWMA_GAIN",
+    "FAST_RECOVERY_TIMES",
+    "RATE_AI",
+    "RATE_HAI",
+    "MIN_RATE",
+    "CLAMP_TARGET_RATE",
+];
 
 impl Config {
     /// Reads the lines.
@@ -212,7 +311,7 @@ impl Config {
     /// # Errors
     /// A key that stands twice, or without a value.
     pub fn parse(text: &str) -> Result<Self, ImportError> {
-        let mut config = Self::default();
+        let mut config = Self { last: text.lines().count().max(1), ..Self::default() };
         for (line, words) in lines(text).filter(|(_, w)| !w[0].starts_with('#')) {
             let values: Vec<String> = words[1..].iter().map(|w| (*w).to_string()).collect();
             let fault = if values.is_empty() {
@@ -235,32 +334,65 @@ impl Config {
     /// # Errors
     /// A key that cnsim does not know, a value that is none, and whatever it asks for that cnsim has not.
     pub fn translate(&self, files_given: bool) -> Result<Translated, ImportError> {
-        let mut t = Translated::default();
+        let mut t = Translated { last: self.last, ..Translated::default() };
         for e in &self.entries {
+            let before = t.keys.len();
             e.translate(&mut t)?;
+            for (key, _) in &t.keys[before..] {
+                t.from.insert(key.clone(), (e.line, e.key.clone()));
+            }
+            let also = ALSO.iter().find(|a| a.0 == e.key);
+            t.from.extend(also.map(|a| (a.1.to_string(), (e.line, e.key.clone()))));
         }
         if t.scheme.is_empty() {
             t.scheme = "dcqcn".into();
         }
+        self.thresholds(&mut t)?;
         if t.scheme == "dcqcn" {
             let readings =
                 READINGS.iter().map(|(key, value)| (format!("scheme.params.{key}"), format!("\"{value}\"")));
             t.keys.extend(readings);
+            let absent: Vec<&str> = WANTED.iter().copied().filter(|k| self.find(k).is_none()).collect();
+            if !absent.is_empty() {
+                let keys = absent.join(", ");
+                t.notes.push(format!("without {keys}: cnsim's default, which need not be the fork's"));
+            }
         } else {
             t.keys.retain(|k| !k.0.starts_with("scheme."));
         }
+        let missing = |key: &str, remedy: String| {
+            let reason = "is missing".to_string();
+            Err(ImportError { line: self.last, key: key.into(), reason, remedy })
+        };
         for (key, is) in [("TOPOLOGY_FILE", t.topology.is_empty()), ("FLOW_FILE", t.flows.is_empty())] {
             if is && !files_given {
-                let remedy = format!("name the file: {key} topology.txt");
-                return Err(ImportError { line: 0, key: key.into(), reason: "is missing".into(), remedy });
+                return missing(key, format!("name the file: {key} topology.txt"));
             }
         }
         if t.stop == Time::ZERO {
-            let reason = "is missing".to_string();
-            let remedy = "say when the run ends, in seconds".to_string();
-            return Err(ImportError { line: 0, key: "SIMULATOR_STOP_TIME".into(), reason, remedy });
+            return missing("SIMULATOR_STOP_TIME", "say when the run ends, in seconds".into());
         }
         Ok(t)
+    }
+
+    fn find(&self, key: &str) -> Option<&Setting> {
+        self.entries.iter().find(|e| e.key == key)
+    }
+
+    /// `k_min` and `k_max`, both at the slowest rate of the first map that is there.
+    fn thresholds(&self, t: &mut Translated) -> Result<(), ImportError> {
+        let mut at = None;
+        for (name, key) in [("KMIN_MAP", "scheme.params.k_min"), ("KMAX_MAP", "scheme.params.k_max")] {
+            let Some(map) = self.find(name) else { continue };
+            let (rate, value) = map.scaled()?;
+            let reference = *at.get_or_insert(rate);
+            t.keys.push((key.into(), format!("\"{} KB\"", value * reference / rate)));
+            t.from.insert(key.into(), (map.line, name.into()));
+        }
+        let rate =
+            at.map(|rate| ("scheme.params.k_rate".to_string(), format!("\"{}\"", Rate::from_gbps(rate))));
+        t.keys.extend(rate);
+        Ok(())
     }
 }
 
@@ -283,6 +415,16 @@ impl Setting {
         value.ok_or_else(|| self.error(format!("`{text}` is not a number"), "write a number from 0 on"))
     }
 
+    fn whole(&self) -> Result<u32, ImportError> {
+        let value = self.number()?;
+        let whole = value.fract() == 0.0 && value <= f64::from(u32::MAX);
+        if whole {
+            Ok(value as u32)
+        } else {
+            Err(self.error(format!("{value} is no whole number"), "write one"))
+        }
+    }
+
     fn rate(&self) -> Result<Rate, ImportError> {
         let text = self.one()?;
         text.parse().map_err(|_| self.error(format!("`{text}` is not a rate"), "write for example 100Gb/s"))
@@ -297,11 +439,20 @@ impl Setting {
             && numbers
                 .first()
                 .is_some_and(|n| *n == pairs.len() as f64 && numbers.len() == 2 * pairs.len() + 1);
+        let twice = |i: usize| pairs[..i].iter().any(|p| p.0 == pairs[i].0);
+        if let Some(i) = (0..pairs.len()).find(|i| good && twice(*i)) {
+            return Err(self.error(format!("has two values for {} Gb/s", pairs[i].0), "name each rate once"));
+        }
         if good && !pairs.is_empty() && pairs.iter().all(|p| p.0 > 0.0 && p.1 >= 0.0) {
             Ok(pairs)
         } else {
             Err(self.error("is not `n rate value rate value ...`", "write for example 1 100000000000 400"))
         }
+    }
+
+    fn map(&self) -> Result<Map, ImportError> {
+        let rates = self.by_rate()?.into_iter().map(|p| p.0).collect();
+        Ok(Map { line: self.line, key: self.key.clone(), rates })
     }
 
     /// The value at the slowest rate, in Gb/s, of a map in which values grow as rates do.
@@ -329,7 +480,7 @@ impl Setting {
         };
         let micros = |v: f64| format!("\"{v} us\"");
         match self.key.as_str() {
-            "CC_MODE" => match self.number()? as u32 {
+            "CC_MODE" => match self.whole()? {
                 1 => t.scheme = "dcqcn".into(),
                 0 => t.scheme = "none".into(),
                 mode => {
@@ -351,11 +502,11 @@ impl Setting {
                     .map_err(|e| ImportError { key: self.key.clone(), ..e })?;
             }
             "PACKET_PAYLOAD_SIZE" => {
-                let payload = self.number()?;
-                if !(16.0..=9168.0).contains(&payload) {
+                let payload = self.whole()?;
+                if !(16..=9168).contains(&payload) {
                     return Err(self.error(format!("{payload} bytes"), "allowed: 16 to 9168 bytes"));
                 }
-                put("workload.frame", format!("\"{} B\"", payload as u64 + HEADER));
+                put("workload.frame", format!("\"{} B\"", u64::from(payload) + HEADER));
                 put("workload.header", format!("\"{HEADER} B\""));
             }
             "BUFFER_SIZE" => {
@@ -369,23 +520,18 @@ impl Setting {
             "RATE_DECREASE_INTERVAL" => put("scheme.params.cut_period", micros(self.number()?)),
             "RP_TIMER" => put("scheme.params.time_reset", micros(self.number()?)),
             "EWMA_GAIN" => put("scheme.params.g", format!("{}", self.number()?)),
-            "FAST_RECOVERY_TIMES" => put("scheme.params.threshold", format!("{}", self.number()? as u32)),
+            "FAST_RECOVERY_TIMES" => put("scheme.params.threshold", self.whole()?.to_string()),
             "RATE_AI" => put("scheme.params.ai_rate", format!("\"{}\"", self.rate()?)),
             "RATE_HAI" => put("scheme.params.hai_rate", format!("\"{}\"", self.rate()?)),
             "MIN_RATE" => put("scheme.params.min_rate", format!("\"{}\"", self.rate()?)),
             "CLAMP_TARGET_RATE" => {
                 put("scheme.params.clamp_tgt_rate", (self.number()? != 0.0).to_string());
             }
-            "KMIN_MAP" | "KMAX_MAP" => {
-                let (rate, value) = self.scaled()?;
-                let key = if self.key == "KMIN_MAP" { "k_min" } else { "k_max" };
-                put(&format!("scheme.params.{key}"), format!("\"{value} KB\""));
-                if key == "k_min" {
-                    put("scheme.params.k_rate", format!("\"{}\"", Rate::from_gbps(rate)));
-                }
-            }
+            // Read together, by `Config::thresholds`.
+            "KMIN_MAP" | "KMAX_MAP" => t.maps.push(self.map()?),
             "PMAX_MAP" => {
                 let all = self.by_rate()?;
+                t.maps.push(self.map()?);
                 let (_, first) = all[0];
                 if all.iter().any(|p| p.1 != first) {
                     return Err(self.error(
@@ -397,6 +543,7 @@ impl Setting {
             }
             "ENABLE_QCN" => flag(1.0, "switches that do not mark")?,
             "HAS_WIN" => flag(0.0, "a window beside the rate")?,
+            "RATE_BOUND" => flag(1.0, "flows without pacing")?,
             "ERROR_RATE_PER_LINK" => flag(0.0, "links that lose frames")?,
             "ENABLE_TRACE" => flag(0.0, "a trace of every packet")?,
             "L2_BACK_TO_ZERO" => flag(0.0, "transfers that begin anew after a loss")?,
@@ -406,7 +553,7 @@ impl Setting {
                 }
             }
             "USE_DYNAMIC_PFC_THRESHOLD" => t.notes.push(format!(
-                "line {}: {}: PFC by a share of the free memory is not modelled; PAUSE is off",
+                "line {}: {}: the fork's PFC is not modelled; PAUSE is off",
                 self.line, self.key
             )),
             key if OF_OTHER_MODES.contains(&key) => {
@@ -444,6 +591,15 @@ const READINGS: &[(&str, &str)] = &[
     ("byte_reset", "off"),
 ];
 
+/// Keys of a scenario that a line decides beside those that it becomes.
+const ALSO: &[(&str, &str)] = &[
+    ("BUFFER_SIZE", "switch.share"),
+    ("SIMULATOR_STOP_TIME", "run.duration"),
+    ("TOPOLOGY_FILE", "topology.file"),
+    ("FLOW_FILE", "workload.file"),
+    ("KMIN_MAP", "scheme.params.k_rate"),
+];
+
 /// Keys that concern schemes other than DCQCN, or acknowledgements, which cnsim's DCQCN does without.
 const OF_OTHER_MODES: &[&str] = &[
     "DCTCP_RATE_AI",
@@ -457,7 +613,6 @@ const OF_OTHER_MODES: &[&str] = &[
     "SAMPLE_FEEDBACK",
     "PINT_LOG_BASE",
     "PINT_PROB",
-    "RATE_BOUND",
     "ACK_HIGH_PRIO",
     "L2_CHUNK_SIZE",
     "L2_ACK_INTERVAL",
@@ -499,6 +654,7 @@ const KNOWN: &[&str] = &[
     "PMAX_MAP",
     "ENABLE_QCN",
     "HAS_WIN",
+    "RATE_BOUND",
     "ERROR_RATE_PER_LINK",
     "ENABLE_TRACE",
     "L2_BACK_TO_ZERO",
@@ -532,19 +688,20 @@ mod tests {
     #[test]
     fn what_is_no_topology_is_refused_by_line() {
         let line = |text: &str| topology(text).unwrap_err().line;
-        assert_eq!(line(""), 0);
+        assert_eq!(line(""), 1);
         assert_eq!(line("4 1\n"), 1);
         assert_eq!(line("99999999 1 1\n"), 1);
         assert_eq!(line("4 1 9999999999999\n"), 1);
         assert_eq!(line("4 1 3\n7\n"), 2);
         assert_eq!(line("4 2 3\n1 1\n"), 2);
-        assert_eq!(line("4 2 3\n1\n"), 0);
+        assert_eq!(line("4 2 3\n1\n"), 1);
         assert_eq!(line("4 1 1\n0\n0 0 1Gbps 1us 0\n"), 3);
         assert_eq!(line("4 1 1\n0\n0 4 1Gbps 1us 0\n"), 3);
         assert_eq!(line("4 1 1\n0\n0 1 1Gbps\n"), 3);
         assert_eq!(line("4 1 1\n0\n0 1 quick 1us 0\n"), 3);
         assert_eq!(line("4 1 1\n0\n0 1 1Gbps 1us 0.01\n"), 3);
-        assert_eq!(line("4 1 2\n0\n0 1 1Gbps 1us 0\n"), 0);
+        assert_eq!(line("4 1 2\n0\n0 1 1Gbps 1us 0\n"), 1);
+        assert_eq!(line("4 1 1\n0\n0 1 1Gbps 1us 0 1\n"), 3);
     }
 
     #[test]
@@ -556,9 +713,9 @@ mod tests {
         assert_eq!((read[1].src.as_str(), read[1].bytes, read[1].class), ("H3", Bytes::new(5), 3));
         assert_eq!(read[1].start, Time::from_ns(2_000_000_034));
         let line = |text: &str| flows(text, Some(&fabric)).unwrap_err().line;
-        assert_eq!(line(""), 0);
+        assert_eq!(line(""), 1);
         assert_eq!(line("x\n"), 1);
-        assert_eq!(line("2\n2 1 3 100 5 2\n"), 0);
+        assert_eq!(line("2\n2 1 3 100 5 2\n"), 1);
         for bad in [
             "2 2 3 100 5 2",
             "2 0 3 100 5 2",
@@ -567,6 +724,8 @@ mod tests {
             "2 1 3 100 0 2",
             "2 1 3 100 5 x",
             "2 1 3 100 5",
+            "2 1 3 100 5 2 7",
+            "2 1 3 70000 5 2",
         ] {
             assert_eq!(line(&format!("1\n{bad}\n")), 2, "{bad}");
         }
@@ -600,6 +759,10 @@ mod tests {
             "RATE_HAI x",
             "KMAX_MAP 2 1 2",
             "RP_TIMER -1",
+            "RATE_BOUND 0",
+            "CC_MODE 1.5",
+            "FAST_RECOVERY_TIMES 1.5",
+            "PMAX_MAP 2 100000000000 0.2 100000000000 0.2",
         ] {
             let (line, key, _) = error(bad);
             assert_eq!((line, key.as_str()), (11, bad.split(' ').next().unwrap()), "{bad}");

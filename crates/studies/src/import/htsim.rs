@@ -231,7 +231,7 @@ pub fn flows(text: &str, fabric: Option<&Fabric>) -> Result<Vec<FileFlow>, Impor
             return Err(error(line, format!("{bytes} bytes at {start} ps"), "at least 1 byte, from 0 ps on"));
         }
         let start = Time::from_ps(start.round() as u64);
-        out.push(FileFlow { line, src, dst, class: 0, bytes: Bytes::new(bytes), start });
+        out.push(FileFlow { line, src, dst, class: 0, port: None, bytes: Bytes::new(bytes), start });
     }
     match announced {
         Some(n) if n > out.len() as u64 => {

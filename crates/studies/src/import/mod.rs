@@ -12,7 +12,7 @@ pub mod hpcc;
 pub mod htsim;
 mod scenario;
 
-pub use scenario::{Files, scenario};
+pub use scenario::{Files, Imported, scenario};
 
 use cnsim_units::{Bytes, Rate, Time};
 use std::str::FromStr;
@@ -55,6 +55,8 @@ pub struct FileFlow {
     pub dst: String,
     /// Priority class, 0 where the format has none.
     pub class: u8,
+    /// Port at the receiving host, none where the format has none.
+    pub port: Option<u32>,
     /// Payload.
     pub bytes: Bytes,
     /// Start, by the file's clock.
@@ -64,7 +66,7 @@ pub struct FileFlow {
 /// Why a file is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError {
-    /// Line of the file, from 1; 0 where the file as a whole is meant.
+    /// Line of the file, from 1: what the fault is in, or what has to change.
     pub line: usize,
     /// Key of a configuration file, empty elsewhere.
     pub key: String,
@@ -76,9 +78,7 @@ pub struct ImportError {
 
 impl std::fmt::Display for ImportError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.line > 0 {
-            write!(f, "line {}: ", self.line)?;
-        }
+        write!(f, "line {}: ", self.line)?;
         if !self.key.is_empty() {
             write!(f, "`{}`: ", self.key)?;
         }

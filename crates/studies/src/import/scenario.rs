@@ -1,8 +1,10 @@
 //! Scenarios that say what files of other simulators say, as TOML that a person can read and change.
 
-use super::hpcc::Config;
+use super::hpcc::{Config, Translated};
 use super::{Fabric, FileFlow, ImportError, hpcc, htsim};
+use crate::scenario::Scenario;
 use crate::text::{MAX_FILE, Position, Problem, read_file};
+use cnsim_scheme_api::Registry;
 use cnsim_units::{Bytes, Rate, Time};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,25 +20,60 @@ pub struct Files {
     pub flows: Option<PathBuf>,
 }
 
+/// What files of another simulator come to.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// What is otherwise than in the other simulator, a sentence each.
+    pub notes: Vec<String>,
+    /// The configuration, or else the topology.
+    source: PathBuf,
+    translated: Translated,
+}
+
+impl Imported {
+    /// The scenario, checked, with the schemes of this registry; `schemes` is as in [`Scenario::load_in`].
+    ///
+    /// # Errors
+    /// Everything wrong with it, each with file and line: where a line of the configuration decides the key at fault, that line.
+    pub fn load(
+        &self,
+        registry: &Registry,
+        sets: &[(String, String)],
+        schemes: &[&str],
+    ) -> Result<Scenario, Vec<Problem>> {
+        let name = self.source.display().to_string();
+        // No file has this name, so that what is wrong with the text is told from what is wrong with a file that it names.
+        let own = format!("imported from {name}");
+        let placed = |mut p: Problem| {
+            if p.file == own {
+                let from = self.translated.from.get(&p.key).cloned();
+                let (line, key) = from.unwrap_or((1, p.key));
+                (p.file, p.key, p.excerpt) = (name.clone(), key, None);
+                p.position = Some(Position { line, column: 1 });
+            }
+            p
+        };
+        Scenario::parse_in(registry, &own, &self.text, sets, schemes)
+            .map_err(|all| all.into_iter().map(placed).collect())
+    }
+}
+
 /// What is wrong with a line of a file, as a problem of that file.
 fn problem(file: &Path, e: ImportError) -> Vec<Problem> {
+    let position = Some(Position { line: e.line, column: 1 });
     let file = file.display().to_string();
-    let mut problem = Problem::of_file(&file, e.reason, e.remedy);
-    problem.key = e.key;
-    if e.line > 0 {
-        problem.position = Some(Position { line: e.line, column: 1 });
-    }
-    vec![problem]
+    vec![Problem { position, key: e.key, ..Problem::of_file(&file, e.reason, e.remedy) }]
 }
 
 fn read(path: &Path) -> Result<String, Vec<Problem>> {
     let help = "give the path of a text file";
-    read_file(path, MAX_FILE)
-        .map_err(|reason| vec![Problem::of_file(&path.display().to_string(), reason, help)])
+    read_file(path, MAX_FILE).map_err(|why| vec![Problem::unread(&path.display().to_string(), why, help)])
 }
 
 /// A file that a configuration names: from here, from the configuration's folder or the one above, or by its bare name beside it.
-fn find(config: &Path, key: &str, name: &str) -> Result<PathBuf, Vec<Problem>> {
+fn find(config: &Path, key: &str, name: &str, line: usize) -> Result<PathBuf, Vec<Problem>> {
     let dir = config.parent().unwrap_or(Path::new(""));
     let above = dir.parent().unwrap_or(Path::new(""));
     let bare = Path::new(name).file_name().unwrap_or_default();
@@ -46,7 +83,7 @@ fn find(config: &Path, key: &str, name: &str) -> Result<PathBuf, Vec<Problem>> {
         problem(
             config,
             ImportError {
-                line: 0,
+                line,
                 key: key.into(),
                 reason: format!(
                     "names `{name}`, and there is no such file from here or beside the configuration"
@@ -70,11 +107,11 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// The scenario, as TOML, that files of another simulator describe.
+/// The scenario that files of another simulator describe.
 ///
 /// # Errors
 /// Everything in the files that is wrong, or that cnsim has not, with file, line and key.
-pub fn scenario(files: &Files) -> Result<String, Vec<Problem>> {
+pub fn scenario(files: &Files) -> Result<Imported, Vec<Problem>> {
     let translated = match &files.hpcc {
         Some(path) => {
             let config = Config::parse(&read(path)?).map_err(|e| problem(path, e))?;
@@ -86,7 +123,11 @@ pub fn scenario(files: &Files) -> Result<String, Vec<Problem>> {
     let named = |own: &Option<PathBuf>, key: &str, option: &str| match (own, &translated) {
         (Some(path), _) => Ok(path.clone()),
         (None, Some((config, t))) => {
-            find(config, key, if key == "TOPOLOGY_FILE" { &t.topology } else { &t.flows })
+            let (name, of) = match key {
+                "TOPOLOGY_FILE" => (&t.topology, "topology.file"),
+                _ => (&t.flows, "workload.file"),
+            };
+            find(config, key, name, t.from.get(of).map_or(t.last, |f| f.0))
         }
         (None, None) => {
             Err(vec![Problem::of_file("import", format!("{option} is missing"), "name the file")])
@@ -110,6 +151,14 @@ pub fn scenario(files: &Files) -> Result<String, Vec<Problem>> {
         _ => hpcc::flows(&text, Some(&fabric)),
     }
     .map_err(wrong(&flows))?;
+    if let Some((config, t)) = &translated {
+        t.fits(&fabric).map_err(|e| problem(config, e))?;
+    }
+    let paced = translated.as_ref().is_some_and(|(_, t)| t.scheme != "none");
+    let mut notes: Vec<String> = translated.iter().flat_map(|(_, t)| &t.notes).cloned().collect();
+    if form(&topology) == "hpcc" {
+        notes.extend(hpcc::otherwise(&list, paced));
+    }
     let first = list.iter().map(|f| f.start).min().unwrap_or_default();
     let last = list.iter().map(|f| f.start).max().unwrap_or_default();
     let origin = Time::from_ms(first.as_ps() / 1_000_000_000);
@@ -119,7 +168,7 @@ pub fn scenario(files: &Files) -> Result<String, Vec<Problem>> {
         return Err(problem(
             &flows,
             ImportError {
-                line: late.map_or(0, |f| f.line),
+                line: late.map_or(1, |f| f.line),
                 key: String::new(),
                 reason: format!("a flow that begins at {last}, after the end of the run at {stop}"),
                 remedy: "let it begin earlier, or let SIMULATOR_STOP_TIME be later".into(),
@@ -140,7 +189,7 @@ pub fn scenario(files: &Files) -> Result<String, Vec<Problem>> {
         quoted(&format!("{} hosts, {} flows", fabric.hosts.len(), list.len())),
         quoted(&format!("made by cnsim import from {}", source.display())),
     );
-    for note in translated.iter().flat_map(|(_, t)| &t.notes) {
+    for note in &notes {
         let _ = writeln!(out, "# {note}");
     }
     let hash = if form(&topology) == "hpcc" { "hash = \"hpcc-fork\"\n" } else { "" };
@@ -161,7 +210,7 @@ pub fn scenario(files: &Files) -> Result<String, Vec<Problem>> {
     let rounding = if form(&topology) == "hpcc" { "\n[timing]\nrounding = \"whole-ns\"\n" } else { "" };
     let _ = write!(
         out,
-        "\n[pause]\nmode = \"off\"\n\n# Each flow is paced in a queue of its own, as a queue pair is.\n[host]\nprocessing = \"0 us\"\n\
+        "\n[pause]\nmode = \"off\"\n\n# The flows of a pair of hosts are paced in a queue of their own.\n[host]\nprocessing = \"0 us\"\n\
          queues = \"per-destination\"\nfifo = 100000000\n{rounding}"
     );
     let _ = write!(
@@ -187,7 +236,8 @@ pub fn scenario(files: &Files) -> Result<String, Vec<Problem>> {
     for (key, value) in scheme {
         let _ = writeln!(out, "{} = {value}", key.trim_start_matches("scheme.params."));
     }
-    Ok(out)
+    let translated = translated.map(|(_, t)| t).unwrap_or_default();
+    Ok(Imported { text: out, notes, source: source.clone(), translated })
 }
 
 /// An end of the run where none is given: when all flows would be over, one after another at the slowest link, twice.

@@ -73,7 +73,7 @@ impl Scenario {
     /// # Errors
     /// Everything in it that is not a key with a text or a list of texts, that nobody reads, or that has no effect.
     pub fn from_config(registry: &Registry, config: &Value) -> Result<(Self, Case), Vec<Problem>> {
-        let mut flat = Flat::parse("config", "")?;
+        let mut flat = Flat::unwritten("config");
         let mut problems = Vec::new();
         let wrong = |flat: &Flat, key: &str, reason: &str| {
             flat.problem(key, None, reason, "only what cnsim has written can be run again")

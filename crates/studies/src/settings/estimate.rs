@@ -7,6 +7,7 @@
 use super::Settings;
 use crate::workload::SourcePlan;
 use cnsim_fabric::{Destinations, HostQueues, Routing};
+use cnsim_scheme_api::Speaks;
 use cnsim_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
 
@@ -52,12 +53,16 @@ const ROUNDS: usize = 4;
 /// Bits of a control message on a link, and bytes of one that waits, with what its queue has in reserve.
 const CONTROL_BITS: f64 = 512.0;
 const WAITING_MESSAGE: f64 = 32.0 * 1.2;
+/// Bytes of a frame on a link.
+const TRAVELLING: f64 = 45.0;
 
 /// Offered traffic.
 #[derive(Debug, Default)]
 struct Demand {
     /// Rate from each switch's hosts to all hosts alike, bit/s.
     uniform: Vec<f64>,
+    /// Part of it that each host sends to all others alike, bit/s.
+    alike: Vec<f64>,
     /// Rate from a switch's hosts to one host, bit/s.
     fixed: HashMap<(usize, usize), f64>,
     /// Rate to each host, bit/s.
@@ -87,17 +92,17 @@ impl Settings {
         self.plans.iter().filter(|p| !p.is_empty()).count() as f64
     }
 
-    /// What a run with this scheme will cost; `interval`: at which its ports speak by themselves.
-    pub fn estimate(&self, scheme: &str, interval: Option<Time>) -> Estimate {
+    /// What a run will cost, with a scheme that limits the rates of flows or not, and speaks by the clock or not.
+    pub fn estimate(&self, limits: bool, speaks: Speaks) -> Estimate {
         let demand = self.demand();
         let senders = self.senders();
         // Where an output may queue less than it takes to fill the memories before it, frames are lost before XOFF goes.
         let pause = self.buffer.pause.filter(|p| {
             self.buffer.output_limit.is_none_or(|limit| limit.as_f64() >= senders * p.high.as_f64())
         });
-        let excess = match (scheme, pause) {
-            ("none", None) => Excess::Lost,
-            ("none", Some(_)) if self.queues == HostQueues::Fifo => Excess::HeldBySource,
+        let excess = match (limits, pause) {
+            (false, None) => Excess::Lost,
+            (false, Some(_)) if self.queues == HostQueues::Fifo => Excess::HeldBySource,
             _ => Excess::HeldByFlow,
         };
         let net = self.ways();
@@ -111,12 +116,22 @@ impl Settings {
         let frame = if demand.frames > 0.0 { demand.bits / demand.frames } else { 12_000.0 };
         let whole = self.duration.as_secs_f64();
         let packet_hops = rate / frame * whole * self.arriving(&demand, rate, frame);
-        let messages = match (scheme, interval) {
-            ("becn", Some(interval)) => self.broadcast(interval),
-            ("fecn", Some(interval)) => self.returned(&demand, interval, rate),
-            _ => Messages::default(),
+        let messages = match speaks {
+            Speaks::Ports(interval) => self.broadcast(interval),
+            Speaks::Sinks(interval) => self.returned(&demand, interval, rate),
+            Speaks::Asked => Messages::default(),
         };
-        self.cost(&demand, packet_hops, messages)
+        let travelling = self.travelling(&demand, rate / frame, rate / demand.bits.max(1.0));
+        self.cost(&demand, packet_hops, messages, travelling)
+    }
+
+    /// Frames on links at the end, of so many hops a second on paths of so many links: those of a path are reached one by one.
+    fn travelling(&self, demand: &Demand, hops: f64, path: f64) -> f64 {
+        let all = self.wiring.links.len().max(1) as f64;
+        let delay = self.wiring.links.iter().map(|l| l.delay.as_secs_f64()).sum::<f64>() / all;
+        let time = self.duration.as_secs_f64() - demand.begin;
+        let path = path.round().clamp(1.0, 1000.0);
+        (0..path as usize).map(|i| (time - i as f64 * delay).clamp(0.0, delay)).sum::<f64>() * hops / path
     }
 
     /// Every port of every switch tells every host in each interval, along a tree, as fast as its links take it.
@@ -155,6 +170,7 @@ impl Settings {
         let hosts = self.hosts();
         let mut d = Demand {
             uniform: vec![0.0; self.wiring.switches.len()],
+            alike: vec![0.0; hosts],
             to_host: vec![0.0; hosts],
             ..Demand::default()
         };
@@ -199,11 +215,14 @@ impl Settings {
                 };
                 if goals.is_empty() {
                     d.uniform[seat] += offered;
+                    d.alike[h] += offered;
                     spread += offered;
                 }
             }
         }
-        d.to_host.iter_mut().for_each(|r| *r += spread / hosts as f64);
+        let others = (hosts as f64 - 1.0).max(1.0);
+        // Nobody sends to itself: that tells where one host sends most.
+        d.to_host.iter_mut().zip(&d.alike).for_each(|(r, own)| *r += (spread - own) / others);
         d.begin /= d.bits.max(1.0);
         d
     }
@@ -263,6 +282,8 @@ impl Settings {
                 towards.entry(t).or_default().push((s, to, rate));
             }
         }
+        let others = (hosts as f64 - 1.0).max(1.0);
+        let mine = |s: usize, t: usize, h: usize| if s == t { demand.alike[h] } else { 0.0 };
         let none = Vec::new();
         let trees: Vec<(Vec<usize>, Vec<u32>)> = followed.iter().map(|t| breadth(ways, *t)).collect();
         let (mut pass, mut pass_down) = (vec![1.0; 2 * self.wiring.links.len()], vec![1.0; hosts]);
@@ -273,8 +294,9 @@ impl Settings {
             hops = 0.0;
             for (t, (order, dist)) in followed.iter().zip(&trees) {
                 let fixed = towards.get(t).unwrap_or(&none);
-                let share = of_switch[*t].len() as f64 / hosts as f64;
+                let share = of_switch[*t].len() as f64 / others;
                 let mut amount: Vec<f64> = demand.uniform.iter().map(|u| u * share).collect();
+                amount[*t] -= of_switch[*t].iter().map(|h| demand.alike[*h] / others).sum::<f64>();
                 fixed.iter().for_each(|(s, _, rate)| amount[*s] += rate);
                 let sent: f64 = amount.iter().sum();
                 for &s in order.iter().rev().filter(|s| *s != t) {
@@ -324,12 +346,14 @@ impl Settings {
         let mut held = 0.0;
         for ((t, (_, dist)), open) in followed.iter().zip(&trees).zip(&through) {
             let links = |s: usize| f64::from(dist[s].min(1000)) + 2.0;
-            let mine = &of_switch[*t];
-            let mean = mine.iter().map(|h| pass_down[*h]).sum::<f64>() / mine.len().max(1) as f64;
-            let share = mine.len() as f64 / hosts as f64;
             for (s, rate) in demand.uniform.iter().enumerate().filter(|u| *u.1 > 0.0) {
-                let passed = if excess == Excess::HeldBySource { worst[s] } else { open[s] * mean };
-                held += rate * share * passed * links(s) * scale;
+                let passed = |h: usize| match excess {
+                    Excess::HeldBySource => worst[s],
+                    _ => open[s] * pass_down[h],
+                };
+                let sent =
+                    of_switch[*t].iter().map(|h| (rate - mine(s, *t, *h)) / others * passed(*h)).sum::<f64>();
+                held += sent * links(s) * scale;
             }
             for (s, to, rate) in towards.get(t).unwrap_or(&none) {
                 held += rate * open[*s] * pass_down[*to] * links(*s) * scale;
@@ -391,7 +415,8 @@ impl Settings {
         (2.0 * links * (delay + self.switch_processing.as_secs_f64())).min(self.duration.as_secs_f64())
     }
 
-    fn cost(&self, demand: &Demand, data_hops: f64, messages: Messages) -> Estimate {
+    /// `travelling`: frames on links at a time.
+    fn cost(&self, demand: &Demand, data_hops: f64, messages: Messages, travelling: f64) -> Estimate {
         let packet_hops = data_hops + messages.hops;
         let (hosts, switches) = (self.hosts() as f64, self.wiring.switches.len() as f64);
         let ports: f64 = self.wiring.switches.iter().map(|s| f64::from(s.1)).sum();
@@ -437,6 +462,7 @@ impl Settings {
             + demand.transfers * 500.0
             + latency
             + waiting
+            + travelling * TRAVELLING
             + messages.waiting;
         let kept = 12e3 + hosts * 400.0 + series * 8.0 + demand.transfers * 100.0;
         Estimate { packet_hops, seconds, memory, kept }

@@ -94,7 +94,11 @@ impl Drawn {
                 let frame = (framing.payload, framing.header);
                 Rule::Poisson {
                     law: Poisson::new(sizes, (load, counts), frame, (start, stop)),
-                    to: receivers(r, &key("destinations"), wiring),
+                    to: match &r.list(&key("destinations"))[..] {
+                        // Each host has a goal of its own.
+                        [one] if one == "permutation" || one.starts_with('+') => Vec::new(),
+                        _ => receivers(r, &key("destinations"), wiring),
+                    },
                 }
             }
             Traffic::Incast => {
@@ -144,8 +148,14 @@ impl Drawn {
         (r.problems.len() == before).then(|| Arc::new(drawn))
     }
 
-    /// The flows of a host in the run of a seed, as the network takes them.
-    pub(super) fn transfers(self: &Arc<Self>, host: usize, seed: u64, cache: &mut Cache) -> Vec<Transfer> {
+    /// The flows of a host in the run of a seed, as the network takes them; all go to `goal` where there is one.
+    pub(super) fn transfers(
+        self: &Arc<Self>,
+        host: usize,
+        goal: Option<usize>,
+        seed: u64,
+        cache: &mut Cache,
+    ) -> Vec<Transfer> {
         let transfer = |f: &Flow| Transfer {
             start: f.start,
             dst: NodeId(f.dst as u32),
@@ -153,6 +163,7 @@ impl Drawn {
         };
         if let Rule::Poisson { law, to } = &self.rule {
             let line = self.from.iter().position(|h| *h == host).map_or(Rate::ZERO, |i| self.lines[i]);
+            let to = goal.as_ref().map_or(&to[..], std::slice::from_ref);
             return law.flows(host, line, to, seed, self.site).iter().map(transfer).collect();
         }
         if !cache.iter().any(|(d, _)| Arc::ptr_eq(d, self)) {
@@ -208,7 +219,11 @@ fn receivers(r: &mut Reader<'_>, key: &str, wiring: &Wiring) -> Vec<usize> {
     match &list.items[..] {
         [one] if one == "uniform" => (0..wiring.hosts.len()).collect(),
         [one] if one == "permutation" || one.starts_with('+') => {
-            r.wrong(key, format!("`{one}` names no hosts"), "write uniform, or names of hosts");
+            r.wrong(
+                key,
+                format!("`{one}` names no hosts"),
+                "write uniform, or the names of the incast's receivers",
+            );
             Vec::new()
         }
         _ => r.ranges(&list, wiring),

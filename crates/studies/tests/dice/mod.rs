@@ -3,6 +3,7 @@
 
 pub(crate) mod scenario;
 
+use cnsim_studies::text::Problem;
 use std::path::PathBuf;
 
 /// Draws (SplitMix64): the same on every machine.
@@ -72,6 +73,23 @@ pub(crate) fn keep(name: &str, file: &str, bytes: &[u8]) -> String {
     let path = folder(name).join(file);
     std::fs::write(&path, bytes).unwrap();
     path.display().to_string()
+}
+
+/// Asserts that each problem names one of these files, and a line that the file has.
+pub(crate) fn placed(problems: &[Problem], files: &[(String, String)]) -> Result<(), String> {
+    for p in problems {
+        let Some((_, text)) = files.iter().find(|f| f.0 == p.file) else {
+            return Err(format!("`{}` is no file that is read: {p}", p.file));
+        };
+        let lines = text.lines().count().max(1);
+        match p.position {
+            Some(at) if (1..=lines).contains(&at.line) && at.column > 0 => {}
+            // A file may end in an empty line.
+            Some(at) if at.line == lines + 1 && text.ends_with('\n') => {}
+            _ => return Err(format!("no line of the {lines}: {p}")),
+        }
+    }
+    Ok(())
 }
 
 /// A text with some of its bytes, lines, numbers or words changed.
