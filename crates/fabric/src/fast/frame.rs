@@ -1,6 +1,7 @@
 //! Frames, and queues of them.
 
 use crate::check::Ledger;
+use crate::model::Queued;
 use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
@@ -452,6 +453,12 @@ impl Ring {
         let (at, tail) = (self.head as usize + at, self.tail as usize);
         self.buf.copy_within(at..tail - 1, at + 1);
         self.buf[at] = entry;
+    }
+}
+
+impl Queued for Frame {
+    fn bytes(&self) -> u64 {
+        u64::from(self.len)
     }
 }
 

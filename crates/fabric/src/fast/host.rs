@@ -18,17 +18,15 @@ use crate::fast::limiter::Limiters;
 use crate::fast::paged::Paged;
 use crate::fast::source::Source;
 use crate::fast::timers::Timers;
-use crate::fast::voq::Voqs;
 use crate::fast::wires::Wires;
-use crate::flows::Arrived;
-use crate::model::{Offer, Transfers};
+use crate::model::{Deferred, Deliveries, IN_A_FRAME, Offer, Paused, Samples, Transfers, Voqs};
 use crate::net::Net;
-use crate::outcome::{HostOutcome, LATENCY_BUCKETS};
+use crate::outcome::HostOutcome;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::{
-    Built, Feedback, FlowId, LimiterAction, NodeId, Purpose, Rate, ReflectGate, Reflector, ReflectorAction,
-    ReflectorState, Scope, Stream,
+    Built, LimiterAction, Purpose, Rate, ReflectGate, Reflector, ReflectorAction, ReflectorState, Scope,
+    Stream,
 };
 use std::collections::VecDeque;
 
@@ -36,17 +34,6 @@ use std::collections::VecDeque;
 struct ReflectorSlot {
     object: Box<dyn Reflector>,
     state: ReflectorState,
-}
-
-/// What is recorded of single frames.
-#[derive(Debug)]
-pub(crate) struct Records {
-    /// Finite flows to this host.
-    arrived: Arrived,
-    pub(crate) matrix: Vec<u64>,
-    bins: Option<Vec<u64>>,
-    flow_bins: Vec<(u32, Vec<u64>)>,
-    rates: Vec<(u32, Vec<f64>)>,
 }
 
 /// What a received frame needs to know of its reflector, mostly.
@@ -72,9 +59,6 @@ enum Calm {
     /// More, or it is not known.
     Not,
 }
-
-/// In place of the node that made deferred feedback: it has arrived in a frame.
-const ARRIVED: u32 = u32::MAX;
 
 /// Index of the event of deferred feedback, after an arrival of the same moment.
 const DEFERRED: u32 = 1;
@@ -102,14 +86,7 @@ pub(crate) struct Host {
     deaf: bool,
     /// Reflectors want to know how many bytes have been received.
     counts: bool,
-    /// Received frames are recorded one by one.
-    watched: bool,
-    pub(crate) got: Ledger,
-    pub(crate) frames: Hash,
-    pub(crate) last_delivery: u64,
-    delivered_bits: u64,
-    latency_sum: u64,
-    latency_max: u64,
+    deliveries: Deliveries,
     pub(crate) now: u64,
     /// End of the transmission in progress.
     pub(crate) end: u64,
@@ -133,14 +110,14 @@ pub(crate) struct Host {
     fifo_limit: usize,
     /// Frame in transmission; none where it stands on the wire already.
     pub(crate) sending: Option<Frame>,
-    pub(crate) paused_since: u64,
+    paused: Paused,
     rate: Rate,
     limiter_limit: usize,
     position: LimiterPosition,
     /// Virtual output queues, where the host has them instead of the one FIFO.
-    voqs: Option<Box<Voqs>>,
-    /// Feedback that takes effect at its time: by (time, node that made it, if it came without a frame).
-    deferred: VecDeque<(u64, u32, FlowId, Feedback)>,
+    voqs: Option<Box<Voqs<Frame>>>,
+    /// Feedback that takes effect at its time.
+    deferred: Deferred,
     feedback_delay: u64,
     faults: Faults,
     /// Feedback messages that arrived.
@@ -173,8 +150,9 @@ pub(crate) struct Host {
     pub(crate) control_hops: u64,
     pub(crate) events: Hash,
     pub(crate) failure: Failure,
-    pub(crate) bin: u64,
-    pub(crate) records: Box<Records>,
+    bin: u64,
+    /// Limiter rates recorded: by destination.
+    rates: Vec<(u32, Samples)>,
 }
 
 impl Host {
@@ -183,27 +161,10 @@ impl Host {
         let link = net.links[base as usize]?;
         let plan = spec.scheme.map(|s| net.schemes[s].plan).unwrap_or_default();
         let bin = net.record.bin.as_ps();
-        let length = net.duration.checked_div(bin).unwrap_or(0) as usize;
-        let mine = |list: &[(NodeId, NodeId)], end: bool| -> Vec<u32> {
-            list.iter()
-                .filter(|f| if end { f.1.0 == id } else { f.0.0 == id })
-                .map(|f| if end { f.0.0 } else { f.1.0 })
-                .collect()
-        };
-        let rates: Vec<_> = mine(&net.record.rates, false).into_iter().map(|d| (d, Vec::new())).collect();
+        let mine = net.record.rates.iter().filter(|f| f.0.0 == id);
+        let rates: Vec<_> = mine.map(|f| (f.1.0, Samples::default())).collect();
         let sources: Vec<Source> =
             spec.sources.iter().enumerate().map(|(i, s)| Source::new(s, (id, i), link.tx, net)).collect();
-        let records = Records {
-            arrived: net.flows.to(id),
-            matrix: if net.record.matrix { vec![0; net.hosts as usize] } else { Vec::new() },
-            bins: (bin > 0 && net.record.delivered.contains(&NodeId(id))).then(|| vec![0; length]),
-            flow_bins: if bin > 0 {
-                mine(&net.record.flows, true).into_iter().map(|s| (s, vec![0; length])).collect()
-            } else {
-                Vec::new()
-            },
-            rates,
-        };
         Some(Self {
             id,
             inbox: base,
@@ -217,9 +178,7 @@ impl Host {
             deaf: only_marks_wake(plan.reflect),
             counts: plan.received,
             own_gates: 0,
-            delivered_bits: 0,
-            latency_sum: 0,
-            latency_max: 0,
+            deliveries: Deliveries::new(net, id),
             sent: 0,
             hosts: net.hosts,
             sources,
@@ -237,7 +196,7 @@ impl Host {
                 HostQueues::PerDestination => LimiterPosition::BelowQueue,
             },
             voqs: (spec.queues == HostQueues::PerDestination).then(|| Box::new(Voqs::new(net.hosts))),
-            deferred: VecDeque::new(),
+            deferred: Deferred::default(),
             feedback_delay: spec.feedback_delay.as_ps(),
             faults: spec.faults,
             messages: 0,
@@ -252,7 +211,7 @@ impl Host {
             end: NEVER,
             due: 0,
             kick: false,
-            paused_since: NEVER,
+            paused: Paused::default(),
             seq: 0,
             built: plan.built,
             scope: plan.limiter_scope,
@@ -265,22 +224,14 @@ impl Host {
             limiter_actions: Vec::new(),
             reflector_actions: Vec::new(),
             books: Box::new(ControlBooks::new(net, spec.scheme)),
-            out: HostOutcome {
-                latency: if net.record.latency { vec![0; LATENCY_BUCKETS] } else { Vec::new() },
-                completions: Vec::with_capacity(records.arrived.len()),
-                ..HostOutcome::default()
-            },
-            watched: bin > 0 || net.record.matrix || net.record.latency || records.arrived.len() > 0,
+            out: HostOutcome::default(),
             control_hops: 0,
             events: Hash::default(),
-            frames: Hash::default(),
             made: Ledger::default(),
-            got: Ledger::default(),
-            last_delivery: 0,
             failure: Failure::default(),
             bin,
-            next_tick: if records.rates.is_empty() || bin == 0 { NEVER } else { bin },
-            records: Box::new(records),
+            next_tick: if rates.is_empty() || bin == 0 { NEVER } else { bin },
+            rates,
         })
     }
 
@@ -294,8 +245,9 @@ impl Host {
         if self.end != NEVER {
             best = best.min((self.end, order::END, 0));
         }
-        if let Some(&(at, ..)) = self.deferred.front() {
-            best = best.min((at, order::CONTROL, DEFERRED));
+        let deferred = self.deferred.next();
+        if deferred != NEVER {
+            best = best.min((deferred, order::CONTROL, DEFERRED));
         }
         let t = self.timers.next;
         if t != NEVER {
@@ -334,8 +286,8 @@ impl Host {
             order::TIMER => self.timer(net),
             order::SLOT => self.slot_of(index as usize, net),
             order::CONTROL if index == DEFERRED => {
-                if let Some((_, from, flow, feedback)) = self.deferred.pop_front() {
-                    if from != ARRIVED && self.loses() {
+                if let Some((from, flow, feedback)) = self.deferred.pop() {
+                    if from != IN_A_FRAME && self.loses() {
                         self.books.lost += 1;
                     } else {
                         self.feedback(flow, &feedback, net);

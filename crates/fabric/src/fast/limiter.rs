@@ -1,18 +1,12 @@
 //! A host's rate limiters, found by flow without a hash.
 
-use crate::fast::frame::{Frame, NEVER};
+use crate::fast::frame::Frame;
 use crate::fast::paged::Paged;
-use crate::model::{holds_back, limits};
+use crate::model::{WHOLE_HOST, end_of_gap, holds_back, limits};
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::{LimiterState, ReactionPoint, Time};
 use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
-
-/// Key of a limiter that serves all flows of the host.
-pub(crate) const WHOLE_HOST: u32 = u32::MAX;
-
-/// Timer slot of the pacer, beside the scheme's own.
-pub(crate) const PACE: u8 = 8;
 
 /// One limiter with its reaction point. What a frame that waits nowhere touches stands first, in one line of the cache, and so
 /// does what a returned rate touches.
@@ -89,8 +83,7 @@ impl LimiterSlot {
     }
     /// End of the gap after the last frame at the present rate.
     pub(crate) fn gap_end(&self) -> u64 {
-        let gap = self.clock.gap(self.last_len, self.state.rate);
-        gap.map_or(NEVER, |gap| self.last.saturating_add(gap))
+        end_of_gap(self.last, self.last_len, self.state.rate, self.clock)
     }
 }
 

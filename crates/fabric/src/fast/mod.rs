@@ -17,6 +17,5 @@ mod source;
 pub(crate) mod sweep;
 pub(crate) mod switch;
 mod timers;
-mod voq;
 pub(crate) mod wheel;
 pub(crate) mod wires;

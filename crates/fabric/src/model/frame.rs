@@ -152,6 +152,12 @@ impl Data {
     }
 }
 
+impl super::voq::Queued for Frame {
+    fn bytes(&self) -> u64 {
+        u64::from(self.len)
+    }
+}
+
 impl Frame {
     /// A data frame of a class.
     pub(crate) fn data(class: u8, len: u16, data: Data) -> Self {

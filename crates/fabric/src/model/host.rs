@@ -4,8 +4,7 @@
 
 use super::agenda::{Event, Kind, NEVER, Timers, Turn};
 use super::frame::{Body, Data, Frame, Lane, MANAGED, Says};
-use super::limiter::Limiters;
-use super::pacing::key_of;
+use super::limiter::{Limiters, key_of};
 use super::port::Transmitter;
 use super::record::Samples;
 use super::sink::Sink;
@@ -63,7 +62,7 @@ pub(crate) struct Host {
     /// An application FIFO ahead of limiters and FIFO, of the first class, where the host has one.
     ahead: VecDeque<Frame>,
     /// In place of the FIFO for data of the first class, a queue for each destination.
-    pub(super) voqs: Option<Voqs>,
+    pub(super) voqs: Option<Voqs<Frame>>,
     pub(super) limiters: Limiters,
     /// Who goes next at the link: the FIFO (0) or the limiter at a place (place + 1).
     next_place: usize,
@@ -115,7 +114,7 @@ impl Host {
             fifo: VecDeque::new(),
             ahead: VecDeque::new(),
             others: vec![VecDeque::new(); net.classes.len() - 1],
-            voqs: (spec.queues == HostQueues::PerDestination).then(Voqs::default),
+            voqs: (spec.queues == HostQueues::PerDestination).then(|| Voqs::new(net.hosts)),
             limiters: Limiters::default(),
             next_place: 0,
             blocked: VecDeque::new(),
@@ -291,7 +290,7 @@ impl Host {
     fn waiting(&self, place: Place, offer: &Offer) -> (usize, usize) {
         let one = |n: usize| (n, n);
         match (place, &self.voqs) {
-            (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.frames().count()),
+            (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.count()),
             (Place::Limiter(at), _) => one(self.limiters.at(at).map_or(0, |l| l.queue().len())),
             _ if offer.class == 0 => one(self.fifo.len()),
             _ => one(self.others.get(usize::from(offer.class) - 1).map_or(0, VecDeque::len)),
@@ -493,7 +492,7 @@ impl Host {
         // What was made was generated and found room.
         out.generated = self.made.frames + out.source_discards + self.ahead.len() as u64;
         out.paused = Time::from_ps(self.port.paused(net.duration));
-        let mut series = self.sink.deliveries.close(&mut out);
+        let mut series = self.sink.deliveries.close(&mut out, self.id, net.record.bin);
         for (dst, mut samples) in std::mem::take(&mut self.rates) {
             let kind = SeriesKind::LimiterRate { src: NodeId(self.id), dst: NodeId(dst) };
             let values = samples.close(net, self.rate_to(dst));
@@ -508,9 +507,9 @@ impl Host {
             got: deliveries.got,
             inside,
             last_delivery: deliveries.last,
-            received_from: deliveries.by_source,
             events: self.events,
             frames: deliveries.hash,
+            received_from: deliveries.by_source(),
             control: self.books,
             failure: self.failure,
         }

@@ -7,15 +7,10 @@
 use super::agenda::{NEVER, Turn};
 use super::frame::{Body, Frame};
 use super::host::Host;
-use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
+use super::limiter::{GAP, RateLimiter, WHOLE_HOST, key_of};
 use crate::spec::LimiterPosition;
-use cnsim_scheme_api::{Built, Scope};
+use cnsim_scheme_api::Built;
 use std::collections::VecDeque;
-
-/// Key of the limiter of frames to `dst`.
-pub(super) fn key_of(scope: Scope, dst: u32) -> u32 {
-    if scope == Scope::Host { WHOLE_HOST } else { dst }
-}
 
 impl Host {
     /// Do frames meet their limiters at the source? Those in virtual output queues are paced in place.

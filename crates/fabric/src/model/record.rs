@@ -1,6 +1,6 @@
 //! What is written down of single frames and moments: deliveries at a host, queues at a switch.
 
-use super::frame::{Data, Frame};
+use super::frame::Frame;
 use crate::check::{Hash, Ledger};
 use crate::flows::Arrived;
 use crate::net::Net;
@@ -8,11 +8,25 @@ use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKin
 use crate::per_bin::PerBin;
 use cnsim_scheme_api::{NodeId, Time};
 
-/// What a host received.
+/// A data frame that has arrived whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivery {
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    /// Its pair of hosts.
+    pub(crate) flow: u32,
+    pub(crate) number: u32,
+    /// When its source made it, ps.
+    pub(crate) born: u64,
+    pub(crate) len: u16,
+    /// Is it of a finite flow?
+    pub(crate) finite: bool,
+}
+
+/// What a host received. What each frame touches stands first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Deliveries {
-    host: NodeId,
-    bin: Time,
     pub(crate) got: Ledger,
     /// Time, flow and number of each frame.
     pub(crate) hash: Hash,
@@ -20,8 +34,15 @@ pub(crate) struct Deliveries {
     bits: u64,
     latency_sum: u64,
     latency_max: u64,
+    /// Where more is recorded of single frames.
+    detail: Option<Box<Detail>>,
+}
+
+/// What is recorded of single frames.
+#[derive(Debug)]
+struct Detail {
     histogram: Vec<u64>,
-    pub(crate) by_source: Vec<u64>,
+    by_source: Vec<u64>,
     per_bin: Option<PerBin>,
     by_flow: Vec<(u32, PerBin)>,
     flows: Arrived,
@@ -35,68 +56,85 @@ impl Deliveries {
         let bins = || PerBin::new(record.bin.as_ps(), net.duration);
         let on = record.bin > Time::ZERO;
         let by_flow = record.flows.iter().filter(|f| on && f.1.0 == host);
+        let flows = net.flows.to(host);
+        let detailed = on || record.latency || record.matrix || flows.len() > 0;
+        let detail = || Detail {
+            histogram: vec![0; if record.latency { LATENCY_BUCKETS } else { 0 }],
+            by_source: vec![0; if record.matrix { net.hosts as usize } else { 0 }],
+            per_bin: (on && record.delivered.contains(&NodeId(host))).then(bins),
+            by_flow: by_flow.map(|f| (f.0.0, bins())).collect(),
+            completions: Vec::with_capacity(flows.len()),
+            flows,
+        };
         Self {
-            host: NodeId(host),
-            bin: record.bin,
             got: Ledger::default(),
             hash: Hash::default(),
             last: 0,
             bits: 0,
             latency_sum: 0,
             latency_max: 0,
-            histogram: vec![0; if record.latency { LATENCY_BUCKETS } else { 0 }],
-            by_source: vec![0; if record.matrix { net.hosts as usize } else { 0 }],
-            per_bin: (on && record.delivered.contains(&NodeId(host))).then(bins),
-            by_flow: by_flow.map(|f| (f.0.0, bins())).collect(),
-            flows: net.flows.to(host),
-            completions: Vec::new(),
+            detail: detailed.then(|| Box::new(detail())),
         }
     }
 
-    /// A data frame has arrived whole.
-    pub(crate) fn take(&mut self, now: u64, data: &Data, len: u16, hosts: u32) -> Result<(), String> {
-        let latency = now - data.born;
-        let bits = u64::from(len) * 8;
-        self.bits += bits;
+    /// A data frame has arrived whole. An error if it is of no flow that is expected.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, now: u64, frame: &Delivery) -> Result<(), String> {
+        let latency = now - frame.born;
+        self.bits += u64::from(frame.len) * 8;
         self.latency_sum += latency;
         self.latency_max = self.latency_max.max(latency);
-        self.got.enter(data.src, data.dst, data.number);
-        self.hash.add(now, u64::from(data.flow(hosts).0) << 32 | u64::from(data.number));
+        self.got.enter(frame.src, frame.dst, frame.number);
+        self.hash.add(now, u64::from(frame.flow) << 32 | u64::from(frame.number));
         self.last = now;
-        if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(latency))) {
-            *n += 1;
-        }
-        if let Some(bytes) = self.by_source.get_mut(data.src as usize) {
-            *bytes += u64::from(len);
-        }
-        if let Some(bins) = &mut self.per_bin {
-            bins.add(now, bits);
-        }
-        if let Some((_, bins)) = self.by_flow.iter_mut().find(|f| f.0 == data.src) {
-            bins.add(now, bits);
-        }
-        if data.finite {
-            self.completions.extend(self.flows.take(now, data.src, data.number, len)?);
-        }
-        Ok(())
+        self.detail.as_mut().map_or(Ok(()), |detail| detail.take(now, frame))
     }
 
     /// Hands in what was received, and the series of it.
-    pub(crate) fn close(&mut self, out: &mut HostOutcome) -> Vec<Series> {
+    pub(crate) fn close(&mut self, out: &mut HostOutcome, host: u32, bin: Time) -> Vec<Series> {
         out.delivered = self.got.frames;
         out.delivered_bits = self.bits;
         out.latency_sum = Time::from_ps(self.latency_sum);
         out.latency_max = Time::from_ps(self.latency_max);
-        out.latency = std::mem::take(&mut self.histogram);
-        out.completions = std::mem::take(&mut self.completions);
-        out.incomplete = self.flows.incomplete();
-        out.missing = self.flows.missing();
-        let all = self.per_bin.iter().map(|b| (SeriesKind::Delivered { host: self.host }, b));
-        let flow = |&(src, ref bins)| (SeriesKind::Flow { src: NodeId(src), dst: self.host }, bins);
-        let bin = self.bin;
-        all.chain(self.by_flow.iter().map(flow))
+        let Some(detail) = &mut self.detail else { return Vec::new() };
+        out.latency = std::mem::take(&mut detail.histogram);
+        out.completions = std::mem::take(&mut detail.completions);
+        out.incomplete = detail.flows.incomplete();
+        out.missing = detail.flows.missing();
+        let host = NodeId(host);
+        let all = detail.per_bin.iter().map(|b| (SeriesKind::Delivered { host }, b));
+        let flow = |&(src, ref bins)| (SeriesKind::Flow { src: NodeId(src), dst: host }, bins);
+        all.chain(detail.by_flow.iter().map(flow))
             .map(|(kind, b)| Series { kind, bin, values: b.rates() })
             .collect()
+    }
+
+    /// Bytes by source, where they are recorded.
+    pub(crate) fn by_source(self) -> Vec<u64> {
+        self.detail.map_or_else(Vec::new, |detail| detail.by_source)
+    }
+}
+
+impl Detail {
+    #[inline(never)]
+    fn take(&mut self, now: u64, frame: &Delivery) -> Result<(), String> {
+        let bits = u64::from(frame.len) * 8;
+        if let Some(n) = self.histogram.get_mut(latency_bucket(Time::from_ps(now - frame.born))) {
+            *n += 1;
+        }
+        if let Some(bytes) = self.by_source.get_mut(frame.src as usize) {
+            *bytes += u64::from(frame.len);
+        }
+        if let Some(bins) = &mut self.per_bin {
+            bins.add(now, bits);
+        }
+        if let Some((_, bins)) = self.by_flow.iter_mut().find(|f| f.0 == frame.src) {
+            bins.add(now, bits);
+        }
+        if frame.finite {
+            self.completions.extend(self.flows.take(now, frame.src, frame.number, frame.len)?);
+        }
+        Ok(())
     }
 }
 

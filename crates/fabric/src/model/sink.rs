@@ -2,7 +2,7 @@
 
 use super::agenda::Turn;
 use super::frame::{Data, hosts_of};
-use super::record::Deliveries;
+use super::record::{Deliveries, Delivery};
 use crate::net::Net;
 use crate::scheme::call;
 use cnsim_scheme_api::{
@@ -10,6 +10,27 @@ use cnsim_scheme_api::{
     ReflectorAction, ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
 };
 use std::collections::BTreeMap;
+
+/// Builds and starts a reflector for a flow to `host`, if the scheme has one; with it, what it shares with the network. `key` is its
+/// own at that host.
+pub(crate) fn reflector(
+    net: &Net,
+    scheme: usize,
+    flow: FlowId,
+    (host, key): (u32, u32),
+    line_rate: Rate,
+    (now, actions): (Time, &mut Vec<ReflectorAction>),
+) -> Option<(Box<dyn Reflector>, ReflectorState)> {
+    let (src, _) = hosts_of(flow, net.hosts);
+    let site = SinkSite { flow, src: NodeId(src), dst: NodeId(host), line_rate };
+    let mut object = net.schemes[scheme].reflector(&site)?;
+    let stream = Stream::new(net.seed, u64::from(key) | u64::from(host) << 32, Purpose::Reflector);
+    let mut state = ReflectorState::new(stream, &net.schemes[scheme].plan);
+    let mut lent = ReflectorControl::new(now, &mut state, actions);
+    let said = call(&mut object, |o| o.start(&mut lent), |f| Box::new(f));
+    said.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
+    Some((object, state))
+}
 
 /// The receiving side. It sees nothing of the sending side, which carries out what its reflectors ask for ([`super::steering`]).
 #[derive(Debug)]
@@ -56,7 +77,9 @@ impl Sink {
         turn: &Turn<'_>,
     ) -> Result<Vec<ReflectorAction>, String> {
         let hosts = turn.net.hosts;
-        self.deliveries.take(turn.now, data, len, hosts)?;
+        let &Data { src, dst, number, born, finite, .. } = data;
+        let flow = data.flow(hosts).0;
+        self.deliveries.take(turn.now, &Delivery { src, dst, flow, number, born, len, finite })?;
         let selected = self.selects(data);
         if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (self.plan.reflect, data.tag) {
             // Copying a tag needs no algorithm: the host does it itself.
@@ -115,15 +138,11 @@ impl Sink {
         if self.reflectors.contains_key(&key) {
             return;
         }
-        let site = SinkSite { flow, src: NodeId(src), dst: self.host, line_rate: self.line_rate };
-        let made = self.scheme.and_then(|s| net.schemes[s].reflector(&site));
-        if let Some(mut object) = made {
-            let stream =
-                Stream::new(net.seed, u64::from(key) | u64::from(self.host.0) << 32, Purpose::Reflector);
-            let mut state = ReflectorState::new(stream, &self.plan);
-            let mut lent = ReflectorControl::new(Time::from_ps(turn.now), &mut state, actions);
-            let said = call(&mut object, |o| o.start(&mut lent), |f| Box::new(f));
-            said.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
+        let now = Time::from_ps(turn.now);
+        let made = self
+            .scheme
+            .and_then(|s| reflector(net, s, flow, (self.host.0, key), self.line_rate, (now, actions)));
+        if let Some((object, state)) = made {
             self.reflectors.insert(key, (object, state));
         }
     }

@@ -6,10 +6,11 @@ use super::frame::{Control, EVERY_FLOW, Frame, Lane, MANAGED, SMALLEST, Says, To
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
 use crate::check::Who;
+use crate::net::Net;
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::{
     Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
-    Purpose, ReactionPoint, ReflectorAction, Slot, SourceSite, Stream, Time,
+    Purpose, Rate, ReactionPoint, ReflectorAction, Slot, SourceSite, Stream, Time,
 };
 use std::collections::VecDeque;
 
@@ -23,17 +24,45 @@ fn who(key: u32) -> Who {
 }
 
 /// In place of the node that said it: it came in a frame.
-const IN_A_FRAME: u32 = u32::MAX;
+pub(crate) const IN_A_FRAME: u32 = u32::MAX;
+
+/// A reaction point of a scheme for frames from `src` to `dst`, if it has one for them, and what it shares with the network.
+pub(crate) fn reaction_point(
+    net: &Net,
+    scheme: usize,
+    src: u32,
+    dst: u32,
+    line_rate: Rate,
+) -> Option<(Box<dyn ReactionPoint>, LimiterState)> {
+    let flow = flow_of(src, dst, net.hosts);
+    let mtu = Bytes::new(u64::from(net.mtu));
+    let site = SourceSite {
+        flow,
+        src: NodeId(src),
+        dst: NodeId(dst),
+        class: Class::Data,
+        line_rate,
+        base_rtt: net.base_rtt(src, dst),
+        mtu,
+    };
+    let object = net.schemes[scheme].reaction_point(&site)?;
+    let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
+    Some((object, LimiterState::new(line_rate, mtu, stream)))
+}
 
 impl Deferred {
-    fn insert(&mut self, at: u64, from: u32, flow: FlowId, feedback: Feedback, turn: &mut Turn<'_>) {
+    /// Defers what `from` says, or what came in a frame, to `at`.
+    pub(crate) fn insert(&mut self, at: u64, from: u32, flow: FlowId, feedback: Feedback) {
         let place = self.0.partition_point(|e| (e.0, e.1) <= (at, from));
         self.0.insert(place, (at, from, flow, feedback));
-        self.plan(turn);
     }
-    /// The event of deferred feedback comes after the arrival of a frame at the same moment.
-    fn plan(&self, turn: &mut Turn<'_>) {
-        turn.plan(self.0.front().map_or(NEVER, |d| d.0), Kind::Control, 1);
+    /// When the next takes effect, ps.
+    pub(crate) fn next(&self) -> u64 {
+        self.0.front().map_or(NEVER, |d| d.0)
+    }
+    /// Takes the next: who said it, about which flow, and what.
+    pub(crate) fn pop(&mut self) -> Option<(u32, FlowId, Feedback)> {
+        self.0.pop_front().map(|(_, from, flow, feedback)| (from, flow, feedback))
     }
 }
 
@@ -45,11 +74,11 @@ impl Host {
         }
         match self.spec.feedback_delay.as_ps() {
             0 => self.obey(flow, &feedback, turn),
-            delay => self.deferred.insert(turn.now + delay, IN_A_FRAME, flow, feedback, turn),
+            _ => self.expect(turn.now, IN_A_FRAME, flow, feedback, turn),
         }
     }
 
-    /// Feedback that takes no link is on its way and will be here `at` its time.
+    /// Feedback that is here, or will be here without a link, `at` its time takes effect later.
     pub(crate) fn expect(
         &mut self,
         at: u64,
@@ -59,13 +88,19 @@ impl Host {
         turn: &mut Turn<'_>,
     ) {
         let at = at + self.spec.feedback_delay.as_ps();
-        self.deferred.insert(at, from, flow, feedback, turn);
+        self.deferred.insert(at, from, flow, feedback);
+        self.plan_deferred(turn);
+    }
+
+    /// The event of deferred feedback comes after the arrival of a frame at the same moment.
+    fn plan_deferred(&self, turn: &mut Turn<'_>) {
+        turn.plan(self.deferred.next(), Kind::Control, 1);
     }
 
     /// Deferred feedback takes effect.
     pub(super) fn hear_deferred(&mut self, turn: &mut Turn<'_>) {
-        let Some((_, from, flow, feedback)) = self.deferred.0.pop_front() else { return };
-        self.deferred.plan(turn);
+        let Some((from, flow, feedback)) = self.deferred.pop() else { return };
+        self.plan_deferred(turn);
         // What came in a frame was lost or not as that arrived.
         if from == IN_A_FRAME || !self.loses() {
             self.obey(flow, &feedback, turn);
@@ -105,19 +140,7 @@ impl Host {
     /// Builds a reaction point with its limiter, if the scheme has one for this flow.
     pub(super) fn build(&mut self, dst: u32, turn: &mut Turn<'_>) -> Option<usize> {
         let net = turn.net;
-        let flow = flow_of(self.id, dst, net.hosts);
-        let site = SourceSite {
-            flow,
-            src: NodeId(self.id),
-            dst: NodeId(dst),
-            class: Class::Data,
-            line_rate: self.line_rate,
-            base_rtt: net.base_rtt(self.id, dst),
-            mtu: Bytes::new(u64::from(net.mtu)),
-        };
-        let object = net.schemes[self.spec.scheme?].reaction_point(&site)?;
-        let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
-        let state = LimiterState::new(self.line_rate, site.mtu, stream);
+        let (object, state) = reaction_point(net, self.spec.scheme?, self.id, dst, self.line_rate)?;
         let clock = net.clocks[self.id as usize];
         let at = self.limiters.insert(RateLimiter::new(self.key(dst), object, state, clock));
         self.wake(at, turn, |object, limiter| object.start(limiter));

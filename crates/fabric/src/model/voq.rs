@@ -1,50 +1,71 @@
 //! Virtual output queues of a host: one for each destination, served in turn.
 
-use super::frame::Frame;
 use super::limiter::WHOLE_HOST;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-/// The queues that hold a frame, and the order in which they are served.
-#[derive(Debug, Default)]
-pub(crate) struct Voqs {
-    queues: BTreeMap<u32, VecDeque<Frame>>,
-    order: VecDeque<u32>,
+/// What stands in a queue.
+pub(crate) trait Queued {
+    /// Bytes on the link.
+    fn bytes(&self) -> u64;
 }
 
-impl Voqs {
+/// The queues, and the order in which those that hold a frame are served.
+#[derive(Debug)]
+pub(crate) struct Voqs<F> {
+    /// By destination, with their bytes.
+    queues: Vec<(VecDeque<F>, u64)>,
+    order: VecDeque<u32>,
+    /// Frames and bytes in all of them.
+    count: usize,
+    bytes: u64,
+}
+
+impl<F: Queued> Voqs<F> {
+    /// Those of a host that may send to so many.
+    pub(crate) fn new(hosts: u32) -> Self {
+        let queues = (0..hosts).map(|_| (VecDeque::new(), 0)).collect();
+        Self { queues, order: VecDeque::new(), count: 0, bytes: 0 }
+    }
     /// Frames in all queues.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.queues.values().flatten()
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &F> {
+        self.queues.iter().flat_map(|q| &q.0)
+    }
+    /// How many those are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
     /// Frames waiting for a destination.
     pub(crate) fn waiting(&self, dst: u32) -> usize {
-        self.queues.get(&dst).map_or(0, VecDeque::len)
+        self.queues.get(dst as usize).map_or(0, |q| q.0.len())
     }
     /// Bytes that a limiter with this key holds back.
     pub(crate) fn bytes(&self, key: u32) -> u64 {
-        let mine = self.queues.iter().filter(|q| key == WHOLE_HOST || *q.0 == key);
-        mine.flat_map(|q| q.1).map(|f| u64::from(f.len)).sum()
+        if key == WHOLE_HOST { self.bytes } else { self.queues.get(key as usize).map_or(0, |q| q.1) }
     }
     /// Queues a frame; a queue that was empty comes last in the order.
-    pub(crate) fn push(&mut self, dst: u32, frame: Frame) {
-        let queue = self.queues.entry(dst).or_default();
+    pub(crate) fn push(&mut self, dst: u32, frame: F) {
+        let (queue, bytes) = &mut self.queues[dst as usize];
         if queue.is_empty() {
             self.order.push_back(dst);
         }
+        self.count += 1;
+        self.bytes += frame.bytes();
+        *bytes += frame.bytes();
         queue.push_back(frame);
     }
     /// Takes the first frame of the first queue in the order that may send; it comes last after that, and those that may not keep
     /// their place behind it.
-    pub(crate) fn pop(&mut self, may_send: impl Fn(u32) -> bool) -> Option<Frame> {
+    pub(crate) fn pop(&mut self, may_send: impl Fn(u32) -> bool) -> Option<F> {
         let first = self.order.iter().position(|&dst| may_send(dst))?;
         self.order.rotate_left(first + 1);
-        let dst = *self.order.back()?;
-        let queue = self.queues.get_mut(&dst)?;
-        let frame = queue.pop_front();
+        let (queue, bytes) = self.queues.get_mut(*self.order.back()? as usize)?;
+        let frame = queue.pop_front()?;
+        self.count -= 1;
+        self.bytes -= frame.bytes();
+        *bytes -= frame.bytes();
         if queue.is_empty() {
-            self.queues.remove(&dst);
             self.order.pop_back();
         }
-        frame
+        Some(frame)
     }
 }

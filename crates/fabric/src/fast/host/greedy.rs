@@ -25,7 +25,7 @@ impl Host {
             && self.limiters.count == 0
             && self.built == Built::OnFeedback
             && self.ahead_limit == 0
-            && self.deferred.is_empty()
+            && self.deferred.next() == NEVER
             && self.control.is_empty()
             && self.probes.is_empty()
             && self.timers.next.min(self.next_tick) > limit.0

@@ -96,7 +96,7 @@ impl Host {
     /// No XOFF, no start pending, no feedback deferred. Control and probes that wait, wait for the transmitter.
     #[inline]
     pub(super) fn is_quiet(&self) -> bool {
-        self.deferred.is_empty() && self.ahead.is_empty() && self.paused_since == NEVER && !self.kick
+        self.deferred.next() == NEVER && self.ahead.is_empty() && !self.paused.is_off() && !self.kick
     }
 
     /// The transmitter starts now, unless something else of this moment comes first. False to leave the fast path.

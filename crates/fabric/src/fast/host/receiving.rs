@@ -1,17 +1,17 @@
 //! The receiving side of a host: delivery, reflectors, feedback; recording and the end of a run.
 
-use super::{ARRIVED, Calm, Ear, Host, ReflectorSlot, only_marks_wake};
+use super::{Calm, Ear, Host, ReflectorSlot, only_marks_wake};
 use crate::check::{HostBooks, Ledger, Who};
 use crate::fast::bodies::{Body, Direct};
-use crate::fast::frame::{Frame, Kind, NEVER};
-use crate::fast::limiter::WHOLE_HOST;
+use crate::fast::frame::{Frame, Kind};
 use crate::fast::wires::Wires;
+use crate::model::{Delivery, IN_A_FRAME, Pause, WHOLE_HOST, reflector};
 use crate::net::Net;
-use crate::outcome::{Series, SeriesKind, latency_bucket};
+use crate::outcome::{Series, SeriesKind};
 use crate::scheme;
 use cnsim_scheme_api::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, ReflectGate, ReflectorAction,
-    ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
+    Bytes, Feedback, FlowId, FrameView, NodeId, Probe, ReflectGate, ReflectorAction, ReflectorControl, Scope,
+    Tag, Time,
 };
 
 impl Host {
@@ -44,7 +44,7 @@ impl Host {
         if self.loses() {
             self.books.lost += 1;
         } else if self.feedback_delay > 0 {
-            self.deferred.push_back((self.now + self.feedback_delay, ARRIVED, flow, *feedback));
+            self.deferred.insert(self.now + self.feedback_delay, IN_A_FRAME, flow, *feedback);
         } else {
             self.feedback(flow, feedback, net);
         }
@@ -53,10 +53,8 @@ impl Host {
     /// Feedback is on its way to this host without a frame. Whether it is lost is found out when it arrives, as messages come
     /// here in any order.
     pub(crate) fn defer(&mut self, d: &Direct) {
-        let key = (d.at + self.feedback_delay, d.from);
-        let place = self.deferred.partition_point(|e| (e.0, e.1) <= key);
-        self.deferred.insert(place, (key.0, key.1, d.flow, d.feedback));
-        (self.due, self.calm) = (self.due.min(key.0), Calm::Not);
+        self.deferred.insert(d.at + self.feedback_delay, d.from, d.flow, d.feedback);
+        (self.due, self.calm) = (self.due.min(self.deferred.next()), Calm::Not);
     }
 
     /// Is the feedback that arrives now lost?
@@ -66,15 +64,9 @@ impl Host {
     }
 
     pub(super) fn pause(&mut self, off: bool) {
-        self.events.add(self.now, 0x1000 | u64::from(off) << 20);
-        if off {
-            self.out.pauses += 1;
-            if self.paused_since == NEVER {
-                self.paused_since = self.now;
-            }
-        } else if self.paused_since != NEVER {
-            self.out.paused += Time::from_ps(self.now - self.paused_since);
-            self.paused_since = NEVER;
+        self.events.add(self.now, Pause { off, class: 0 }.code());
+        self.out.pauses += u64::from(off);
+        if self.paused.hear(off, self.now) {
             self.look();
         }
     }
@@ -150,52 +142,17 @@ impl Host {
     /// Accounts for a received data frame.
     #[inline(always)]
     pub(crate) fn receive(&mut self, now: u64, frame: &Frame) {
-        self.delivered_bits += u64::from(frame.len) * 8;
-        let latency = now - frame.born();
-        self.latency_sum += latency;
-        self.latency_max = self.latency_max.max(latency);
-        self.got.add(frame);
-        self.frames.add(now, (u64::from(frame.flow(self.hosts)) << 32) | u64::from(frame.seq));
-        self.last_delivery = now;
-        if self.watched {
-            self.record(now, frame);
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn record(&mut self, now: u64, frame: &Frame) {
-        if let Some(n) = self.out.latency.get_mut(latency_bucket(Time::from_ps(now - frame.born()))) {
-            *n += 1;
-        }
-        let src = u32::from(frame.src);
-        let bits = u64::from(frame.len) * 8;
-        if let Some(m) = self.records.matrix.get_mut(src as usize) {
-            *m += bits / 8;
-        }
-        if frame.is_finite() {
-            self.complete(now, frame);
-        }
-        if self.bin == 0 {
-            return;
-        }
-        let bin = (now / self.bin) as usize;
-        if let Some(b) = self.records.bins.as_mut().and_then(|b| b.get_mut(bin)) {
-            *b += bits;
-        }
-        if let Some((_, bins)) = self.records.flow_bins.iter_mut().find(|f| f.0 == src)
-            && let Some(b) = bins.get_mut(bin)
-        {
-            *b += bits;
-        }
-    }
-
-    /// A frame of a finite flow has arrived.
-    fn complete(&mut self, now: u64, frame: &Frame) {
-        match self.records.arrived.take(now, u32::from(frame.src), frame.seq, frame.len) {
-            Ok(completion) => self.out.completions.extend(completion),
-            Err(cause) => {
-                self.failure.note(now, Who::Receiver, &cause);
-            }
+        let delivery = Delivery {
+            src: u32::from(frame.src),
+            dst: u32::from(frame.dst),
+            flow: frame.flow(self.hosts),
+            number: frame.seq,
+            born: frame.born(),
+            len: frame.len,
+            finite: frame.is_finite(),
+        };
+        if let Err(cause) = self.deliveries.take(now, &delivery) {
+            self.failure.note(now, Who::Receiver, &cause);
         }
     }
 
@@ -220,22 +177,14 @@ impl Host {
         let ear = self.ears.get(key);
         let mut at = ear.at as usize;
         if at == 0 {
-            let src = NodeId(flow.0 / self.hosts);
-            let site = SinkSite { flow, src, dst: NodeId(self.id), line_rate: self.rate };
-            let (scheme, plan) = match self.books.scheme {
-                Some(s) => (Some(&net.schemes[s]), net.schemes[s].plan),
-                None => (None, Plan::default()),
-            };
-            let Some(object) = scheme.and_then(|s| s.reflector(&site)) else {
+            let made = self
+                .books
+                .scheme
+                .and_then(|s| reflector(net, s, flow, (self.id, key), self.rate, (now, &mut actions)));
+            let Some((object, state)) = made else {
                 self.reflector_actions = actions;
                 return false;
             };
-            let stream = Stream::new(net.seed, u64::from(key) | u64::from(self.id) << 32, Purpose::Reflector);
-            let mut state = ReflectorState::new(stream, &plan);
-            let mut object = object;
-            let mut ctl = ReflectorControl::new(now, &mut state, &mut actions);
-            let said = scheme::call(&mut object, |o| o.start(&mut ctl), |f| Box::new(f));
-            said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
             self.reflectors.push(ReflectorSlot { object, state });
             at = self.reflectors.len();
         }
@@ -396,75 +345,47 @@ impl Host {
         self.sample_rates();
     }
 
-    pub(super) fn sample_rates(&mut self) {
-        let line = self.rate.bps();
-        for i in 0..self.records.rates.len() {
-            let key = self.key_of(self.records.rates[i].0);
-            let rate = self
-                .limiters
-                .find(key)
-                .and_then(|at| self.slot(at))
-                .filter(|s| s.state.engaged)
-                .map_or(line, |s| s.state.rate.bps());
-            self.records.rates[i].1.push(rate);
-        }
+    fn sample_rates(&mut self) {
+        let now: Vec<f64> = self.rates.iter().map(|r| self.rate_to(r.0)).collect();
+        self.rates.iter_mut().zip(now).for_each(|(r, rate)| r.1.take(rate));
+    }
+
+    /// The rate at which frames to `dst` may go.
+    fn rate_to(&self, dst: u32) -> f64 {
+        let slot = self.limiters.find(self.key_of(dst)).and_then(|at| self.slot(at));
+        slot.filter(|s| s.state.engaged).map_or(self.rate, |s| s.state.rate).bps()
     }
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(mut self, net: &Net) -> HostBooks {
-        if self.paused_since != NEVER {
-            self.out.paused += Time::from_ps(net.duration.saturating_sub(self.paused_since));
-        }
-        let bins = net.duration.checked_div(self.bin).unwrap_or(0) as usize;
-        if self.records.rates.iter().any(|r| r.1.len() < bins) {
-            self.sample_rates();
-        }
-        let series = self.series(net.record.bin);
-        let mut out = self.out;
+        let mut out = std::mem::take(&mut self.out);
         // What was made was generated and found room.
         out.generated = self.made.frames + out.source_discards + self.ahead.len() as u64;
-        (out.sent, out.delivered, out.delivered_bits) = (self.sent, self.got.frames, self.delivered_bits);
-        out.latency_sum = Time::from_ps(self.latency_sum);
-        out.latency_max = Time::from_ps(self.latency_max);
-        out.incomplete = self.records.arrived.incomplete();
-        out.missing = self.records.arrived.missing();
+        out.sent = self.sent;
+        out.paused = Time::from_ps(self.paused.total(net.duration));
+        let mut series = self.deliveries.close(&mut out, self.id, net.record.bin);
+        for (dst, mut samples) in std::mem::take(&mut self.rates) {
+            let kind = SeriesKind::LimiterRate { src: NodeId(self.id), dst: NodeId(dst) };
+            let values = samples.close(net, self.rate_to(dst));
+            series.push(Series { kind, bin: net.record.bin, values });
+        }
         let mut inside = Ledger::default();
         let queued = self.fifo.iter().chain(self.limiters.all_queued()).chain(&self.sending);
-        let queued = queued.chain(self.voqs.iter().flat_map(|v| v.iter()));
+        let queued = queued.chain(self.voqs.iter().flat_map(|v| v.frames()));
         queued.filter(|f| f.is_data()).for_each(|f| inside.add(f));
         HostBooks {
             outcome: out,
             series,
             made: self.made,
-            got: self.got,
+            got: self.deliveries.got,
             inside,
-            last_delivery: self.last_delivery,
-            received_from: self.records.matrix,
+            last_delivery: self.deliveries.last,
             hops: (self.sent + self.control_hops, self.control_hops),
             events: self.events,
-            frames: self.frames,
+            frames: self.deliveries.hash,
+            received_from: self.deliveries.by_source(),
             control: *self.books,
             failure: self.failure,
         }
-    }
-
-    /// What was recorded.
-    fn series(&mut self, bin: Time) -> Vec<Series> {
-        let host = NodeId(self.id);
-        let per_second =
-            |bits: Vec<u64>| bits.into_iter().map(|b| b as f64 / bin.as_secs_f64()).collect::<Vec<f64>>();
-        let mut series = Vec::new();
-        if let Some(b) = self.records.bins.take() {
-            series.push(Series { kind: SeriesKind::Delivered { host }, bin, values: per_second(b) });
-        }
-        for (src, b) in std::mem::take(&mut self.records.flow_bins) {
-            let kind = SeriesKind::Flow { src: NodeId(src), dst: host };
-            series.push(Series { kind, bin, values: per_second(b) });
-        }
-        for (dst, values) in std::mem::take(&mut self.records.rates) {
-            let kind = SeriesKind::LimiterRate { src: host, dst: NodeId(dst) };
-            series.push(Series { kind, bin, values });
-        }
-        series
     }
 }

@@ -4,24 +4,17 @@ use super::Host;
 use crate::check::Who;
 use crate::fast::bodies::Body;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, NEVER, TO_POINT};
-use crate::fast::limiter::{LimiterSlot, PACE, WHOLE_HOST};
+use crate::fast::limiter::LimiterSlot;
 use crate::fast::wires::Wires;
 use crate::flows::number;
-use crate::model::{FlowQueue, Next};
+use crate::model::{FlowQueue, GAP, Next, WHOLE_HOST, key_of, reaction_point};
 use crate::net::Net;
 use crate::scheme;
 use crate::spec::LimiterPosition;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget, Purpose,
-    ReactionPoint, Scope, Slot, SourceSite, Stream, Time,
+    Built, Class, FlowId, Limiter, LimiterAction, Probe, ProbeTarget, ReactionPoint, Slot, Time,
 };
 use std::collections::VecDeque;
-
-/// Key of the limiter of frames to `dst`.
-#[inline]
-fn key_of(scope: Scope, dst: u32) -> u32 {
-    if scope == Scope::Host { WHOLE_HOST } else { dst }
-}
 
 impl Host {
     /// A source offers a frame; a greedy one that finds no room waits.
@@ -35,7 +28,7 @@ impl Host {
         let engaged = limiter.filter(|&l| self.slot(l).is_some_and(LimiterSlot::holds));
         if greedy {
             let full = match (engaged, &self.voqs) {
-                (_, Some(v)) => v.queue(dst) >= 2.min(self.fifo_limit),
+                (_, Some(v)) => v.waiting(dst) >= 2.min(self.fifo_limit),
                 (Some(l), _) => self.limiters.queued(l) >= self.limiter_limit,
                 (None, _) => self.fifo.len() >= 2.min(self.fifo_limit),
             };
@@ -46,11 +39,11 @@ impl Host {
         let frame = Frame::data(self.id, dst, self.seq, len, self.now);
         self.seq = self.seq.wrapping_add(1);
         if let Some(voqs) = &mut self.voqs {
-            if voqs.frames >= self.fifo_limit {
+            if voqs.count() >= self.fifo_limit {
                 self.out.source_discards += 1;
                 return;
             }
-            voqs.push(frame);
+            voqs.push(dst, frame);
             self.made.add(&frame);
             if let Some(l) = limiter {
                 self.pacer(l, net);
@@ -142,20 +135,8 @@ impl Host {
     }
 
     pub(super) fn build(&mut self, dst: u32, net: &Net) -> Option<usize> {
-        let flow = FlowId(self.id * self.hosts + dst);
-        let site = SourceSite {
-            flow,
-            src: NodeId(self.id),
-            dst: NodeId(dst),
-            class: Class::Data,
-            line_rate: self.rate,
-            base_rtt: net.base_rtt(self.id, dst),
-            mtu: Bytes::new(u64::from(net.mtu)),
-        };
-        let object = net.schemes[self.books.scheme?].reaction_point(&site)?;
+        let (object, state) = reaction_point(net, self.books.scheme?, self.id, dst, self.rate)?;
         let key = self.key_of(dst);
-        let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
-        let state = LimiterState::new(self.rate, site.mtu, stream);
         let at = self.limiters.insert(LimiterSlot::new(key, object, state, net.clocks[self.id as usize]));
         self.call(at, net, |object, limiter| object.start(limiter));
         Some(at)
@@ -306,7 +287,7 @@ impl Host {
         }
         if slot.eligible > now {
             if slot.eligible != NEVER {
-                self.timers.start(slot.key, PACE, slot.eligible);
+                self.timers.start(slot.key, GAP, slot.eligible);
             }
             return;
         }
@@ -351,7 +332,7 @@ impl Host {
     pub(super) fn timer(&mut self, net: &Net) {
         let Some((key, slot)) = self.timers.pop() else { return };
         let Some(at) = self.limiters.find(key) else { return };
-        if slot == PACE {
+        if slot == GAP {
             return self.pacer(at, net);
         }
         let (now, slot) = (Time::from_ps(self.now), Slot(slot));
@@ -370,7 +351,7 @@ impl Host {
         if let Some(frame) = self.control.pop_front() {
             return self.transmit(frame);
         }
-        if self.paused_since != NEVER {
+        if self.paused.is_off() {
             return;
         }
         if let Some(frame) = self.probes.pop_front() {
@@ -492,25 +473,18 @@ impl Host {
         if let Some(frame) = self.fifo.pop_front() {
             return Some(frame);
         }
-        for _ in 0..self.voqs.as_ref().map_or(0, |v| v.active()) {
-            let dst = self.voqs.as_mut()?.turn()?;
-            let at = self.limiters.find(self.key_of(dst));
-            let now = self.now;
-            let slot = at.and_then(|at| self.slot_mut(at)).filter(|s| s.state.engaged);
-            if slot.as_ref().is_some_and(|s| s.eligible > now) {
-                continue;
-            }
-            let paced = slot.is_some();
-            let frame = self.voqs.as_mut()?.pop(dst)?;
-            if let (true, Some(at)) = (paced, at) {
-                if let Some(slot) = self.slot_mut(at) {
-                    slot.pace(now, frame.len);
-                }
-                self.pacer(at, net);
-            }
-            return Some(frame);
+        let (scope, limiters, now) = (self.scope, &self.limiters, self.now);
+        let pacing = |dst| {
+            let at = limiters.find(key_of(scope, dst))?;
+            limiters.slots[at].as_ref().filter(|s| s.state.engaged).map(|s| (at, s.eligible))
+        };
+        let voqs = self.voqs.as_mut()?;
+        let frame = voqs.pop(|dst| pacing(dst).is_none_or(|(_, eligible)| eligible <= now))?;
+        if let Some((at, _)) = pacing(u32::from(frame.dst)) {
+            self.slot_mut(at).into_iter().for_each(|slot| slot.pace(now, frame.len));
+            self.pacer(at, net);
         }
-        None
+        Some(frame)
     }
 
     /// A data frame goes on the link: its limiter tags and counts it.

@@ -118,7 +118,7 @@ impl Host {
             return self.now;
         }
         let end = if self.waits() { self.end } else { NEVER };
-        let deferred = self.deferred.front().map_or(NEVER, |d| d.0);
+        let deferred = self.deferred.next();
         let slot = self.sources.iter().fold(NEVER, |t, s| t.min(s.next));
         end.min(self.timers.next).min(slot).min(deferred).min(self.next_tick)
     }
@@ -182,9 +182,9 @@ impl Host {
 
     /// How much besides the source and the link says what the sending side of a host with one source does.
     fn how_calm(&self) -> Calm {
-        let calm = self.paused_since == NEVER
+        let calm = !self.paused.is_off()
             && self.limiters.held == 0
-            && self.deferred.is_empty()
+            && self.deferred.next() == NEVER
             && self.ahead.is_empty()
             && self.control.is_empty();
         let alone = self.limiters.count == 0 && self.probes.is_empty() && self.built == Built::OnFeedback;
