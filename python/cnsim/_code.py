@@ -160,7 +160,7 @@ class _Walk:
         elif isinstance(value, (types.BuiltinFunctionType, *_METHODS)):
             self._builtin(value)
         elif kind in (tuple, list):
-            self._all(kind.__name__, value)  # type: ignore[arg-type]
+            self._all(kind.__name__, value)
         elif kind is dict:
             self._all("dict", (part for item in value.items() for part in item))  # type: ignore[attr-defined]
         elif kind in (set, frozenset):

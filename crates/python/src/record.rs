@@ -2,12 +2,13 @@
 
 use crate::errors::{raise, told};
 use cnsim_studies::assumptions::ASSUMPTIONS;
+use cnsim_studies::flow_files::{fct_csv, read_flows};
 use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
-use cnsim_studies::results::{Results, Run, series_csv, series_file};
+use cnsim_studies::results::{Results, Run, read_series, series_csv, series_file};
 use cnsim_studies::scenario::{self, EMBEDDED};
 use cnsim_studies::stats::Summary;
-use cnsim_studies::store::{RunRecord, write_atomically};
+use cnsim_studies::store::{RESULT_VERSION, RunRecord, write_atomically};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -95,6 +96,13 @@ impl Record {
     fn ports(&self) -> String {
         json!(self.0.ports).to_string()
     }
+    /// Names of its hosts, and seven numbers for each finite flow that was received whole: source, destination, bytes, and in
+    /// picoseconds start, completion time, ideal time, ideal time of the HPCC fork; as 64-bit integers, little-endian.
+    fn flows<'py>(&self, py: Python<'py>) -> (Vec<String>, Bound<'py, PyBytes>) {
+        let bytes: Vec<u8> =
+            self.0.flows.iter().flat_map(|f| <[u64; 7]>::from(*f)).flat_map(u64::to_le_bytes).collect();
+        (self.0.hosts.clone(), PyBytes::new(py, &bytes))
+    }
     /// Names of the time series.
     fn series_names(&self) -> Vec<String> {
         self.0.series.keys().cloned().collect()
@@ -173,19 +181,60 @@ pub(crate) fn save(
     let failed = |path: &std::path::Path, e: &std::io::Error| {
         raise(py, "CnsimError", &format!("{}: {e}", path.display()), "choose another folder", "out")
     };
-    let mut runs = Vec::new();
-    for r in plain(&records) {
+    let (mut runs, all) = (Vec::new(), plain(&records));
+    for r in &all {
         let mut files = Vec::new();
         for (name, curve) in &r.series {
-            let file = series_file(&r, name);
+            let file = series_file(r, name);
             let path = out.join(&file);
             write_atomically(&path, series_csv(name, curve).as_bytes()).map_err(|e| failed(&path, &e))?;
             files.push(file);
         }
-        runs.push(Run::of(&r, files));
+        runs.push(Run::of(r, files));
     }
     let text = Results::new(command, None, runs).text().map_err(|e| told(py, "CnsimError", &e))?;
+    if let Some(text) = fct_csv(&all) {
+        let path = out.join("fct.csv");
+        write_atomically(&path, text.as_bytes()).map_err(|e| failed(&path, &e))?;
+    }
     let path = out.join("results.json");
     write_atomically(&path, text.as_bytes()).map_err(|e| failed(&path, &e))?;
     Ok(path)
+}
+
+/// Reads a `results.json`, with the series and the times of flows that stand beside it.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Record>> {
+    let all = Results::read(&path).map_err(|e| told(py, "CnsimError", &e))?;
+    if all.result_version != RESULT_VERSION {
+        let why = format!(
+            "{}: holds results of version {}, this cnsim's are of version {RESULT_VERSION}",
+            path.display(),
+            all.result_version
+        );
+        return Err(raise(py, "VersionError", &why, "run it again, or use the cnsim that wrote it", "path"));
+    }
+    if all.sum() != all.checksum {
+        let why = format!("{}: was changed after it was written", path.display());
+        return Err(raise(py, "CnsimError", &why, "take the file as cnsim wrote it", "path"));
+    }
+    let folder = path.parent().unwrap_or(&path);
+    let mut records = Vec::new();
+    for run in &all.runs {
+        let mut record = run.record();
+        for file in run.series.iter().filter(|f| f.starts_with("series/") && !f.contains("..")) {
+            // A results.json may have been handed on alone.
+            if !folder.join(file).exists() {
+                continue;
+            }
+            let (name, curve) = read_series(&folder.join(file)).map_err(|e| told(py, "CnsimError", &e))?;
+            record.series.insert(name, curve);
+        }
+        records.push(record);
+    }
+    let flows = folder.join("fct.csv");
+    if flows.exists() {
+        read_flows(&flows, &mut records).map_err(|e| told(py, "CnsimError", &e))?;
+    }
+    Ok(records.into_iter().map(Record).collect())
 }

@@ -1,7 +1,12 @@
 //! Completion times of flows in files: `fct.csv`, `slowdown.csv`, and the columns of the HPCC fork.
 
-use crate::files::{digits, table};
+use crate::files::{digits, read_csv, table};
+use crate::flows::fct::FlowTime;
+use crate::results::LARGEST;
 use crate::store::RunRecord;
+use crate::text::read_file;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Nanoseconds with three decimals at most.
 fn ns(ps: u64) -> String {
@@ -42,6 +47,48 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
         }
     }
     (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+}
+
+/// Reads what [`fct_csv`] wrote into the records of its runs, where their names tell them apart.
+///
+/// # Errors
+/// What is wrong with the file, where, and what would be right.
+pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
+    let help = "take the file as cnsim wrote it, or leave it away";
+    let wrong = |line: usize| format!("{}:{line}: no times of a flow\n  help: {help}", path.display());
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    let mut all: BTreeMap<Vec<String>, (Vec<String>, Vec<FlowTime>)> = BTreeMap::new();
+    for (n, line) in read_csv(&text).into_iter().enumerate() {
+        let (hosts, flows) = all.entry(line[..4].to_vec()).or_default();
+        let mut host = |name: &String| {
+            hosts.iter().position(|h| h == name).unwrap_or_else(|| {
+                hosts.push(name.clone());
+                hosts.len() - 1
+            }) as u64
+        };
+        let [_, _, _, _, source, destination, bytes, times @ ..] = &line[..] else { return Err(wrong(n + 2)) };
+        let (src, dst) = (host(source), host(destination));
+        let times: Vec<u64> = times.iter().take(4).filter_map(|t| ps(t)).collect();
+        let (Ok(bytes), &[start, time, exact, fork]) = (bytes.parse(), &times[..]) else {
+            return Err(wrong(n + 2));
+        };
+        flows.push(FlowTime { src, dst, bytes, start, time, exact, fork });
+    }
+    for (run, (hosts, flows)) in all {
+        let mut same = records.iter_mut().filter(|r| labels(r) == run);
+        // Two points of a sweep may have one name here.
+        if let (Some(record), None) = (same.next(), same.next()) {
+            (record.hosts, record.flows) = (hosts, flows);
+        }
+    }
+    Ok(())
+}
+
+/// Nanoseconds with three decimals at most, as picoseconds.
+fn ps(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let part = if part.len() <= 3 { format!("{part:0<3}") } else { return None };
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part.parse().ok()?)
 }
 
 /// One line a group of flows of like size: run, smallest and largest, number, mean slowdown and its percentiles.
