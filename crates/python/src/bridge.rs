@@ -110,7 +110,13 @@ impl Room {
                 let at = py.import("cnsim._declared").and_then(|m| m.getattr("place")?.call1((method,)));
                 let at: String = at.and_then(|at| at.extract()).unwrap_or_default();
                 let why = format!("it returns {}, which nobody reads{at}", said(&value));
-                raise(py, "SchemeError", &why, "call a method of the handle instead, and return nothing", name)
+                raise(
+                    py,
+                    "SchemeError",
+                    &why,
+                    "call a method of the handle instead, and return nothing",
+                    name,
+                )
             }
             Err(e) => e,
         };
@@ -167,7 +173,7 @@ impl Scheme for Bridged {
             let (rate, rtt) = (s.line_rate.bps(), s.base_rtt.as_secs_f64());
             let site = (s.flow.0, s.src.0, s.dst.0, rate, rtt, s.mtu.get());
             if let Some(why) = self.refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                return Some(Box::new(Broken(why)) as _);
+                return Some(Box::new(api::Failing(why)) as _);
             }
             match self.room(py, "ReactionPoint", site) {
                 Ok(room) => room.map(|room| Reaction::boxed(py, room)),

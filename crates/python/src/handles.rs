@@ -4,7 +4,7 @@
 use crate::errors::raise;
 use crate::wire::{Feedback, Probe, bytes, rate, time};
 use cnsim_scheme_api as api;
-use cnsim_scheme_api::{FlowId, Purpose, Slot, Stream, Tag, Time};
+use cnsim_scheme_api::{FlowId, Purpose, SLOTS, Slot, Stream, Tag, Time};
 use pyo3::prelude::*;
 
 /// What stands behind a handle between two calls: nobody sees it.
@@ -14,7 +14,8 @@ fn nobody() -> Stream {
 
 /// A timer's number; the seam knows which there are.
 fn slot(py: Python<'_>, number: i64) -> PyResult<Slot> {
-    let none = |_| raise(py, "SchemeError", &format!("there is no timer {number}"), &format!("use 0 to {}", SLOTS - 1), "");
+    let remedy = format!("slots are 0 to {}", SLOTS - 1);
+    let none = |_| raise(py, "SchemeError", &format!("there is no timer {number}"), &remedy, "");
     u8::try_from(number).map(Slot).map_err(none)
 }
 

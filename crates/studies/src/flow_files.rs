@@ -66,7 +66,9 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
                 hosts.len() - 1
             }) as u64
         };
-        let [_, _, _, _, source, destination, bytes, times @ ..] = &line[..] else { return Err(wrong(n + 2)) };
+        let [_, _, _, _, source, destination, bytes, times @ ..] = &line[..] else {
+            return Err(wrong(n + 2));
+        };
         let (src, dst) = (host(source), host(destination));
         let times: Vec<u64> = times.iter().take(4).filter_map(|t| ps(t)).collect();
         let (Ok(bytes), &[start, time, exact, fork]) = (bytes.parse(), &times[..]) else {

@@ -332,8 +332,7 @@ pub fn series_csv(name: &str, curve: &Curve) -> String {
 /// What is wrong with the file, where, and what would be right.
 pub fn read_series(path: &Path) -> Result<(String, Curve), String> {
     let help = "take the file as cnsim wrote it, or leave it away";
-    let wrong =
-        |line: usize, what: &str| format!("{}:{line}: {what}\n  help: {help}", path.display());
+    let wrong = |line: usize, what: &str| format!("{}:{line}: {what}\n  help: {help}", path.display());
     let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
     let mut lines = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
     let head = lines.headers().cloned().unwrap_or_default();
@@ -344,7 +343,8 @@ pub fn read_series(path: &Path) -> Result<(String, Curve), String> {
     let (Some(unit), Some(name)) = (unit, name) else { return Err(wrong(1, "no unit that is known")) };
     let mut curve = Curve { unit: unit.into(), ..Curve::default() };
     for (n, line) in lines.records().enumerate() {
-        let read = |l: csv::StringRecord| l.iter().map(|v| v.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
+        let read =
+            |l: csv::StringRecord| l.iter().map(|v| v.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
         match line.ok().and_then(read).as_deref() {
             Some([time, value, rest @ ..]) if rest.len() < 2 => {
                 curve.bin = if n == 0 { *time } else { curve.bin };
