@@ -23,23 +23,14 @@ from .errors import (
     RunError,
     ScenarioError,
     SchemeError,
+    SweepWarning,
+    UnknownName,
     VersionError,
 )
 from .lists import Listing, list_ as list
 from .scenario import Case, Scenario, build, scenario
-from .schemes import (
-    CongestionPoint,
-    Plan,
-    Promise,
-    QueueSite,
-    ReactionPoint,
-    Reflector,
-    Scheme,
-    SinkSite,
-    SourceSite,
-    param,
-    scheme,
-)
+from .rooms import CongestionPoint, Plan, Promise, QueueSite, ReactionPoint, Reflector, SinkSite, SourceSite
+from .schemes import Scheme, param, scheme
 
 if TYPE_CHECKING:
     from . import testing
@@ -107,7 +98,9 @@ __all__ = [
     "SinkSite",
     "SourceSite",
     "Sweep",
+    "SweepWarning",
     "Tuning",
+    "UnknownName",
     "VersionError",
     "__version__",
     "build",

@@ -29,6 +29,7 @@ __all__ = [
     "check",
     "interval",
     "lists",
+    "load",
     "main",
     "numbers",
     "plan_of",
@@ -151,6 +152,8 @@ class Ack:
     @property
     def rtt(self) -> float: ...
     @property
+    def rtt_ps(self) -> int: ...
+    @property
     def received(self) -> int: ...
     @property
     def marked(self) -> bool: ...
@@ -164,6 +167,8 @@ class Probe:
     def number(self) -> int: ...
     @property
     def sent_at(self) -> float: ...
+    @property
+    def sent_at_ps(self) -> int: ...
     @property
     def sent_bytes(self) -> int: ...
     @property
@@ -200,6 +205,9 @@ class Queue:
     @property
     def now(self) -> float:
         """Simulated time."""
+    @property
+    def now_ps(self) -> int:
+        """Simulated time, whole picoseconds."""
     @property
     def counted(self) -> int:
         """Bytes counted when ``sample_after`` woke the point, the frame in hand included."""
@@ -239,6 +247,9 @@ class Limiter:
     @property
     def now(self) -> float:
         """Simulated time."""
+    @property
+    def now_ps(self) -> int:
+        """Simulated time, whole picoseconds."""
     @property
     def rate(self) -> float:
         """Current rate; setting one above that of the link gives the link's."""
@@ -291,6 +302,9 @@ class Sink:
     @property
     def now(self) -> float:
         """Simulated time."""
+    @property
+    def now_ps(self) -> int:
+        """Simulated time, whole picoseconds."""
     @property
     def received(self) -> int:
         """Data bytes received since it was built; the plan must say ``received=True``."""
@@ -375,6 +389,8 @@ class Record:
         """The effective configuration, as JSON."""
     def ports(self) -> str:
         """What was measured at ports, as JSON."""
+    def flows(self) -> tuple[list[str], bytes]:
+        """Names of its hosts, and seven whole numbers for each finite flow that was received whole."""
     def series_names(self) -> list[str]:
         """Names of the time series."""
     def series(self, /, name: str) -> tuple[str, float, bytes] | None:
@@ -398,17 +414,23 @@ class Plan:
     def python(self) -> bool: ...
     @property
     def schemes(self) -> list[str]: ...
-    def estimate(self) -> tuple[float, float, float]: ...
-    def kept(self, /, store: Store) -> list[Record | None]: ...
     @property
     def stored(self) -> int: ...
     @property
     def unkept(self) -> list[str]: ...
+    def estimate(self) -> tuple[float, float, float]: ...
+    def kept(self, /, store: Store) -> list[Record | None]: ...
     def keep(self, /, at: int, record: Record, store: Store | None) -> Record: ...
     def select(self, /, which: Sequence[int]) -> Plan: ...
+    def stop(self) -> None: ...
     def run(
-        self, /, out: str | PathLike[str] | None, threads: int, progress: Callable[[int, float], object] | None
-    ) -> list[Record]: ...
+        self,
+        /,
+        out: str | PathLike[str] | None,
+        threads: int,
+        progress: Callable[[int, float], object] | None,
+        go_on: bool = False,
+    ) -> list[Any]: ...
 
 @final
 class Scenario:
@@ -443,6 +465,7 @@ def interval(
 ) -> tuple[float, tuple[float, float] | None, float] | None: ...
 def numbers(values: Sequence[str]) -> tuple[list[float], str] | None: ...
 def lists(what: str) -> str: ...
+def load(path: str | PathLike[str]) -> list[Record]: ...
 def save(records: Sequence[Record], out: str | PathLike[str], command: str, force: bool = False) -> Path: ...
 def check(spec: SchemeSpec, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str, str | None]]: ...
 def main(registry: Registry, args: Sequence[str]) -> int: ...

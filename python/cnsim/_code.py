@@ -72,11 +72,12 @@ def _version(name: str) -> str | None:
     """Name and version of an installed module; none for a module of the user's, and for cnsim's own."""
     top = name.partition(".")[0]
     module = sys.modules.get(name)
-    if module is None or top == "cnsim":
+    # `python -m pytest` stands in __main__ itself, and yet its classes are the user's.
+    if module is None or top in ("cnsim", "__main__"):
         return None
     file = getattr(module, "__file__", None)
     if file is None:
-        known = name in sys.builtin_module_names or (top in sys.stdlib_module_names and name != "__main__")
+        known = name in sys.builtin_module_names or top in sys.stdlib_module_names
         return name if known else None
     if not _is_installed(file):
         return None
@@ -160,7 +161,7 @@ class _Walk:
         elif isinstance(value, (types.BuiltinFunctionType, *_METHODS)):
             self._builtin(value)
         elif kind in (tuple, list):
-            self._all(kind.__name__, value)  # type: ignore[arg-type]
+            self._all(kind.__name__, value)
         elif kind is dict:
             self._all("dict", (part for item in value.items() for part in item))  # type: ignore[attr-defined]
         elif kind in (set, frozenset):

@@ -1,9 +1,9 @@
-"""Keys and values as scenario files and ``--set`` write them."""
+"""Keys and values as scenario files write them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
 from .errors import ScenarioError
 from .schemes import plain
@@ -36,8 +36,60 @@ def text(name: str, value: Any) -> str:
 
 
 def sets(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pairs for ``--set``."""
+    """Keys and values as texts."""
     return [(key(name), text(key(name), value)) for name, value in values.items()]
+
+
+#: What a number without a unit may mean: a number, bit/s, seconds, bytes; each with its units and their powers of ten.
+_UNITS: tuple[tuple[tuple[int, str], ...], ...] = (
+    ((0, ""),),
+    ((9, " Gb/s"), (6, " Mb/s"), (3, " kb/s"), (0, " b/s")),
+    ((0, " s"), (-3, " ms"), (-6, " us"), (-9, " ns"), (-12, " ps")),
+    ((6, " MB"), (3, " KB"), (0, " B")),
+)
+
+
+def _in_unit(number: str, units: tuple[tuple[int, str], ...]) -> str:
+    """A number in the largest of these units that it fills, exactly."""
+    from decimal import Decimal
+
+    value = Decimal(number)
+    power, unit = next((u for u in units if value and abs(value) >= Decimal(10) ** u[0]), units[-1] if value else units[0])
+    return format(value.scaleb(-power).normalize(), "f") + unit
+
+
+def unitless(values: Mapping[str, Any]) -> set[str]:
+    """Keys whose value is a number without a unit, or "0": it is of the key's own unit, bit/s, seconds or bytes."""
+    return {key(name) for name, value in values.items() if is_number(value)}
+
+
+def is_number(value: Any) -> bool:
+    """Is it a number without a unit, or zero written as a text?"""
+    if isinstance(value, str):
+        return value.strip() == "0"
+    return isinstance(value, (int, float)) or hasattr(value, "item")
+
+
+_R = TypeVar("_R")
+
+
+def settled(
+    make: Callable[[list[tuple[str, str]]], _R], pairs: Sequence[tuple[str, str]], numbers: Collection[str]
+) -> tuple[_R, list[tuple[str, str]]]:
+    """What `make` makes of these pairs, where each number stands with the unit that its key has; and the pairs."""
+    tried = dict.fromkeys(numbers, 0)
+    first: ScenarioError | None = None
+    while True:
+        written = [(k, _in_unit(v, _UNITS[tried[k]]) if tried.get(k) else v) for k, v in pairs]
+        try:
+            return make(written), written
+        except ScenarioError as e:
+            first = first or e
+            wrong = {p.key for p in e.problems} & {k for k, n in tried.items() if n + 1 < len(_UNITS)}
+            if not wrong:
+                raise first from None
+            for k in wrong:
+                tried[k] += 1
 
 
 def count(name: str, value: Any, low: int = 1, high: int = 1_000_000) -> int:

@@ -45,10 +45,7 @@ def work(task: Task) -> str:
             "install the same cnsim on all workers",
             key="version",
         )
-    for name, found in pickle.loads(task.schemes):
-        cls = _resolved(found)
-        if registered().get(name) is not cls:
-            scheme(name)(cls)
+    unpacked(task.schemes)
     plan = _cnsim.plan_of(registry(), [task.text])
     if plan.key(0) != task.key:
         raise VersionError(
@@ -56,12 +53,35 @@ def work(task: Task) -> str:
             "install the same cnsim on all workers",
             key="version",
         )
+    _under_way.add(plan)
     try:
-        return plan.run(None, 1, None)[0].json()
+        record: _cnsim.Record = plan.run(None, 1, None)[0]
+        return record.json()
     except SchemeError as e:
         if e.__cause__ is None:
             raise
         raise SchemeError(e.reason, e.remedy, key=e.key, text=f"{e}\n{own_traceback(e.__cause__)}") from None
+    finally:
+        _under_way.discard(plan)
+
+
+#: What threads of this process run now.
+_under_way: set[_cnsim.Plan] = set()
+
+
+def stop_here() -> None:
+    """Ends what threads of this process run, after Ctrl-C."""
+    for plan in tuple(_under_way):
+        plan.stop()
+
+
+def interrupt(threads: list[int]) -> None:
+    """Raises ``KeyboardInterrupt`` in these threads, where they are in Python code: a scheme that loops ends."""
+    import ctypes
+
+    for ident, frame in sys._current_frames().items():
+        if ident in threads and frame is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(KeyboardInterrupt))
 
 
 def own_traceback(e: BaseException) -> str:
@@ -123,6 +143,14 @@ def _importable(cls: type[Scheme]) -> bool:
     for part in cls.__qualname__.split("."):
         value = getattr(value, part, None)
     return value is cls
+
+
+def unpacked(schemes: bytes) -> None:
+    """Registers the schemes that were packed, where they are not known."""
+    for name, found in pickle.loads(schemes):
+        cls = _resolved(found)
+        if registered().get(name) is not cls:
+            scheme(name)(cls)
 
 
 def tasks(plan: _cnsim.Plan, which: list[int]) -> list[Task]:

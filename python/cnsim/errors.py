@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from types import TracebackType
 from typing import NoReturn
 
 __all__ = [
@@ -13,6 +15,8 @@ __all__ = [
     "RunError",
     "ScenarioError",
     "SchemeError",
+    "SweepWarning",
+    "UnknownName",
     "VersionError",
 ]
 
@@ -22,7 +26,7 @@ class Problem:
     """One thing that is wrong with a scenario."""
 
     file: str
-    """File name, name of the scenario, or ``--set`` for a value that was set."""
+    """File name or name of the scenario; empty for a value that Python gave."""
     line: int | None
     """Line in the file, from 1."""
     column: int | None
@@ -48,6 +52,9 @@ class CnsimError(Exception):
         self._text = text or (f"{reason}\n  help: {remedy}" if remedy else reason)
         super().__init__(self._text)
 
+    def __str__(self) -> str:
+        return self._text  # a KeyError would show it in quotes
+
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), self.reason, self.remedy, self.key, self._text)
 
@@ -56,39 +63,40 @@ def _again(kind: type[CnsimError], reason: str, remedy: str, key: str, text: str
     return kind(reason, remedy, key=key, text=text)
 
 
-class ScenarioError(CnsimError):
+class ScenarioError(CnsimError, ValueError):
     """A scenario, a key or a value that cannot be used. ``problems`` lists everything that is wrong."""
 
     problems: tuple[Problem, ...] = ()
 
-    @classmethod
-    def of(cls, found: list[tuple[str, tuple[int, int] | None, str, str, str, str]]) -> ScenarioError:
-        """From what the native module found."""
-        error = cls(found[0][3], found[0][4], key=found[0][2], text="\n".join(f[5] for f in found))
-        error.problems = tuple(
-            Problem(file, place and place[0], place and place[1], key, reason, remedy)
-            for file, place, key, reason, remedy, _ in found
-        )
-        return error
+    def __reduce__(self) -> tuple[object, ...]:
+        return (*super().__reduce__(), {"problems": self.problems})
 
 
-class SchemeError(CnsimError):
+class UnknownName(ScenarioError, KeyError):
+    """A key, scenario, scheme, metric, series or table that there is not."""
+
+
+class SchemeError(CnsimError, ValueError):
     """A scheme in Python that is declared wrongly, asks for what cannot be, or raised in a run.
 
     What the scheme itself raised is ``__cause__``, with its own traceback.
     """
 
 
-class RunError(CnsimError):
+class RunError(CnsimError, RuntimeError):
     """A run that broke a law or failed."""
 
 
-class ExecutorError(CnsimError):
+class ExecutorError(CnsimError, RuntimeError):
     """An executor that lost its workers or cannot take a run."""
 
 
-class VersionError(CnsimError):
+class VersionError(CnsimError, ValueError):
     """A worker or a result of another version, or with another scheme of the same name."""
+
+
+class SweepWarning(UserWarning):
+    """Some points of a sweep failed: the others are there, and ``Sweep.failed`` has the reasons."""
 
 
 class MissingExtra(CnsimError, ImportError):
@@ -110,3 +118,54 @@ def near(name: str, names: list[str]) -> str:
 
     found = get_close_matches(name, names, 1)
     return f"did you mean `{found[0]}`? " if found else ""
+
+
+#: What the program says in words of the command line, and how Python says it.
+_WORDS = (
+    (r"^--(set|over): ", ""),
+    (r"^--over [^\n]*?: `", "`"),
+    (r"put all its values behind one --over", "put all its values into one list"),
+    (r"`cnsim list (\w+)` shows them", r'`cn.list("\1")` shows them'),
+    (r"`cnsim describe ([\w-]+)` shows them", r'`cn.list("schemes")` shows them'),
+)
+#: A reason that begins like this is about a name that there is not.
+_NAMELESS = re.compile(
+    r"(\S+: )?(`[^`]*`: )?(unknown |there is no (?!such file)|no scenario of this name|no scheme has this parameter|`\S+` has no such parameter)"
+)
+
+
+def in_python(text: str) -> str:
+    """A text of the program in Python's words."""
+    for words, ours in _WORDS:
+        text = re.sub(words, ours, text, flags=re.M)
+    return text
+
+
+def made(kind: str, reason: str, remedy: str, key: str) -> CnsimError:
+    """An exception of this class, from what the native module says."""
+    reason, remedy = in_python(reason), in_python(remedy)
+    unknown = kind == "ScenarioError" and _NAMELESS.match(reason)
+    found: type[CnsimError] = UnknownName if unknown else globals()[kind]
+    return found(reason, remedy, key=key)
+
+
+def of_problems(found: list[tuple[str, tuple[int, int] | None, str, str, str, str]]) -> ScenarioError:
+    """All that is wrong with a scenario, in one exception: file, place, key, reason, remedy and text of each."""
+    problems = tuple(
+        Problem("" if file == "--set" else file, place and place[0], place and place[1], key, in_python(reason), in_python(remedy))
+        for file, place, key, reason, remedy, _ in found
+    )
+    kind = UnknownName if all(_NAMELESS.match(p.reason) for p in problems) else ScenarioError
+    text = "\n".join(in_python(f[5]) for f in found)
+    error = kind(problems[0].reason, problems[0].remedy, key=problems[0].key, text=text)
+    error.problems = problems
+    return error
+
+
+def raised_at(tb: TracebackType | None) -> str:
+    """`` (file.py:12)``: where an exception was raised, in the last code that is neither ours nor of a library."""
+    from traceback import walk_tb
+
+    found = [(f.f_code.co_filename, line) for f, line in walk_tb(tb)]
+    own = [at for at in found if not re.search(r"/site-packages/|/cnsim/|/lib/python3|^<frozen", at[0].replace("\\", "/"))]
+    return f" ({(own or found)[-1][0]}:{(own or found)[-1][1]})" if found else ""

@@ -10,22 +10,20 @@ import os
 import subprocess
 import sys
 import threading
-import time
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
 from . import _cnsim
-from ._work import Task, tasks, versions, work
+from ._work import Task, stop_here, tasks
 from ._worker import receive, send
-from .errors import CnsimError, ExecutorError, SchemeError, VersionError, missing
+from .errors import CnsimError, ExecutorError, RunError, SchemeError, VersionError
+from .places import opened
 
 #: So often a task is done again whose worker died.
 ATTEMPTS = 4
-#: So long a cluster may be without any worker, seconds.
-PATIENCE = 30.0
 
 
 class Processes(Executor):
@@ -104,61 +102,77 @@ class Processes(Executor):
 
 
 def run_in_processes(
-    plan: _cnsim.Plan, out: Path | None, count: int, tell: Callable[[int, float], object]
-) -> list[_cnsim.Record] | None:
+    plan: _cnsim.Plan, out: Path | None, count: int, tell: Callable[[int, float], object], go_on: bool = False
+) -> list[Any] | None:
     """Does runs of schemes in Python in processes of their own; none where a scheme cannot be handed to them."""
     try:
         tasks(plan, [])
     except SchemeError:
         return None
     with Processes(count) as pool:
-        return run_on(pool, plan, out, tell)
+        return run_on(pool, plan, out, tell, go_on)
 
 
 def run_on(
-    executor: Executor | str | Any, plan: _cnsim.Plan, out: Path | None, tell: Callable[[int, float], object]
-) -> list[_cnsim.Record]:
-    """Does the runs of a plan on an executor, a Dask client, or the Dask scheduler at an address."""
+    executor: Executor | str | Any,
+    plan: _cnsim.Plan,
+    out: Path | None,
+    tell: Callable[[int, float], object],
+    go_on: bool = False,
+) -> list[Any]:
+    """Does the runs of a plan on an executor, a Dask client, or the Dask scheduler at an address. A run that fails is raised;
+    with `go_on` its error stands in its place."""
     store = None if out is None else _cnsim.Store(out)
-    found: list[_cnsim.Record | None] = [None] * len(plan) if store is None else plan.kept(store)
+    found: list[_cnsim.Record | CnsimError | None] = [*plan.kept(store)] if store is not None else [None] * len(plan)
     pending = [i for i, r in enumerate(found) if r is None]
     if not pending:
         return [r for r in found if r is not None]
-    asked = tasks(plan, pending)
-    place, close, alive = _opened(executor)
+    waiting = deque((i, task, 1) for i, task in zip(pending, tasks(plan, pending), strict=True))
+    place = opened(executor)
     futures: dict[Future[str], tuple[int, Task, int]] = {}
-
-    def submit(i: int, task: Task, attempt: int) -> None:
-        futures[place.submit(work, task)] = (i, task, attempt)
-
     try:
-        for i, task in zip(pending, asked, strict=True):
-            submit(i, task, 1)
-        while futures:
+        while futures or waiting:
+            while waiting and place.free(len(futures)):
+                one = waiting.popleft()
+                futures[place.submit(one[1])] = one
             ready, _ = wait(futures, timeout=0.2, return_when=FIRST_COMPLETED)
-            if not ready:
-                alive(len(plan) - len(futures))
-            for future in ready:
+            place.look(len(plan) - len(futures) - len(waiting))
+            for future in [f for f in futures if place.stranded(f)]:
+                waiting.append(futures.pop(future))
+                future.cancel()
+            for future in ready & futures.keys():
                 i, task, attempt = futures.pop(future)
                 try:
                     record = _cnsim.Record.of(future.result())
-                except CnsimError:
+                except (SchemeError, RunError) as e:
+                    if not go_on:
+                        raise
+                    found[i] = e
+                    continue
+                except VersionError:
+                    # Another worker may have what this one has not.
+                    if not place.many or attempt >= ATTEMPTS:
+                        raise
+                    waiting.append((i, task, attempt + 1))
+                    continue
+                except (CnsimError, BrokenExecutor):
                     raise
-                except BrokenExecutor as e:
-                    raise _died(len(plan) - len(futures) - 1, len(plan), out, e) from None
-                except Exception as e:
+                except (Exception, CancelledError) as e:
                     if type(e).__name__ in ("KilledWorker", "CancelledError") or attempt >= ATTEMPTS:
-                        raise _died(len(plan) - len(futures) - 1, len(plan), out, e) from None
-                    submit(i, task, attempt + 1)
+                        raise _died(len(plan) - len(futures) - len(waiting) - 1, len(plan), out, e) from None
+                    waiting.append((i, task, attempt + 1))
                     continue
                 found[i] = plan.keep(i, record, store)
             tell(sum(r is not None for r in found), 0.0)
     except BrokenExecutor as e:
         raise _died(sum(r is not None for r in found), len(plan), out, e) from None
+    except KeyboardInterrupt:
+        stop_here()
+        raise
     finally:
         for future in futures:
             future.cancel()
-        close()
+        place.close()
     return [r for r in found if r is not None]
 
 
@@ -170,95 +184,3 @@ def _died(done: int, total: int, out: Path | None, e: BaseException) -> Executor
         f"start it anew and ask again: {kept}",
         key="executor",
     )
-
-
-def _opened(executor: Any) -> tuple[Executor, Callable[[], None], Callable[[int], None]]:
-    """An executor of what was given; how it is closed; and a look at whether it is alive."""
-    if isinstance(executor, Executor) and not hasattr(executor, "_client"):
-        return executor, lambda: None, lambda done: None
-    try:
-        from distributed import Client
-    except ImportError:
-        if isinstance(executor, str):
-            missing("distributed", "dask", "A cluster")
-        raise _no_executor(executor) from None
-    if isinstance(executor, str):
-        if "://" not in executor:
-            raise _no_executor(executor)
-        try:
-            client = Client(executor, timeout=10)
-        except (OSError, TimeoutError, ValueError) as e:
-            raise ExecutorError(
-                f"no Dask scheduler answers at {executor}: {e}", "start one with `dask scheduler`, and give its address", key="executor"
-            ) from None
-        place, _, alive = _dask(client)
-        return place, client.close, alive
-    if isinstance(executor, Client):
-        return _dask(executor)
-    if hasattr(executor, "_client"):
-        return _dask(executor._client)
-    raise _no_executor(executor)
-
-
-def _no_executor(executor: Any) -> ExecutorError:
-    return ExecutorError(
-        f"{executor!r} is no executor",
-        "give a concurrent.futures.Executor, a dask.distributed.Client, or the address of a Dask scheduler such as tcp://HOST:8786",
-        key="executor",
-    )
-
-
-def _dask(client: Any) -> tuple[Executor, Callable[[], None], Callable[[int], None]]:
-    """An executor of the workers that have this version of cnsim; others are refused."""
-    good, bad = _fit(client)
-    if bad:
-        import warnings
-
-        said = ", ".join(f"{address} has {theirs}" for address, theirs in bad.items())
-        if not good:
-            raise VersionError(
-                f"no worker has cnsim {versions()[0]} with results of version {versions()[1]}: {said}",
-                "install the same cnsim on all workers",
-                key="version",
-            )
-        warnings.warn(f"workers of another version are left out: {said}", stacklevel=2)
-    if not good:
-        raise ExecutorError("the cluster has no worker", "start some with `dask worker ADDRESS`", key="executor")
-    options = {"workers": good, "allow_other_workers": False} if bad else {}
-    place: Executor = client.get_executor(pure=False, retries=0, **options)
-    since = [time.monotonic()]
-
-    def alive(done: int) -> None:
-        workers = client.scheduler_info(n_workers=-1)["workers"] if client.status == "running" else {}
-        if workers and (not bad or any(w in workers for w in good)):
-            since[0] = time.monotonic()
-        elif client.status != "running" or time.monotonic() - since[0] > PATIENCE:
-            raise ExecutorError(
-                f"the cluster has had no worker for {PATIENCE:.0f} s, after {done} runs",
-                "start workers and ask again: with out=FOLDER what is finished is kept",
-                key="executor",
-            )
-
-    return place, lambda: None, alive
-
-
-def _fit(client: Any) -> tuple[list[str], dict[str, str]]:
-    """Addresses of the workers that have this version, and what the others have."""
-    try:
-        client.wait_for_workers(1, timeout=PATIENCE)
-    except TimeoutError:
-        return [], {}
-    good: list[str] = []
-    bad: dict[str, str] = {}
-    for address, theirs in client.run(_versions_there, on_error="return").items():
-        if theirs == versions():
-            good.append(address)
-        else:
-            bad[address] = "no cnsim" if isinstance(theirs, BaseException) else "cnsim {} (results {})".format(*theirs)
-    return good, bad
-
-
-def _versions_there() -> tuple[str, int]:
-    from cnsim import _work
-
-    return _work.versions()

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from . import _cnsim
-from .errors import ScenarioError, near
+from .errors import UnknownName, near
 from .schemes import registry
 
 __all__ = ["Listing", "list_"]
@@ -38,7 +38,7 @@ class Listing(list[dict[str, Any]]):
 def list_(what: str = "scenarios") -> Listing:
     """Lists scenarios, studies, schemes, metrics or assumptions, as ``cnsim list`` does."""
     if what not in _WHAT:
-        raise ScenarioError(
+        raise UnknownName(
             f"there are no `{what}`", f"{near(str(what), _WHAT)}ask for {', '.join(_WHAT)}", key="what"
         )
     text = registry().schemes() if what == "schemes" else _cnsim.lists(what)

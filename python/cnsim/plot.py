@@ -86,8 +86,32 @@ def series(found: Sequence[Series], ax: Axes | None, **line: Any) -> Axes:
     ax.set_ylabel(f"{title} [{found[0].unit}]" if found[0].unit else title)
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
-    if len(found) > 1:
+    if any(s.label for s in found):
         ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
+def bands(groups: Sequence[Sequence[Series]], ax: Axes | None, **line: Any) -> Axes:
+    """Draws a line for each group of series: of several seeds their mean, in a band from the smallest to the largest."""
+    import numpy as np
+
+    from .results import Series
+
+    drawn = []
+    for some in groups:
+        first, words = some[0], some[0].label.rpartition(", seed ")[0]
+        bins = min(len(s) for s in some)
+        every = np.stack([s.values[:bins] for s in some])
+        if len(some) == 1:
+            drawn.append((first, every))
+            continue
+        label = f"{words}, mean and range of {len(some)} seeds"
+        mean = np.ascontiguousarray(every.mean(axis=0), dtype="<f8").tobytes()
+        drawn.append((Series(first.name, first.unit, first.bin, mean, label=label), every))
+    ax = series([s for s, _ in drawn], ax, **line)
+    for (s, every), curve in zip(drawn, ax.lines[-len(drawn) :], strict=True):
+        if len(every) > 1:
+            ax.fill_between(s.time * 1e3, every.min(axis=0), every.max(axis=0), color=curve.get_color(), alpha=0.2, linewidth=0)
     return ax
 
 

@@ -8,17 +8,22 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _cnsim
-from .errors import CnsimError, ScenarioError, near
+from .errors import CnsimError, UnknownName, near
 from .lists import Listing, list_
 
 if TYPE_CHECKING:
     import numpy as np
-    from arro3.core import Table
+    import pandas
+    import polars
+    import xarray
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
+
+    from .scenario import Scenario
+    from .tables import Table
 
 __all__ = ["Estimate", "Results", "Series", "load"]
 
@@ -112,7 +117,8 @@ class Series:
         return len(self._data) // 8
 
     def __repr__(self) -> str:
-        return f"<Series {self.name} [{self.unit}], {len(self)} bins of {self.bin:g} s>"
+        label = f" of {self.label}" if self.label else ""
+        return f"<Series {self.name} [{self.unit}]{label}: {len(self)} bins of {self.bin:g} s>"
 
 
 def metrics() -> Listing:
@@ -126,23 +132,28 @@ def metric_named(name: str) -> dict[str, Any]:
     for row in known:
         if row["name"] == name:
             return row
-    raise ScenarioError(
+    raise UnknownName(
         f"there is no metric `{name}`", f'{near(str(name), known.names)}cn.list("metrics") shows them', key="metric"
     )
 
 
-class Results(Sequence["_cnsim.Record"]):
+class Results:
     """Finished runs. An item is one run; ``summary()``, ``table()`` and ``plot()`` look at all of them."""
 
-    def __init__(self, records: Sequence[_cnsim.Record], scenarios: Sequence[_cnsim.Scenario] = ()) -> None:
+    def __init__(self, records: Sequence[_cnsim.Record], scenarios: Sequence[Scenario] = ()) -> None:
         self._records, self._scenarios = list(records), list(scenarios)
 
     def __len__(self) -> int:
         return len(self._records)
 
-    def __getitem__(self, at: Any) -> Any:
-        found = self._records[at]
-        return Results(found, self._scenarios) if isinstance(at, slice) else found
+    @overload
+    def __getitem__(self, at: int) -> _cnsim.Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> Results: ...
+    def __getitem__(self, at: int | slice) -> _cnsim.Record | Results:
+        if isinstance(at, slice):
+            return Results(self._records[at], self._scenarios)
+        return self._records[at]
 
     def __iter__(self) -> Iterator[_cnsim.Record]:
         return iter(self._records)
@@ -177,7 +188,7 @@ class Results(Sequence["_cnsim.Record"]):
         """What was published beside what was measured, with verdicts; one row a case and metric."""
         for name in metrics or ():
             metric_named(name)
-        rows = json.loads(_cnsim.cells(self._records, self._scenarios))
+        rows = json.loads(_cnsim.cells(self._records, [s._read for s in self._scenarios]))
         return Summary(row for row in rows if metrics is None or row["metric"] in metrics)
 
     @property
@@ -193,20 +204,46 @@ class Results(Sequence["_cnsim.Record"]):
         for r in self:
             found = r.series(name)
             if found is not None:
-                return Series(name, *found, label=r.scheme)
+                return Series(name, *found, label=f"{r.scheme}, seed {r.seed}")
         remedy = f"{near(name, self.series_names)}there are {', '.join(self.series_names) or 'none'}"
-        raise ScenarioError(f"there is no series `{name}`", remedy, key="series")
+        raise UnknownName(f"there is no series `{name}`", remedy, key="series")
 
     def queue(self, port: str | None = None) -> Series:
         """The queue of a port such as ``"S>H0"``, by default of the first that the scenario names."""
         return self.series("hot_queue" if port is None else f"queue {port}")
 
     def table(self, what: str = "metrics") -> Table:
-        """An Arrow table: ``metrics``, ``series``, ``ports``, ``counters`` or ``summary``. polars, pandas, pyarrow and DuckDB
-        take it as it is. Units and the effective configuration stand in its metadata."""
+        """An Arrow table: ``metrics``, ``series``, ``flows``, ``ports``, ``counters`` or ``summary``. polars, pandas, pyarrow and
+        DuckDB take it as it is. Units and the effective configuration stand in its metadata."""
         from .tables import table
 
         return table(self, what)
+
+    def to_polars(self, what: str = "metrics") -> polars.DataFrame:
+        """A table as polars; needs ``cnsim[polars]``."""
+        return self.table(what).to_polars()
+
+    def to_pandas(self, what: str = "metrics") -> pandas.DataFrame:
+        """A table as pandas, with the units in ``.attrs["units"]``; needs ``cnsim[pandas]``."""
+        return self.table(what).to_pandas()
+
+    def to_xarray(self, what: Literal["metrics", "series"] = "metrics") -> xarray.Dataset:
+        """The metrics, or the time series over ``time``, as variables with their units; needs ``cnsim[xarray]``.
+
+        The axes are the swept keys, condition, PAUSE mode and scheme where there are several, and the seed. What was not
+        measured is NaN.
+        """
+        from .arrays import dataset
+
+        return dataset(self._placed(), what)
+
+    def _placed(self) -> list[tuple[dict[str, Any], _cnsim.Record]]:
+        """Each run with its place on each axis."""
+        labels = ("study", "scenario", "condition", "pause", "scheme", "seed")
+        return [({k: getattr(r, k) for k in labels}, r) for r in self]
+
+    def __array__(self, *_: object, **__: object) -> NDArray[np.float64]:
+        raise TypeError("results are no array: write r.to_pandas(), pandas.DataFrame(r.table()) or r.to_xarray()")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table().__arrow_c_stream__(requested_schema)
@@ -226,22 +263,24 @@ class Results(Sequence["_cnsim.Record"]):
         return _cnsim.save(self._records, Path(out), command, force)
 
     def plot(self, name: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
-        """Draws a time series, one line a scheme and PAUSE mode; gives matplotlib axes."""
-        from .plot import series
+        """Draws a time series, one line a case: of several seeds their mean, in a band from the smallest to the largest; of one
+        seed its line. Gives matplotlib axes."""
+        from .plot import bands
 
         if not self._records:
             raise CnsimError("there is no run to draw", "run the scenario first")
         chosen = name or ("hot_queue" if "hot_queue" in self.series_names else self.series_names[0])
         many = len({(r.condition, r.pause) for r in self}) > 1
-        drawn: dict[tuple[str, str, str], Series] = {}
-        for r in self:
-            found = r.series(chosen)
-            if found is not None:
-                words = [r.scheme, f"PAUSE {r.pause}", r.condition] if many else [r.scheme]
-                drawn.setdefault((r.scheme, r.pause, r.condition), Series(chosen, *found, label=", ".join(words)))
+        drawn: dict[tuple[str, ...], list[Series]] = {}
+        for case, runs in self._cases().items():
+            for r in runs:
+                found = r.series(chosen)
+                if found is not None:
+                    words = [r.scheme, f"PAUSE {r.pause}", r.condition] if many else [r.scheme]
+                    drawn.setdefault(case, []).append(Series(chosen, *found, label=", ".join([*words, f"seed {r.seed}"])))
         if not drawn:
             self.series(chosen)
-        return series(list(drawn.values()), ax, **line)
+        return bands(list(drawn.values()), ax, **line)
 
     @property
     def fingerprints(self) -> list[dict[str, str]]:
@@ -308,26 +347,8 @@ def _ends(row: dict[str, Any]) -> dict[str, Any]:
     return {f"{k}_{end}": (v[i] if v else None) for k, v in both.items() for i, end in enumerate(("low", "high"))}
 
 
-def load(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Reads a ``results.json`` that the program or ``Results.save`` wrote."""
+def load(path: str | os.PathLike[str]) -> Results:
+    """Reads a ``results.json`` that the program or ``Results.save`` wrote, with the series and the times of flows beside it."""
     where = Path(path)
     where = where / "results.json" if where.is_dir() else where
-    try:
-        found = json.loads(where.read_text())
-    except (OSError, ValueError) as e:
-        raise CnsimError(f"{where}: {e}", "give a results.json that cnsim has written", key="path") from None
-    if not isinstance(found, dict) or "runs" not in found:
-        raise CnsimError(f"{where}: not a results.json", "give a results.json that cnsim has written", key="path")
-    if found.get("result_version") != _cnsim.RESULT_VERSION:
-        raise _cnsim_version(where, found.get("result_version"))
-    return found
-
-
-def _cnsim_version(where: Path, theirs: object) -> CnsimError:
-    from .errors import VersionError
-
-    return VersionError(
-        f"{where}: holds results of version {theirs}, this cnsim's are of version {_cnsim.RESULT_VERSION}",
-        "run it again, or use the cnsim that wrote it",
-        key="path",
-    )
+    return Results(_cnsim.load(where))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _cnsim
-from .errors import ScenarioError
+from .errors import CnsimError, ScenarioError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -78,7 +78,14 @@ class Running:
         self.force = force
 
     def run(self, plan: _cnsim.Plan) -> list[_cnsim.Record]:
-        """Does all runs of a plan; the records are in its order."""
+        """Does all runs of a plan; the records are in its order. The first that fails is raised."""
+        return self._all(plan, False)
+
+    def each(self, plan: _cnsim.Plan) -> list[_cnsim.Record | CnsimError]:
+        """The same where a run that fails leaves the others alone: its error stands in its place."""
+        return self._all(plan, True)
+
+    def _all(self, plan: _cnsim.Plan, go_on: bool) -> list[Any]:
         hops, seconds, memory = plan.estimate()
         if not self.force and (seconds > HUGE_SECONDS or memory > HUGE_BYTES or len(plan) > HUGE_RUNS):
             raise ScenarioError(
@@ -94,27 +101,27 @@ class Running:
             for why in plan.unkept:
                 warnings.warn(why, stacklevel=3)
         try:
-            found = self._run(plan, tell)
+            found = self._run(plan, tell, go_on)
         finally:
             bar.close()
         if self.out is not None and self.progress is not False:
             print(f"{plan.stored} of {len(plan)} runs taken from the store", file=sys.stderr)
         return found
 
-    def _run(self, plan: _cnsim.Plan, tell: Callable[[int, float], object]) -> list[_cnsim.Record]:
+    def _run(self, plan: _cnsim.Plan, tell: Callable[[int, float], object], go_on: bool) -> list[Any]:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         threads = self.threads or (0 if len(plan) == 1 and not plan.python else cores)
         if self.executor is not None:
             from .executors import run_on
 
-            return run_on(self.executor, plan, self.out, tell)
+            return run_on(self.executor, plan, self.out, tell, go_on)
         if plan.python and len(plan) > 1 and threads > 1 and _may_spawn():
             from .executors import run_in_processes
 
-            found = run_in_processes(plan, self.out, min(threads, len(plan)), tell)
+            found = run_in_processes(plan, self.out, min(threads, len(plan)), tell, go_on)
             if found is not None:
                 return found
-        return plan.run(self.out, threads, tell)
+        return plan.run(self.out, threads, tell, go_on)
 
 
 def _may_spawn() -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _cnsim, _values
 from .errors import ScenarioError
-from .schemes import registry
+from .schemes import Scheme, name_of, registered, registry
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -46,13 +46,38 @@ class Case(tuple[str, str, str]):
 def pause_word(value: Any) -> str:
     """The word for a PAUSE mode."""
     word = ("on" if value else "off") if isinstance(value, bool) else value
-    if word not in ("on", "off", "global"):
-        raise ScenarioError(f"pause={value!r}", 'give "on", "off", "global", True or False', key="pause")
+    if not isinstance(word, str) or word not in ("on", "off", "global"):
+        remedy = one_of("pause", value, 'give "on", "off", "global", True or False')
+        raise ScenarioError(f"pause={value!r}", remedy, key="pause")
     return str(word)
+
+
+def scheme_word(value: Any) -> str | None:
+    """The name of a scheme: of a class that is registered its own."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, type) and issubclass(value, Scheme):
+        return name_of(value)
+    raise ScenarioError(f"scheme={value!r}", one_of("scheme", value, 'give the name of a scheme, as cn.list("schemes") shows them'), key="scheme")
+
+
+def one_of(name: str, value: Any, otherwise: str) -> str:
+    """The remedy where one value is due: several are a sweep."""
+    several = isinstance(value, (list, tuple, set)) and all(isinstance(v, str) for v in value)
+    return f"give one; for several write cn.sweep(s, {name}={list(value)!r})" if several else otherwise
 
 
 class Scenario:
     """What is simulated: a network, its traffic, what happens, and with which scheme. It never changes; ``with_`` gives another."""
+
+    _what: str
+    _text: str | None
+    _sets: tuple[tuple[str, str], ...]
+    _scheme: str | None
+    _pause: str | None
+    _condition: str | None
+    _about: dict[str, Any]
+    _read: _cnsim.Scenario
 
     def __init__(
         self,
@@ -62,12 +87,21 @@ class Scenario:
         scheme: str | None = None,
         pause: str | None = None,
         condition: str | None = None,
+        *,
+        numbers: Collection[str] = (),
     ) -> None:
-        self._what, self._text, self._sets = what, text, tuple(sets)
-        self._scheme, self._pause, self._condition = scheme, pause, condition
-        self._about: dict[str, Any] = {"id": what, "cases": []}
-        self._read = self._native(() if scheme is None else (scheme,))
-        self._about = json.loads(self._read.about())
+        schemes = () if scheme is None else (scheme,)
+        read, written = _values.settled(
+            lambda pairs: _cnsim.Scenario(registry(), what, text, pairs, list(schemes)), sets, numbers
+        )
+        self.__dict__.update(
+            _what=what, _text=text, _sets=tuple(written), _scheme=scheme, _pause=pause, _condition=condition,
+            _read=read, _about=json.loads(read.about()),
+        )  # fmt: skip
+
+    def __setattr__(self, name: str, value: object) -> None:
+        said = f"{name}=..." if name in ("scheme", "pause", "condition") else "KEY=..."
+        raise AttributeError(f"a scenario never changes, so `{name}` cannot be set\n  help: write s = s.with_({said})")
 
     def _native(self, schemes: Sequence[str]) -> _cnsim.Scenario:
         return _cnsim.Scenario(registry(), self._what, self._text, list(self._sets), list(schemes))
@@ -105,29 +139,50 @@ class Scenario:
         """Keys that were set."""
         return dict(self._sets)
 
+    @property
+    def scheme(self) -> str | None:
+        """The scheme that was chosen; none where the scenario's first case decides."""
+        return self._scheme
+
+    @property
+    def pause(self) -> str | None:
+        """The PAUSE mode that was chosen; none where the scenario decides."""
+        return self._pause
+
+    @property
+    def condition(self) -> str | None:
+        """The condition that was chosen; none where the first case decides."""
+        return self._condition
+
     def with_(
         self,
         keys: Mapping[str, Any] | None = None,
         *,
-        scheme: str | None = None,
+        scheme: str | type[Scheme] | None = None,
         pause: Pause | None = None,
         condition: str | None = None,
         **more: Any,
     ) -> Scenario:
         """The same scenario with another scheme, PAUSE mode, condition or value of a key.
 
-        Keys are those of scenario files; ``hotspot__rate=...`` is ``{"hotspot.rate": ...}``. Everything is checked at once.
+        Keys are those of scenario files; ``hotspot__rate=...`` is ``{"hotspot.rate": ...}``. A number without a unit is bit/s,
+        seconds or bytes, as its key asks. Everything is checked at once.
         """
-        new = dict(self._sets)
-        new.update(_values.sets(keys or {}))
-        new.update(_values.sets(more))
+        if not isinstance(keys or {}, Mapping):
+            raise ScenarioError(f"{keys!r} is no mapping of keys", 'write with_({"hotspot.rate": "1 Gb/s"})', key="keys")
+        if condition is not None and not isinstance(condition, str):
+            remedy = one_of("condition", condition, f'give a text such as "{self.cases[0].condition}"')
+            raise ScenarioError(f"condition={condition!r}", remedy, key="condition")
+        given = {**(keys or {}), **more}
+        new = {**dict(self._sets), **dict(_values.sets(given))}
         return Scenario(
             self._what,
             self._text,
             list(new.items()),
-            scheme if scheme is not None else self._scheme,
+            scheme_word(scheme) or self._scheme,
             pause_word(pause) if pause is not None else self._pause,
             condition if condition is not None else self._condition,
+            numbers=_values.unitless(given),
         )
 
     def config(self) -> dict[str, Any]:
@@ -193,16 +248,27 @@ class Scenario:
     def _results(self, records: list[_cnsim.Record]) -> Results:
         from .results import Results
 
-        return Results(records, [self._read])
+        return Results(records, [self])
+
+    def _schemes(self) -> list[str]:
+        """The schemes in Python that it may run."""
+        named = {c.scheme for c in self.cases} | ({self._scheme} if self._scheme else set())
+        return [name for name in registered() if name in named]
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self._what, self._text, self._sets, self._scheme, self._pause, self._condition
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Scenario, (self._what, self._text, self._sets, self._scheme, self._pause, self._condition)
+        from ._work import packed
+
+        names = self._schemes()
+        return _again, (packed(names) if names else b"", self._parts())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scenario) and self.__reduce__()[1] == other.__reduce__()[1]
+        return isinstance(other, Scenario) and self._parts() == other._parts()
 
     def __hash__(self) -> int:
-        return hash(self.__reduce__()[1])
+        return hash(self._parts())
 
     def __repr__(self) -> str:
         said = [("scheme", self._scheme), ("pause", self._pause), ("condition", self._condition), *self._sets]
@@ -217,6 +283,15 @@ class Scenario:
             f"<div><b>{html.escape(self.id)}</b> {html.escape(self.title)}<p>{html.escape(self.question)}</p>"
             f"<table>{cells}</table><small>{len(self.cases)} cases. {html.escape(self.source)}</small></div>"
         )
+
+
+def _again(schemes: bytes, parts: tuple[Any, ...]) -> Scenario:
+    """A scenario that was pickled, with its schemes in Python."""
+    if schemes:
+        from ._work import unpacked
+
+        unpacked(schemes)
+    return Scenario(*parts)
 
 
 def scenario(what: str | os.PathLike[str], **keys: Any) -> Scenario:

@@ -8,214 +8,21 @@ destination. Rates are in bit/s, times in seconds, lengths in bytes.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
+import types
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 from . import _cnsim
 from ._code import code_of
-from .errors import SchemeError, near
+from ._declared import FIXED, alike, changeable, here, place, refuse_call, refuse_chance, refuse_methods, refuse_shared
+from .errors import SchemeError
+from .rooms import ROOMS, Plan, Promise
 
 if TYPE_CHECKING:
-    from ._cnsim import Ack, Feedback, Frame, Limiter, Probe, Queue, Sink
+    from ._cnsim import Feedback
 
-__all__ = [
-    "CongestionPoint",
-    "Plan",
-    "Promise",
-    "QueueSite",
-    "ReactionPoint",
-    "Reflector",
-    "Scheme",
-    "SinkSite",
-    "SourceSite",
-    "param",
-    "scheme",
-]
-
-
-class QueueSite(NamedTuple):
-    """Where a congestion point stands: at the output queue of a switch port."""
-
-    node: int
-    """Number of the switch."""
-    port: int
-    """Number of the port within the switch."""
-    point: int
-    """Identity to put into feedback messages."""
-    rate: float
-    """Nominal rate of the link, bit/s."""
-    attached: bool
-    """Is a link attached?"""
-
-
-class SourceSite(NamedTuple):
-    """A source of frames that a reaction point steers."""
-
-    flow: int
-    """Number of the flow."""
-    src: int
-    """Source host."""
-    dst: int
-    """Destination host."""
-    line_rate: float
-    """Rate of the access link, bit/s."""
-    base_rtt: float
-    """Smallest round-trip time of the path, unloaded, seconds."""
-    mtu: int
-    """Largest data frame, bytes."""
-
-
-class SinkSite(NamedTuple):
-    """A receiving end that a reflector serves."""
-
-    flow: int
-    """Number of the flow."""
-    src: int
-    """Source host of the flow."""
-    dst: int
-    """The receiving host."""
-    line_rate: float
-    """Rate of the access link, bit/s."""
-
-
-class Plan(NamedTuple):
-    """What the network must know of a scheme before any object of it exists."""
-
-    per_host: bool = False
-    """One limiter and reaction point for a host, not for each flow."""
-    first_frame: bool = False
-    """Reaction points are built at a flow's first frame, not at the first message that ``engages`` accepts."""
-    reflect: str = "never"
-    """Which received frames wake the reflector: never, marked, unmarked, tagged or always."""
-    reflect_probability: float = 1.0
-    """With ``unmarked``: the share of these frames that do."""
-    reflector_per_host: bool = False
-    """One reflector for a host, not for each flow."""
-    received: bool = False
-    """Reflectors ask how many bytes have been received."""
-    echo: bool = False
-    """Frames that ``limiter.echo_next()`` asks for are acknowledged; no reflector of one's own is needed."""
-
-
-class Promise(NamedTuple):
-    """What a scheme promises with its defaults; the conformance suite looks at it."""
-
-    floor: float = 0.0
-    """Smallest rate of a limiter that sends at all, bit/s."""
-    stops: bool = False
-    """It may stop a flow."""
-    warms_up: float = 0.0
-    """Flows start below line rate and are there after this time, seconds; 0 where they are left alone."""
-    reacts: bool = False
-    """Its own messages about a long queue limit a flow."""
-    recovers: tuple[int, float] | None = None
-    """A flow that sends on without feedback is back at line rate within (bytes, seconds)."""
-
-
-class _Room:
-    """What the three rooms have in common."""
-
-    def _has(self, name: str) -> bool:
-        own = getattr(type(self), name, None)
-        return own is not None and not getattr(own, "_nothing", False)
-
-
-def _nothing(method: Callable[..., Any]) -> Callable[..., Any]:
-    method._nothing = True  # type: ignore[attr-defined]
-    return method
-
-
-_M = TypeVar("_M", bound=Callable[..., Any])
-
-
-def _optional(method: _M) -> _M:
-    """Marks a method that the network need not call where a class has none of its own."""
-    return cast(_M, _nothing(method))
-
-
-_S = TypeVar("_S", bound="Scheme", covariant=True)
-
-
-class CongestionPoint(_Room):
-    """A switch output queue's side of a scheme."""
-
-    p: Any
-    """The scheme, with its parameters."""
-    site: QueueSite
-    """Where it stands."""
-
-    @_optional
-    def start(self, queue: Queue) -> None:
-        """Called once before the first frame: arm a sampler, a ramp or timers."""
-
-    @_optional
-    def on_sample(self, frame: Frame, queue: Queue) -> None:
-        """The armed sampler fired on this data frame, which is counted in the queue."""
-
-    @_optional
-    def on_probe(self, probe: Probe, flow: int, queue: Queue) -> None:
-        """A probe arrived: read it, write ``probe.fb``, or end it with ``queue.answer()``."""
-
-    @_optional
-    def on_timer(self, timer: int, queue: Queue) -> None:
-        """A timer expired."""
-
-
-class ReactionPoint(_Room):
-    """A sending station's side of a scheme: it steers one limiter."""
-
-    p: Any
-    """The scheme, with its parameters."""
-    site: SourceSite
-    """Which flow it steers."""
-
-    @_optional
-    def start(self, limiter: Limiter) -> None:
-        """Called once when it is built."""
-
-    @_optional
-    def on_feedback(self, feedback: Feedback, limiter: Limiter) -> None:
-        """A message for this flow arrived."""
-
-    @_optional
-    def on_ack(self, ack: Ack, limiter: Limiter) -> None:
-        """A frame that ``limiter.echo_next()`` asked for was received, and its acknowledgement arrived."""
-
-    @_optional
-    def on_bytes(self, limiter: Limiter) -> None:
-        """The bytes armed with ``limiter.wake_after`` have been sent."""
-
-    @_optional
-    def on_timer(self, timer: int, limiter: Limiter) -> None:
-        """A timer expired."""
-
-
-class Reflector(_Room):
-    """A receiving station's side of a scheme."""
-
-    p: Any
-    """The scheme, with its parameters."""
-    site: SinkSite
-    """Which flow it serves."""
-
-    @_optional
-    def start(self, sink: Sink) -> None:
-        """Called once when it is built."""
-
-    @_optional
-    def on_frame(self, frame: Frame, sink: Sink) -> None:
-        """A data frame that the plan selects arrived."""
-
-    @_optional
-    def on_probe(self, probe: Probe, flow: int, sink: Sink) -> None:
-        """A probe reached its destination."""
-
-
-_ROOMS: dict[str, tuple[type[_Room], Callable[..., Any], str]] = {
-    "CongestionPoint": (CongestionPoint, QueueSite, "on_sample, on_timer or on_probe, or start with queue.mark"),
-    "ReactionPoint": (ReactionPoint, SourceSite, "on_feedback, or on_ack with plan = Plan(echo=True)"),
-    "Reflector": (Reflector, SinkSite, "on_frame or on_probe"),
-}
+__all__ = ["Scheme", "param", "scheme"]
 
 
 class _Param(NamedTuple):
@@ -308,8 +115,13 @@ def _declared(kind: str, default: object, low: object, high: object, symbol: str
             return "on" if value else "off"
         if isinstance(value, (int, float)):
             return plain(value) + _UNITS[kind]
+        where: Any = sys._getframe(1)
+        while where.f_code.co_filename == __file__ and where.f_back is not None:
+            where = where.f_back
         raise SchemeError(
-            f"a parameter of kind {kind} cannot be {value!r}", "give a number, or a text with a unit", key=kind
+            f"a parameter of kind {kind} cannot be {value!r} ({where.f_code.co_filename}:{where.f_lineno})",
+            "give a number, or a text with a unit",
+            key=kind,
         )
 
     def bound(value: object) -> str | None:
@@ -350,8 +162,17 @@ class Scheme:
         """May this message build a reaction point where there is none?"""
         return True
 
+    def __setattr__(self, key: str, value: object) -> None:
+        if "_made" in self.__dict__:
+            raise SchemeError(
+                f"`{key}` of the scheme was set in a run: all rooms and all runs share the scheme",
+                f"keep it in the room: self.{key} = ...",
+                key=key,
+            )
+        object.__setattr__(self, key, value)
+
     def _room(self, kind: str, site: tuple[Any, ...]) -> object:
-        base, place, _ = _ROOMS[kind]
+        _, place, _ = ROOMS[kind]
         found = getattr(type(self), kind, None)
         if kind == "Reflector" and found is None and self.plan.echo:
             return "echo"
@@ -393,7 +214,9 @@ def scheme(name: str, *, title: str = "") -> Callable[[_T], _T]:
                 "derive it from cn.Scheme",
                 key=name,
             )
+        here[:] = [sys._getframe(1).f_code.co_filename]
         spec = spec_of(name, title, cls)
+        spec.build([])
         others = [s for n, (_, s) in _known.items() if n != name]
         _cnsim.Registry([*others, spec])
         _known[name] = (cls, spec)
@@ -404,37 +227,72 @@ def scheme(name: str, *, title: str = "") -> Callable[[_T], _T]:
     return register
 
 
+def _refuse_scheme(name: str, cls: type[Scheme], rooms: list[str]) -> None:
+    """Refuses what a class of schemes has beside its rooms and nobody would read, or all rooms would share."""
+    for key, kind in (("plan", Plan), ("promise", Promise)):
+        if not isinstance(getattr(cls, key), kind):
+            raise SchemeError(
+                f"scheme `{name}`: its {key} is {getattr(cls, key)!r}{place(cls, key)}", f"write {key} = cn.{kind.__name__}(...)", key=key
+            )
+    counters = cls.counters
+    if not isinstance(counters, Mapping) or not all(isinstance(w, str) for pair in counters.items() for w in pair):
+        raise SchemeError(
+            f"scheme `{name}`: its counters are {counters!r}{place(cls, 'counters')}",
+            'write counters = {"my_cuts": "messages that lowered a rate"}',
+            key="counters",
+        )
+    used = {base for kind in rooms for base in getattr(cls, kind).__mro__}
+    methods = {m for base, _, _ in ROOMS.values() for m in vars(base) if m.startswith("on_")}
+    for base in cls.__mro__[: cls.__mro__.index(Scheme)]:
+        for key, value in vars(base).items():
+            where = f"scheme `{name}`: {key}"
+            room = next((k for k, r in ROOMS.items() if isinstance(value, type) and issubclass(value, r[0])), None)
+            if room is not None and key not in ROOMS and not key.startswith("_") and value not in used:
+                raise SchemeError(f"{where} is a {room} that nobody asks for{place(base, key)}", f"call it {room}", key=key)
+            if key in methods:
+                raise SchemeError(
+                    f"{where} stands in the scheme, where nobody calls it{place(base, key)}",
+                    "move it into the class CongestionPoint, ReactionPoint or Reflector inside of the scheme",
+                    key=key,
+                )
+            meant = type(value).__name__.lower() if isinstance(value, (Plan, Promise)) else None
+            if isinstance(value, types.FunctionType):
+                meant = alike(key, ["engages"])
+            if meant is not None and key != meant and not key.startswith("_"):
+                raise SchemeError(f"{where} is nothing that anybody asks for{place(base, key)}", f"did you mean `{meant}`?", key=key)
+            if isinstance(value, _Param) and (key == "code" or key.startswith("_") or hasattr(Scheme, key)):
+                raise SchemeError(f"{where} cannot be the name of a parameter{place(base, key)}", "call it otherwise", key=key)
+    for key, count in (("engages", 1), ("__init__", 0)):
+        if isinstance(getattr(cls, key), types.FunctionType):
+            refuse_call(f"scheme `{name}`: {key}", getattr(cls, key), count, cls, key, Scheme)
+    refuse_shared(name, cls.__name__, cls, {getattr(cls, kind) for kind in rooms}, but=("counters",))
+    refuse_chance(name, cls.__name__, cls)
+
+
 def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
     """What is registered of a class; wrong declarations are refused here."""
-    rooms = [kind for kind in _ROOMS if getattr(cls, kind, None) is not None]
+    rooms = [kind for kind in ROOMS if getattr(cls, kind, None) is not None]
     for kind in rooms:
-        base, _, needs = _ROOMS[kind]
+        base, _, needs = ROOMS[kind]
         room = getattr(cls, kind)
         if not (isinstance(room, type) and issubclass(room, base)):
             raise SchemeError(
-                f"scheme `{name}`: its {kind} is no cn.{kind}", f"write class {kind}(cn.{kind})", key=kind
+                f"scheme `{name}`: its {kind} is no cn.{kind}{place(cls, kind)}", f"write class {kind}(cn.{kind})", key=kind
             )
-        methods = [m for m in vars(base) if m.startswith(("on_", "start"))]
-        for own in vars(room):
-            if own.startswith("on_") and own not in methods:
-                raise SchemeError(
-                    f"scheme `{name}`: {kind}.{own} is a method that nobody calls",
-                    f"{near(own, methods)}there are {', '.join(methods)}",
-                    key=own,
-                )
+        methods = {m: len(inspect.signature(f).parameters) - 1 for m, f in vars(base).items() if m.startswith(("on_", "start"))}
+        refuse_methods(name, kind, room, methods, base)
+        refuse_shared(name, kind, room, set())
+        refuse_chance(name, kind, room)
         if not any(room._has(room.__new__(room), m) for m in methods):
-            raise SchemeError(f"scheme `{name}`: its {kind} has no method", f"give it {needs}", key=kind)
+            raise SchemeError(f"scheme `{name}`: its {kind} has no method{place(room)}", f"give it {needs}", key=kind)
         if kind == "ReactionPoint" and not any(room._has(room.__new__(room), m) for m in ("on_feedback", "on_ack")):
-            raise SchemeError(f"scheme `{name}`: its ReactionPoint hears nothing", f"give it {needs}", key=kind)
+            raise SchemeError(f"scheme `{name}`: its ReactionPoint hears nothing{place(room)}", f"give it {needs}", key=kind)
+    _refuse_scheme(name, cls, rooms)
     if not rooms:
         raise SchemeError(
             f"scheme `{name}`: the class {cls.__name__} has no room",
             "write a class CongestionPoint, ReactionPoint or Reflector inside of it",
             key=name,
-        )
-    if not isinstance(cls.plan, Plan) or not isinstance(cls.promise, Promise):
-        raise SchemeError(
-            f"scheme `{name}`: plan and promise are wrong", "write plan = cn.Plan(...), promise = cn.Promise(...)", key=name
         )
     text = inspect.getdoc(cls) or ""
     if text == inspect.getdoc(Scheme):
@@ -448,18 +306,42 @@ def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
         made = cls.__new__(cls)
         made.__dict__.update(values)
         made.__init__()  # type: ignore[misc]
+        for key, value in vars(made).items():
+            words = changeable(value)
+            if words is not None:
+                raise SchemeError(
+                    f"scheme `{name}`: `{key}`, which its __init__ makes, is {words}: all rooms and all runs would share it",
+                    f"make it in the room that remembers it, in `start`; {FIXED}",
+                    key=key,
+                )
+        made.__dict__["_made"] = True
         return made
 
-    return _cnsim.SchemeSpec(
-        name,
-        title or (text.splitlines()[0] if text else cls.__name__),
-        text,
-        lambda: code_of(cls),
-        declared,
-        list(cls.counters.items()),
-        plan,
-        cls.promise._asdict(),
-        make,
+    try:
+        return _cnsim.SchemeSpec(
+            name,
+            title or (text.splitlines()[0] if text else cls.__name__),
+            text,
+            lambda: code_of(cls),
+            declared,
+            list(cls.counters.items()),
+            plan,
+            cls.promise._asdict(),
+            make,
+        )
+    except (SchemeError, TypeError, OverflowError) as e:
+        reason, remedy = (e.reason, e.remedy) if isinstance(e, SchemeError) else (str(e), "look at the fields of cn.Plan and cn.Promise")
+        reason = reason if reason.startswith("scheme `") else f"scheme `{name}`: {reason}"
+        raise SchemeError(f"{reason}{place(cls)}", remedy, key=getattr(e, "key", "")) from None
+
+
+def name_of(cls: type[Scheme]) -> str:
+    """The name under which a class is registered."""
+    for name, (known, _) in _known.items():
+        if known is cls:
+            return name
+    raise SchemeError(
+        f"the class {cls.__qualname__} is not registered{place(cls)}", 'write @cn.scheme("my-scheme") above it', key="scheme"
     )
 
 

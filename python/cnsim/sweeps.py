@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _cnsim, _values
-from .errors import ScenarioError
+from .errors import CnsimError, ScenarioError, SweepWarning
 from .results import Estimate, Results, metric_named
-from .scenario import Scenario, pause_word, scenario
+from .scenario import Scenario, pause_word, scenario, scheme_word
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from arro3.core import Table
     from matplotlib.axes import Axes
+
+    from .tables import Table
 
 __all__ = ["Comparison", "Point", "Sweep", "sweep"]
 
@@ -27,23 +28,29 @@ MOST_SEEDS = 256
 
 
 class Point(Results):
-    """The runs of one point of a sweep."""
+    """The runs of one point of a sweep. ``failed`` is none, or the first seed that failed and its reason: ``seed 2: ...``."""
 
     def __init__(
         self,
         records: Sequence[_cnsim.Record],
-        scenarios: Sequence[_cnsim.Scenario],
+        scenarios: Sequence[Scenario],
         values: Mapping[str, str],
         condition: str,
         pause: str,
         scheme: str,
+        failed: str | None = None,
     ) -> None:
         super().__init__(records, scenarios)
         self.values, self.condition, self.pause, self.scheme = dict(values), condition, pause, scheme
+        self.failed = failed
+
+    @property
+    def name(self) -> str:
+        """The swept keys with their values, PAUSE mode and scheme."""
+        return ", ".join([*(f"{k}={v}" for k, v in self.values.items()), f"PAUSE {self.pause}", self.scheme])
 
     def __repr__(self) -> str:
-        said = ", ".join([*(f"{k} {v}" for k, v in self.values.items()), f"PAUSE {self.pause}", self.scheme])
-        return f"<Point {said}: {len(self)} runs>"
+        return f"<Point {self.name}: {'failed' if self.failed else f'{len(self)} runs'}>"
 
 
 class Comparison(list[dict[str, Any]]):
@@ -77,7 +84,8 @@ class Comparison(list[dict[str, Any]]):
 
 
 class Sweep(Results):
-    """A finished sweep: its points, and all their runs."""
+    """A finished sweep: its points, and all their runs. ``failed`` lists the points of which a run failed; their other runs are
+    kept, but no number is made of them."""
 
     def __init__(self, points: Sequence[Point], axes: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> None:
         seen: dict[str, _cnsim.Record] = {}
@@ -85,6 +93,7 @@ class Sweep(Results):
             for r in p:
                 seen.setdefault(r.key, r)
         super().__init__(list(seen.values()), points[0]._scenarios if points else ())
+        self.failed = [p for p in points if p.failed]
         self.points, self.axes, self.notes = list(points), [dict(a) for a in axes], list(notes)
 
     @property
@@ -96,14 +105,32 @@ class Sweep(Results):
         """An Arrow table; ``points`` has a row for each point and run with the swept values before the metrics."""
         if what != "points":
             return super().table(what)
+        from .lists import list_
         from .tables import metadata, rows
 
-        found = [
-            {**p.values, "pause": p.pause, "scheme": p.scheme, "seed": r.seed, "run": r.key, **r.metrics}
+        units = {m["name"]: m["unit"] for m in list_("metrics")}
+        found = []
+        for p in self.points:
+            label = {"pause": p.pause, "scheme": p.scheme, "failed": p.failed}
+            for r in p if not p.failed else ():
+                found.append({**p.values, **label, "seed": r.seed, "run": r.key, **r.metrics})
+            if p.failed:
+                found.append({**p.values, **label})
+        for axis in self.axes:
+            if axis["numbers"]:
+                numbers = dict(zip(axis["values"], axis["numbers"][0], strict=True))
+                units[axis["key"]] = axis["numbers"][1]
+                found = [{**row, axis["key"]: numbers[row[axis["key"]]]} for row in found]
+        return rows(found, units=units, metadata=metadata(self))
+
+    def _placed(self) -> list[tuple[dict[str, Any], _cnsim.Record]]:
+        labels = ("condition", "pause", "scheme")
+        return [
+            ({**p.values, **{k: getattr(p, k) for k in labels if k != "condition" or not p.values}, "seed": r.seed}, r)
             for p in self.points
+            if not p.failed
             for r in p
         ]
-        return rows(found, metadata=metadata(self))
 
     def means(self, metric: str) -> list[dict[str, Any]]:
         """Mean and interval of a metric at each point."""
@@ -111,7 +138,7 @@ class Sweep(Results):
         found = []
         for p in self.points:
             values = tuple(r.metrics[metric] for r in p if metric in r.metrics)
-            if not values:
+            if not values or p.failed:
                 continue
             e = Estimate(metric, unit, values)
             low, high = e.ci95 or (None, None)
@@ -144,7 +171,7 @@ class Sweep(Results):
                 continue
             rest = {k: v for k, v in w.items() if k not in fixed}
             base = next((q for x, q in bases if {k: v for k, v in x.items() if k not in fixed} == rest), None)
-            if base is None:
+            if base is None or base.failed or p.failed:
                 continue
             theirs = {r.seed: r.metrics[metric] for r in base if metric in r.metrics}
             both = [r.metrics[metric] - theirs[r.seed] for r in p if metric in r.metrics and r.seed in theirs]
@@ -189,10 +216,12 @@ class Sweep(Results):
 
     def __repr__(self) -> str:
         size = " × ".join([*(f"{len(a['values'])} {a['key']}" for a in self.axes)])
-        return f"<Sweep of {len(self.points)} points ({size}), {len(self)} runs>"
+        failed = "".join(f"\n  failed: {p.name}, {p.failed}" for p in self.failed)
+        return f"<Sweep of {len(self.points)} points ({size}), {len(self)} runs{failed}>"
 
 
-def _over(name: str, values: Any) -> str:
+def _over(base: Scenario, name: str, values: Any) -> str:
+    """An axis as the program takes it; a number without a unit takes that of its key."""
     key = _values.key(name)
     if isinstance(values, str):
         return f"{key}={values}"
@@ -202,13 +231,17 @@ def _over(name: str, values: Any) -> str:
         listed = [values]
     if not listed:
         raise ScenarioError(f"`{key}` has no value to sweep over", "give at least one", key=key)
-    return f"{key}=" + ",".join(_values.text(key, v) for v in listed)
+
+    def text(value: Any) -> str:
+        return base.with_({key: value}).sets[key] if _values.is_number(value) else _values.text(key, value)
+
+    return f"{key}=" + ",".join(map(text, listed))
 
 
 def _words(value: str | Sequence[Any] | None) -> list[Any]:
     if value is None:
         return []
-    return [value] if isinstance(value, (str, bool)) else list(value)
+    return [value] if isinstance(value, (str, bool, type)) else list(value)
 
 
 def sweep(
@@ -230,7 +263,8 @@ def sweep(
     """Runs a grid over keys: every point under each PAUSE mode with each scheme and all seeds.
 
     ``hotspot__rate=["2 Gb/s", "0"]`` varies a key over a list, ``"8 us..1 ms/5/log"`` over a range, as ``cnsim sweep --over``
-    does. ``until="1%"`` adds seeds until the 95 % interval of each point's mean is as narrow as that share of it: of
+    does. A point of which a run fails is marked (``Sweep.failed``), and a :class:`cnsim.SweepWarning` says so; the others go on.
+    ``until="1%"`` adds seeds until the 95 % interval of each point's mean is as narrow as that share of it: of
     aggregate_throughput, or of the metrics of a mapping such as ``{"overhead": "5%"}``. Without ``executor`` the runs are done
     on the threads of this process; see :meth:`cnsim.Scenario.run` for it, ``out`` and the rest.
     """
@@ -239,9 +273,9 @@ def sweep(
     base = scenario(what) if isinstance(what, (str, os.PathLike)) else what
     if not isinstance(base, Scenario):
         raise ScenarioError(f"{what!r} is no scenario", "give a scenario or its name", key="scenario")
-    schemes = [str(s) for s in _words(scheme)]
+    schemes = [str(scheme_word(s)) for s in _words(scheme)]
     pauses = [pause_word(p) for p in _words(pause)]
-    text = [_over(k, v) for k, v in {**(over or {}), **keys}.items()]
+    text = [_over(base, k, v) for k, v in {**(over or {}), **keys}.items()]
     asked = {**base._asked(), **({"condition": condition} if condition is not None else {})}
     if schemes:
         asked["scheme"] = schemes[0]
@@ -250,6 +284,7 @@ def sweep(
     count = _values.count("seeds", seeds) if seeds is not None else 5 if until is None else 4
     running = Running(out=out, threads=threads, executor=executor, progress=progress, force=force)
     found: dict[str, _cnsim.Record] = {}
+    lost: dict[str, str] = {}
     wide: set[int] | None = None
     while True:
         # One pass, or with `until` as many as it takes.
@@ -257,29 +292,39 @@ def sweep(
         about = json.loads(about_text)
         rows = about["points"]
         wanted = [i for n, row in enumerate(rows) if wide is None or n in wide for i in range(row["first"], row["first"] + count)]
-        todo = [i for i in dict.fromkeys(wanted) if plan.key(i) not in found]
+        todo = [i for i in dict.fromkeys(wanted) if plan.key(i) not in found and plan.key(i) not in lost]
         if todo:
-            part = plan.select(todo)
-            for r in running.run(part):
-                found[r.key] = r
+            for i, r in zip(todo, running.each(plan.select(todo)), strict=True):
+                if isinstance(r, CnsimError):
+                    lost[plan.key(i)] = str(r)
+                else:
+                    found[r.key] = r
         points = []
         for row in rows:
-            mine = [found[k] for k in (plan.key(i) for i in range(row["first"], row["first"] + count)) if k in found]
+            keys_of = [plan.key(i) for i in range(row["first"], row["first"] + count)]
+            mine = [found[k] for k in keys_of if k in found]
+            failed = next((f"seed {n}: {lost[k]}" for n, k in enumerate(keys_of, 1) if k in lost), None)
             values = dict(zip((a["key"] for a in about["axes"]), row["values"], strict=True))
-            points.append(Point(mine, [native], values, row["condition"], row["pause"], row["scheme"]))
+            points.append(Point(mine, [base], values, row["condition"], row["pause"], row["scheme"], failed))
         if not narrow:
             break
         for metric in narrow:
-            if not any(metric in p.metrics for p in points):
+            if any(p.metrics for p in points) and not any(metric in p.metrics for p in points):
                 raise ScenarioError(f"until: `{metric}` is not measured here", "name one of `.run().metrics`", key="until")
-        wide = {n for n, p in enumerate(points) if not all(_reached(p, m, share) for m, share in narrow.items())}
+        wide = {n for n, p in enumerate(points) if not p.failed and not all(_reached(p, m, share) for m, share in narrow.items())}
         if not wide or count >= MOST_SEEDS:
             break
         count = min(count * 2, MOST_SEEDS)
     notes = list(about["notes"])
     if narrow and wide:
         notes.append(f"{len(wide)} points are not as narrow as asked with {MOST_SEEDS} seeds")
-    return Sweep(points, about["axes"], notes)
+    done = Sweep(points, about["axes"], notes)
+    if done.failed:
+        import warnings
+
+        said = f"{len(done.failed)} of {len(points)} points failed: `.failed` has the reasons\n"
+        warnings.warn(said + "\n".join(f"  {p.name}, {p.failed}" for p in done.failed[:4]), SweepWarning, stacklevel=2)
+    return done
 
 
 def _narrow(until: Any) -> dict[str, float]:

@@ -1,21 +1,83 @@
-"""Tables as Arrow (arro3), with units in the metadata of their columns."""
+"""Tables as Arrow (arro3), with units in the metadata of their columns; and the same in pandas and polars."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from arro3.core import Array, DataType, Field, Schema, Table
+from arro3.core import Array, DataType, Field, Schema
+from arro3.core import Table as Arrow
 
-from .errors import CnsimError, ScenarioError, missing, near
+from .errors import CnsimError, UnknownName, missing, near
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+
     from .results import Results
 
-WHAT = ("metrics", "series", "ports", "counters", "summary")
+WHAT = ("metrics", "series", "flows", "ports", "counters", "summary")
+
+
+class Table:
+    """A table: ``pandas.DataFrame(t)``, ``polars.DataFrame(t)``, pyarrow and DuckDB take it as it is. Iterated over it gives
+    its rows as dictionaries; whatever else it is asked for its Arrow table answers."""
+
+    def __init__(self, arrow: Arrow) -> None:
+        self.arrow = arrow
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of each column; empty where it has none."""
+        return {name: self.arrow.schema.field(name).metadata_str.get("unit", "") for name in self.arrow.column_names}
+
+    def to_polars(self) -> polars.DataFrame:
+        """As polars. It keeps no units: `units` has them."""
+        try:
+            import polars
+        except ImportError:
+            missing("polars", "polars", "A table of polars")
+        return polars.DataFrame(self.arrow)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As pandas; the units stand in ``.attrs["units"]``."""
+        try:
+            import pandas
+        except ImportError:
+            missing("pandas", "pandas", "A table of pandas")
+        found = pandas.DataFrame({name: self._values(name) for name in self.arrow.column_names})
+        found.attrs["units"] = self.units
+        return found
+
+    def _values(self, name: str) -> Any:
+        column = self.arrow.column(name)
+        return column.to_numpy() if column.null_count == 0 and column.type != DataType.utf8() else column.to_pylist()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        names = self.arrow.column_names
+        for row in zip(*(self.arrow.column(name).to_pylist() for name in names), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+    def __len__(self) -> int:
+        return int(self.arrow.num_rows)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "arrow":
+            raise AttributeError(name)
+        return getattr(self.arrow, name)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.arrow.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.arrow.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name} [{unit}]" if unit else name for name, unit in self.units.items())
+        return f"<Table of {len(self)} rows: {said}>"
 
 
 def _array(name: str, values: Any) -> Array:
@@ -45,7 +107,7 @@ def columns(
         Field(name, array.type, nullable=True, metadata={"unit": (units or {}).get(name, "")})
         for name, array in arrays.items()
     ]
-    return Table.from_arrays(list(arrays.values()), schema=Schema(fields, metadata=dict(metadata or {})))
+    return Table(Arrow.from_arrays(list(arrays.values()), schema=Schema(fields, metadata=dict(metadata or {}))))
 
 
 def rows(
@@ -77,7 +139,7 @@ def table(results: Results, what: str) -> Table:
     from .lists import list_
 
     if what not in WHAT:
-        raise ScenarioError(
+        raise UnknownName(
             f"there is no table `{what}`", f"{near(str(what), list(WHAT))}ask for {', '.join(WHAT)}", key="table"
         )
     if not len(results):
@@ -86,6 +148,8 @@ def table(results: Results, what: str) -> Table:
     if what == "metrics":
         units = {m["name"]: m["unit"] for m in list_("metrics")}
         return rows([_labels(r) | {"run": r.key} | r.metrics for r in results], units=units, metadata=about)
+    if what == "flows":
+        return flows(results, about)
     if what == "counters":
         return rows([_labels(r) | r.counters for r in results], metadata=about)
     if what == "ports":
@@ -112,18 +176,49 @@ def table(results: Results, what: str) -> Table:
     return columns({**parts, **numbers}, units={"time_s": "s"}, metadata=about)
 
 
+#: Columns of the times of flows, as the native module hands them over, and their units.
+_FLOWS = {"bytes": "B", "start": "ps", "time": "ps", "ideal": "ps", "fork_ideal": "ps"}
+
+
+def flows(results: Results, about: Mapping[str, str]) -> Table:
+    """A row for each finite flow that was received whole: hosts, bytes, whole picoseconds, and the slowdown."""
+    parts: dict[str, list[Any]] = {k: [] for k in ("study", "scenario", "condition", "pause", "scheme", "source", "destination")}
+    numbers: dict[str, list[Any]] = {k: [] for k in ("seed", *_FLOWS)}
+    for r in results:
+        hosts, data = r.flows()
+        found = np.frombuffer(data, dtype="<u8").reshape(-1, 7).astype(np.int64)
+        label = _labels(r)
+        for key in ("study", "scenario", "condition", "pause", "scheme"):
+            parts[key].extend([label[key]] * len(found))
+        for key, at in (("source", 0), ("destination", 1)):
+            parts[key].extend(hosts[n] if n < len(hosts) else str(n) for n in found[:, at])
+        numbers["seed"].append(np.full(len(found), r.seed, dtype=np.int64))
+        for at, key in enumerate(_FLOWS, 2):
+            numbers[key].append(found[:, at])
+    if not parts["source"]:
+        raise CnsimError(
+            "no run kept the times of finite flows",
+            'run a scenario that has finite flows, with_({"record.flow_times": "on"}) where it has more than 100,000',
+            key="flows",
+        )
+    whole = {key: np.concatenate(some) for key, some in numbers.items()}
+    named = {f"{key}_{_FLOWS[key]}" if _FLOWS.get(key) == "ps" else key: whole[key] for key in whole}
+    units = {f"{key}_ps" if unit == "ps" else key: unit for key, unit in _FLOWS.items()}
+    slowdown = whole["time"] / np.maximum(whole["ideal"], 1)
+    return columns({**parts, **named, "slowdown": slowdown}, units=units, metadata=about)
+
+
 def write_parquet(table: Table, path: Path) -> Path:
     """Writes a table whole, with the metadata of its schema."""
     try:
         from arro3.io import write_parquet as write
     except ImportError:
         missing("arro3-io", "parquet", "Parquet")
-    said = table.schema.metadata_str
-    units = {field.name: field.metadata_str.get("unit", "") for field in map(table.schema.field, table.schema.names)}
+    said = table.arrow.schema.metadata_str
     temporary = path.with_name(f".{path.name}.cnsim.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(table, str(temporary), compression="zstd(3)", key_value_metadata={**said, "cnsim.units": json.dumps(units)})
+        write(table.arrow, str(temporary), compression="zstd(3)", key_value_metadata={**said, "cnsim.units": json.dumps(table.units)})
         temporary.replace(path)
     except OSError as e:
         temporary.unlink(missing_ok=True)

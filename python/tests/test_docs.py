@@ -10,6 +10,8 @@ import pytest
 
 import cnsim as cn
 
+from conftest import needs
+
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
@@ -24,10 +26,10 @@ def ran(text: str, name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["docs/python.md", "README.md"])
 def test_documents(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib = needs("matplotlib")
     matplotlib.use("agg")
-    for package in ("networkx", "optuna", "SALib"):
-        pytest.importorskip(package)
+    for package in ("networkx", "optuna", "SALib", "pandas", "xarray"):
+        needs(package)
     monkeypatch.chdir(tmp_path)
     text = (ROOT / name).read_text()
     assert BLOCK.search(text)
@@ -45,13 +47,21 @@ def test_the_session_and_the_scheme_are_as_long_as_promised() -> None:
     assert len(session) <= 20 and len(scheme) <= 38
 
 
+def test_plan_and_promise_are_documented() -> None:
+    text = (ROOT / "docs/python.md").read_text()
+    for kind in (cn.Plan, cn.Promise):
+        for field, default in kind._field_defaults.items():
+            shown = f'"{default}"' if isinstance(default, str) else repr(default)
+            assert f"| `{field}` | `{shown}` |" in text, field
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("*.py")), ids=lambda p: p.stem)
 def test_notebooks(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Notebooks are scripts: a shortened run of each."""
-    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib = needs("matplotlib")
     matplotlib.use("agg")
-    pytest.importorskip("optuna")
-    pytest.importorskip("SALib")
+    needs("optuna")
+    needs("SALib")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CNSIM_TRIALS", "10")
     exec(compile(path.read_text(), str(path), "exec"), {"__name__": "__main__"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,13 +34,31 @@ def test_scenarios() -> None:
     refused(cn.ScenarioError, "no such file", cn.scenario, "no/such.toml")
     e = refused(cn.ScenarioError, "did you mean `hotspot.rate`", HOP.with_, hotspot__rat="1 Gb/s")
     assert isinstance(e, cn.ScenarioError)
-    assert e.problems[0].key == "hotspot.rat" and e.problems[0].file == "--set" and e.key == "hotspot.rat"
+    assert e.problems[0].key == "hotspot.rat" and e.problems[0].file == "" and "--" not in str(e) and e.key == "hotspot.rat"
+    assert isinstance(e, (KeyError, ValueError)) and isinstance(e, cn.UnknownName)
     refused(cn.ScenarioError, "1 GB/s", HOP.with_, hotspot__rate="1 GB/s")
     refused(cn.ScenarioError, "did you mean `qcn-2pt`?", HOP.with_, scheme="qcn-2p")
     refused(cn.ScenarioError, "global", HOP.with_, pause="maybe")
     refused(cn.ScenarioError, "text with a unit", HOP.with_, run__duration=float("nan"))
     refused(cn.ScenarioError, "text with a unit", HOP.with_, run__duration=object())
     refused(cn.ScenarioError, "does not fit", HOP.with_(condition="nonsense").run)
+
+
+def test_errors_are_pythons_own() -> None:
+    """A name that there is not is a `KeyError`, what cannot be used a `ValueError`, and none speaks of the command line."""
+    names: list[Any] = [
+        lambda: cn.scenario("B07/single-hpo"), lambda: HOP.with_(scheme="qcn-2p"), lambda: HOP.with_({"scheme.params.q_e": 1}),
+        lambda: sweep(HOP, hotspot__rat=[1, 2]), lambda: cn.list("schemas"),
+    ]  # fmt: skip
+    for call in names:
+        with pytest.raises(KeyError) as e:
+            call()
+        assert isinstance(e.value, ValueError) and not re.search(r"--(set|over)|`cnsim ", str(e.value)), str(e.value)
+        assert str(pickle.loads(pickle.dumps(e.value))) == str(e.value)
+    for call in (lambda: HOP.with_(pause="maybe"), lambda: sweep(HOP, hotspot__rate=["1 GB/s"]), lambda: HOP.run(seeds=0)):
+        with pytest.raises(ValueError) as f:
+            call()
+        assert not isinstance(f.value, KeyError) and "--" not in str(f.value), str(f.value)
 
 
 def test_parts() -> None:

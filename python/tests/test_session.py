@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,12 @@ import pytest
 
 import cnsim as cn
 
-from conftest import SHORT
+from conftest import SHORT, needs
+
+import qcn_python  # noqa: F401
+
+
+POISSON = {"kind": "poisson", "load": "60 %", "sizes": "fb-hadoop"}
 
 
 def test_import_is_light() -> None:
@@ -50,7 +56,7 @@ def test_a_run_is_the_programs_run(short: cn.Scenario, tmp_path: Path) -> None:
     saved = r.save(tmp_path / "saved")
     verified = subprocess.run([sys.executable, "-m", "cnsim.program", "verify", str(saved)], capture_output=True, text=True)
     assert verified.returncode == 0 and "2 runs verified" in verified.stdout, verified.stderr
-    assert cn.load(saved)["runs"][0]["scheme"] == "qcn-2pt"
+    assert cn.load(saved).fingerprints == r.fingerprints
 
 
 def test_with_names_the_same_keys_as_the_command_line() -> None:
@@ -70,7 +76,7 @@ def test_published_beside_measured() -> None:
 
 
 def test_tables_are_arrow(short: cn.Scenario, tmp_path: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = needs("polars")
     r = short.run(seeds=3)
     frame = pl.DataFrame(r.table())
     assert frame["seed"].to_list() == [1, 2, 3]
@@ -97,7 +103,7 @@ def test_series_share_their_memory(short: cn.Scenario) -> None:
 
 
 def test_figures_are_drawn(short: cn.Scenario, tmp_path: Path) -> None:
-    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib = needs("matplotlib")
     matplotlib.use("agg")
     r = short.run(seeds=2)
     ax = r.plot()
@@ -114,7 +120,7 @@ def test_figures_are_drawn(short: cn.Scenario, tmp_path: Path) -> None:
 
 
 def test_a_graph_of_networkx_is_a_topology() -> None:
-    nx = pytest.importorskip("networkx")
+    nx = needs("networkx")
     g = nx.Graph()
     for h in range(4):
         g.add_edge(f"H{h}", "S0", rate="10 Gb/s", delay="1 us")
@@ -159,3 +165,190 @@ def test_runs_release_the_lock_of_the_interpreter(short: cn.Scenario) -> None:
     over.set()
     thread.join()
     assert ticks[0] > 20
+
+
+def test_results_are_saved_loaded_and_pickled(short: cn.Scenario, tmp_path: Path) -> None:
+    """Everything comes back: metrics, counters, ports, series with their peaks, the times of flows."""
+    r = short.run(seeds=2)
+    flows = cn.build("flows", topology={"hosts": 4}, run={"duration": "2 ms"}, workload=POISSON).run()
+    assert len(flows[0].flows()[1]) > 0
+    for one in (r, flows):
+        folder = tmp_path / one[0].scenario
+        for back in (cn.load(one.save(folder)), cn.load(folder), pickle.loads(pickle.dumps(one))):
+            assert back.fingerprints == one.fingerprints and [x.metrics for x in back] == [x.metrics for x in one]
+            assert [x.ports() for x in back] == [x.ports() for x in one] and [x.key for x in back] == [x.key for x in one]
+            for x, y in zip(back, one):
+                assert x.series_names() == y.series_names()
+                for n in y.series_names():
+                    (unit, width, data), (u, w, d) = x.series(n) or ("", 0, b""), y.series(n) or ("", 0, b"")
+                    # A file has six digits.
+                    assert (unit, width) == (u, pytest.approx(w)) and np.allclose(np.frombuffer(data), np.frombuffer(d), rtol=1e-5)
+            assert one is r or list(back.table("flows")) == list(one.table("flows"))
+            assert [row["measured"] for row in back.summary()] == [row["measured"] for row in one.summary()]
+    q = pickle.loads(pickle.dumps(r.queue()))
+    assert np.array_equal(q.values, r.queue().values) and q.unit == "KB"
+    sweep = cn.sweep(short, hotspot__rate=["2 Gb/s", "1 Gb/s"], seeds=1)
+    again = pickle.loads(pickle.dumps(sweep))
+    assert [p.name for p in again.points] == [p.name for p in sweep.points] and again.fingerprints == sweep.fingerprints
+    series = sorted((tmp_path / r[0].scenario / "series").glob("*.csv"))[0]
+    series.write_text("time_s,hot_queue_KB\n1,x\n")
+    with pytest.raises(cn.CnsimError, match=":2: no line of two or three numbers"):
+        cn.load(tmp_path / r[0].scenario)
+    file = tmp_path / r[0].scenario / "results.json"
+    file.write_text(file.read_text().replace('"seed":1', '"seed":7', 1))
+    with pytest.raises(cn.CnsimError, match="was changed after it was written"):
+        cn.load(file)
+
+
+def test_a_scenario_takes_its_scheme_along(tmp_path: Path) -> None:
+    """Another process gets the scenario with its scheme in Python, from `__main__`, too."""
+    needs("cloudpickle")
+    (tmp_path / "one.py").write_text(
+        "import pickle, sys, cnsim as cn\n@cn.scheme('carried')\nclass Carried(cn.Scheme):\n"
+        "    class ReactionPoint(cn.ReactionPoint):\n        def on_feedback(self, feedback, limiter):\n            pass\n"
+        "s = cn.scenario('B07/single-hop').with_(scheme='carried')\nopen(sys.argv[1], 'wb').write(pickle.dumps(s))\n"
+    )
+    subprocess.run([sys.executable, str(tmp_path / "one.py"), str(tmp_path / "s")], check=True)
+    other = f"import pickle; s = pickle.load(open({str(tmp_path / 's')!r}, 'rb')); print(s.config()['scheme']['name'])"
+    done = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True)
+    assert done.stdout == "carried\n", done.stderr
+
+
+def test_a_scenario_never_changes(short: cn.Scenario) -> None:
+    with pytest.raises(AttributeError, match=r"write s = s.with_\(scheme=...\)"):
+        short.scheme = "ecm"  # type: ignore[misc]
+    assert short.scheme == "qcn-2pt" and short.pause is None and short.condition is None
+    for given in ({"scheme": ["ecm", "none"]}, {"pause": ["on", "off"]}, {"condition": ["a", "b"]}):
+        with pytest.raises(cn.ScenarioError, match="for several write cn.sweep"):
+            short.with_(**given)
+
+
+def test_a_number_has_the_unit_of_its_key(short: cn.Scenario) -> None:
+    """A number without a unit is bit/s, seconds or bytes, as its key asks."""
+    assert short.with_(hotspot__rate=1e9).config()["hotspot.rate"] == "1 Gb/s"
+    assert short.with_(run__duration=0.007).config()["run.duration"] == "7 ms"
+    s = short.with_({"scheme.params.q_eq": 30_000, "scheme.params.gd": 0.01}, hotspot__rate="0")
+    assert s.config()["scheme"]["params"]["q_eq"] == "30 KB" and s.config()["hotspot.rate"] == "0 Gb/s"
+    assert short.with_(hotspot__rate=np.float64(5e8)).config()["hotspot.rate"] == "500 Mb/s"
+    with pytest.raises(cn.ScenarioError):
+        short.with_(hotspot__rate=-1e9)
+
+
+def test_frames_and_arrays(short: cn.Scenario) -> None:
+    """pandas, polars and xarray take results as they are, and say the units where they can."""
+    pl, pd, xr = needs("polars"), needs("pandas"), needs("xarray")
+    r = short.run(seeds=3)
+    overhead = [x.metrics["overhead"] for x in r]
+    for frame in (pl.DataFrame(r), pl.DataFrame(r.table()), r.to_polars()):
+        assert frame["overhead"].to_list() == overhead
+    for frame in (pd.DataFrame(r.table()), r.to_pandas()):
+        assert frame["overhead"].tolist() == overhead and frame["seed"].tolist() == [1, 2, 3]
+    assert r.to_pandas().attrs["units"]["overhead"] == "Mb/s" and r.table().units["overhead"] == "Mb/s"
+    with pytest.raises(TypeError, match="r.to_pandas()"):
+        pd.DataFrame(r)
+    a = r.to_xarray()
+    assert a.overhead.dims == ("seed",) and a.overhead.values.tolist() == overhead and a.overhead.attrs["units"] == "Mb/s"
+    assert isinstance(a, xr.Dataset) and str(a.scheme.values) == "qcn-2pt"
+    q = r.to_xarray("series").hot_queue
+    assert q.dims == ("seed", "time") and q.time.attrs["units"] == "s" and np.array_equal(q.sel(seed=2).values, r[1:2].queue().values)
+    s = cn.sweep(short, scheme=["none", "qcn-2pt"], hotspot__rate=["2 Gb/s", 1e9], seeds=2)
+    b = s.to_xarray()
+    assert b.overhead.dims == ("hotspot.rate", "scheme", "seed") and b["hotspot.rate"].attrs["units"] in ("Gb/s", "Mb/s")
+    one = next(p for p in s.points if p.scheme == "qcn-2pt" and p.values["hotspot.rate"] == "2 Gb/s")
+    assert b.overhead.isel({"hotspot.rate": 0}).sel(scheme="qcn-2pt", seed=2) == one[1].metrics["overhead"]
+    points = s.table("points")
+    assert points.units["hotspot.rate"] == b["hotspot.rate"].attrs["units"] and points.units["overhead"] == "Mb/s"
+    assert pl.DataFrame(points)["hotspot.rate"].dtype == pl.Float64
+
+
+def test_the_times_of_flows(short: cn.Scenario) -> None:
+    with pytest.raises(cn.CnsimError, match="no run kept the times"):
+        short.run().table("flows")
+    s = cn.build("flows", topology={"hosts": 4}, run={"duration": "2 ms"}, workload=POISSON)
+    table = s.run(seeds=2).table("flows")
+    rows = list(table)
+    assert len(rows) > 20 and {r["seed"] for r in rows} == {1, 2} and table.units["time_ps"] == "ps"
+    assert all(r["slowdown"] == pytest.approx(r["time_ps"] / r["ideal_ps"]) and r["bytes"] > 0 for r in rows)
+    assert all(r["source"] != r["destination"] for r in rows)
+
+
+def test_a_figure_shows_all_seeds_or_names_its_own(short: cn.Scenario) -> None:
+    needs("matplotlib").use("agg")
+    r = short.run(seeds=3)
+    ax = r.plot()
+    every = np.stack([np.frombuffer((x.series("hot_queue") or ("", 0, b""))[2]) for x in r])
+    assert np.allclose(ax.lines[0].get_ydata(), every.mean(axis=0)) and len(ax.collections) == 1
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert band.max() == pytest.approx(every.max()) and "mean and range of 3 seeds" in ax.get_legend().get_texts()[0].get_text()
+    assert r[:1].plot().get_legend().get_texts()[0].get_text() == "qcn-2pt, seed 1"
+    assert r.queue().plot().get_legend().get_texts()[0].get_text() == "qcn-2pt, seed 1" and "seed 1" in repr(r.queue())
+
+
+def test_a_strangers_scheme_passes_mypy(tmp_path: Path) -> None:
+    """`self.p` is typed by the scheme that stands in brackets, and a wrong name is found."""
+    needs("mypy")
+    good = (
+        "import cnsim as cn\n\n\n@cn.scheme('typed')\nclass Typed(cn.Scheme):\n"
+        "    step = cn.param.rate('50 Mb/s', doc='Step.')\n    plan = cn.Plan(first_frame=True, echo=True)\n"
+        "    promise = cn.Promise(floor=1e6)\n    counters = {'cuts': 'rates that were cut'}\n\n"
+        "    def engages(self, feedback: cn.Feedback) -> bool:\n        return isinstance(feedback, cn.Feedback.User)\n\n"
+        "    class CongestionPoint(cn.CongestionPoint):\n        def start(self, queue: cn.Queue) -> None:\n"
+        "            self.seen: dict[int, int] = {}\n            queue.sample_after(self.p.step)\n\n"
+        "    class ReactionPoint(cn.ReactionPoint['Typed']):\n        def on_ack(self, ack: cn.Ack, limiter: cn.Limiter) -> None:\n"
+        "            rate: float = limiter.rate - self.p.step\n            limiter.rate = rate\n            at: int = limiter.now_ps + ack.rtt_ps\n"
+        "            reveal_type(self.p)\n            limiter.start_timer(0, at * 1e-12)\n\n\n"
+        "r = cn.scenario('B07/single-hop').with_(scheme=Typed).run(seeds=2)\nx: float = r[0].metrics['overhead']\nn: int = len(r[:1])\n"
+    )
+    def checked(text: str) -> str:
+        (tmp_path / "typed.py").write_text(text)
+        return subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "typed.py"],
+            cwd=tmp_path, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+
+    said = checked(good)
+    assert 'Revealed type is "typed.Typed"' in said and "Success" in said, said
+    assert '"Typed" has no attribute "stpe"' in checked(good.replace("- self.p.step", "- self.p.stpe"))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "seeds"),
+    [("while True:\n                pass", 1), ("while True:\n                pass", 3), ("time.sleep(0.1)", 1), ("time.sleep(1000)", 1),
+     ("while True:\n                try:\n                    while True: pass\n                except BaseException: pass", 1)],
+)  # fmt: skip
+def test_ctrl_c_ends_a_callback(scheme: str, seeds: int, tmp_path: Path) -> None:
+    """Within a second: a callback that loops, sleeps, or takes 0.1 s each time; here and in processes of their own."""
+    script = tmp_path / "long.py"
+    script.write_text(
+        "import cnsim as cn, os, signal, threading, time\n"
+        "@cn.scheme('slow')\nclass Slow(cn.Scheme):\n    class CongestionPoint(cn.CongestionPoint):\n"
+        "        def start(self, queue):\n            queue.start_timer(0, 1e-6)\n"
+        f"        def on_timer(self, timer, queue):\n            {scheme}\n            queue.start_timer(0, 1e-6)\n"
+        "def stop():\n    global at\n    at = time.monotonic()\n    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Timer(2.0, stop).start()\n"
+        f"try:\n    cn.scenario('B07/single-hop').with_(scheme='slow').run(seeds={seeds})\n"
+        "except KeyboardInterrupt:\n    print('stopped', time.monotonic() - at, flush=True)\n"
+        "os._exit(0)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("stopped"), done.stderr
+    assert float(done.stdout.split()[1]) < 1.5, done.stdout
+
+
+def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
+    """The program with a scheme that loops ends with code 130 within seconds."""
+    import signal
+    import time
+
+    (tmp_path / "loops.py").write_text(
+        "import cnsim as cn\n@cn.scheme('loops')\nclass Loops(cn.Scheme):\n    class CongestionPoint(cn.CongestionPoint):\n"
+        "        def start(self, queue):\n            open('begun', 'w').close()\n            while True: pass\n"
+        "        def on_timer(self, timer, queue):\n            pass\n"
+    )
+    program = [sys.executable, "-m", "cnsim.program", "--python", "loops.py", "run", "B07/single-hop", "--scheme", "loops", "--quiet"]
+    running = subprocess.Popen(program, cwd=tmp_path, stderr=subprocess.PIPE)
+    while not (tmp_path / "begun").exists() and running.poll() is None:
+        time.sleep(0.05)
+    at = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    assert running.wait(20) == 130 and time.monotonic() - at < 3

@@ -224,7 +224,7 @@ def test_only_the_studys_own_experiment_is_judged() -> None:
     verdicts = {r["verdict"] for r in own.summary() if r["published"] is not None}
     assert "incomparable" not in verdicts and "agrees" in verdicts
     both = HOP.with_({"scheme.params.q_eq": "20 KB"}, scheme="ecm").run()
-    rows = cn.Results([*own, *both], [HOP._read]).summary()
+    rows = cn.Results([*own, *both], [HOP]).summary()
     assert {r["verdict"] for r in rows if r["published"] is not None} == verdicts | {"incomparable"}, "not mixed"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import cnsim as cn
 from cnsim import _cnsim, _work
 from cnsim.executors import Processes, run_on
 
-from conftest import EXAMPLES, SHORT
+from conftest import EXAMPLES, SHORT, needs
 from test_errors import refused
 
 import qcn_python  # noqa: F401
@@ -47,10 +48,24 @@ def test_a_grid_with_paired_differences() -> None:
     other = s.compare("time_paused", baseline={"hotspot.rate": "2 Gb/s"})
     assert {r["scheme"] for r in other} == {"none", "qcn-2pt"} and all(r["hotspot.rate"] == "0.5 Gb/s" for r in other)
     assert s.table("points").num_rows == 16
-    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib = needs("matplotlib")
     matplotlib.use("agg")
     ax = s.plot("aggregate_throughput")
     assert ax.get_xlabel().startswith("hotspot.rate [")
+
+
+def test_the_ranges_of_the_documents() -> None:
+    """What README, docstrings and chapters show as values of a sweep runs."""
+    s = cn.sweep(HOP, hotspot__rate=["2 Gb/s", "0"], scheme=["none"], seeds=1)
+    assert [p.values["hotspot.rate"] for p in s.points] == ["2 Gb/s", "0 Gb/s"]
+    for words in ("1 Gb/s..5 Gb/s/5", [1e9, 2e9, 3e9, 4e9, 5e9], range(1_000_000_000, 5_000_000_001, 1_000_000_000)):
+        found = cn.sweep(HOP, hotspot__rate=words, scheme=["none"], seeds=1)
+        assert [p.values["hotspot.rate"] for p in found.points] == [f"{n} Gb/s" for n in (1, 2, 3, 4, 5)]
+    said = re.findall(r"--over (?:'([^']+)'|(\S+))", (Path(__file__).parents[2] / "docs/python.md").read_text())
+    assert said
+    for quoted, plain in said:
+        key, _, values = (quoted or plain.strip("`,")).partition("=")
+        assert len(cn.sweep(HOP, {key: values}, scheme=["none"], seeds=1).points) > 1
 
 
 def test_intervals_by_hand() -> None:
@@ -84,6 +99,41 @@ def test_the_store_is_that_of_the_program(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "cnsim.program", *args, "--out", str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {p.name: p.stat().st_mtime_ns for p in (tmp_path / "runs").glob("*.json")} == kept and len(kept) == len(s) == 8
+
+
+def failing_at(rate: float) -> None:
+    """Registers a scheme that fails where its parameter has this value."""
+    space: dict[str, Any] = {"cn": cn, "__name__": "__main__"}
+    exec(
+        "@cn.scheme('fails-at')\nclass FailsAt(cn.Scheme):\n    limit = cn.param.rate('1 Gb/s', low=0, high='1 Tb/s')\n"
+        "    class CongestionPoint(cn.CongestionPoint):\n        def start(self, queue):\n            queue.sample_after(1000)\n"
+        "        def on_sample(self, frame, queue):\n"
+        f"            if self.p.limit == {rate}: raise ValueError('too slow')\n",
+        space,
+    )
+
+
+@pytest.mark.parametrize("how", ["threads", "processes", "executor"])
+def test_a_point_that_fails_leaves_the_others(how: str, tmp_path: Path) -> None:
+    """The rest goes on; the failed point has its reason in table and text, and no number is made of it."""
+    failing_at(2e9)
+    if how != "threads":
+        needs("cloudpickle")
+    over = {"scheme.params.limit": ["1 Gb/s", "2 Gb/s", "3 Gb/s"]}
+    pool = ThreadPoolExecutor(1) if how == "executor" else None
+    with pytest.warns(cn.SweepWarning, match=r"1 of 3 points failed: `.failed` has the reasons\n  scheme.params.limit=2 Gb/s, PAUSE on, fails-at, seed 1"):
+        s = cn.sweep(HOP, over, scheme="fails-at", seeds=2, out=tmp_path, threads=1 if how == "threads" else 2, executor=pool)
+    assert [bool(p.failed) for p in s.points] == [False, True, False] and s.failed == [s.points[1]]
+    said = s.points[1].failed or ""
+    assert said.startswith("seed 1: ") and "ValueError: too slow" in said and "us" in said and "failed:" in repr(s)
+    rows = list(s.table("points"))
+    assert [r["failed"] for r in rows] == [None, None, said, None, None] and rows[2]["aggregate_throughput"] is None
+    assert [r["scheme.params.limit"] for r in rows] == [1.0, 1.0, 2.0, 3.0, 3.0]
+    assert len(s.means("aggregate_throughput")) == 2
+    assert len(s.compare("aggregate_throughput", {"scheme.params.limit": "1 Gb/s"})) == 1
+    assert len(list((tmp_path / "runs").glob("*.json"))) >= 4
+    with pytest.raises(cn.SchemeError):
+        HOP.with_({"scheme.params.limit": "2 Gb/s"}, scheme="fails-at").run()
 
 
 @pytest.mark.parametrize("kind", ["threads", "processes"])
@@ -176,7 +226,7 @@ def worker(address: str, *more: str) -> subprocess.Popen[bytes]:
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[str]:
     """Address of a scheduler."""
-    pytest.importorskip("distributed")
+    needs("distributed")
     import socket
 
     with socket.socket() as s:
@@ -234,6 +284,43 @@ def test_dask_workers_killed_and_of_another_version(cluster: str, tmp_path: Path
             w.wait()
 
 
+def test_dask_workers_are_judged_when_they_join(cluster: str, tmp_path: Path) -> None:
+    """One of another version that joins gets no task; a good one that joins later works."""
+    from distributed import Client
+
+    old = tmp_path / "old.py"
+    old.write_text("from cnsim import _work\n_work.versions.__code__ = (lambda: ('0.0.9', 1)).__code__\ndef dask_setup(worker):\n    pass\n")
+    workers = [worker(cluster), worker(cluster, "--preload", str(old))]
+    try:
+        with Client(cluster, timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+            before = set(client.scheduler_info(n_workers=-1)["workers"])
+            joined = threading.Event()
+
+            def join() -> None:
+                runs = tmp_path / "o" / "runs"
+                while not len(list(runs.glob("*.json"))) > 3:
+                    time.sleep(0.02)
+                workers.append(worker(cluster, "--preload", str(old)))
+                workers.append(worker(cluster))
+                joined.set()
+
+            thread = threading.Thread(target=join)
+            thread.start()
+            with pytest.warns(UserWarning, match="0.0.9") as said:
+                s = cn.sweep(HOP.with_(run__duration="200 ms"), scheme=["none"], seeds=60, executor=client, out=tmp_path / "o")
+            thread.join()
+            assert len(s) == 60 and joined.is_set() and not s.failed
+            assert len(said) >= 1
+            done = client.run(lambda dask_worker: dask_worker.state.executed_count)
+            late = [n for a, n in done.items() if a not in before]
+            assert sorted(n > 0 for n in late) == [False, True], done
+    finally:
+        for w in workers:
+            w.kill()
+            w.wait()
+
+
 def test_the_program_sweeps_on_a_cluster(cluster: str, tmp_path: Path) -> None:
     workers = [worker(cluster)]
     try:
@@ -252,13 +339,13 @@ def test_the_program_sweeps_on_a_cluster(cluster: str, tmp_path: Path) -> None:
 
 
 def test_no_cluster() -> None:
-    pytest.importorskip("distributed")
+    needs("distributed")
     refused(cn.ExecutorError, "no Dask scheduler answers", cn.sweep, HOP, seeds=1, executor="tcp://127.0.0.1:9")
     refused(cn.ExecutorError, "is no executor", cn.sweep, HOP, seeds=1, executor="somewhere")
 
 
 def test_the_script_for_slurm() -> None:
-    pytest.importorskip("dask_jobqueue")
+    needs("dask_jobqueue")
     from cnsim.cluster import slurm
 
     with slurm(cores=4, memory="8GB", walltime="00:30:00", queue="batch", account="lab") as cluster:  # type: ignore[attr-defined]

@@ -6,10 +6,10 @@ import pytest
 
 import cnsim as cn
 
-from conftest import SHORT
+from conftest import SHORT, needs
 from test_errors import refused
 
-optuna = pytest.importorskip("optuna")
+pytestmark = pytest.mark.usefixtures("optuna")
 # With the study's floor and the default byte counter one setting is the best in both aims, and there is no front to look at.
 FORMER = {"scheme.params.r_min": "10 Mb/s", "scheme.params.byte_restart": "always"}
 HOP = cn.scenario("B07/single-hop").with_({**SHORT, **FORMER}, scheme="qcn-2pt")
@@ -17,7 +17,13 @@ OVER = {"scheme.params.q_eq": ("8 KB", "64 KB", "log"), "scheme.params.gd": (1 /
 
 
 @pytest.fixture(scope="module")
-def found() -> cn.Tuning:
+def optuna() -> None:
+    """The extra that tuning needs."""
+    needs("optuna")
+
+
+@pytest.fixture(scope="module")
+def found(optuna: None) -> cn.Tuning:
     return cn.tune(HOP, OVER, minimise=["mean_hot_queue", "overhead"], subject_to="dropped_frames == 0", trials=12, seeds=2)
 
 
@@ -40,7 +46,7 @@ def test_the_answer_is_explained(found: cn.Tuning) -> None:
     said = found.explain()
     for words in ("Best setting: scheme.params.q_eq = ", "95 %", "5 % of its range", "liff"):
         assert words in said, said
-    pytest.importorskip("SALib")
+    needs("SALib")
     shares = found.sensitivity()
     assert set(shares) == set(OVER) and all(0 <= v <= 1 for v in shares.values())
 

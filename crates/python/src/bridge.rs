@@ -2,6 +2,7 @@
 //! handles that hold its own data for the time of a call ([`crate::handles`]). What a method raises stops the run: the seam
 //! adds time and site, and the exception is kept for whoever started the run.
 
+use crate::errors::raise;
 use crate::handles::{Limiter, Queue, Sink};
 use crate::wire::{Ack, Feedback, Frame, Probe};
 use cnsim_scheme_api as api;
@@ -9,11 +10,16 @@ use cnsim_scheme_api::{Counter, FlowId, FrameView, Plan, Scheme, Slot};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{ThreadId, current};
 
-/// The first exception that a scheme raised in a run, for its traceback.
+/// What schemes raised in runs, for their tracebacks, by the thread of the run; and whether they are to stop.
 #[derive(Default)]
-pub(crate) struct Trouble(Mutex<Option<PyErr>>);
+pub(crate) struct Trouble {
+    raised: Mutex<Vec<(ThreadId, PyErr)>>,
+    stop: AtomicBool,
+}
 
 impl fmt::Debug for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,16 +28,38 @@ impl fmt::Debug for Trouble {
 }
 
 impl Trouble {
-    /// Takes the exception away.
-    pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    fn all(&self) -> MutexGuard<'_, Vec<(ThreadId, PyErr)>> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an exception, if it is the first, and says it in one line.
+    /// Takes the first exception away, and forgets the others.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        let all = std::mem::take(&mut *self.all());
+        all.into_iter().next().map(|one| one.1)
+    }
+
+    /// Takes the exception of a run on this thread away.
+    pub(crate) fn take_mine(&self) -> Option<PyErr> {
+        let (me, mut all) = (current().id(), self.all());
+        let at = all.iter().position(|one| one.0 == me)?;
+        Some(all.remove(at).1)
+    }
+
+    /// No call is begun any more, or they are again.
+    pub(crate) fn stop(&self, stop: bool) {
+        self.stop.store(stop, Ordering::Relaxed);
+    }
+
+    /// Keeps an exception, if it is the first on this thread, and says it in one line, with file and line.
     fn keep(&self, py: Python<'_>, site: &str, e: PyErr) -> String {
         let name = e.get_type(py).name().map_or_else(|_| "an exception".into(), |n| n.to_string());
-        let text = format!("{site} raises {name}: {}", e.value(py));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+        let at = py.import("cnsim.errors").and_then(|m| m.getattr("raised_at")?.call1((e.traceback(py),)));
+        let at: String = at.and_then(|at| at.extract()).unwrap_or_default();
+        let text = format!("{site}{at} raises {name}: {}", e.value(py));
+        let (me, mut all) = (current().id(), self.all());
+        if !all.iter().any(|one| one.0 == me) {
+            all.push((me, e));
+        }
         text
     }
 }
@@ -45,6 +73,8 @@ pub(crate) struct Bridged {
     /// The instance of the user's class, with its parameters set.
     pub(crate) object: Py<PyAny>,
     pub(crate) trouble: Arc<Trouble>,
+    /// What `engages` raised.
+    pub(crate) refused: Mutex<Option<String>>,
 }
 
 /// An object of a scheme in one place: its methods, where it has them.
@@ -70,11 +100,33 @@ impl Room {
         name: &str,
         args: impl pyo3::call::PyCallArgs<'py>,
     ) -> Result<(), String> {
-        match method.call1(args) {
-            Ok(_) => Ok(()),
-            Err(e) => Err(self.trouble.keep(method.py(), &format!("{}.{name}", self.site), e)),
+        if self.trouble.stop.load(Ordering::Relaxed) {
+            return Err("interrupted".into());
         }
+        let py = method.py();
+        let e = match method.call1(args) {
+            Ok(nothing) if nothing.is_none() => return Ok(()),
+            Ok(value) => {
+                let at = py.import("cnsim._declared").and_then(|m| m.getattr("place")?.call1((method,)));
+                let at: String = at.and_then(|at| at.extract()).unwrap_or_default();
+                let why = format!("it returns {}, which nobody reads{at}", said(&value));
+                raise(
+                    py,
+                    "SchemeError",
+                    &why,
+                    "call a method of the handle instead, and return nothing",
+                    name,
+                )
+            }
+            Err(e) => e,
+        };
+        Err(self.trouble.keep(py, &format!("{}.{name}", self.site), e))
     }
+}
+
+/// A value in a few words.
+fn said(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "a value".into(), |r| r.to_string_lossy().chars().take(80).collect())
 }
 
 impl Bridged {
@@ -120,6 +172,9 @@ impl Scheme for Bridged {
         Python::attach(|py| {
             let (rate, rtt) = (s.line_rate.bps(), s.base_rtt.as_secs_f64());
             let site = (s.flow.0, s.src.0, s.dst.0, rate, rtt, s.mtu.get());
+            if let Some(why) = self.refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                return Some(Box::new(api::Failing(why)) as _);
+            }
             match self.room(py, "ReactionPoint", site) {
                 Ok(room) => room.map(|room| Reaction::boxed(py, room)),
                 Err(why) => Some(Box::new(api::Failing(why)) as _),
@@ -137,17 +192,22 @@ impl Scheme for Bridged {
     }
     fn engages(&self, feedback: &api::Feedback) -> bool {
         Python::attach(|py| {
+            let site = format!("{}.engages", self.name);
             let asked = Feedback::of(feedback)
                 .into_pyobject(py)
-                .and_then(|f| self.object.bind(py).call_method1("engages", (f,))?.is_truthy());
-            match asked {
-                Ok(yes) => yes,
-                // The run goes on without a reaction point, and its end says what was raised.
-                Err(e) => {
-                    self.trouble.keep(py, &format!("{}.engages", self.name), e);
-                    false
-                }
-            }
+                .and_then(|f| self.object.bind(py).call_method1("engages", (f,)))
+                .and_then(|answer| {
+                    answer.extract::<bool>().map_err(|_| {
+                        let why = format!("it returns {}", said(&answer));
+                        raise(py, "SchemeError", &why, "return True or False", "engages")
+                    })
+                });
+            // What it raises is said by the reaction point that is then asked for.
+            asked.unwrap_or_else(|e| {
+                *self.refused.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(self.trouble.keep(py, &site, e));
+                true
+            })
         })
     }
     fn counters(&self) -> Vec<Counter> {

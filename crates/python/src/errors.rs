@@ -3,15 +3,10 @@
 use cnsim_scheme_api::registry::RegisterError;
 use cnsim_studies::text::Problem;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-/// An exception of `cnsim.errors`, of this class.
+/// An exception of `cnsim.errors`, of this class and in Python's words.
 pub(crate) fn raise(py: Python<'_>, class: &str, reason: &str, remedy: &str, key: &str) -> PyErr {
-    let make = || {
-        let more = PyDict::new(py);
-        more.set_item("key", key)?;
-        py.import("cnsim.errors")?.getattr(class)?.call((reason, remedy), Some(&more))
-    };
+    let make = || py.import("cnsim.errors")?.getattr("made")?.call1((class, reason, remedy, key));
     make().map_or_else(|e| e, PyErr::from_value)
 }
 
@@ -22,7 +17,7 @@ pub(crate) fn problems(py: Python<'_>, problems: &[Problem]) -> PyErr {
         (p.file.clone(), place, p.key.clone(), p.reason.clone(), p.remedy.clone(), p.to_string())
     };
     let all: Vec<_> = problems.iter().map(one).collect();
-    let make = || py.import("cnsim.errors")?.getattr("ScenarioError")?.call_method1("of", (all,));
+    let make = || py.import("cnsim.errors")?.getattr("of_problems")?.call1((all,));
     make().map_or_else(|e| e, PyErr::from_value)
 }
 

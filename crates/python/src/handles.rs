@@ -4,12 +4,19 @@
 use crate::errors::raise;
 use crate::wire::{Feedback, Probe, bytes, rate, time};
 use cnsim_scheme_api as api;
-use cnsim_scheme_api::{FlowId, Purpose, Slot, Stream, Tag, Time};
+use cnsim_scheme_api::{FlowId, Purpose, SLOTS, Slot, Stream, Tag, Time};
 use pyo3::prelude::*;
 
 /// What stands behind a handle between two calls: nobody sees it.
 fn nobody() -> Stream {
     Stream::new(0, 0, Purpose::Test)
+}
+
+/// A timer's number; the seam knows which there are.
+fn slot(py: Python<'_>, number: i64) -> PyResult<Slot> {
+    let remedy = format!("slots are 0 to {}", SLOTS - 1);
+    let none = |_| raise(py, "SchemeError", &format!("there is no timer {number}"), &remedy, "");
+    u8::try_from(number).map(Slot).map_err(none)
 }
 
 /// Which received frames wake a reflector, from its word.
@@ -141,6 +148,11 @@ impl Queue {
     fn now(&self) -> f64 {
         self.now.as_secs_f64()
     }
+    /// Simulated time, whole picoseconds.
+    #[getter]
+    fn now_ps(&self) -> u64 {
+        self.now.as_ps()
+    }
     /// Bytes counted when `sample_after` woke the point, the frame in hand included.
     #[getter]
     fn counted(&mut self, py: Python<'_>) -> PyResult<u64> {
@@ -199,13 +211,14 @@ impl Queue {
         self.tell(py, |s| s.broadcast(message))
     }
     /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
-    fn start_timer(&mut self, py: Python<'_>, number: u8, after: f64) -> PyResult<()> {
-        let after = time(py, "start_timer", after)?;
-        self.tell(py, |s| s.start_timer(Slot(number), after))
+    fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
+        let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
+        self.tell(py, |s| s.start_timer(slot, after))
     }
     /// Stop a timer.
-    fn stop_timer(&mut self, py: Python<'_>, number: u8) -> PyResult<()> {
-        self.tell(py, |s| s.stop_timer(Slot(number)))
+    fn stop_timer(&mut self, py: Python<'_>, number: i64) -> PyResult<()> {
+        let slot = slot(py, number)?;
+        self.tell(py, |s| s.stop_timer(slot))
     }
     /// In `on_probe`: end the probe here and send it back.
     fn answer(&mut self, py: Python<'_>) -> PyResult<()> {
@@ -243,6 +256,11 @@ impl Limiter {
     #[getter]
     fn now(&self) -> f64 {
         self.now.as_secs_f64()
+    }
+    /// Simulated time, whole picoseconds.
+    #[getter]
+    fn now_ps(&self) -> u64 {
+        self.now.as_ps()
     }
     /// Current rate, bit/s. One above that of the link is an error: bound it by `line_rate`.
     #[getter]
@@ -319,13 +337,14 @@ impl Limiter {
         self.tell(py, |s| s.send_probe(probe))
     }
     /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
-    fn start_timer(&mut self, py: Python<'_>, number: u8, after: f64) -> PyResult<()> {
-        let after = time(py, "start_timer", after)?;
-        self.tell(py, |s| s.start_timer(Slot(number), after))
+    fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
+        let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
+        self.tell(py, |s| s.start_timer(slot, after))
     }
     /// Stop a timer.
-    fn stop_timer(&mut self, py: Python<'_>, number: u8) -> PyResult<()> {
-        self.tell(py, |s| s.stop_timer(Slot(number)))
+    fn stop_timer(&mut self, py: Python<'_>, number: i64) -> PyResult<()> {
+        let slot = slot(py, number)?;
+        self.tell(py, |s| s.stop_timer(slot))
     }
     /// Add one to a counter that the scheme declares.
     fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
@@ -359,6 +378,11 @@ impl Sink {
     #[getter]
     fn now(&self) -> f64 {
         self.now.as_secs_f64()
+    }
+    /// Simulated time, whole picoseconds.
+    #[getter]
+    fn now_ps(&self) -> u64 {
+        self.now.as_ps()
     }
     /// Data bytes received since it was built; the plan must say `received=True`.
     #[getter]

@@ -4,34 +4,43 @@ use crate::errors::raise;
 use crate::record::{Record, refused};
 use crate::spec::Registry;
 use cnsim_studies::store::{RunRecord, Store};
-use cnsim_studies::study::{Job, JobError, Watch, kept, run_job, run_jobs, unkept};
+use cnsim_studies::study::{Job, JobError, Watch, kept, run_each, run_job, run_jobs, unkept};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often signals are looked at and progress is told.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What came of running.
-type Finished = Result<Vec<Option<RunRecord>>, JobError>;
+/// How long Python code may go on after it was asked to stop; then its thread is left alone.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// Stack of a thread that runs a scheme in Python, bytes: as much as a program's first thread has, and more.
+const STACK: usize = 16 << 20;
+
+/// What came of a run: its record, none where it was stopped, or why it failed and what its scheme raised.
+type Finished = Result<Option<RunRecord>, (JobError, Option<PyErr>)>;
 
 /// Runs to be done, in order.
 #[pyclass(module = "cnsim._cnsim", frozen)]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Plan {
     jobs: Arc<Vec<Job>>,
     registry: Registry,
     /// Runs that the store had when it was last asked.
     stored: Arc<AtomicU64>,
+    /// Are they to end?
+    stopped: Arc<AtomicBool>,
 }
 
 impl Plan {
     pub(crate) fn new(jobs: Vec<Job>, registry: Registry) -> Self {
-        Self { jobs: Arc::new(jobs), registry, stored: Arc::default() }
+        Self { jobs: Arc::new(jobs), registry, stored: Arc::default(), stopped: Arc::default() }
     }
 
     fn job(&self, py: Python<'_>, at: usize) -> PyResult<&Job> {
@@ -54,35 +63,65 @@ impl Kept {
     }
 }
 
-/// Runs jobs on threads of our own, each known to the interpreter as long as it lives: schemes in Python call back often.
-fn run_python(jobs: &[Job], store: Option<&Store>, threads: usize, watch: &Watch) -> Finished {
-    let at = AtomicUsize::new(0);
+/// Runs jobs on threads of our own, each known to the interpreter as long as it lives: schemes in Python call back often. The
+/// first failure ends it, unless it goes on. `idents` takes the threads' names in Python.
+fn run_python(
+    plan: &Plan,
+    store: Option<&Store>,
+    threads: usize,
+    watch: &Watch,
+    go_on: bool,
+    idents: &Mutex<Vec<u64>>,
+) -> Vec<Finished> {
+    let (jobs, at) = (&plan.jobs, AtomicUsize::new(0));
     let one = || {
         let mut mine = Vec::new();
         loop {
             let i = at.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(i) else { break };
             let result = run_job(job, store, watch, 1);
-            if result.is_err() {
+            if result.as_ref().is_err_and(|e| !go_on || matches!(e, JobError::NotKept(_))) {
                 at.store(jobs.len(), Ordering::Relaxed);
             }
-            mine.push((i, result));
+            mine.push((i, result.map_err(|e| (e, plan.registry.trouble_here()))));
         }
         mine
     };
-    let mut all: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.clamp(1, jobs.len().max(1)))
-            .map(|_| scope.spawn(|| Python::attach(|py| py.detach(one))))
-            .collect();
-        workers
+    let known = |py: Python<'_>| {
+        let ident = py.import("threading").and_then(|t| t.call_method0("get_ident")?.extract::<u64>());
+        if let Ok(ident) = ident {
+            idents.lock().unwrap_or_else(PoisonError::into_inner).push(ident);
+        }
+        py.detach(one)
+    };
+    let mut all: Vec<Finished> = jobs.iter().map(|_| Ok(None)).collect();
+    std::thread::scope(|scope| {
+        let spawn = |_| {
+            let builder = std::thread::Builder::new().stack_size(STACK);
+            builder.spawn_scoped(scope, || Python::attach(known)).ok()
+        };
+        let workers: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).filter_map(spawn).collect();
+        let done = workers
             .into_iter()
-            .flat_map(|w| w.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+            .flat_map(|w| w.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        done.for_each(|(i, result)| all[i] = result);
     });
-    all.sort_by_key(|a| a.0);
-    let mut done: Vec<Option<RunRecord>> = all.into_iter().map(|a| a.1).collect::<Result<_, _>>()?;
-    done.resize(jobs.len(), None);
-    Ok(done)
+    all
+}
+
+/// Runs jobs that need no Python; the first failure ends it, unless it goes on.
+fn run_rust(plan: &Plan, store: Option<&Store>, threads: usize, watch: &Watch, go_on: bool) -> Vec<Finished> {
+    let plain = |all: Vec<Result<Option<RunRecord>, JobError>>| {
+        all.into_iter().map(|r| r.map_err(|e| (e, None))).collect()
+    };
+    match &plan.jobs[..] {
+        [one] => plain(vec![run_job(one, store, watch, threads)]),
+        many if go_on => plain(run_each(many, store, threads, watch)),
+        many => match run_jobs(many, store, threads, watch) {
+            Ok(all) => all.into_iter().map(Ok).collect(),
+            Err(e) => vec![Err((e, None))],
+        },
+    }
 }
 
 #[pymethods]
@@ -180,31 +219,41 @@ impl Plan {
         Ok(Record(record))
     }
 
-    /// Does the runs on so many threads. What a store has need not be run. `progress(done, hops)` is called now and then.
-    #[pyo3(signature = (out, threads, progress))]
+    /// Ends runs of this plan that go on in another thread: they raise `KeyboardInterrupt`.
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Does the runs on so many threads. What a store has need not be run. `progress(done, hops)` is called now and then. A run
+    /// that fails is raised; with `go_on` its exception stands among the records.
+    #[pyo3(signature = (out, threads, progress, go_on = false))]
     fn run(
         &self,
         py: Python<'_>,
         out: Option<PathBuf>,
         threads: usize,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Vec<Record>> {
+        go_on: bool,
+    ) -> PyResult<Vec<Py<PyAny>>> {
         let store = out.map(|out| Kept::new(py, out)).transpose()?.map(|kept| kept.0);
         let watch = Arc::new(Watch::default());
-        let (jobs, seen, python) = (self.jobs.clone(), watch.clone(), self.python());
+        let idents = Arc::new(Mutex::new(Vec::new()));
+        let (plan, seen, named) = (self.clone(), watch.clone(), idents.clone());
         drop(self.registry.trouble());
+        self.registry.stop(false);
+        self.stopped.store(false, Ordering::Relaxed);
         let (tell, told) = mpsc::channel();
         let told = Mutex::new(told);
         let worker = std::thread::spawn(move || {
-            let done = match &jobs[..] {
-                jobs if python => run_python(jobs, store.as_ref(), threads, &seen),
-                [one] => run_job(one, store.as_ref(), &seen, threads).map(|r| vec![r]),
-                many => run_jobs(many, store.as_ref(), threads, &seen),
+            let done = if plan.python() {
+                run_python(&plan, store.as_ref(), threads, &seen, go_on, &named)
+            } else {
+                run_rust(&plan, store.as_ref(), threads, &seen, go_on)
             };
             let _ = tell.send(());
             done
         });
-        let mut stopped = None;
+        let mut stopped: Option<(PyErr, Instant)> = None;
         loop {
             let ended = py.detach(|| {
                 let told = told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -218,31 +267,60 @@ impl Plan {
                 let (done, hops) = (watch.done.load(Ordering::Relaxed), watch.live.load(Ordering::Relaxed));
                 said = p.call1(py, (done, hops)).map(drop);
             }
+            if said.is_ok() && self.stopped.load(Ordering::Relaxed) {
+                said = Err(PyKeyboardInterrupt::new_err(()));
+            }
             if let Err(e) = said {
                 watch.stop.store(true, Ordering::Relaxed);
-                stopped.get_or_insert(e);
+                self.registry.stop(true);
+                stopped.get_or_insert((e, Instant::now()));
+            }
+            if let Some((_, since)) = &stopped {
+                let threads = idents.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let asked = py.import("cnsim._work").and_then(|m| m.getattr("interrupt")?.call1((threads,)));
+                // A call that sleeps outside of the interpreter cannot be ended: its thread is left alone.
+                if asked.is_err() || since.elapsed() > PATIENCE {
+                    break;
+                }
             }
         }
-        let done = py.detach(|| worker.join());
         self.stored.store(watch.stored.load(Ordering::Relaxed), Ordering::Relaxed);
-        if let Some(e) = stopped {
+        if let Some((e, _)) = stopped {
             return Err(e);
         }
-        let trouble = self.registry.trouble();
-        let failed = |text: &str| match trouble {
-            Some(_) => raise(py, "SchemeError", text, "mend the scheme: the exception above is its own", ""),
-            None => raise(py, "RunError", text, "report it with the scenario and the seed", ""),
+        let done = py.detach(|| worker.join());
+        let Ok(done) = done else {
+            let why = "a run panicked: this is a defect of cnsim";
+            return Err(raise(py, "RunError", why, "report it with the scenario and the seed", ""));
         };
-        let error = match done {
-            // What `engages` raises stops no run.
-            Ok(Ok(_)) if trouble.is_some() => failed("the scheme's `engages` raised"),
-            Ok(Ok(records)) => return Ok(records.into_iter().flatten().map(Record).collect()),
-            Ok(Err(e)) => failed(&e.to_string()),
-            Err(_) => failed("a run panicked: this is a defect of cnsim"),
-        };
-        if let Some(cause) = trouble {
-            error.set_cause(py, Some(cause));
+        let mut found = Vec::new();
+        for finished in done {
+            match finished {
+                Ok(None) => {}
+                Ok(Some(record)) => found.push(Py::new(py, Record(record))?.into_any()),
+                Err((e, raised)) => {
+                    let error = failed(py, &e, raised);
+                    if !go_on || matches!(e, JobError::NotKept(_)) {
+                        return Err(error);
+                    }
+                    found.push(error.into_value(py).into_any());
+                }
+            }
         }
-        Err(error)
+        Ok(found)
     }
+}
+
+/// A run that failed as an exception; what its scheme raised is the cause.
+fn failed(py: Python<'_>, e: &JobError, raised: Option<PyErr>) -> PyErr {
+    let (class, remedy) = match (e, &raised) {
+        (JobError::NotKept(_), _) => ("CnsimError", "make room there, or choose another out="),
+        (_, Some(_)) => ("SchemeError", "mend the scheme: the exception above is its own"),
+        (_, None) => ("RunError", "report it with the scenario and the seed"),
+    };
+    let error = raise(py, class, &e.to_string(), remedy, "");
+    if raised.is_some() {
+        error.set_cause(py, raised);
+    }
+    error
 }

@@ -2,13 +2,15 @@
 
 use crate::errors::{raise, told};
 use cnsim_studies::assumptions::ASSUMPTIONS;
+use cnsim_studies::flow_files::read_flows;
 use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::place::PlaceError;
+use cnsim_studies::results::{Results, read_series};
 use cnsim_studies::saved::Saved;
 use cnsim_studies::scenario::{self, EMBEDDED};
 use cnsim_studies::stats::Summary;
-use cnsim_studies::store::RunRecord;
+use cnsim_studies::store::{RESULT_VERSION, RunRecord};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -96,6 +98,13 @@ impl Record {
     fn ports(&self) -> String {
         json!(self.0.ports).to_string()
     }
+    /// Names of its hosts, and seven numbers for each finite flow that was received whole: source, destination, bytes, and in
+    /// picoseconds start, completion time, ideal time, ideal time of the HPCC fork; as 64-bit integers, little-endian.
+    fn flows<'py>(&self, py: Python<'py>) -> (Vec<String>, Bound<'py, PyBytes>) {
+        let bytes: Vec<u8> =
+            self.0.flows.iter().flat_map(|f| <[u64; 7]>::from(*f)).flat_map(u64::to_le_bytes).collect();
+        (self.0.hosts.clone(), PyBytes::new(py, &bytes))
+    }
     /// Names of the time series.
     fn series_names(&self) -> Vec<String> {
         self.0.series.keys().cloned().collect()
@@ -182,4 +191,41 @@ pub(crate) fn save(
 /// Why a folder is not written to, as an exception.
 pub(crate) fn refused(py: Python<'_>, e: &PlaceError) -> PyErr {
     raise(py, "CnsimError", &e.to_string(), "choose another folder", "out")
+}
+
+/// Reads a `results.json`, with the series and the times of flows that stand beside it.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Record>> {
+    let all = Results::read(&path).map_err(|e| told(py, "CnsimError", &e))?;
+    if all.result_version != RESULT_VERSION {
+        let why = format!(
+            "{}: holds results of version {}, this cnsim's are of version {RESULT_VERSION}",
+            path.display(),
+            all.result_version
+        );
+        return Err(raise(py, "VersionError", &why, "run it again, or use the cnsim that wrote it", "path"));
+    }
+    if all.sum() != all.checksum {
+        let why = format!("{}: was changed after it was written", path.display());
+        return Err(raise(py, "CnsimError", &why, "take the file as cnsim wrote it", "path"));
+    }
+    let folder = path.parent().unwrap_or(&path);
+    let mut records = Vec::new();
+    for run in &all.runs {
+        let mut record = run.record();
+        for file in run.series.iter().filter(|f| f.starts_with("series/") && !f.contains("..")) {
+            // A results.json may have been handed on alone.
+            if !folder.join(file).exists() {
+                continue;
+            }
+            let (name, curve) = read_series(&folder.join(file)).map_err(|e| told(py, "CnsimError", &e))?;
+            record.series.insert(name, curve);
+        }
+        records.push(record);
+    }
+    let flows = folder.join("fct.csv");
+    if flows.exists() {
+        read_flows(&flows, &mut records).map_err(|e| told(py, "CnsimError", &e))?;
+    }
+    Ok(records.into_iter().map(Record).collect())
 }

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The parameter that stands for the code of a scheme in Python: a run is another one when the code is.
 const CODE: &str = "code";
@@ -156,6 +156,7 @@ impl SchemeSpec {
                     counters: counted.clone(),
                     object,
                     trouble: shared.clone(),
+                    refused: Mutex::default(),
                 }),
                 values: shown,
                 code: unknown.map_or(Code::Known, Code::Unknown),
@@ -256,5 +257,15 @@ impl Registry {
     /// Takes the exception that a scheme in Python raised.
     pub(crate) fn trouble(&self) -> Option<PyErr> {
         self.python.iter().find_map(|p| p.1.take())
+    }
+
+    /// Takes the exception that a scheme in Python raised in a run on this thread.
+    pub(crate) fn trouble_here(&self) -> Option<PyErr> {
+        self.python.iter().find_map(|p| p.1.take_mine())
+    }
+
+    /// Begins no call of a scheme in Python any more, or does again.
+    pub(crate) fn stop(&self, stop: bool) {
+        self.python.iter().for_each(|p| p.1.stop(stop));
     }
 }

@@ -17,11 +17,12 @@ pub(crate) fn rate(py: Python<'_>, what: &str, bps: f64) -> PyResult<Rate> {
 
 /// A time that Python gave, in seconds.
 pub(crate) fn time(py: Python<'_>, what: &str, seconds: f64) -> PyResult<Time> {
-    if seconds.is_finite() && seconds >= 0.0 {
+    // Beyond this a number of picoseconds does not fit 64 bits.
+    if (0.0..1.8e7).contains(&seconds) {
         return Ok(Time::from_secs_f64(seconds));
     }
     let why = format!("{what}({seconds}): that is no time");
-    Err(raise(py, "SchemeError", &why, "give a finite number of seconds, 0 or more", ""))
+    Err(raise(py, "SchemeError", &why, "give a number of seconds from 0 to 18 million", ""))
 }
 
 /// A number of bytes that Python gave; a fraction is cut off.
@@ -169,6 +170,8 @@ impl Feedback {
 pub(crate) struct Ack {
     /// Round-trip time, seconds.
     rtt: f64,
+    /// Round-trip time, whole picoseconds.
+    rtt_ps: u64,
     /// Bytes received for the flow up to the frame, since the first frame that was acknowledged.
     received: u64,
     /// Did a ramp mark the frame?
@@ -177,7 +180,7 @@ pub(crate) struct Ack {
 
 impl Ack {
     pub(crate) fn of(a: &api::Ack) -> Self {
-        Self { rtt: a.rtt.as_secs_f64(), received: a.received.get(), marked: a.marked }
+        Self { rtt: a.rtt.as_secs_f64(), rtt_ps: a.rtt.as_ps(), received: a.received.get(), marked: a.marked }
     }
 }
 
@@ -213,6 +216,11 @@ impl Probe {
     #[getter]
     fn sent_at(&self) -> f64 {
         self.0.sent_at.as_secs_f64()
+    }
+    /// When it was sent, whole picoseconds.
+    #[getter]
+    fn sent_at_ps(&self) -> u64 {
+        self.0.sent_at.as_ps()
     }
     /// Bytes that the flow had sent before it.
     #[getter]

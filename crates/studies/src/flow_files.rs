@@ -1,7 +1,14 @@
 //! Completion times of flows in files: `fct.csv`, `slowdown.csv`, and the columns of the HPCC fork.
 
-use crate::files::{digits, table};
+use crate::files::{digits, read_csv, table};
+use crate::flows::fct::{FlowTime, Unfinished};
+use crate::results::LARGEST;
 use crate::store::RunRecord;
+use crate::text::read_file;
+use cnsim_scheme_api::Time;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Nanoseconds with three decimals at most.
 fn ns(ps: u64) -> String {
@@ -52,6 +59,76 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
         }
     }
     (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
+}
+
+/// Reads what [`fct_csv`] wrote into the records of its runs, where their names tell them apart.
+///
+/// # Errors
+/// What is wrong with the file, where, and what would be right.
+pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
+    let help = "take the file as cnsim wrote it, or leave it away";
+    let wrong = |line: usize| format!("{}:{line}: no times of a flow\n  help: {help}", path.display());
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    let mut all: BTreeMap<Vec<String>, Read> = BTreeMap::new();
+    for (n, line) in read_csv(&text).into_iter().enumerate() {
+        let [condition, pause, scheme, seed, source, destination, bytes, start, time, exact, fork, _, missing, waits_for] = &line[..] else {
+            return Err(wrong(n + 2));
+        };
+        let run = [condition, pause, scheme, seed].map(String::clone).to_vec();
+        let read = all.entry(run).or_default();
+        let mut host = |name: &String| {
+            read.hosts.iter().position(|h| h == name).unwrap_or_else(|| {
+                read.hosts.push(name.clone());
+                read.hosts.len() - 1
+            }) as u64
+        };
+        let (src, dst) = (host(source), host(destination));
+        let (Ok(bytes), Some(start), Ok(missing)) = (bytes.parse(), ps(start), missing.parse()) else {
+            return Err(wrong(n + 2));
+        };
+        match (ps(time), ps(exact), ps(fork)) {
+            (Some(time), Some(exact), Some(fork)) => {
+                read.flows.push(FlowTime { src, dst, bytes, start, time, exact, fork });
+            }
+            (None, None, None) if time.is_empty() => read.unfinished.push(Unfinished {
+                flow: format!("{source}>{destination}"),
+                src,
+                dst,
+                bytes,
+                start,
+                so_far: 0,
+                missing,
+                waits_for: waits_for.clone(),
+            }),
+            _ => return Err(wrong(n + 2)),
+        }
+    }
+    for (run, read) in all {
+        let mut same = records.iter_mut().filter(|r| labels(r) == run);
+        // Two points of a sweep may have one name here.
+        if let (Some(record), None) = (same.next(), same.next()) {
+            let length = record.config.get("run.duration").and_then(Value::as_str);
+            let end = length.and_then(|t| t.parse::<Time>().ok()).map_or(0, Time::as_ps);
+            (record.hosts, record.flows, record.unfinished) = (read.hosts, read.flows, read.unfinished);
+            record.unfinished.iter_mut().for_each(|f| f.so_far = end.saturating_sub(f.start));
+        }
+    }
+    Ok(())
+}
+
+/// The flows of a run, as [`read_flows`] finds them.
+#[derive(Default)]
+struct Read {
+    hosts: Vec<String>,
+    flows: Vec<FlowTime>,
+    unfinished: Vec<Unfinished>,
+}
+
+/// Nanoseconds with three decimals at most, as picoseconds.
+fn ps(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let part = if part.len() <= 3 { format!("{part:0<3}") } else { return None };
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part.parse().ok()?)
 }
 
 /// One line a group of flows of like size: run, smallest and largest, number, how many were received whole, their mean slowdown, and

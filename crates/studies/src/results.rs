@@ -5,7 +5,7 @@ use crate::files::{digits, table};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::metrics::find;
-use crate::store::{RESULT_VERSION, RunRecord, sha256};
+use crate::store::{Curve, RESULT_VERSION, RunRecord, sha256};
 use crate::study::Cell;
 use crate::text::read_file;
 use serde::{Deserialize, Serialize};
@@ -128,6 +128,26 @@ impl Run {
             ports: r.ports.clone(),
             packet_hops: r.packet_hops,
             series,
+        }
+    }
+
+    /// The record of which this was made, without its series and the times of its flows.
+    pub fn record(&self) -> RunRecord {
+        RunRecord {
+            study: self.study.clone(),
+            scenario: self.scenario.clone(),
+            condition: self.condition.clone(),
+            pause: self.pause.clone(),
+            scheme: self.scheme.clone(),
+            seed: self.seed,
+            frozen: self.frozen.clone(),
+            fingerprint: self.fingerprint.clone(),
+            config: self.config.clone(),
+            metrics: self.metrics.iter().map(|(id, q)| (id.clone(), q.value)).collect(),
+            counters: self.counters.clone(),
+            ports: self.ports.clone(),
+            packet_hops: self.packet_hops,
+            ..RunRecord::default()
         }
     }
 
@@ -298,15 +318,51 @@ pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partia
 }
 
 /// The file of a series: time at the end of each bin, and the value in it; of a queue, its largest length in the bin beside.
-pub fn series_csv(name: &str, curve: &crate::store::Curve) -> String {
-    let unit = curve.unit.replace('/', "_per_");
-    let mut header = vec!["time_s".to_string(), format!("{name}_{unit}")];
-    header.extend((!curve.peaks.is_empty()).then(|| format!("{name}_max_{unit}")));
+pub fn series_csv(name: &str, curve: &Curve) -> String {
+    let unit = unit_in(&curve.unit);
+    let mut header = vec!["time_s".to_string(), format!("{name}{unit}")];
+    header.extend((!curve.peaks.is_empty()).then(|| format!("{name}_max{unit}")));
     let row = |(i, v): (usize, &f64)| {
         let peak = curve.peaks.get(i).map(|p| digits(*p));
         [digits((i + 1) as f64 * curve.bin), digits(*v)].into_iter().chain(peak).collect()
     };
     table(&header, &curve.values.iter().enumerate().map(row).collect::<Vec<_>>())
+}
+
+/// Reads what [`series_csv`] wrote: the name of the series, and its values with the digits that were written.
+///
+/// # Errors
+/// What is wrong with the file, where, and what would be right.
+pub fn read_series(path: &Path) -> Result<(String, Curve), String> {
+    let help = "take the file as cnsim wrote it, or leave it away";
+    let wrong = |line: usize, what: &str| format!("{}:{line}: {what}\n  help: {help}", path.display());
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    let mut lines = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let head = lines.headers().cloned().unwrap_or_default();
+    let title = head.get(1).filter(|_| head.get(0) == Some("time_s"));
+    let Some(title) = title else { return Err(wrong(1, "no time series")) };
+    let unit = ["KB", "Gb/s", "Mb/s", ""].into_iter().find(|u| title.ends_with(&unit_in(u)));
+    let name = unit.and_then(|u| title.strip_suffix(&unit_in(u)));
+    let (Some(unit), Some(name)) = (unit, name) else { return Err(wrong(1, "no unit that is known")) };
+    let mut curve = Curve { unit: unit.into(), ..Curve::default() };
+    for (n, line) in lines.records().enumerate() {
+        let read =
+            |l: csv::StringRecord| l.iter().map(|v| v.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
+        match line.ok().and_then(read).as_deref() {
+            Some([time, value, rest @ ..]) if rest.len() < 2 => {
+                curve.bin = if n == 0 { *time } else { curve.bin };
+                curve.values.push(*value);
+                curve.peaks.extend(rest);
+            }
+            _ => return Err(wrong(n + 2, "no line of two or three numbers")),
+        }
+    }
+    Ok((name.into(), curve))
+}
+
+/// The unit at the end of a column's name.
+fn unit_in(unit: &str) -> String {
+    format!("_{}", unit.replace('/', "_per_"))
 }
 
 #[cfg(test)]

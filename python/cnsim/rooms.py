@@ -1,0 +1,199 @@
+"""The rooms of a scheme: a congestion point at the output queue of a switch, a reaction point at the source of a flow, a
+reflector at its destination; where they stand, and what the network must know in advance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+
+if TYPE_CHECKING:
+    from ._cnsim import Ack, Feedback, Frame, Limiter, Probe, Queue, Sink
+
+__all__ = ["CongestionPoint", "Plan", "Promise", "QueueSite", "ReactionPoint", "Reflector", "SinkSite", "SourceSite"]
+
+
+class QueueSite(NamedTuple):
+    """Where a congestion point stands: at the output queue of a switch port."""
+
+    node: int
+    """Number of the switch."""
+    port: int
+    """Number of the port within the switch."""
+    point: int
+    """Identity to put into feedback messages."""
+    rate: float
+    """Nominal rate of the link, bit/s."""
+    attached: bool
+    """Is a link attached?"""
+
+
+class SourceSite(NamedTuple):
+    """A source of frames that a reaction point steers."""
+
+    flow: int
+    """Number of the flow."""
+    src: int
+    """Source host."""
+    dst: int
+    """Destination host."""
+    line_rate: float
+    """Rate of the access link, bit/s."""
+    base_rtt: float
+    """Smallest round-trip time of the path, unloaded, seconds."""
+    mtu: int
+    """Largest data frame, bytes."""
+
+
+class SinkSite(NamedTuple):
+    """A receiving end that a reflector serves."""
+
+    flow: int
+    """Number of the flow."""
+    src: int
+    """Source host of the flow."""
+    dst: int
+    """The receiving host."""
+    line_rate: float
+    """Rate of the access link, bit/s."""
+
+
+class Plan(NamedTuple):
+    """What the network must know of a scheme before any object of it exists."""
+
+    per_host: bool = False
+    """One limiter and reaction point for a host, not for each flow."""
+    first_frame: bool = False
+    """Reaction points are built at a flow's first frame, not at the first message that ``engages`` accepts."""
+    reflect: str = "never"
+    """Which received frames wake the reflector: never, marked, unmarked, tagged or always."""
+    reflect_probability: float = 1.0
+    """With ``unmarked``: the share of these frames that do."""
+    reflector_per_host: bool = False
+    """One reflector for a host, not for each flow."""
+    received: bool = False
+    """Reflectors ask how many bytes have been received."""
+    echo: bool = False
+    """Frames that ``limiter.echo_next()`` asks for are acknowledged; no reflector of one's own is needed."""
+
+
+class Promise(NamedTuple):
+    """What a scheme promises with its defaults; the conformance suite looks at it."""
+
+    floor: float = 0.0
+    """Smallest rate of a limiter that sends at all, bit/s."""
+    stops: bool = False
+    """It may stop a flow."""
+    warms_up: float = 0.0
+    """Flows start below line rate and are there after this time, seconds; 0 where they are left alone."""
+    reacts: bool = False
+    """Its own messages about a long queue limit a flow."""
+    recovers: tuple[int, float] | None = None
+    """A flow that sends on without feedback is back at line rate within (bytes, seconds)."""
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as _TypeVar
+
+    P = _TypeVar("P", default=Any)
+else:
+    P = TypeVar("P")
+
+
+class Room(Generic[P]):
+    """What the three rooms have in common. ``cn.ReactionPoint["MyScheme"]`` gives ``self.p`` its type."""
+
+    p: P
+    """The scheme, with its parameters."""
+
+    def _has(self, name: str) -> bool:
+        own = getattr(type(self), name, None)
+        return own is not None and not getattr(own, "_nothing", False)
+
+
+def _nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+    method._nothing = True  # type: ignore[attr-defined]
+    return method
+
+
+_M = TypeVar("_M", bound=Callable[..., Any])
+
+
+def _optional(method: _M) -> _M:
+    """Marks a method that the network need not call where a class has none of its own."""
+    return cast(_M, _nothing(method))
+
+
+class CongestionPoint(Room[P]):
+    """A switch output queue's side of a scheme."""
+
+    site: QueueSite
+    """Where it stands."""
+
+    @_optional
+    def start(self, queue: Queue) -> None:
+        """Called once before the first frame: arm a sampler, a ramp or timers."""
+
+    @_optional
+    def on_sample(self, frame: Frame, queue: Queue) -> None:
+        """The armed sampler fired on this data frame, which is counted in the queue."""
+
+    @_optional
+    def on_probe(self, probe: Probe, flow: int, queue: Queue) -> None:
+        """A probe arrived: read it, write ``probe.fb``, or end it with ``queue.answer()``."""
+
+    @_optional
+    def on_timer(self, timer: int, queue: Queue) -> None:
+        """A timer expired."""
+
+
+class ReactionPoint(Room[P]):
+    """A sending station's side of a scheme: it steers one limiter."""
+
+    site: SourceSite
+    """Which flow it steers."""
+
+    @_optional
+    def start(self, limiter: Limiter) -> None:
+        """Called once when it is built."""
+
+    @_optional
+    def on_feedback(self, feedback: Feedback, limiter: Limiter) -> None:
+        """A message for this flow arrived."""
+
+    @_optional
+    def on_ack(self, ack: Ack, limiter: Limiter) -> None:
+        """A frame that ``limiter.echo_next()`` asked for was received, and its acknowledgement arrived."""
+
+    @_optional
+    def on_bytes(self, limiter: Limiter) -> None:
+        """The bytes armed with ``limiter.wake_after`` have been sent."""
+
+    @_optional
+    def on_timer(self, timer: int, limiter: Limiter) -> None:
+        """A timer expired."""
+
+
+class Reflector(Room[P]):
+    """A receiving station's side of a scheme."""
+
+    site: SinkSite
+    """Which flow it serves."""
+
+    @_optional
+    def start(self, sink: Sink) -> None:
+        """Called once when it is built."""
+
+    @_optional
+    def on_frame(self, frame: Frame, sink: Sink) -> None:
+        """A data frame that the plan selects arrived."""
+
+    @_optional
+    def on_probe(self, probe: Probe, flow: int, sink: Sink) -> None:
+        """A probe reached its destination."""
+
+
+ROOMS: dict[str, tuple[type[Room[Any]], Callable[..., Any], str]] = {
+    "CongestionPoint": (CongestionPoint, QueueSite, "on_sample, on_timer or on_probe, or start with queue.mark"),
+    "ReactionPoint": (ReactionPoint, SourceSite, "on_feedback, or on_ack with plan = Plan(echo=True)"),
+    "Reflector": (Reflector, SinkSite, "on_frame or on_probe"),
+}
