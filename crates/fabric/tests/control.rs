@@ -149,7 +149,7 @@ impl Scheme for Chatter {
             built: Built::FirstFrame,
             reflect: if self.on(12) { ReflectGate::Always } else { ReflectGate::Tagged },
             reflector_scope: Scope::Flow,
-            received: false,
+            ..Plan::default()
         }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

@@ -158,7 +158,7 @@ impl Scheme for Shaker {
                 _ => ReflectGate::Always,
             },
             reflector_scope: scope(1 << 12),
-            received: false,
+            ..Plan::default()
         }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

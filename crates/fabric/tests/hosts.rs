@@ -157,6 +157,7 @@ impl Scheme for Nudge {
             },
             reflector_scope: scope(4096),
             received: true,
+            ..Plan::default()
         }
     }
     fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

@@ -170,6 +170,7 @@ impl Scheme for Dial {
             },
             reflector_scope: if self.on(15) { Scope::Host } else { Scope::Flow },
             received: true,
+            ..Plan::default()
         }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {

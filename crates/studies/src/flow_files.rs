@@ -71,7 +71,23 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
     let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
     let mut all: BTreeMap<Vec<String>, Read> = BTreeMap::new();
     for (n, line) in read_csv(&text).into_iter().enumerate() {
-        let [condition, pause, scheme, seed, source, destination, bytes, start, time, exact, fork, _, missing, waits_for] = &line[..] else {
+        let [
+            condition,
+            pause,
+            scheme,
+            seed,
+            source,
+            destination,
+            bytes,
+            start,
+            time,
+            exact,
+            fork,
+            _,
+            missing,
+            waits_for,
+        ] = &line[..]
+        else {
             return Err(wrong(n + 2));
         };
         let run = [condition, pause, scheme, seed].map(String::clone).to_vec();
