@@ -91,6 +91,7 @@ pub(crate) fn heat(
     let cell = |c: &ScoredCell| {
         let (of, p) = (&c.cell, c.cell.published.as_ref());
         model::Cell {
+            at_least: of.at_least > 0,
             published: p.map(|p| p.text.clone()),
             measured: Some(of.summary.mean),
             ci95: of.summary.confidence(),

@@ -247,3 +247,64 @@ fn tell(found: &Found, files: [&Path; 2]) {
         "A difference is the mean over the seeds that both have, second less first, ± its 95 % interval."
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_studies::measure::PortFacts;
+    use cnsim_studies::store::RunRecord;
+
+    fn results(seeds: u64, of: impl Fn(u64, &mut RunRecord)) -> Results {
+        let run = |seed: u64| {
+            let facts = PortFacts { xoffs: 4, ..PortFacts::default() };
+            let mut r = RunRecord {
+                seed,
+                metrics: BTreeMap::from([("overhead".into(), 1.0)]),
+                counters: BTreeMap::from([("cuts".into(), 2)]),
+                ports: BTreeMap::from([("S>H1".into(), facts)]),
+                ..RunRecord::default()
+            };
+            of(seed, &mut r);
+            Run::of(&r, Vec::new())
+        };
+        Results::new("run x", None, (1..=seeds).map(run).collect())
+    }
+
+    /// Whatever a run says in numbers is compared: metrics, counters, facts of ports, packet-hops.
+    #[test]
+    fn every_number_of_a_run_is_compared() {
+        type Change = fn(&mut RunRecord);
+        let changes: [(&str, Change); 4] = [
+            ("overhead", |r| drop(r.metrics.insert("overhead".into(), 3.0))),
+            ("cuts", |r| drop(r.counters.insert("cuts".into(), 4))),
+            ("xoffs of S>H1", |r| r.ports.get_mut("S>H1").into_iter().for_each(|p| p.xoffs = 6)),
+            ("packet_hops", |r| r.packet_hops = 2),
+        ];
+        let same = results(3, |_, _| {});
+        for (name, change) in changes {
+            let other = results(3, |seed, r| {
+                if seed == 2 {
+                    change(r)
+                }
+            });
+            let found = differences(&same, &other);
+            assert_eq!((found.equal, found.rows.len()), (2, 1), "{name}");
+            let row = &found.rows[0];
+            assert_eq!((row.quantity.as_str(), row.difference.n), (name, 3));
+            // One of three seeds has 2 more.
+            assert!((row.means[1] - row.means[0] - 2.0 / 3.0).abs() < 1e-12, "{name}");
+            assert!((row.difference.mean - 2.0 / 3.0).abs() < 1e-12, "{name}");
+        }
+        assert_eq!(differences(&same, &same).equal, 3);
+    }
+
+    #[test]
+    fn runs_of_one_file_alone_are_named() {
+        let found = differences(&results(3, |_, _| {}), &results(2, |_, _| {}));
+        assert_eq!((found.equal, found.only[0].len(), found.only[1].len()), (2, 1, 0));
+        assert!(found.only[0][0].ends_with("seed 3"));
+        let other =
+            differences(&results(1, |_, _| {}), &results(1, |_, r| r.config = json!({"host.fifo": "7"})));
+        assert_eq!((other.equal, other.configuration.len()), (0, 1));
+    }
+}

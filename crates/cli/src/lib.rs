@@ -48,6 +48,7 @@ mod start;
 mod summary;
 mod sweep;
 mod tell;
+mod unfinished;
 mod verify;
 
 use clap::{Args, Parser, Subcommand};

@@ -176,6 +176,11 @@ pub(crate) fn half(s: &Summary) -> f64 {
     s.confidence().map_or(f64::NAN, |(l, h)| (h - l) / 2.0)
 }
 
+/// The mark of a value that is a lower bound.
+pub(crate) fn at_least(bound: bool) -> String {
+    if bound { "≥ ".into() } else { String::new() }
+}
+
 /// What stands behind `±`.
 pub(crate) fn interval(seeds: u64) -> String {
     match seeds {

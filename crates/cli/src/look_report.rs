@@ -1,12 +1,12 @@
 //! Fills the report's plain data from what was measured.
 
-use crate::frozen;
 use crate::look::said;
 use crate::look_figure::figures;
 use crate::look_ports::ports;
 use crate::look_scene::Scene;
 use crate::look_table::{Layout, tables};
 use crate::look_topology::topology;
+use crate::{frozen, unfinished};
 use cnsim_report::model::{self, Fact, NotRun, Page, Report, Study};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, Finding, Holds, grounds};
@@ -82,6 +82,25 @@ fn facts(records: &[RunRecord]) -> Vec<Fact> {
     ]
 }
 
+/// What must be read before the numbers of these runs.
+pub(crate) fn alerts<'a>(records: impl Iterator<Item = &'a RunRecord> + Clone) -> Vec<model::Alert> {
+    let alert =
+        |title: &str, about: &str, lines| model::Alert { title: title.into(), about: about.into(), lines };
+    let all = vec![
+        alert(
+            "The network stood still.",
+            "The numbers below are of a network that is frozen.",
+            frozen::lines(records.clone()),
+        ),
+        alert(
+            "Flows were not received whole.",
+            "Percentiles of completion count them as longer than all others; means are over the finished ones.",
+            unfinished::lines(records),
+        ),
+    ];
+    all.into_iter().filter(|a| !a.lines.is_empty()).collect()
+}
+
 /// Heading, citation and question of each study that has a scenario here.
 fn studies(scenarios: &[Scenario]) -> Vec<Study> {
     let used = |id: &str| scenarios.iter().any(|s| s.study.eq_ignore_ascii_case(id));
@@ -150,7 +169,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         question: if said(&s.question) { s.question.clone() } else { String::new() },
         source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),
-        alerts: frozen::lines(p.records.iter().filter(|r| r.study == s.study && r.scenario == s.name)),
+        alerts: alerts(p.records.iter().filter(|r| r.study == s.study && r.scenario == s.name)),
         tables: {
             let mut all = tables(&scene, &cells, &claimed, layout);
             // A study's tables are those that it printed.

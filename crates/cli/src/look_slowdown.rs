@@ -66,6 +66,8 @@ mod tests {
         let group = |size: u64, p50: f64| SizeGroup {
             sizes: (size / 2, size),
             flows: 5,
+            finished: 5,
+            at_least: [false; 4],
             slowdown: [p50, 2.0 * p50, 3.0 * p50, 4.0 * p50],
             mean: p50,
         };

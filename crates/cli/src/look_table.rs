@@ -12,8 +12,14 @@ pub(crate) const COLUMNS: [&str; 5] =
     ["aggregate_throughput", "hot_port_throughput", "time_paused", "dropped_frames", "overhead"];
 
 /// What one asks of an experiment of one's own, where nothing was published, beside those five.
-const OWN: [&str; 5] =
-    ["queue_max", "mean_hot_queue", "latency_p99", "completion_time", "completion_time_p99"];
+const OWN: [&str; 6] = [
+    "queue_max",
+    "mean_hot_queue",
+    "latency_p99",
+    "finished_flows",
+    "completion_time",
+    "completion_time_p99",
+];
 
 /// How the conditions of a scenario are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,6 +225,7 @@ fn shown(c: &Cell, factor: f64) -> model::Cell {
             Verdict::Incomparable => model::Verdict::Incomparable,
         },
         structural: c.structural,
+        at_least: c.at_least > 0,
         note: c.note.clone(),
     }
 }

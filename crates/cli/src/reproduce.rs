@@ -5,7 +5,7 @@ use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted};
 use crate::request::{is_file, refuse_huge, refuse_no_seeds, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
-use crate::{Common, Done, Failure, ReproduceArgs, frozen};
+use crate::{Common, Done, Failure, ReproduceArgs, frozen, unfinished};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::own::Studies;
 use cnsim_studies::papers::findings;
@@ -133,6 +133,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         println!("{}\n", p.text());
     }
     frozen::tell(records.iter());
+    unfinished::tell(records.iter());
     if !common.quiet {
         summary::tell(&Told {
             args,
@@ -144,7 +145,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
         });
     }
     interrupted(&watch, records.len(), all.len(), None)?;
-    missed(args, &cells)?;
+    missed(args.fail_on_miss, cells.iter().map(|c| c.verdict))?;
     // In the embedded studies a deadlock is what was published.
     if is_file(&args.what) { frozen::ends(records.iter()) } else { Ok(()) }
 }
@@ -162,10 +163,10 @@ fn judged<'a>(records: &'a [RunRecord], scenarios: &[Scenario]) -> Cow<'a, [RunR
 }
 
 /// With `--fail-on-miss` a published cell that differs ends the program with the exit code of a verification.
-fn missed(args: &ReproduceArgs, cells: &[Cell]) -> Done {
-    let differ = cells.iter().filter(|c| c.verdict == Verdict::Differs).count();
+fn missed(fail_on_miss: bool, verdicts: impl Iterator<Item = Verdict>) -> Done {
+    let differ = verdicts.filter(|v| *v == Verdict::Differs).count();
     match differ {
-        n if n > 0 && args.fail_on_miss => {
+        n if n > 0 && fail_on_miss => {
             Err(Failure::Differs(format!("{} differ from what was published", look::count(n as u64, "cell"))))
         }
         _ => Ok(()),
@@ -315,5 +316,23 @@ pub(crate) fn mark_partial(report: &mut cnsim_report::model::Report, partial: Op
     if let Some(p) = partial {
         report.title = format!("PARTIAL: {}", report.title);
         report.facts.insert(0, cnsim_report::model::Fact { name: "partial".into(), value: p.text() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_miss_fails_where_that_is_asked_for() {
+        use Verdict::{Agrees, Differs, Incomparable, Near, Unpublished};
+        let ends = |asked, verdicts: &[Verdict]| missed(asked, verdicts.iter().copied());
+        let Err(Failure::Differs(text)) = ends(true, &[Agrees, Differs]) else {
+            panic!("one miss is a miss")
+        };
+        assert!(text.starts_with("1 cell"), "{text}");
+        assert!(ends(false, &[Differs]).is_ok());
+        assert!(ends(true, &[Agrees, Near, Unpublished, Incomparable]).is_ok());
+        assert!(ends(true, &[]).is_ok());
     }
 }

@@ -1,13 +1,13 @@
 //! `cnsim run`.
 
 use crate::bench::peak_memory;
-use crate::look::{self, Colour, interval, measured, paint};
+use crate::look::{self, Colour, at_least, interval, measured, paint};
 use crate::output::{Output, quoted};
 use crate::reproduce::tell_stored;
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
-use crate::{Common, Done, Failure, RunArgs, frozen, pairs};
+use crate::{Common, Done, Failure, RunArgs, frozen, pairs, unfinished};
 use cnsim_studies::files::digits;
 use cnsim_studies::flow_files::fork_columns;
 use cnsim_studies::flows::fct::{SizeGroup, Unfinished};
@@ -96,6 +96,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         return frozen::ends(records.iter());
     }
     frozen::tell(records.iter());
+    unfinished::tell(records.iter());
     tell(&scenario.id(), &records, &shown);
     if !common.quiet {
         let hops: u64 = records.iter().map(|r| r.packet_hops).sum();
@@ -124,7 +125,8 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     };
     let metric = |m: &&'static Metric| {
         let value = value(m.range(), &|r| r.metrics.get(m.id).copied())?;
-        Some(vec![m.id.to_string(), value, m.unit.to_string()])
+        let bound = at_least(records.iter().any(|r| r.at_least.contains(m.id)));
+        Some(vec![m.id.to_string(), bound + &value, m.unit.to_string()])
     };
     let metrics: Vec<&'static Metric> =
         if shown.is_empty() { METRICS.iter().collect() } else { shown.to_vec() };
@@ -142,7 +144,7 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
         ports(record);
     }
     by_size(record);
-    unfinished(record);
+    unfinished_flows(record);
     if let Some(q) = record.series.get("hot_queue") {
         println!("\nhot queue  {}  up to {:.0} KB", look::spark(q.upper(), 40), q.top());
     }
@@ -193,15 +195,23 @@ fn by_size(record: &RunRecord) {
     println!("\nSlowdown by size (seed {}; ideal time: {of})", record.seed);
     let row = |g: &SizeGroup| {
         let sizes = [g.sizes.0, g.sizes.1].map(|b| Bytes::new(b).to_string());
-        let numbers = [g.mean].into_iter().chain(g.slowdown).map(digits);
-        sizes.into_iter().chain([g.flows.to_string()]).chain(numbers).collect()
+        let mean = if g.finished > 0 { digits(g.mean) } else { "-".into() };
+        let numbers = g.slowdown.iter().zip(g.at_least).map(|(v, bound)| at_least(bound) + &digits(*v));
+        let counts = [g.flows.to_string(), g.finished.to_string(), mean];
+        sizes.into_iter().chain(counts).chain(numbers).collect()
     };
     let rows: Vec<Vec<String>> = record.by_size.iter().map(row).collect();
-    println!("{}", look::table(&["from", "to", "flows", "mean", "p50", "p95", "p99", "p99.9"], &rows, false));
+    println!(
+        "{}",
+        look::table(&["from", "to", "flows", "finished", "mean", "p50", "p95", "p99", "p99.9"], &rows, false)
+    );
 }
 
+/// Most unfinished flows that are told.
+const UNFINISHED: usize = 16;
+
 /// Flows that were not received whole: how many, the first ones, and what they wait for.
-fn unfinished(record: &RunRecord) {
+fn unfinished_flows(record: &RunRecord) {
     if record.unfinished.is_empty() {
         return;
     }
@@ -211,7 +221,7 @@ fn unfinished(record: &RunRecord) {
         let (bytes, missing) = (Bytes::new(f.bytes).to_string(), Bytes::new(f.missing).to_string());
         vec![f.flow.clone(), Time::from_ps(f.start).to_string(), bytes, missing, f.waits_for.clone()]
     };
-    let rows: Vec<Vec<String>> = record.unfinished.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = record.unfinished.iter().take(UNFINISHED).map(row).collect();
     println!(
         "{}",
         look::table(&["flow", "start", "bytes", "missing on the link", "waits for"], &rows, false)

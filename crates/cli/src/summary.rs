@@ -1,7 +1,7 @@
 //! What `cnsim reproduce` tells in the terminal: tables of one study, or a line a scenario for many.
 
 use crate::ReproduceArgs;
-use crate::look::{self, Colour, measured, paint};
+use crate::look::{self, Colour, at_least, measured, paint};
 use crate::look_table::COLUMNS;
 use cnsim_report::model::{self, Page, Report, Table};
 use cnsim_studies::claims::{Claim, Finding, Holds};
@@ -15,8 +15,14 @@ use std::collections::BTreeSet;
 const ONE_BY_ONE: usize = 30;
 
 /// Columns beside the five of the printed tables where nothing was published.
-const OWN: [&str; 5] =
-    ["completion_time_p50", "completion_time_p99", "completion_time_max", "queue_max", "fairness"];
+const OWN: [&str; 6] = [
+    "finished_flows",
+    "completion_time_p50",
+    "completion_time_p99",
+    "completion_time_max",
+    "queue_max",
+    "fairness",
+];
 
 /// What there is to tell.
 pub(crate) struct Told<'a> {
@@ -157,8 +163,8 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
                 );
             }
             row.push(
-                cell.and_then(|x| Some((x.measured?, x.ci95)))
-                    .map_or_else(String::new, |(m, ci)| measured(m, ci)),
+                cell.and_then(|x| Some(at_least(x.at_least) + &measured(x.measured?, x.ci95)))
+                    .unwrap_or_default(),
             );
             judged |= cell.is_some_and(|x| x.published.is_some());
             match cell.map(|x| x.verdict) {

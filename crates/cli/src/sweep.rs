@@ -1,13 +1,14 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
-use crate::look::{self, Colour, interval, measured, paint, said};
+use crate::look::{self, Colour, at_least, interval, measured, paint, said};
+use crate::look_report::alerts;
 use crate::look_scene::cell;
 use crate::output::{Output, quoted};
 use crate::reproduce::{interrupted, mark_partial, page_of, partial, with_store};
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
-use crate::{Batch, Common, Done, Failure, find, frozen, pairs};
+use crate::{Batch, Common, Done, Failure, find, frozen, pairs, unfinished};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_scheme_api::Registry;
@@ -21,6 +22,7 @@ use cnsim_studies::store::{RunRecord, Store};
 use cnsim_studies::study::{JobError, Watch, run_each};
 use cnsim_studies::text::printable;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -56,12 +58,14 @@ pub(crate) struct SweepArgs {
 }
 
 /// Metrics shown where none are asked for, if they were measured.
-const MAIN: [&str; 8] = [
+const MAIN: [&str; 10] = [
     "aggregate_throughput",
     "hot_port_throughput",
     "throughput_loss",
     "fairness",
+    "finished_flows",
     "completion_time",
+    "completion_time_p99",
     "time_paused",
     "dropped_frames",
     "overhead",
@@ -71,6 +75,8 @@ const MAIN: [&str; 8] = [
 struct Row<'a> {
     point: &'a Point,
     metrics: Vec<(&'static Metric, Summary)>,
+    /// Metrics that are lower bounds, as flows were not received whole.
+    at_least: BTreeSet<String>,
     failed: Option<Failed>,
 }
 
@@ -85,6 +91,17 @@ struct Failed {
 impl Row<'_> {
     fn get(&self, id: &str) -> Option<&Summary> {
         self.metrics.iter().find(|m| m.0.id == id).map(|m| &m.1)
+    }
+
+    /// The same as the report takes it.
+    fn cell(&self, id: &str) -> Option<model::Cell> {
+        Some(model::Cell { at_least: self.at_least.contains(id), ..cell(self.get(id)?) })
+    }
+
+    /// A mean with its interval, as the table has it.
+    fn shown(&self, id: &str) -> Option<String> {
+        let s = self.get(id)?;
+        Some(at_least(self.at_least.contains(id)) + &measured(s.mean, s.confidence()))
     }
 
     /// The point's name and why it failed: a line for terminal and report.
@@ -182,8 +199,12 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     };
     output.write("sweep.csv", csv(&scenario, &sweep, &rows, partial).as_bytes())?;
     let mut page = report(args, &scenario, &sweep, &rows, &shown);
-    page.pages[0].alerts = rows.iter().filter_map(|r| r.failure(&sweep.axes)).collect();
-    page.pages[0].alerts.extend(frozen::lines(all.iter()));
+    page.pages[0].alerts = alerts(all.iter());
+    let lines: Vec<String> = rows.iter().filter_map(|r| r.failure(&sweep.axes)).collect();
+    if !lines.is_empty() {
+        let title = "Points failed.".into();
+        page.pages[0].alerts.insert(0, model::Alert { title, about: "They have no numbers.".into(), lines });
+    }
     mark_partial(&mut page, partial);
     output.write("sweep.html", page_of(&page)?.as_bytes())?;
     let out = output.dir().to_path_buf();
@@ -195,6 +216,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
             println!("{}\n", p.text());
         }
         frozen::tell(all.iter());
+        unfinished::tell(all.iter());
         tell(&out, &sweep, &rows, &shown);
     }
     let failed = rows.iter().filter(|r| r.failed.is_some()).count();
@@ -217,14 +239,15 @@ fn row<'a>(point: &'a Point, runs: &[Result<Option<RunRecord>, JobError>], seeds
             JobError::Failed { why, .. } | JobError::NotKept(why) => why,
         };
         let failed = Failed { runs: 1 + failures.count(), why: format!("seed {seed}: {why}") };
-        return Some(Row { point, metrics: Vec::new(), failed: Some(failed) });
+        return Some(Row { point, metrics: Vec::new(), at_least: BTreeSet::new(), failed: Some(failed) });
     }
     let runs: Vec<&RunRecord> = runs.iter().map(|r| r.as_ref().ok()?.as_ref()).collect::<Option<_>>()?;
     let of = |m: &'static Metric| {
         let values: Vec<f64> = runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
         Some((m, m.summary(&values)?))
     };
-    Some(Row { point, metrics: METRICS.iter().filter_map(of).collect(), failed: None })
+    let at_least = runs.iter().flat_map(|r| r.at_least.clone()).collect();
+    Some(Row { point, metrics: METRICS.iter().filter_map(of).collect(), at_least, failed: None })
 }
 
 /// The main metrics that were measured and are not zero by construction throughout.
@@ -261,7 +284,8 @@ fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>], partial: Option<Par
             line.extend(bounds(s.confidence()));
             line.extend(bounds(s.prediction()));
             line.push(s.n.to_string());
-            line.push(partial.map_or_else(String::new, Partial::text));
+            let bound = r.at_least.contains(m.id).then(|| "at least: flows were unfinished".to_string());
+            line.push(partial.map(Partial::text).into_iter().chain(bound).collect::<Vec<_>>().join("; "));
             lines.push(line);
         }
     }
@@ -276,8 +300,11 @@ fn as_json(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> serde_json::
             .metrics
             .iter()
             .map(|(m, s)| {
-                let value =
+                let mut value =
                     json!({"value": s.mean, "unit": m.unit, "ci95": s.confidence(), "pi95": s.prediction()});
+                if r.at_least.contains(m.id) {
+                    value["at_least"] = json!(true);
+                }
                 (m.id.to_string(), value)
             })
             .collect();
@@ -317,11 +344,7 @@ fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) 
         }
         line.push(r.point.case.scheme.clone());
         let none = if r.failed.is_some() { "failed" } else { "-" };
-        line.extend(
-            shown
-                .iter()
-                .map(|m| r.get(m.id).map_or_else(|| none.into(), |s| measured(s.mean, s.confidence()))),
-        );
+        line.extend(shown.iter().map(|m| r.shown(m.id).unwrap_or_else(|| none.into())));
         line
     };
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
@@ -393,7 +416,7 @@ fn report(
                 .map(|r| model::Row {
                     scheme: r.point.case.scheme.clone(),
                     condition: r.point.values.join(", "),
-                    cells: shown.iter().map(|m| r.get(m.id).map(cell)).collect(),
+                    cells: shown.iter().map(|m| r.cell(m.id)).collect(),
                 })
                 .collect(),
             ..model::Table::default()

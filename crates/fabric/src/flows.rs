@@ -130,9 +130,6 @@ impl Flows {
     }
 }
 
-/// Flows that a host names as incomplete at most.
-const MOST_MISSING: usize = 16;
-
 /// What has arrived at a host of the finite flows to it.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
@@ -185,7 +182,7 @@ impl Arrived {
         Ok(Some(Completion { src: NodeId(src), bytes, start, end }))
     }
 
-    /// The first flows that have not arrived whole, by source and start.
+    /// The flows that have not arrived whole, by source and start.
     pub(crate) fn missing(&self) -> Vec<Incomplete> {
         let open = self.left.iter().enumerate().filter(|(_, left)| **left > 0);
         let one = |(at, &missing): (usize, &u64)| {
@@ -198,7 +195,7 @@ impl Arrived {
                 missing,
             }
         };
-        open.take(MOST_MISSING).map(one).collect()
+        open.map(one).collect()
     }
 
     /// Flows that have not arrived whole.

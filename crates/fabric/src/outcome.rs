@@ -101,7 +101,7 @@ pub struct HostOutcome {
     pub completions: Vec<Completion>,
     /// Finite transfers to this host that were not received whole.
     pub incomplete: u64,
-    /// The first 16 of them, by source and start.
+    /// All of them, by source and start.
     pub missing: Vec<Incomplete>,
 }
 

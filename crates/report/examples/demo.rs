@@ -204,6 +204,7 @@ fn cell(published: Option<&str>, mean: f64, spread: f64, structural: bool, dice:
             Some(false) => Verdict::Differs,
         },
         structural,
+        at_least: false,
         note: match agrees {
             Some(false) => text(
                 "A7 reflection: whether unsampled frames are reflected is not stated; with `assumptions.reflection = all` the gap halves (demo).",

@@ -223,6 +223,27 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_keeps_the_outermost_of_both_edges() {
+        let x: Vec<f64> = (0..3001).map(f64::from).collect();
+        let (mut low, mut high) = (vec![5.0; x.len()], vec![6.0; x.len()]);
+        (low[1234], low[1235], high[1234], high[1235]) = (-1.0, 5.5, 99.0, 5.75);
+        let band = Some(crate::model::Band { low, high });
+        let trace = Trace { y: x.clone(), x, band, ..Trace::default() };
+        let all = Figure { traces: vec![trace], ..Figure::default() };
+        let data = figure(&all, 4000, |_| (3, 1));
+        let t = &data.traces[0];
+        assert_eq!((t.slot, t.dash), (3, 1));
+        assert!(
+            matches!(t.low, Some(Series { y: Values::Coded(-1.0, 5.0, _), .. })),
+            "the least value stays"
+        );
+        assert!(
+            matches!(t.high, Some(Series { y: Values::Coded(6.0, 99.0, _), .. })),
+            "the greatest value stays"
+        );
+    }
+
+    #[test]
     fn uneven_times_stay_as_they_are() {
         let x = [0.0, 1.0, 5.0, 6.5];
         let Places::Plain(p) = encode(&x, &x, 4000, false).x else { panic!("plain") };

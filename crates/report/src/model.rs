@@ -76,8 +76,8 @@ pub struct Page {
     pub question: String,
     /// Where it comes from: a citation, printed as text.
     pub source: String,
-    /// What must be read before any number: a sentence each, at the head of the page.
-    pub alerts: Vec<String>,
+    /// What must be read before any number, at the head of the page.
+    pub alerts: Vec<Alert>,
     /// The network, to be drawn.
     pub topology: Topology,
     /// The tables of the page, one per condition and PAUSE mode.
@@ -129,6 +129,18 @@ pub struct Column {
     pub about: String,
 }
 
+/// Something that must be read before any number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Alert {
+    /// Its heading: `The network stood still.`
+    pub title: String,
+    /// What it means for the numbers, in a sentence.
+    pub about: String,
+    /// The cases, a sentence each.
+    pub lines: Vec<String>,
+}
+
 /// A row of a table: what a scheme measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -163,6 +175,8 @@ pub struct Cell {
     pub verdict: Verdict,
     /// Zero by construction (drops with PAUSE, overhead without a scheme): counted apart.
     pub structural: bool,
+    /// The measured value is a lower bound.
+    pub at_least: bool,
     /// Why it does not agree or cannot be compared; names the suspected assumption (`A1 source-queue`).
     pub note: String,
 }

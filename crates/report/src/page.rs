@@ -98,14 +98,12 @@ pub(crate) fn page(r: &Report, p: &Page, colours: &Colours, out: &mut String) {
 
 /// What must be read first.
 pub(crate) fn alerts(p: &Page, out: &mut String) {
-    if p.alerts.is_empty() {
-        return;
+    for a in p.alerts.iter().filter(|a| !a.lines.is_empty()) {
+        let (title, about) = (esc(&a.title), esc(&a.about));
+        let _ = write!(out, "<div class=\"alert differs\" role=\"note\"><b>{title}</b> {about}<ul>");
+        a.lines.iter().for_each(|l| out.push_str(&format!("<li>{}</li>", esc(l))));
+        out.push_str("</ul></div>");
     }
-    out.push_str("<div class=\"alert differs\" role=\"note\"><b>The network stood still.</b> The numbers below are of a network that is frozen.<ul>");
-    for a in &p.alerts {
-        let _ = write!(out, "<li>{}</li>", esc(a));
-    }
-    out.push_str("</ul></div>");
 }
 
 fn network(d: &topology::Drawing, out: &mut String) {

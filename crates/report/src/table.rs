@@ -194,7 +194,7 @@ fn cell(
         if style.published { "" } else { " alone" },
         if style.published { String::new() } else { format!(" data-label=\"{}\"", esc(label)) },
         if first { 0 } else { -1 },
-        c.measured.map_or("–".into(), |m| measured(m, style.decimals)),
+        value(c, style.decimals),
     );
     if style.interval {
         let text = half(c).map_or(String::new(), |h| {
@@ -206,6 +206,12 @@ fn cell(
         let _ = write!(out, "<span class=\"under\">{}{}</span>", strip(c), mark.badge());
     }
     out.push_str("</td>");
+}
+
+/// The measured value, with a mark where it is a lower bound.
+fn value(c: &Cell, decimals: usize) -> String {
+    let mark = if c.at_least { "≥ " } else { "" };
+    c.measured.map_or("–".into(), |m| format!("{mark}{}", measured(m, decimals)))
 }
 
 /// Half the interval of the mean, unless it is a point.
@@ -264,7 +270,7 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
                 if row.condition.is_empty() { String::new() } else { format!("{}, ", esc(&row.condition)) },
                 esc(&column.title.to_lowercase()),
                 esc(&c.published.as_deref().map_or("–".into(), printed)),
-                c.measured.map_or("–".into(), |m| measured(m, style.decimals)),
+                value(c, style.decimals),
                 match Mark::of(c) {
                     Mark::Incomparable => " (incomparable)",
                     Mark::Near => " (near)",

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use cnsim_report::model::{
-    Assumption, Axis, Band, Cell, Claim, Column, Fact, Figure, Holds, Hot, Kind, Level, Link, Node, NotRun,
-    Page, Report, Row, Study, Table, Topology, Trace, Verdict, Window,
+    Alert, Assumption, Axis, Band, Cell, Claim, Column, Fact, Figure, Holds, Hot, Kind, Level, Link, Node,
+    NotRun, Page, Report, Row, Study, Table, Topology, Trace, Verdict, Window,
 };
 use cnsim_report::render;
 use std::io::Write;
@@ -92,7 +92,11 @@ fn sample() -> Report {
             title: "Scenario one".into(),
             question: "why?".into(),
             source: "see https://example.org/paper.pdf".into(),
-            alerts: vec!["a <frozen> network".into()],
+            alerts: vec![Alert {
+                title: "A <title>".into(),
+                lines: vec!["a <frozen> network".into()],
+                ..Alert::default()
+            }],
             topology: Topology {
                 nodes: vec![node("H0", false), node("H1", false), node("S", true)],
                 links: vec![link(0), link(1)],

@@ -14,7 +14,8 @@ fn labels(r: &RunRecord) -> Vec<String> {
 }
 
 /// One line a flow: run, hosts, payload, start, completion time at the receiver's last byte, both ideal times, and the slowdown
-/// by the exact one. Times in nanoseconds. Nothing where no run kept the times of its flows.
+/// by the exact one. Times in nanoseconds. A flow that was not received whole has no time and no ideal; the bytes on the link that
+/// are missing and what it waits for stand at the end of its line. Nothing where no run kept the times of its flows.
 pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition",
@@ -29,22 +30,32 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
         "ideal_ns",
         "fork_ideal_ns",
         "slowdown",
+        "missing_bytes",
+        "waits_for",
     ];
     let mut lines = Vec::new();
-    for r in records.iter().filter(|r| !r.flows.is_empty()) {
+    for r in records.iter().filter(|r| !r.flows.is_empty() || !r.unfinished.is_empty()) {
         let name = |h: u64| r.hosts.get(h as usize).cloned().unwrap_or_else(|| h.to_string());
         for f in &r.flows {
             let mut line = labels(r);
             line.extend([name(f.src), name(f.dst), f.bytes.to_string()]);
             line.extend([f.start, f.time, f.exact, f.fork].map(ns));
-            line.push(digits(f.time as f64 / (f.exact as f64).max(1.0)));
+            line.extend([digits(f.time as f64 / (f.exact as f64).max(1.0)), "0".into(), String::new()]);
+            lines.push(line);
+        }
+        for f in &r.unfinished {
+            let mut line = labels(r);
+            line.extend([name(f.src), name(f.dst), f.bytes.to_string(), ns(f.start)]);
+            line.extend(["", "", "", ""].map(String::from));
+            line.extend([f.missing.to_string(), f.waits_for.clone()]);
             lines.push(line);
         }
     }
     (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
 }
 
-/// One line a group of flows of like size: run, smallest and largest, number, mean slowdown and its percentiles.
+/// One line a group of flows of like size: run, smallest and largest, number, how many were received whole, their mean slowdown, and
+/// percentiles over all. The last column names the percentiles that are lower bounds, as they fall among unfinished flows.
 pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition",
@@ -54,17 +65,21 @@ pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
         "from_bytes",
         "to_bytes",
         "flows",
+        "finished",
         "mean",
         "p50",
         "p95",
         "p99",
         "p99.9",
+        "at_least",
     ];
     let line = |r: &RunRecord, g: &crate::flows::fct::SizeGroup| {
         let mut line = labels(r);
-        line.extend([g.sizes.0, g.sizes.1, g.flows as u64].map(|n| n.to_string()));
-        line.push(digits(g.mean));
+        line.extend([g.sizes.0, g.sizes.1, g.flows as u64, g.finished as u64].map(|n| n.to_string()));
+        line.push(if g.finished > 0 { digits(g.mean) } else { String::new() });
         line.extend(g.slowdown.map(digits));
+        let bounds = header[header.len() - 5..].iter().zip(g.at_least).filter(|b| b.1);
+        line.push(bounds.map(|b| *b.0).collect::<Vec<_>>().join(" "));
         line
     };
     let lines: Vec<Vec<String>> =

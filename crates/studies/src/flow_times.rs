@@ -1,6 +1,6 @@
 //! Completion times of a run's finite flows beside their ideal ones.
 
-use crate::flows::fct::{self, Finished, FlowTime, Path, SizeGroup, Unfinished};
+use crate::flows::fct::{self, FlowTime, Path, SizeGroup, Timed, Unfinished};
 use crate::kinds::Ideal;
 use crate::settings::Settings;
 use crate::workload::SourcePlan;
@@ -18,8 +18,8 @@ const MOST_KEPT: usize = 100_000;
 pub struct Flows {
     /// Those received whole, by receiver, in order of completion.
     pub done: Vec<FlowTime>,
-    /// The same by the ideal time of the scenario.
-    pub finished: Vec<Finished>,
+    /// All of them by the ideal time of the scenario: the same, then those that were not received whole.
+    pub timed: Vec<Timed>,
 }
 
 impl Flows {
@@ -27,49 +27,69 @@ impl Flows {
     pub fn of(settings: &Settings, out: &Outcome) -> Self {
         let mut paths = Paths::new(settings);
         let mut flows = Self::default();
+        let mut open: Vec<Timed> = Vec::new();
+        let mut ideals = |src: usize, dst: usize, on_link: u64| {
+            let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)?;
+            let bytes = Bytes::new(framing.payload_of(on_link).max(1));
+            let path = paths.between(src, dst);
+            let exact = path.exact_ideal(bytes, framing.payload, framing.header, SMALLEST);
+            let fork = path.fork_ideal(bytes, framing.payload, framing.header);
+            Some((bytes, exact, fork, if settings.ideal == Ideal::Fork { fork } else { exact }))
+        };
         for (dst, host) in out.hosts.iter().enumerate() {
             for c in &host.completions {
                 let src = c.src.0 as usize;
-                let Some(framing) = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing)
-                else {
-                    continue;
-                };
-                let bytes = framing.payload_of(c.bytes).max(1);
-                let path = paths.between(src, dst);
-                let of = Bytes::new(bytes);
-                let exact = path.exact_ideal(of, framing.payload, framing.header, SMALLEST);
-                let fork = path.fork_ideal(of, framing.payload, framing.header);
+                let Some((bytes, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
                 let time = c.end.saturating_sub(c.start);
-                let ideal = if settings.ideal == Ideal::Fork { fork } else { exact };
-                flows.finished.push(Finished { bytes: of, time, ideal });
+                flows.timed.push(Timed { bytes, time, ideal, whole: true });
                 flows.done.push(FlowTime {
                     src: src as u64,
                     dst: dst as u64,
-                    bytes,
+                    bytes: bytes.get(),
                     start: c.start.as_ps(),
                     time: time.as_ps(),
                     exact: exact.as_ps(),
                     fork: fork.as_ps(),
                 });
             }
+            for m in &host.missing {
+                let Some((bytes, _, _, ideal)) = ideals(m.src.0 as usize, dst, m.bytes) else { continue };
+                let time = out.duration.saturating_sub(m.start);
+                open.push(Timed { bytes, time, ideal, whole: false });
+            }
         }
+        flows.timed.extend(open);
         flows
+    }
+
+    /// Are the times of all flows kept?
+    fn all_kept(&self, settings: &Settings) -> bool {
+        settings.flow_times.unwrap_or(self.timed.len() <= MOST_KEPT)
     }
 
     /// Those whose times are kept.
     pub fn kept(&self, settings: &Settings) -> Vec<FlowTime> {
-        let keep = settings.flow_times.unwrap_or(self.done.len() <= MOST_KEPT);
-        if keep { self.done.clone() } else { Vec::new() }
+        if self.all_kept(settings) { self.done.clone() } else { Vec::new() }
     }
 
     /// Slowdowns by size.
     pub fn by_size(&self, settings: &Settings) -> Vec<SizeGroup> {
-        fct::by_size(&self.finished, settings.bins)
+        fct::by_size(&self.timed, settings.bins)
+    }
+
+    /// The flows that were not received whole, by start, and what each waits for: all where the times of flows are kept, else the
+    /// first ones.
+    pub fn unfinished(&self, settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
+        let mut all = unfinished(settings, out);
+        if !self.all_kept(settings) {
+            all.truncate(MOST_NAMED);
+        }
+        all
     }
 }
 
-/// The first flows that were not received whole, and what they wait for.
-pub fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
+/// The flows that were not received whole, by start, and what they wait for.
+fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
     let lost = out.dropped() + out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
         let one = |m: &cnsim_fabric::Incomplete| {
@@ -88,8 +108,11 @@ pub fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
             };
             Unfinished {
                 flow: format!("{}>{}", settings.wiring.hosts[src], settings.wiring.hosts[dst]),
+                src: src as u64,
+                dst: dst as u64,
                 bytes,
                 start: m.start.as_ps(),
+                so_far: out.duration.saturating_sub(m.start).as_ps(),
                 missing: m.missing,
                 waits_for,
             }
@@ -98,11 +121,10 @@ pub fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
     };
     let mut all: Vec<Unfinished> = out.hosts.iter().enumerate().flat_map(of).collect();
     all.sort_by(|a, b| (a.start, &a.flow).cmp(&(b.start, &b.flow)));
-    all.truncate(MOST_NAMED);
     all
 }
 
-/// Unfinished flows that are named at most.
+/// Unfinished flows that are kept where the times of flows are not.
 const MOST_NAMED: usize = 16;
 
 /// A hop between switches: where to, rate, delay.

@@ -2,14 +2,14 @@
 
 use crate::fair::max_min;
 use crate::flow_times::Flows;
-use crate::flows::fct;
+use crate::flows::fct::{self, Ordered, Timed};
 use crate::kinds::PausedOver;
 use crate::settings::Settings;
-use crate::stats::Summary;
+use crate::stats::{Summary, percentile};
 use cnsim_fabric::{HostOutcome, Outcome, PortOutcome, SeriesKind, latency_quantile};
 use cnsim_scheme_api::{NodeId, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is measured at a port: those that the scenario names, and those where PAUSE or a discard happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -394,51 +394,63 @@ fn feedback(out: &Outcome, all: &mut Measured) {
     }
 }
 
-/// Completion times of finite transfers.
+/// Completion times and slowdowns of finite flows.
 fn transfers(out: &Outcome, flows: &Flows, all: &mut Measured) {
-    let mut times: Vec<f64> = out
-        .hosts
-        .iter()
-        .flat_map(|h| &h.completions)
-        .map(|c| (c.end.saturating_sub(c.start)).as_secs_f64() * 1e6)
-        .collect();
-    let incomplete: u64 = out.hosts.iter().map(|h| h.incomplete).sum();
-    if times.is_empty() && incomplete == 0 {
+    let completed = out.hosts.iter().map(|h| h.completions.len()).sum::<usize>() as f64;
+    let incomplete = out.hosts.iter().map(|h| h.incomplete).sum::<u64>() as f64;
+    if completed + incomplete == 0.0 {
         return;
     }
-    times.sort_by(f64::total_cmp);
-    all.push(("completed_transfers", times.len() as f64));
-    all.push(("incomplete_transfers", incomplete as f64));
-    if !times.is_empty() {
-        all.push(("completion_time", mean(&times)));
-        let at = |q: f64| times[((times.len() as f64 * q).ceil() as usize).clamp(1, times.len()) - 1];
-        for (id, q) in [
-            ("completion_time_p50", 0.5),
-            ("completion_time_p90", 0.9),
-            ("completion_time_p95", 0.95),
-            ("completion_time_p99", 0.99),
-            ("completion_time_p999", 0.999),
-            ("completion_time_max", 1.0),
-        ] {
-            all.push((id, at(q)));
-        }
+    all.push(("completed_transfers", completed));
+    all.push(("incomplete_transfers", incomplete));
+    all.push(("finished_flows", completed / (completed + incomplete) * 100.0));
+    all.extend(times(flows).mean().map(|t| ("completion_time", t)));
+    all.extend(percentiles(flows).into_iter().map(|(id, value, _)| (id, value)));
+    let slowdowns = Ordered::of(flows.timed.iter(), Timed::slowdown);
+    if let Some(mean) = slowdowns.mean() {
+        all.push(("slowdown", mean));
+        all.push(("flows_below_ideal", fct::beat_ideal(&flows.timed) as f64));
     }
-    let mut small: Vec<f64> = flows
-        .finished
-        .iter()
-        .filter(|f| f.bytes.get() < SMALL_FLOW)
-        .map(|f| f.time.as_secs_f64() * 1e6)
-        .collect();
-    small.sort_by(f64::total_cmp);
-    for (id, share) in [("small_completion_p50", 0.5), ("small_completion_p90", 0.9)] {
-        all.extend(fct::percentile(&small, share).map(|t| (id, t)));
+}
+
+/// Completion times, us.
+fn times(flows: &Flows) -> Ordered {
+    Ordered::of(flows.timed.iter(), |f| f.time.as_secs_f64() * 1e6)
+}
+
+/// Percentiles over all finite flows: metric, value, and whether it is a lower bound.
+fn percentiles(flows: &Flows) -> Vec<(&'static str, f64, bool)> {
+    let small = flows.timed.iter().filter(|f| f.bytes.get() < SMALL_FLOW);
+    let small = Ordered::of(small, |f| f.time.as_secs_f64() * 1e6);
+    let slowdowns = Ordered::of(flows.timed.iter(), Timed::slowdown);
+    let times = times(flows);
+    let asked: [(&'static str, &Ordered, f64); 12] = [
+        ("completion_time_p50", &times, 0.5),
+        ("completion_time_p90", &times, 0.9),
+        ("completion_time_p95", &times, 0.95),
+        ("completion_time_p99", &times, 0.99),
+        ("completion_time_p999", &times, 0.999),
+        ("completion_time_max", &times, 1.0),
+        ("small_completion_p50", &small, 0.5),
+        ("small_completion_p90", &small, 0.9),
+        ("slowdown_p50", &slowdowns, 0.5),
+        ("slowdown_p95", &slowdowns, 0.95),
+        ("slowdown_p99", &slowdowns, 0.99),
+        ("slowdown_p999", &slowdowns, 0.999),
+    ];
+    let of = |(id, all, q): (&'static str, &Ordered, f64)| {
+        let (value, bound) = all.percentile(q)?;
+        Some((id, value, bound))
+    };
+    asked.into_iter().filter_map(of).collect()
+}
+
+/// The metrics of a run that are lower bounds, as finite flows were not received whole.
+pub(crate) fn at_least(flows: &Flows) -> BTreeSet<String> {
+    if flows.timed.iter().all(|f| f.whole) {
+        return BTreeSet::new();
     }
-    if let Some(group) = fct::group(&flows.finished) {
-        all.push(("slowdown", group.mean));
-        let ids = ["slowdown_p50", "slowdown_p95", "slowdown_p99", "slowdown_p999"];
-        all.extend(ids.into_iter().zip(group.slowdown));
-        all.push(("flows_below_ideal", fct::beat_ideal(&flows.finished) as f64));
-    }
+    percentiles(flows).into_iter().filter(|p| p.2).map(|p| p.0.to_string()).collect()
 }
 
 /// Flows below so many bytes are small, as studies of completion times have it.
@@ -452,13 +464,11 @@ fn share(of: f64) -> f64 {
 /// Fewest samples of which a 99th percentile says more than their maximum.
 const SAMPLES: usize = 100;
 
-/// A quantile between the two samples next to it; none of too few samples.
+/// A percentile of samples; none of too few.
 fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let at = q * (sorted.len() as f64 - 1.0);
-    let (below, above) = (sorted.get(at.floor() as usize)?, sorted.get(at.ceil() as usize)?);
-    (sorted.len() >= SAMPLES).then(|| below + (above - below) * at.fract())
+    percentile(&sorted, q).filter(|_| sorted.len() >= SAMPLES)
 }
 
 /// Bins that lie wholly within [from, to], seconds.
@@ -468,3 +478,7 @@ fn slice<T>(values: &[T], bin: f64, from: f64, to: f64) -> &[T] {
     let last = ((to / bin + ROUNDING).floor().max(0.0) as usize).min(values.len());
     &values[first..last.max(first)]
 }
+
+#[cfg(test)]
+#[path = "measure_tests.rs"]
+mod tests;

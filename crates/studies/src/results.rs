@@ -64,6 +64,9 @@ impl Partial {
 pub struct Quantity {
     /// The measured value.
     pub value: f64,
+    /// Only where the value is a lower bound, as flows were not received whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     /// Unit of the value.
     pub unit: String,
 }
@@ -108,7 +111,7 @@ impl Run {
     pub fn of(r: &RunRecord, series: Vec<String>) -> Self {
         let quantity = |(id, value): (&String, &f64)| {
             let unit = find(id).map_or("ms", |m| m.unit).to_string();
-            (id.clone(), Quantity { value: *value, unit })
+            (id.clone(), Quantity { value: *value, at_least: r.at_least.contains(id), unit })
         };
         Self {
             study: r.study.clone(),

@@ -9,7 +9,7 @@ use crate::place::{Kind, MARK, Place, PlaceError, is_file, lock_in, write_in};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -93,9 +93,12 @@ pub struct RunRecord {
     /// Slowdowns of its finite flows by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<SizeGroup>,
-    /// The first finite flows that were not received whole.
+    /// The finite flows that were not received whole, by start: all where the times of flows are kept, else the first ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<Unfinished>,
+    /// Metrics whose value is a lower bound, as flows were not received whole.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub at_least: BTreeSet<String>,
 }
 
 impl RunRecord {

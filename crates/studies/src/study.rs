@@ -1,8 +1,8 @@
 //! Running cases over seeds, and setting what came out beside what was published.
 
-use crate::flow_times::{Flows, unfinished};
+use crate::flow_times::Flows;
 use crate::frozen::Frozen;
-use crate::measure::{fairness, measure_with, ports};
+use crate::measure::{at_least, fairness, measure_with, ports};
 use crate::metrics::{METRICS, Metric, Span, find, structural_zero};
 use crate::own::Studies;
 use crate::papers::suspect;
@@ -347,7 +347,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         }
     }
     let flows = Flows::of(settings, out);
-    let kept = flows.kept(settings);
+    let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out));
     let f = out.fingerprint;
     let hex = |name: &str, v: u64| (name.to_string(), format!("{v:016x}"));
     let metrics: BTreeMap<String, f64> =
@@ -364,10 +364,11 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         series,
         packet_hops: out.packet_hops,
         frozen: Frozen::of(wiring, out),
-        hosts: if kept.is_empty() { Vec::new() } else { wiring.hosts.clone() },
+        hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
         flows: kept,
         by_size: flows.by_size(settings),
-        unfinished: unfinished(settings, out),
+        unfinished: open,
+        at_least: at_least(&flows),
         ..job.record()
     }
 }
@@ -457,6 +458,8 @@ pub struct Cell {
     pub verdict: Verdict,
     /// The value is zero by construction, such as drops under PAUSE.
     pub structural: bool,
+    /// The values of so many runs are lower bounds, as flows were not received whole.
+    pub at_least: usize,
     /// Suspected assumption, or why it cannot be compared.
     pub note: String,
 }
@@ -518,7 +521,8 @@ pub fn cells_by(
                 printed.push(None);
             }
             for p in printed {
-                cells.extend(cell(r, metric, p, &values, other.as_deref()));
+                let at_least = same.iter().filter(|x| x.at_least.contains(metric.id)).count();
+                cells.extend(cell(r, metric, p, (&values, at_least), other.as_deref()));
             }
         }
     }
@@ -530,7 +534,7 @@ fn cell(
     r: &RunRecord,
     metric: &'static Metric,
     printed: Option<&Published>,
-    values: &[f64],
+    (values, at_least): (&[f64], usize),
     other: Option<&str>,
 ) -> Option<Cell> {
     let unit = printed.map_or(metric.unit, |p| p.unit.as_str());
@@ -548,6 +552,10 @@ fn cell(
     };
     if matches!(verdict, Verdict::Near | Verdict::Differs) {
         note = suspect(r, metric.id);
+    }
+    if at_least > 0 {
+        let text = format!("at least: flows were unfinished at the end of {at_least} of {} runs", summary.n);
+        note = if note.is_empty() { text } else { format!("{note}; {text}") };
     }
     // Where a part of the run is measured, what is of another span says so.
     let part = ["record.from", "record.to"].iter().any(|k| {
@@ -573,6 +581,7 @@ fn cell(
         verdict,
         // A limit on the output queue loses frames with PAUSE, too.
         structural: structural_zero(metric.id, &r.pause, &r.scheme) && summary.mean == 0.0,
+        at_least,
         note,
     })
 }

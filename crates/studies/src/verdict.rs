@@ -96,6 +96,20 @@ mod tests {
         assert_eq!(judge(metric, &printed("1.04"), &small), Verdict::Near, "0.5 points are near, not right");
         assert_eq!(judge(metric, &printed("1.5"), &small), Verdict::Near);
         assert_eq!(judge(metric, &printed("1.51"), &small), Verdict::Differs);
+        // 2 % of the mean and no more, on both sides; half a unit of the last digit more.
+        let hundred = Summary::of(&[100.0, 100.0]).unwrap();
+        assert_eq!(judge(metric, &printed("102.0"), &hundred), Verdict::Agrees);
+        assert_eq!(judge(metric, &printed("98.0"), &hundred), Verdict::Agrees);
+        assert_eq!(judge(metric, &printed("102.1"), &hundred), Verdict::Differs);
+        assert_eq!(judge(metric, &printed("97.9"), &hundred), Verdict::Differs);
+        let throughput = find("aggregate_throughput").unwrap();
+        let of = |text: &str| Published { unit: "Gb/s".into(), ..printed(text) };
+        assert_eq!(judge(throughput, &of("103.0"), &hundred), Verdict::Near, "3 % of what was published");
+        assert_eq!(judge(throughput, &of("103.1"), &hundred), Verdict::Differs);
+        let spread = Summary::of(&[99.0, 101.0]).unwrap();
+        // The prediction interval is 100 +- 12.706 sqrt(2) sqrt(1.5), and half a unit wider: 22.007 and 0.5.
+        let (low, high) = accepted(&printed("100"), &spread);
+        assert!((low - 77.493).abs() < 1e-3 && (high - 122.507).abs() < 1e-3, "{low} {high}");
         let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
         assert_eq!(judge(metric, &printed("60"), &wide), Verdict::Agrees, "inside the prediction interval");
     }

@@ -1,5 +1,6 @@
 //! References made from the code: keys of a scenario, metrics.
 
+use cnsim_studies::flows::fct::ABOUT_UNFINISHED;
 use cnsim_studies::keys::{KEYS, Key, Only, TABLES};
 use cnsim_studies::metrics::METRICS;
 use cnsim_studies::stats::{ABOUT_INTERVALS, ABOUT_PERCENTILES};
@@ -98,7 +99,7 @@ pub fn metrics() -> String {
          Where a rare outcome is in none of the seeds, no interval knows of it: run more seeds.\n\n\
          A difference between two schemes is taken seed by seed and is hardly skewed; `compare`, the claims of studies and \
          `assume` judge it by Student's t. The prediction interval of one further run, the yardstick for a printed number, is \
-         `mean ± t s sqrt(1 + 1/n)`.\n\n## Percentiles\n\n{ABOUT_PERCENTILES}"
+         `mean ± t s sqrt(1 + 1/n)`.\n\n## Percentiles\n\n{ABOUT_PERCENTILES}\n\n{ABOUT_UNFINISHED}"
     );
     out
 }

@@ -371,9 +371,7 @@ impl Textbook<'_> {
         for (dst, flow) in lost {
             let out = &mut self.nodes[dst].host.out;
             out.incomplete += 1;
-            if out.missing.len() < 16 {
-                out.missing.push(flow);
-            }
+            out.missing.push(flow);
         }
     }
 }

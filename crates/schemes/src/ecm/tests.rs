@@ -26,6 +26,10 @@ fn rates_by_hand() {
     assert!((up(1875.0) - 2000.0).abs() < 1e-3);
     assert!((up(375.0) - 1200.0).abs() < 1e-3);
     assert_eq!(increased(&p, line, line, 375.0), line);
+    // Four times the quantum asks for 4 Gb/s: a tenth of the line is 1, and none goes above the line.
+    let p = EcmParams { r_unit: p.r_unit * 4.0, ..p };
+    assert!((increased(&p, Rate::from_gbps(1.0), line, 1875.0).gbps() - 2.0).abs() < 1e-6);
+    assert_eq!(increased(&p, Rate::from_gbps(9.5), line, 1875.0), line);
 }
 
 #[test]

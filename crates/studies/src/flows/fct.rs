@@ -7,6 +7,7 @@
 //!   that fork's own flows beat it; its scripts hide this by a floor at 1.
 //! * [`Path::exact_ideal`]: the moment at which the last byte arrives if nobody else sends, store and forward, to the picosecond.
 
+use crate::stats::rank;
 use cnsim_units::{Bytes, Rate, Time};
 use serde::{Deserialize, Serialize};
 
@@ -48,10 +49,16 @@ impl From<FlowTime> for [u64; 7] {
 pub struct Unfinished {
     /// `H3>H1`.
     pub flow: String,
+    /// Sending host, by number.
+    pub src: u64,
+    /// Receiving host, by number.
+    pub dst: u64,
     /// Payload, bytes.
     pub bytes: u64,
     /// Start, ps.
     pub start: u64,
+    /// From the start to the end of the run, ps: it takes longer than that.
+    pub so_far: u64,
     /// Bytes on the link that have not arrived.
     pub missing: u64,
     /// What it waits for.
@@ -116,21 +123,66 @@ impl Path {
     }
 }
 
-/// A finite flow that was received whole.
+/// A finite flow with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct Timed {
     /// Payload.
     pub bytes: Bytes,
-    /// From its start to the arrival of its last byte.
+    /// From its start to the arrival of its last byte, or to the end of the run.
     pub time: Time,
     /// Ideal time that its slowdown refers to.
     pub ideal: Time,
+    /// It was received whole.
+    pub whole: bool,
 }
 
-impl Finished {
-    /// Completion time over ideal time, without a floor.
+impl Timed {
+    /// Its time over the ideal one, without a floor.
     pub fn slowdown(&self) -> f64 {
         self.time.as_ps() as f64 / (self.ideal.as_ps() as f64).max(1.0)
+    }
+}
+
+/// What flows come to that may lack an end, and what is said of such.
+pub const ABOUT_UNFINISHED: &str = "Percentiles of completion times and slowdowns are over all finite flows: those that were not received \
+     whole count as longer than all others. Where a percentile falls among them it is a lower bound, shown with >=: the longest \
+     finished one, or the time that the unfinished one has taken so far. Means are over those received whole; finished_flows is their share.";
+
+/// Times, or slowdowns, of all flows of a list in order: those received whole, and those that were not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ordered {
+    whole: Vec<f64>,
+    open: Vec<f64>,
+}
+
+impl Ordered {
+    /// What `of` gives for these flows.
+    pub fn of<'a>(flows: impl Iterator<Item = &'a Timed>, of: impl Fn(&Timed) -> f64) -> Self {
+        let mut all = Self::default();
+        for f in flows {
+            if f.whole { all.whole.push(of(f)) } else { all.open.push(of(f)) }
+        }
+        all.whole.sort_by(f64::total_cmp);
+        all.open.sort_by(f64::total_cmp);
+        all
+    }
+
+    /// The percentile for a share `q` of all flows, and whether it is a lower bound ([`ABOUT_UNFINISHED`]); none of no flow.
+    pub fn percentile(&self, q: f64) -> Option<(f64, bool)> {
+        let at = rank(self.whole.len() + self.open.len(), q)? - 1;
+        match at.checked_sub(self.whole.len()) {
+            None => Some((*self.whole.get(at)?, false)),
+            Some(at) => {
+                let so_far = *self.open.get(at)?;
+                Some((self.whole.last().map_or(so_far, |longest| longest.max(so_far)), true))
+            }
+        }
+    }
+
+    /// Mean of those received whole; none where none was.
+    pub fn mean(&self) -> Option<f64> {
+        let n = self.whole.len();
+        (n > 0).then(|| self.whole.iter().sum::<f64>() / n as f64)
     }
 }
 
@@ -151,24 +203,23 @@ pub struct SizeGroup {
     pub sizes: (u64, u64),
     /// Number of flows.
     pub flows: usize,
-    /// Slowdown that 50, 95, 99 and 99.9 % of the flows do not exceed.
+    /// How many of them were received whole.
+    pub finished: usize,
+    /// Slowdown that 50, 95, 99 and 99.9 % of the flows do not exceed ([`ABOUT_UNFINISHED`]).
     pub slowdown: [f64; 4],
-    /// Mean slowdown.
+    /// Which of these are lower bounds.
+    pub at_least: [bool; 4],
+    /// Mean slowdown of those received whole; 0 where none was.
     pub mean: f64,
 }
 
 /// The shares of [`SizeGroup::slowdown`].
 pub const SHARES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 
-/// Value below which a share `p` of sorted values lies: the one at `floor(p * n)`, as the field's scripts take it.
-pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
-    sorted.get(((p * sorted.len() as f64) as usize).min(sorted.len().checked_sub(1)?)).copied()
-}
-
 /// Slowdowns by size, smallest flows first. Groups without flows are left out, and flows of one size that fill several groups are one.
-pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<SizeGroup> {
+pub fn by_size(flows: &[Timed], bins: Bins) -> Vec<SizeGroup> {
     let mut sorted = flows.to_vec();
-    sorted.sort_by_key(|f| (f.bytes, f.time));
+    sorted.sort_by_key(|f| (f.bytes, f.time, !f.whole));
     let cuts: Vec<usize> = match bins {
         Bins::Equal(n) => (1..=n.max(1)).map(|i| i * sorted.len() / n.max(1)).collect(),
         Bins::Decades => (3..=15u32)
@@ -176,7 +227,7 @@ pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<SizeGroup> {
             .map(|top| sorted.partition_point(|f| f.bytes.get() <= top))
             .collect(),
     };
-    let mut groups: Vec<&[Finished]> = Vec::new();
+    let mut groups: Vec<&[Timed]> = Vec::new();
     let mut from = 0;
     for to in cuts {
         let begin = match groups.last() {
@@ -195,19 +246,24 @@ pub fn by_size(flows: &[Finished], bins: Bins) -> Vec<SizeGroup> {
     groups.into_iter().filter_map(group).collect()
 }
 
-/// All flows of a list, in order of size, as one group; none of an empty one.
-pub fn group(flows: &[Finished]) -> Option<SizeGroup> {
+/// All flows of a list as one group; none of an empty one.
+pub fn group(flows: &[Timed]) -> Option<SizeGroup> {
     let sizes = (flows.iter().map(|f| f.bytes.get()).min()?, flows.iter().map(|f| f.bytes.get()).max()?);
-    let mut slowdowns: Vec<f64> = flows.iter().map(Finished::slowdown).collect();
-    slowdowns.sort_by(f64::total_cmp);
-    let mean = slowdowns.iter().sum::<f64>() / slowdowns.len() as f64;
-    let slowdown = SHARES.map(|p| percentile(&slowdowns, p).unwrap_or(0.0));
-    Some(SizeGroup { sizes, flows: flows.len(), slowdown, mean })
+    let slowdowns = Ordered::of(flows.iter(), Timed::slowdown);
+    let found = SHARES.map(|p| slowdowns.percentile(p).unwrap_or((0.0, false)));
+    Some(SizeGroup {
+        sizes,
+        flows: flows.len(),
+        finished: flows.iter().filter(|f| f.whole).count(),
+        slowdown: found.map(|f| f.0),
+        at_least: found.map(|f| f.1),
+        mean: slowdowns.mean().unwrap_or(0.0),
+    })
 }
 
 /// How many flows took less than their ideal time: more than none says that the ideal is none.
-pub fn beat_ideal(flows: &[Finished]) -> usize {
-    flows.iter().filter(|f| f.time < f.ideal).count()
+pub fn beat_ideal(flows: &[Timed]) -> usize {
+    flows.iter().filter(|f| f.whole && f.time < f.ideal).count()
 }
 
 #[cfg(test)]
@@ -261,30 +317,67 @@ mod tests {
 
     #[test]
     fn groups() {
-        let flows: Vec<Finished> = (1..=1000u64)
-            .map(|i| Finished {
+        let flows: Vec<Timed> = (1..=1000u64)
+            .map(|i| Timed {
                 bytes: Bytes::new(i * 100),
                 time: Time::from_ns(i * 10),
                 ideal: Time::from_ns(1000),
+                whole: true,
             })
             .collect();
         let twenty = by_size(&flows, Bins::Equal(20));
         assert_eq!(twenty.len(), 20);
         assert!(twenty.iter().all(|g| g.flows == 50));
         assert_eq!(twenty[0].sizes, (100, 5000));
-        assert!((twenty[19].slowdown[0] - 9.76).abs() < 1e-9);
+        // Of 9.51, 9.52, ... 10.00 the 25th, the 48th, and the last one.
+        for (is, by_hand) in twenty[19].slowdown.into_iter().zip([9.75, 9.98, 10.0, 10.0]) {
+            assert!((is - by_hand).abs() < 1e-9, "{is} {by_hand}");
+        }
+        assert!((twenty[19].mean - 9.755).abs() < 1e-9);
         let decades = by_size(&flows, Bins::Decades);
         assert_eq!(decades.iter().map(|g| g.flows).collect::<Vec<_>>(), [10, 90, 900]);
         assert_eq!(beat_ideal(&flows), 99);
         assert!(by_size(&[], Bins::Equal(20)).is_empty());
         // Flows of one size are one group, however many groups there were to be.
-        let alike: Vec<Finished> = (0..50)
-            .map(|i| Finished { bytes: Bytes::new(if i < 35 { 2000 } else { 7000 + i }), ..flows[0] })
+        let alike: Vec<Timed> = (0..50)
+            .map(|i| Timed { bytes: Bytes::new(if i < 35 { 2000 } else { 7000 + i }), ..flows[0] })
             .collect();
         let groups = by_size(&alike, Bins::Equal(20));
         assert_eq!((groups[0].sizes, groups[0].flows), ((2000, 2000), 35));
         assert!(
             groups[1..].iter().all(|g| g.flows < 4) && groups.iter().map(|g| g.flows).sum::<usize>() == 50
         );
+    }
+    /// Six flows, of which four were received whole, in 1, 2, 3 and 40 us; one has taken 5 us and one 60 us so far.
+    #[test]
+    fn unfinished_flows_count_as_longer() {
+        let flow = |us: u64, whole: bool| Timed {
+            bytes: Bytes::new(100 + us),
+            time: Time::from_us(us),
+            ideal: Time::from_us(2),
+            whole,
+        };
+        let flows =
+            [flow(60, false), flow(3, true), flow(1, true), flow(5, false), flow(40, true), flow(2, true)];
+        let times = Ordered::of(flows.iter(), |f| f.time.as_secs_f64() * 1e6);
+        let near = |q: f64, value: f64, at_least: bool| {
+            let (is, bound) = times.percentile(q).unwrap();
+            assert!((is - value).abs() < 1e-9 && bound == at_least, "{q}: {is} {bound}");
+        };
+        near(0.5, 3.0, false);
+        near(4.0 / 6.0, 40.0, false);
+        // The fifth is one of the unfinished ones: not shorter than the longest finished one.
+        near(5.0 / 6.0, 40.0, true);
+        near(1.0, 60.0, true);
+        assert!((times.mean().unwrap() - 11.5).abs() < 1e-9);
+        assert_eq!(Ordered::default().percentile(0.5), None);
+        assert_eq!(Ordered::default().mean(), None);
+        let group = group(&flows).unwrap();
+        assert_eq!((group.flows, group.finished, group.sizes), (6, 4, (101, 160)));
+        assert_eq!(group.at_least, [false, true, true, true]);
+        assert!((group.mean - 5.75).abs() < 1e-9 && (group.slowdown[3] - 30.0).abs() < 1e-9);
+        assert_eq!(beat_ideal(&flows), 1, "1 us for 2; 2 us for 2 is no less");
+        let alone = Ordered::of([flow(7, false)].iter(), Timed::slowdown);
+        assert_eq!(alone.percentile(0.5), Some((3.5, true)));
     }
 }
