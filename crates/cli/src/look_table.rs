@@ -3,8 +3,8 @@
 use crate::look_scene::{CaseRuns, Scene};
 use cnsim_report::model::{self, Column, Row, Table};
 use cnsim_studies::metrics::{METRICS, Metric};
-use cnsim_studies::study::{Cell, factor};
-use cnsim_studies::verdict::{Verdict, accepted};
+use cnsim_studies::study::Cell;
+use cnsim_studies::verdict::{Verdict, accepted, factor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The five columns of the printed tables.

@@ -10,7 +10,7 @@ use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::stats::Summary;
 use crate::store::{Asked, Curve, RunRecord, Store};
-use crate::verdict::{Verdict, judge};
+use crate::verdict::{Verdict, factor, judge};
 use cnsim_fabric::{Options, Outcome, RunError, SeriesKind};
 use cnsim_scheme_api::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -464,13 +464,6 @@ pub struct Cell {
     pub note: String,
 }
 
-/// Factor from one unit to another of the same kind; none between kinds.
-pub fn factor(from: &str, to: &str) -> Option<f64> {
-    const RATES: [(&str, f64); 3] = [("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)];
-    let of = |u: &str| RATES.iter().find(|r| r.0 == u).map(|r| r.1);
-    if from == to { Some(1.0) } else { Some(of(from)? / of(to)?) }
-}
-
 /// The cells of finished runs. Runs of another experiment than the study's are not judged by what was published ([`Studies`]).
 pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenario]) -> Vec<Cell> {
     let mut studies = Studies::of(scenarios);
@@ -591,17 +584,4 @@ pub fn not_run(published: &[Published], cells: &[Cell], scenarios: &[Scenario]) 
     let asked = |p: &&Published| scenarios.iter().any(|s| s.study == p.study && s.name == p.scenario);
     let met = |p: &Published| cells.iter().any(|c| c.published.as_ref() == Some(p));
     published.iter().filter(asked).filter(|p| !met(p) || find(&p.metric).is_none()).cloned().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn units_of_one_kind_have_a_factor() {
-        assert_eq!(factor("Mb/s", "Gb/s"), Some(1e-3));
-        assert_eq!(factor("Gb/s", "kb/s"), Some(1e6));
-        assert_eq!(factor("KB", "KB"), Some(1.0));
-        assert_eq!(factor("Mb/s", "s"), None);
-    }
 }

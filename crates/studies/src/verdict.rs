@@ -69,6 +69,13 @@ pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> Verdi
     }
 }
 
+/// Factor from one unit to another of the same kind; none between kinds.
+pub fn factor(from: &str, to: &str) -> Option<f64> {
+    const RATES: [(&str, f64); 3] = [("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)];
+    let of = |u: &str| RATES.iter().find(|r| r.0 == u).map(|r| r.1);
+    if from == to { Some(1.0) } else { Some(of(from)? / of(to)?) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +119,13 @@ mod tests {
         assert!((low - 77.493).abs() < 1e-3 && (high - 122.507).abs() < 1e-3, "{low} {high}");
         let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
         assert_eq!(judge(metric, &printed("60"), &wide), Verdict::Agrees, "inside the prediction interval");
+    }
+
+    #[test]
+    fn units_of_one_kind_have_a_factor() {
+        assert_eq!(factor("Mb/s", "Gb/s"), Some(1e-3));
+        assert_eq!(factor("Gb/s", "kb/s"), Some(1e6));
+        assert_eq!(factor("KB", "KB"), Some(1.0));
+        assert_eq!(factor("Mb/s", "s"), None);
     }
 }

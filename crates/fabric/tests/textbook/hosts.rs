@@ -354,7 +354,7 @@ impl Textbook<'_> {
         self.plan(next, h, dst, Event::Timer);
     }
 
-    /// Flows of a host that were not received whole count where they go to: 16 of them by name, in order of source and start.
+    /// Flows of a host that were not received whole count where they go to, in order of source and start.
     pub(crate) fn close_flows(&mut self, h: usize) {
         let mut lost = Vec::new();
         for (s, source) in self.spec.hosts[h].sources.iter().enumerate() {
