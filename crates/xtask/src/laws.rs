@@ -12,6 +12,20 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("what a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
     ("where a frame's memory counts", "crates/fabric/src/model/memory.rs", &["Organisation::Crosspoint =>"]),
     ("when XOFF begins and ends", "crates/fabric/src/model/pause.rs", &["> self.high", "> self.low"]),
+    ("what PAUSE does to a transmitter", "crates/fabric/src/model/pause.rs", &["get_or_insert(now)"]),
+    ("when a limiter lets a frame go", "crates/fabric/src/model/limiter.rs", &["saturating_add(gap)"]),
+    (
+        "whether a frame waits at its limiter",
+        "crates/fabric/src/model/limiter.rs",
+        &["rate < state.line_rate || waiting"],
+    ),
+    (
+        "whose turn it is among finite flows",
+        "crates/fabric/src/model/transfers.rs",
+        &["LetGo::Limiter(at) =>"],
+    ),
+    ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
+    ("what is recorded of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),
 ];
 
 /// Folders in which laws are called.
