@@ -17,12 +17,11 @@ pub(crate) fn rate(py: Python<'_>, what: &str, bps: f64) -> PyResult<Rate> {
 
 /// A time that Python gave, in seconds.
 pub(crate) fn time(py: Python<'_>, what: &str, seconds: f64) -> PyResult<Time> {
-    // Beyond this a number of picoseconds does not fit 64 bits.
-    if (0.0..1.8e7).contains(&seconds) {
+    if seconds.is_finite() && seconds >= 0.0 {
         return Ok(Time::from_secs_f64(seconds));
     }
     let why = format!("{what}({seconds}): that is no time");
-    Err(raise(py, "SchemeError", &why, "give a number of seconds from 0 to 18 million", ""))
+    Err(raise(py, "SchemeError", &why, "give a finite number of seconds, 0 or more", ""))
 }
 
 /// A number of bytes that Python gave; a fraction is cut off.
