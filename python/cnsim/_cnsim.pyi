@@ -209,6 +209,12 @@ class Queue:
     def now_ps(self) -> int:
         """Simulated time, whole picoseconds."""
     @property
+    def paused(self) -> float | None:
+        """For how long the port has been in XOFF, seconds; none while its data may leave."""
+    @property
+    def paused_in_all(self) -> float:
+        """How long it has been in XOFF since the start, the present time included, seconds."""
+    @property
     def counted(self) -> int:
         """Bytes counted when ``sample_after`` woke the point, the frame in hand included."""
     def uniform(self) -> float:
@@ -237,6 +243,8 @@ class Queue:
         """Stop a timer."""
     def answer(self) -> None:
         """In ``on_probe``: end the probe here and send it back."""
+    def gauge(self, /, name: str, value: float) -> None:
+        """Show a value by a gauge that the scheme declares: a series where this place is recorded."""
     def count(self, /, counter: str) -> None:
         """Add one to a counter that the scheme declares."""
 
@@ -292,6 +300,8 @@ class Limiter:
         """Start or restart timer 0, 1, 2 or 3."""
     def stop_timer(self, /, number: int) -> None:
         """Stop a timer."""
+    def gauge(self, /, name: str, value: float) -> None:
+        """Show a value by a gauge that the scheme declares: a series where this place is recorded."""
     def count(self, /, counter: str) -> None:
         """Add one to a counter that the scheme declares."""
 
@@ -316,6 +326,8 @@ class Sink:
         """Stay deaf to data frames for so many seconds."""
     def hear(self, /, frames: str, p: float = 1.0) -> None:
         """From the next data frame on, these wake it: marked, unmarked, tagged, always or never."""
+    def gauge(self, /, name: str, value: float) -> None:
+        """Show a value by a gauge that the scheme declares: a series where this place is recorded."""
     def count(self, /, counter: str) -> None:
         """Add one to a counter that the scheme declares."""
 
@@ -332,6 +344,7 @@ class SchemeSpec:
         code: Callable[[], tuple[str, str | None]],
         params: Sequence[Mapping[str, Any]],
         counters: Sequence[tuple[str, str]],
+        gauges: Sequence[tuple[str, str]],
         plan: Mapping[str, Any],
         promise: Mapping[str, Any],
         make: Callable[[dict[str, Any]], object],

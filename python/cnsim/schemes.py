@@ -157,6 +157,8 @@ class Scheme:
     """What the conformance suite holds it to."""
     counters: ClassVar[dict[str, str]] = {}
     """What its objects count with ``count``: name and meaning."""
+    gauges: ClassVar[dict[str, str]] = {}
+    """What its objects show with ``gauge``: name and unit. It is a series where the place is recorded."""
 
     def engages(self, feedback: Feedback) -> bool:
         """May this message build a reaction point where there is none?"""
@@ -325,6 +327,7 @@ def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
             lambda: code_of(cls),
             declared,
             list(cls.counters.items()),
+            list(cls.gauges.items()),
             plan,
             cls.promise._asdict(),
             make,

@@ -232,7 +232,7 @@ impl Net {
             } else {
                 3
             },
-            schemes: spec.schemes.iter().map(Managed::new).collect::<Result<_, _>>()?,
+            schemes: Managed::all(&spec.schemes)?,
             control: spec.control,
             record: spec.record.clone(),
             duration: spec.duration.as_ps(),

@@ -1,6 +1,6 @@
 //! What a run yields.
 
-use cnsim_scheme_api::{NodeId, Rate, Time};
+use cnsim_scheme_api::{Gauge, NodeId, Rate, Time};
 
 /// Everything measured in one run.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub struct Outcome {
     pub feedback_lost: u64,
     /// The schemes' own counters, by name.
     pub counters: Vec<(String, u64)>,
+    /// The schemes' gauges, which series are numbered by.
+    pub gauges: Vec<Gauge>,
     /// What was recorded over time.
     pub series: Vec<Series>,
     /// Data and control frames that finished a link, PAUSE not.
@@ -236,6 +238,33 @@ pub enum SeriesKind {
         src: NodeId,
         /// Destination host.
         dst: NodeId,
+    },
+    /// What the congestion point of a port shows by a gauge, sampled at each bin's end.
+    AtPort {
+        /// Switch.
+        node: NodeId,
+        /// Output port.
+        port: u16,
+        /// Number of the gauge in [`Outcome::gauges`].
+        gauge: u16,
+    },
+    /// The same, of a flow's reflector.
+    AtSink {
+        /// Source host.
+        src: NodeId,
+        /// Destination host.
+        dst: NodeId,
+        /// Number of the gauge in [`Outcome::gauges`].
+        gauge: u16,
+    },
+    /// The same, of a flow's reaction point.
+    AtSource {
+        /// Source host.
+        src: NodeId,
+        /// Destination host.
+        dst: NodeId,
+        /// Number of the gauge in [`Outcome::gauges`].
+        gauge: u16,
     },
     /// Rate delivered of a flow, bit/s, mean of each bin.
     Flow {

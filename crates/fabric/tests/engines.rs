@@ -5,8 +5,8 @@ mod common;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl, Probe,
-    ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
+    Bytes, CongestionPoint, Counter, Feedback, FlowId, FrameView, Gauge, Limiter, NodeId, Plan, PointControl,
+    Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
     ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
 };
 use std::sync::Arc;
@@ -61,6 +61,13 @@ impl CongestionPoint for Point {
             ctl.notify(frame.flow, Feedback::Cnm { point, qntz_fb: 20, q_off: 0, q_delta: 0 });
         }
         ctl.count("samples");
+        ctl.gauge("length", queue.len.get() as f64);
+        if queue.paused.is_some() {
+            ctl.notify(
+                frame.flow,
+                Feedback::User([queue.paused_in_all.as_ps(), queue.paused.map_or(0, Time::as_ps)]),
+            );
+        }
     }
     fn on_probe(&mut self, probe: &mut Probe, _: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
         probe.fb = probe.fb.max(queue.len.get() as i32);
@@ -71,7 +78,8 @@ impl CongestionPoint for Point {
     fn on_timer(&mut self, slot: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
         ctl.start_timer(slot, Time::from_us(15));
         if queue.arrived.is_multiple_of(7) {
-            ctl.broadcast(Feedback::User([queue.len.get(), queue.sent]));
+            ctl.broadcast(Feedback::User([queue.len.get(), queue.sent ^ queue.paused_in_all.as_ps()]));
+            ctl.gauge("stopped", queue.paused.map_or(-1.0, |t| t.as_secs_f64()));
         }
     }
 }
@@ -106,6 +114,7 @@ impl ReactionPoint for Reaction {
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
         let up = limiter.rate() * (1.2 + 0.3 * limiter.uniform());
         limiter.set_rate(up.min(limiter.line_rate()));
+        limiter.gauge("up", up.gbps());
         limiter.wake_after(Bytes::from_kb(15));
         if limiter.rate() == limiter.line_rate() {
             limiter.release_when_empty();
@@ -126,6 +135,7 @@ impl Reflector for Echo {
             ctl.reply(if frame.tag == Tag::None { Feedback::Reflection } else { Feedback::Cnp });
         }
         ctl.ignore_for(Time::from_us(2));
+        ctl.gauge("heard", frame.len.as_f64());
         let gate = (ctl.uniform() * 12.0) as usize;
         let others =
             [ReflectGate::Always, ReflectGate::Tagged, ReflectGate::Unmarked(0.5), ReflectGate::Never];
@@ -172,6 +182,9 @@ impl Scheme for Shaker {
     }
     fn counters(&self) -> Vec<Counter> {
         vec![Counter::new("samples", "")]
+    }
+    fn gauges(&self) -> Vec<Gauge> {
+        ["length", "stopped", "up", "heard"].map(|name| Gauge::new(name, "")).into()
     }
 }
 

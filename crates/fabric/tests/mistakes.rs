@@ -125,6 +125,8 @@ fn of_congestion_points() {
         ),
         ("to stop nobody's", at_point(|_, c| c.stop_timer(Slot(9))), "there is no timer 9"),
         ("a counter of nobody", at_point(|_, c| c.count("third")), "there is no counter `third`"),
+        ("a gauge of nobody", at_point(|_, c| c.gauge("third", 1.0)), "there is no gauge `third`"),
+        ("a gauge of NaN", at_point(|_, c| c.gauge("shown", NAN)), "`shown` shows NaN"),
         ("probes armed late", at_point(|_, c| c.wake_at_probes()), "probes are armed in `start`"),
         ("no probe to answer", at_point(|_, c| c.answer()), "it answers a probe, but none is in hand"),
         (
@@ -176,6 +178,7 @@ fn of_reaction_points() {
             at_source(|_, l| l.start_timer(Slot(4), Time::from_us(1))),
             "there is no timer 4",
         ),
+        ("a gauge of nobody", at_source(|_, l| l.gauge("third", 1.0)), "there is no gauge `third`"),
         ("a counter of nobody", at_source(|_, l| l.count("third")), "there is no counter `third`"),
         ("a panic", at_source(|_, l| assert!(l.now() < Time::from_us(9), "too late")), "it panics: too late"),
     ];
@@ -210,6 +213,7 @@ fn of_reflectors() {
             "tags are returned by plan only",
         ),
         ("bytes that nobody counts", at_sink(|c| assert!(c.received() < 1 << 40)), "`Plan::received` is off"),
+        ("a gauge of nobody", at_sink(|c| c.gauge("third", 1.0)), "there is no gauge `third`"),
         ("a counter of nobody", at_sink(|c| c.count("third")), "there is no counter `third`"),
         ("a panic", at_sink(|_| panic!("no {}", "more")), "it panics: no more"),
     ];

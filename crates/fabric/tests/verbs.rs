@@ -553,6 +553,79 @@ fn counters_count_by_name() {
     assert_eq!(see(&counts, &[0.8]).out.counters[1].1, expected);
 }
 
+// Covers: Scheme::gauges PointControl::gauge Limiter::gauge ReflectorControl::gauge
+#[test]
+fn gauges_are_series_where_their_place_is_recorded() {
+    let script = script()
+        .gate(ReflectGate::Always)
+        .point(|at, queue, ctl, _| {
+            if let AtPoint::Start = at {
+                ctl.start_timer(Slot(0), Time::from_us(250));
+            }
+            ctl.gauge("other", queue.arrived as f64);
+        })
+        .source(|at, limiter, _| match at {
+            AtSource::Start => limiter.start_timer(Slot(0), Time::from_us(350)),
+            _ => limiter.gauge("shown", limiter.sent() as f64),
+        })
+        .sink(|at, ctl, _| {
+            if let AtSink::Frame(frame) = at {
+                ctl.gauge("shown", frame.len.as_f64());
+            }
+        });
+    let mut spec = network(&[0.5, 0.0]);
+    spec.record.bin = Time::from_us(100);
+    assert!(run_all(&script, spec.clone()).unwrap().out.series.is_empty(), "no place is recorded");
+    spec.record.queues = vec![(NodeId(3), PORT)];
+    spec.record.rates = vec![(NodeId(0), NodeId(TO))];
+    let out = run_all(&script, spec).unwrap().out;
+    let values = |kind| out.series(kind).unwrap().values.clone();
+    assert_eq!(out.gauges.iter().map(|g| &*g.name).collect::<Vec<_>>(), ["shown", "other"]);
+    let (node, src, dst) = (NodeId(3), NodeId(0), NodeId(TO));
+    // Zero from the start, and what had arrived after 250 us from then on: at 5 Gb/s 156 KB.
+    let queue = values(SeriesKind::AtPort { node, port: PORT, gauge: 1 });
+    assert!(queue.len() == 10 && queue[..2] == [0.0; 2] && queue[2..].iter().all(|v| *v == queue[2]));
+    assert!((100e3..200e3).contains(&queue[2]), "{queue:?}");
+    // A bin before the first value has that.
+    let sent = values(SeriesKind::AtSource { src, dst, gauge: 0 });
+    assert!(sent.len() == 10 && sent.iter().all(|v| *v == sent[0] && *v > 100e3), "{sent:?}");
+    assert_eq!(values(SeriesKind::AtSink { src, dst, gauge: 0 }), [1500.0; 10]);
+}
+
+// Covers: Queue.paused Queue.paused_in_all
+#[test]
+fn a_point_sees_how_long_its_port_has_been_stopped() {
+    let script = script().point(|at, queue, ctl, notes| {
+        match at {
+            AtPoint::Start => assert!(queue.paused.is_none() && queue.paused_in_all == Time::ZERO),
+            _ => {
+                notes.say(ctl.now(), format!("now {}", queue.paused.map_or(0, |t| t.as_ps())));
+                notes.say(ctl.now(), format!("in all {}", queue.paused_in_all.as_ps()));
+            }
+        }
+        ctl.start_timer(Slot(0), Time::from_us(5));
+    });
+    // H0 and H1 send to H2 by a second switch, whose port to H2 is slow: it stops the first switch's port 2.
+    let mut spec = network(&[0.9, 0.9, 0.0]);
+    spec.switches.push(SwitchSpec { name: "T".into(), ..spec.switches[0].clone() });
+    spec.switches.iter_mut().for_each(|s| s.buffer = common::buffer(true));
+    spec.links[2] = common::link((2, 0), (4, 0));
+    spec.links.push(common::link((3, 2), (4, 1)));
+    let (node, rate) = (NodeId(4), Rate::from_gbps(2.0));
+    spec.changes = vec![RateChange { at: Time::ZERO, node, port: 0, rate }];
+    let seen = run_all(&script, spec).unwrap();
+    let (now, all) = (seen.numbers("now"), seen.numbers("in all"));
+    let paused = seen.out.switches[0].ports[usize::from(PORT)].paused.as_ps() as f64;
+    let last = *all.last().unwrap();
+    assert!(paused > 1e8 && last <= paused && last >= paused - 5e6, "{last} of {paused}");
+    assert!(now.iter().any(|n| *n > 0.0) && now.contains(&0.0), "{now:?}");
+    // Between two looks it grows by no more than time does, and as long as it is stopped by all of it.
+    for i in 1..all.len() {
+        let more = all[i] - all[i - 1];
+        assert!((0.0..=5e6).contains(&more) && (now[i] <= 5e6 || more == 5e6), "{i}: {more}");
+    }
+}
+
 // Covers: PointControl::fail Limiter::fail ReflectorControl::fail ReflectorControl::received
 #[test]
 fn a_scheme_can_stop_the_run() {

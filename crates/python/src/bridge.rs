@@ -6,7 +6,7 @@ use crate::errors::raise;
 use crate::handles::{Limiter, Queue, Sink};
 use crate::wire::{Ack, Feedback, Frame, Probe};
 use cnsim_scheme_api as api;
-use cnsim_scheme_api::{Counter, FlowId, FrameView, Plan, Scheme, Slot};
+use cnsim_scheme_api::{Counter, FlowId, FrameView, Gauge, Plan, Scheme, Slot};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::fmt;
@@ -70,6 +70,7 @@ pub(crate) struct Bridged {
     pub(crate) name: String,
     pub(crate) plan: Plan,
     pub(crate) counters: Vec<Counter>,
+    pub(crate) gauges: Vec<Gauge>,
     /// The instance of the user's class, with its parameters set.
     pub(crate) object: Py<PyAny>,
     pub(crate) trouble: Arc<Trouble>,
@@ -212,6 +213,9 @@ impl Scheme for Bridged {
     }
     fn counters(&self) -> Vec<Counter> {
         self.counters.clone()
+    }
+    fn gauges(&self) -> Vec<Gauge> {
+        self.gauges.clone()
     }
 }
 

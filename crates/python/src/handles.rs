@@ -98,16 +98,8 @@ handle!(Queue, "queue", PointControl, api::PointState, PointAction);
 impl Queue {
     /// One that has nothing yet.
     pub(crate) fn new() -> Self {
-        let view = api::Queue {
-            len: api::Bytes::ZERO,
-            line_rate: api::Rate::ZERO,
-            service_rate: api::Rate::ZERO,
-            arrived: 0,
-            sent: 0,
-            dropped: 0,
-        };
         let (state, actions) = (api::PointState::new(nobody(), 0), Vec::new());
-        Self { now: Time::ZERO, live: false, state, actions, view }
+        Self { now: Time::ZERO, live: false, state, actions, view: api::Queue::default() }
     }
 }
 
@@ -142,6 +134,16 @@ impl Queue {
     #[getter]
     fn dropped(&self) -> u64 {
         self.view.dropped
+    }
+    /// For how long the port has been in XOFF, seconds; none while its data may leave.
+    #[getter]
+    fn paused(&self) -> Option<f64> {
+        self.view.paused.map(Time::as_secs_f64)
+    }
+    /// How long it has been in XOFF since the start, the present time included, seconds.
+    #[getter]
+    fn paused_in_all(&self) -> f64 {
+        self.view.paused_in_all.as_secs_f64()
     }
     /// Simulated time, seconds.
     #[getter]
@@ -223,6 +225,10 @@ impl Queue {
     /// In `on_probe`: end the probe here and send it back.
     fn answer(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.answer())
+    }
+    /// Show a value by a gauge that the scheme declares: a series where this place is recorded.
+    fn gauge(&mut self, py: Python<'_>, name: String, value: f64) -> PyResult<()> {
+        self.tell(py, |s| s.gauge(name, value))
     }
     /// Add one to a counter that the scheme declares.
     fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
@@ -346,6 +352,10 @@ impl Limiter {
         let slot = slot(py, number)?;
         self.tell(py, |s| s.stop_timer(slot))
     }
+    /// Show a value by a gauge that the scheme declares: a series where this place is recorded.
+    fn gauge(&mut self, py: Python<'_>, name: String, value: f64) -> PyResult<()> {
+        self.tell(py, |s| s.gauge(name, value))
+    }
     /// Add one to a counter that the scheme declares.
     fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {
         self.tell(py, |s| s.count(counter))
@@ -409,6 +419,10 @@ impl Sink {
     fn hear(&mut self, py: Python<'_>, frames: &str, p: f64) -> PyResult<()> {
         let gate = gate(py, frames, p)?;
         self.tell(py, |s| s.hear(gate))
+    }
+    /// Show a value by a gauge that the scheme declares: a series where this place is recorded.
+    fn gauge(&mut self, py: Python<'_>, name: String, value: f64) -> PyResult<()> {
+        self.tell(py, |s| s.gauge(name, value))
     }
     /// Add one to a counter that the scheme declares.
     fn count(&mut self, py: Python<'_>, counter: String) -> PyResult<()> {

@@ -6,7 +6,7 @@ use crate::handles::gate;
 use crate::params::{Declared, Number, Value};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
-    Built, Bytes, Code, Configured, Counter, ParamError, Plan, Rate, Registration, Scope, Speaks, Time,
+    Built, Bytes, Code, Configured, Counter, Gauge, ParamError, Plan, Rate, Registration, Scope, Speaks, Time,
 };
 use cnsim_studies::text::nearest;
 use pyo3::prelude::*;
@@ -90,6 +90,7 @@ impl SchemeSpec {
         code: Py<PyAny>,
         params: Vec<Declared>,
         counters: Vec<(String, String)>,
+        gauges: Vec<(String, String)>,
         plan: Planned,
         promise: Promised,
         make: Py<PyAny>,
@@ -105,6 +106,10 @@ impl SchemeSpec {
         let counters: Vec<Counter> = counters
             .into_iter()
             .map(|(name, meaning)| Counter { name: Cow::Owned(name), meaning: Cow::Owned(meaning) })
+            .collect();
+        let gauges: Vec<Gauge> = gauges
+            .into_iter()
+            .map(|(name, unit)| Gauge { name: Cow::Owned(name), unit: Cow::Owned(unit) })
             .collect();
         let trouble = Arc::new(Trouble::default());
         let (shared, called, counted) = (trouble.clone(), name.clone(), counters.clone());
@@ -154,6 +159,7 @@ impl SchemeSpec {
                     name: called.clone(),
                     plan,
                     counters: counted.clone(),
+                    gauges: gauges.clone(),
                     object,
                     trouble: shared.clone(),
                     refused: Mutex::default(),

@@ -118,6 +118,16 @@ macro_rules! common_verbs {
         pub fn count(&mut self, counter: impl Into<Cow<'static, str>>) {
             self.actions.push($action::Count(counter.into()));
         }
+        /// Show a value by the name of a gauge, one of [`crate::Scheme::gauges`]: it is a series of the results where this queue
+        /// (`record.ports`) or this flow's limiter (`record.limiters`) is recorded, and forgotten elsewhere. Another name, and a
+        /// value that is not finite, stop the run.
+        pub fn gauge(&mut self, gauge: impl Into<Cow<'static, str>>, value: f64) {
+            let gauge = gauge.into();
+            let why = || format!("`{gauge}` shows {value}: give a finite number");
+            if self.check(value.is_finite().then_some(()).ok_or_else(why)).is_some() {
+                self.actions.push($action::Gauge(gauge, value));
+            }
+        }
         /// Stop the run after this call, with time, site and cause. For what must not happen, and for a bridge to another
         /// language, which says so what was raised there.
         pub fn fail(&mut self, cause: impl Into<String>) {

@@ -20,6 +20,29 @@ impl Counter {
     }
 }
 
+/// A value that a scheme's objects show of themselves, such as a fair rate or a state: declared beside the scheme, told by
+/// [`crate::Scheme::gauges`], shown by `gauge` of a handle, and drawn as a series where its place is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    /// Name in the results: snake case.
+    pub name: Cow<'static, str>,
+    /// Unit of the values; empty for a plain number.
+    pub unit: Cow<'static, str>,
+}
+
+impl Gauge {
+    /// A gauge of this name and unit.
+    pub const fn new(name: &'static str, unit: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), unit: Cow::Borrowed(unit) }
+    }
+}
+
+impl From<Gauge> for Cow<'static, str> {
+    fn from(gauge: Gauge) -> Self {
+        gauge.name
+    }
+}
+
 impl From<Counter> for Cow<'static, str> {
     fn from(counter: Counter) -> Self {
         counter.name

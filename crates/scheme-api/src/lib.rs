@@ -30,7 +30,7 @@ mod wire;
 
 pub use checks::Patience;
 pub use cnsim_units::{Bytes, Rate, Time};
-pub use counters::{Counter, Counts};
+pub use counters::{Counter, Counts, Gauge};
 pub use echo::Acknowledger;
 pub use guard::{Failing, guarded};
 pub use join::Join;
@@ -193,6 +193,10 @@ pub trait Scheme: Debug + Send + Sync {
     fn counters(&self) -> Vec<Counter> {
         Vec::new()
     }
+    /// The values that its objects show with `gauge`.
+    fn gauges(&self) -> Vec<Gauge> {
+        Vec::new()
+    }
 }
 
 /// A scheme that is shared, such as [`Configured::scheme`], is a scheme.
@@ -217,6 +221,9 @@ impl<T: Scheme + ?Sized> Scheme for std::sync::Arc<T> {
     }
     fn counters(&self) -> Vec<Counter> {
         (**self).counters()
+    }
+    fn gauges(&self) -> Vec<Gauge> {
+        (**self).gauges()
     }
 }
 

@@ -10,7 +10,7 @@ use cnsim_units::{Bytes, Rate, Time};
 use std::borrow::Cow;
 
 /// Read-only view of an output queue at the moment of a call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Queue {
     /// Bytes queued now: from all inputs, with the frame in transmission and the arriving frame.
     pub len: Bytes,
@@ -24,6 +24,10 @@ pub struct Queue {
     pub sent: u64,
     /// Data frames discarded at this port since the start.
     pub dropped: u64,
+    /// For how long the port has been in XOFF, if it is: its data may not leave.
+    pub paused: Option<Time>,
+    /// How long it has been in XOFF since the start, the present time included.
+    pub paused_in_all: Time,
 }
 
 /// Which data frames wake a congestion point.
@@ -145,6 +149,8 @@ pub enum PointAction {
     Answer,
     /// Add one to the counter of this name.
     Count(Cow<'static, str>),
+    /// Show this value by the gauge of this name.
+    Gauge(Cow<'static, str>, f64),
     /// Stop the run with this cause.
     Fail(String),
 }

@@ -90,6 +90,8 @@ pub enum ReflectorAction {
     Reply(Feedback),
     /// Add one to the counter of this name.
     Count(Cow<'static, str>),
+    /// Show this value by the gauge of this name.
+    Gauge(Cow<'static, str>, f64),
     /// Stop the run with this cause.
     Fail(String),
 }

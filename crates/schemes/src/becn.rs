@@ -321,8 +321,7 @@ mod tests {
             line_rate: Rate::from_gbps(1.0),
             service_rate: Rate::from_gbps(1.0),
             arrived: 0,
-            sent: 0,
-            dropped: 0,
+            ..Queue::default()
         };
         point.on_timer(INTERVAL, &queue, &mut PointControl::new(Time::ZERO, &mut state, &mut actions));
         let said = actions.iter().find_map(|a| match a {

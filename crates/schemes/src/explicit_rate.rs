@@ -333,8 +333,7 @@ mod tests {
             line_rate: Rate::from_gbps(LINE),
             service_rate: Rate::from_gbps(service),
             arrived,
-            sent: 0,
-            dropped: 0,
+            ..Queue::default()
         };
         (meter.measure(&queue, &mut ctl).mbps(), actions)
     }

@@ -14,7 +14,7 @@ const LINE: f64 = 10.0;
 
 fn queue(len: u64) -> Queue {
     let line_rate = Rate::from_gbps(LINE);
-    Queue { len: Bytes::new(len), line_rate, service_rate: line_rate, arrived: 30_000, sent: 0, dropped: 0 }
+    Queue { len: Bytes::new(len), line_rate, service_rate: line_rate, arrived: 30_000, ..Queue::default() }
 }
 
 fn limiter_state() -> LimiterState {

@@ -85,6 +85,7 @@ const PLACED: &[(&str, &str)] = &[
     ("sent", "record.port"),
     ("flow", "record.flows"),
     ("limiter", "record.limiters"),
+    ("gauge", "record.limiters"),
 ];
 
 /// What is wrong with the name of a series, by what is written alone, and what would be right. [`unmet`] says whether any run has it.
@@ -97,10 +98,17 @@ fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
         let hint = near.map_or_else(|| PLAIN.join(", "), |n| format!("did you mean `{n}`?"));
         return Some((format!("there is no series `{name}`"), hint));
     };
-    let place = name[kind.len()..].trim();
+    let mut place = name[kind.len()..].trim();
+    if *kind == "gauge" {
+        // Its name comes first; a place is a port or a flow.
+        let Some((_, at)) = place.split_once(' ') else {
+            return Some((format!("`{name}` has no place"), "write \"gauge NAME H1>H5\"".into()));
+        };
+        place = at.trim_end_matches(" at its end");
+    }
     let named = flat.leaves.get(*key).is_some_and(|l| l.items.iter().any(|i| i.replace(' ', "") == place));
     // The hot port is recorded without being named.
-    let hot = matches!(*kind, "queue" | "sent");
+    let hot = matches!(*kind, "queue" | "sent" | "gauge");
     (!named && !hot).then(|| (format!("`{place}` is not recorded"), format!("add \"{place}\" to {key}")))
 }
 

@@ -1,6 +1,6 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
-use super::{Failure, Hash, Ledger, Stopped, standstill};
+use super::{Failure, Gauges, Hash, Ledger, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
@@ -28,17 +28,31 @@ pub(crate) struct ControlBooks {
     pub(crate) scheme: Option<usize>,
     /// The scheme's own counters.
     pub(crate) counters: Counts,
+    /// What its objects show.
+    pub(crate) gauges: Gauges,
 }
 
 impl ControlBooks {
     /// Nothing yet; `counters` of them, and bins for a whole run.
-    pub(crate) fn new(net: &Net, scheme: Option<usize>) -> Self {
+    pub(crate) fn new(net: &Net, scheme: Option<usize>, gauges: Gauges) -> Self {
         Self {
+            gauges,
             at: PerBin::new(net.control_bin(), net.duration),
             scheme,
             counters: scheme.map(|s| Counts::new(net.schemes[s].counters.clone())).unwrap_or_default(),
             ..Self::default()
         }
+    }
+    /// An object at this place shows a value now.
+    pub(crate) fn show(
+        &mut self,
+        net: &Net,
+        now: u64,
+        place: u32,
+        name: &str,
+        value: f64,
+    ) -> Result<(), String> {
+        self.gauges.show(net, (now, self.scheme), place, name, value)
     }
     /// A message of `bytes` was made.
     pub(crate) fn made(&mut self, now: u64, bytes: u64) {
@@ -156,6 +170,7 @@ pub(crate) fn close(
         out.series.extend(s.series);
         control.push(s.control);
     }
+    out.gauges = net.schemes.iter().flat_map(|s| s.gauges()).cloned().collect();
     sum_control(net, &control, &mut out);
     if made != gone {
         return Err(RunError::Law(format!(

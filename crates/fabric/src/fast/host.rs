@@ -11,7 +11,7 @@ mod sending;
 mod thin;
 mod window;
 
-use crate::check::{ControlBooks, Failure, Hash, Ledger};
+use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger};
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Frame, Key, NEVER, NO_EVENT, order};
 use crate::fast::limiter::Limiters;
@@ -223,7 +223,7 @@ impl Host {
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),
             reflector_actions: Vec::new(),
-            books: Box::new(ControlBooks::new(net, spec.scheme)),
+            books: Box::new(ControlBooks::new(net, spec.scheme, Gauges::of_host(net, id, plan.limiter_scope))),
             out: HostOutcome::default(),
             control_hops: 0,
             events: Hash::default(),

@@ -18,7 +18,7 @@ use books::Recorded;
 pub(crate) use marking::{Draws, leaves_marked};
 pub(crate) use port::{Point, Port};
 
-use crate::check::{ControlBooks, Failure, Hash, Ledger};
+use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger};
 use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Signal};
@@ -160,7 +160,7 @@ impl Switch {
             changes: VecDeque::new(),
             turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
             actions: Vec::new(),
-            books: Box::new(ControlBooks::new(net, s.scheme)),
+            books: Box::new(ControlBooks::new(net, s.scheme, Gauges::of_switch(net, id))),
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),

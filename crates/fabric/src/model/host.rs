@@ -12,7 +12,7 @@ use super::source::{Offer, Source};
 use super::steering::Deferred;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
-use crate::check::{ControlBooks, Failure, Hash, HostBooks, Ledger, Who};
+use crate::check::{ControlBooks, Failure, Gauges, Hash, HostBooks, Ledger, Who};
 use crate::flows::number;
 use crate::net::Net;
 use crate::outcome::{HostOutcome, Series, SeriesKind};
@@ -124,7 +124,7 @@ impl Host {
             sink: Sink::new(net, id, spec.scheme, plan, link.rate),
             made: Ledger::default(),
             out: HostOutcome::default(),
-            books: ControlBooks::new(net, spec.scheme),
+            books: ControlBooks::new(net, spec.scheme, Gauges::of_host(net, id, plan.limiter_scope)),
             events: Hash::default(),
             control_sent: 0,
             rates,
@@ -462,6 +462,13 @@ impl Host {
         }
     }
 
+    /// One of them shows a value.
+    pub(super) fn show(&mut self, (who, place): (Who, u32), (gauge, value): (&str, f64), turn: &Turn<'_>) {
+        if let Err(cause) = self.books.show(turn.net, turn.now, place, gauge, value) {
+            self.fail(who, &cause, turn.now);
+        }
+    }
+
     /// One of them stops the run.
     pub(super) fn fail(&mut self, who: Who, cause: &str, now: u64) {
         self.failure.note(now, who, cause);
@@ -498,6 +505,7 @@ impl Host {
             let values = samples.close(net, self.rate_to(dst));
             series.push(Series { kind, bin: net.record.bin, values });
         }
+        series.extend(self.books.gauges.host_series(net, self.id, self.plan.limiter_scope));
         let deliveries = self.sink.deliveries;
         HostBooks {
             hops: (out.sent + self.control_sent, self.control_sent),

@@ -54,6 +54,10 @@ pub(crate) struct Paused {
 }
 
 impl Paused {
+    /// Since when it stands, if it does.
+    pub(crate) fn since(&self) -> Option<u64> {
+        self.since
+    }
     /// Is it in XOFF?
     #[inline]
     pub(crate) fn is_off(&self) -> bool {

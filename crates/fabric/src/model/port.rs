@@ -84,6 +84,16 @@ impl Transmitter {
             self.look(turn);
         }
     }
+    /// Since when a lane's data has been in XOFF, if it is.
+    pub(crate) fn off_since(&self, lane: Lane) -> Option<u64> {
+        let Lane::Data(class) = lane else { return None };
+        self.paused.get(usize::from(class)).and_then(Paused::since)
+    }
+    /// How long a lane's data has been in XOFF by now, ps.
+    pub(crate) fn paused_of(&self, lane: Lane, now: u64) -> u64 {
+        let Lane::Data(class) = lane else { return 0 };
+        self.paused.get(usize::from(class)).map_or(0, |p| p.total(now))
+    }
     /// Is data of any class in XOFF?
     pub(crate) fn is_off(&self) -> bool {
         self.paused.iter().any(Paused::is_off)

@@ -5,7 +5,7 @@ use super::agenda::{Kind, NEVER, Told, Turn};
 use super::frame::{Control, EVERY_FLOW, Frame, Lane, MANAGED, SMALLEST, Says, To, flow_of, hosts_of};
 use super::host::Host;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
-use crate::check::Who;
+use crate::check::{SINK, Who};
 use crate::net::Net;
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::{
@@ -185,6 +185,7 @@ impl Host {
                 LimiterAction::StopTimer(slot) => self.timers.stop(key, slot.0, turn),
                 LimiterAction::Probe(probe) => self.probe(probe, key, sent, turn),
                 LimiterAction::Count(counter) => self.count(who, &counter, turn.now),
+                LimiterAction::Gauge(gauge, value) => self.show((who, key), (&gauge, value), turn),
                 LimiterAction::Fail(cause) => self.fail(who, &cause, turn.now),
             }
         }
@@ -238,6 +239,10 @@ impl Host {
             match action {
                 ReflectorAction::Reply(feedback) => self.answer(flow, feedback, turn),
                 ReflectorAction::Count(counter) => self.count(who, &counter, turn.now),
+                ReflectorAction::Gauge(gauge, value) => {
+                    let place = hosts_of(flow, turn.net.hosts).0 | SINK;
+                    self.show((who, place), (&gauge, value), turn);
+                }
                 ReflectorAction::Fail(cause) => self.fail(who, &cause, turn.now),
             }
         }

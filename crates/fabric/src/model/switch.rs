@@ -10,7 +10,7 @@ use super::pause::Signal;
 use super::point::Point;
 use super::port::Transmitter;
 use super::record::Samples;
-use crate::check::{ControlBooks, Failure, Hash, Ledger, Stopped, SwitchBooks, Who};
+use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Stopped, SwitchBooks, Who};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::scheme::call as of_scheme;
@@ -124,7 +124,7 @@ impl Output {
     }
 
     /// What its congestion point sees of it: the queue of the first class, and what all have sent.
-    fn view(&self) -> View {
+    fn view(&self, now: u64) -> View {
         View {
             len: Bytes::new(self.data.first().map_or(0, |q| q.bytes)),
             line_rate: self.port.link.map_or(Rate::ZERO, |l| l.rate),
@@ -133,6 +133,8 @@ impl Output {
             arrived: self.departed + self.queued() + self.control_queued,
             sent: self.departed,
             dropped: self.result.dropped + self.result.dropped_by_limit,
+            paused: self.port.off_since(MANAGED).map(|since| Time::from_ps(now - since)),
+            paused_in_all: Time::from_ps(self.port.paused_of(MANAGED, now)),
         }
     }
 
@@ -184,7 +186,7 @@ impl Switch {
             drops_at: Samples::default(),
             drops: Ledger::default(),
             lost: vec![0; usize::from(spec.ports)],
-            books: ControlBooks::new(net, spec.scheme),
+            books: ControlBooks::new(net, spec.scheme, Gauges::of_switch(net, id)),
             events: Hash::default(),
             samples: Hash::default(),
             failure: Failure::default(),
@@ -376,7 +378,7 @@ impl Switch {
         let stored =
             if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
         let Some(&data) = stored.as_data() else { return };
-        self.samples.add(turn.now ^ (out as u64) << 48, output.view().len.get());
+        self.samples.add(turn.now ^ (out as u64) << 48, output.view(turn.now).len.get());
         let mut view = FrameView {
             flow: data.flow(turn.net.hosts),
             src: NodeId(data.src),
@@ -418,7 +420,7 @@ impl Switch {
         call: impl FnOnce(&mut dyn CongestionPoint, &View, &mut PointControl<'_>),
     ) -> bool {
         let Some(output) = self.outputs.get_mut(out) else { return false };
-        let view = output.view();
+        let view = output.view(turn.now);
         let Some(point) = &mut output.point else { return false };
         let mut actions = Vec::new();
         let mut lent = PointControl::new(Time::from_ps(turn.now), &mut point.state, &mut actions);
@@ -442,6 +444,11 @@ impl Switch {
                 PointAction::Answer => self.fail(out, NO_PROBE, turn.now),
                 PointAction::Count(counter) => {
                     if let Err(cause) = self.books.counters.add(&counter) {
+                        self.fail(out, &cause, turn.now);
+                    }
+                }
+                PointAction::Gauge(gauge, value) => {
+                    if let Err(cause) = self.books.show(turn.net, turn.now, out as u32, &gauge, value) {
                         self.fail(out, &cause, turn.now);
                     }
                 }
@@ -608,10 +615,12 @@ impl Switch {
             let values = sent.iter().zip(before).map(|(to, from)| (to - from) / bin.as_secs_f64()).collect();
             series.push(Series { kind: SeriesKind::Sent { node, port }, bin, values });
         }
+        let gauges = self.books.gauges.switch_series(net, self.id);
         if !series.is_empty() {
             let values = self.drops_at.close(net, self.drops.frames as f64);
             series.push(Series { kind: SeriesKind::Dropped { node }, bin, values });
         }
+        series.extend(gauges);
         series
     }
 }

@@ -4,9 +4,9 @@
 use super::{bernoulli, single_switch, with_scheme};
 use cnsim_fabric::*;
 use cnsim_scheme_api::{
-    Ack, Acknowledger, Built, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter, NodeId, Plan,
-    PointControl, Probe, Queue, QueueSite, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme,
-    SinkSite, Slot, SourceSite, Time,
+    Ack, Acknowledger, Built, CongestionPoint, Counter, Feedback, FlowId, FrameView, Gauge, Limiter, NodeId,
+    Plan, PointControl, Probe, Queue, QueueSite, ReactionPoint, ReflectGate, Reflector, ReflectorControl,
+    Scheme, SinkSite, Slot, SourceSite, Time,
 };
 use std::sync::{Arc, Mutex};
 
@@ -146,6 +146,9 @@ impl Scheme for Script {
     }
     fn counters(&self) -> Vec<Counter> {
         ["second", "first"].map(|n| Counter::new(n, "what is counted")).into()
+    }
+    fn gauges(&self) -> Vec<Gauge> {
+        ["shown", "other"].map(|n| Gauge::new(n, "B")).into()
     }
 }
 

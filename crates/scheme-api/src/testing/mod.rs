@@ -26,10 +26,16 @@ pub use loopback::{Faults, Loopback};
 pub use reaction::ReactionRig;
 pub use sites::{PointRig, ReflectorRig};
 
-use crate::{Slot, Time};
+use crate::{Gauge, Slot, Time};
 
 /// Hosts of the network in which a rig's flows are numbered.
 const HOSTS: u32 = 100;
+
+/// Has the scheme a gauge of this name?
+fn known(gauges: &[Gauge], name: &str) -> Result<(), String> {
+    let found = gauges.iter().any(|g| g.name == name).then_some(());
+    found.ok_or_else(|| format!("there is no gauge `{name}` among `Scheme::gauges`"))
+}
 
 /// The timers of an object in a rig.
 #[derive(Debug, Default)]

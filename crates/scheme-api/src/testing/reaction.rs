@@ -1,6 +1,6 @@
 //! One reaction point, alone.
 
-use super::Timers;
+use super::{Timers, known};
 use crate::{
     Built, Bytes, Class, Counts, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, PointId,
     Probe, Purpose, Rate, ReactionPoint, Scheme, SourceSite, Stream, Tag, Time,
@@ -82,6 +82,11 @@ impl ReactionRig {
                 }
                 LimiterAction::Fail(cause) => {
                     self.failure.get_or_insert_with(|| format!("the scheme fails: {cause}"));
+                }
+                LimiterAction::Gauge(name, _) => {
+                    if let Err(why) = known(&self.scheme.gauges(), name) {
+                        self.failure.get_or_insert(why);
+                    }
                 }
                 LimiterAction::Count(name) => {
                     if let Err(why) = self.counts.add(name) {

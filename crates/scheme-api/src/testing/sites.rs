@@ -1,8 +1,8 @@
 //! One congestion point and one reflector, alone.
 
-use super::{HOSTS, Timers};
+use super::{HOSTS, Timers, known};
 use crate::{
-    Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction,
+    Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, Gauge, NO_PROBE, NodeId, PointAction,
     PointControl, PointId, PointState, Probe, Purpose, Queue, QueueSite, RampAt, Rate, ReflectGate,
     Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time,
     rewritten,
@@ -20,8 +20,12 @@ pub struct PointRig {
     marks: Stream,
     len: u64,
     arrived: u64,
+    /// In XOFF since, and how long it was before.
+    paused: Option<Time>,
+    paused_before: Time,
     /// What the congestion point has counted.
     pub counts: Counts,
+    gauges: Vec<Gauge>,
     /// All that the congestion point asked for.
     pub actions: Vec<PointAction>,
     /// Why a run would have been stopped.
@@ -48,7 +52,10 @@ impl PointRig {
             marks: Stream::new(seed, 7, Purpose::Node),
             len: 0,
             arrived: 0,
+            paused: None,
+            paused_before: Time::ZERO,
             counts: Counts::new(scheme.counters()),
+            gauges: scheme.gauges(),
             actions: Vec::new(),
             failure: None,
         };
@@ -70,6 +77,8 @@ impl PointRig {
             arrived: self.arrived,
             sent: self.arrived.saturating_sub(self.len),
             dropped: 0,
+            paused: self.paused.map(|since| self.now.saturating_sub(since)),
+            paused_in_all: self.paused_before + self.now.saturating_sub(self.paused.unwrap_or(self.now)),
         };
         let from = self.actions.len();
         call(
@@ -91,6 +100,11 @@ impl PointRig {
                 }
                 PointAction::Count(name) => {
                     if let Err(why) = self.counts.add(name) {
+                        self.failure.get_or_insert(why);
+                    }
+                }
+                PointAction::Gauge(name, _) => {
+                    if let Err(why) = known(&self.gauges, name) {
                         self.failure.get_or_insert(why);
                     }
                 }
@@ -145,6 +159,18 @@ impl PointRig {
             && self.call(true, |object, queue, ctl| object.on_probe(probe, FlowId(flow), queue, ctl))
     }
 
+    /// The port enters XOFF, or leaves it.
+    pub fn pause(&mut self, off: bool) {
+        match (off, self.paused) {
+            (true, None) => self.paused = Some(self.now),
+            (false, Some(since)) => {
+                self.paused = None;
+                self.paused_before += self.now.saturating_sub(since);
+            }
+            _ => {}
+        }
+    }
+
     /// Lets time pass over a queue that stays as it is; timers expire in order.
     pub fn wait(&mut self, time: Time) {
         let end = self.now + time;
@@ -185,6 +211,7 @@ pub struct ReflectorRig {
     now: Time,
     /// What the reflector has counted.
     pub counts: Counts,
+    gauges: Vec<Gauge>,
     /// All that the reflector asked for.
     pub actions: Vec<ReflectorAction>,
     /// Why a run would have been stopped.
@@ -208,6 +235,7 @@ impl ReflectorRig {
             state: ReflectorState::new(stream, &scheme.plan()),
             now: Time::ZERO,
             counts: Counts::new(scheme.counters()),
+            gauges: scheme.gauges(),
             actions: Vec::new(),
             failure: None,
         })
@@ -228,6 +256,11 @@ impl ReflectorRig {
                 ReflectorAction::Reply(feedback) => replies.push(*feedback),
                 ReflectorAction::Fail(cause) => {
                     self.failure.get_or_insert_with(|| format!("the reflector fails: {cause}"));
+                }
+                ReflectorAction::Gauge(name, _) => {
+                    if let Err(why) = known(&self.gauges, name) {
+                        self.failure.get_or_insert(why);
+                    }
                 }
                 ReflectorAction::Count(name) => {
                     if let Err(why) = self.counts.add(name) {

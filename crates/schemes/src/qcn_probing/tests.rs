@@ -27,8 +27,7 @@ fn point(scheme: &dyn Scheme, id: u32) -> Box<dyn CongestionPoint> {
 /// Shows a probe to a congestion point whose queue is so long; was it answered?
 fn show(point: &mut dyn CongestionPoint, probe: &mut Probe, len: u64) -> bool {
     let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point), 100));
-    let queue =
-        Queue { len: Bytes::new(len), line_rate: LINE, service_rate: LINE, arrived: 0, sent: 0, dropped: 0 };
+    let queue = Queue { len: Bytes::new(len), line_rate: LINE, service_rate: LINE, ..Queue::default() };
     let mut ctl = PointControl::new(Time::ZERO, &mut state, &mut actions);
     point.on_probe(probe, FlowId(1), &queue, &mut ctl);
     actions.iter().any(|a| matches!(a, PointAction::Answer))

@@ -1,7 +1,7 @@
 //! The receiving side of a host: delivery, reflectors, feedback; recording and the end of a run.
 
 use super::{Calm, Ear, Host, ReflectorSlot, only_marks_wake};
-use crate::check::{HostBooks, Ledger, Who};
+use crate::check::{HostBooks, Ledger, SINK, Who};
 use crate::fast::bodies::{Body, Direct};
 use crate::fast::frame::{Frame, Kind};
 use crate::fast::wires::Wires;
@@ -308,6 +308,12 @@ impl Host {
             match *action {
                 ReflectorAction::Reply(ref feedback) => self.answer(flow, feedback, net, wires, &say),
                 ReflectorAction::Count(ref name) => self.add_one(flow.0 / self.hosts, name),
+                ReflectorAction::Gauge(ref gauge, value) => {
+                    let src = flow.0 / self.hosts;
+                    if let Err(cause) = self.books.show(net, self.now, src | SINK, gauge, value) {
+                        self.reflector_fails(src, &cause);
+                    }
+                }
                 ReflectorAction::Fail(ref cause) => self.reflector_fails(flow.0 / self.hosts, cause),
             }
         }
@@ -369,6 +375,7 @@ impl Host {
             let values = samples.close(net, self.rate_to(dst));
             series.push(Series { kind, bin: net.record.bin, values });
         }
+        series.extend(self.books.gauges.host_series(net, self.id, self.scope));
         let mut inside = Ledger::default();
         let queued = self.fifo.iter().chain(self.limiters.all_queued()).chain(&self.sending);
         let queued = queued.chain(self.voqs.iter().flat_map(|v| v.frames()));

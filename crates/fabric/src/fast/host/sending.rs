@@ -198,6 +198,11 @@ impl Host {
                         self.reaction_fails(key, &cause);
                     }
                 }
+                LimiterAction::Gauge(gauge, value) => {
+                    if let Err(cause) = self.books.show(net, now, key, &gauge, value) {
+                        self.reaction_fails(key, &cause);
+                    }
+                }
                 LimiterAction::Fail(cause) => self.reaction_fails(key, &cause),
             }
         }

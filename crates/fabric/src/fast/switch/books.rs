@@ -130,6 +130,7 @@ impl Switch {
         if !series.is_empty() {
             series.push(Series { kind: SeriesKind::Dropped { node }, bin, values: drops_at });
         }
+        series.extend(self.books.gauges.switch_series(net, self.id));
         series
     }
 }

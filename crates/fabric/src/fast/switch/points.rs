@@ -93,7 +93,7 @@ impl Switch {
             Some(f) if f.kind() == Kind::Control => (self.now, f.input),
             _ => (self.now + 1, 0),
         };
-        let view = port.view(apart, until);
+        let view = port.view(self.now, apart, until);
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + apart.ahead_data as i64;
         let mut actions = std::mem::take(&mut self.actions);
@@ -142,6 +142,11 @@ impl Switch {
                 PointAction::Answer => self.fails(p, NO_PROBE),
                 PointAction::Count(name) => {
                     if let Err(cause) = self.books.counters.add(&name) {
+                        self.fails(p, &cause);
+                    }
+                }
+                PointAction::Gauge(gauge, value) => {
+                    if let Err(cause) = self.books.show(net, self.now, p as u32, &gauge, value) {
                         self.fails(p, &cause);
                     }
                 }
