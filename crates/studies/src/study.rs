@@ -289,12 +289,6 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let mut keep = |name: &str, unit: &str, values: Vec<f64>| {
         series.insert(name.to_string(), Curve { unit: unit.into(), bin, values, ..Curve::default() });
     };
-    // What the scheme shows of itself, in its own units.
-    let shown = |gauge: u16, place: &str, values: &[f64], keep: &mut dyn FnMut(&str, &str, Vec<f64>)| {
-        if let Some(g) = out.gauges.get(usize::from(gauge)) {
-            keep(&format!("gauge {} {place}", g.name), &g.unit, values.to_vec());
-        }
-    };
     // Where the scenario names several ports: what the first one sends, and all of them together.
     if let [first, _, ..] = settings.named.ports[..] {
         let sent = |(node, port)| out.series(SeriesKind::Sent { node, port }).map(|s| &s.values);
@@ -310,13 +304,14 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
                 let name = format!("flow {}>{}", wiring.name(src), wiring.name(dst));
                 keep(&name, "Mb/s", rounded(&s.values, 1e-6));
             }
-            SeriesKind::AtPort { node, port, gauge } => {
-                shown(gauge, &wiring.port_name((node, port)), &s.values, &mut keep);
-            }
-            SeriesKind::AtSource { src, dst, gauge } | SeriesKind::AtSink { src, dst, gauge } => {
-                let end = if matches!(s.kind, SeriesKind::AtSink { .. }) { " at its end" } else { "" };
-                let place = format!("{}>{}{end}", wiring.name(src), wiring.name(dst));
-                shown(gauge, &place, &s.values, &mut keep);
+            // What the scheme shows of itself, in its own units.
+            SeriesKind::AtPort { gauge, .. }
+            | SeriesKind::AtSource { gauge, .. }
+            | SeriesKind::AtSink { gauge, .. } => {
+                if let Some(g) = out.gauges.get(usize::from(gauge)) {
+                    let name = format!("gauge {} {}", g.name, wiring.gauge_place(s.kind));
+                    keep(&name, &g.unit, s.values.clone());
+                }
             }
             SeriesKind::LimiterRate { src, dst } => {
                 let name = format!("limiter {}>{}", wiring.name(src), wiring.name(dst));

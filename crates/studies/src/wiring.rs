@@ -1,6 +1,6 @@
 //! Hosts, switches and links of a topology, as they are wired.
 
-use cnsim_fabric::LinkSpec;
+use cnsim_fabric::{LinkSpec, SeriesKind};
 use cnsim_scheme_api::NodeId;
 use cnsim_units::{Rate, Time};
 use std::collections::HashMap;
@@ -96,6 +96,18 @@ impl Wiring {
         let (from, to) =
             ends.filter_map(|(a, b)| Some((self.node(a.trim())?, self.node(b.trim())?))).next()?;
         self.index.towards.get(&(from, to)).copied()
+    }
+
+    /// Where an object stands that shows a gauge: `X>E5` of a port, `H1>H5` of a flow's limiter, `H1>H5 at its end` of its reflector.
+    pub(crate) fn gauge_place(&self, kind: SeriesKind) -> String {
+        match kind {
+            SeriesKind::AtPort { node, port, .. } => self.port_name((node, port)),
+            SeriesKind::AtSource { src, dst, .. } => format!("{}>{}", self.name(src), self.name(dst)),
+            SeriesKind::AtSink { src, dst, .. } => {
+                format!("{}>{} at its end", self.name(src), self.name(dst))
+            }
+            _ => String::new(),
+        }
     }
 
     /// Name of an output port: `X>E5`.
