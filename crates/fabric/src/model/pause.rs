@@ -5,6 +5,7 @@
 //! exceeds the high watermark until all of them are at or below the low one.
 
 use crate::spec::PauseSpec;
+use cnsim_scheme_api::Time;
 
 /// The levels of a memory cell at which PAUSE begins and ends, bytes.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +55,10 @@ pub(crate) struct Paused {
 }
 
 impl Paused {
-    /// Since when it stands, if it does.
-    pub(crate) fn since(&self) -> Option<u64> {
-        self.since
+    /// As a congestion point sees it: for how long it has stood, if it does, and the time spent in XOFF.
+    pub(crate) fn seen(&self, now: u64) -> (Option<Time>, Time) {
+        let stands = self.since.map(|since| Time::from_ps(now.saturating_sub(since)));
+        (stands, Time::from_ps(self.total(now)))
     }
     /// Is it in XOFF?
     #[inline]

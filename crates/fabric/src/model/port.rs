@@ -8,6 +8,7 @@ use super::frame::{Frame, Lane, Pause};
 use super::pause::Paused;
 use crate::net::Link;
 use crate::tx_rate::TxRate;
+use cnsim_scheme_api::Time;
 
 /// When the last bit of a frame leaves whose first bit leaves `now`; never at a rate of zero.
 pub(crate) fn end_of_transmission(now: u64, rate: TxRate, len: u16) -> Option<u64> {
@@ -84,15 +85,9 @@ impl Transmitter {
             self.look(turn);
         }
     }
-    /// Since when a lane's data has been in XOFF, if it is.
-    pub(crate) fn off_since(&self, lane: Lane) -> Option<u64> {
-        let Lane::Data(class) = lane else { return None };
-        self.paused.get(usize::from(class)).and_then(Paused::since)
-    }
-    /// How long a lane's data has been in XOFF by now, ps.
-    pub(crate) fn paused_of(&self, lane: Lane, now: u64) -> u64 {
-        let Lane::Data(class) = lane else { return 0 };
-        self.paused.get(usize::from(class)).map_or(0, |p| p.total(now))
+    /// XOFF of the first class, as a congestion point sees it.
+    pub(crate) fn pause_seen(&self, now: u64) -> (Option<Time>, Time) {
+        self.paused.first().map_or((None, Time::ZERO), |p| p.seen(now))
     }
     /// Is data of any class in XOFF?
     pub(crate) fn is_off(&self) -> bool {

@@ -125,6 +125,7 @@ impl Output {
 
     /// What its congestion point sees of it: the queue of the first class, and what all have sent.
     fn view(&self, now: u64) -> View {
+        let (paused, paused_in_all) = self.port.pause_seen(now);
         View {
             len: Bytes::new(self.data.first().map_or(0, |q| q.bytes)),
             line_rate: self.port.link.map_or(Rate::ZERO, |l| l.rate),
@@ -133,8 +134,8 @@ impl Output {
             arrived: self.departed + self.queued() + self.control_queued,
             sent: self.departed,
             dropped: self.result.dropped + self.result.dropped_by_limit,
-            paused: self.port.off_since(MANAGED).map(|since| Time::from_ps(now - since)),
-            paused_in_all: Time::from_ps(self.port.paused_of(MANAGED, now)),
+            paused,
+            paused_in_all,
         }
     }
 

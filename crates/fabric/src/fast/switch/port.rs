@@ -7,7 +7,7 @@ use crate::model::Paused;
 use crate::net::Link;
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{Bytes, CongestionPoint, PointState, Queue, Ramp, Rate, Time};
+use cnsim_scheme_api::{Bytes, CongestionPoint, PointState, Queue, Ramp, Rate};
 use std::collections::VecDeque;
 
 /// A congestion point with its state.
@@ -97,7 +97,7 @@ impl Port {
     /// As a congestion point sees it, at its moment. Control of time and input
     /// from `until` on has not arrived; it stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, apart: Apart, until: (u64, u16)) -> Queue {
-        let present = Time::from_ps(if self.paused() { now - self.paused_since } else { 0 });
+        let (paused, paused_in_all) = self.paused.seen(now);
         let waiting = self.control.entries();
         let control = waiting.partition_point(|e| (e.ready, e.frame.input) < until);
         debug_assert!(
@@ -113,8 +113,8 @@ impl Port {
             arrived: self.left + self.queued - apart.ahead + control as u64 * u64::from(CONTROL),
             sent: self.left + apart.left,
             dropped: self.out.dropped + self.out.dropped_by_limit,
-            paused: self.paused().then(|| present),
-            paused_in_all: self.out.paused + present,
+            paused,
+            paused_in_all,
         }
     }
     /// Does anything follow from it that a probe gets here?
