@@ -936,10 +936,11 @@ fn every_verb_has_a_test() {
         verbs.extend(all.into_iter().map(|n| format!("{seen}.{n}")));
     }
     assert!(verbs.len() > 80, "{}", verbs.len());
-    // The name is for lists, not for the network; handles are built by the network, and exchanged by a bridge to another
+    // The name is for lists, and how often a scheme speaks for estimates, not for the network; handles are built by the network, and exchanged by a bridge to another
     // language, whose tests compare whole runs (python/tests/test_schemes.py).
     let others = [
         "Scheme::name",
+        "Plan.speaks",
         "PointControl::new",
         "PointControl::exchange",
         "Limiter::new",

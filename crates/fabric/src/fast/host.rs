@@ -223,7 +223,11 @@ impl Host {
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),
             reflector_actions: Vec::new(),
-            books: Box::new(ControlBooks::new(net, spec.scheme, Gauges::of_host(net, id, plan.limiter_scope))),
+            books: Box::new(ControlBooks::new(
+                net,
+                spec.scheme,
+                Gauges::of_host(net, id, plan.limiter_scope),
+            )),
             out: HostOutcome::default(),
             control_hops: 0,
             events: Hash::default(),
