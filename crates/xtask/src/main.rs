@@ -1,8 +1,8 @@
-//! Chores of the repository: `cnsim-xtask check`, `deny`, `generate [--check]` and `fingerprints`.
+//! Chores of the repository: `cnsim-xtask check`, `deny`, `generate [--check]`, `fingerprints` and `measured DIR...`.
 //!
 //! Exit codes: 0 nothing to complain about, 1 complaints (one per line on stderr), 2 usage.
 
-use cnsim_xtask::{check, deny, fingerprints, generate};
+use cnsim_xtask::{check, deny, fingerprints, generate, measured};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,14 +13,20 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["check"] => check::all(&root).and_then(|mut complaints| {
             complaints.extend(generate::stale(&root)?);
+            complaints.extend(measured::stale(&root)?);
             Ok(complaints)
         }),
         ["deny"] => deny::all(&root),
         ["generate", "--check"] => generate::stale(&root),
-        ["generate"] => generate::write(&root).map(|()| Vec::new()),
+        ["generate"] => generate::write(&root).and_then(|()| measured::write(&root)).map(|()| Vec::new()),
+        ["measured", out @ ..] if !out.is_empty() => {
+            (measured::take(&root, out)).and_then(|()| measured::write(&root)).map(|()| Vec::new())
+        }
         ["fingerprints"] => return rewrite_fingerprints(&root),
         _ => {
-            eprintln!("usage: cnsim-xtask check | deny | generate [--check] | fingerprints");
+            eprintln!(
+                "usage: cnsim-xtask check | deny | generate [--check] | fingerprints | measured DIR..."
+            );
             return ExitCode::from(2);
         }
     };
