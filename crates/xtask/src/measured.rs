@@ -32,20 +32,8 @@ const STUDIES: [&str; 5] = ["B07", "M08", "Z07", "C07", "R07"];
 const BEGIN: &str = "<!-- measured: ";
 const END: &str = "<!-- end -->";
 /// Columns of `numbers.csv` that are kept.
-const KEPT: [&str; 12] = [
-    "study",
-    "scenario",
-    "condition",
-    "pause",
-    "scheme",
-    "metric",
-    "unit",
-    "measured",
-    "pi95_low",
-    "pi95_high",
-    "seeds",
-    "verdict",
-];
+const KEPT: [&str; 10] =
+    ["study", "scenario", "condition", "pause", "scheme", "metric", "unit", "measured", "seeds", "verdict"];
 
 /// A published cell, with the value that was measured.
 #[derive(Clone, Debug)]
@@ -165,7 +153,7 @@ impl Measured {
             let record = record?;
             let number =
                 record[7].parse().map_err(|_| bad(format!("{CELLS}: {} is no number", &record[7])))?;
-            found.insert(record.iter().take(6).map(String::from).collect(), (number, record[11].into()));
+            found.insert(record.iter().take(6).map(String::from).collect(), (number, record[9].into()));
         }
         let all = parse("published.csv", EMBEDDED).map_err(bad)?;
         let mut cells = Vec::new();
