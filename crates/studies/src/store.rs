@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Bumped whenever the same configuration gives other results.
-pub const RESULT_VERSION: u32 = 8;
+pub const RESULT_VERSION: u32 = 9;
 
 /// A time series of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]

@@ -9,4 +9,11 @@ pub mod figure;
 pub mod fingerprints;
 pub mod gallery;
 pub mod generate;
+pub mod laws;
 pub mod measured;
+pub mod reference;
+
+/// The code in `CONTRIBUTING.md`, compiled as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+pub struct Contributing;

@@ -160,7 +160,7 @@ impl Measured {
         for published in all {
             let p = &published;
             let key = [&p.study, &p.scenario, &p.condition, &p.pause, &p.scheme, &p.metric];
-            match found.remove(&key.map(String::clone).to_vec()) {
+            match found.remove(key.map(String::clone).as_slice()) {
                 Some((measured, verdict)) => cells.push(Cell { published, measured, verdict }),
                 None if STUDIES.contains(&p.study.as_str()) => {
                     return Err(bad(format!("{CELLS} lacks {}", key.map(String::as_str).join(", "))));
