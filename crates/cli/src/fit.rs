@@ -1,7 +1,10 @@
 //! Text and tables that fit the terminal: lines are broken between words, and a table that is too wide wraps its cells,
 //! stands in several parts, or becomes a paragraph a row.
 
-use crate::look::MARK;
+use cnsim_studies::text::obeyed;
+use std::borrow::Cow;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
 
 /// Spaces between columns.
@@ -32,6 +35,37 @@ pub(crate) fn asked() -> Option<usize> {
 /// A terminal that says 0 does not know.
 fn bounded(width: usize) -> usize {
     if width == 0 { 80 } else { width.clamp(20, 400) }
+}
+
+/// Begins the mark of a colour's code: a noncharacter.
+const MARK: char = '\u{fdd0}';
+
+/// Stands for the escape of a colour's code until that leaves for the terminal: [`MARK`] and noncharacters that differ from process
+/// to process, so that no file can hold it.
+pub(crate) fn mark() -> &'static str {
+    static OURS: OnceLock<String> = OnceLock::new();
+    OURS.get_or_init(|| {
+        let draw = RandomState::new().hash_one(0);
+        let digits = (0..12).filter_map(|i| char::from_u32(0xFDE0 + (draw >> (4 * i)) as u32 % 16));
+        std::iter::once(MARK).chain(digits).collect()
+    })
+}
+
+/// What a terminal may get: colours of ours. All else that it would obey, as in names from files, is written as `\u001b`, which is
+/// right in JSON and TOML, too.
+pub(crate) fn safe(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| matches!(c, '\n' | '\t') || !obeyed(c);
+    if text.chars().all(plain) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 32);
+    for (i, part) in text.split(mark()).enumerate() {
+        out.push_str(if i > 0 { "\x1b" } else { "" });
+        for c in part.chars() {
+            if plain(c) { out.push(c) } else { out.push_str(&format!("\\u{:04x}", u32::from(c))) }
+        }
+    }
+    out.into()
 }
 
 /// Characters that are seen: without the codes of colours.

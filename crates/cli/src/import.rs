@@ -49,7 +49,7 @@ impl ForeignArgs {
         sets: &[(String, String)],
         schemes: &[&str],
     ) -> Result<Scenario, Failure> {
-        Ok(self.read(common)?.load(&common.registry, sets, schemes)?)
+        Ok(Scenario::of_import(&common.registry, &self.read(common)?, sets, schemes)?)
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn import(args: &ImportArgs, common: &Common) -> Done {
     }
     // Only what can be run is written.
     let read = args.files.read(common)?;
-    read.load(&common.registry, &[], &[])?;
+    Scenario::of_import(&common.registry, &read, &[], &[])?;
     print!("{}", read.text);
     Ok(())
 }

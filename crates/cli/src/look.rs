@@ -3,12 +3,7 @@
 use crate::fit::{self, Layout};
 pub(crate) use crate::progress::{duration, on_interrupt, with_progress};
 use cnsim_studies::stats::Summary;
-use cnsim_studies::text::obeyed;
-use std::borrow::Cow;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
 use std::io::{IsTerminal, Write as _};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A colour; never the only carrier of a meaning.
@@ -61,38 +56,7 @@ pub(crate) fn paint(text: &str, colour: Colour, on: bool) -> String {
         Colour::Bold => "1",
         Colour::Plain => return text.into(),
     };
-    if on { format!("{0}[{code}m{text}{0}[0m", mark()) } else { text.into() }
-}
-
-/// Begins the mark of a colour's code: a noncharacter.
-pub(crate) const MARK: char = '\u{fdd0}';
-
-/// Stands for the escape of a colour's code until that leaves for the terminal: [`MARK`] and noncharacters that differ from process
-/// to process, so that no file can hold it.
-fn mark() -> &'static str {
-    static OURS: OnceLock<String> = OnceLock::new();
-    OURS.get_or_init(|| {
-        let draw = RandomState::new().hash_one(0);
-        let digits = (0..12).filter_map(|i| char::from_u32(0xFDE0 + (draw >> (4 * i)) as u32 % 16));
-        std::iter::once(MARK).chain(digits).collect()
-    })
-}
-
-/// What a terminal may get: colours of ours. All else that it would obey, as in names from files, is written as `\u001b`, which is
-/// right in JSON and TOML, too.
-fn safe(text: &str) -> Cow<'_, str> {
-    let plain = |c: char| matches!(c, '\n' | '\t') || !obeyed(c);
-    if text.chars().all(plain) {
-        return text.into();
-    }
-    let mut out = String::with_capacity(text.len() + 32);
-    for (i, part) in text.split(mark()).enumerate() {
-        out.push_str(if i > 0 { "\x1b" } else { "" });
-        for c in part.chars() {
-            if plain(c) { out.push(c) } else { out.push_str(&format!("\\u{:04x}", u32::from(c))) }
-        }
-    }
-    out.into()
+    if on { format!("{0}[{code}m{text}{0}[0m", fit::mark()) } else { text.into() }
 }
 
 /// A table: columns aligned, first to the left, others to the right; the last as it is told. One that is wider than the
@@ -121,7 +85,7 @@ pub(crate) fn say(text: &str) {
 /// A text on standard output, in lines of any length.
 pub(crate) fn raw(text: &str) {
     let mut out = std::io::stdout().lock();
-    if let Err(e) = out.write_all(safe(text).as_bytes()).and_then(|()| out.flush()) {
+    if let Err(e) = out.write_all(fit::safe(text).as_bytes()).and_then(|()| out.flush()) {
         complain(&format!(
             "error: standard output: {e}\n  help: make room there; files under --out are not touched by this"
         ));
@@ -132,7 +96,7 @@ pub(crate) fn raw(text: &str) {
 /// What is said on standard error; lost where nobody takes it.
 pub(crate) fn complain(text: &str) {
     let width = if std::io::stderr().is_terminal() { fit::width_of_stderr() } else { fit::asked() };
-    let _ = writeln!(std::io::stderr().lock(), "{}", safe(&fit::fitted(text, width)));
+    let _ = writeln!(std::io::stderr().lock(), "{}", fit::safe(&fit::fitted(text, width)));
 }
 
 /// So many of them: `1 case`, `2 cases`.

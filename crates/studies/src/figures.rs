@@ -2,7 +2,6 @@
 
 use crate::kinds::{Across, Each};
 use crate::reader::Reader;
-use crate::scenario::Case;
 use crate::store::RunRecord;
 use crate::text::{Flat, Problem, nearest};
 use cnsim_scheme_api::Registry;
@@ -113,18 +112,18 @@ fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
 }
 
 /// Refuses figures that no case of a scenario would draw: of a condition, PAUSE mode or scheme that no case has, or of a place that
-/// none records. `cases` are those of the scenario, `recorded` the names of series with a place that they record.
+/// none records. `cases` are condition, PAUSE mode and scheme of each, `recorded` the names of series with a place that they record.
 pub(crate) fn unmet(
     flat: &Flat,
     figures: &[FigureSpec],
-    cases: &[Case],
+    cases: &[[&str; 3]],
     recorded: &BTreeSet<String>,
     problems: &mut Vec<Problem>,
 ) {
     for (prefix, figure) in flat.tables("figure").iter().zip(figures) {
-        let mut missing = |key: &str, named: &[String], of: &dyn Fn(&Case) -> &str| {
-            for (i, name) in named.iter().enumerate().filter(|(_, n)| !cases.iter().any(|c| of(c) == *n)) {
-                let known: BTreeSet<&str> = cases.iter().map(of).collect();
+        let mut missing = |key: &str, named: &[String], part: usize| {
+            for (i, name) in named.iter().enumerate().filter(|(_, n)| !cases.iter().any(|c| c[part] == *n)) {
+                let known: BTreeSet<&str> = cases.iter().map(|c| c[part]).collect();
                 let near = nearest(name, known.iter().copied());
                 let some = known.iter().copied().take(5).collect::<Vec<_>>().join("; ");
                 let hint =
@@ -138,9 +137,9 @@ pub(crate) fn unmet(
                 ));
             }
         };
-        missing("conditions", &figure.conditions, &|c| &c.condition);
-        missing("pause", &figure.pauses, &|c| &c.pause);
-        missing("schemes", &figure.schemes, &|c| &c.scheme);
+        missing("conditions", &figure.conditions, 0);
+        missing("pause", &figure.pauses, 1);
+        missing("schemes", &figure.schemes, 2);
         let Show::Series(names) = &figure.show else { continue };
         for (i, name) in names.iter().enumerate().filter(|(_, n)| !PLAIN.contains(&n.as_str())) {
             if !recorded.contains(name) {

@@ -2,6 +2,7 @@
 //! scenario's reading, its cases and their names share one table of leaves.
 
 pub mod config;
+mod imported;
 mod scheme;
 
 use crate::checks::{expand_assumptions, known_keys, unread_params};
@@ -245,6 +246,8 @@ impl Scenario {
         // What is set from outside may well leave a figure without cases.
         if problems.is_empty() && sets.is_empty() && schemes.is_empty() {
             let cases = scenario.cases();
+            let cases: Vec<[&str; 3]> =
+                cases.iter().map(|c| [c.condition.as_str(), &c.pause, &c.scheme]).collect();
             figures::unmet(&scenario.flat, &scenario.figures, &cases, &recorded, &mut problems);
         }
         if problems.is_empty() { Ok(scenario) } else { Err(capped(problems)) }

@@ -75,7 +75,7 @@ fn imported(config: &Path) -> Result<Scenario, String> {
         p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let read = cnsim_studies::import::scenario(&files).map_err(all)?;
-    read.load(&cnsim_schemes::registry(), &[], &[]).map_err(all)
+    Scenario::of_import(&cnsim_schemes::registry(), &read, &[], &[]).map_err(all)
 }
 
 /// Sizes and times of uncontended flows that the fork wrote (case C: 41>40, 193>202, 18>24, 35>44 in a rack, 298>314 over 400

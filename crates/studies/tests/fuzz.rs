@@ -215,7 +215,7 @@ fn configurations_of_the_fork() {
         fuzz(kind, &[texts[i]], 200, |bytes| {
             std::fs::write(path(names[i]), bytes).unwrap();
             let files = Files { hpcc: Some(path("config.txt")), ..Files::default() };
-            match scenario(&files).and_then(|all| all.load(&registry, &[], &[])) {
+            match scenario(&files).and_then(|all| Scenario::of_import(&registry, &all, &[], &[])) {
                 Ok(_) => read.set(read.get() + 1),
                 Err(problems) => {
                     let now = |name: &&str| {

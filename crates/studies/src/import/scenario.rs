@@ -2,9 +2,7 @@
 
 use super::hpcc::{Config, Translated};
 use super::{Fabric, FileFlow, ImportError, hpcc, htsim};
-use crate::scenario::Scenario;
 use crate::text::{MAX_FILE, Position, Problem, read_file};
-use cnsim_scheme_api::Registry;
 use cnsim_units::{Bytes, Rate, Time};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,36 +26,8 @@ pub struct Imported {
     /// What is otherwise than in the other simulator, a sentence each.
     pub notes: Vec<String>,
     /// The configuration, or else the topology.
-    source: PathBuf,
-    translated: Translated,
-}
-
-impl Imported {
-    /// The scenario, checked, with the schemes of this registry; `schemes` is as in [`Scenario::load_in`].
-    ///
-    /// # Errors
-    /// Everything wrong with it, each with file and line: where a line of the configuration decides the key at fault, that line.
-    pub fn load(
-        &self,
-        registry: &Registry,
-        sets: &[(String, String)],
-        schemes: &[&str],
-    ) -> Result<Scenario, Vec<Problem>> {
-        let name = self.source.display().to_string();
-        // No file has this name, so that what is wrong with the text is told from what is wrong with a file that it names.
-        let own = format!("imported from {name}");
-        let placed = |mut p: Problem| {
-            if p.file == own {
-                let from = self.translated.from.get(&p.key).cloned();
-                let (line, key) = from.unwrap_or((1, p.key));
-                (p.file, p.key, p.excerpt) = (name.clone(), key, None);
-                p.position = Some(Position { line, column: 1 });
-            }
-            p
-        };
-        Scenario::parse_in(registry, &own, &self.text, sets, schemes)
-            .map_err(|all| all.into_iter().map(placed).collect())
-    }
+    pub(crate) source: PathBuf,
+    pub(crate) translated: Translated,
 }
 
 /// What is wrong with a line of a file, as a problem of that file.
