@@ -53,6 +53,8 @@ const ROUNDS: usize = 4;
 /// Bits of a control message on a link, and bytes of one that waits, with what its queue has in reserve.
 const CONTROL_BITS: f64 = 512.0;
 const WAITING_MESSAGE: f64 = 32.0 * 1.2;
+/// Bits that a sender sends until a scheme has slowed it: ten samples of 150 KB.
+const UNHEARD: f64 = 10.0 * 150e3 * 8.0;
 /// Bytes of a frame on a link.
 const TRAVELLING: f64 = 45.0;
 
@@ -366,7 +368,14 @@ impl Settings {
         // What leaves its source before the word to stop has come back there.
         let unheard = demand.bits * self.hearing(links);
         let filling = (senders * fill.as_f64() * 8.0 + unheard) * links / self.duration.as_secs_f64();
-        (held + filling).min(hops.max(held))
+        let held = (held + filling).min(hops.max(held));
+        if self.buffer.pause.is_some() {
+            return held;
+        }
+        // Without PAUSE all is lost until the scheme has brought the fastest sender down.
+        let fastest = (0..hosts).map(|h| self.offered_by(h).bps()).fold(1.0, f64::max);
+        let unheard = (UNHEARD / fastest / self.duration.as_secs_f64()).min(1.0);
+        hops.max(held) * unheard + held * (1.0 - unheard)
     }
 
     /// Where flows are spread over equal paths by a hash, some link gets more than its share of them; with PAUSE alone it holds
