@@ -35,8 +35,11 @@ class Report(tuple[Check, ...]):
         return "\n".join(said)
 
 
-def check_scheme(what: str | type[Scheme], **params: Any) -> Report:
+def check_scheme(what: str | type[Scheme], *, ranges: bool = False, **params: Any) -> Report:
     """Runs the conformance suite on a scheme, a class or its name, with these parameters.
+
+    With ``ranges`` it goes on to the ends of every parameter's range, one at a time, and to flows beside others and in another
+    thread, which must do what they do alone.
 
     The suite drives the scheme alone: bounds of rates, lost, doubled, late and hostile messages, the same seed twice. A promise
     that is not kept raises :class:`cnsim.SchemeError`, as does a scheme that raises, with its own traceback as the cause.
@@ -54,6 +57,7 @@ def check_scheme(what: str | type[Scheme], **params: Any) -> Report:
         raise SchemeError(f"{what!r} is no scheme", "give a class derived from cn.Scheme, or its registered name")
     try:
         found = _cnsim.check(spec, _values.sets(params))
+        found += _cnsim.check_over(spec) if ranges else []
     except SchemeError:
         raise
     except Exception as e:

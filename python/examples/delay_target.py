@@ -39,7 +39,7 @@ class DelayTarget(cn.Scheme):
             elif limiter.now - self.last_cut >= ack.rtt:  # one cut in a round trip
                 cut = min(p.beta * (ack.rtt - p.target) / ack.rtt, p.deepest)
                 limiter.engage()
-                limiter.rate = max(rate * (1.0 - cut), p.floor)
+                limiter.rate = min(max(rate * (1.0 - cut), p.floor), limiter.line_rate)
                 limiter.count("delay_cuts")
                 self.last_cut = limiter.now
             if limiter.rate >= limiter.line_rate:

@@ -56,6 +56,7 @@ def test_conformance() -> None:
         report = cn.testing.check_scheme(name)
         assert report.ok and len(report) >= 8 and "bounds" in repr(report)
 
+    assert cn.testing.check_scheme("delay-target", ranges=True).ok
     wild = halving("limiter.engage(); limiter.rate = limiter.line_rate * 2")
     refused(cn.SchemeError, "is above the link's", cn.testing.check_scheme, wild)
     e = refused(cn.SchemeError, "ZeroDivisionError", cn.testing.check_scheme, halving("1 / 0"))

@@ -34,7 +34,7 @@ mod _cnsim {
     #[pymodule_export]
     use crate::spec::{Registry, SchemeSpec};
     #[pymodule_export]
-    use crate::suite::check;
+    use crate::suite::{check, check_over};
     #[pymodule_export]
     use crate::wire::{Ack, Feedback, Frame, Probe};
 

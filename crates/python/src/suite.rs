@@ -3,8 +3,23 @@
 use crate::errors::raise;
 use crate::spec::SchemeSpec;
 use cnsim_scheme_api::Scheme;
-use cnsim_scheme_api::testing::CHECKS;
+use cnsim_scheme_api::testing::{CHECKS, conformance_over};
 use pyo3::prelude::*;
+
+/// Runs it over the ends of every parameter's range, and over flows beside others and in other threads: promises that are not kept, as
+/// [`check`] has them.
+#[pyfunction]
+pub(crate) fn check_over(
+    py: Python<'_>,
+    spec: &SchemeSpec,
+) -> PyResult<Vec<(String, String, Option<String>)>> {
+    drop(spec.trouble.take());
+    let found = py.detach(|| conformance_over(&spec.registration)).err().unwrap_or_default();
+    match spec.trouble.take() {
+        Some(e) => Err(e),
+        None => Ok(found.into_iter().map(|v| (v.check.into(), v.promise.into(), Some(v.what))).collect()),
+    }
+}
 
 /// Runs the conformance suite on a scheme with these parameters: (check, promise, what happened instead; none where it is kept).
 #[pyfunction]

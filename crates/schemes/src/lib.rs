@@ -62,7 +62,7 @@ pub fn find(name: &str) -> Option<Arc<Registration>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::testing::{CHECKS, Faults, Loopback, Promise, conformance};
+    use cnsim_scheme_api::testing::{Faults, Loopback, conformance, conformance_over};
     use cnsim_scheme_api::{Feedback, Rate, Scheme, Time};
     use std::collections::BTreeSet;
 
@@ -156,31 +156,8 @@ mod tests {
     fn every_value_keeps_within_bounds() {
         let mut broken = Vec::new();
         for entry in registry().iter() {
-            for i in &entry.params {
-                let mut values = i.range.choices.clone();
-                values.extend(i.range.low.iter().chain(&i.range.high).cloned());
-                values.extend(i.range.optional.then(|| "off".to_string()));
-                for value in values {
-                    let pairs = [(i.key.clone(), value.clone())];
-                    if let Err(e) = entry.build(&pairs) {
-                        broken.push(format!("{}.{}: {e}", entry.name, i.key));
-                        continue;
-                    }
-                    let make = || fresh(entry, &pairs);
-                    // A parameter may lower the floor, or keep a scheme from reacting; what it may not is below.
-                    let promise = Promise {
-                        floor: Rate::from_bps(1e4),
-                        stops: true,
-                        warms_up: Time::MAX,
-                        ..Promise::default()
-                    };
-                    for check in CHECKS.iter().filter(|c| matches!(c.name, "bounds" | "hostile-messages")) {
-                        if let Err(b) = check.run(&make, &promise) {
-                            broken.push(format!("{}.{} = {value}: {b}", entry.name, i.key));
-                        }
-                    }
-                }
-            }
+            let found = conformance_over(entry).err().unwrap_or_default();
+            broken.extend(found.iter().map(|b| format!("{}: {b}", entry.name)));
         }
         assert!(broken.is_empty(), "\n{}", broken.join("\n"));
     }

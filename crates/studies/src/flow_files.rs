@@ -86,6 +86,7 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
             _,
             missing,
             waits_for,
+            ..,
         ] = &line[..]
         else {
             return Err(wrong(n + 2));

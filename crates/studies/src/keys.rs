@@ -724,15 +724,7 @@ pub const MATRIX: &[Key] = &[
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
 pub const TABLES: &[&str] = &["traffic", "event", "group", "figure"];
 
-/// The key of `[matrix]` or of one of `[[rows]]` behind a path, and the prefix of its table: `rows.0` and `hotspot.rate`.
-pub fn varied(path: &str) -> Option<(&str, &str)> {
-    if let Some(key) = path.strip_prefix("matrix.") {
-        return Some(("matrix", key));
-    }
-    let (number, key) = path.strip_prefix("rows.")?.split_once('.')?;
-    number.parse::<usize>().ok()?;
-    Some((&path[.."rows.".len() + number.len()], key))
-}
+pub use crate::text::varied;
 
 /// Finds a key. Keys of traffic are those of the workload, but for its own.
 pub fn find(path: &str) -> Option<&'static Key> {

@@ -1,7 +1,6 @@
 //! A scenario's text as a flat table of dotted keys with positions, and problems that name file, line, key, reason and
 //! remedy.
 
-use crate::keys::varied;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -256,6 +255,16 @@ pub fn read_from(source: impl std::io::Read, most: u64) -> Result<String, Unread
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+/// The key of `[matrix]` or of one of `[[rows]]` behind a path, and the prefix of its table: `rows.0` and `hotspot.rate`.
+pub fn varied(path: &str) -> Option<(&str, &str)> {
+    if let Some(key) = path.strip_prefix("matrix.") {
+        return Some(("matrix", key));
+    }
+    let (number, key) = path.strip_prefix("rows.")?.split_once('.')?;
+    number.parse::<usize>().ok()?;
+    Some((&path[.."rows.".len() + number.len()], key))
 }
 
 /// The flat table of one scenario.

@@ -1,6 +1,6 @@
 //! Schemes with one fault each, to see that the suite finds it and names the promise.
 
-use super::{Promise, Violation, conformance};
+use super::{Promise, Violation, conformance, conformance_over};
 use crate::{
     Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, PointControl, PointId, Queue, QueueSite,
     Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time,
@@ -189,6 +189,69 @@ fn messages_lost_or_made_up() {
 #[test]
 fn another_trace() {
     finds(Fault::Unseeded, "same-seed", &["the same seed gives the same trace", "two runs part at entry"]);
+}
+
+crate::params! {
+    /// What a scheme with a fault may be set to.
+    struct Dial {
+        /// Largest factor of a cut.
+        cut: f64 = 0.5, symbol "", from 0.0, to 1.0;
+        /// Whether it remembers what other flows did.
+        word: bool = false, symbol "";
+    }
+}
+
+/// Cuts by its factor, or, set to remember, by what all flows of the thread or of the program have heard.
+#[derive(Debug)]
+struct Dialled(Dial, Option<bool>);
+
+thread_local! {
+    static HEARD: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+impl Scheme for Dialled {
+    fn name(&self) -> &str {
+        "dialled"
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(Point(Fault::None, 0)))
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Self(self.0.clone(), self.1)))
+    }
+}
+
+impl ReactionPoint for Dialled {
+    fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
+        limiter.engage();
+        let heard = match self.1 {
+            None => 0,
+            Some(true) => HEARD.replace(HEARD.get() + 1) as u64 % 7,
+            Some(false) => CALLS.fetch_add(1, Ordering::Relaxed) % 7,
+        };
+        let factor = 0.9 - 0.01 * heard as f64 - if self.0.cut == 1.0 { 2.0 } else { 0.0 };
+        limiter.set_rate(if factor < 0.0 {
+            limiter.line_rate() * 3.0
+        } else {
+            limiter.rate() * factor + Rate::from_mbps(99.0)
+        });
+    }
+}
+
+/// What only another setting shows, and what only other flows and threads show.
+#[test]
+fn over_a_registration() {
+    let of = |memory| {
+        crate::Registration::new("dialled", "//! Dialled.", Dial::default(), move |p| Dialled(p, memory))
+    };
+    let found = conformance_over(&of(None)).unwrap_err();
+    assert!(found.iter().all(|v| v.what.starts_with("with cut = 1, ")), "{found:?}");
+    assert!(found.iter().any(|v| v.what.contains("30 Gb/s is above the link")), "{found:?}");
+    for memory in [true, false] {
+        let found = conformance_over(&of(Some(memory))).unwrap_err();
+        let alone = found.iter().find(|v| v.check == "alone").unwrap().to_string();
+        assert!(alone.contains("beside another flow a flow parts in step"), "{alone}");
+    }
 }
 
 /// A promise not given is not asked for.

@@ -1,11 +1,13 @@
-//! The conformance suite: what every scheme owes to the network, whoever wrote it.
+//! The conformance suite: what every scheme owes to the network, whoever wrote it. This file is long because the checks are one
+//! list.
 
 use super::{Faults, Loopback, PointRig, ReactionRig, ReflectorRig};
 use crate::{
     Bytes, Class, Feedback, FlowId, FrameView, LimiterState, NodeId, PointAction, PointId, Probe,
-    ProbeTarget, Purpose, Rate, Scheme, Stream, Tag, Time, guarded,
+    ProbeTarget, Purpose, Rate, Registration, Scheme, Stream, Tag, Time, guarded,
 };
 use std::fmt;
+use std::time::{Duration, Instant};
 
 /// Builds a fresh scheme, as often as it is called.
 pub type Make<'a> = &'a dyn Fn() -> Box<dyn Scheme>;
@@ -438,4 +440,130 @@ fn same_seed(make: Make<'_>, promise: &Promise) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Settings of a scheme at which it is looked at: its defaults, and each parameter alone at either end of its range, at each of its
+/// words, and off.
+pub fn settings(scheme: &Registration) -> Vec<Vec<(String, String)>> {
+    let mut all = vec![Vec::new()];
+    for p in &scheme.params {
+        let words = p.range.choices.iter().chain(&p.range.low).chain(&p.range.high).cloned();
+        let values = words.chain(p.range.optional.then(|| "off".to_string()));
+        all.extend(values.map(|value| vec![(p.key.clone(), value)]));
+    }
+    all
+}
+
+/// How long the checks of one setting may take, and what they may ask for.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs the suite over a registered scheme: all checks with its defaults and its promise, and with each of the other [`settings`]
+/// those that hold whatever a parameter does. Checks of a setting that take longer than a minute are a violation. So is a flow that
+/// does something else beside another one, or in another thread, than alone.
+///
+/// # Errors
+/// Every promise that is not kept, with the setting.
+pub fn conformance_over(scheme: &Registration) -> Result<(), Vec<Violation>> {
+    let mut broken = Vec::new();
+    for pairs in settings(scheme) {
+        let named = |v: Violation| match &pairs[..] {
+            [(key, value), ..] => Violation { what: format!("with {key} = {value}, {}", v.what), ..v },
+            [] => v,
+        };
+        let built = |what: String| Violation {
+            check: "settings",
+            promise: "every value of a range can be built",
+            what,
+        };
+        let first = match scheme.build(&pairs) {
+            Ok(configured) => configured.scheme,
+            Err(e) => {
+                broken.push(named(built(e.to_string())));
+                continue;
+            }
+        };
+        let make = || -> Box<dyn Scheme> {
+            Box::new(scheme.build(&pairs).map_or_else(|_| first.clone(), |c| c.scheme))
+        };
+        // A parameter may lower the floor, or keep a scheme from reacting; what it may not is below.
+        let (promise, usual) = match pairs.is_empty() {
+            true => (scheme.promise, true),
+            false => {
+                let floor = Rate::from_bps(1e4);
+                (Promise { floor, stops: true, warms_up: Time::MAX, ..Promise::default() }, false)
+            }
+        };
+        let begun = Instant::now();
+        for check in CHECKS.iter().filter(|c| usual || matches!(c.name, "bounds" | "hostile-messages")) {
+            broken.extend(check.run(&make, &promise).err().map(named));
+            if begun.elapsed() > LIMIT {
+                let what = format!("`{}` is reached after {:?}", check.name, begun.elapsed());
+                let promise = "the checks of a setting end within a minute";
+                broken.push(named(Violation { check: "time", promise, what }));
+                break;
+            }
+        }
+        if usual {
+            broken.extend(apart(scheme).err());
+        }
+    }
+    if broken.is_empty() { Ok(()) } else { Err(broken) }
+}
+
+/// A flow gives what it gives alone: beside another flow of the same scheme, and in another thread. A scheme keeps nothing outside of
+/// its objects.
+fn apart(scheme: &Registration) -> Result<(), Violation> {
+    let (seed, steps) = (61, 2000);
+    // The rates of one flow, with another by turns or not.
+    let trace = |beside: bool| -> Vec<u64> {
+        let make = || -> Box<dyn Scheme> {
+            match scheme.build(&[]) {
+                Ok(configured) => Box::new(configured.scheme),
+                Err(e) => Box::new(Unbuilt(e.to_string())),
+            }
+        };
+        let fresh =
+            |seed| (Loopback::new(&make, LINE, seed, Faults::default()), Stream::new(seed, 6, Purpose::Test));
+        let (mut one, mut other) = (fresh(seed), fresh(seed + 1));
+        let step = |_| {
+            if beside {
+                congested(&mut other.0, &mut other.1);
+            }
+            congested(&mut one.0, &mut one.1);
+            one.0.reaction.rate().bps().to_bits()
+        };
+        (0..steps).map(step).collect()
+    };
+    // A panic is another check's business.
+    let Ok(first) = guarded(|| trace(false)) else { return Ok(()) };
+    let beside = guarded(|| trace(true));
+    let elsewhere = std::thread::scope(|s| s.spawn(|| guarded(|| trace(false))).join());
+    for (then, how) in [
+        (beside, "beside another flow"),
+        (elsewhere.unwrap_or_else(|_| Err(String::new())), "in another thread"),
+    ] {
+        let at = match then {
+            Ok(then) => first.iter().zip(&then).position(|(a, b)| a != b),
+            Err(_) => Some(0),
+        };
+        if let Some(at) = at {
+            let what = format!("{how} a flow parts in step {at} from the same flow alone");
+            return Err(Violation {
+                check: "alone",
+                promise: "objects share nothing but their parameters",
+                what,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A scheme that could not be built.
+#[derive(Debug)]
+struct Unbuilt(String);
+
+impl Scheme for Unbuilt {
+    fn name(&self) -> &str {
+        &self.0
+    }
 }

@@ -21,7 +21,9 @@ mod loopback;
 mod reaction;
 mod sites;
 
-pub use conformance::{CHECKS, Check, Make, Promise, Violation, conformance, hostile_feedback};
+pub use conformance::{
+    CHECKS, Check, Make, Promise, Violation, conformance, conformance_over, hostile_feedback, settings,
+};
 pub use loopback::{Faults, Loopback};
 pub use reaction::ReactionRig;
 pub use sites::{PointRig, ReflectorRig};
