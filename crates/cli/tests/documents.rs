@@ -142,6 +142,19 @@ fn the_tutorial() {
         text.lines().skip(1).map(|l| l.split(',').nth(1).unwrap().parse().unwrap()).collect();
     let mean = rates[15..35].iter().sum::<f64>() / 20.0;
     assert!(mean > 2_000.0 && mean < 12_000.0, "{mean} Mb/s of 100 000");
+    // Its figures are those of the run.
+    let (numbers, shown) = (folder.read("mine/numbers.csv"), document("docs/tutorial.md"));
+    for (metric, scale, decimals) in
+        [("time_paused", 1.0, 1), ("flow_rate", 1e-3, 1), ("completion_time_p99", 1.0, 0)]
+    {
+        for scheme in ["none", "dcqcn"] {
+            let row = format!("mine,incast,300 KB,on,{scheme},{metric},");
+            let row = numbers.lines().find(|l| l.starts_with(&row)).unwrap_or_else(|| panic!("{row}"));
+            let measured: f64 = row.split(',').nth(8).unwrap().parse().unwrap();
+            let figure = format!("{:.decimals$} ", measured * scale);
+            assert!(shown.contains(&figure), "{scheme} {metric}: docs/tutorial.md has no {figure}");
+        }
+    }
     assert!(folder.read("sizes/sweep.html").contains("Sweep: Incast 8:1 at 100 Gb/s"));
 }
 

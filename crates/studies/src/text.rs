@@ -549,9 +549,9 @@ mod tests {
     #[test]
     fn nothing_is_obeyed_by_a_terminal() {
         assert_eq!(printable("a\u{1b}[31mb\tc"), "a\\u{1b}[31mb c");
-        // Marks that turn the direction of writing, each of them; what stands around them is text.
+        // Marks that turn the direction of writing or end a line, each of them; what stands around them is text.
         let marks = ('\u{200d}'..='\u{206a}').filter(|c| obeyed(*c)).map(u32::from).collect::<Vec<u32>>();
-        let known = [0x200e, 0x200f].into_iter().chain(0x202a..=0x202e).chain(0x2066..=0x2069);
+        let known = [0x200e, 0x200f].into_iter().chain(0x2028..=0x202e).chain(0x2066..=0x2069);
         assert_eq!(marks, known.collect::<Vec<u32>>());
         assert_eq!(printable("a\u{2066}b"), "a\\u{2066}b");
         let p = Problem {

@@ -14,6 +14,7 @@ use cnsim_studies::store::RunRecord;
 use cnsim_studies::study::{Job, cells, record};
 use cnsim_studies::verdict::Verdict;
 use rayon::prelude::*;
+use serde_json::Value;
 
 use Breaks::{Cell, Claim, Part, Parts};
 use Change::{CountHops, Scheme, Set, Under};
@@ -78,9 +79,11 @@ fn sets(change: Change, condition: &str, scheme: &str) -> Option<Pairs> {
     }
 }
 
-/// The runs without the change, and with it; what it leaves alone runs once.
+/// The runs without the change, and with it; what it leaves alone runs once. All bear the study's own configuration, as only the
+/// study's own experiment is judged.
 fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
     let scenario = Scenario::load(m.cases.scenario, &pairs(m.short)).unwrap();
+    let study = Scenario::load(m.cases.scenario, &[]).unwrap();
     let mut jobs = Vec::new();
     for condition in m.cases.conditions {
         for (pause, scheme) in
@@ -89,6 +92,8 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
             // Shortened and changed as it may be, the run stands for the study's own.
             let named = scenario.case_of(condition, pause, scheme).expect(condition);
             let named = Case { condition: (*condition).into(), ..named };
+            let own = study.case_of(condition, pause, scheme).expect(condition);
+            let config = study.ready(&own).expect(condition).config;
             let change = sets(m.change, condition, scheme);
             let mut changed = named.clone();
             for (key, value) in change.unwrap_or(&[]) {
@@ -107,15 +112,15 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
                     let names = (scenario.study.clone(), scenario.name.clone());
                     let (case, ready) = (named.clone(), ready.clone());
                     let job = Job { scenario: names, case, ready, seed, all_series: false };
-                    jobs.push((broken, change.is_some(), job));
+                    jobs.push((broken, change.is_some(), config.clone(), job));
                 }
             }
         }
     }
-    let one = |(broken, changed, job): &(bool, bool, Job)| {
+    let one = |(broken, changed, config, job): &(bool, bool, Value, Job)| {
         let spec = job.ready.settings.spec(&job.ready.built, job.seed, false);
         let out = cnsim_fabric::run(&spec, &Options { threads: 1, ..Options::default() }).unwrap();
-        let mut record = record(job, &out);
+        let mut record = RunRecord { config: config.clone(), ..record(job, &out) };
         if *broken && matches!(m.change, CountHops) && out.control_messages > 0 {
             let hops = out.control_hops as f64 / out.control_messages as f64;
             *record.metrics.get_mut("overhead").unwrap() *= hops;
@@ -312,7 +317,7 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "QCN-2pt lowers no rate",
         change: Set(&["qcn-2pt"], DEAF),
-        cases: cases("B07/single-hop", HALF, ON, &["none", "qcn-2pt"]),
+        cases: cases("B07/single-hop", TWO, ON, &["none", "qcn-2pt"]),
         short: HOT,
         seeds: 3,
         breaks: &[Parts("B07.3")],
@@ -351,7 +356,7 @@ const MUTATIONS: &[Mutation] = &[
         change: Set(&["ecm"], DEAF),
         cases: cases("B07/multi-hop", TWO, ON, &["qcn-3pt", "ecm"]),
         short: &[("run.duration", "300 ms"), ("hotspot.start", "20 ms"), ("hotspot.stop", "160 ms")],
-        seeds: 4,
+        seeds: 10,
         breaks: &[Parts("B07.6")],
     },
     Mutation {
@@ -359,7 +364,7 @@ const MUTATIONS: &[Mutation] = &[
         change: Set(&["ecm"], &[("scheme.params.gi", "0")]),
         cases: cases("B07/single-hop", TWO, OFF, &["qcn-2pt", "ecm"]),
         short: &[("run.duration", "260 ms"), ("hotspot.start", "60 ms"), ("hotspot.stop", "100 ms")],
-        seeds: 3,
+        seeds: 8,
         breaks: &[Parts("B07.7")],
     },
     Mutation {

@@ -316,7 +316,7 @@ impl Measured {
 
 /// Every document that may have blocks.
 fn documents(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = vec![root.join("README.md")];
+    let mut found = vec![root.join("README.md"), root.join("CHANGELOG.md")];
     for folder in ["docs", "docs/studies"] {
         for entry in fs::read_dir(root.join(folder))? {
             found.push(entry?.path());

@@ -125,7 +125,8 @@ fn bad_switches_are_refused_before_anything_runs() {
 /// ECM's jitter is bytes: a width of QCN's is for the rows of QCN, and no row of ECM runs again for it.
 #[test]
 fn a_value_is_for_the_schemes_that_read_it() {
-    let s = Scenario::load("B07/single-hop", &[]).unwrap();
+    let bytes = |scheme: &str| (format!("scheme.{scheme}.sampling"), "bytes".to_string());
+    let s = Scenario::load("B07/single-hop", &[bytes("qcn-2pt"), bytes("qcn-3pt")]).unwrap();
     let p = published::parse("p", EMBEDDED).unwrap();
     let mut lab = lab(&s, &p, &["jitter=0.15"], "hotspot 2 Gb/s, PAUSE on");
     let mut setups = Vec::new();
