@@ -11,7 +11,13 @@ pub(crate) const SINK: u32 = 1 << 24;
 /// What is shown at one node: by place there (a port, or a limiter's key), then by number among the network's gauges.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
-    /// Places that are recorded.
+    /// Where a place of the node is recorded.
+    recorded: Option<Box<Recorded>>,
+}
+
+/// The places of a node that are recorded, and what is shown there.
+#[derive(Debug)]
+struct Recorded {
     places: Vec<u32>,
     kept: BTreeMap<(u32, u16), Shown>,
 }
@@ -35,7 +41,9 @@ impl Gauges {
     /// Nothing yet.
     fn new(net: &Net, places: impl Iterator<Item = u32>) -> Self {
         let on = net.record.bin > Time::ZERO;
-        Self { places: places.filter(|_| on).collect(), kept: BTreeMap::new() }
+        let places: Vec<u32> = places.filter(|_| on).collect();
+        let some = !places.is_empty();
+        Self { recorded: some.then(|| Box::new(Recorded { places, kept: BTreeMap::new() })) }
     }
     /// The recorded flows of a host: with its limiters' keys those that it sends, with [`SINK`] those that it receives.
     pub(crate) fn of_host(net: &Net, host: u32, scope: Scope) -> Self {
@@ -83,9 +91,9 @@ impl Gauges {
     ) -> Result<(), String> {
         let known = scheme.and_then(|s| net.schemes.get(s)?.gauge(name));
         let gauge = known.ok_or_else(|| format!("there is no gauge `{name}` among `Scheme::gauges`"))?;
-        if self.places.contains(&place) {
+        if let Some(recorded) = self.recorded.as_mut().filter(|r| r.places.contains(&place)) {
             let over = (now / net.record.bin.as_ps().max(1)) as usize;
-            let shown = self.kept.entry((place, gauge)).or_insert(Shown { bins: Vec::new(), now: value });
+            let shown = recorded.kept.entry((place, gauge)).or_insert(Shown { bins: Vec::new(), now: value });
             shown.fill(over);
             shown.now = value;
         }
@@ -95,7 +103,8 @@ impl Gauges {
     fn series(&mut self, net: &Net, place: u32, kind: impl Fn(u16) -> SeriesKind, series: &mut Vec<Series>) {
         let bin = net.record.bin;
         let bins = (net.duration / bin.as_ps().max(1)) as usize;
-        for (&(_, gauge), shown) in self.kept.range_mut((place, 0)..=(place, u16::MAX)) {
+        let Some(recorded) = &mut self.recorded else { return };
+        for (&(_, gauge), shown) in recorded.kept.range_mut((place, 0)..=(place, u16::MAX)) {
             shown.fill(bins);
             series.push(Series { kind: kind(gauge), bin, values: shown.bins.clone() });
         }

@@ -55,14 +55,16 @@ impl Deliveries {
         let record = &net.record;
         let bins = || PerBin::new(record.bin.as_ps(), net.duration);
         let on = record.bin > Time::ZERO;
-        let by_flow = record.flows.iter().filter(|f| on && f.1.0 == host);
+        let of_flow = |f: &(NodeId, NodeId)| (f.0.0, bins());
+        let by_flow: Vec<_> = record.flows.iter().filter(|f| on && f.1.0 == host).map(of_flow).collect();
+        let per_bin = (on && record.delivered.contains(&NodeId(host))).then(bins);
         let flows = net.flows.to(host);
-        let detailed = on || record.latency || record.matrix || flows.len() > 0;
+        let timed = per_bin.is_some() || !by_flow.is_empty() || flows.len() > 0;
         let detail = || Detail {
             histogram: vec![0; if record.latency { LATENCY_BUCKETS } else { 0 }],
             by_source: vec![0; if record.matrix { net.hosts as usize } else { 0 }],
-            per_bin: (on && record.delivered.contains(&NodeId(host))).then(bins),
-            by_flow: by_flow.map(|f| (f.0.0, bins())).collect(),
+            per_bin,
+            by_flow,
             completions: Vec::with_capacity(flows.len()),
             flows,
         };
@@ -73,7 +75,7 @@ impl Deliveries {
             bits: 0,
             latency_sum: 0,
             latency_max: 0,
-            detail: detailed.then(|| Box::new(detail())),
+            detail: (timed || record.latency || record.matrix).then(|| Box::new(detail())),
         }
     }
 
