@@ -10,12 +10,12 @@
 //! | `cells STUDY/SCENARIO; PAUSE; METRIC, METRIC` | a row for each condition and scheme: published / measured |
 //! | `scores STUDY` | how many cells agree, by scenario; of all five studies without a name |
 //! | `agree STUDY` | `150 of 206` |
-//! | `zeros STUDY` | how many cells are zero by construction |
+//! | `zeros STUDY` | how many of the cells that were published as zero agree: `76 of 76` |
 //! | `within PERCENT STUDY` | throughputs and utilisations whose mean lies so near: `106 of 132` |
 //! | `claims STUDY` | a row for each claim |
 //! | `claims-hold` | scored claims that hold: `29 of 37` |
 
-use cnsim_studies::metrics::{find, structural_zero};
+use cnsim_studies::metrics::find;
 use cnsim_studies::published::{EMBEDDED, Published, parse};
 use cnsim_studies::scenario::EMBEDDED as SCENARIOS;
 use cnsim_studies::store::{RESULT_VERSION, sha256};
@@ -45,8 +45,7 @@ struct Cell {
 
 impl Cell {
     fn is_zero(&self) -> bool {
-        structural_zero(&self.published.metric, &self.published.pause, &self.published.scheme)
-            && self.measured == 0.0
+        self.published.value == 0.0
     }
     /// `81.99 / 82.04`, with as many decimals as printed; bold where the verdict is *differs*.
     fn text(&self) -> String {
@@ -174,7 +173,7 @@ impl Measured {
         Ok(Self { cells, claims })
     }
 
-    /// Cells that are not zero by construction; of all five studies where none is named.
+    /// Cells that were not published as zero; of all five studies where none is named.
     fn of(&self, study: &str) -> impl Iterator<Item = &Cell> {
         let named = move |c: &&Cell| match study {
             "" => STUDIES.contains(&c.published.study.as_str()),
@@ -195,8 +194,12 @@ impl Measured {
                 Ok(format!("{} of {}", agree(&cells), cells.len()))
             }
             "zeros" => {
-                let of = |c: &&Cell| rest.is_empty() || c.published.study == rest;
-                Ok(self.cells.iter().filter(|c| c.is_zero()).filter(of).count().to_string())
+                let of = |c: &&Cell| match rest {
+                    "" => STUDIES.contains(&c.published.study.as_str()),
+                    study => c.published.study == study,
+                };
+                let zeros: Vec<&Cell> = self.cells.iter().filter(|c| c.is_zero()).filter(of).collect();
+                Ok(format!("{} of {}", agree(&zeros), zeros.len()))
             }
             "within" => {
                 let (percent, study) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -412,7 +415,7 @@ mod tests {
             (block("agree B07"), block("agree"), block("agree M08")),
             ("1 of 3".into(), "1 of 3".into(), "0 of 0".into())
         );
-        assert_eq!((block("zeros B07"), block("claims-hold")), ("1".into(), "1 of 2".into()));
+        assert_eq!((block("zeros B07"), block("claims-hold")), ("1 of 1".into(), "1 of 2".into()));
         assert_eq!(
             (block("within 2"), block("within 5"), block("within 6 B07")),
             ("2 of 3".into(), "2 of 3".into(), "3 of 3".into())
