@@ -27,6 +27,7 @@ __all__ = [
     "VERSION",
     "cells",
     "check",
+    "check_over",
     "interval",
     "lists",
     "load",

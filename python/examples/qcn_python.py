@@ -1,4 +1,5 @@
-"""QCN-2pt in Python: the tutorial of a scheme, and the oracle of the bridge. Its runs are those of `qcn-2pt`, bit for bit."""
+"""QCN-2pt in Python: the tutorial of a scheme, and the oracle of the bridge. Its runs are those of `qcn-2pt` with
+`sampling = "bytes"`, bit for bit."""
 
 import math
 
