@@ -231,9 +231,6 @@ fn suspect(run: &RunRecord, metric: &str) -> &'static str {
         (true, "off", "dropped_frames") if zero && scheme == "qcn-3pt" => {
             "A5 r-min: the published row would fit a floor of 50 Mb/s (14 537) or 10 Mb/s (7040), other rows of the scheme do not"
         }
-        (true, "off", _) if half => {
-            "A8 sampling: sampling each frame with the printed probabilities comes nearer to the published drops and overhead"
-        }
         (true, "off", "dropped_frames") => "A8 sampling: early drops depend on when the first samples fall",
         (true, "off", "hot_port_throughput" | "innocent_throughput" | "aggregate_throughput") => {
             "A4 efr and A2 limiter-queue decide the hot port's recovery"
