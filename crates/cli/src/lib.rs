@@ -52,6 +52,7 @@ mod unfinished;
 mod verify;
 
 use clap::{Args, Parser, Subcommand};
+use cnsim_fabric::Engine;
 use cnsim_scheme_api::Registry;
 use cnsim_studies::study::JobError;
 use std::ffi::OsString;
@@ -242,6 +243,9 @@ enum Verb {
         /// Number of threads.
         #[arg(long, default_value_t = 0, hide_default_value = true)]
         threads: usize,
+        /// Engine that runs them again; both give the same bits.
+        #[arg(long, value_enum, default_value_t)]
+        engine: EngineArg,
         /// Start even if the estimated time or memory is huge.
         #[arg(long)]
         force: bool,
@@ -313,6 +317,9 @@ pub(crate) struct ReproduceArgs {
     /// Folder for the results.
     #[arg(long, default_value = "out")]
     out: PathBuf,
+    /// Engine that runs it; both give the same bits.
+    #[arg(long, value_enum, default_value_t)]
+    engine: EngineArg,
     /// Published numbers instead of the embedded ones.
     #[arg(long)]
     published: Option<PathBuf>,
@@ -337,6 +344,7 @@ impl Default for ReproduceArgs {
             seeds: None,
             threads: 0,
             out: "out".into(),
+            engine: EngineArg::Fast,
             published: None,
             only: None,
             metric: Vec::new(),
@@ -361,6 +369,26 @@ pub(crate) struct Batch {
     /// Start even if the estimated time or memory is huge, and write over files of others.
     #[arg(long)]
     force: bool,
+}
+
+/// Which engine runs a scenario; the results are the same bits.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EngineArg {
+    /// The fast engine.
+    #[default]
+    Fast,
+    /// The model, an event at a time: a second opinion, several times slower. It takes no run from the store.
+    Model,
+}
+
+impl EngineArg {
+    /// The engine of that name.
+    pub(crate) fn engine(self) -> Engine {
+        match self {
+            Self::Fast => Engine::Fast,
+            Self::Model => Engine::Model,
+        }
+    }
 }
 
 /// Arguments of `run`.
@@ -392,6 +420,9 @@ pub(crate) struct RunArgs {
     /// Number of threads for this one run [default: by its size and the cores that are free].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
+    /// Engine that runs it; both give the same bits.
+    #[arg(long, value_enum, default_value_t)]
+    engine: EngineArg,
     /// Set a key of the scenario.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
@@ -492,7 +523,9 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         Verb::Bench { rows, duration, json, child, .. } => {
             bench::bench(&rows, duration.as_deref(), json, child, common)
         }
-        Verb::Verify { file, threads, force } => verify::verify(&file, threads, force, common),
+        Verb::Verify { file, threads, engine, force } => {
+            verify::verify(&file, (threads, engine.engine()), force, common)
+        }
         Verb::Compare { a, b, json } => compare::compare(&a, &b, json),
         Verb::Sweep(args) => sweep::sweep(&args, common),
         Verb::Assume(args) => assume::assume(&args, common),

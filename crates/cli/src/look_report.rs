@@ -15,7 +15,7 @@ use cnsim_studies::published::Published;
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::store::{RunRecord, fingerprint};
 use cnsim_studies::study::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The figures of a scenario's page, from its runs.
 pub(crate) fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figure> {
@@ -61,6 +61,7 @@ pub(crate) fn build(p: &Parts<'_>) -> Report {
             .collect(),
         not_run: p.left.iter().filter(|n| !of_page(&n.0)).map(not_run).collect(),
         pages,
+        by_model: by_model(p.records),
         ..Report::default()
     }
 }
@@ -80,6 +81,15 @@ fn facts(records: &[RunRecord]) -> Vec<Fact> {
         fact("fingerprint", format!("{} (the same on any number of threads)", fingerprint(records))),
         fact("target", format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)),
     ]
+}
+
+/// Runs with nodes that ran by the model: how many for each reason.
+fn by_model(records: &[RunRecord]) -> Vec<String> {
+    let mut all: BTreeMap<String, usize> = BTreeMap::new();
+    for by in records.iter().filter_map(|r| r.by_model.as_ref()) {
+        *all.entry(by.text()).or_default() += 1;
+    }
+    all.into_iter().map(|(text, runs)| format!("{runs} of {} runs: {text}.", records.len())).collect()
 }
 
 /// What must be read before the numbers of these runs.

@@ -5,7 +5,7 @@ use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted};
 use crate::request::{is_file, refuse_huge, refuse_no_seeds, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
-use crate::{Common, Done, Failure, ReproduceArgs, frozen, unfinished};
+use crate::{Common, Done, EngineArg, Failure, ReproduceArgs, frozen, unfinished};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::own::Studies;
 use cnsim_studies::papers::findings;
@@ -71,7 +71,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     for s in &scenarios {
         refuse_no_seeds(s.seeds)?;
         let (more, unread) = jobs(s, &published, &keep).map_err(Failure::Input)?;
-        all.extend(more);
+        all.extend(more.into_iter().map(|job| Job { engine: args.engine.engine(), ..job }));
         lost.extend(unread);
     }
     if all.is_empty() {
@@ -299,6 +299,9 @@ fn command_line(args: &ReproduceArgs) -> String {
     let mut text = format!("cnsim reproduce {}", quoted(&args.what));
     if let Some(n) = args.seeds {
         text += &format!(" --seeds {n}");
+    }
+    if args.engine == EngineArg::Model {
+        text += " --engine model";
     }
     if let Some(o) = &args.only {
         text += &format!(" --only {o:?}");

@@ -52,7 +52,8 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     refuse_no_seeds(args.seeds)?;
     let shown = wanted(&args.metric)?;
     let all_series = args.series == "all";
-    let job = |seed| Job { all_series, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
+    let engine = args.engine.engine();
+    let job = |seed| Job { all_series, engine, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
     let jobs: Vec<Job> = (0..args.seeds).map(|i| job(args.seed.saturating_add(i))).collect();
     refuse_many(&jobs, args.force)?;
     tell_notes(&jobs, common);
@@ -87,6 +88,9 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     let path = output.dir().join("results.json");
     let text = output.results(&records, |_| args.series != "none")?;
     if common.verbose {
+        if let Some(by) = records.first().and_then(|r| r.by_model.as_ref()) {
+            eprintln!("{}", by.text());
+        }
         let cpu = cpu_time::ProcessTime::try_now().map_or(0.0, |t| t.as_duration().as_secs_f64());
         let peak = peak_memory() as f64 / 1e6;
         eprintln!("this took {cpu:.2} CPU-seconds and at most {peak:.1} MB");

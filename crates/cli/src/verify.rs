@@ -3,6 +3,7 @@
 use crate::look;
 use crate::request::{refuse_huge, threads};
 use crate::{Common, Done, Failure};
+use cnsim_fabric::Engine;
 use cnsim_scheme_api::Registry;
 use cnsim_studies::frozen::Frozen;
 use cnsim_studies::results::{LARGEST, Results, Run, series_csv, series_file};
@@ -19,17 +20,17 @@ use std::sync::Arc;
 /// Differences told of one run, and runs told of.
 const TOLD: usize = 8;
 
-pub(crate) fn verify(file: &Path, asked: usize, force: bool, common: &Common) -> Done {
+/// `asked` is the number of threads (0 = all cores) and the engine.
+pub(crate) fn verify(file: &Path, (asked, engine): (usize, Engine), force: bool, common: &Common) -> Done {
     let all = Results::read(file).map_err(Failure::Input)?;
     if all.runs.is_empty() {
         return Err(Failure::input(format!("{}: holds no run: there is nothing to verify", file.display())));
     }
     let mut jobs = Vec::new();
     for run in &all.runs {
-        jobs.push(
-            job(&common.registry, run)
-                .map_err(|e| Failure::input(format!("{}: {}: {e}", file.display(), run.title())))?,
-        );
+        let job = job(&common.registry, run)
+            .map_err(|e| Failure::input(format!("{}: {}: {e}", file.display(), run.title())))?;
+        jobs.push(Job { engine, ..job });
     }
     refuse_huge(&jobs, force)?;
     let watch = Arc::new(Watch::default());

@@ -43,9 +43,9 @@ fn load(folder: &Folder, name: &str) -> Value {
     serde_json::from_str(&folder.read(name)).unwrap()
 }
 
-/// One case of every embedded scenario, cut short.
+/// One case of every embedded scenario, cut short: the model gives the bits that the fast engine wrote.
 #[test]
-fn results_of_every_embedded_scenario_verify() {
+fn results_of_every_embedded_scenario_verify_by_the_model() {
     let folder = Folder::new("verify-all");
     let out = folder.file("out");
     for (i, (id, _)) in EMBEDDED.iter().enumerate() {
@@ -76,9 +76,42 @@ fn results_of_every_embedded_scenario_verify() {
         sets.iter().for_each(|s| args.extend(["--set", s]));
         let (code, said) = go(&args);
         assert_eq!(code, 0, "{args:?}: {said}");
-        let (code, said) = go(&["verify", &folder.file("out/results.json"), "--threads", "1"]);
+        let (code, said) =
+            go(&["verify", &folder.file("out/results.json"), "--threads", "1", "--engine", "model"]);
         assert!(code == 0 && said.contains("the same bits"), "{id}: {said}");
     }
+}
+
+/// A matrix by the model is no run of the store, gives the fast engine's bits, and says in results and report how it was run.
+#[test]
+fn a_matrix_runs_by_the_model() {
+    let folder = Folder::new("by-model");
+    let file = folder.write("small.toml", SMALL);
+    let go_to = |out: &str, more: &[&str]| {
+        let out = folder.file(out);
+        let (code, said) = go(&[&["reproduce", &file, "--out", &out], more].concat());
+        assert_eq!(code, 0, "{said}");
+        said
+    };
+    go_to("out", &[]);
+    let fast = load(&folder, "out/results.json");
+    let report = folder.read("out/report.html");
+    assert!(!report.contains("ran by the model"));
+    let said = go_to("out", &["--engine", "model"]);
+    assert!(said.contains("0 of 12 runs taken from the store"), "{said}");
+    let model = load(&folder, "out/results.json");
+    let runs = |r: &Value| r["runs"].as_array().unwrap().clone();
+    for (a, b) in runs(&fast).iter().zip(&runs(&model)) {
+        assert_eq!((&a["fingerprint"], &a["metrics"]), (&b["fingerprint"], &b["metrics"]));
+        assert!(a.get("by_model").is_none());
+        assert_eq!((&b["by_model"]["nodes"], &b["by_model"]["of"]), (&json!(5), &json!(5)));
+    }
+    assert_eq!(runs(&model).len(), 12);
+    let says = "12 of 12 runs: 5 of 5 nodes ran by the model: the model's engine was asked for.";
+    let report = folder.read("out/report.html");
+    assert!(report.replace("&#39;", "'").contains(says), "the method page of the report");
+    let (_, said) = go(&["run", &file, "-v", "--engine", "model", "--out", &folder.file("one")]);
+    assert!(said.contains("5 of 5 nodes ran by the model"), "{said}");
 }
 
 /// Anything edited is refused, or the difference is named; what a program adds to the checksum does not help.

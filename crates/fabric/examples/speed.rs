@@ -18,8 +18,8 @@ fn main() {
         if let Some(g) = hot {
             common::hotspot(&mut spec, Rate::from_gbps(g));
         }
-        for engine in [Engine::Windowed, Engine::EventList] {
-            if which == "w" && engine == Engine::EventList {
+        for engine in [Engine::Fast, Engine::Model] {
+            if which == "w" && engine == Engine::Model {
                 continue;
             }
             let t = std::time::Instant::now();

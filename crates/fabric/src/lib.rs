@@ -35,14 +35,14 @@ pub use spec::{
 /// Which engine runs a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Engine {
-    /// Conservative windows, node at a time, on this many threads.
+    /// The fast nodes (`src/fast`) in conservative windows, on one thread or several.
     #[default]
-    Windowed,
-    /// One global event list over the model (`src/model`), an event at a time: slow and simple, the oracle.
-    EventList,
+    Fast,
+    /// The model's nodes (`src/model`) on one list of events: slow and simple, the oracle.
+    Model,
 }
 
-/// How the windowed engine visits the nodes; results do not depend on it.
+/// How the fast engine visits the nodes; results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Visits {
     /// By what a port's window holds on average, looked at again and again.
@@ -61,10 +61,10 @@ pub enum Visits {
 pub struct Options<'a> {
     /// Which engine carries out the run.
     pub engine: Engine,
-    /// Threads for one run (windowed engine), at most; 0 = by the work of a window and the cores that are free. Where windows hold
+    /// Threads for one run (fast engine), at most; 0 = by the work of a window and the cores that are free. Where windows hold
     /// few frames one thread runs what several were asked for, unless `visits` is other than adaptive.
     pub threads: usize,
-    /// How nodes are visited (windowed engine). Every way is one for several threads too, but for stars whose nodes run further than
+    /// How nodes are visited (fast engine). Every way is one for several threads too, but for stars whose nodes run further than
     /// a window: they do so on one.
     pub visits: Visits,
     /// Nodes that are to run the model's way, an event at a time, beside those whose settings the fast way does not know (windowed

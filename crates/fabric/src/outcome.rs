@@ -40,7 +40,7 @@ pub struct Outcome {
     pub frozen_since: Option<Time>,
     /// Where it is frozen: which stopped ports wait for which. None where no port is stopped, but the sources are held back.
     pub standstill: Option<Standstill>,
-    /// Which nodes ran the model's way, an event at a time, though the fast engine was asked for; none where none did.
+    /// Which nodes ran by the model, an event at a time, and why; none where all are fast.
     pub by_model: Option<ByModel>,
 }
 
@@ -54,7 +54,7 @@ pub struct Standstill {
     pub circle: bool,
 }
 
-/// Nodes that ran the model's way, as the fast way does not know their settings: the same results, later.
+/// Nodes that ran by the model, as it was asked for or as the fast engine lacks their settings: the same results, later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByModel {
     /// Which nodes.

@@ -111,7 +111,7 @@ fn both_engines_name_the_earliest_failure() {
         scheme.first_frame = pick(2) == 0;
         common::with_scheme(&mut spec, Arc::new(scheme));
         let of = |options: &Options<'_>| run(&spec, options).map(|out| out.fingerprint);
-        let oracle = of(&Options { engine: Engine::EventList, ..Options::default() });
+        let oracle = of(&Options { engine: Engine::Model, ..Options::default() });
         let slow = [NodeId(0), NodeId(hosts as u32)];
         let some: &[NodeId] = if seed % 4 == 0 { &slow } else { &[] };
         for (threads, visits, by_model) in

@@ -15,7 +15,7 @@ fn flows(transfers: Vec<Transfer>) -> SourceSpec {
     SourceSpec { arrivals: Arrivals::Transfers, phase: Phase::Aligned, transfers, ..common::bernoulli(0.0) }
 }
 
-const BOTH: [Engine; 2] = [Engine::Windowed, Engine::EventList];
+const BOTH: [Engine; 2] = [Engine::Fast, Engine::Model];
 
 /// A long flow and a short one that begins later, between the same hosts: they share the link frame by frame, the short one is over
 /// first, and each has its own time, by arithmetic.
@@ -191,7 +191,7 @@ fn pause_of_a_class_stops_that_class_alone() {
         assert!(one.hosts[2].delivered_bits < out.hosts[2].delivered_bits * 4 / 5);
         // The second class is sent from host 0 to host 3 over the switch; hosts 1 and 2 run the fast way.
         let nodes = [0, 3, 4].map(NodeId).to_vec();
-        let slow = (engine == Engine::Windowed).then_some(nodes);
+        let slow = (engine == Engine::Fast).then_some(nodes);
         assert_eq!(out.by_model.map(|slow| slow.nodes), slow, "{engine:?}");
         assert_eq!(one.by_model, None);
     }

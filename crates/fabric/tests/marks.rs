@@ -100,7 +100,7 @@ impl Scheme for Four {
 /// So three unmarked frames for each marked one, but where another mark comes first and at the end.
 #[test]
 fn a_reflector_hears_others_for_as_long_as_it_wants() {
-    for engine in [Engine::EventList, Engine::Windowed] {
+    for engine in [Engine::Model, Engine::Fast] {
         let mut spec = common::single_switch(8, 0.8, false, Time::from_ms(20), 1);
         common::with_scheme(&mut spec, Arc::new(Four(0)));
         let out = run(&spec, &Options { engine, ..Options::default() }).expect("a good network");

@@ -320,7 +320,7 @@ fn of_schemes() {
     ] {
         let mut spec = network(&[0.5]);
         common::with_scheme(&mut spec, Arc::new(early));
-        for engine in [Engine::EventList, Engine::Windowed] {
+        for engine in [Engine::Model, Engine::Fast] {
             let error = run(&spec, &Options { engine, ..Options::default() }).unwrap_err().to_string();
             assert!(error.contains(words), "{early:?}: {error}");
         }
@@ -344,7 +344,7 @@ fn the_earliest_panic_is_named() {
         });
         common::with_scheme(&mut spec, Arc::new(panics));
         let of = |options: &Options<'_>| run(&spec, options).map(|_| ());
-        let oracle = of(&Options { engine: Engine::EventList, ..Options::default() });
+        let oracle = of(&Options { engine: Engine::Model, ..Options::default() });
         assert!(
             matches!(&oracle, Err(RunError::Scheme(why)) if why.contains("it panics: at ")),
             "{oracle:?}"

@@ -7,7 +7,7 @@ use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
 
 /// Physics is asked of the fast engine, and of the model alone for a part of the time: one in so many.
-const BOTH: [(Engine, u64); 2] = [(Engine::Windowed, 1), (Engine::EventList, 5)];
+const BOTH: [(Engine, u64); 2] = [(Engine::Fast, 1), (Engine::Model, 5)];
 
 fn by(engine: Engine, spec: &RunSpec) -> Result<Outcome, RunError> {
     run(spec, &Options { engine, ..Options::default() })
@@ -345,7 +345,7 @@ fn a_service_rate_too_small_for_its_times_is_refused() {
     let refused = run(&spec, &Options::default());
     assert!(matches!(&refused, Err(RunError::Spec(why)) if why.contains("port 0 of node 2")), "{refused:?}");
     spec.changes = vec![change(1e4)];
-    let (fast, slow) = [Engine::Windowed, Engine::EventList]
+    let (fast, slow) = [Engine::Fast, Engine::Model]
         .map(|engine| run(&spec, &Options { engine, ..Options::default() }).unwrap())
         .into();
     assert_eq!(fast.fingerprint, slow.fingerprint);

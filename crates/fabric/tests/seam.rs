@@ -145,7 +145,7 @@ fn what_is_not_allowed_stops_the_run() {
         (Wrong::PointCounter, "there is no counter `unknown`"),
         (Wrong::WholeHostProbe, "no path to probe"),
     ] {
-        for engine in [Engine::Windowed, Engine::EventList] {
+        for engine in [Engine::Fast, Engine::Model] {
             let error = go(wrong, false, engine).0.unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
@@ -157,8 +157,8 @@ fn what_is_not_allowed_stops_the_run() {
 #[test]
 fn acknowledgements_carry_time_bytes_and_mark() {
     for mark in [false, true] {
-        let (out, seen) = go(Wrong::Nothing, mark, Engine::Windowed);
-        let (oracle, same) = go(Wrong::Nothing, mark, Engine::EventList);
+        let (out, seen) = go(Wrong::Nothing, mark, Engine::Fast);
+        let (oracle, same) = go(Wrong::Nothing, mark, Engine::Model);
         assert_eq!(format!("{:?}", out.unwrap()), format!("{:?}", oracle.unwrap()));
         assert_eq!(seen, same);
         // 5 Gb/s for 1 ms are 625 KB.
@@ -177,9 +177,9 @@ fn acknowledgements_carry_time_bytes_and_mark() {
 /// Samples tell how many bytes they counted: together all that had arrived.
 #[test]
 fn samples_count_every_byte() {
-    let (out, seen) = go(Wrong::Nothing, false, Engine::Windowed);
+    let (out, seen) = go(Wrong::Nothing, false, Engine::Fast);
     out.unwrap();
     assert!(seen.counted > 500_000);
     assert_eq!(seen.counted, seen.arrived);
-    assert_eq!(go(Wrong::Nothing, false, Engine::EventList).1, seen);
+    assert_eq!(go(Wrong::Nothing, false, Engine::Model).1, seen);
 }

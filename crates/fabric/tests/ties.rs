@@ -36,7 +36,7 @@ fn shares(spec: &RunSpec, engine: Engine) -> Vec<f64> {
 /// than 0.02 once in 5,000 runs.
 #[test]
 fn draws_share_a_full_port() {
-    for engine in [Engine::Windowed, Engine::EventList] {
+    for engine in [Engine::Fast, Engine::Model] {
         let locked = shares(&full_port(2, 10, Ties::ByPort, 1), engine);
         assert!(locked[0] > 0.98, "{engine:?}: {locked:?}");
         for (senders, seed) in [(2, 1), (2, 2), (3, 3), (5, 4)] {

@@ -76,7 +76,7 @@ fn each_way(spec: &RunSpec, scheme: Option<Limit>, check: impl Fn(&str, Vec<(u32
                 common::with_scheme(&mut spec, Arc::new(limit));
             }
             spec.hosts.iter_mut().for_each(|h| (h.queues, h.limiter_position) = (queues, limiter_position));
-            for engine in [Engine::Windowed, Engine::EventList] {
+            for engine in [Engine::Fast, Engine::Model] {
                 let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
                 let of_host = |(dst, h): (u32, &HostOutcome)| {
                     h.completions.iter().map(|c| (dst, c.bytes, c.end)).collect::<Vec<_>>()
@@ -185,7 +185,7 @@ fn short_flows_at_random_times_wait_as_a_queue_says() {
         let list: Vec<Transfer> = (0..60_000).map(|_| next()).collect();
         let mut spec = alone(list.clone());
         spec.duration = list[59_999].start + Time::from_us(500);
-        for engine in [Engine::Windowed, Engine::EventList] {
+        for engine in [Engine::Fast, Engine::Model] {
             let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
             let ends = &out.hosts[1].completions;
             let sum: f64 = ends.iter().map(|c| (c.end - c.start).as_ps() as f64).sum();
@@ -254,7 +254,7 @@ fn many_flows_cost_no_more_a_frame() {
             };
             (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)
         };
-        [Engine::Windowed, Engine::EventList].map(best)
+        [Engine::Fast, Engine::Model].map(best)
     };
     let (few, many) = (time(1), time(20_000));
     for (few, many) in few.iter().zip(many) {

@@ -86,6 +86,7 @@ fn report(copies: usize) -> Report {
             reason: text("the condition does not parse (demo)"),
         }],
         not_modelled: Vec::new(),
+        by_model: Vec::new(),
     }
 }
 

@@ -43,6 +43,13 @@ pub(crate) fn method(r: &Report, out: &mut String) {
         "<section class=\"page\" data-route=\"method\" hidden><h1 tabindex=\"-1\">Method</h1><div class=\"prose\">",
     );
     out.push_str(READING);
+    if !r.by_model.is_empty() {
+        out.push_str("<h2>Nodes that ran by the model</h2><p>The model gives the same bits as the fast engine, an event at a time.</p><ul>");
+        for text in &r.by_model {
+            let _ = write!(out, "<li>{}</li>", esc(text));
+        }
+        out.push_str("</ul>");
+    }
     out.push_str("<h2>What is not modelled</h2><ul>");
     if r.not_modelled.is_empty() {
         for text in LEFT_OUT {

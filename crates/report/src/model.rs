@@ -29,6 +29,8 @@ pub struct Report {
     pub not_run: Vec<NotRun>,
     /// What the model leaves out, one sentence each; a general list is printed if this is empty.
     pub not_modelled: Vec<String>,
+    /// Runs whose nodes ran by the model instead of the fast engine, a sentence each.
+    pub by_model: Vec<String>,
 }
 
 impl Report {

@@ -62,8 +62,7 @@ pub fn demo(registry: &Registry, scheme: &str) -> Result<Demo, String> {
     let scenario = Scenario::parse_in(registry, "demo", TEXT, &[], &[]).map_err(lines)?;
     let case = scenario.case(0, Vec::new(), "on", scheme);
     let ready = scenario.ready(&case).map_err(lines)?;
-    let name = (scenario.study.clone(), scenario.name.clone());
-    let job = Job { scenario: name, case, ready, seed: 1, all_series: false };
+    let job = Job::new(&scenario, case, ready, 1);
     let record = run_job(&job, None, &Watch::default(), 1)?.ok_or("the run was stopped")?;
     let series = |name: &str| record.series.get(name).map(|c| c.values.clone()).unwrap_or_default();
     let gbps = |name: &str| series(name).iter().map(|v| v / 1e3).collect::<Vec<f64>>();

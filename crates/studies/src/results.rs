@@ -5,7 +5,7 @@ use crate::files::{digits, table};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::metrics::find;
-use crate::store::{Curve, RESULT_VERSION, RunRecord, sha256};
+use crate::store::{ByModel, Curve, RESULT_VERSION, RunRecord, sha256};
 use crate::study::Cell;
 use crate::text::read_file;
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,9 @@ pub struct Run {
     pub ports: BTreeMap<String, PortFacts>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
+    /// Only where nodes ran by the model: how many, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_model: Option<ByModel>,
     /// Files of its series, from the folder of the results.
     pub series: Vec<String>,
 }
@@ -127,6 +130,7 @@ impl Run {
             counters: r.counters.clone(),
             ports: r.ports.clone(),
             packet_hops: r.packet_hops,
+            by_model: r.by_model.clone(),
             series,
         }
     }
@@ -147,6 +151,7 @@ impl Run {
             counters: self.counters.clone(),
             ports: self.ports.clone(),
             packet_hops: self.packet_hops,
+            by_model: self.by_model.clone(),
             ..RunRecord::default()
         }
     }

@@ -6,6 +6,8 @@ use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
 use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::place::{Kind, MARK, Place, PlaceError, is_file, lock_in, write_in};
+use crate::topology::Wiring;
+use cnsim_fabric::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -99,6 +101,38 @@ pub struct RunRecord {
     /// Metrics whose value is a lower bound, as flows were not received whole.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub at_least: BTreeSet<String>,
+    /// Only where nodes ran by the model instead of the fast engine: the same results, later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_model: Option<ByModel>,
+}
+
+/// How many nodes of a network ran by the model, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByModel {
+    /// Number of these nodes.
+    pub nodes: usize,
+    /// Number of all nodes of the network.
+    pub of: usize,
+    /// The reason.
+    pub why: String,
+}
+
+impl ByModel {
+    /// What an outcome says of it; none where all nodes were fast.
+    pub(crate) fn of(wiring: &Wiring, out: &Outcome) -> Option<Self> {
+        let by = out.by_model.as_ref()?;
+        Some(Self {
+            nodes: by.nodes.len(),
+            of: wiring.hosts.len() + wiring.switches.len(),
+            why: by.why.clone(),
+        })
+    }
+
+    /// In words: the number of nodes, and why.
+    pub fn text(&self) -> String {
+        format!("{} of {} nodes ran by the model: {}", self.nodes, self.of, self.why)
+    }
 }
 
 impl RunRecord {

@@ -9,9 +9,9 @@ use crate::papers::suspect;
 use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
 use crate::stats::Summary;
-use crate::store::{Asked, Curve, RunRecord, Store};
+use crate::store::{Asked, ByModel, Curve, RunRecord, Store};
 use crate::verdict::{Verdict, factor, judge};
-use cnsim_fabric::{Options, Outcome, RunError, SeriesKind};
+use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind};
 use cnsim_scheme_api::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -29,20 +29,25 @@ pub struct Job {
     pub seed: u64,
     /// Keep the series of every queue and host, not only the key ones.
     pub all_series: bool,
+    /// Which engine runs it. Both give the same bits.
+    pub engine: Engine,
 }
 
 impl Job {
     /// A run of a case, with the key series only.
     pub fn new(scenario: &Scenario, case: Case, ready: Ready, seed: u64) -> Self {
         let scenario = (scenario.study.clone(), scenario.name.clone());
-        Self { scenario, case, ready, seed, all_series: false }
+        Self { scenario, case, ready, seed, all_series: false, engine: Engine::Fast }
     }
 
     /// What the run is known by in a store.
     ///
     /// # Errors
-    /// Why it cannot be kept: the scheme's code is not known.
+    /// Why it is neither kept nor taken from a store: the scheme's code is not known, or the run is a second opinion.
     pub fn asked(&self) -> Result<Asked<'_>, &str> {
+        if self.engine == Engine::Model {
+            return Err("the model's engine runs them anew");
+        }
         let (config, code) = (&self.ready.config, self.ready.code()?);
         Ok(Asked { config, code, seed: self.seed, all_series: self.all_series })
     }
@@ -215,7 +220,7 @@ pub fn run_job(
         watch.live.fetch_add(hops - last.swap(hops, Ordering::Relaxed), Ordering::Relaxed);
         !watch.stop.load(Ordering::Relaxed)
     };
-    let options = Options { threads, progress: Some(&progress), ..Options::default() };
+    let options = Options { threads, engine: job.engine, progress: Some(&progress), ..Options::default() };
     let out = match cnsim_fabric::run(&spec, &options) {
         Ok(out) => out,
         Err(RunError::Stopped) => return Ok(None),
@@ -372,6 +377,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         ports: ports(settings, out),
         series,
         packet_hops: out.packet_hops,
+        by_model: ByModel::of(wiring, out),
         frozen: Frozen::of(wiring, out),
         hosts: if kept.is_empty() && open.is_empty() { Vec::new() } else { wiring.hosts.clone() },
         flows: kept,

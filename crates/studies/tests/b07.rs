@@ -11,7 +11,7 @@ fn run(scenario: &str, condition: &str, pause: &str, scheme: &str, sets: &[(&str
     let s = Scenario::load(scenario, &sets).unwrap();
     let case = s.case_of(condition, pause, scheme).unwrap();
     let ready = s.ready(&case).unwrap();
-    let job = Job { scenario: (s.study.clone(), s.name.clone()), case, ready, seed: 1, all_series: false };
+    let job = Job::new(&s, case, ready, 1);
     run_jobs(&[job], None, 1, &Watch::default()).unwrap().pop().unwrap().unwrap()
 }
 

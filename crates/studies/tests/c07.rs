@@ -12,7 +12,7 @@ fn go(scenario: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> R
     let case = read.case_of(condition, "global", scheme).unwrap();
     assert_eq!(case.condition, condition);
     let ready = read.ready(&case).unwrap();
-    let job = Job { scenario: ("C07".into(), scenario.into()), case, ready, seed: 1, all_series: false };
+    let job = Job::new(&read, case, ready, 1);
     run_jobs(&[job], None, 1, &Watch::default()).unwrap().remove(0).unwrap()
 }
 

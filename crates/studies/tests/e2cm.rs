@@ -275,8 +275,8 @@ fn the_engines_agree() {
             assert!(counter(&out, "probe_steps") > 0);
             (out.fingerprint, out.counters)
         };
-        let slow = with(Engine::EventList, 1);
-        assert_eq!(with(Engine::Windowed, 1), slow);
-        assert_eq!(with(Engine::Windowed, 3), slow);
+        let slow = with(Engine::Model, 1);
+        assert_eq!(with(Engine::Fast, 1), slow);
+        assert_eq!(with(Engine::Fast, 3), slow);
     }
 }

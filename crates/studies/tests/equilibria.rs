@@ -72,7 +72,7 @@ fn the_queue_rests_at_the_set_point() {
         ("qcn-pp", 24e3),
         ("fecn", 24e3),
     ] {
-        let (queue, rates, delivered) = rest(&go(scheme, "", 300, 1, Engine::Windowed));
+        let (queue, rates, delivered) = rest(&go(scheme, "", 300, 1, Engine::Fast));
         assert!((queue / q_eq - 1.0).abs() < 0.1, "{scheme}: mean queue {queue} B, set point {q_eq} B");
         assert!((rates / 10e9 - 1.0).abs() < 0.01, "{scheme}: the rates add up to {rates} bit/s");
         assert!((delivered / 10e9 - 1.0).abs() < 0.003, "{scheme}: {delivered} bit/s delivered");
@@ -84,7 +84,7 @@ fn the_queue_rests_at_the_set_point() {
 #[test]
 fn occupancies_add_up_to_the_queue() {
     for scheme in ["e2cm-src", "e2cm-dst"] {
-        let (queue, rates, delivered) = rest(&go(scheme, "", 400, 1, Engine::Windowed));
+        let (queue, rates, delivered) = rest(&go(scheme, "", 400, 1, Engine::Fast));
         assert!((queue / 60e3 - 1.0).abs() < 0.1, "{scheme}: mean queue {queue} B");
         assert!((rates / 10e9 - 1.0).abs() < 0.01, "{scheme}: the rates add up to {rates} bit/s");
         assert!((delivered / 10e9 - 1.0).abs() < 0.003, "{scheme}: {delivered} bit/s delivered");
@@ -95,7 +95,7 @@ fn occupancies_add_up_to_the_queue() {
 /// us are 60.95 Mb/s.
 #[test]
 fn tags_by_time_cost_a_message_per_interval() {
-    let out = go("fecn", "tag_by = \"time\"", 60, 1, Engine::Windowed);
+    let out = go("fecn", "tag_by = \"time\"", 60, 1, Engine::Fast);
     let overhead = out.control_bits as f64 / 60e-3;
     assert!((overhead / 60.95e6 - 1.0).abs() < 0.01, "{overhead} bit/s");
     let (queue, rates, _) = rest(&out);
@@ -121,9 +121,9 @@ fn engines_agree_on_switches() {
         ("becn", "phase = \"common\""),
         ("fecn", "phase = \"common\"\ntag_by = \"time\""),
     ] {
-        let fast = go(scheme, params, 8, 2, Engine::Windowed).fingerprint;
-        assert_eq!(fast, go(scheme, params, 8, 2, Engine::EventList).fingerprint, "{scheme}: {params}");
+        let fast = go(scheme, params, 8, 2, Engine::Fast).fingerprint;
+        assert_eq!(fast, go(scheme, params, 8, 2, Engine::Model).fingerprint, "{scheme}: {params}");
         let plain = if params.contains("initial_rate") { "initial_rate = \"line\"" } else { "" };
-        assert_ne!(fast, go(scheme, plain, 8, 2, Engine::Windowed).fingerprint, "{scheme}: {params}");
+        assert_ne!(fast, go(scheme, plain, 8, 2, Engine::Fast).fingerprint, "{scheme}: {params}");
     }
 }

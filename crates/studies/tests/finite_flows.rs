@@ -236,7 +236,7 @@ fn links_inside_a_machine() {
         .replace("hosts = 4", "hosts = 4\nlink_rate = \"2400 Gb/s\"\n[switch]\nshare = \"10 MB\"");
     let ready = ready(&text);
     let (spec, fast) = go(&ready, 1);
-    let oracle = Options { engine: cnsim_fabric::Engine::EventList, ..Options::default() };
+    let oracle = Options { engine: cnsim_fabric::Engine::Model, ..Options::default() };
     assert_eq!(fast.fingerprint, cnsim_fabric::run(&spec, &oracle).unwrap().fingerprint);
     let flow = Flows::of(&ready.settings, &fast).done[0];
     // A frame takes 3333 ps of 3333.3.

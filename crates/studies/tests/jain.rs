@@ -281,12 +281,11 @@ fn fecn_overhead_by_tagging_rate() {
 fn engines_agree() {
     for scheme in ["becn", "fecn"] {
         for w in [symmetric(), asymmetric(), parking_lot()] {
-            let prints = [(Engine::EventList, 1), (Engine::Windowed, 1), (Engine::Windowed, 3)].map(
-                |(engine, threads)| {
+            let prints =
+                [(Engine::Model, 1), (Engine::Fast, 1), (Engine::Fast, 3)].map(|(engine, threads)| {
                     let spec = spec(&w, scheme, &[], Time::from_ms(4), 1);
                     run(&spec, &Options { engine, threads, ..Options::default() }).unwrap().fingerprint
-                },
-            );
+                });
             assert!(prints.iter().all(|p| *p == prints[0]), "{scheme}");
         }
     }

@@ -15,8 +15,7 @@ fn go(id: &str, condition: &str, pause: &str, scheme: &str, sets: &[(&str, &str)
     let scenario = scenario(id, sets);
     let case = scenario.case_of(condition, pause, scheme).unwrap();
     let ready = scenario.ready(&case).unwrap();
-    let names = (scenario.study.clone(), scenario.name.clone());
-    let job = Job { scenario: names, case, ready, seed: 1, all_series: false };
+    let job = Job::new(&scenario, case, ready, 1);
     run_jobs(&[job], None, 1, &Watch::default()).unwrap().remove(0).unwrap()
 }
 

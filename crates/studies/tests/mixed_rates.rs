@@ -37,7 +37,7 @@ fn every_flow_fills_its_links() {
         let (from, to) = f.split_once(' ').unwrap();
         format!("[[traffic]]\nhosts = \"{from}\"\nkind = \"greedy\"\ndestinations = \"{to}\"\n")
     });
-    let out = go(&flows.concat(), "20 ms", Engine::Windowed);
+    let out = go(&flows.concat(), "20 ms", Engine::Fast);
     for to in [5, 4, 3] {
         // On the way at the end: what two links, two processing delays and the frame on each of them hold.
         let missing = RATES[to] * 3e-6 + 3.0 * 12_000.0;
@@ -63,7 +63,7 @@ fn every_path_takes_its_time() {
             "[[traffic]]\nhosts = \"all\"\nkind = \"transfers\"\nphase = \"aligned\"\ntransfers = [{}]\n",
             list.join(", ")
         );
-        for engine in [Engine::Windowed, Engine::EventList] {
+        for engine in [Engine::Fast, Engine::Model] {
             let out = go(&traffic, "20 ms", engine);
             for (i, &(a, b)) in pairs.iter().enumerate() {
                 let start = 1e-6 * (10 + 400 * i) as f64;

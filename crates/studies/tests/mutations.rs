@@ -109,9 +109,7 @@ fn runs(m: &Mutation) -> [Vec<RunRecord>; 2] {
                 }
                 let ready = scenario.ready(case).unwrap_or_else(|e| panic!("{}: {e:?}", m.name));
                 for seed in 1..=m.seeds {
-                    let names = (scenario.study.clone(), scenario.name.clone());
-                    let (case, ready) = (named.clone(), ready.clone());
-                    let job = Job { scenario: names, case, ready, seed, all_series: false };
+                    let job = Job::new(&scenario, named.clone(), ready.clone(), seed);
                     jobs.push((broken, change.is_some(), config.clone(), job));
                 }
             }

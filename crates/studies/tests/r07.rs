@@ -18,7 +18,7 @@ fn job(name: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> Job 
     let scenario = Scenario::load(&format!("R07/{name}"), &pairs(sets)).unwrap();
     let case = scenario.case_of(condition, "on", scheme).unwrap();
     let ready = scenario.ready(&case).unwrap();
-    Job { scenario: ("R07".into(), name.into()), case, ready, seed: 1, all_series: false }
+    Job::new(&scenario, case, ready, 1)
 }
 
 fn record(name: &str, scheme: &str, condition: &str, sets: &[(&str, &str)]) -> RunRecord {

@@ -55,10 +55,10 @@ fn laws(scenario: &Scenario, case: &Case, ready: &Ready, text: &str) -> Result<(
     if estimate.packet_hops > LONG as f64 || estimate.memory > 60e6 {
         return Ok(());
     }
-    let Some(one) = run(ready, Engine::Windowed, 1)? else { return Ok(()) };
+    let Some(one) = run(ready, Engine::Fast, 1)? else { return Ok(()) };
     // Threads meet in every turn, of which a long run of few frames has very many.
     let brief = one.duration < Time::from_ms(5);
-    let ways = [(Engine::EventList, 1, "the oracle"), (Engine::Windowed, 3, "three threads")];
+    let ways = [(Engine::Model, 1, "the oracle"), (Engine::Fast, 3, "three threads")];
     for (engine, threads, name) in ways.into_iter().filter(|w| w.1 == 1 || brief) {
         let Some(other) = run(ready, engine, threads)? else { return Err(format!("{name}: more hops")) };
         if format!("{other:?}") != format!("{one:?}") {
@@ -99,7 +99,7 @@ fn renamed(text: &str, one: &Outcome) -> Result<(), String> {
         return Ok(());
     }
     let (_, _, named) = read(&format!("topology.first = 1\n{text}"))?;
-    match run(&named, Engine::Windowed, 1)? {
+    match run(&named, Engine::Fast, 1)? {
         Some(other) if other.fingerprint == one.fingerprint => Ok(()),
         _ => Err("hosts renamed: another fingerprint".into()),
     }
@@ -121,7 +121,7 @@ fn with_an_idle_host(text: &str, one: &Outcome) -> Result<(), String> {
     let (_, _, few) = read(&(rest + &traffic))?;
     let (_, _, more) = read(&(grown + &traffic))?;
     let all = |o: Option<Outcome>| o.map(|o| format!("{:?}", &o.hosts[..hosts]));
-    match all(run(&few, Engine::Windowed, 1)?) == all(run(&more, Engine::Windowed, 1)?) {
+    match all(run(&few, Engine::Fast, 1)?) == all(run(&more, Engine::Fast, 1)?) {
         true => Ok(()),
         false => Err("an idle host added: the others did something else".into()),
     }
@@ -155,7 +155,7 @@ fn scaled(text: &str, one: &Outcome) -> Result<(), String> {
     };
     let twice: Vec<String> = text.lines().map(double).collect();
     let (_, _, ready) = read(&(twice.join("\n") + "\n"))?;
-    let Some(two) = run(&ready, Engine::Windowed, 1)? else {
+    let Some(two) = run(&ready, Engine::Fast, 1)? else {
         return Err("rates and sizes doubled: more hops".into());
     };
     let frames = |o: &Outcome| -> Vec<u64> { o.hosts.iter().map(|h| h.delivered).collect() };

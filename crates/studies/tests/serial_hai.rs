@@ -177,7 +177,7 @@ fn one_reaction_point_for_the_port() {
         let case = scenario.case_of("hotspot 2 Gb/s", "off", "qcn-802.1Qau").unwrap();
         let ready = scenario.ready(&case).unwrap();
         let spec = ready.settings.spec(&ready.built, 3, false);
-        let [a, b] = [Engine::EventList, Engine::Windowed]
+        let [a, b] = [Engine::Model, Engine::Fast]
             .map(|engine| cnsim_fabric::run(&spec, &Options { engine, ..Options::default() }).unwrap());
         assert_eq!(a.fingerprint, b.fingerprint);
         let copy = Scenario::from_config(&cnsim_schemes::registry(), &ready.config).unwrap();

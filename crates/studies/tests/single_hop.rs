@@ -11,7 +11,7 @@ fn job(scheme: &str, pause: &str, condition: &str, sets: &[(&str, &str)]) -> Job
     let scenario = Scenario::load("B07/single-hop", &sets).unwrap();
     let case = scenario.case_of(condition, pause, scheme).unwrap();
     let ready = scenario.ready(&case).unwrap();
-    Job { scenario: ("B07".into(), "single-hop".into()), case, ready, seed: 1, all_series: false }
+    Job::new(&scenario, case, ready, 1)
 }
 
 fn metric(job: &Job, id: &str) -> f64 {
@@ -117,10 +117,10 @@ fn engines_agree_under_every_scheme() {
                     cnsim_fabric::run(&spec, &Options { engine, threads, ..Options::default() }).unwrap()
                 )
             };
-            let oracle = go(Engine::EventList, 1);
+            let oracle = go(Engine::Model, 1);
             for threads in [1, 2, 4] {
                 assert!(
-                    go(Engine::Windowed, threads) == oracle,
+                    go(Engine::Fast, threads) == oracle,
                     "{} PAUSE {pause}, {threads} threads",
                     entry.name
                 );

@@ -15,7 +15,7 @@ fn runs(sets: &[(&str, &str)], cases: &[(&str, &str, &str)]) -> Vec<RunRecord> {
     let job = |(condition, pause, scheme): &(&str, &str, &str)| {
         let case = scenario.case_of(condition, pause, scheme).unwrap();
         let ready = scenario.ready(&case).unwrap();
-        Job { scenario: ("Z07".into(), "single-hop-16".into()), case, ready, seed: 1, all_series: false }
+        Job::new(&scenario, case, ready, 1)
     };
     let jobs: Vec<Job> = cases.iter().map(job).collect();
     run_jobs(&jobs, None, 0, &Watch::default()).unwrap().into_iter().flatten().collect()

@@ -50,7 +50,7 @@ fn it_runs_from_a_scenario() {
     assert!(ready.built.values.contains(&("segment".into(), "32 KB".into())));
     let spec = ready.settings.spec(&ready.built, 1, false);
     let go = |engine| run(&spec, &Options { engine, threads: 1, ..Options::default() }).unwrap();
-    let (fast, oracle) = (go(Engine::Windowed), go(Engine::EventList));
+    let (fast, oracle) = (go(Engine::Fast), go(Engine::Model));
     assert_eq!(format!("{fast:?}"), format!("{oracle:?}"));
     let counter = |name: &str| fast.counters.iter().find(|c| c.0 == name).unwrap().1;
     let sent: u64 = fast.hosts.iter().map(|h| h.sent).sum();

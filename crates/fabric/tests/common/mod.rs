@@ -167,7 +167,7 @@ pub(crate) fn agreed_among(
     ways: &[(usize, Visits)],
     by_model: &[NodeId],
 ) -> Outcome {
-    let outcome = run(spec, &Options { engine: Engine::EventList, ..Options::default() });
+    let outcome = run(spec, &Options { engine: Engine::Model, ..Options::default() });
     let outcome = outcome.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{spec:#?}"));
     let oracle = format!("{outcome:#?}");
     for &(threads, visits) in ways {

@@ -266,7 +266,7 @@ pub(crate) fn network(loads: &[f64]) -> RunSpec {
 pub(crate) fn run_all(script: &Script, mut spec: RunSpec) -> Result<Seen, String> {
     let mut first: Option<(String, Result<Seen, String>)> = None;
     with_scheme(&mut spec, Arc::new(script.clone()));
-    for (engine, threads) in [(Engine::EventList, 1), (Engine::Windowed, 1), (Engine::Windowed, 2)] {
+    for (engine, threads) in [(Engine::Model, 1), (Engine::Fast, 1), (Engine::Fast, 2)] {
         script.notes.take();
         let out = run(&spec, &Options { engine, threads, ..Options::default() });
         let notes = script.notes.take();

@@ -208,7 +208,7 @@ fn both_ways_agree_with_the_textbook() {
         let (book, mut deliveries) = Textbook::run(&spec, &watch.drill);
         deliveries.sort_unstable();
         let visits = [Visits::Adaptive, Visits::All, Visits::Due, Visits::Turns][seed as usize % 4];
-        for engine in [Engine::EventList, Engine::Windowed] {
+        for engine in [Engine::Model, Engine::Fast] {
             watch.log.lock().unwrap().clear();
             let out = run(&spec, &Options { engine, visits, threads: 1, ..Options::default() });
             let out = out.unwrap_or_else(|e| panic!("{engine:?}: {e}, {network}"));
