@@ -201,9 +201,6 @@ class Queue:
     def sent(self) -> int:
         """Bytes that have been sent through this port."""
     @property
-    def dropped(self) -> int:
-        """Data frames discarded at this port."""
-    @property
     def now(self) -> float:
         """Simulated time."""
     @property
@@ -216,8 +213,8 @@ class Queue:
     def paused_in_all(self) -> float:
         """How long it has been in XOFF since the start, the present time included, seconds."""
     @property
-    def counted(self) -> int:
-        """Bytes counted when ``sample_after`` woke the point, the frame in hand included."""
+    def bytes_since_armed(self) -> int:
+        """Bytes that arrived since ``sample_after`` was asked for, the frame in hand included."""
     def uniform(self) -> float:
         """Uniform draw in [0, 1) from this queue's own stream."""
     def sample_after(self, /, number: float) -> None:
@@ -261,21 +258,15 @@ class Limiter:
         """Simulated time, whole picoseconds."""
     @property
     def rate(self) -> float:
-        """Current rate; setting one above that of the link gives the link's."""
+        """Current rate. One above that of the link is an error: bound it by ``line_rate``."""
     @rate.setter
     def rate(self, value: float) -> None: ...
     @property
     def line_rate(self) -> float:
         """Rate of the access link."""
     @property
-    def mtu(self) -> int:
-        """Largest data frame."""
-    @property
     def engaged(self) -> bool:
         """Are frames queued and paced here?"""
-    @property
-    def backlog(self) -> int:
-        """Bytes waiting in the limiter's queue."""
     @property
     def sent(self) -> int:
         """Data bytes of the flow sent so far."""
@@ -291,8 +282,8 @@ class Limiter:
         """Wake with ``on_bytes`` when so many further bytes have been sent."""
     def wake_never(self) -> None:
         """Take back ``wake_after``."""
-    def stamp(self, /, bits: int | None, p: float = 1.0) -> None:
-        """Stamp a tag of 32 bits into the flow's frames, each with probability ``p``."""
+    def tag_frames(self, /, bits: int | None, p: float = 1.0) -> None:
+        """Put a tag of 32 bits into the flow's frames from now on, each with probability ``p``; ``None`` puts none."""
     def echo_next(self) -> None:
         """Have the next frame acknowledged: ``on_ack`` hears of it."""
     def send_probe(self, /, probe: Probe) -> None:

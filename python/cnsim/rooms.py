@@ -15,10 +15,6 @@ __all__ = ["CongestionPoint", "Plan", "Promise", "QueueSite", "ReactionPoint", "
 class QueueSite(NamedTuple):
     """Where a congestion point stands: at the output queue of a switch port."""
 
-    node: int
-    """Number of the switch."""
-    port: int
-    """Number of the port within the switch."""
     point: int
     """Identity to put into feedback messages."""
     rate: float

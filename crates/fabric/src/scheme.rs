@@ -1,9 +1,10 @@
 //! What the network asks of a scheme, and what it does where that panics or asks for what cannot be: one body for both ways to run.
 
 use crate::RunError;
+use cnsim_scheme_api::network::{Failing, guarded};
 use cnsim_scheme_api::{
-    CongestionPoint, Counter, Failing, Feedback, Gauge, Plan, QueueSite, ReactionPoint, Reflector, Scheme,
-    SinkSite, SourceSite, guarded,
+    CongestionPoint, Counter, Feedback, Gauge, Plan, QueueSite, ReactionPoint, Reflector, Scheme, SinkSite,
+    SourceSite,
 };
 use std::sync::Arc;
 

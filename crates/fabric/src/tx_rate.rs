@@ -77,7 +77,7 @@ impl TxRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::{Purpose, Stream};
+    use cnsim_scheme_api::network::{Purpose, Stream};
 
     /// 1048 B: 83.84 ns at 100 Gb/s and 20.96 at 400; 1000 B at 100 Gb/s are 80 ns and stay it.
     #[test]

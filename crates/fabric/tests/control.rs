@@ -6,10 +6,11 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
     Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl,
-    Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
-    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    Probe, ProbeTarget, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
+    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag, Time,
 };
 use std::sync::{Arc, Mutex};
 
@@ -44,7 +45,7 @@ impl CongestionPoint for Point {
             ctl.start_timer(Slot(0), self.0.interval());
         }
         if self.0.on(3) {
-            ctl.stamp_rate(Rate::from_gbps(9.0));
+            ctl.advertise(Rate::from_gbps(9.0));
         }
         if self.0.on(4) {
             ctl.sample_after(Bytes::from_kb(9));
@@ -67,7 +68,7 @@ impl CongestionPoint for Point {
             ctl.broadcast(Feedback::User([seen, queue.sent]));
         }
         if self.0.on(3) && seen.is_multiple_of(3) {
-            ctl.stamp_rate(rate_of(seen));
+            ctl.advertise(rate_of(seen));
         }
         if self.0.on(7) && seen.is_multiple_of(4) {
             let low = Bytes::new(seen % 6_000);
@@ -100,8 +101,10 @@ impl Reaction {
 impl ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
         limiter.engage();
-        limiter
-            .stamp_with(Tag::RateDiscovery(limiter.line_rate()), if self.chatter.on(8) { 1.0 } else { 0.5 });
+        limiter.tag_frames_with(
+            Tag::RateDiscovery(limiter.line_rate()),
+            if self.chatter.on(8) { 1.0 } else { 0.5 },
+        );
     }
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>) {
         if self.only_notes(feedback) {

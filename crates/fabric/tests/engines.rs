@@ -4,10 +4,11 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
     Bytes, CongestionPoint, Counter, Feedback, FlowId, FrameView, Gauge, Limiter, NodeId, Plan, PointControl,
-    Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
-    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    Probe, ProbeTarget, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
+    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ impl CongestionPoint for Point {
             ctl.start_timer(Slot(0), Time::from_ns(7_300 + u64::from(self.id % 7) * 100));
         }
         if self.dial & 32 > 0 {
-            ctl.stamp_rate(Rate::from_gbps(3.0));
+            ctl.advertise(Rate::from_gbps(3.0));
         }
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
@@ -99,7 +100,7 @@ impl ReactionPoint for Reaction {
         let cut = (limiter.rate() * 0.7).max(Rate::from_mbps(50.0));
         limiter.set_rate(cut.min(limiter.line_rate()));
         limiter.start_timer(Slot(1), Time::from_us(40));
-        limiter.stamp_with(Tag::RateDiscovery(limiter.line_rate()), 0.5);
+        limiter.tag_frames_with(Tag::RateDiscovery(limiter.line_rate()), 0.5);
         // A limiter of a whole host has no path to probe.
         if self.n.is_multiple_of(3) && self.dial & 128 == 0 {
             let class = if self.dial & 64 > 0 {

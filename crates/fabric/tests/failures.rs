@@ -4,10 +4,11 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Lent, Purpose, Stream};
 use cnsim_scheme_api::{
-    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Purpose, Queue,
+    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Queue,
     QueueSite, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite, Slot, SourceSite,
-    Stream, Time,
+    Time,
 };
 use std::sync::Arc;
 

@@ -4,7 +4,8 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
 fn flow(start_us: u64, dst: u32, bytes: u64) -> Transfer {
     Transfer { start: Time::from_us(start_us), dst: NodeId(dst), bytes: Bytes::new(bytes) }

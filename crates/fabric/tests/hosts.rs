@@ -5,10 +5,11 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
     Built, Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter, NodeId, Plan,
-    PointControl, PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, Rate, ReactionPoint,
-    ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    PointControl, PointId, Probe, ProbeTarget, Queue, QueueSite, Ramp, Rate, ReactionPoint, ReflectGate,
+    Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl CongestionPoint for Point {
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         if self.stamps {
             let mbps = 300.0 + 12_000.0 * ctl.uniform();
-            ctl.stamp_rate(Rate::from_mbps(mbps));
+            ctl.advertise(Rate::from_mbps(mbps));
         } else if queue.len > Bytes::from_kb(4) {
             ctl.notify(frame.flow, Feedback::Reflection);
         }
@@ -61,7 +62,7 @@ impl ReactionPoint for Reaction {
         if self.on(2) {
             let rate = limiter.line_rate() * 0.4;
             let tag = if self.on(RETURNS) { Tag::RateDiscovery(rate) } else { Tag::Regulated(PointId(7)) };
-            limiter.stamp_with(tag, if self.on(4) { 1.0 } else { 0.3 });
+            limiter.tag_frames_with(tag, if self.on(4) { 1.0 } else { 0.3 });
         }
         if self.on(8) {
             limiter.start_timer(Slot(0), Time::from_us(6));
@@ -76,7 +77,7 @@ impl ReactionPoint for Reaction {
             let more = [0.5, 1.0, 2.5][self.n as usize % 3];
             limiter.set_rate((rate * more).min(limiter.line_rate()));
             let share = 0.1 + 0.9 * limiter.uniform();
-            limiter.stamp(Tag::RateDiscovery(limiter.line_rate() * share));
+            limiter.tag_frames(Tag::RateDiscovery(limiter.line_rate() * share));
         } else if self.n.is_multiple_of(2) {
             limiter.set_rate(limiter.rate() * 0.3);
         }
@@ -98,7 +99,7 @@ impl ReactionPoint for Reaction {
             limiter.release_when_empty();
         }
         if self.on(128) {
-            limiter.stamp(Tag::None);
+            limiter.tag_frames(Tag::None);
         }
     }
     fn on_timer(&mut self, slot: Slot, limiter: &mut Limiter<'_>) {

@@ -7,10 +7,11 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Purpose,
-    Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme,
-    SinkSite, Slot, SourceSite, Stream, Time,
+    Bytes, CongestionPoint, Counter, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Queue,
+    QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite,
+    Slot, SourceSite, Time,
 };
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::Lent;
 use cnsim_scheme_api::{
     Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, NodeId, Plan, PointId, Probe, ProbeTarget,
     QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, Scheme, Scope, SinkSite, Slot,
@@ -96,9 +97,9 @@ fn of_congestion_points() {
         ("p_beyond of 2", at_point(|_, c| c.mark(ramp(1.0, 2.0, 0, 9))), "`Ramp::p_beyond`"),
         ("a ramp that falls", at_point(|_, c| c.mark(ramp(1.0, 1.0, 9, 5))), "the ramp falls: `low` is 9 B"),
         (
-            "a stamp of NaN",
-            at_point(|_, c| c.stamp_rate(Rate::from_bps(NAN))),
-            "the rate to stamp is not a number",
+            "an advertised rate of NaN",
+            at_point(|_, c| c.advertise(Rate::from_bps(NAN))),
+            "the rate to advertise is not a number",
         ),
         ("no such flow", at_point(|_, c| c.notify(FlowId(999_999), SAYS)), "there is no flow 999999"),
         ("a flow to oneself", at_point(|_, c| c.notify(FlowId(0), SAYS)), "there is no flow 0"),
@@ -157,11 +158,11 @@ fn of_reaction_points() {
         ("endless rate", at_source(|_, l| l.set_rate(l.rate() / 0.0)), "is above the link's 10 Gb/s"),
         (
             "tags too often",
-            at_source(|_, l| l.stamp_with(Tag::User(1), 1.5)),
+            at_source(|_, l| l.tag_frames_with(Tag::User(1), 1.5)),
             "1.5 is no probability of a tag",
         ),
-        ("tags by NaN", at_source(|_, l| l.stamp_with(Tag::User(1), NAN)), "NaN is no probability"),
-        ("a tag of NaN", at_source(move |_, l| l.stamp(Tag::RateDiscovery(nan))), "the rate of a tag"),
+        ("tags by NaN", at_source(|_, l| l.tag_frames_with(Tag::User(1), NAN)), "NaN is no probability"),
+        ("a tag of NaN", at_source(move |_, l| l.tag_frames(Tag::RateDiscovery(nan))), "the rate of a tag"),
         ("a probe to nowhere", at_source(|_, l| l.send_probe(of_point(4711))), "congestion point 4711"),
         (
             "a probe to a host",
@@ -255,7 +256,7 @@ fn harmless() {
         ("deaf for ever", at_sink(|c| c.ignore_for(Time::MAX))),
         ("a negative step", at_source(|_, l| l.set_rate(Rate::ZERO - l.rate()))),
         ("rounding", at_source(|_, l| l.set_rate(l.line_rate() / 3.0 * 3.0 * (1.0 + 1e-15)))),
-        ("an endless stamp", at_point(|_, c| c.stamp_rate(Rate::from_gbps(1e9)))),
+        ("an endless stamp", at_point(|_, c| c.advertise(Rate::from_gbps(1e9)))),
         ("to stop what does not run", at_source(|_, l| l.stop_timer(Slot(2)))),
         ("to release twice", at_source(|_, l| (0..2).for_each(|_| l.release_when_empty()))),
         ("p = 0", at_point(|_, c| c.sample_with(0.0))),
@@ -333,7 +334,7 @@ fn the_earliest_panic_is_named() {
     for seed in 0..20u64 {
         let mut spec = common::single_switch(6, 0.7, true, Time::from_ms(2), seed);
         spec.switches = vec![spec.switches[0].clone(); 2];
-        let mut r = cnsim_scheme_api::Stream::new(seed, 8, cnsim_scheme_api::Purpose::Test);
+        let mut r = cnsim_scheme_api::network::Stream::new(seed, 8, cnsim_scheme_api::network::Purpose::Test);
         common::tangle(&mut spec, (6, 2), false, &mut |n| r.below(n));
         let late = Time::from_us(20 * seed);
         let panics = script().gate(ReflectGate::Always).source(move |at, l, _| {

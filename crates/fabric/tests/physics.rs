@@ -4,7 +4,8 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
 /// Physics is asked of the fast engine, and of the model alone for a part of the time: one in so many.
 const BOTH: [(Engine, u64); 2] = [(Engine::Fast, 1), (Engine::Model, 5)];

@@ -6,10 +6,11 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
     Built, Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, FrameView, Limiter, NodeId, Plan,
-    PointControl, PointId, Probe, ProbeTarget, Purpose, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint,
-    ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    PointControl, PointId, Probe, ProbeTarget, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint,
+    ReflectGate, Reflector, ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -128,7 +129,7 @@ impl ReactionPoint for Reaction {
             limiter.release_when_empty();
         }
         if self.dial.on(10) {
-            limiter.stamp(if self.told.is_multiple_of(4) { Tag::User(7) } else { Tag::None });
+            limiter.tag_frames(if self.told.is_multiple_of(4) { Tag::User(7) } else { Tag::None });
         }
     }
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
@@ -174,7 +175,7 @@ impl Scheme for Dial {
         }
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        (!self.on(16) || !site.port.is_multiple_of(2))
+        (!self.on(16) || !site.point.0.is_multiple_of(2))
             .then(|| -> Box<dyn CongestionPoint> { Box::new(Point(*self, site.point.0)) })
     }
     fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {

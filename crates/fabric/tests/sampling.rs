@@ -5,9 +5,10 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, NodeId, PointControl, Purpose, Queue, QueueSite, Ramp,
-    RampAt, Rate, ReactionPoint, Scheme, Slot, SourceSite, Stream, Tag, Time,
+    Bytes, CongestionPoint, Feedback, FrameView, NodeId, PointControl, Queue, QueueSite, Ramp, RampAt, Rate,
+    ReactionPoint, Scheme, Slot, SourceSite, Tag, Time,
 };
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ impl Dial {
             ctl.mark(Ramp { low, high: low * 4, p_max: 0.6, p_beyond: 1.0, at });
         }
         if self.has(2) && u > 0.8 {
-            ctl.stamp_rate(Rate::from_bps(1e9 + (queue.sent % 8191) as f64 * 1e5));
+            ctl.advertise(Rate::from_bps(1e9 + (queue.sent % 8191) as f64 * 1e5));
         }
     }
 }

@@ -4,6 +4,7 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::Lent;
 use cnsim_scheme_api::{
     Ack, Acknowledger, Built, Bytes, Class, CongestionPoint, Counter, Feedback, FrameView, Limiter, Plan,
     PointControl, Probe, ProbeTarget, Queue, QueueSite, Ramp, ReactionPoint, ReflectGate, Reflector, Scheme,
@@ -84,7 +85,7 @@ impl CongestionPoint for Point {
     fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
         if frame.dst.0 == 1 {
             let mut seen = self.2.lock().unwrap();
-            seen.counted += ctl.counted().get();
+            seen.counted += ctl.bytes_since_armed().get();
             seen.arrived = queue.arrived;
         }
         ctl.count(if self.0 == Wrong::PointCounter { "unknown" } else { "known" });
@@ -98,7 +99,7 @@ struct Reaction(Wrong, Arc<Mutex<Seen>>);
 impl ReactionPoint for Reaction {
     fn start(&mut self, limiter: &mut Limiter<'_>) {
         // Its own tag, but for the frames that carry their time.
-        limiter.stamp(Tag::User(7));
+        limiter.tag_frames(Tag::User(7));
         limiter.echo_next();
         limiter.wake_after(Bytes::new(30_000));
         match self.0 {

@@ -5,7 +5,8 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
 /// Calm for the most part, then busy, then calm: so that promises are given, refused, and given again.
 fn star(seed: u64) -> RunSpec {

@@ -4,7 +4,8 @@
 mod common;
 
 use cnsim_fabric::*;
-use cnsim_scheme_api::{Bytes, NodeId, Purpose, Rate, Stream, Time};
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::{Bytes, NodeId, Rate, Time};
 
 /// `senders` hosts, in phase and with equal clocks, each send to host 0 as fast as they may, by a drop-tail port of 100 KB.
 fn full_port(senders: usize, ms: u64, ties: Ties, seed: u64) -> RunSpec {

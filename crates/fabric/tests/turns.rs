@@ -6,9 +6,9 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
-    Built, Bytes, Feedback, Limiter, NodeId, Plan, Purpose, Rate, ReactionPoint, Scheme, Scope, Slot,
-    SourceSite, Stream, Time,
+    Built, Bytes, Feedback, Limiter, NodeId, Plan, Rate, ReactionPoint, Scheme, Scope, Slot, SourceSite, Time,
 };
 use std::sync::Arc;
 

@@ -4,9 +4,10 @@
 mod common;
 
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FrameView, NodeId, PointControl, Purpose, Queue, QueueSite, Ramp,
-    RampAt, Rate, Scheme, Stream, Time,
+    Bytes, CongestionPoint, Feedback, FrameView, NodeId, PointControl, Queue, QueueSite, Ramp, RampAt, Rate,
+    Scheme, Time,
 };
 use std::sync::Arc;
 

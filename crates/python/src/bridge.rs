@@ -6,6 +6,7 @@ use crate::errors::raise;
 use crate::handles::{Limiter, Queue, Sink};
 use crate::wire::{Ack, Feedback, Frame, Probe};
 use cnsim_scheme_api as api;
+use cnsim_scheme_api::network::Lent;
 use cnsim_scheme_api::{Counter, FlowId, FrameView, Gauge, Plan, Scheme, Slot};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -162,10 +163,10 @@ impl Scheme for Bridged {
     }
     fn congestion_point(&self, s: &api::QueueSite) -> Option<Box<dyn api::CongestionPoint>> {
         Python::attach(|py| {
-            let site = (s.node.0, s.port, s.point.0, s.rate.bps(), s.attached);
+            let site = (s.point.0, s.rate.bps(), s.attached);
             match self.room(py, "CongestionPoint", site) {
                 Ok(room) => room.map(|room| Point::boxed(py, room)),
-                Err(why) => Some(Box::new(api::Failing(why)) as _),
+                Err(why) => Some(Box::new(api::network::Failing(why)) as _),
             }
         })
     }
@@ -174,11 +175,11 @@ impl Scheme for Bridged {
             let (rate, rtt) = (s.line_rate.bps(), s.base_rtt.as_secs_f64());
             let site = (s.flow.0, s.src.0, s.dst.0, rate, rtt, s.mtu.get());
             if let Some(why) = self.refused.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                return Some(Box::new(api::Failing(why)) as _);
+                return Some(Box::new(api::network::Failing(why)) as _);
             }
             match self.room(py, "ReactionPoint", site) {
                 Ok(room) => room.map(|room| Reaction::boxed(py, room)),
-                Err(why) => Some(Box::new(api::Failing(why)) as _),
+                Err(why) => Some(Box::new(api::network::Failing(why)) as _),
             }
         })
     }
@@ -187,7 +188,7 @@ impl Scheme for Bridged {
             let site = (s.flow.0, s.src.0, s.dst.0, s.line_rate.bps());
             match self.room(py, "Reflector", site) {
                 Ok(room) => room.map(|room| Reflection::boxed(py, room)),
-                Err(why) => Some(Box::new(api::Failing(why)) as _),
+                Err(why) => Some(Box::new(api::network::Failing(why)) as _),
             }
         })
     }
@@ -246,7 +247,7 @@ struct Point {
 impl Point {
     fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::CongestionPoint> {
         match Py::new(py, Queue::new()) {
-            Err(e) => Box::new(api::Failing(room.trouble.keep(py, &room.site, e))),
+            Err(e) => Box::new(api::network::Failing(room.trouble.keep(py, &room.site, e))),
             Ok(queue) => Box::new(Self {
                 queue,
                 start: room.method(py, "start"),
@@ -326,7 +327,7 @@ struct Reaction {
 impl Reaction {
     fn boxed(py: Python<'_>, room: Room) -> Box<dyn api::ReactionPoint> {
         match Py::new(py, Limiter::new()) {
-            Err(e) => Box::new(api::Failing(room.trouble.keep(py, &room.site, e))),
+            Err(e) => Box::new(api::network::Failing(room.trouble.keep(py, &room.site, e))),
             Ok(limiter) => Box::new(Self {
                 limiter,
                 start: room.method(py, "start"),
@@ -401,7 +402,7 @@ impl Reflection {
             return Box::new(api::Acknowledger);
         }
         match Py::new(py, Sink::new()) {
-            Err(e) => Box::new(api::Failing(room.trouble.keep(py, &room.site, e))),
+            Err(e) => Box::new(api::network::Failing(room.trouble.keep(py, &room.site, e))),
             Ok(sink) => Box::new(Self {
                 sink,
                 start: room.method(py, "start"),

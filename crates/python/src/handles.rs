@@ -4,7 +4,8 @@
 use crate::errors::raise;
 use crate::wire::{Feedback, Probe, bytes, rate, time};
 use cnsim_scheme_api as api;
-use cnsim_scheme_api::{FlowId, Purpose, SLOTS, Slot, Stream, Tag, Time};
+use cnsim_scheme_api::network::{Lent, Purpose, Stream};
+use cnsim_scheme_api::{FlowId, SLOTS, Slot, Tag, Time};
 use pyo3::prelude::*;
 
 /// What stands behind a handle between two calls: nobody sees it.
@@ -60,8 +61,8 @@ macro_rules! handle {
                     return Err(stale(py, $what));
                 }
                 let said = verb(&mut api::$seam::new(self.now, &mut self.state, &mut self.actions));
-                let refused = self.actions.pop_if(|a| matches!(a, api::$action::Fail(_)));
-                let Some(api::$action::Fail(why)) = refused else { return Ok(said) };
+                let refused = self.actions.pop_if(|a| matches!(a, api::network::$action::Fail(_)));
+                let Some(api::network::$action::Fail(why)) = refused else { return Ok(said) };
                 let (reason, remedy) = why.split_once(": ").unwrap_or((&why, "see the verb's text"));
                 Err(raise(py, "SchemeError", reason, remedy, ""))
             }
@@ -88,17 +89,17 @@ macro_rules! handle {
 pub(crate) struct Queue {
     now: Time,
     live: bool,
-    state: api::PointState,
-    actions: Vec<api::PointAction>,
+    state: api::network::PointState,
+    actions: Vec<api::network::PointAction>,
     pub(crate) view: api::Queue,
 }
 
-handle!(Queue, "queue", PointControl, api::PointState, PointAction);
+handle!(Queue, "queue", PointControl, api::network::PointState, PointAction);
 
 impl Queue {
     /// One that has nothing yet.
     pub(crate) fn new() -> Self {
-        let (state, actions) = (api::PointState::new(nobody(), 0), Vec::new());
+        let (state, actions) = (api::network::PointState::new(nobody(), 0), Vec::new());
         Self { now: Time::ZERO, live: false, state, actions, view: api::Queue::default() }
     }
 }
@@ -130,11 +131,6 @@ impl Queue {
     fn sent(&self) -> u64 {
         self.view.sent
     }
-    /// Data frames discarded at this port since the start.
-    #[getter]
-    fn dropped(&self) -> u64 {
-        self.view.dropped
-    }
     /// For how long the port has been in XOFF, seconds; none while its data may leave.
     #[getter]
     fn paused(&self) -> Option<f64> {
@@ -155,10 +151,10 @@ impl Queue {
     fn now_ps(&self) -> u64 {
         self.now.as_ps()
     }
-    /// Bytes counted when `sample_after` woke the point, the frame in hand included.
+    /// Bytes that arrived since `sample_after` was asked for, the frame in hand included.
     #[getter]
-    fn counted(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.counted().get())
+    fn bytes_since_armed(&mut self, py: Python<'_>) -> PyResult<u64> {
+        self.tell(py, |s| s.bytes_since_armed().get())
     }
     /// Uniform draw in [0, 1) from this queue's own stream.
     fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
@@ -242,16 +238,16 @@ impl Queue {
 pub(crate) struct Limiter {
     now: Time,
     live: bool,
-    state: api::LimiterState,
-    actions: Vec<api::LimiterAction>,
+    state: api::network::LimiterState,
+    actions: Vec<api::network::LimiterAction>,
 }
 
-handle!(Limiter, "limiter", Limiter, api::LimiterState, LimiterAction);
+handle!(Limiter, "limiter", Limiter, api::network::LimiterState, LimiterAction);
 
 impl Limiter {
     /// One that has nothing yet.
     pub(crate) fn new() -> Self {
-        let state = api::LimiterState::new(api::Rate::ZERO, api::Bytes::ZERO, nobody());
+        let state = api::network::LimiterState::new(api::Rate::ZERO, nobody());
         Self { now: Time::ZERO, live: false, state, actions: Vec::new() }
     }
 }
@@ -283,20 +279,10 @@ impl Limiter {
     fn line_rate(&mut self, py: Python<'_>) -> PyResult<f64> {
         self.tell(py, |s| s.line_rate().bps())
     }
-    /// Largest data frame, bytes.
-    #[getter]
-    fn mtu(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.mtu().get())
-    }
     /// Are frames queued and paced here?
     #[getter]
     fn engaged(&mut self, py: Python<'_>) -> PyResult<bool> {
         self.tell(py, |s| s.is_engaged())
-    }
-    /// Bytes waiting in the limiter's queue.
-    #[getter]
-    fn backlog(&mut self, py: Python<'_>) -> PyResult<u64> {
-        self.tell(py, |s| s.backlog().get())
     }
     /// Data bytes of the flow sent so far.
     #[getter]
@@ -328,10 +314,10 @@ impl Limiter {
     fn wake_never(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.wake_never())
     }
-    /// Stamp a tag of 32 bits into the flow's frames, each with probability `p`; none stamps none.
+    /// Put a tag of 32 bits into the flow's frames from now on, each with probability `p`; `None` puts none.
     #[pyo3(signature = (bits, p=1.0))]
-    fn stamp(&mut self, py: Python<'_>, bits: Option<u32>, p: f64) -> PyResult<()> {
-        self.tell(py, |s| s.stamp_with(bits.map_or(Tag::None, Tag::User), p))
+    fn tag_frames(&mut self, py: Python<'_>, bits: Option<u32>, p: f64) -> PyResult<()> {
+        self.tell(py, |s| s.tag_frames_with(bits.map_or(Tag::None, Tag::User), p))
     }
     /// Have the next frame acknowledged: `on_ack` hears of it. The plan must say `echo=True`.
     fn echo_next(&mut self, py: Python<'_>) -> PyResult<()> {
@@ -368,16 +354,17 @@ impl Limiter {
 pub(crate) struct Sink {
     now: Time,
     live: bool,
-    state: api::ReflectorState,
-    actions: Vec<api::ReflectorAction>,
+    state: api::network::ReflectorState,
+    actions: Vec<api::network::ReflectorAction>,
 }
 
-handle!(Sink, "sink", ReflectorControl, api::ReflectorState, ReflectorAction);
+handle!(Sink, "sink", ReflectorControl, api::network::ReflectorState, ReflectorAction);
 
 impl Sink {
     /// One that has nothing yet.
     pub(crate) fn new() -> Self {
-        let (state, actions) = (api::ReflectorState::new(nobody(), &api::Plan::default()), Vec::new());
+        let (state, actions) =
+            (api::network::ReflectorState::new(nobody(), &api::Plan::default()), Vec::new());
         Self { now: Time::ZERO, live: false, state, actions }
     }
 }

@@ -68,7 +68,7 @@ impl Frame {
 
 #[pymethods]
 impl Frame {
-    /// The 32 bits of a tag that `stamp` wrote; none where it carries none.
+    /// The 32 bits of a tag that `tag_frames` wrote; none where it carries none.
     #[getter]
     fn tag(&self) -> Option<u32> {
         if let Tag::User(bits) = self.tag { Some(bits) } else { None }

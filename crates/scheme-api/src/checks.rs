@@ -95,17 +95,7 @@ impl Patience {
 
 /// The verbs that all handles have.
 macro_rules! common_verbs {
-    ($action:ident, $state:ty) => {
-        /// Built by the network for one call.
-        pub fn new(now: Time, state: &'a mut $state, actions: &'a mut Vec<$action>) -> Self {
-            Self { now, state, actions }
-        }
-        /// Exchanges what stands behind the handle for what the caller holds. A bridge to another language, whose objects
-        /// cannot borrow, keeps it in such an object for the time of a call, and exchanges it back.
-        pub fn exchange(&mut self, state: &mut $state, actions: &mut Vec<$action>) {
-            std::mem::swap(self.state, state);
-            std::mem::swap(self.actions, actions);
-        }
+    ($action:ident) => {
         /// The present simulated time.
         pub fn now(&self) -> Time {
             self.now
@@ -128,15 +118,30 @@ macro_rules! common_verbs {
                 self.actions.push($action::Gauge(gauge, value));
             }
         }
-        /// Stop the run after this call, with time, site and cause. For what must not happen, and for a bridge to another
-        /// language, which says so what was raised there.
-        pub fn fail(&mut self, cause: impl Into<String>) {
-            self.actions.push($action::Fail(cause.into()));
-        }
         /// What a verb was given, if it is right; else the run stops.
         #[inline]
         fn check<T>(&mut self, given: Result<T, String>) -> Option<T> {
             given.map_err(|why| self.fail(why)).ok()
+        }
+    };
+}
+
+/// What all handles are to the network.
+macro_rules! lent {
+    ($handle:ident, $action:ident, $state:ty) => {
+        impl<'a> Lent<'a> for $handle<'a> {
+            type State = $state;
+            type Action = $action;
+            fn new(now: Time, state: &'a mut $state, actions: &'a mut Vec<$action>) -> Self {
+                Self { now, state, actions }
+            }
+            fn exchange(&mut self, state: &mut $state, actions: &mut Vec<$action>) {
+                std::mem::swap(self.state, state);
+                std::mem::swap(self.actions, actions);
+            }
+            fn fail(&mut self, cause: impl Into<String>) {
+                self.actions.push($action::Fail(cause.into()));
+            }
         }
     };
 }
@@ -158,4 +163,4 @@ macro_rules! timer_verbs {
         }
     };
 }
-pub(crate) use {common_verbs, timer_verbs};
+pub(crate) use {common_verbs, lent, timer_verbs};

@@ -1,5 +1,6 @@
 //! What becomes of an object that panics, or could not be made.
 
+use crate::lent::Lent;
 use crate::{
     CongestionPoint, Feedback, Limiter, PointControl, Queue, ReactionPoint, Reflector, ReflectorControl,
 };

@@ -11,13 +11,18 @@
 //!
 //! `set_rate` acts from the next frame on: a frame already scheduled keeps its time, unless the scheme calls
 //! [`Limiter::retime`].
+//!
+//! A scheme is written against the root of this crate, and tested by [`testing`]. [`network`] is the other side, for who runs
+//! schemes; [`registry`] and [`params`] say how a scheme is known to the program.
 
 mod checks;
 mod counters;
 mod echo;
 mod guard;
 mod join;
+mod lent;
 mod limiter;
+pub mod network;
 pub mod params;
 mod point;
 mod ramp;
@@ -28,19 +33,16 @@ mod samplers;
 pub mod testing;
 mod wire;
 
-pub use checks::Patience;
 pub use cnsim_units::{Bytes, Rate, Time};
-pub use counters::{Counter, Counts, Gauge};
+pub use counters::{Counter, Gauge};
 pub use echo::Acknowledger;
-pub use guard::{Failing, guarded};
 pub use join::Join;
-pub use limiter::{Limiter, LimiterAction, LimiterState};
+pub use limiter::Limiter;
 pub use params::{ParamError, ParamInfo, ParamValue, Params, Range};
-pub use point::{Gate, NO_PROBE, PointAction, PointControl, PointState, Queue, rewritten};
+pub use point::{PointControl, Queue};
 pub use ramp::{Ramp, RampAt};
-pub use random::{Purpose, Stream};
-pub use reflector::{ReflectGate, ReflectorAction, ReflectorControl, ReflectorState};
-pub use registry::{Code, Configured, Idle, PRESET, Preset, Registration, Registry};
+pub use reflector::{ReflectGate, ReflectorControl};
+pub use registry::{Idle, Preset, Registration, Registry};
 pub use samplers::Samplers;
 pub use wire::{Ack, Class, Feedback, FrameView, Probe, ProbeTarget, Tag};
 
@@ -70,14 +72,8 @@ pub const SLOTS: usize = 4;
 /// Where a congestion point would stand: at the output queue of a switch port.
 #[derive(Clone, Debug)]
 pub struct QueueSite {
-    /// The switch that has the port.
-    pub node: NodeId,
-    /// Port number within the node.
-    pub port: u16,
     /// Identity to put into feedback messages.
     pub point: PointId,
-    /// Class of the frames that the queue holds.
-    pub class: Class,
     /// Nominal link rate of the port, `C` of the papers.
     pub rate: Rate,
     /// True when a link is attached; idle ports exist as congestion points too (BECN counts them).

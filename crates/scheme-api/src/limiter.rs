@@ -2,12 +2,14 @@
 //! the run.
 
 use crate::checks::{self, Patience};
-use crate::{Probe, Slot, Stream, Tag};
+use crate::lent::Lent;
+use crate::random::Stream;
+use crate::{Probe, Slot, Tag};
 use cnsim_units::{Bytes, Rate, Time};
 use std::borrow::Cow;
 
 /// A limiter's data on the network's hot path. The current rate lives here, not in the reaction point. What every frame and
-/// message touches stands first, in 40 bytes, as there may be one for each flow.
+/// message touches stands first, in 36 bytes, as there may be one for each flow.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LimiterState {
@@ -19,8 +21,6 @@ pub struct LimiterState {
     pub countdown: i64,
     /// Tag for the flow's frames, packed.
     tag: u32,
-    /// Bytes waiting in the limiter's queue.
-    pub backlog: u32,
     tag_kind: u8,
     /// Frames of the flow are queued and paced here (else they pass and are only counted).
     pub engaged: bool,
@@ -28,8 +28,6 @@ pub struct LimiterState {
     pub release: bool,
     /// The next frame's time is to be computed anew from the present rate.
     pub retime: bool,
-    /// Largest data frame, bytes.
-    mtu: u32,
     /// The countdown at the beginning, had nothing but frames changed it.
     armed: i64,
     /// The next frame that leaves is to be acknowledged: it carries the time.
@@ -44,11 +42,10 @@ pub struct LimiterState {
 
 impl LimiterState {
     /// The state of a limiter that holds nothing back: not engaged, at line rate.
-    pub fn new(line_rate: Rate, mtu: Bytes, stream: Stream) -> Self {
+    pub fn new(line_rate: Rate, stream: Stream) -> Self {
         Self {
             rate: line_rate,
             line_rate,
-            mtu: mtu.get() as u32,
             countdown: checks::NEVER,
             armed: checks::NEVER,
             tag: 0,
@@ -59,13 +56,8 @@ impl LimiterState {
             engaged: false,
             release: false,
             retime: false,
-            backlog: 0,
             stream,
         }
-    }
-    /// Length of the largest data frame of the flow.
-    pub fn mtu(&self) -> Bytes {
-        Bytes::new(u64::from(self.mtu))
     }
     /// Data bytes of the flow sent so far.
     pub fn sent(&self) -> u64 {
@@ -145,8 +137,10 @@ pub struct Limiter<'a> {
     actions: &'a mut Vec<LimiterAction>,
 }
 
+checks::lent!(Limiter, LimiterAction, LimiterState);
+
 impl<'a> Limiter<'a> {
-    checks::common_verbs!(LimiterAction, LimiterState);
+    checks::common_verbs!(LimiterAction);
     checks::timer_verbs!(LimiterAction);
     /// Current rate (`R`, `CR`).
     pub fn rate(&self) -> Rate {
@@ -155,10 +149,6 @@ impl<'a> Limiter<'a> {
     /// Rate of the access link (`C`).
     pub fn line_rate(&self) -> Rate {
         self.state.line_rate
-    }
-    /// Largest data frame of the flow.
-    pub fn mtu(&self) -> Bytes {
-        self.state.mtu()
     }
     /// Sets the current rate, from the next frame on. Zero stops the flow. A rate above the line's, and what is not a number, stop
     /// the run: `rate.min(limiter.line_rate())` is what a scheme means that adds or multiplies.
@@ -206,13 +196,13 @@ impl<'a> Limiter<'a> {
     pub fn wake_never(&mut self) {
         self.state.disarm();
     }
-    /// Stamp this tag into the flow's frames.
-    pub fn stamp(&mut self, tag: Tag) {
-        self.stamp_with(tag, 1.0);
+    /// Put this tag into the flow's frames from now on.
+    pub fn tag_frames(&mut self, tag: Tag) {
+        self.tag_frames_with(tag, 1.0);
     }
-    /// Stamp this tag into each frame with probability `p`. What is no probability, and a rate that is not a number, stop the run.
+    /// Put this tag into each frame with probability `p`. What is no probability, and a rate that is not a number, stop the run.
     #[inline]
-    pub fn stamp_with(&mut self, tag: Tag, p: f64) {
+    pub fn tag_frames_with(&mut self, tag: Tag, p: f64) {
         if !tag.is_nan() && (0.0..=1.0).contains(&p) {
             return self.state.set_tag(tag, p);
         }
@@ -229,10 +219,6 @@ impl<'a> Limiter<'a> {
     /// limiter of a whole host, which has no path.
     pub fn send_probe(&mut self, probe: Probe) {
         self.actions.push(LimiterAction::Probe(probe));
-    }
-    /// Bytes waiting in the limiter's queue.
-    pub fn backlog(&self) -> Bytes {
-        Bytes::new(u64::from(self.state.backlog))
     }
     /// Data bytes of the flow sent so far.
     pub fn sent(&self) -> u64 {

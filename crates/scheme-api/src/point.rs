@@ -5,7 +5,9 @@
 //! [`crate::testing`] with it: what is wrong is found here, once for both.
 
 use crate::checks::{self, Patience};
-use crate::{Feedback, FlowId, FrameView, Ramp, Slot, Stream};
+use crate::lent::Lent;
+use crate::random::Stream;
+use crate::{Feedback, FlowId, FrameView, Ramp, Slot};
 use cnsim_units::{Bytes, Rate, Time};
 use std::borrow::Cow;
 
@@ -22,8 +24,6 @@ pub struct Queue {
     pub arrived: u64,
     /// Bytes that have been sent through this port since the start, control frames included.
     pub sent: u64,
-    /// Data frames discarded at this port since the start.
-    pub dropped: u64,
     /// For how long the port has been in XOFF, if it is: its data may not leave.
     pub paused: Option<Time>,
     /// How long it has been in XOFF since the start, the present time included.
@@ -57,8 +57,8 @@ pub struct PointState {
     pub sample_dropped: bool,
     /// The ramp by which the network marks frames; none where it marks none.
     pub ramp: Option<Ramp>,
-    /// Smallest-rate stamp put into rate-discovery tags when a frame starts transmission.
-    pub stamp: Option<Rate>,
+    /// What rate-discovery tags are lowered to when a frame starts transmission.
+    pub advertised: Option<Rate>,
     /// Bytes counted when the gate last opened after a number of bytes.
     counted: i64,
     /// What the countdown began with.
@@ -83,7 +83,7 @@ impl PointState {
             gate: Gate::Never,
             sample_dropped: true,
             ramp: None,
-            stamp: None,
+            advertised: None,
             counted: 0,
             armed: checks::NEVER,
             probes: false,
@@ -163,8 +163,10 @@ pub struct PointControl<'a> {
     actions: &'a mut Vec<PointAction>,
 }
 
+checks::lent!(PointControl, PointAction, PointState);
+
 impl<'a> PointControl<'a> {
-    checks::common_verbs!(PointAction, PointState);
+    checks::common_verbs!(PointAction);
     checks::timer_verbs!(PointAction);
     /// Wake with `on_sample` at the frame that brings the bytes that arrived from now on to `bytes` (at least 1).
     pub fn sample_after(&mut self, bytes: Bytes) {
@@ -172,9 +174,9 @@ impl<'a> PointControl<'a> {
         self.state.countdown = checks::countdown(bytes);
         self.state.armed = self.state.countdown;
     }
-    /// In an `on_sample` that [`PointControl::sample_after`] asked for: bytes counted since then, the frame in hand included.
+    /// In an `on_sample` that [`PointControl::sample_after`] asked for: bytes that arrived since then, the frame in hand included.
     /// They are as many as were asked for, or up to a frame more.
-    pub fn counted(&self) -> Bytes {
+    pub fn bytes_since_armed(&self) -> Bytes {
         Bytes::new(self.state.counted.max(0) as u64)
     }
     /// Wake at each frame with probability `p`; at none for p = 0. What is no probability stops the run.
@@ -217,10 +219,10 @@ impl<'a> PointControl<'a> {
             self.state.ramp = Some(ramp);
         }
     }
-    /// Write `min(tag, rate)` into rate-discovery tags of frames that start transmission from now on.
-    pub fn stamp_rate(&mut self, rate: Rate) {
-        if let Some(rate) = self.check(checks::rate("the rate to stamp", rate)) {
-            self.state.stamp = Some(rate);
+    /// Advertise this rate: from now on frames that start transmission with a rate-discovery tag of more have it lowered to this.
+    pub fn advertise(&mut self, rate: Rate) {
+        if let Some(rate) = self.check(checks::rate("the rate to advertise", rate)) {
+            self.state.advertised = Some(rate);
         }
     }
     /// Send a message to the source of `flow`. A flow that there is not, and values that the format cannot carry, stop the run.

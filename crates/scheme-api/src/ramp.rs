@@ -1,6 +1,6 @@
 //! Marking ramps: the network marks frames by them, and wakes nobody.
 
-use crate::Stream;
+use crate::random::Stream;
 use cnsim_units::Bytes;
 
 /// When a ramp looks at the queue.

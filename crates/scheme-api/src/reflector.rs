@@ -1,7 +1,9 @@
 //! What a reflector is lent. As with [`crate::point`], a verb that cannot be carried out stops the run.
 
 use crate::checks;
-use crate::{Feedback, Plan, Stream, Tag};
+use crate::lent::Lent;
+use crate::random::Stream;
+use crate::{Feedback, Plan, Tag};
 use cnsim_units::Time;
 use std::borrow::Cow;
 
@@ -104,8 +106,10 @@ pub struct ReflectorControl<'a> {
     actions: &'a mut Vec<ReflectorAction>,
 }
 
+checks::lent!(ReflectorControl, ReflectorAction, ReflectorState);
+
 impl<'a> ReflectorControl<'a> {
-    checks::common_verbs!(ReflectorAction, ReflectorState);
+    checks::common_verbs!(ReflectorAction);
     /// Send a message to the source of the frame or probe in hand, at control priority. Values that the format cannot carry stop the
     /// run.
     pub fn reply(&mut self, feedback: Feedback) {

@@ -65,7 +65,7 @@ impl<const N: usize> Samplers<N> {
     }
     /// In `on_sample`: the samplers that fire on the frame in hand, in order. They are not armed any more.
     pub fn due(&mut self, ctl: &PointControl<'_>) -> Vec<usize> {
-        let counted = ctl.counted().get();
+        let counted = ctl.bytes_since_armed().get();
         let mut due = Vec::new();
         for (which, left) in self.left.iter_mut().enumerate() {
             match left.map(|l| l.saturating_sub(counted)) {

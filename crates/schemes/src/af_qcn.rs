@@ -297,7 +297,7 @@ mod tests {
                 .actions
                 .iter()
                 .filter_map(|a| match a {
-                    cnsim_scheme_api::PointAction::Notify(f, Feedback::Cnm { qntz_fb, .. })
+                    cnsim_scheme_api::network::PointAction::Notify(f, Feedback::Cnm { qntz_fb, .. })
                         if f.0 == flow =>
                     {
                         Some(f64::from(*qntz_fb))

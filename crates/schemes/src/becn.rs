@@ -232,8 +232,9 @@ impl ReactionPoint for Reaction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cnsim_scheme_api::network::{Lent, PointAction, PointState, Purpose, Stream};
     use cnsim_scheme_api::testing::{PointRig, ReactionRig};
-    use cnsim_scheme_api::{Bytes, Class, NodeId, Params, PointAction, PointState, Purpose, Stream, Time};
+    use cnsim_scheme_api::{Bytes, Params, Time};
 
     fn says(point: u32, gbps: f64) -> Feedback {
         Feedback::AdvertisedRate { point: PointId(point), rate: Rate::from_gbps(gbps) }
@@ -339,14 +340,7 @@ mod tests {
     #[test]
     fn ports_without_a_link_may_be_left_out() {
         let mut params = BecnParams::default();
-        let mut site = QueueSite {
-            node: NodeId(1),
-            port: 0,
-            point: PointId(0),
-            class: Class::Data,
-            rate: Rate::from_gbps(10.0),
-            attached: false,
-        };
+        let mut site = QueueSite { point: PointId(0), rate: Rate::from_gbps(10.0), attached: false };
         assert!(Becn(params.clone()).congestion_point(&site).is_some());
         params.set("unattached_ports", "off").unwrap();
         assert!(Becn(params.clone()).congestion_point(&site).is_none());

@@ -374,12 +374,12 @@ impl Reaction {
         }
         if limiter.rate() >= limiter.line_rate() {
             limiter.release_when_empty();
-            limiter.stamp(Tag::None);
+            limiter.tag_frames(Tag::None);
             return;
         }
         limiter.engage();
         if let Some(owner) = self.ecm.owner() {
-            limiter.stamp(Tag::Regulated(owner));
+            limiter.tag_frames(Tag::Regulated(owner));
         }
     }
 

@@ -515,7 +515,7 @@ impl Reaction {
                 limiter.count(CPID_CHANGES);
             }
             self.owner = Some((point, now, fb));
-            limiter.stamp(Tag::Regulated(point));
+            limiter.tag_frames(Tag::Regulated(point));
         }
     }
 
@@ -525,10 +525,10 @@ impl Reaction {
         if limiter.rate() >= limiter.line_rate() {
             limiter.release_when_empty();
             if stays {
-                limiter.stamp(Tag::None);
+                limiter.tag_frames(Tag::None);
             }
         } else if let Some(owner) = self.owner().filter(|_| stays) {
-            limiter.stamp(Tag::Regulated(owner));
+            limiter.tag_frames(Tag::Regulated(owner));
         }
     }
 }

@@ -256,7 +256,7 @@ impl<P: Params> Params for WithOwn<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::{PointAction, PointState, Purpose, Stream};
+    use cnsim_scheme_api::network::{Lent, PointAction, PointState, Purpose, Stream};
 
     const LINE: f64 = 10.0;
 

@@ -184,7 +184,7 @@ struct Point {
 impl Point {
     fn stamp(&self, ctl: &mut PointControl<'_>) {
         if self.stamp_at == StampAt::Transmission {
-            ctl.stamp_rate(self.meter.rate);
+            ctl.advertise(self.meter.rate);
         }
     }
 }
@@ -248,7 +248,7 @@ impl Reaction {
             TagRate::Current => limiter.rate(),
         };
         if !self.resting {
-            limiter.stamp_with(Tag::RateDiscovery(rate), self.tagging);
+            limiter.tag_frames_with(Tag::RateDiscovery(rate), self.tagging);
         }
     }
 
@@ -271,7 +271,7 @@ impl ReactionPoint for Reaction {
     fn on_bytes(&mut self, limiter: &mut Limiter<'_>) {
         if self.every > Time::ZERO {
             self.resting = true;
-            limiter.stamp(Tag::None);
+            limiter.tag_frames(Tag::None);
             limiter.start_timer(NEXT_TAG, self.every);
         }
     }
@@ -288,8 +288,9 @@ impl ReactionPoint for Reaction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cnsim_scheme_api::network::{Lent, LimiterState, Purpose, Stream};
     use cnsim_scheme_api::testing::{PointRig, ReactionRig, ReflectorRig};
-    use cnsim_scheme_api::{Class, FlowId, LimiterState, NodeId, Params, Purpose, Stream};
+    use cnsim_scheme_api::{Class, FlowId, NodeId, Params};
 
     fn with(key: &str, text: &str) -> FecnParams {
         let mut params = FecnParams::default();
@@ -315,7 +316,7 @@ mod tests {
             let mut params = with("tag_rate", choice);
             params.set("tagging", "0.05").unwrap();
             let line = Rate::from_gbps(10.0);
-            let mut state = LimiterState::new(line, Bytes::new(1500), Stream::new(1, 1, Purpose::Reaction));
+            let mut state = LimiterState::new(line, Stream::new(1, 1, Purpose::Reaction));
             let site = SourceSite {
                 flow: FlowId(1),
                 src: NodeId(0),
@@ -356,10 +357,10 @@ mod tests {
         let line = Rate::from_gbps(10.0);
         let tag = |gbps| Tag::RateDiscovery(Rate::from_gbps(gbps));
         let mut rig = PointRig::new(&Fecn(FecnParams::default()), line, 1).unwrap();
-        assert_eq!(rig.state.stamp, Some(Rate::from_gbps(1.0)));
+        assert_eq!(rig.state.advertised, Some(Rate::from_gbps(1.0)));
         assert_eq!(rig.frame(1, 1500, tag(10.0)).tag, tag(1.0));
         let mut rig = PointRig::new(&Fecn(with("stamp_at", "enqueue")), line, 1).unwrap();
-        assert_eq!(rig.state.stamp, None);
+        assert_eq!(rig.state.advertised, None);
         assert_eq!(rig.frame(1, 1500, tag(10.0)).tag, tag(1.0));
         assert_eq!(rig.frame(1, 1500, tag(0.5)).tag, tag(0.5));
     }

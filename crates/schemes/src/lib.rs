@@ -17,7 +17,8 @@ pub mod qcn_8021qau;
 pub mod qcn_probing;
 pub mod qcn_serial_hai;
 
-use cnsim_scheme_api::{Code, Registration, Registry};
+use cnsim_scheme_api::registry::Code;
+use cnsim_scheme_api::{Registration, Registry};
 use std::sync::{Arc, OnceLock};
 
 /// The schemes of this crate, in the order of the studies. Each is registered in its own file.

@@ -2,12 +2,15 @@
 //! only, and told by hand. They control nothing; they show that each mechanism can be said.
 #![allow(clippy::unwrap_used)]
 
+use cnsim_scheme_api::network::{
+    Lent, LimiterAction, LimiterState, PointAction, PointState, Purpose, ReflectorAction, ReflectorState,
+    Stream,
+};
 use cnsim_scheme_api::testing::PointRig;
 use cnsim_scheme_api::{
-    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, LimiterAction, LimiterState,
-    NodeId, Plan, PointAction, PointControl, PointId, PointState, Probe, ProbeTarget, Purpose, Queue,
-    QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorAction, ReflectorControl,
-    ReflectorState, Scheme, Scope, SinkSite, Slot, SourceSite, Stream, Tag, Time,
+    Built, Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, Limiter, NodeId, Plan, PointControl,
+    PointId, Probe, ProbeTarget, Queue, QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector,
+    ReflectorControl, Scheme, Scope, SinkSite, Slot, SourceSite, Tag, Time,
 };
 
 const LINE: f64 = 10.0;
@@ -18,7 +21,7 @@ fn queue(len: u64) -> Queue {
 }
 
 fn limiter_state() -> LimiterState {
-    LimiterState::new(Rate::from_gbps(LINE), Bytes::new(1500), Stream::new(1, 1, Purpose::Reaction))
+    LimiterState::new(Rate::from_gbps(LINE), Stream::new(1, 1, Purpose::Reaction))
 }
 
 /// A frame of flow 1.
@@ -135,11 +138,11 @@ fn reflector() -> ReflectorState {
 #[test]
 fn fecn_stamps_in_flight_and_returns() {
     let (mut actions, mut state) = (Vec::new(), PointState::new(Stream::new(1, 1, Purpose::Point), 100));
-    PointControl::new(Time::ZERO, &mut state, &mut actions).stamp_rate(Rate::from_gbps(2.5));
-    assert_eq!(state.stamp, Some(Rate::from_gbps(2.5)));
+    PointControl::new(Time::ZERO, &mut state, &mut actions).advertise(Rate::from_gbps(2.5));
+    assert_eq!(state.advertised, Some(Rate::from_gbps(2.5)));
     let mut limiter = limiter_state();
     Limiter::new(Time::ZERO, &mut limiter, &mut Vec::new())
-        .stamp_with(Tag::RateDiscovery(Rate::from_gbps(LINE)), 0.01);
+        .tag_frames_with(Tag::RateDiscovery(Rate::from_gbps(LINE)), 0.01);
     assert_eq!((limiter.tag_probability, limiter.tag()), (0.01, Tag::RateDiscovery(Rate::from_gbps(LINE))));
     let mut said = Vec::new();
     let mut state = reflector();

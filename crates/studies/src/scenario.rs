@@ -15,7 +15,8 @@ use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings};
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
-use cnsim_scheme_api::{Code, Configured, Registry};
+use cnsim_scheme_api::Registry;
+use cnsim_scheme_api::registry::{Code, Configured};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,8 @@
 
 use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find};
 use crate::kinds::Kind;
-use cnsim_scheme_api::{PRESET, ParamInfo, Registry};
+use cnsim_scheme_api::registry::PRESET;
+use cnsim_scheme_api::{ParamInfo, Registry};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 

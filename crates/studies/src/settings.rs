@@ -21,7 +21,9 @@ use cnsim_fabric::{
     BufferSpec, ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition, Organisation, PauseSpec,
     PauseTransport, RateChange, Record, Rounding, Routing, RunSpec, SwitchSpec, Ties,
 };
-use cnsim_scheme_api::{Configured, NodeId, Purpose, Registry, Stream};
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::registry::Configured;
+use cnsim_scheme_api::{NodeId, Registry};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use cnsim_fabric::{Options, RunSpec, SeriesKind, run};
-use cnsim_scheme_api::{NodeId, Purpose, Stream, Time};
+use cnsim_scheme_api::network::{Purpose, Stream};
+use cnsim_scheme_api::{NodeId, Time};
 use cnsim_studies::scenario::{Ready, Scenario};
 
 /// `n` greedy senders (H0 to Hn-1) to Hn, 40 Gb/s, frames of 1000 B, a ramp of 5/2000 KB at 10 %. Mark to reaction and back

@@ -24,10 +24,8 @@ use crate::net::Net;
 use crate::outcome::HostOutcome;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{
-    Built, LimiterAction, Purpose, Rate, ReflectGate, Reflector, ReflectorAction, ReflectorState, Scope,
-    Stream,
-};
+use cnsim_scheme_api::network::{LimiterAction, Purpose, ReflectorAction, ReflectorState, Stream};
+use cnsim_scheme_api::{Built, Rate, ReflectGate, Reflector, Scope};
 use std::collections::VecDeque;
 
 #[derive(Debug)]

@@ -4,7 +4,8 @@ use crate::fast::frame::Frame;
 use crate::fast::paged::Paged;
 use crate::model::{WHOLE_HOST, end_of_gap, holds_back, limits};
 use crate::tx_rate::Clock;
-use cnsim_scheme_api::{LimiterState, ReactionPoint, Time};
+use cnsim_scheme_api::network::LimiterState;
+use cnsim_scheme_api::{ReactionPoint, Time};
 use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 
@@ -198,7 +199,6 @@ impl Limiters {
         if queue.len() >= most {
             return false;
         }
-        slot.state.backlog += u32::from(frame.len);
         slot.waits = true;
         queue.push_back(frame);
         self.held += 1;
@@ -220,7 +220,6 @@ impl Limiters {
         let slot = self.slots.get_mut(at).and_then(Option::as_mut)?;
         let queue = self.queues.get_mut(at)?;
         let frame = queue.pop_front()?;
-        slot.state.backlog -= u32::from(frame.len);
         slot.pace(now, frame.len);
         self.held -= 1;
         if queue.is_empty()

@@ -61,7 +61,7 @@ impl Soonest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::{Purpose, Stream};
+    use cnsim_scheme_api::network::{Purpose, Stream};
 
     /// Against a look at all, for numbers of ports that are powers of two and others, with many of one time.
     #[test]

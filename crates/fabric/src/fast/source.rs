@@ -10,7 +10,7 @@ use crate::model::{self, FlowQueue, Offer};
 use crate::net::Net;
 use crate::spec::SourceSpec;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::Stream;
+use cnsim_scheme_api::network::Stream;
 
 #[derive(Debug)]
 pub(crate) struct Source {

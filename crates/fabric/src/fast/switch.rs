@@ -30,9 +30,8 @@ use crate::net::Net;
 use crate::outcome::PortOutcome;
 use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{
-    Class, NodeId, PointAction, PointId, PointState, Purpose, QueueSite, Rate, Slot, Stream, Time,
-};
+use cnsim_scheme_api::network::{PointAction, PointState, Purpose, Stream};
+use cnsim_scheme_api::{PointId, QueueSite, Rate, Slot, Time};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -189,14 +188,7 @@ impl Switch {
         for p in 0..ports {
             let link = net.links[base as usize + p];
             let rate = link.map_or(Rate::from_gbps(10.0), |l| l.rate);
-            let site = QueueSite {
-                node: NodeId(id),
-                port: p as u16,
-                point: PointId(base + p as u32),
-                class: Class::Data,
-                rate,
-                attached: link.is_some(),
-            };
+            let site = QueueSite { point: PointId(base + p as u32), rate, attached: link.is_some() };
             let object = s.scheme.and_then(|i| net.schemes[i].congestion_point(&site));
             let point = object.map(|object| {
                 let stream = Stream::new(net.seed, u64::from(base) + p as u64, Purpose::Point);

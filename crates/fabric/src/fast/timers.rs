@@ -105,7 +105,7 @@ impl Timers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::{Purpose, Stream};
+    use cnsim_scheme_api::network::{Purpose, Stream};
     use std::collections::BTreeMap;
 
     /// Against a map from timers to their times: starts, restarts to earlier, later and the same time, stops, expiries, with many

@@ -227,7 +227,7 @@ impl Wheel {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use cnsim_scheme_api::{Purpose, Stream};
+    use cnsim_scheme_api::network::{Purpose, Stream};
 
     /// Every node has its turn in that of its time or the next of its half or, if that is far, earlier, when it enters itself
     /// anew; none is late, and none has a turn of the other half.

@@ -6,7 +6,8 @@
 use super::agenda::NEVER;
 use super::frame::{Data, Frame};
 use crate::tx_rate::Clock;
-use cnsim_scheme_api::{LimiterState, Rate, ReactionPoint, Scope, Tag, Time};
+use cnsim_scheme_api::network::LimiterState;
+use cnsim_scheme_api::{Rate, ReactionPoint, Scope, Tag, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Key of a limiter that serves all flows of its host; others have their destination's number.
@@ -75,7 +76,6 @@ impl RateLimiter {
     }
     /// A frame has to wait.
     pub(crate) fn push(&mut self, frame: Frame) {
-        self.state.backlog += u32::from(frame.len);
         self.queue.push_back(frame);
     }
     /// May its first frame go now?
@@ -85,7 +85,6 @@ impl RateLimiter {
     /// Lets the first frame go now.
     pub(crate) fn pop(&mut self, now: u64) -> Option<Frame> {
         let frame = self.queue.pop_front()?;
-        self.state.backlog -= u32::from(frame.len);
         self.pace(now, frame.len);
         Some(frame)
     }

@@ -3,7 +3,8 @@
 use super::frame::Data;
 use crate::net::Net;
 use crate::scheme::Managed;
-use cnsim_scheme_api::{CongestionPoint, PointState, Purpose, QueueSite, RampAt, Stream, Tag};
+use cnsim_scheme_api::network::{PointState, Purpose, Stream};
+use cnsim_scheme_api::{CongestionPoint, QueueSite, RampAt, Tag};
 
 /// A congestion point and what scheme and network share of it.
 #[derive(Debug)]

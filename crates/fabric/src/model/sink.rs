@@ -5,9 +5,10 @@ use super::frame::{Data, hosts_of};
 use super::record::{Deliveries, Delivery};
 use crate::net::Net;
 use crate::scheme::call;
+use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
 use cnsim_scheme_api::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Purpose, Rate, ReflectGate, Reflector,
-    ReflectorAction, ReflectorControl, ReflectorState, Scope, SinkSite, Stream, Tag, Time,
+    Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl,
+    Scope, SinkSite, Tag, Time,
 };
 use std::collections::BTreeMap;
 

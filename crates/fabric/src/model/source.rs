@@ -10,7 +10,7 @@ use crate::flows::Outgoing;
 use crate::net::Net;
 use crate::spec::{Arrivals, Destinations, Phase, SourceSpec};
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{Purpose, Stream};
+use cnsim_scheme_api::network::{Purpose, Stream};
 use std::sync::Arc;
 
 /// 2^32: every draw of 32 random bits is below it.

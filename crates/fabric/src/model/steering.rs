@@ -8,9 +8,10 @@ use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
 use crate::check::{SINK, Who};
 use crate::net::Net;
 use crate::scheme::call as of_scheme;
+use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, ReflectorAction, Stream};
 use cnsim_scheme_api::{
-    Bytes, Class, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, Probe, ProbeTarget,
-    Purpose, Rate, ReactionPoint, ReflectorAction, Slot, SourceSite, Stream, Time,
+    Bytes, Class, Feedback, FlowId, Limiter, NodeId, Probe, ProbeTarget, Rate, ReactionPoint, Slot,
+    SourceSite, Time,
 };
 use std::collections::VecDeque;
 
@@ -47,7 +48,7 @@ pub(crate) fn reaction_point(
     };
     let object = net.schemes[scheme].reaction_point(&site)?;
     let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
-    Some((object, LimiterState::new(line_rate, mtu, stream)))
+    Some((object, LimiterState::new(line_rate, stream)))
 }
 
 impl Deferred {
@@ -155,9 +156,7 @@ impl Host {
         call: impl FnOnce(&mut dyn ReactionPoint, &mut Limiter<'_>),
     ) {
         let Some(key) = self.limiters.at(at).map(|l| l.key) else { return };
-        let in_voqs = self.voqs.as_ref().map(|v| v.bytes(key) as u32);
         let Some(limiter) = self.limiters.at_mut(at) else { return };
-        limiter.state.backlog = in_voqs.unwrap_or(limiter.state.backlog);
         let (rate, held) = (limiter.state.rate, limiter.holds());
         let mut actions = Vec::new();
         let mut lent = Limiter::new(Time::from_ps(turn.now), &mut limiter.state, &mut actions);

@@ -15,9 +15,10 @@ use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::scheme::call as of_scheme;
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
+use cnsim_scheme_api::network::{Lent, NO_PROBE, PointAction, rewritten};
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction, PointControl,
-    PointId, Probe, ProbeTarget, Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time, rewritten,
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointControl, PointId, Probe, ProbeTarget,
+    Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -133,7 +134,6 @@ impl Output {
             // All that came has left or waits.
             arrived: self.departed + self.queued() + self.control_queued,
             sent: self.departed,
-            dropped: self.result.dropped + self.result.dropped_by_limit,
             paused,
             paused_in_all,
         }
@@ -158,10 +158,7 @@ impl Switch {
             let point = PointId(base + u32::from(number));
             let link = net.links[point.0 as usize];
             let site = QueueSite {
-                node: NodeId(id),
-                port: number,
                 point,
-                class: Class::Data,
                 // Nothing goes to a port without a link. Its scheme is told a rate all the same.
                 rate: link.map_or(Rate::from_gbps(10.0), |l| l.rate),
                 attached: link.is_some(),
@@ -324,7 +321,7 @@ impl Switch {
         let Some(mut frame) = output.next() else { return };
         if frame.lane == MANAGED {
             output.behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
-            let stamp = output.point.as_ref().and_then(|p| p.state.stamp);
+            let stamp = output.point.as_ref().and_then(|p| p.state.advertised);
             if let (Body::Data(data), Some(rate)) = (&mut frame.body, stamp) {
                 data.lower(Tag::RateDiscovery(rate));
             }

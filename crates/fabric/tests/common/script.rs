@@ -10,9 +10,10 @@ use cnsim_scheme_api::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Host 2 receives, through port 2 of the switch, which is the point of this number.
+/// Host 2 receives, through port 2 of the switch. The ports of the switch, as points, follow those of the hosts, one each.
 pub(crate) const TO: u32 = 2;
 pub(crate) const PORT: u16 = 2;
+const HOSTS: u32 = 3;
 pub(crate) const FLOW: FlowId = FlowId(TO);
 pub(crate) const SAYS: Feedback = Feedback::User([4, 2]);
 
@@ -123,10 +124,11 @@ impl Scheme for Script {
         self.plan
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        if site.attached && site.port < 3 {
+        let port = site.point.0 - HOSTS;
+        if site.attached && port < HOSTS {
             self.notes.say(Time::ZERO, format!("{site:?}"));
         }
-        (site.port == PORT && self.point.is_some())
+        (port == u32::from(PORT) && self.point.is_some())
             .then(|| -> Box<dyn CongestionPoint> { Box::new(self.clone()) })
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {

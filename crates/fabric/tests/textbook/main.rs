@@ -9,10 +9,11 @@ mod hosts;
 
 use book::{Delivery, Drill, Textbook};
 use cnsim_fabric::*;
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{
-    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Purpose, Queue,
+    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Queue,
     QueueSite, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite, SourceSite,
-    Stream, Time,
+    Time,
 };
 use std::sync::{Arc, Mutex};
 

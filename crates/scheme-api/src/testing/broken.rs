@@ -1,6 +1,7 @@
 //! Schemes with one fault each, to see that the suite finds it and names the promise.
 
 use super::{Promise, Violation, conformance, conformance_over};
+use crate::network::Lent;
 use crate::{
     Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, PointControl, PointId, Queue, QueueSite,
     Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time,
@@ -99,7 +100,7 @@ impl ReactionPoint for Reaction {
                 self.1 = *q_off;
             }
             (Fault::Unseeded, _) => factor -= 0.001 * (CALLS.fetch_add(1, Ordering::Relaxed) % 97) as f64,
-            (Fault::TagsTooOften, _) => limiter.stamp_with(Tag::User(1), 1.5),
+            (Fault::TagsTooOften, _) => limiter.tag_frames_with(Tag::User(1), 1.5),
             (Fault::SlotOfNobody, _) => limiter.start_timer(Slot(4), Time::from_ms(1)),
             (Fault::CountsInSecret, _) => limiter.count("secrets"),
             (Fault::TimerStands, _) => limiter.start_timer(Slot(1), Time::ZERO),

@@ -2,9 +2,10 @@
 //! list.
 
 use super::{Faults, Loopback, PointRig, ReactionRig, ReflectorRig};
+use crate::network::{LimiterState, PointAction, Purpose, Stream, guarded};
 use crate::{
-    Bytes, Class, Feedback, FlowId, FrameView, LimiterState, NodeId, PointAction, PointId, Probe,
-    ProbeTarget, Purpose, Rate, Registration, Scheme, Stream, Tag, Time, guarded,
+    Bytes, Class, Feedback, FlowId, FrameView, NodeId, PointId, Probe, ProbeTarget, Rate, Registration,
+    Scheme, Tag, Time,
 };
 use std::fmt;
 use std::time::{Duration, Instant};

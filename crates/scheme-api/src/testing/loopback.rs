@@ -1,9 +1,8 @@
 //! A flow, one queue and its destination, closed to a loop: what a scheme's own messages do to it.
 
 use super::{PointRig, ReactionRig, ReflectorRig};
-use crate::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, PointAction, Purpose, Rate, Scheme, Stream, Tag, Time,
-};
+use crate::network::{PointAction, Purpose, Stream};
+use crate::{Bytes, Feedback, FlowId, FrameView, NodeId, Rate, Scheme, Tag, Time};
 use std::collections::VecDeque;
 
 /// What happens to messages on their way, each a probability.

@@ -1,9 +1,10 @@
 //! One reaction point, alone.
 
 use super::{Timers, known};
+use crate::network::{Counts, Lent, LimiterAction, LimiterState, Purpose, Stream};
 use crate::{
-    Built, Bytes, Class, Counts, Feedback, FlowId, Limiter, LimiterAction, LimiterState, NodeId, PointId,
-    Probe, Purpose, Rate, ReactionPoint, Scheme, SourceSite, Stream, Tag, Time,
+    Built, Bytes, Class, Feedback, FlowId, Limiter, NodeId, PointId, Probe, Rate, ReactionPoint, Scheme,
+    SourceSite, Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -38,7 +39,7 @@ impl ReactionRig {
             counts: Counts::new(scheme.counters()),
             scheme,
             object: None,
-            state: LimiterState::new(line, Bytes::new(1500), Stream::new(seed, 0, Purpose::Reaction)),
+            state: LimiterState::new(line, Stream::new(seed, 0, Purpose::Reaction)),
             now: Time::ZERO,
             timers: Timers::default(),
             actions: Vec::new(),
@@ -49,7 +50,7 @@ impl ReactionRig {
 
     fn build(&mut self) {
         let (sent, stream) = (self.state.sent(), self.state.stream.clone());
-        self.state = LimiterState::new(self.state.line_rate, self.state.mtu(), stream);
+        self.state = LimiterState::new(self.state.line_rate, stream);
         self.state.set_sent(sent);
         self.object = self.scheme.reaction_point(&SourceSite {
             flow: FlowId(1),
@@ -58,7 +59,7 @@ impl ReactionRig {
             class: Class::Data,
             line_rate: self.state.line_rate,
             base_rtt: Time::from_us(6),
-            mtu: self.state.mtu(),
+            mtu: Bytes::new(1500),
         });
         self.call(|object, limiter| object.start(limiter));
     }

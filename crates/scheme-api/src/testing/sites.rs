@@ -1,11 +1,13 @@
 //! One congestion point and one reflector, alone.
 
 use super::{HOSTS, Timers, known};
-use crate::{
-    Bytes, Class, CongestionPoint, Counts, Feedback, FlowId, FrameView, Gauge, NO_PROBE, NodeId, PointAction,
-    PointControl, PointId, PointState, Probe, Purpose, Queue, QueueSite, RampAt, Rate, ReflectGate,
-    Reflector, ReflectorAction, ReflectorControl, ReflectorState, Scheme, SinkSite, Stream, Tag, Time,
+use crate::network::{
+    Counts, Lent, NO_PROBE, PointAction, PointState, Purpose, ReflectorAction, ReflectorState, Stream,
     rewritten,
+};
+use crate::{
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, Gauge, NodeId, PointControl, PointId, Probe, Queue,
+    QueueSite, RampAt, Rate, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite, Tag, Time,
 };
 
 /// One congestion point at a queue whose length is scripted.
@@ -35,14 +37,7 @@ pub struct PointRig {
 impl PointRig {
     /// The congestion point of a switch port of this rate; none where the scheme has none.
     pub fn new(scheme: &dyn Scheme, line: Rate, seed: u64) -> Option<Self> {
-        let site = QueueSite {
-            node: NodeId(2),
-            port: 0,
-            point: PointId(7),
-            class: Class::Data,
-            rate: line,
-            attached: true,
-        };
+        let site = QueueSite { point: PointId(7), rate: line, attached: true };
         let mut rig = Self {
             object: scheme.congestion_point(&site)?,
             state: PointState::new(Stream::new(seed, 7, Purpose::Point), HOSTS),
@@ -76,7 +71,6 @@ impl PointRig {
             service_rate: self.line,
             arrived: self.arrived,
             sent: self.arrived.saturating_sub(self.len),
-            dropped: 0,
             paused: self.paused.map(|since| self.now.saturating_sub(since)),
             paused_in_all: self.paused_before + self.now.saturating_sub(self.paused.unwrap_or(self.now)),
         };
@@ -114,7 +108,7 @@ impl PointRig {
         answered
     }
 
-    /// A 1500 B frame of a flow arrives, finds (itself included) this queue, and leaves. Gate, ramp and rate stamp act as
+    /// A 1500 B frame of a flow arrives, finds (itself included) this queue, and leaves. Gate, ramp and advertised rate act as
     /// in a switch.
     pub fn frame(&mut self, flow: u32, queue: u64, tag: Tag) -> FrameView {
         let (src, dst) = (NodeId(flow), NodeId(0));
@@ -134,8 +128,8 @@ impl PointRig {
                 }
             }
         }
-        if let (Some(stamp), Tag::RateDiscovery(rate)) = (self.state.stamp, view.tag) {
-            view.tag = Tag::RateDiscovery(rate.min(stamp));
+        if let (Some(advertised), Tag::RateDiscovery(rate)) = (self.state.advertised, view.tag) {
+            view.tag = Tag::RateDiscovery(rate.min(advertised));
         }
         self.mark(RampAt::Departure, queue.saturating_sub(1500), &mut view);
         view

@@ -1,11 +1,11 @@
 //! Numbers worked out by hand.
 
 use super::*;
-use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
-use cnsim_scheme_api::{
-    FlowId, LimiterAction, LimiterState, NodeId, Params, Purpose, ReflectorAction, ReflectorState, Stream,
-    Tag,
+use cnsim_scheme_api::network::{
+    Lent, LimiterAction, LimiterState, Purpose, ReflectorAction, ReflectorState, Stream,
 };
+use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
+use cnsim_scheme_api::{FlowId, NodeId, Params, Tag};
 
 const LINE: Rate = Rate::from_gbps(40.0);
 
@@ -389,7 +389,7 @@ fn every_reading_conforms() {
 /// a byte counter that were not started again go on all the same.
 fn course(p: &DcqcnParams, seed: u64, restless: bool) -> (Vec<(u64, u64)>, u32) {
     let mut r = Stream::new(seed, 5, Purpose::Test);
-    let mut state = LimiterState::new(LINE, Bytes::new(1500), Stream::new(seed, 1, Purpose::Reaction));
+    let mut state = LimiterState::new(LINE, Stream::new(seed, 1, Purpose::Reaction));
     let mut object = Reaction::new(Arc::new(p.clone()));
     let (mut timers, mut rates, mut expiries) = ([None; 2], Vec::new(), 0);
     for us in 0..60_000 {

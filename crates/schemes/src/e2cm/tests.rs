@@ -1,8 +1,9 @@
 //! E2CM's equations and a limiter's life, worked out by hand.
 
 use super::*;
+use cnsim_scheme_api::PointId;
+use cnsim_scheme_api::network::{Lent, LimiterAction, LimiterState, Purpose, Stream};
 use cnsim_scheme_api::testing::ReactionRig;
-use cnsim_scheme_api::{LimiterAction, LimiterState, PointId, Purpose, Stream};
 
 fn kb(n: f64) -> f64 {
     n * 1000.0 / 64.0
@@ -78,7 +79,7 @@ impl Bench {
         let mut p = E2cmParams::default();
         set.iter().for_each(|(k, v)| p.set(k, v).unwrap());
         let stream = Stream::new(1, 1, Purpose::Reaction);
-        let state = LimiterState::new(Rate::from_gbps(10.0), Bytes::new(1500), stream);
+        let state = LimiterState::new(Rate::from_gbps(10.0), stream);
         let mut bench = Self { object: Reaction::new(basis, Arc::new(p), Time::from_us(8)), state };
         bench.at(0, |o, l| o.start(l));
         bench

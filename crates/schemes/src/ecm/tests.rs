@@ -90,18 +90,22 @@ fn counted(rig: &ReactionRig, counter: Counter) -> u64 {
 fn sampling_by_packets() {
     let scheme = set(&[("sampling", "packet-last"), ("q_mc", "off")]);
     let mut rig = PointRig::new(&scheme, LINE, 1).unwrap();
-    assert_eq!(rig.state.gate, cnsim_scheme_api::Gate::Probability(0.02));
+    assert_eq!(rig.state.gate, cnsim_scheme_api::network::Gate::Probability(0.02));
     // 1875 pages and more, from nothing: full strength at the first sample, ten times as often then.
     while rig.messages().is_empty() {
         rig.frame(1, 120_000, Tag::None);
     }
-    assert_eq!(rig.state.gate, cnsim_scheme_api::Gate::Probability(0.2));
+    assert_eq!(rig.state.gate, cnsim_scheme_api::network::Gate::Probability(0.2));
     let next = set(&[("sampling", "packet-last"), ("oversampling", "next-frame")]);
     let mut rig = PointRig::new(&next, LINE, 1).unwrap();
     (0..2000).for_each(|_| {
         rig.frame(1, 1500, Tag::None);
     });
-    assert_eq!(rig.state.gate, cnsim_scheme_api::Gate::Probability(1.0), "an idle queue says nothing");
+    assert_eq!(
+        rig.state.gate,
+        cnsim_scheme_api::network::Gate::Probability(1.0),
+        "an idle queue says nothing"
+    );
     assert!(set(&[("sampling", "packet-last")]).params.idle().iter().any(|i| i.0 == "jitter"));
 }
 

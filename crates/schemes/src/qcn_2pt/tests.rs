@@ -1,8 +1,9 @@
 //! QCN-2pt by hand.
 
 use super::*;
+use cnsim_scheme_api::network::Gate;
 use cnsim_scheme_api::testing::{PointRig, ReactionRig};
-use cnsim_scheme_api::{Gate, Params, Tag};
+use cnsim_scheme_api::{Params, Tag};
 
 /// 409 pages: Fb_max = 2045 pages < 2^11, so the quantiser drops five bits and reaches 63.
 #[test]

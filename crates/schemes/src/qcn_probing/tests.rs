@@ -1,8 +1,8 @@
 //! Tests of the parent module.
 
 use super::*;
+use cnsim_scheme_api::network::{Lent, LimiterAction, PointAction, PointState, Purpose, Stream};
 use cnsim_scheme_api::testing::{Promise, ReactionRig, conformance};
-use cnsim_scheme_api::{LimiterAction, NodeId, PointAction, PointState, Purpose, Stream};
 
 const LINE: Rate = Rate::from_gbps(10.0);
 
@@ -13,14 +13,7 @@ fn scheme(route: Route, change: impl FnOnce(&mut PlainParams)) -> QcnProbing {
 }
 
 fn point(scheme: &dyn Scheme, id: u32) -> Box<dyn CongestionPoint> {
-    let site = QueueSite {
-        node: NodeId(9),
-        port: 0,
-        point: PointId(id),
-        class: Class::Data,
-        rate: LINE,
-        attached: true,
-    };
+    let site = QueueSite { point: PointId(id), rate: LINE, attached: true };
     scheme.congestion_point(&site).unwrap()
 }
 

@@ -1,8 +1,9 @@
 //! Serial HAI by hand.
 
 use super::*;
+use cnsim_scheme_api::network::{Lent, LimiterState, Purpose, Stream};
 use cnsim_scheme_api::testing::{PointRig, ReactionRig};
-use cnsim_scheme_api::{LimiterState, Params, Purpose, Stream, Tag};
+use cnsim_scheme_api::{Params, Tag};
 
 const LINE: Rate = Rate::from_gbps(10.0);
 
@@ -215,7 +216,7 @@ fn only_an_offset_below_zero_starts_a_limiter() {
 /// A release that waits for an empty queue is taken back by the next message.
 #[test]
 fn a_cut_takes_back_a_release() {
-    let mut state = LimiterState::new(LINE, Bytes::new(1500), Stream::new(1, 1, Purpose::Reaction));
+    let mut state = LimiterState::new(LINE, Stream::new(1, 1, Purpose::Reaction));
     let (mut rates, mut actions) = (Rates::new(params(&[]).rate_rules()), Vec::new());
     let mut limiter = Limiter::new(Time::ZERO, &mut state, &mut actions);
     rates.cut(1, &mut limiter);

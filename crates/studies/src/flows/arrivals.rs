@@ -3,7 +3,7 @@
 //! Each sending host draws from a stream of its own, so that adding a host or a table of traffic moves nobody else's flows.
 
 use super::sizes::Sizes;
-use cnsim_scheme_api::{Purpose, Stream};
+use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_units::{Bytes, Rate, Time};
 
 /// A finite flow of one host.

@@ -269,7 +269,7 @@ pub fn beat_ideal(flows: &[Timed]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::{Purpose, Stream};
+    use cnsim_scheme_api::network::{Purpose, Stream};
 
     fn path(rates: &[f64], delay: Time) -> Path {
         Path { hops: rates.iter().map(|r| (Rate::from_gbps(*r), delay)).collect(), whole_ns: false }

@@ -3,7 +3,7 @@
 //! A table is a cumulative distribution, linear between its points, as in the traffic generators of the RoCE studies:
 //! a line `bytes percent` a point, both rising, ending at 100. Four published tables are built in; any other is a file.
 
-use cnsim_scheme_api::Stream;
+use cnsim_scheme_api::network::Stream;
 
 /// A cumulative distribution of flow sizes, linear between its points.
 #[derive(Clone, Debug, PartialEq)]
@@ -252,7 +252,7 @@ impl Sizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::Purpose;
+    use cnsim_scheme_api::network::Purpose;
 
     /// Means as derived from the published points, in bytes.
     #[test]

@@ -10,7 +10,8 @@ use crate::keys::{TABLES, find};
 use crate::reader::default_items;
 use crate::settings::Settings;
 use crate::text::{Flat, Leaf, Place, Problem};
-use cnsim_scheme_api::{Configured, Registry};
+use cnsim_scheme_api::Registry;
+use cnsim_scheme_api::registry::Configured;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 
 use super::Scenario;
 use crate::text::{Flat, Place, Problem};
-use cnsim_scheme_api::{Configured, PRESET, Rate, Registration};
+use cnsim_scheme_api::registry::{Configured, PRESET};
+use cnsim_scheme_api::{Rate, Registration};
 
 /// What a scenario sets of a scheme.
 struct Setting<'a> {

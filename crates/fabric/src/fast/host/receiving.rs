@@ -9,9 +9,9 @@ use crate::model::{Delivery, IN_A_FRAME, Pause, WHOLE_HOST, reflector};
 use crate::net::Net;
 use crate::outcome::{Series, SeriesKind};
 use crate::scheme;
+use cnsim_scheme_api::network::{Lent, ReflectorAction};
 use cnsim_scheme_api::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, Probe, ReflectGate, ReflectorAction, ReflectorControl, Scope,
-    Tag, Time,
+    Bytes, Feedback, FlowId, FrameView, NodeId, Probe, ReflectGate, ReflectorControl, Scope, Tag, Time,
 };
 
 impl Host {

@@ -11,9 +11,8 @@ use crate::model::{FlowQueue, GAP, Next, WHOLE_HOST, key_of, reaction_point};
 use crate::net::Net;
 use crate::scheme;
 use crate::spec::LimiterPosition;
-use cnsim_scheme_api::{
-    Built, Class, FlowId, Limiter, LimiterAction, Probe, ProbeTarget, ReactionPoint, Slot, Time,
-};
+use cnsim_scheme_api::network::{Lent, LimiterAction};
+use cnsim_scheme_api::{Built, Class, FlowId, Limiter, Probe, ProbeTarget, ReactionPoint, Slot, Time};
 use std::collections::VecDeque;
 
 impl Host {
@@ -157,12 +156,8 @@ impl Host {
     ) {
         let now = self.now;
         let mut actions = std::mem::take(&mut self.limiter_actions);
-        let waiting = self.voqs.as_ref().and_then(|v| Some(v.bytes(self.slot(at)?.key)));
         self.limiters.settle(at);
         let Some(slot) = self.slot_mut(at) else { return };
-        if let Some(bytes) = waiting {
-            slot.state.backlog = bytes as u32;
-        }
         let key = slot.key;
         let engaged_before = slot.state.engaged;
         let rate_before = slot.state.rate;
@@ -284,8 +279,8 @@ impl Host {
         let Some(slot) = self.limiters.slots.get_mut(at).and_then(Option::as_mut) else { return };
         let queued = match &self.voqs {
             Some(v) => v.bytes(slot.key) > 0,
-            // Of the queue's bytes, as it may not be in the cache.
-            None => slot.state.backlog > 0,
+            // Not of the queue itself, as it may not be in the cache.
+            None => slot.waits(),
         };
         if !queued && !self.transfers.wait_at(at) {
             return;

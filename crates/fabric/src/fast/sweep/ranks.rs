@@ -181,7 +181,7 @@ fn place(sorted: &mut [i32], key: i32, rank: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::{Purpose, Stream};
+    use cnsim_scheme_api::network::{Purpose, Stream};
 
     /// However many, and crowded or spread over their range.
     #[test]

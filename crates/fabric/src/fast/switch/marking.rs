@@ -14,7 +14,8 @@ use super::port::Port;
 use crate::fast::frame::{Entry, NEVER, Ring};
 use crate::fast::inbox::Inbox;
 use crate::marks::{Mark, hit};
-use cnsim_scheme_api::{Ramp, RampAt, Stream};
+use cnsim_scheme_api::network::Stream;
+use cnsim_scheme_api::{Ramp, RampAt};
 
 /// Frames up to which those that stand behind one are looked at one by one.
 const FEW_BEHIND: u16 = 8;
@@ -190,7 +191,8 @@ impl Port {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::{Bytes, Purpose};
+    use cnsim_scheme_api::Bytes;
+    use cnsim_scheme_api::network::Purpose;
 
     /// Draws ahead are the draws of the stream, also where the ramp changes between.
     #[test]

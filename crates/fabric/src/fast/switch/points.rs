@@ -9,9 +9,10 @@ use crate::fast::wires::Wires;
 use crate::net::Net;
 use crate::scheme;
 use crate::spec::ControlTransport;
+use cnsim_scheme_api::network::{Lent, NO_PROBE, PointAction, rewritten};
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, NO_PROBE, NodeId, PointAction, PointControl,
-    PointId, ProbeTarget, Queue, RampAt, Rate, Slot, Tag, Time, rewritten,
+    Bytes, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointControl, PointId, ProbeTarget, Queue,
+    RampAt, Rate, Slot, Tag, Time,
 };
 
 impl Switch {
@@ -103,7 +104,7 @@ impl Switch {
             actions = vec![PointAction::Fail(cause)];
         }
         port.countdown = point.state.countdown - apart.ahead_data as i64;
-        port.stamp = point.state.stamp.map(|rate| Tag::RateDiscovery(rate).pack());
+        port.stamp = point.state.advertised.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
         if port.ramp != point.state.ramp {
             let ramp = point.state.ramp;

@@ -7,7 +7,8 @@ use crate::model::Paused;
 use crate::net::Link;
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{Bytes, CongestionPoint, PointState, Queue, Ramp, Rate};
+use cnsim_scheme_api::network::PointState;
+use cnsim_scheme_api::{Bytes, CongestionPoint, Queue, Ramp, Rate};
 use std::collections::VecDeque;
 
 /// A congestion point with its state.
@@ -112,7 +113,6 @@ impl Port {
             // All that was stored has left or waits.
             arrived: self.left + self.queued - apart.ahead + control as u64 * u64::from(CONTROL),
             sent: self.left + apart.left,
-            dropped: self.out.dropped + self.out.dropped_by_limit,
             paused,
             paused_in_all,
         }

@@ -1,0 +1,11 @@
+//! The other side of the contract: what a network, a rig or a bridge to another language holds of a scheme's objects. No scheme
+//! needs it.
+
+pub use crate::checks::Patience;
+pub use crate::counters::Counts;
+pub use crate::guard::{Failing, guarded};
+pub use crate::lent::Lent;
+pub use crate::limiter::{LimiterAction, LimiterState};
+pub use crate::point::{Gate, NO_PROBE, PointAction, PointState, rewritten};
+pub use crate::random::{Purpose, Stream};
+pub use crate::reflector::{ReflectorAction, ReflectorState};
