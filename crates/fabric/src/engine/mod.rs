@@ -1,8 +1,10 @@
 //! Building the nodes, running them, and closing the books.
 
 mod guest;
+mod meeting;
 mod node;
 mod reference;
+mod sync;
 mod visits;
 mod windowed;
 mod workers;

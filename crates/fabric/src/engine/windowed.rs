@@ -15,6 +15,7 @@
 //! * Marks: Crossed, Together; out: Alone.
 
 use super::Part;
+use super::meeting::{Alarm, Barrier, Mail, Notes, Numbers, Stop};
 use super::visits::Turn;
 use super::workers::frames;
 use crate::check::alarmed;
@@ -24,8 +25,7 @@ use crate::marks::{Mark, Marks, hit};
 use crate::net::Net;
 use crate::{RunError, Visits};
 use cnsim_scheme_api::Time;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Turns between two looks at failures and the progress callback.
 const LOOK: u64 = 4096;
@@ -163,15 +163,13 @@ fn run_alone(net: &Net, parts: &mut [Part], turns: &mut [Turn], progress: Progre
 /// What workers share.
 struct Shared {
     barrier: Barrier,
-    /// From worker, to worker, parity.
-    mail: Vec<Mutex<Vec<Foreign>>>,
-    /// From worker, parity: feedback that takes no link, for all to look through.
-    direct: Vec<Mutex<Vec<Direct>>>,
     workers: usize,
-    /// From worker, parity: the next turn in which it or who hears of it may have something to do.
-    wishes: Vec<AtomicU64>,
-    /// Turn before which all workers stop together.
-    stop: AtomicU64,
+    mail: Mail<Foreign>,
+    /// Feedback that takes no link, for all to look through.
+    direct: Notes<Vec<Direct>>,
+    /// The next turn in which a worker, or who hears of it, may have something to do.
+    wishes: Numbers,
+    stop: Stop,
     hops: AtomicU64,
     /// Why they stop before the run's end: the progress callback says so, something has failed, or one thread is enough.
     told: AtomicBool,
@@ -192,11 +190,11 @@ fn run_together(
     let workers = parts.len();
     let shared = Shared {
         barrier: Barrier::new(workers),
-        mail: (0..workers * workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
-        direct: (0..workers * 2).map(|_| Mutex::new(Vec::new())).collect(),
         workers,
-        wishes: (0..workers * 2).map(|_| AtomicU64::new(0)).collect(),
-        stop: AtomicU64::new(u64::MAX),
+        mail: Mail::new(workers),
+        direct: Notes::new(workers),
+        wishes: Numbers::new(workers),
+        stop: Stop::new(),
         hops: AtomicU64::new(parts.iter().map(Part::hops).sum()),
         told: AtomicBool::new(false),
         failed: AtomicBool::new(false),
@@ -228,8 +226,6 @@ fn run_together(
 
 /// One worker's turns.
 fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared, progress: Progress<'_>) {
-    let slot =
-        |from: usize, to: usize, parity: usize| &shared.mail[(from * shared.workers + to) * 2 + parity];
     let _alarm = Alarm(&shared.barrier);
     let mut turns = 0u64;
     let (mut counted, mut all_counted) = (part.hops(), shared.hops.load(Ordering::Relaxed));
@@ -237,22 +233,19 @@ fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared,
     // What failed before this thread began.
     let failed = part.failed_before(u64::MAX);
     while let Some(end) = turn.end(net) {
-        let parity = (turns & 1) as usize;
         turn.step(net, part, end);
-        shared.wishes[me * 2 + parity].store(turn.wish(net, part), Ordering::Relaxed);
-        let out = part.wires.foreign.iter_mut().enumerate();
-        for (to, list) in out.filter(|(_, list)| !list.is_empty()) {
-            let mut mail = slot(me, to, parity).lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::swap(&mut *mail, list);
+        shared.wishes.write(me, turns, turn.wish(net, part));
+        for (to, list) in part.wires.foreign.iter_mut().enumerate() {
+            shared.mail.send(me, to, turns, list);
         }
         if ideal {
-            // Its own of two turns ago have been read by all.
-            let mut direct = shared.direct[me * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
-            direct.clear();
-            direct.append(&mut part.wires.direct);
+            shared.direct.write(me, turns, |direct| {
+                direct.clear();
+                direct.append(&mut part.wires.direct);
+            });
         }
-        turns += 1;
-        if turns.is_multiple_of(COUNT) {
+        let done = turns + 1;
+        if done.is_multiple_of(COUNT) {
             // Fewer than before where frames that had gone ahead were taken back.
             let hops = part.hops();
             let more = hops.wrapping_sub(counted);
@@ -263,124 +256,32 @@ fn work(net: &Net, part: &mut Part, turn: &mut Turn, me: usize, shared: &Shared,
                 all_counted = all;
                 if few && shared.adapts {
                     shared.few.store(true, Ordering::Relaxed);
-                    shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
+                    shared.stop.ask(turns);
                 }
             }
         }
-        if turns.is_multiple_of(LOOK) || failed || alarmed() {
+        if done.is_multiple_of(LOOK) || failed || alarmed() {
             if part.failed_before(turn.reached(net)) {
                 shared.failed.store(true, Ordering::Relaxed);
-                shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
+                shared.stop.ask(turns);
             }
             if progress.is_some_and(|goes_on| !goes_on(Time::from_ps(end), all_counted)) {
                 shared.told.store(true, Ordering::Relaxed);
-                shared.stop.fetch_min(turns + 1, Ordering::Relaxed);
+                shared.stop.ask(turns);
             }
         }
         if !shared.barrier.wait() {
             break;
         }
-        for from in 0..shared.workers {
-            let mut mail = slot(from, me, parity).lock().unwrap_or_else(PoisonError::into_inner);
-            take_in(turn, part, &mut mail);
+        shared.mail.receive(me, turns, |mail| take_in(turn, part, mail));
+        if ideal {
+            shared.direct.read(turns, |direct| turn.hand(net, part, direct));
         }
-        for from in (0..shared.workers).filter(|_| ideal) {
-            let direct = shared.direct[from * 2 + parity].lock().unwrap_or_else(PoisonError::into_inner);
-            turn.hand(net, part, &direct);
-        }
-        // Published before the barrier, and not written again before the next one: all workers pass over the same turns.
-        let wishes = shared.wishes.iter().skip(parity).step_by(2);
-        turn.go_on(net, wishes.map(|w| w.load(Ordering::Relaxed)).min().unwrap_or(0));
-        // A stop asked for before this barrier is seen by all after it, and takes effect one turn later.
-        if turns > shared.stop.load(Ordering::Relaxed) {
+        // All workers pass over the same turns.
+        turn.go_on(net, shared.wishes.least(turns));
+        if shared.stop.now(turns) {
             break;
         }
-    }
-}
-
-/// A barrier that spins briefly, then sleeps: cheap when every worker has a core, harmless when not.
-struct Barrier {
-    workers: usize,
-    arrived: AtomicUsize,
-    generation: AtomicUsize,
-    lock: Mutex<()>,
-    wake: Condvar,
-    /// A worker panicked: nobody is to wait for it.
-    broken: AtomicBool,
-}
-
-/// Tells the others when a worker's thread unwinds.
-struct Alarm<'a>(&'a Barrier);
-
-impl Drop for Alarm<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Release);
-            let _guard = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.0.wake.notify_all();
-        }
-    }
-}
-
-impl Barrier {
-    /// Turns of the loop before a worker sleeps: a few microseconds.
-    const SPINS: u32 = 4000;
-
-    fn new(workers: usize) -> Self {
-        Self {
-            workers,
-            arrived: AtomicUsize::new(0),
-            generation: AtomicUsize::new(0),
-            lock: Mutex::new(()),
-            wake: Condvar::new(),
-            broken: AtomicBool::new(false),
-        }
-    }
-
-    /// False where a worker will never come.
-    fn wait(&self) -> bool {
-        let generation = self.generation.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
-            self.arrived.store(0, Ordering::Relaxed);
-            let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.generation.store(generation.wrapping_add(1), Ordering::Release);
-            self.wake.notify_all();
-            return true;
-        }
-        for _ in 0..Self::SPINS {
-            if self.generation.load(Ordering::Acquire) != generation {
-                return true;
-            }
-            std::hint::spin_loop();
-        }
-        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.generation.load(Ordering::Acquire) == generation {
-            if self.broken.load(Ordering::Acquire) {
-                return false;
-            }
-            guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
-        }
-        true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A worker that panics does not leave the others waiting.
-    #[test]
-    fn nobody_waits_for_a_worker_that_panicked() {
-        let barrier = Barrier::new(2);
-        let waited = std::thread::scope(|scope| {
-            let lost = scope.spawn(|| {
-                let _alarm = Alarm(&barrier);
-                std::panic::resume_unwind(Box::new("lost"));
-            });
-            let other = scope.spawn(|| barrier.wait());
-            assert!(lost.join().is_err());
-            other.join().ok()
-        });
-        assert_eq!(waited, Some(false));
+        turns = done;
     }
 }

@@ -168,7 +168,9 @@ pub(crate) fn agreed_among(
     by_model: &[NodeId],
 ) -> Outcome {
     let outcome = run(spec, &Options { engine: Engine::Model, ..Options::default() });
-    let outcome = outcome.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{spec:#?}"));
+    let mut outcome = outcome.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{spec:#?}"));
+    let nodes = outcome.by_model.take().map_or(0, |all| all.nodes.len());
+    assert_eq!(nodes, spec.hosts.len() + spec.switches.len(), "seed {seed}: all nodes are the model's");
     let oracle = format!("{outcome:#?}");
     for &(threads, visits) in ways {
         let fast = match run(spec, &Options { threads, visits, by_model, ..Options::default() }) {

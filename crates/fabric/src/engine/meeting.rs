@@ -1,0 +1,166 @@
+//! Where workers meet at the end of a turn: a barrier, mailboxes, a notice board, and a stop that all obey in the same turn.
+//!
+//! `tests/meeting.rs` compiles this file with loom's locks and atomics in `super::sync`, and tries all orders of threads.
+
+use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, SPINS, pause, unwinds};
+use std::sync::PoisonError;
+
+/// A barrier that spins briefly, then sleeps: cheap when every worker has a core, harmless when not.
+pub(super) struct Barrier {
+    workers: usize,
+    arrived: AtomicUsize,
+    generation: AtomicUsize,
+    lock: Mutex<()>,
+    wake: Condvar,
+    /// A worker panicked: nobody is to wait for it.
+    broken: AtomicBool,
+}
+
+/// Breaks the barrier when a worker's thread unwinds.
+pub(super) struct Alarm<'a>(pub(super) &'a Barrier);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if unwinds() {
+            self.0.break_up();
+        }
+    }
+}
+
+impl Barrier {
+    pub(super) fn new(workers: usize) -> Self {
+        Self {
+            workers,
+            arrived: AtomicUsize::new(0),
+            generation: AtomicUsize::new(0),
+            lock: Mutex::new(()),
+            wake: Condvar::new(),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits for all workers; false where one will never come.
+    pub(super) fn wait(&self) -> bool {
+        let generation = self.generation.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
+            self.arrived.store(0, Ordering::Relaxed);
+            let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            self.wake.notify_all();
+            return true;
+        }
+        for _ in 0..SPINS {
+            if self.generation.load(Ordering::Acquire) != generation {
+                return true;
+            }
+            pause();
+        }
+        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.generation.load(Ordering::Acquire) == generation {
+            if self.broken.load(Ordering::Acquire) {
+                return false;
+            }
+            guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        true
+    }
+
+    /// A worker will never come: all who wait go on.
+    pub(super) fn break_up(&self) {
+        self.broken.store(true, Ordering::Release);
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wake.notify_all();
+    }
+}
+
+/// A mailbox for each pair of workers and parity of a turn: filled in one turn, emptied after its barrier.
+pub(super) struct Mail<T> {
+    workers: usize,
+    boxes: Vec<Mutex<Vec<T>>>,
+}
+
+impl<T> Mail<T> {
+    pub(super) fn new(workers: usize) -> Self {
+        Self { workers, boxes: (0..workers * workers * 2).map(|_| Mutex::new(Vec::new())).collect() }
+    }
+
+    fn at(&self, from: usize, to: usize, turn: u64) -> &Mutex<Vec<T>> {
+        &self.boxes[(from * self.workers + to) * 2 + (turn & 1) as usize]
+    }
+
+    /// Puts letters into the box of a turn, and takes its empty list in exchange.
+    pub(super) fn send(&self, from: usize, to: usize, turn: u64, letters: &mut Vec<T>) {
+        if !letters.is_empty() {
+            std::mem::swap(
+                &mut *self.at(from, to, turn).lock().unwrap_or_else(PoisonError::into_inner),
+                letters,
+            );
+        }
+    }
+
+    /// Empties what all others have put there for a worker in a turn whose barrier is passed.
+    pub(super) fn receive(&self, to: usize, turn: u64, mut take: impl FnMut(&mut Vec<T>)) {
+        for from in 0..self.workers {
+            take(&mut self.at(from, to, turn).lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+/// A note of each worker and parity for all others: written in one turn, read after its barrier.
+pub(super) struct Notes<T>(Vec<Mutex<T>>);
+
+impl<T: Default> Notes<T> {
+    pub(super) fn new(workers: usize) -> Self {
+        Self((0..workers * 2).map(|_| Mutex::new(T::default())).collect())
+    }
+
+    /// Writes the worker's note of a turn. All have read its note of two turns ago.
+    pub(super) fn write(&self, me: usize, turn: u64, write: impl FnOnce(&mut T)) {
+        write(&mut self.0[me * 2 + (turn & 1) as usize].lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Reads all workers' notes of a turn whose barrier is passed.
+    pub(super) fn read(&self, turn: u64, mut read: impl FnMut(&T)) {
+        for note in self.0.iter().skip((turn & 1) as usize).step_by(2) {
+            read(&note.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+/// A number of each worker and parity for all others, as [`Notes`], without a lock.
+pub(super) struct Numbers(Vec<AtomicU64>);
+
+impl Numbers {
+    pub(super) fn new(workers: usize) -> Self {
+        Self((0..workers * 2).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    pub(super) fn write(&self, me: usize, turn: u64, value: u64) {
+        self.0[me * 2 + (turn & 1) as usize].store(value, Ordering::Relaxed);
+    }
+
+    /// The least of a turn whose barrier is passed: the same for all workers.
+    pub(super) fn least(&self, turn: u64) -> u64 {
+        let all = self.0.iter().skip((turn & 1) as usize).step_by(2);
+        all.map(|n| n.load(Ordering::Relaxed)).min().unwrap_or(0)
+    }
+}
+
+/// The turn with which all workers stop.
+pub(super) struct Stop(AtomicU64);
+
+impl Stop {
+    pub(super) fn new() -> Self {
+        Self(AtomicU64::new(u64::MAX))
+    }
+
+    /// Asks for it before the barrier of a turn: all see it after that barrier, and stop after the next one.
+    pub(super) fn ask(&self, turn: u64) {
+        self.0.fetch_min(turn + 1, Ordering::Relaxed);
+    }
+
+    /// Do all stop after the barrier of this turn?
+    pub(super) fn now(&self, turn: u64) -> bool {
+        turn >= self.0.load(Ordering::Relaxed)
+    }
+}
