@@ -351,6 +351,10 @@ impl Textbook<'_> {
             n.ports[0].data = others.into();
         }
         let next = n.host.limiter(dst).unwrap().next.max(self.now);
+        // A frame that may go now does so with the message, before others' timers.
+        if next == self.now {
+            return self.due(h, dst);
+        }
         self.plan(next, h, dst, Event::Timer);
     }
 
