@@ -392,6 +392,9 @@ class Record:
         """Its address: a hash of configuration, seed and version."""
     def config(self) -> str:
         """The effective configuration, as JSON."""
+    def traffic(self) -> str:
+        """What was measured of traffic by name, as JSON: a list of names with their metrics."""
+
     def ports(self) -> str:
         """What was measured at ports, as JSON."""
     def flows(self) -> tuple[list[str], bytes]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .results import Results
 
-WHAT = ("metrics", "series", "flows", "ports", "counters", "summary")
+WHAT = ("metrics", "series", "flows", "traffic", "ports", "counters", "summary")
 
 
 class Table:
@@ -152,6 +152,13 @@ def table(results: Results, what: str) -> Table:
         return flows(results, about)
     if what == "counters":
         return rows([_labels(r) | r.counters for r in results], metadata=about)
+    if what == "traffic":
+        named = [(r, t) for r in results for t in json.loads(r.traffic())]
+        if not named:
+            raise CnsimError("no traffic has a name", 'give each [[traffic]] table a name = "..."', key="traffic")
+        units = {m["name"]: m["unit"] for m in list_("metrics")}
+        found = [_labels(r) | {"traffic": t["name"]} | t["metrics"] for r, t in named]
+        return rows(found, units=units, metadata=about)
     if what == "ports":
         found = [_labels(r) | {"port": port} | facts for r in results for port, facts in json.loads(r.ports()).items()]
         units = {"throughput": "Gb/s", "paused": "%", "queue_max": "KB", "mean_queue": "KB", "sd_queue": "KB"}
@@ -181,17 +188,19 @@ _FLOWS = {"bytes": "B", "start": "ps", "time": "ps", "ideal": "ps", "fork_ideal"
 
 
 def flows(results: Results, about: Mapping[str, str]) -> Table:
-    """A row for each finite flow that was received whole: hosts, bytes, whole picoseconds, and the slowdown."""
-    parts: dict[str, list[Any]] = {k: [] for k in ("study", "scenario", "condition", "pause", "scheme", "source", "destination")}
+    """A row for each finite flow that was received whole: hosts, bytes, whole picoseconds, the slowdown, its traffic's name."""
+    parts: dict[str, list[Any]] = {k: [] for k in ("study", "scenario", "condition", "pause", "scheme", "source", "destination", "traffic")}
     numbers: dict[str, list[Any]] = {k: [] for k in ("seed", *_FLOWS)}
     for r in results:
         hosts, data = r.flows()
-        found = np.frombuffer(data, dtype="<u8").reshape(-1, 7).astype(np.int64)
+        found = np.frombuffer(data, dtype="<u8").reshape(-1, 8).astype(np.int64)
         label = _labels(r)
         for key in ("study", "scenario", "condition", "pause", "scheme"):
             parts[key].extend([label[key]] * len(found))
         for key, at in (("source", 0), ("destination", 1)):
             parts[key].extend(hosts[n] if n < len(hosts) else str(n) for n in found[:, at])
+        names = ["", *(t["name"] for t in json.loads(r.traffic()))]
+        parts["traffic"].extend(names[n] for n in found[:, 7])
         numbers["seed"].append(np.full(len(found), r.seed, dtype=np.int64))
         for at, key in enumerate(_FLOWS, 2):
             numbers[key].append(found[:, at])

@@ -352,3 +352,19 @@ def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
     at = time.monotonic()
     running.send_signal(signal.SIGINT)
     assert running.wait(20) == 130 and time.monotonic() - at < 3
+
+
+def test_traffic_by_name() -> None:
+    """Completion and throughput of each name, and the name of each flow."""
+    incast = {"name": "incast", "hosts": ["H1", "H2", "H3"], "kind": "incast", "destinations": ["H0"], "size": "50 KB"}
+    noise = {"name": "noise", "hosts": ["H4"], "kind": "greedy", "destinations": ["H5"]}
+    s = cn.build("named", topology={"hosts": 6}, traffic=[incast, noise], run={"duration": "1 ms"}, scheme=["none"])
+    r = s.run(seeds=2, progress=False)
+    table = list(r.table("traffic"))
+    assert [(row["traffic"], row["seed"]) for row in table] == [("incast", 1), ("noise", 1), ("incast", 2), ("noise", 2)]
+    assert table[0]["completed_transfers"] == 3 and table[0]["completion_time_p99"] > 100
+    assert table[1]["completion_time"] is None and table[1]["aggregate_throughput"] > 9
+    assert r.table("traffic").units["completion_time_p99"] == "us"
+    assert {row["traffic"] for row in r.table("flows")} == {"incast"}
+    with pytest.raises(cn.CnsimError, match="no traffic has a name"):
+        cn.build("bare", topology={"hosts": 3}, run={"duration": "1 ms"}).run(progress=False).table("traffic")

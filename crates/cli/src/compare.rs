@@ -5,7 +5,7 @@ use crate::look;
 use crate::verify::flat;
 use crate::{Done, Failure};
 use cnsim_studies::files::digits;
-use cnsim_studies::results::{Results, Run};
+use cnsim_studies::results::{Quantity, Results, Run};
 use cnsim_studies::stats::Summary;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,6 +117,10 @@ fn quantities(run: &Run) -> BTreeMap<String, (f64, String)> {
         for (k, v) in facts.as_object().into_iter().flatten() {
             all.insert(format!("{k} of {port}"), (v.as_f64().unwrap_or(f64::NAN), String::new()));
         }
+    }
+    for t in &run.traffic {
+        let of = |(id, q): (&String, &Quantity)| (format!("{id} of {}", t.name), (q.value, q.unit.clone()));
+        all.extend(t.metrics.iter().map(of));
     }
     all.insert("packet_hops".into(), (run.packet_hops as f64, String::new()));
     all

@@ -39,6 +39,7 @@ mod look_scene;
 mod look_slowdown;
 mod look_table;
 mod look_topology;
+mod look_traffic;
 mod output;
 mod progress;
 mod reproduce;

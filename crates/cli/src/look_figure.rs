@@ -5,6 +5,7 @@ use crate::look_percentiles::percentiles;
 use crate::look_scene::{CaseRuns, Scene, ordinal, split};
 use crate::look_slowdown::slowdowns;
 use crate::look_table::Layout;
+use crate::look_traffic::tails;
 use cnsim_report::model::{Axis, Band, Figure, Level, Trace, Window};
 use cnsim_scheme_api::Bytes;
 use cnsim_studies::figures::{Dimension, FigureSpec, Show};
@@ -93,6 +94,7 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
                 .collect::<Vec<_>>();
             all.extend(over_time(scene, &lines, id, title(series), String::new()));
         }
+        all.extend(tails(cases, id));
         all.extend(percentiles(cases, id));
         all.extend(slowdowns(cases, id));
     }

@@ -6,6 +6,7 @@ use crate::look_ports::ports;
 use crate::look_scene::Scene;
 use crate::look_table::{Layout, tables};
 use crate::look_topology::topology;
+use crate::look_traffic::traffic;
 use crate::{frozen, unfinished};
 use cnsim_report::model::{self, Fact, NotRun, Page, Report, Study};
 use cnsim_studies::assumptions::ASSUMPTIONS;
@@ -182,6 +183,7 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         alerts: alerts(p.records.iter().filter(|r| r.study == s.study && r.scenario == s.name)),
         tables: {
             let mut all = tables(&scene, &cells, &claimed, layout);
+            all.extend(traffic(&scene.cases));
             // A study's tables are those that it printed.
             if cells.iter().all(|c| c.published.is_none()) && PAPERS.iter().all(|p| p.id != s.study) {
                 all.extend(ports(&scene.cases));

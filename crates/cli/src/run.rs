@@ -2,12 +2,15 @@
 
 use crate::bench::peak_memory;
 use crate::look::{self, Colour, at_least, interval, measured, paint};
+use crate::look_scene::CaseRuns;
+use crate::look_traffic::traffic;
 use crate::output::{Output, quoted};
 use crate::reproduce::tell_stored;
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
 use crate::{Common, Done, Failure, RunArgs, frozen, pairs, unfinished};
+use cnsim_report::model::{Cell, Column, Row};
 use cnsim_studies::files::digits;
 use cnsim_studies::flow_files::fork_columns;
 use cnsim_studies::flows::fct::{SizeGroup, Unfinished};
@@ -147,6 +150,7 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     if shown.is_empty() {
         ports(record);
     }
+    by_name(records);
     by_size(record);
     unfinished_flows(record);
     if let Some(q) = record.series.get("hot_queue") {
@@ -190,6 +194,33 @@ fn ports(record: &RunRecord) {
     }
 }
 
+/// What each kind of sender got, where its table has a name.
+fn by_name(records: &[RunRecord]) {
+    let first = &records[0];
+    let case = CaseRuns {
+        condition: &first.condition,
+        pause: &first.pause,
+        scheme: &first.scheme,
+        runs: records.iter().collect(),
+    };
+    for t in traffic(&[case]) {
+        let heading = |c: &Column| match c.unit.as_str() {
+            "" => c.title.clone(),
+            unit => format!("{} [{unit}]", c.title),
+        };
+        let header: Vec<String> =
+            std::iter::once(t.row_heading.clone()).chain(t.columns.iter().map(heading)).collect();
+        let value = |c: &Option<Cell>| {
+            let told = c.as_ref().and_then(|c| Some(at_least(c.at_least) + &measured(c.measured?, c.ci95)));
+            told.unwrap_or_default()
+        };
+        let row = |r: &Row| std::iter::once(r.condition.clone()).chain(r.cells.iter().map(value)).collect();
+        let rows: Vec<Vec<String>> = t.rows.iter().map(row).collect();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        println!("\n{}", look::table(&header, &rows, false));
+    }
+}
+
 /// Slowdowns of finite flows by size.
 fn by_size(record: &RunRecord) {
     if record.by_size.is_empty() {
@@ -223,11 +254,16 @@ fn unfinished_flows(record: &RunRecord) {
     println!("\n{all} flows are unfinished at the end of the run (seed {}). The first of them:", record.seed);
     let row = |f: &Unfinished| {
         let (bytes, missing) = (Bytes::new(f.bytes).to_string(), Bytes::new(f.missing).to_string());
-        vec![f.flow.clone(), Time::from_ps(f.start).to_string(), bytes, missing, f.waits_for.clone()]
+        let lost = f.lost.map_or_else(|| "?".into(), |n| n.to_string());
+        vec![f.flow.clone(), Time::from_ps(f.start).to_string(), bytes, missing, lost, f.waits_for.clone()]
     };
     let rows: Vec<Vec<String>> = record.unfinished.iter().take(UNFINISHED).map(row).collect();
     println!(
         "{}",
-        look::table(&["flow", "start", "bytes", "missing on the link", "waits for"], &rows, false)
+        look::table(
+            &["flow", "start", "bytes", "missing on the link", "frames lost", "waits for"],
+            &rows,
+            true
+        )
     );
 }

@@ -71,12 +71,46 @@ const MAIN: [&str; 10] = [
     "overhead",
 ];
 
+/// Of traffic with a name, what is shown beside them.
+const BY_NAME: &str = "completion_time_p99";
+
+/// What is measured: a metric, of all traffic or of that of a name.
+#[derive(Clone, Copy, Debug)]
+struct What<'a> {
+    metric: &'static Metric,
+    name: &'a str,
+}
+
+impl<'a> What<'a> {
+    fn all(metric: &'static Metric) -> Self {
+        Self { metric, name: "" }
+    }
+    fn is(&self, other: &Self) -> bool {
+        (self.metric.id, self.name) == (other.metric.id, other.name)
+    }
+    /// Heading: `victim: 99 % completion`.
+    fn title(&self) -> String {
+        if self.name.is_empty() {
+            self.metric.title.into()
+        } else {
+            format!("{}: {}", self.name, self.metric.title)
+        }
+    }
+    /// Its value in a run, and whether that is a lower bound.
+    fn of(&self, r: &'a RunRecord) -> Option<(f64, bool)> {
+        let (metrics, at_least) = match self.name {
+            "" => (&r.metrics, &r.at_least),
+            name => r.traffic.iter().find(|t| t.name == name).map(|t| (&t.metrics, &t.at_least))?,
+        };
+        Some((*metrics.get(self.metric.id)?, at_least.contains(self.metric.id)))
+    }
+}
+
 /// A point with what was measured; nothing is where one of its runs failed.
 struct Row<'a> {
     point: &'a Point,
-    metrics: Vec<(&'static Metric, Summary)>,
-    /// Metrics that are lower bounds, as flows were not received whole.
-    at_least: BTreeSet<String>,
+    /// Summaries over the seeds, and whether they are lower bounds, as flows were not received whole.
+    metrics: Vec<(What<'a>, Summary, bool)>,
     failed: Option<Failed>,
 }
 
@@ -89,19 +123,20 @@ struct Failed {
 }
 
 impl Row<'_> {
-    fn get(&self, id: &str) -> Option<&Summary> {
-        self.metrics.iter().find(|m| m.0.id == id).map(|m| &m.1)
+    fn get(&self, what: &What<'_>) -> Option<(&Summary, bool)> {
+        self.metrics.iter().find(|m| m.0.is(what)).map(|m| (&m.1, m.2))
     }
 
     /// The same as the report takes it.
-    fn cell(&self, id: &str) -> Option<model::Cell> {
-        Some(model::Cell { at_least: self.at_least.contains(id), ..cell(self.get(id)?) })
+    fn cell(&self, what: &What<'_>) -> Option<model::Cell> {
+        let (summary, at_least) = self.get(what)?;
+        Some(model::Cell { at_least, ..cell(summary) })
     }
 
     /// A mean with its interval, as the table has it.
-    fn shown(&self, id: &str) -> Option<String> {
-        let s = self.get(id)?;
-        Some(at_least(self.at_least.contains(id)) + &measured(s.mean, s.confidence()))
+    fn shown(&self, what: &What<'_>) -> Option<String> {
+        let (s, bound) = self.get(what)?;
+        Some(at_least(bound) + &measured(s.mean, s.confidence()))
     }
 
     /// The point's name and why it failed: a line for terminal and report.
@@ -189,6 +224,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
         return Err(e.clone().into());
     }
     let rows: Vec<Row<'_>> = sweep.points.iter().filter_map(|p| row(p, &runs, sweep.seeds)).collect();
+    let asked: Vec<What<'_>> = asked.into_iter().map(What::all).collect();
     let shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
     let all: Vec<RunRecord> = runs.iter().flatten().flatten().cloned().collect();
     let partial = partial(&watch, all.len(), sweep.jobs.len());
@@ -231,7 +267,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
 }
 
 /// What was measured at a point, or how it failed; none if an interruption left out one of its runs.
-fn row<'a>(point: &'a Point, runs: &[Result<Option<RunRecord>, JobError>], seeds: u64) -> Option<Row<'a>> {
+fn row<'a>(point: &'a Point, runs: &'a [Result<Option<RunRecord>, JobError>], seeds: u64) -> Option<Row<'a>> {
     let runs = &runs[point.first..point.first + seeds as usize];
     let mut failures = (1..=seeds).zip(runs).filter_map(|(seed, r)| Some((seed, r.as_ref().err()?)));
     if let Some((seed, e)) = failures.next() {
@@ -239,23 +275,30 @@ fn row<'a>(point: &'a Point, runs: &[Result<Option<RunRecord>, JobError>], seeds
             JobError::Failed { why, .. } | JobError::NotKept(why) => why,
         };
         let failed = Failed { runs: 1 + failures.count(), why: format!("seed {seed}: {why}") };
-        return Some(Row { point, metrics: Vec::new(), at_least: BTreeSet::new(), failed: Some(failed) });
+        return Some(Row { point, metrics: Vec::new(), failed: Some(failed) });
     }
     let runs: Vec<&RunRecord> = runs.iter().map(|r| r.as_ref().ok()?.as_ref()).collect::<Option<_>>()?;
-    let of = |m: &'static Metric| {
-        let values: Vec<f64> = runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
-        Some((m, m.summary(&values)?))
+    let of = |what: What<'a>| {
+        let values: Vec<(f64, bool)> = runs.iter().filter_map(|r| what.of(r)).collect();
+        let summary = what.metric.summary(&values.iter().map(|v| v.0).collect::<Vec<_>>())?;
+        Some((what, summary, values.iter().any(|v| v.1)))
     };
-    let at_least = runs.iter().flat_map(|r| r.at_least.clone()).collect();
-    Some(Row { point, metrics: METRICS.iter().filter_map(of).collect(), at_least, failed: None })
+    let names = runs.iter().take(1).flat_map(|r| &r.traffic).map(|t| t.name.as_str());
+    let whats = std::iter::once("")
+        .chain(names)
+        .flat_map(|name| METRICS.iter().map(move |metric| What { metric, name }));
+    Some(Row { point, metrics: whats.filter_map(of).collect(), failed: None })
 }
 
-/// The main metrics that were measured and are not zero by construction throughout.
-fn main_metrics(rows: &[Row<'_>]) -> Vec<&'static Metric> {
-    let says = |r: &Row<'_>, id: &str| {
-        r.get(id).is_some() && !structural_zero(id, &r.point.case.pause, &r.point.case.scheme)
+/// The main metrics that were measured and are not zero by construction throughout, and the tail of each name.
+fn main_metrics<'a>(rows: &[Row<'a>]) -> Vec<What<'a>> {
+    let says = |r: &Row<'_>, what: &What<'_>| {
+        r.get(what).is_some() && !structural_zero(what.metric.id, &r.point.case.pause, &r.point.case.scheme)
     };
-    MAIN.iter().filter(|id| rows.iter().any(|r| says(r, id))).filter_map(|id| metrics::find(id)).collect()
+    let main = MAIN.iter().filter_map(|id| metrics::find(id)).map(What::all);
+    let named = rows.iter().find(|r| r.failed.is_none()).into_iter().flat_map(|r| &r.metrics).map(|m| m.0);
+    let named = named.filter(|what| what.metric.id == BY_NAME && !what.name.is_empty());
+    main.chain(named).filter(|what| rows.iter().any(|r| says(r, what))).collect()
 }
 
 /// The ends of an interval as two fields of a CSV file; empty where there is none.
@@ -265,7 +308,7 @@ pub(crate) fn bounds(interval: Option<(f64, f64)>) -> [String; 2] {
 
 fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>], partial: Option<Partial>) -> String {
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
-    let rest = "study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,note";
+    let rest = "study,scenario,condition,pause,scheme,metric,unit,measured,ci95_low,ci95_high,pi95_low,pi95_high,seeds,note,traffic";
     header.extend(rest.split(',').map(String::from));
     let mut lines = Vec::new();
     for r in rows {
@@ -274,18 +317,20 @@ fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>], partial: Option<Par
         let words = [&scenario.study, &scenario.name, &case.condition, &case.pause, &case.scheme];
         head.extend(words.map(Clone::clone));
         if let Some(f) = &r.failed {
-            let rest = ["failed", "", "", "", "", "", "", &f.runs.to_string(), &format!("failed: {}", f.why)];
+            let rest =
+                ["failed", "", "", "", "", "", "", &f.runs.to_string(), &format!("failed: {}", f.why), ""];
             lines.push(head.into_iter().chain(rest.map(String::from)).collect());
             continue;
         }
-        for (m, s) in &r.metrics {
-            let mut line = head.clone();
+        for (what, s, bound) in &r.metrics {
+            let (mut line, m) = (head.clone(), what.metric);
             line.extend([m.id.to_string(), m.unit.to_string(), digits(s.mean)]);
             line.extend(bounds(s.confidence()));
             line.extend(bounds(s.prediction()));
             line.push(s.n.to_string());
-            let bound = r.at_least.contains(m.id).then(|| "at least: flows were unfinished".to_string());
+            let bound = bound.then(|| "at least: flows were unfinished".to_string());
             line.push(partial.map(Partial::text).into_iter().chain(bound).collect::<Vec<_>>().join("; "));
+            line.push(what.name.into());
             lines.push(line);
         }
     }
@@ -296,20 +341,22 @@ fn as_json(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> serde_json::
     let of = |r: &Row<'_>| {
         let values: serde_json::Map<String, serde_json::Value> =
             sweep.axes.iter().zip(&r.point.values).map(|(a, v)| (a.key.clone(), json!(v))).collect();
-        let metrics: serde_json::Map<String, serde_json::Value> = r
-            .metrics
-            .iter()
-            .map(|(m, s)| {
-                let mut value =
-                    json!({"value": s.mean, "unit": m.unit, "ci95": s.confidence(), "pi95": s.prediction()});
-                if r.at_least.contains(m.id) {
-                    value["at_least"] = json!(true);
-                }
-                (m.id.to_string(), value)
-            })
-            .collect();
+        let quantity = |(what, s, bound): &(What<'_>, Summary, bool)| {
+            let unit = what.metric.unit;
+            let mut value =
+                json!({"value": s.mean, "unit": unit, "ci95": s.confidence(), "pi95": s.prediction()});
+            if *bound {
+                value["at_least"] = json!(true);
+            }
+            (what.metric.id.to_string(), value)
+        };
+        let of_name = |name: &str| -> serde_json::Map<String, serde_json::Value> {
+            r.metrics.iter().filter(|m| m.0.name == name).map(quantity).collect()
+        };
+        let names: BTreeSet<&str> = r.metrics.iter().map(|m| m.0.name).filter(|n| !n.is_empty()).collect();
         let case = &r.point.case;
-        let mut row = json!({"values": values, "condition": case.condition, "pause": case.pause, "scheme": case.scheme, "metrics": metrics});
+        let mut row = json!({"values": values, "condition": case.condition, "pause": case.pause, "scheme": case.scheme, "metrics": of_name("")});
+        names.iter().for_each(|name| row["traffic"][*name] = json!(of_name(name)));
         r.failed.iter().for_each(|f| row["failed"] = json!(f.why));
         row
     };
@@ -325,18 +372,16 @@ fn varies<T: PartialEq>(rows: &[Row<'_>], of: impl Fn(&Row<'_>) -> T) -> bool {
     rows.windows(2).any(|w| of(&w[0]) != of(&w[1]))
 }
 
-fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) {
+fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>]) {
     let pauses = varies(rows, |r| r.point.case.pause.clone());
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
     if pauses {
         header.push("PAUSE".into());
     }
     header.push("scheme".into());
-    header.extend(
-        shown.iter().map(|m| {
-            if m.unit.is_empty() { m.title.to_string() } else { format!("{} [{}]", m.title, m.unit) }
-        }),
-    );
+    header.extend(shown.iter().map(|m| {
+        if m.metric.unit.is_empty() { m.title() } else { format!("{} [{}]", m.title(), m.metric.unit) }
+    }));
     let line = |r: &Row<'_>| {
         let mut line = r.point.values.clone();
         if pauses {
@@ -344,7 +389,7 @@ fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[&'static Metric]) 
         }
         line.push(r.point.case.scheme.clone());
         let none = if r.failed.is_some() { "failed" } else { "-" };
-        line.extend(shown.iter().map(|m| r.shown(m.id).unwrap_or_else(|| none.into())));
+        line.extend(shown.iter().map(|m| r.shown(m).unwrap_or_else(|| none.into())));
         line
     };
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
@@ -387,7 +432,7 @@ fn report(
     scenario: &Scenario,
     sweep: &Sweep,
     rows: &[Row<'_>],
-    shown: &[&'static Metric],
+    shown: &[What<'_>],
 ) -> model::Report {
     let fact = |name: &str, value: String| model::Fact { name: name.into(), value };
     let words = |a: &Axis| format!("{}: {}", a.key, a.values.join(", "));
@@ -411,12 +456,12 @@ fn report(
         page.tables.push(model::Table {
             id: format!("pause-{pause}"),
             pause: pause.into(),
-            columns: shown.iter().map(|m| column(m)).collect(),
+            columns: shown.iter().map(|m| model::Column { title: m.title(), ..column(m.metric) }).collect(),
             rows: mine
                 .map(|r| model::Row {
                     scheme: r.point.case.scheme.clone(),
                     condition: r.point.values.join(", "),
-                    cells: shown.iter().map(|m| r.cell(m.id)).collect(),
+                    cells: shown.iter().map(|m| r.cell(m)).collect(),
                 })
                 .collect(),
             ..model::Table::default()
@@ -440,7 +485,8 @@ fn report(
 type At = (f64, f64, (f64, f64));
 
 /// A metric over the first axis whose values are numbers, as lines with intervals; without such an axis, as bars.
-fn figure(sweep: &Sweep, rows: &[Row<'_>], metric: &'static Metric) -> model::Figure {
+fn figure(sweep: &Sweep, rows: &[Row<'_>], what: &What<'_>) -> model::Figure {
+    let metric = what.metric;
     let numeric = sweep.axes.iter().position(|a| a.values.len() > 1 && grid::numbers(&a.values).is_some());
     let across = numeric.unwrap_or(0);
     let axis = &sweep.axes[across];
@@ -466,7 +512,7 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], metric: &'static Metric) -> model::Fi
     };
     let mut traces: Vec<(String, Vec<At>)> = Vec::new();
     for r in rows {
-        let Some(s) = r.get(metric.id) else { continue };
+        let Some((s, _)) = r.get(what) else { continue };
         let at = axis.values.iter().position(|v| *v == r.point.values[across]).unwrap_or(0);
         let (name, point) = (name(r), (places[at], s.mean, s.confidence().unwrap_or((s.mean, s.mean))));
         match traces.iter_mut().find(|t| t.0 == name) {
@@ -481,7 +527,7 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], metric: &'static Metric) -> model::Fi
         model::Trace { name, slot: None, x: of(|p| p.0), y: of(|p| p.1), band }
     };
     model::Figure {
-        title: metric.title.into(),
+        title: what.title(),
         caption: format!("{}. Mean over {} seeds with its 95 % interval.", metric.about, sweep.seeds),
         x: model::Axis { title: axis.key.clone(), unit, log: axis.log && numeric.is_some() },
         y: model::Axis { title: metric.title.into(), unit: metric.unit.into(), log: false },

@@ -28,10 +28,6 @@ fn steps(text: &str) -> Vec<Step> {
         if let Some((_, rest)) = line.split_once("ave this as `") {
             name = rest.split('`').next().map(str::to_owned);
         }
-        if line.starts_with("<!-- incast.toml -->") {
-            all.push(Step::Save("incast.toml".into(), document("docs/tutorial/incast.toml")));
-            name = None;
-        }
         let Some(kind) = line.strip_prefix("```").filter(|k| !k.is_empty()) else { continue };
         let block: Vec<&str> = lines.by_ref().take_while(|l| *l != "```").collect();
         match (kind, name.take()) {
@@ -102,26 +98,120 @@ fn steps_of_a_document() {
     assert_eq!(steps(text), [Step::Save("a.toml".into(), "name = \"a\"\n".into()), Step::Type(typed)]);
 }
 
-/// With the README alone: percentiles of completion times, PAUSE for a port, the largest queue.
+/// Mean over the seeds of what `column` has in the lines of a table that begin so and hold these words.
+fn mean(table: &str, begins: &str, words: &[&str], column: usize) -> f64 {
+    let fits =
+        |l: &&str| l.starts_with(begins) && words.iter().all(|w| l.split(',').skip(4).any(|f| f == *w));
+    let values: Vec<f64> =
+        table.lines().filter(fits).map(|l| l.split(',').nth(column).unwrap().parse().unwrap()).collect();
+    assert!(!values.is_empty(), "{begins} {words:?}");
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Figures of the first experiment as the documents write them, from the folder of its results.
+struct Figures {
+    /// Time in PAUSE, per cent; then 99 % completion of background, victim and incast, us: without and with DCQCN.
+    paused: [String; 2],
+    background: [String; 2],
+    victim: [String; 2],
+    incast: [String; 2],
+}
+
+impl Figures {
+    fn of(folder: &Folder) -> Self {
+        let (numbers, traffic) = (folder.read("mine/numbers.csv"), folder.read("mine/traffic.csv"));
+        let both = |of: &dyn Fn(&str) -> String| ["none", "dcqcn"].map(of);
+        let tail = |name: &str| {
+            both(&|scheme| {
+                let us = mean(&traffic, &format!("default,on,{scheme},"), &[name, "completion_time_p99"], 7);
+                format!("{us:.0}")
+            })
+        };
+        let paused = |scheme: &str| {
+            format!("{:.1}", mean(&numbers, &format!("mine,incast,default,on,{scheme},time_paused,"), &[], 8))
+        };
+        Self {
+            paused: both(&paused),
+            background: tail("background"),
+            victim: tail("victim"),
+            incast: tail("incast"),
+        }
+    }
+}
+
+/// A document says each of these things, whatever its line breaks.
+fn says(path: &str, phrases: &[String]) {
+    let text = document(path).split_whitespace().collect::<Vec<_>>().join(" ");
+    for phrase in phrases {
+        assert!(text.contains(phrase.as_str()), "{path} does not have: {phrase}");
+    }
+}
+
+/// 99 % completion of a name at the values of the sweep, us.
+fn swept(folder: &Folder, name: &str) -> [String; 3] {
+    let table = folder.read("resets/sweep.csv");
+    let us = |reset: &str| {
+        mean(&table, &format!("{reset},mine,incast,default,on,dcqcn,completion_time_p99,"), &[name], 8)
+    };
+    ["300us", "100us", "20us"].map(|reset| format!("{:.0}", us(reset)))
+}
+
+/// The first experiment, its picture and its sweep show what README and gallery say of them.
 #[test]
 fn the_first_experiment_of_the_readme() {
     let folder = Folder::new("readme");
     follow("README.md", &folder);
-    let numbers = folder.read("mine/numbers.csv");
-    for scheme in ["none", "dcqcn"] {
-        for metric in ["completion_time", "completion_time_p99", "latency_p99", "time_paused"] {
-            let row = format!("mine,incast,default,on,{scheme},{metric},");
-            let row = numbers.lines().find(|l| l.starts_with(&row)).unwrap_or_else(|| panic!("{row}"));
-            let measured: f64 = row.split(',').nth(8).unwrap().parse().unwrap();
-            assert!(measured > 0.0, "{row}");
-        }
-    }
+    assert_eq!(folder.read("incast.toml"), document("docs/tutorial/incast.toml"), "one experiment");
+    let Figures { paused, background, victim, incast } = Figures::of(&folder);
+    says(
+        "README.md",
+        &[
+            format!(
+                "from {} to {} %. Yet the victim takes {} us instead of {} us",
+                paused[0], paused[1], victim[1], victim[0]
+            ),
+            format!("| senders' time in PAUSE | {} % | {} % |", paused[0], paused[1]),
+            format!("| background, 99 % completion | {} us | {} us |", background[0], background[1]),
+            format!("| victim, completion | {} us | {} us |", victim[0], victim[1]),
+            format!("| incast, 99 % completion | {} us | {} us |", incast[0], incast[1]),
+            format!("With 20 us the victim takes {} us", swept(&folder, "victim")[2]),
+            format!("background's tail stays at {} us", swept(&folder, "background")[2]),
+        ],
+    );
+    says(
+        "docs/gallery/README.md",
+        &[
+            format!("its 1 MB take {} us, of 86 us", victim[0]),
+            format!("from {} to {} %. Yet the victim takes {} us", paused[0], paused[1], victim[1]),
+            format!("falls from {} to {} us", background[0], background[1]),
+        ],
+    );
+    let number = |text: &String| text.parse::<f64>().unwrap();
+    assert!(number(&swept(&folder, "victim")[2]) < number(&victim[0]), "less than under PAUSE alone");
+    assert!(number(&background[1]) < 0.6 * number(&background[0]), "the tail is halved");
     let report = folder.read("mine/report.html");
-    for part in ["Completion times of transfers", "S1&gt;L1", "99 % completion"] {
+    for part in ["99 % completion by traffic", "S1&gt;L1", "99 % completion", "Traffic by name"] {
         assert!(report.contains(part), "{part}");
     }
     let first = report.split("<section").nth(1).unwrap();
     assert!(first.contains("data-route=\"mine/incast\""), "the report opens with the experiment");
+    // The victim alone in the network.
+    let flows = folder.read("mine/fct.csv");
+    let ideal = mean(&flows, "default,on,none,1,H10,H5,", &["victim"], 9) / 1e3;
+    assert_eq!(format!("{ideal:.0}"), "86");
+    // What the picture's text says: the port to H0 idles under DCQCN, while the victim is held at its least rate.
+    let series = |of: &str| {
+        let files = std::fs::read_dir(folder.0.join("mine/series")).unwrap();
+        let named = |name: &str| name.contains("dcqcn") && name.contains(of);
+        let path =
+            files.map(|f| f.unwrap().path()).find(|p| named(&p.file_name().unwrap().to_string_lossy()));
+        let text = std::fs::read_to_string(path.unwrap_or_else(|| panic!("{of}"))).unwrap();
+        let values = text.lines().skip(1).map(|l| l.split(',').nth(1).unwrap().parse().unwrap());
+        values.collect::<Vec<f64>>()[40..64].to_vec()
+    };
+    assert!(series("hot_queue").iter().all(|kb| *kb < 5.0), "empty from 0.4 to 0.65 ms");
+    let rate = series("flow");
+    assert!(rate.iter().sum::<f64>() / (rate.len() as f64) < 2_000.0, "about 1 Gb/s: {rate:?}");
 }
 
 #[test]
@@ -129,33 +219,24 @@ fn the_tutorial() {
     let folder = Folder::new("tutorial");
     let said = follow("docs/tutorial.md", &folder);
     assert!(said.contains("no problem"), "{said}");
+    assert_eq!(folder.read("incast.toml"), document("docs/tutorial/incast.toml"), "one experiment");
     let report = folder.read("mine/report.html");
-    assert!(report.contains("What the bystander H10&gt;H5 gets"));
-    // What the tutorial says of the bystander: a twentieth of its rate, while the incast lasts.
-    let series = std::fs::read_dir(folder.0.join("mine/series")).unwrap();
-    let path = series.map(|f| f.unwrap().path()).find(|p| {
-        let name = p.file_name().unwrap().to_string_lossy().into_owned();
-        name.contains("none") && name.contains("flow")
-    });
-    let text = std::fs::read_to_string(path.expect("the bystander's series")).unwrap();
-    let rates: Vec<f64> =
-        text.lines().skip(1).map(|l| l.split(',').nth(1).unwrap().parse().unwrap()).collect();
-    let mean = rates[15..35].iter().sum::<f64>() / 20.0;
-    assert!(mean > 2_000.0 && mean < 12_000.0, "{mean} Mb/s of 100 000");
-    // Its figures are those of the run.
-    let (numbers, shown) = (folder.read("mine/numbers.csv"), document("docs/tutorial.md"));
-    for (metric, scale, decimals) in
-        [("time_paused", 1.0, 1), ("flow_rate", 1e-3, 1), ("completion_time_p99", 1.0, 0)]
-    {
-        for scheme in ["none", "dcqcn"] {
-            let row = format!("mine,incast,300 KB,on,{scheme},{metric},");
-            let row = numbers.lines().find(|l| l.starts_with(&row)).unwrap_or_else(|| panic!("{row}"));
-            let measured: f64 = row.split(',').nth(8).unwrap().parse().unwrap();
-            let figure = format!("{:.decimals$} ", measured * scale);
-            assert!(shown.contains(&figure), "{scheme} {metric}: docs/tutorial.md has no {figure}");
-        }
-    }
-    assert!(folder.read("sizes/sweep.html").contains("Sweep: Incast 8:1 at 100 Gb/s"));
+    assert!(report.contains("What the victim H10&gt;H5 gets"));
+    let Figures { paused, background, victim, .. } = Figures::of(&folder);
+    let [reset_victim, reset_background, reset_incast] =
+        ["victim", "background", "incast"].map(|name| swept(&folder, name));
+    says(
+        "docs/tutorial.md",
+        &[
+            format!("from {} to {} %", paused[0], paused[1]),
+            format!("from {} to {} us", background[0], background[1]),
+            format!("the victim takes {} us under DCQCN, and {} us under PAUSE alone", victim[1], victim[0]),
+            format!("{}, {} and {} us", reset_victim[0], reset_victim[1], reset_victim[2]),
+            format!("{}, {} and {} us", reset_background[0], reset_background[1], reset_background[2]),
+            format!("falls from {} to {} us", reset_incast[0], reset_incast[2]),
+        ],
+    );
+    assert!(folder.read("resets/sweep.html").contains("Sweep: An incast, a victim and a background"));
 }
 
 #[test]

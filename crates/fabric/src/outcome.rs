@@ -35,6 +35,8 @@ pub struct Outcome {
     pub fingerprint: Fingerprint,
     /// Delivered bytes by (source, destination) index `src * hosts + dst`, if asked for.
     pub matrix: Vec<u64>,
+    /// Frames that switches dropped by (source, destination), as [`Outcome::matrix`]; empty where none was, or it was not asked for.
+    pub lost: Vec<u64>,
     /// Time of the last delivery, when frames still waited at a host or a stopped port and none was delivered for the last tenth
     /// of the run.
     pub frozen_since: Option<Time>,

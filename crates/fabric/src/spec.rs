@@ -399,7 +399,7 @@ pub struct Record {
     pub flows: Vec<(NodeId, NodeId)>,
     /// Keep the rate of control messages made per bin.
     pub control: bool,
-    /// Keep delivered bytes for each (source, destination) pair.
+    /// Keep delivered bytes and dropped frames for each (source, destination) pair.
     pub matrix: bool,
     /// Keep a histogram of latencies per host.
     pub latency: bool,

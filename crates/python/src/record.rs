@@ -94,6 +94,11 @@ impl Record {
     fn config(&self) -> String {
         self.0.config.to_string()
     }
+    /// What was measured of traffic by name, as JSON: a list of names with their metrics.
+    fn traffic(&self) -> String {
+        json!(self.0.traffic).to_string()
+    }
+
     /// What was measured at ports, as JSON.
     fn ports(&self) -> String {
         json!(self.0.ports).to_string()
@@ -102,7 +107,7 @@ impl Record {
     /// picoseconds start, completion time, ideal time, ideal time of the HPCC fork; as 64-bit integers, little-endian.
     fn flows<'py>(&self, py: Python<'py>) -> (Vec<String>, Bound<'py, PyBytes>) {
         let bytes: Vec<u8> =
-            self.0.flows.iter().flat_map(|f| <[u64; 7]>::from(*f)).flat_map(u64::to_le_bytes).collect();
+            self.0.flows.iter().flat_map(|f| <[u64; 8]>::from(*f)).flat_map(u64::to_le_bytes).collect();
         (self.0.hosts.clone(), PyBytes::new(py, &bytes))
     }
     /// Names of the time series.

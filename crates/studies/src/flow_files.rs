@@ -22,7 +22,7 @@ fn labels(r: &RunRecord) -> Vec<String> {
 
 /// One line a flow: run, hosts, payload, start, completion time at the receiver's last byte, both ideal times, and the slowdown
 /// by the exact one. Times in nanoseconds. A flow that was not received whole has no time and no ideal; the bytes on the link that
-/// are missing and what it waits for stand at the end of its line. Nothing where no run kept the times of its flows.
+/// are missing, its lost frames where they are known, and what it waits for stand at the end of its line, before the name of its traffic. Nothing where no run kept the times of its flows.
 pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition",
@@ -38,23 +38,32 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
         "fork_ideal_ns",
         "slowdown",
         "missing_bytes",
+        "lost_frames",
         "waits_for",
+        "traffic",
     ];
     let mut lines = Vec::new();
     for r in records.iter().filter(|r| !r.flows.is_empty() || !r.unfinished.is_empty()) {
+        let traffic = |n: u64| {
+            let at = (n as usize).checked_sub(1).and_then(|at| r.traffic.get(at));
+            at.map_or_else(String::new, |t| t.name.clone())
+        };
         let name = |h: u64| r.hosts.get(h as usize).cloned().unwrap_or_else(|| h.to_string());
         for f in &r.flows {
             let mut line = labels(r);
             line.extend([name(f.src), name(f.dst), f.bytes.to_string()]);
             line.extend([f.start, f.time, f.exact, f.fork].map(ns));
-            line.extend([digits(f.time as f64 / (f.exact as f64).max(1.0)), "0".into(), String::new()]);
+            let slowdown = digits(f.time as f64 / (f.exact as f64).max(1.0));
+            line.extend([slowdown, "0".into(), "0".into(), String::new()]);
+            line.push(traffic(f.name));
             lines.push(line);
         }
         for f in &r.unfinished {
             let mut line = labels(r);
             line.extend([name(f.src), name(f.dst), f.bytes.to_string(), ns(f.start)]);
             line.extend(["", "", "", ""].map(String::from));
-            line.extend([f.missing.to_string(), f.waits_for.clone()]);
+            let lost = f.lost.map_or_else(String::new, |n| n.to_string());
+            line.extend([f.missing.to_string(), lost, f.waits_for.clone(), traffic(f.name)]);
             lines.push(line);
         }
     }
@@ -85,7 +94,9 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
             fork,
             _,
             missing,
+            lost,
             waits_for,
+            traffic,
             ..,
         ] = &line[..]
         else {
@@ -100,12 +111,13 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
             }) as u64
         };
         let (src, dst) = (host(source), host(destination));
+        let name = read.name(traffic);
         let (Ok(bytes), Some(start), Ok(missing)) = (bytes.parse(), ps(start), missing.parse()) else {
             return Err(wrong(n + 2));
         };
         match (ps(time), ps(exact), ps(fork)) {
             (Some(time), Some(exact), Some(fork)) => {
-                read.flows.push(FlowTime { src, dst, bytes, start, time, exact, fork });
+                read.flows.push(FlowTime { src, dst, bytes, start, time, exact, fork, name });
             }
             (None, None, None) if time.is_empty() => read.unfinished.push(Unfinished {
                 flow: format!("{source}>{destination}"),
@@ -115,17 +127,20 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
                 start,
                 so_far: 0,
                 missing,
+                lost: lost.parse().ok(),
                 waits_for: waits_for.clone(),
+                name,
             }),
             _ => return Err(wrong(n + 2)),
         }
     }
-    for (run, read) in all {
+    for (run, mut read) in all {
         let mut same = records.iter_mut().filter(|r| labels(r) == run);
         // Two points of a sweep may have one name here.
         if let (Some(record), None) = (same.next(), same.next()) {
             let length = record.config.get("run.duration").and_then(Value::as_str);
             let end = length.and_then(|t| t.parse::<Time>().ok()).map_or(0, Time::as_ps);
+            read.rename(record);
             (record.hosts, record.flows, record.unfinished) = (read.hosts, read.flows, read.unfinished);
             record.unfinished.iter_mut().for_each(|f| f.so_far = end.saturating_sub(f.start));
         }
@@ -139,6 +154,32 @@ struct Read {
     hosts: Vec<String>,
     flows: Vec<FlowTime>,
     unfinished: Vec<Unfinished>,
+    /// Names of traffic, as they came.
+    names: Vec<String>,
+}
+
+impl Read {
+    /// Place of a name of traffic among those read, from 1; 0 of none.
+    fn name(&mut self, name: &str) -> u64 {
+        if name.is_empty() {
+            return 0;
+        }
+        let known = self.names.iter().position(|n| n == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name.into());
+            self.names.len() - 1
+        }) as u64
+            + 1
+    }
+
+    /// Turns places among the names read into those among the names of a run.
+    fn rename(&mut self, record: &RunRecord) {
+        let of =
+            |name: &String| record.traffic.iter().position(|t| t.name == *name).map_or(0, |i| i as u64 + 1);
+        let places: Vec<u64> = std::iter::once(0).chain(self.names.iter().map(of)).collect();
+        self.flows.iter_mut().for_each(|f| f.name = places[f.name as usize]);
+        self.unfinished.iter_mut().for_each(|f| f.name = places[f.name as usize]);
+    }
 }
 
 /// Nanoseconds with three decimals at most, as picoseconds.
@@ -209,4 +250,21 @@ pub fn fork_columns(record: &RunRecord, hosts: &[String], origin: u64) -> Option
     }
     lines.sort();
     Some(lines.iter().map(|l| format!("{}\n", l.1)).collect())
+}
+
+/// One line for each run, name of traffic and metric. Nothing where no `[[traffic]]` table has a name.
+pub fn traffic_csv(records: &[RunRecord]) -> Option<String> {
+    let header = ["condition", "pause", "scheme", "seed", "traffic", "metric", "unit", "value", "at_least"]
+        .map(String::from);
+    let mut lines = Vec::new();
+    for (r, t) in records.iter().flat_map(|r| r.traffic.iter().map(move |t| (r, t))) {
+        for (id, value) in &t.metrics {
+            let unit = crate::metrics::find(id).map_or("", |m| m.unit);
+            let bound = if t.at_least.contains(id) { "yes" } else { "" };
+            let mut line = labels(r);
+            line.extend([t.name.clone(), id.clone(), unit.into(), digits(*value), bound.into()]);
+            lines.push(line);
+        }
+    }
+    (!lines.is_empty()).then(|| table(&header, &lines))
 }

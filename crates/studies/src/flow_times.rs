@@ -2,6 +2,7 @@
 
 use crate::flows::fct::{self, FlowTime, Path, SizeGroup, Timed, Unfinished};
 use crate::kinds::Ideal;
+use crate::owners::Owners;
 use crate::settings::Settings;
 use crate::workload::SourcePlan;
 use cnsim_fabric::Outcome;
@@ -23,8 +24,13 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// Those of a run.
+    /// Those of a run, without the names of their traffic.
     pub fn of(settings: &Settings, out: &Outcome) -> Self {
+        Self::with(settings, out, &Owners::default())
+    }
+
+    /// Those of a run, each with its traffic's name.
+    pub fn with(settings: &Settings, out: &Outcome, owners: &Owners) -> Self {
         let mut paths = Paths::new(settings);
         let mut flows = Self::default();
         let mut open: Vec<Timed> = Vec::new();
@@ -41,7 +47,8 @@ impl Flows {
                 let src = c.src.0 as usize;
                 let Some((bytes, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
                 let time = c.end.saturating_sub(c.start);
-                flows.timed.push(Timed { bytes, time, ideal, whole: true });
+                let name = owners.of(src, (dst, c.start, c.bytes));
+                flows.timed.push(Timed { bytes, time, ideal, whole: true, name });
                 flows.done.push(FlowTime {
                     src: src as u64,
                     dst: dst as u64,
@@ -50,12 +57,15 @@ impl Flows {
                     time: time.as_ps(),
                     exact: exact.as_ps(),
                     fork: fork.as_ps(),
+                    name,
                 });
             }
             for m in &host.missing {
-                let Some((bytes, _, _, ideal)) = ideals(m.src.0 as usize, dst, m.bytes) else { continue };
+                let src = m.src.0 as usize;
+                let Some((bytes, _, _, ideal)) = ideals(src, dst, m.bytes) else { continue };
                 let time = out.duration.saturating_sub(m.start);
-                open.push(Timed { bytes, time, ideal, whole: false });
+                let name = owners.of(src, (dst, m.start, m.bytes));
+                open.push(Timed { bytes, time, ideal, whole: false, name });
             }
         }
         flows.timed.extend(open);
@@ -79,8 +89,8 @@ impl Flows {
 
     /// The flows that were not received whole, by start, and what each waits for: all where the times of flows are kept, else the
     /// first ones.
-    pub fn unfinished(&self, settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
-        let mut all = unfinished(settings, out);
+    pub fn unfinished(&self, settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
+        let mut all = unfinished(settings, out, owners);
         if !self.all_kept(settings) {
             all.truncate(MOST_NAMED);
         }
@@ -89,15 +99,30 @@ impl Flows {
 }
 
 /// The flows that were not received whole, by start, and what they wait for.
-fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
-    let lost = out.dropped() + out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
+fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
+    let discarded = out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
+    let lost = out.dropped() + discarded;
+    // Frames that were dropped of a pair of hosts, where that is known.
+    let of_pair = |src: usize, dst: usize| match (out.dropped(), out.lost.get(src * settings.hosts() + dst)) {
+        (0, _) => Some(0),
+        (_, known) => known.copied(),
+    };
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
         let one = |m: &cnsim_fabric::Incomplete| {
             let src = m.src.0 as usize;
             let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
             let bytes = framing.map_or(m.bytes, |f| f.payload_of(m.bytes));
-            // Whose frames were lost is not kept: only where none was, the state of the flow says what it waits for.
-            let waits_for = if lost > 0 {
+            let alone = host.missing.iter().filter(|o| o.src == m.src).count() == 1
+                && host.completions.iter().all(|c| c.src != m.src)
+                && settings.plans(src).iter().all(SourcePlan::finite);
+            let pair = of_pair(src, dst);
+            let own = pair.filter(|n| *n == 0 || alone);
+            // Where frames may have been lost of it or of another, its state does not say what it waits for.
+            let waits_for = if let (Some(own @ 1..), 0) = (own, discarded) {
+                format!(
+                    "{own} frames that switches dropped, and what else has not arrived: none is sent again"
+                )
+            } else if lost > 0 && (own.is_none() || discarded > 0) {
                 format!("the rest of its frames, or some of the {lost} that the run lost: none is sent again")
             } else if out.frozen_since.is_some() {
                 "a delivery: the network has stood still".into()
@@ -114,7 +139,9 @@ fn unfinished(settings: &Settings, out: &Outcome) -> Vec<Unfinished> {
                 start: m.start.as_ps(),
                 so_far: out.duration.saturating_sub(m.start).as_ps(),
                 missing: m.missing,
+                lost: own,
                 waits_for,
+                name: owners.of(src, (dst, m.start, m.bytes)),
             }
         };
         host.missing.iter().map(one).collect()

@@ -593,6 +593,12 @@ pub const KEYS: &[Key] = &[
         "[[traffic]] tables replace the workload: hosts that this one is for (H0..H9, H0..H9/3, all); other keys as in workload",
     ),
     key(
+        "traffic.name",
+        Kind::Or("off", &Kind::Name(40)),
+        "off",
+        "name of this traffic: completion, slowdown, throughput and loss are shown by it; tables of one name count together",
+    ),
+    key(
         "hotspot.host",
         Kind::Or("off", &Kind::List(&Kind::Host)),
         "off",

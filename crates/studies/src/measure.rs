@@ -120,7 +120,7 @@ pub(crate) fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) ->
         hot_port(settings, out, &mut all);
     }
     flows(settings, out, &mut all);
-    transfers(out, times, &mut all);
+    completion(&times.timed, &mut all);
     feedback(out, &mut all);
     let mut histogram: Vec<u64> = Vec::new();
     for h in &out.hosts {
@@ -143,7 +143,7 @@ pub(crate) fn measure_with(settings: &Settings, out: &Outcome, times: &Flows) ->
     all
 }
 
-type Measured = Vec<(&'static str, f64)>;
+pub(crate) type Measured = Vec<(&'static str, f64)>;
 
 fn mean(v: &[f64]) -> f64 {
     v.iter().sum::<f64>() / v.len().max(1) as f64
@@ -394,35 +394,34 @@ fn feedback(out: &Outcome, all: &mut Measured) {
     }
 }
 
-/// Completion times and slowdowns of finite flows.
-fn transfers(out: &Outcome, flows: &Flows, all: &mut Measured) {
-    let completed = out.hosts.iter().map(|h| h.completions.len()).sum::<usize>() as f64;
-    let incomplete = out.hosts.iter().map(|h| h.incomplete).sum::<u64>() as f64;
-    if completed + incomplete == 0.0 {
+/// Counts, completion times and slowdowns of these flows; nothing of none.
+pub(crate) fn completion(flows: &[Timed], all: &mut Measured) {
+    if flows.is_empty() {
         return;
     }
+    let completed = flows.iter().filter(|f| f.whole).count() as f64;
     all.push(("completed_transfers", completed));
-    all.push(("incomplete_transfers", incomplete));
-    all.push(("finished_flows", completed / (completed + incomplete) * 100.0));
+    all.push(("incomplete_transfers", flows.len() as f64 - completed));
+    all.push(("finished_flows", completed / flows.len() as f64 * 100.0));
     all.extend(times(flows).mean().map(|t| ("completion_time", t)));
     all.extend(percentiles(flows).into_iter().map(|(id, value, _)| (id, value)));
-    let slowdowns = Ordered::of(flows.timed.iter(), Timed::slowdown);
+    let slowdowns = Ordered::of(flows.iter(), Timed::slowdown);
     if let Some(mean) = slowdowns.mean() {
         all.push(("slowdown", mean));
-        all.push(("flows_below_ideal", fct::beat_ideal(&flows.timed) as f64));
+        all.push(("flows_below_ideal", fct::beat_ideal(flows) as f64));
     }
 }
 
 /// Completion times, us.
-fn times(flows: &Flows) -> Ordered {
-    Ordered::of(flows.timed.iter(), |f| f.time.as_secs_f64() * 1e6)
+fn times(flows: &[Timed]) -> Ordered {
+    Ordered::of(flows.iter(), |f| f.time.as_secs_f64() * 1e6)
 }
 
 /// Percentiles over all finite flows: metric, value, and whether it is a lower bound.
-fn percentiles(flows: &Flows) -> Vec<(&'static str, f64, bool)> {
-    let small = flows.timed.iter().filter(|f| f.bytes.get() < SMALL_FLOW);
+fn percentiles(flows: &[Timed]) -> Vec<(&'static str, f64, bool)> {
+    let small = flows.iter().filter(|f| f.bytes.get() < SMALL_FLOW);
     let small = Ordered::of(small, |f| f.time.as_secs_f64() * 1e6);
-    let slowdowns = Ordered::of(flows.timed.iter(), Timed::slowdown);
+    let slowdowns = Ordered::of(flows.iter(), Timed::slowdown);
     let times = times(flows);
     let asked: [(&'static str, &Ordered, f64); 12] = [
         ("completion_time_p50", &times, 0.5),
@@ -446,8 +445,8 @@ fn percentiles(flows: &Flows) -> Vec<(&'static str, f64, bool)> {
 }
 
 /// The metrics of a run that are lower bounds, as finite flows were not received whole.
-pub(crate) fn at_least(flows: &Flows) -> BTreeSet<String> {
-    if flows.timed.iter().all(|f| f.whole) {
+pub(crate) fn lower_bounds(flows: &[Timed]) -> BTreeSet<String> {
+    if flows.iter().all(|f| f.whole) {
         return BTreeSet::new();
     }
     percentiles(flows).into_iter().filter(|p| p.2).map(|p| p.0.to_string()).collect()

@@ -8,9 +8,10 @@ use crate::metrics::find;
 use crate::store::{ByModel, Curve, RESULT_VERSION, RunRecord, sha256};
 use crate::study::Cell;
 use crate::text::read_file;
+use crate::traffic::TrafficFacts;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Form of the file.
@@ -71,6 +72,31 @@ pub struct Quantity {
     pub unit: String,
 }
 
+/// The traffic of a name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// `name` of its `[[traffic]]` tables.
+    pub name: String,
+    /// The measured values by their metrics' ids.
+    pub metrics: BTreeMap<String, Quantity>,
+}
+
+/// Values with their units; `at_least` are lower bounds.
+fn quantities(values: &BTreeMap<String, f64>, at_least: &BTreeSet<String>) -> BTreeMap<String, Quantity> {
+    let quantity = |(id, value): (&String, &f64)| {
+        let unit = find(id).map_or("ms", |m| m.unit).to_string();
+        (id.clone(), Quantity { value: *value, at_least: at_least.contains(id), unit })
+    };
+    values.iter().map(quantity).collect()
+}
+
+/// The values alone, and which of them are lower bounds.
+fn values(quantities: &BTreeMap<String, Quantity>) -> (BTreeMap<String, f64>, BTreeSet<String>) {
+    let bounds = quantities.iter().filter(|(_, q)| q.at_least).map(|(id, _)| id.clone());
+    (quantities.iter().map(|(id, q)| (id.clone(), q.value)).collect(), bounds.collect())
+}
+
 /// One run: what it was and what came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +126,9 @@ pub struct Run {
     pub counters: BTreeMap<String, u64>,
     /// What was measured at the named ports.
     pub ports: BTreeMap<String, PortFacts>,
+    /// What was measured of its traffic by name, in the order of the `[[traffic]]` tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
     /// Data and control frames that finished a link.
     pub packet_hops: u64,
     /// Only where nodes ran by the model: how many, and why.
@@ -112,10 +141,8 @@ pub struct Run {
 impl Run {
     /// What a record holds, with these files of series.
     pub fn of(r: &RunRecord, series: Vec<String>) -> Self {
-        let quantity = |(id, value): (&String, &f64)| {
-            let unit = find(id).map_or("ms", |m| m.unit).to_string();
-            (id.clone(), Quantity { value: *value, at_least: r.at_least.contains(id), unit })
-        };
+        let traffic =
+            |t: &TrafficFacts| Traffic { name: t.name.clone(), metrics: quantities(&t.metrics, &t.at_least) };
         Self {
             study: r.study.clone(),
             scenario: r.scenario.clone(),
@@ -126,9 +153,10 @@ impl Run {
             frozen: r.frozen.clone(),
             fingerprint: r.fingerprint.clone(),
             config: r.config.clone(),
-            metrics: r.metrics.iter().map(quantity).collect(),
+            metrics: quantities(&r.metrics, &r.at_least),
             counters: r.counters.clone(),
             ports: r.ports.clone(),
+            traffic: r.traffic.iter().map(traffic).collect(),
             packet_hops: r.packet_hops,
             by_model: r.by_model.clone(),
             series,
@@ -137,6 +165,11 @@ impl Run {
 
     /// The record of which this was made, without its series and the times of its flows.
     pub fn record(&self) -> RunRecord {
+        let (metrics, at_least) = values(&self.metrics);
+        let traffic = |t: &Traffic| {
+            let (metrics, at_least) = values(&t.metrics);
+            TrafficFacts { name: t.name.clone(), metrics, at_least }
+        };
         RunRecord {
             study: self.study.clone(),
             scenario: self.scenario.clone(),
@@ -147,7 +180,9 @@ impl Run {
             frozen: self.frozen.clone(),
             fingerprint: self.fingerprint.clone(),
             config: self.config.clone(),
-            metrics: self.metrics.iter().map(|(id, q)| (id.clone(), q.value)).collect(),
+            metrics,
+            at_least,
+            traffic: self.traffic.iter().map(traffic).collect(),
             counters: self.counters.clone(),
             ports: self.ports.clone(),
             packet_hops: self.packet_hops,

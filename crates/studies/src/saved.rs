@@ -2,7 +2,7 @@
 //! the results of one command: what an earlier one left goes when those of the next are whole.
 
 use crate::files::read_start;
-use crate::flow_files::{fct_csv, slowdown_csv};
+use crate::flow_files::{fct_csv, slowdown_csv, traffic_csv};
 use crate::place::{Kind, Place, PlaceError, is_file};
 use crate::results::{Partial, Results, Run, series_csv, series_file};
 use crate::store::RunRecord;
@@ -18,7 +18,7 @@ const SEARCH: &str = "assume";
 const PAGE: &str = "<meta name=\"generator\" content=\"cnsim ";
 
 /// Files that cnsim writes, each with words that its beginning has.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("results.json", "{\"schema\":1,\"version\":\""),
     ("numbers.csv", "study,scenario,condition,pause,scheme,metric,unit,published,measured,"),
     ("claims.csv", "study,claim,text,origin,holds,evidence"),
@@ -27,6 +27,7 @@ const FILES: [(&str, &str); 13] = [
     ("sweep.html", PAGE),
     ("fct.csv", "condition,pause,scheme,seed,source,destination,bytes,start_ns,"),
     ("slowdown.csv", "condition,pause,scheme,seed,from_bytes,to_bytes,flows,"),
+    ("traffic.csv", "condition,pause,scheme,seed,traffic,metric,"),
     ("fct.txt", ""),
     ("assume.csv", "distance"),
     ("assume-cells.csv", "reading,study,scenario,"),
@@ -123,7 +124,12 @@ impl Saved {
             }
             runs.push(Run::of(r, series.into_iter().map(|s| s.0).collect()));
         }
-        for (name, text) in [("fct.csv", fct_csv(records)), ("slowdown.csv", slowdown_csv(records))] {
+        let tables = [
+            ("fct.csv", fct_csv(records)),
+            ("slowdown.csv", slowdown_csv(records)),
+            ("traffic.csv", traffic_csv(records)),
+        ];
+        for (name, text) in tables {
             if let Some(text) = text {
                 self.write(name, text.as_bytes())?;
             }

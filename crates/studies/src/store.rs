@@ -7,6 +7,7 @@ use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::place::{Kind, MARK, Place, PlaceError, is_file, lock_in, write_in};
 use crate::topology::Wiring;
+use crate::traffic::TrafficFacts;
 use cnsim_fabric::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -104,6 +105,9 @@ pub struct RunRecord {
     /// Only where nodes ran by the model instead of the fast engine: the same results, later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_model: Option<ByModel>,
+    /// What is measured of its traffic by name, in the order of the tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficFacts>,
 }
 
 /// How many nodes of a network ran by the model, and why.
@@ -180,7 +184,7 @@ impl Asked<'_> {
 }
 
 /// Bumped whenever the form of a kept file changes.
-pub const STORE_FORMAT: u32 = 3;
+pub const STORE_FORMAT: u32 = 4;
 
 /// SHA-256 of these bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {

@@ -2,9 +2,10 @@
 
 use crate::flow_times::Flows;
 use crate::frozen::Frozen;
-use crate::measure::{at_least, fairness, measure_with, ports};
+use crate::measure::{fairness, lower_bounds, measure_with, ports};
 use crate::metrics::{METRICS, Metric, Span, find, structural_zero};
 use crate::own::Studies;
+use crate::owners::Owners;
 use crate::papers::suspect;
 use crate::published::Published;
 use crate::scenario::{Case, Ready, Scenario};
@@ -358,18 +359,15 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
             }
         }
     }
-    let flows = Flows::of(settings, out);
-    let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out));
+    let owners = Owners::new(settings, job.seed);
+    let flows = Flows::with(settings, out, &owners);
+    let (kept, open) = (flows.kept(settings), flows.unfinished(settings, out, &owners));
     let f = out.fingerprint;
-    let hex = |name: &str, v: u64| (name.to_string(), format!("{v:016x}"));
+    let hex = |(name, v): (&str, u64)| (name.to_string(), format!("{v:016x}"));
     let metrics: BTreeMap<String, f64> =
         measure_with(settings, out, &flows).into_iter().map(|(k, v)| (k.to_string(), v)).collect();
     RunRecord {
-        fingerprint: BTreeMap::from([
-            hex("events", f.events),
-            hex("frames", f.frames),
-            hex("samples", f.samples),
-        ]),
+        fingerprint: [("events", f.events), ("frames", f.frames), ("samples", f.samples)].map(hex).into(),
         metrics,
         counters: out.counters.iter().cloned().collect(),
         ports: ports(settings, out),
@@ -381,7 +379,8 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         flows: kept,
         by_size: flows.by_size(settings),
         unfinished: open,
-        at_least: at_least(&flows),
+        at_least: lower_bounds(&flows.timed),
+        traffic: crate::traffic::measure(settings, out, &flows.timed, &owners),
         ..job.record()
     }
 }
@@ -559,9 +558,9 @@ fn cell(
     if matches!(verdict, Verdict::Near | Verdict::Differs) {
         note = suspect(r, metric.id);
     }
+    let mut more: Vec<String> = Vec::new();
     if at_least > 0 {
-        let text = format!("at least: flows were unfinished at the end of {at_least} of {} runs", summary.n);
-        note = if note.is_empty() { text } else { format!("{note}; {text}") };
+        more.push(format!("at least: flows were unfinished at the end of {at_least} of {} runs", summary.n));
     }
     // Where a part of the run is measured, what is of another span says so.
     let part = ["record.from", "record.to"].iter().any(|k| {
@@ -570,9 +569,8 @@ fn cell(
     });
     let span =
         metric.span().note().filter(|_| metric.span() != Span::Hotspot || r.config["hotspot.host"] != "off");
-    if let (true, Some(span)) = (part, span) {
-        note = if note.is_empty() { span.into() } else { format!("{note}; {span}") };
-    }
+    more.extend(span.filter(|_| part).map(String::from));
+    note = [note].into_iter().chain(more).filter(|t| !t.is_empty()).collect::<Vec<_>>().join("; ");
     Some(Cell {
         study: r.study.clone(),
         scenario: r.scenario.clone(),

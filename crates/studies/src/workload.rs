@@ -34,9 +34,16 @@ pub struct SourcePlan {
     framing: Framing,
     /// Moment of the clock of a list of transfers at which the run begins.
     origin: Time,
+    /// Number and name of its table.
+    name: Option<(usize, Arc<str>)>,
 }
 
 impl SourcePlan {
+    /// Number and name of its `[[traffic]]` table, if it has a name.
+    pub fn name(&self) -> Option<(usize, &str)> {
+        self.name.as_ref().map(|(table, name)| (*table, &**name))
+    }
+
     /// The source of host `host` in the run of a seed.
     pub fn spec(&self, host: usize, index: usize, seed: u64, permutations: &mut Permutations) -> SourceSpec {
         let mut arrivals = self.arrivals;
@@ -136,6 +143,12 @@ impl SourcePlan {
     /// The only host that it sends to, if there is one.
     pub fn only(&self) -> Option<usize> {
         self.goal().filter(|_| !self.finite())
+    }
+
+    /// May the flows that it draws go to this host?
+    pub(crate) fn drawn_to(&self, host: usize) -> bool {
+        self.goal()
+            .map_or_else(|| self.drawn.as_ref().is_some_and(|d| d.may_go_to(host)), |goal| goal == host)
     }
 
     /// Hosts that its finite transfers go to.
@@ -338,6 +351,9 @@ fn table(
     };
     let origin = if kind == Traffic::Transfers { r.time(&key("origin")) } else { Time::ZERO };
     let goals = Goals::read(r, goals, kind, &all, wiring);
+    let number = prefix.strip_prefix("traffic.").and_then(|n| n.parse::<usize>().ok());
+    let name = number.map(|n| (n, r.word(&key("name")))).filter(|(_, name)| name != "off");
+    let name: Option<(usize, Arc<str>)> = name.map(|(n, name)| (n, name.into()));
     let before: usize = plans.iter().map(Vec::len).sum();
     let other = |p: &SourcePlan| finite && p.finite() && (p.framing, p.frame) != (framing, frame);
     if let Some(host) = list.iter().find(|h| plans[**h].iter().any(other)) {
@@ -373,6 +389,7 @@ fn table(
             drawn: drawn.clone(),
             framing,
             origin,
+            name: name.clone(),
         });
     }
     if let Some(host) = transfers.keys().min() {

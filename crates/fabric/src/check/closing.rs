@@ -1,6 +1,6 @@
 //! The end of a run: what the nodes hand in becomes one [`Outcome`], if it keeps the laws.
 
-use super::{Failure, Gauges, Hash, Ledger, Stopped, standstill};
+use super::{Failure, Gauges, Hash, Ledger, Losses, Stopped, standstill};
 use crate::RunError;
 use crate::net::Net;
 use crate::outcome::{Fingerprint, HostOutcome, Outcome, Series, SeriesKind, SwitchOutcome};
@@ -101,6 +101,8 @@ pub(crate) struct SwitchBooks {
     pub(crate) series: Vec<Series>,
     /// Frames discarded.
     pub(crate) dropped: Ledger,
+    /// Of these, by pair of hosts, where that is recorded.
+    pub(crate) losses: Losses,
     /// By port: of these, the frames that PAUSE was to prevent from being lost.
     pub(crate) lost: Vec<u64>,
     /// Frames that still wait there.
@@ -158,6 +160,7 @@ pub(crate) fn close(
     let short: BTreeSet<usize> = crate::shortages(spec).iter().map(|s| s.switch).collect();
     for (index, (s, given)) in switches.into_iter().zip(&spec.switches).enumerate() {
         gone.merge(&s.dropped);
+        s.losses.add_to(&mut out.lost);
         gone.merge(&s.inside);
         events.add(s.events.0, 3);
         samples.add(s.samples.0, 4);

@@ -4,10 +4,12 @@ mod closing;
 mod failure;
 mod frozen;
 mod gauges;
+mod losses;
 mod sums;
 
 pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
 pub(crate) use failure::{Failure, Who, alarmed, quiet};
 pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use gauges::{Gauges, SINK};
+pub(crate) use losses::Losses;
 pub(crate) use sums::{Hash, Ledger};

@@ -18,7 +18,7 @@ use books::Recorded;
 pub(crate) use marking::{Draws, leaves_marked};
 pub(crate) use port::{Point, Port};
 
-use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger};
+use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses};
 use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Signal};
@@ -102,6 +102,8 @@ pub(crate) struct Switch {
     pub(crate) events: Hash,
     pub(crate) samples: Hash,
     pub(crate) drops: Ledger,
+    /// The same by pair of hosts, where that is recorded.
+    losses: Losses,
     /// Control frames in its queues.
     pub(crate) control_waits: u32,
     /// Control was among the frames of the last window.
@@ -163,6 +165,7 @@ impl Switch {
             events: Hash::default(),
             samples: Hash::default(),
             drops: Ledger::default(),
+            losses: Losses::default(),
             control_waits: 0,
             mixes: false,
             failure: Failure::default(),
@@ -374,7 +377,11 @@ impl Switch {
                     Refusal::Partition => port.out.dropped += 1,
                 }
                 self.drops.add(&frame);
-                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(frame.flow(net.hosts)) << 20));
+                let flow = frame.flow(net.hosts);
+                if net.record.matrix {
+                    self.losses.add(flow, net.hosts);
+                }
+                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(flow) << 20));
                 if let Some(point) = &port.point
                     && point.state.sample_dropped
                 {

@@ -10,7 +10,7 @@ use super::pause::Signal;
 use super::point::Point;
 use super::port::Transmitter;
 use super::record::Samples;
-use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Stopped, SwitchBooks, Who};
+use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses, Stopped, SwitchBooks, Who};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::scheme::call as of_scheme;
@@ -82,6 +82,7 @@ pub(crate) struct Switch {
     recorded: Vec<Recorded>,
     drops_at: Samples,
     drops: Ledger,
+    losses: Losses,
     /// By output: frames that were lost although PAUSE was to prevent it.
     lost: Vec<u64>,
     books: ControlBooks,
@@ -183,6 +184,7 @@ impl Switch {
             recorded: recorded.map(|q| Recorded { port: q.1, ..Recorded::default() }).collect(),
             drops_at: Samples::default(),
             drops: Ledger::default(),
+            losses: Losses::default(),
             lost: vec![0; usize::from(spec.ports)],
             books: ControlBooks::new(net, spec.scheme, Gauges::of_switch(net, id)),
             events: Hash::default(),
@@ -263,8 +265,11 @@ impl Switch {
                     self.lost[out] += 1;
                 }
                 self.drops.enter(data.src, data.dst, data.number);
-                let flow = u64::from(data.flow(turn.net.hosts).0);
-                self.events.add(turn.now, 0x2000 | out as u64 ^ (flow << 20));
+                let flow = data.flow(turn.net.hosts).0;
+                if turn.net.record.matrix {
+                    self.losses.add(flow, turn.net.hosts);
+                }
+                self.events.add(turn.now, 0x2000 | out as u64 ^ (u64::from(flow) << 20));
             }
         }
         let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
@@ -587,6 +592,7 @@ impl Switch {
             series,
             outcome: SwitchOutcome { ports: self.outputs.into_iter().map(|o| o.result).collect() },
             dropped: self.drops,
+            losses: self.losses,
             lost: self.lost,
             inside,
             hops,

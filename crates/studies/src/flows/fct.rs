@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// A finite flow that was received whole; times in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "[u64; 7]", into = "[u64; 7]")]
+#[serde(from = "[u64; 8]", into = "[u64; 8]")]
 pub struct FlowTime {
     /// Sending host, by number.
     pub src: u64,
@@ -29,17 +29,19 @@ pub struct FlowTime {
     pub exact: u64,
     /// Ideal time by the formula of the HPCC fork.
     pub fork: u64,
+    /// Place of its traffic's name among those of the run, from 1; 0 where its table has none.
+    pub name: u64,
 }
 
-impl From<[u64; 7]> for FlowTime {
-    fn from([src, dst, bytes, start, time, exact, fork]: [u64; 7]) -> Self {
-        Self { src, dst, bytes, start, time, exact, fork }
+impl From<[u64; 8]> for FlowTime {
+    fn from([src, dst, bytes, start, time, exact, fork, name]: [u64; 8]) -> Self {
+        Self { src, dst, bytes, start, time, exact, fork, name }
     }
 }
 
-impl From<FlowTime> for [u64; 7] {
+impl From<FlowTime> for [u64; 8] {
     fn from(f: FlowTime) -> Self {
-        [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork]
+        [f.src, f.dst, f.bytes, f.start, f.time, f.exact, f.fork, f.name]
     }
 }
 
@@ -61,8 +63,19 @@ pub struct Unfinished {
     pub so_far: u64,
     /// Bytes on the link that have not arrived.
     pub missing: u64,
+    /// Frames of it that switches dropped; none where its pair of hosts has other traffic, too, or many hosts are in the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
     /// What it waits for.
     pub waits_for: String,
+    /// Place of its traffic's name among those of the run, from 1; 0 where its table has none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub name: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// Hops of a flow, from its source to its destination: rate and delay (propagation and processing at the far end) of each link.
@@ -134,6 +147,8 @@ pub struct Timed {
     pub ideal: Time,
     /// It was received whole.
     pub whole: bool,
+    /// Place of its traffic's name among those of the run, from 1; 0 where its table has none.
+    pub name: u64,
 }
 
 impl Timed {
@@ -323,6 +338,7 @@ mod tests {
                 time: Time::from_ns(i * 10),
                 ideal: Time::from_ns(1000),
                 whole: true,
+                name: 0,
             })
             .collect();
         let twenty = by_size(&flows, Bins::Equal(20));
@@ -356,6 +372,7 @@ mod tests {
             time: Time::from_us(us),
             ideal: Time::from_us(2),
             whole,
+            name: 0,
         };
         let flows =
             [flow(60, false), flow(3, true), flow(1, true), flow(5, false), flow(40, true), flow(2, true)];

@@ -204,6 +204,14 @@ impl Drawn {
         (n, n * self.framing.on_link(bytes).as_f64())
     }
 
+    /// May a flow go to this host?
+    pub(super) fn may_go_to(&self, host: usize) -> bool {
+        match &self.rule {
+            Rule::Poisson { to, .. } | Rule::Incast { to, .. } => to.is_empty() || to.contains(&host),
+            Rule::AllToAll { .. } | Rule::Permutation { .. } => self.from.contains(&host),
+        }
+    }
+
     /// The one host that all flows go to, if there is one.
     pub(super) fn only(&self) -> Option<usize> {
         match &self.rule {

@@ -91,6 +91,7 @@ impl Switch {
             stopped,
             series,
             dropped: self.drops,
+            losses: self.losses,
             lost: outcome.ports.iter().map(|p| if self.mmu.has_pause() { p.dropped } else { 0 }).collect(),
             outcome,
             inside,
