@@ -10,6 +10,7 @@ use cnsim_studies::files::read_csv;
 use cnsim_studies::keys;
 use cnsim_studies::metrics;
 use cnsim_studies::papers::{self, PAPERS};
+use cnsim_studies::published::{self, carried_claim};
 use cnsim_studies::results::COLUMNS;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_studies::text::Problem;
@@ -48,7 +49,7 @@ fn study(p: &papers::Paper) -> Value {
         p.claims.iter().map(|c| json!({"id": c.id, "origin": c.origin, "text": c.text})).collect();
     json!({
         "kind": "study", "id": p.id, "title": p.title, "about": p.summary, "source": p.citation, "claims": claims,
-        "scenarios": EMBEDDED.iter().map(|e| e.0).filter(mine).collect::<Vec<_>>(),
+        "agreement": published::agreement(p.id, None), "scenarios": EMBEDDED.iter().map(|e| e.0).filter(mine).collect::<Vec<_>>(),
     })
 }
 
@@ -91,7 +92,11 @@ fn explained(what: &str, common: &Common) -> Option<Value> {
     }
     let same = |name: &str| name.eq_ignore_ascii_case(what);
     if let Some(c) = PAPERS.iter().flat_map(|p| p.claims).find(|c| same(c.id)) {
-        return Some(json!({"kind": "claim", "id": c.id, "origin": c.origin, "text": c.text}));
+        let carried =
+            carried_claim(c.id).map(|[holds, evidence]| json!({"holds": holds, "evidence": evidence}));
+        return Some(
+            json!({"kind": "claim", "id": c.id, "origin": c.origin, "text": c.text, "carried": carried}),
+        );
     }
     if let Some(a) = ASSUMPTIONS.iter().find(|a| same(a.id) || same(a.name)) {
         return Some(json!({

@@ -9,7 +9,7 @@ use cnsim_studies::demo::{SECOND, demo};
 use cnsim_studies::keys;
 use cnsim_studies::papers::{self, Paper};
 use cnsim_studies::per_study::in_studies;
-use cnsim_studies::published;
+use cnsim_studies::published::{self, Agreement};
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 
 /// Most conditions of a group that are listed.
@@ -60,18 +60,31 @@ fn printed(study: &str, scenario: Option<&str>) -> usize {
     all.iter().filter(mine).count()
 }
 
+/// How many of a study's or scenario's cells agree in the run that the program carries with it.
+fn carried(study: &str, scenario: Option<&str>) -> String {
+    let Agreement { cells, zeros } = published::agreement(study, scenario);
+    let zero = if zeros.1 > 0 { format!(", and {} of {} zeros", zeros.0, zeros.1) } else { String::new() };
+    format!("with the defaults {} of {} agree{zero}", cells.0, cells.1)
+}
+
 fn study(p: &Paper) -> Done {
     println!("{}\n\n{}\n\nSource: {}\n", bold(&format!("{}: {}", p.id, p.title)), p.summary, p.citation);
     let mut rows = Vec::new();
     for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.split('/').next().is_some_and(|s| s == p.id)) {
         let s = Scenario::load(id, &[])?;
-        let cells = printed(&s.study, Some(&s.name)).to_string();
-        rows.push(vec![s.id(), s.cases().len().to_string(), s.seeds.to_string(), cells, s.title.clone()]);
+        let published = printed(&s.study, Some(&s.name)).to_string();
+        let Agreement { cells, zeros } = published::agreement(&s.study, Some(&s.name));
+        let agree = (cells.0 + zeros.0).to_string();
+        let of = [s.cases().len().to_string(), s.seeds.to_string(), published, agree];
+        rows.push([vec![s.id()], of.to_vec(), vec![s.title.clone()]].concat());
     }
     if rows.is_empty() {
         println!("No scenario of it is embedded yet; {} of its numbers are known.", printed(p.id, None));
     } else {
-        println!("{}", look::table(&["scenario", "cases", "seeds", "published", "title"], &rows, true));
+        println!(
+            "{}",
+            look::table(&["scenario", "cases", "seeds", "published", "agree", "title"], &rows, true)
+        );
     }
     if !p.claims.is_empty() {
         let rows: Vec<Vec<String>> =
@@ -126,7 +139,7 @@ fn scenario(s: &Scenario, written: String) -> Done {
     }
     let cells = printed(&s.study, Some(&s.name));
     if cells > 0 {
-        println!("  {cells} published cells to set them beside");
+        println!("  {cells} published cells to set them beside; {}", carried(&s.study, Some(&s.name)));
     }
     let seconds = hops / ASSUMED_SPEED;
     let threads = threads(0);

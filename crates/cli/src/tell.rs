@@ -11,6 +11,7 @@ use cnsim_studies::keys;
 use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::per_study::in_studies;
+use cnsim_studies::published::carried_claim;
 use cnsim_studies::scenario::{EMBEDDED, Scenario};
 use cnsim_studies::stats::ABOUT_INTERVALS;
 use cnsim_units::{Bytes, Rate, Time};
@@ -207,15 +208,21 @@ fn claim(c: &Claim, out: &Path) -> Done {
     if !used.is_empty() {
         println!("Metrics: {}.", used.join(", "));
     }
-    let path = out.join("claims.csv");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("Not run yet: `cnsim reproduce {}` decides it.", c.study());
-        return Ok(());
+    let show = |from: &str, holds: &str, evidence: &str| {
+        println!("{from}: {holds}");
+        evidence.split("; ").filter(|e| !e.is_empty()).for_each(|e| println!("  {e}"));
     };
-    for line in cnsim_studies::files::read_csv(&text).iter().filter(|l| l[1] == c.id) {
-        println!("{}: {}", path.display(), line[4]);
-        line[5].split("; ").filter(|e| !e.is_empty()).for_each(|e| println!("  {e}"));
+    let path = out.join("claims.csv");
+    if let Ok(text) = std::fs::read_to_string(&path) {
+        for line in cnsim_studies::files::read_csv(&text).iter().filter(|l| l[1] == c.id) {
+            show(&path.display().to_string(), &line[4], &line[5]);
+        }
+        return Ok(());
     }
+    if let Some([holds, evidence]) = carried_claim(c.id) {
+        show("With the defaults", &holds, &evidence);
+    }
+    println!("Not run here yet: `cnsim reproduce {}` decides it.", c.study());
     Ok(())
 }
 

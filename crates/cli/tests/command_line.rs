@@ -79,6 +79,30 @@ fn bad_input_names_file_line_key_reason_remedy() {
     refused(("[run]", "[assumptions]\nefrr = \"off\"\n[run]"), &["unknown assumption", "did you mean `efr`"]);
 }
 
+/// Cells and claims of the run that the program carries with it stand where a study is described, without a run of one's own.
+#[test]
+fn descriptions_carry_the_verdicts_of_the_stored_run() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../published/");
+    let read = |name: &str| std::fs::read_to_string(root.to_string() + name).unwrap();
+    let (cells, claims) = (read("measured.csv"), read("claims.csv"));
+    let published = read("published.csv");
+    let zero = |cell: &str| {
+        let place: Vec<&str> = cell.split(',').take(6).collect();
+        published.lines().any(|l| l.starts_with(&(place.join(",") + ",0,")))
+    };
+    let mine: Vec<&str> = cells.lines().filter(|l| l.starts_with("C07,asymmetric,")).collect();
+    let (zeros, rest): (Vec<&str>, Vec<&str>) = mine.iter().partition(|l| zero(l));
+    let agree = |rows: &[&str]| rows.iter().filter(|l| l.ends_with(",agrees")).count();
+    let said = text(&cnsim(&["describe", "C07/asymmetric"]));
+    let says = format!("with the defaults {} of {} agree", agree(&rest), rest.len());
+    assert!(rest.len() > 2 && said.contains(&says), "{says}, {} zeros:\n{said}", zeros.len());
+    let folder = Folder::new("no-run");
+    let line = claims.lines().find(|l| l.starts_with("C07,C07.7b,")).unwrap();
+    assert!(line.contains(",printed,no,"), "{line}");
+    let said = text(&cnsim(&["explain", "C07.7b", "--out", &folder.file("none")]));
+    assert!(said.contains("With the defaults: no\n  six flows over 1 s"), "{said}");
+}
+
 /// What depends on a wrong value is not complained of as well.
 #[test]
 fn one_wrong_value_is_one_complaint() {

@@ -1,6 +1,7 @@
 //! Published numbers: `published.csv`, embedded or from a file.
 
 use crate::condition::canonical;
+use crate::files::read_csv;
 use crate::metrics::{self, METRICS};
 use crate::text::{Position, Problem, nearest, obeyed, printable};
 
@@ -41,6 +42,47 @@ impl Published {
 
 /// The table of published numbers that the program carries with it.
 pub const EMBEDDED: &str = include_str!("../../../published/published.csv");
+
+/// Cells and claims of the run of all studies that the program carries with it, made with its own defaults.
+const CARRIED: [&str; 2] =
+    [include_str!("../../../published/measured.csv"), include_str!("../../../published/claims.csv")];
+
+/// How many published cells agree in the run that the program carries with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Agreement {
+    /// Cells that are not zero: those that agree, and all.
+    pub cells: (usize, usize),
+    /// Cells that were published as zero: those that agree, and all.
+    pub zeros: (usize, usize),
+}
+
+/// Agreement of the cells of a study, or of one of its scenarios.
+pub fn agreement(study: &str, scenario: Option<&str>) -> Agreement {
+    let mut all = Agreement::default();
+    let verdicts: BTreeMap<Vec<String>, String> = read_csv(CARRIED[0].split_once('\n').map_or("", |t| t.1))
+        .into_iter()
+        .map(|row| (row[..6].to_vec(), row[9].clone()))
+        .collect();
+    for p in parse("published.csv", EMBEDDED).unwrap_or_default() {
+        if !p.study.eq_ignore_ascii_case(study)
+            || scenario.is_some_and(|s| !p.scenario.eq_ignore_ascii_case(s))
+        {
+            continue;
+        }
+        let place = [&p.study, &p.scenario, &p.condition, &p.pause, &p.scheme, &p.metric].map(Clone::clone);
+        let Some(verdict) = verdicts.get(&place[..]) else { continue };
+        let (agree, of) = if p.value == 0.0 { &mut all.zeros } else { &mut all.cells };
+        *agree += usize::from(verdict == "agrees");
+        *of += 1;
+    }
+    all
+}
+
+/// Verdict and evidence of a claim in the run that the program carries with it.
+pub fn carried_claim(id: &str) -> Option<[String; 2]> {
+    let row = read_csv(CARRIED[1]).into_iter().find(|row| row[1].eq_ignore_ascii_case(id))?;
+    Some([row[4].clone(), row[5].clone()])
+}
 
 const HEADER: [&str; 9] =
     ["study", "scenario", "condition", "pause", "scheme", "metric", "value", "unit", "note"];
