@@ -56,6 +56,8 @@ class Frame:
     def len(self) -> int: ...
     @property
     def marked(self) -> bool: ...
+    @marked.setter
+    def marked(self, value: bool) -> None: ...
     @property
     def dropped(self) -> bool: ...
     @property
@@ -313,7 +315,11 @@ class Sink:
     def uniform(self) -> float:
         """Uniform draw in [0, 1) from this site's own stream."""
     def reply(self, /, feedback: Feedback) -> None:
-        """Send a message to the source of the frame or probe in hand."""
+        """Send a message to the source of the frame or probe in hand; in ``on_timer`` to the source of the reflector's flow."""
+    def start_timer(self, /, number: int, after: float) -> None:
+        """Start or restart timer 0, 1, 2 or 3."""
+    def stop_timer(self, /, number: int) -> None:
+        """Stop a timer."""
     def ignore_for(self, /, seconds: float) -> None:
         """Stay deaf to data frames for so many seconds."""
     def hear(self, /, frames: str, p: float = 1.0) -> None:

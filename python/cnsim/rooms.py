@@ -134,6 +134,10 @@ class CongestionPoint(Room[P]):
         """The armed sampler fired on this data frame, which is counted in the queue."""
 
     @_optional
+    def on_departure(self, frame: Frame, queue: Queue) -> None:
+        """The transmission of this data frame begins: it can still be marked, its tag rewritten. ``queue`` counts it until its end."""
+
+    @_optional
     def on_probe(self, probe: Probe, flow: int, queue: Queue) -> None:
         """A probe arrived: read it, write ``probe.fb``, or end it with ``queue.answer()``."""
 
@@ -187,9 +191,13 @@ class Reflector(Room[P]):
     def on_probe(self, probe: Probe, flow: int, sink: Sink) -> None:
         """A probe reached its destination."""
 
+    @_optional
+    def on_timer(self, timer: int, sink: Sink) -> None:
+        """A timer expired."""
+
 
 ROOMS: dict[str, tuple[type[Room[Any]], Callable[..., Any], str]] = {
-    "CongestionPoint": (CongestionPoint, QueueSite, "on_sample, on_timer or on_probe, or start with queue.mark"),
+    "CongestionPoint": (CongestionPoint, QueueSite, "on_sample, on_departure, on_timer or on_probe, or start with queue.mark"),
     "ReactionPoint": (ReactionPoint, SourceSite, "on_feedback, or on_ack with plan = Plan(echo=True)"),
     "Reflector": (Reflector, SinkSite, "on_frame or on_probe"),
 }

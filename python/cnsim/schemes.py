@@ -236,13 +236,10 @@ def _refuse_scheme(name: str, cls: type[Scheme], rooms: list[str]) -> None:
             raise SchemeError(
                 f"scheme `{name}`: its {key} is {getattr(cls, key)!r}{place(cls, key)}", f"write {key} = cn.{kind.__name__}(...)", key=key
             )
-    counters = cls.counters
-    if not isinstance(counters, Mapping) or not all(isinstance(w, str) for pair in counters.items() for w in pair):
-        raise SchemeError(
-            f"scheme `{name}`: its counters are {counters!r}{place(cls, 'counters')}",
-            'write counters = {"my_cuts": "messages that lowered a rate"}',
-            key="counters",
-        )
+    for key, example in (("counters", '{"my_cuts": "messages that lowered a rate"}'), ("gauges", '{"fair_rate": "bit/s"}')):
+        words = getattr(cls, key)
+        if not isinstance(words, Mapping) or not all(isinstance(w, str) for pair in words.items() for w in pair):
+            raise SchemeError(f"scheme `{name}`: its {key} are {words!r}{place(cls, key)}", f"write {key} = {example}", key=key)
     used = {base for kind in rooms for base in getattr(cls, kind).__mro__}
     methods = {m for base, _, _ in ROOMS.values() for m in vars(base) if m.startswith("on_")}
     for base in cls.__mro__[: cls.__mro__.index(Scheme)]:
@@ -267,7 +264,7 @@ def _refuse_scheme(name: str, cls: type[Scheme], rooms: list[str]) -> None:
     for key, count in (("engages", 1), ("__init__", 0)):
         if isinstance(getattr(cls, key), types.FunctionType):
             refuse_call(f"scheme `{name}`: {key}", getattr(cls, key), count, cls, key, Scheme)
-    refuse_shared(name, cls.__name__, cls, {getattr(cls, kind) for kind in rooms}, but=("counters",))
+    refuse_shared(name, cls.__name__, cls, {getattr(cls, kind) for kind in rooms}, but=("counters", "gauges"))
     refuse_chance(name, cls.__name__, cls)
 
 
@@ -302,6 +299,8 @@ def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
     plan = cls.plan._asdict()
     if plan.pop("echo"):
         plan.update(reflect="tagged", received=True)
+    point = getattr(cls, "CongestionPoint", None)
+    plan["departures"] = point is not None and point._has(point.__new__(point), "on_departure")
     declared = [{"key": k, **p._asdict(), "choices": list(p.choices)} for k, p in params_of(cls).items()]
 
     def make(values: dict[str, Any]) -> Scheme:

@@ -108,6 +108,7 @@ DECLARED = {
     "a promise of another kind": ({"scheme": "promise = cn.Promise(floor='10 Mb/s')"}, "fields of cn.Plan and cn.Promise", "class Mistaken"),
     "state at a distance": ({"scheme": "seen = bytearray()"}, "Mistaken.seen is a bytearray", "seen ="),
     "counters that are a list": ({"scheme": "counters = ['cuts']"}, "write counters = {", "counters ="),
+    "gauges that are a list": ({"scheme": "gauges = ['rate']"}, "write gauges = {", "gauges ="),
     "a misspelt engages": ({"scheme": "def engage(self, feedback):\n    return True"}, "did you mean `engages`?", ""),
     "engages without feedback": ({"scheme": "def engages(self):\n    return True"}, "write def engages(self, feedback)", "def engages"),
     "a default out of range": ({"scheme": "g = cn.param.number(3, low=0, high=1)"}, "allowed: 0 to 1", ""),

@@ -247,6 +247,12 @@ fn scheme(registry: &Registry, e: &Registration) -> Done {
         println!("\n{}", bold("What it counts"));
         println!("{}", look::words(&["counter", "meaning"], &counters));
     }
+    let gauges: Vec<Vec<String>> =
+        e.gauges.iter().map(|g| vec![g.name.to_string(), g.unit.to_string()]).collect();
+    if !gauges.is_empty() {
+        println!("\n{}", bold("What it shows, as a series where its port or flow is recorded"));
+        println!("{}", look::words(&["gauge", "unit"], &gauges));
+    }
     picture(registry, &e.name)
 }
 

@@ -64,6 +64,8 @@ pub enum Mark {
     SaidAtOnce,
     /// Out of these: a host went event by event.
     HostByEvent,
+    /// Out of these: a timer of a reflector expired.
+    ReflectorTimer,
     /// Data that can wake nothing was received in one go.
     Deaf,
     /// A frame crossed from one worker to another (`engine/windowed.rs`).

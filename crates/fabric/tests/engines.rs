@@ -76,6 +76,14 @@ impl CongestionPoint for Point {
             ctl.answer();
         }
     }
+    fn on_departure(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        frame.marked ^= queue.len.get() % 5 == 3;
+        if ctl.uniform() < 0.05 {
+            frame.tag = Tag::User(queue.sent as u32);
+            ctl.notify(frame.flow, Feedback::Reflection);
+            ctl.start_timer(Slot(2), Time::from_us(3));
+        }
+    }
     fn on_timer(&mut self, slot: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
         ctl.start_timer(slot, Time::from_us(15));
         if queue.arrived.is_multiple_of(7) {
@@ -127,11 +135,27 @@ impl ReactionPoint for Reaction {
     }
 }
 
+/// Answers now, and by timers where the dial says so.
 #[derive(Debug)]
-struct Echo;
+struct Echo {
+    dial: u64,
+}
 
 impl Reflector for Echo {
+    fn start(&mut self, ctl: &mut ReflectorControl<'_>) {
+        if self.dial & TIMERS > 0 {
+            ctl.start_timer(Slot(3), Time::from_us(5));
+        }
+    }
     fn on_frame(&mut self, frame: &FrameView, ctl: &mut ReflectorControl<'_>) {
+        if self.dial & TIMERS > 0 {
+            let soon = [0.0, 0.2, 1.2, 7.0][(ctl.uniform() * 4.0) as usize];
+            let slot = Slot((ctl.uniform() * 3.0) as u8);
+            ctl.start_timer(slot, Time::from_us(1).scale(soon));
+            if ctl.uniform() < 0.2 {
+                ctl.stop_timer(Slot(1));
+            }
+        }
         if ctl.uniform() < 0.5 {
             ctl.reply(if frame.tag == Tag::None { Feedback::Reflection } else { Feedback::Cnp });
         }
@@ -145,8 +169,30 @@ impl Reflector for Echo {
     fn on_probe(&mut self, probe: &Probe, _: FlowId, ctl: &mut ReflectorControl<'_>) {
         let now = ctl.now();
         ctl.reply(Feedback::ProbeReply { probe: *probe, at: now, rx_rate: Rate::ZERO });
+        if self.dial & TIMERS > 0 {
+            ctl.start_timer(Slot(0), Time::from_us(2));
+        }
+    }
+    fn on_timer(&mut self, slot: Slot, ctl: &mut ReflectorControl<'_>) {
+        let received = ctl.received();
+        ctl.gauge("heard", received as f64);
+        // The reflector of a host has nobody to answer.
+        if self.dial & (1 << 12) == 0 {
+            ctl.reply(Feedback::User([received, u64::from(slot.0)]));
+        }
+        if received % 3 == 1 && !(self.dial >> 9).is_multiple_of(5) {
+            ctl.ignore_for(Time::from_us(4));
+            ctl.hear(ReflectGate::Marked);
+        }
+        if slot == Slot(3) {
+            ctl.start_timer(Slot(3), Time::from_us(10));
+        }
     }
 }
+
+/// Bits of the dial: reflectors have timers; congestion points are woken as frames leave.
+const TIMERS: u64 = 1 << 13;
+const DEPARTURES: u64 = 1 << 14;
 
 impl Scheme for Shaker {
     fn name(&self) -> &str {
@@ -169,6 +215,8 @@ impl Scheme for Shaker {
                 _ => ReflectGate::Always,
             },
             reflector_scope: scope(1 << 12),
+            received: self.dial & TIMERS > 0,
+            departures: self.dial & DEPARTURES > 0,
             ..Plan::default()
         }
     }
@@ -179,7 +227,7 @@ impl Scheme for Shaker {
         Some(Box::new(Reaction { n: 0, dial: self.dial }))
     }
     fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
-        Some(Box::new(Echo))
+        Some(Box::new(Echo { dial: self.dial }))
     }
     fn counters(&self) -> Vec<Counter> {
         vec![Counter::new("samples", "")]
@@ -326,7 +374,13 @@ fn scenario(seed: u64) -> RunSpec {
     spec.ties = if seed % 5 == 1 { Ties::Drawn } else { Ties::ByPort };
     spec.control = if pick(4) == 0 { ControlTransport::InBand } else { ControlTransport::Priority };
     if pick(4) > 0 {
-        common::with_scheme(&mut spec, Arc::new(Shaker { dial: pick(1 << 13) }));
+        common::with_scheme(
+            &mut spec,
+            Arc::new(Shaker {
+                dial: pick(1 << 13)
+                    | [0, TIMERS, TIMERS, DEPARTURES, TIMERS | DEPARTURES][(seed % 7 % 5) as usize],
+            }),
+        );
         for h in &mut spec.hosts {
             if pick(5) == 0 {
                 h.scheme = None;

@@ -281,6 +281,110 @@ fn dropped_frames_are_sampled_or_not() {
     assert!(off.count("sample true") == 0 && off.count("sample false") == on.count("sample false"));
 }
 
+// Covers: Plan.departures CongestionPoint::on_departure
+#[test]
+fn a_point_is_woken_as_frames_leave() {
+    // Two hosts of 70 % share the port: it is never idle for long, and most frames wait.
+    let script = script()
+        .plan(|p| (p.departures, p.reflect) = (true, ReflectGate::Always))
+        .point(|at, queue, ctl, notes| {
+            if let AtPoint::Departure(f) = at {
+                notes.say(ctl.now(), format!("leaves {}", f.src.0));
+                notes.say(ctl.now(), format!("sent {}", queue.sent));
+                notes.say(ctl.now(), format!("behind {}", queue.len.get() - f.len.get()));
+                f.marked = queue.sent % 3000 == 0;
+                f.tag = Tag::User(queue.sent as u32);
+                if queue.sent == 15_000 {
+                    ctl.notify(f.flow, SAYS);
+                }
+            }
+        })
+        .source(|at, limiter, notes| {
+            if let AtSource::Feedback(f) = at {
+                notes.say(limiter.now(), format!("heard {f:?}"));
+            }
+        })
+        .sink(|at, ctl, notes| {
+            if let AtSink::Frame(f) = at {
+                notes.say(ctl.now(), format!("got {} {:?} {}", f.src.0, f.tag, f.marked));
+            }
+        });
+    let seen = see(&script, &[0.7, 0.7]);
+    let leaves = seen.all("leaves");
+    // Each frame leaves once, a transmission after the one before at the earliest, and nothing else delays it.
+    assert_eq!(leaves.len() as u64, seen.out.switches[0].ports[usize::from(PORT)].sent + 1);
+    let (sent, behind) = (seen.numbers("sent"), seen.numbers("behind"));
+    assert!(sent.iter().enumerate().all(|(i, n)| *n == 1500.0 * i as f64), "{sent:?}");
+    let gap = |i: usize| leaves[i + 1].0.saturating_sub(leaves[i].0);
+    let frame = Time::from_ns(1200);
+    assert!((0..leaves.len() - 1).all(|i| gap(i) >= frame && (behind[i] == 0.0 || gap(i) == frame)));
+    // What is written then arrives: 1.2 us of transmission, 0.5 us of link and 1 us of the host later.
+    let got = seen.all("got");
+    assert!(got.len() > 700);
+    for (i, (at, what)) in got.iter().enumerate() {
+        assert_eq!(*at, leaves[i].0 + frame + Time::from_ns(500) + Time::from_us(1));
+        let (src, bytes) = (&leaves[i].1[7..], 1500 * i);
+        assert_eq!(*what, format!("got {src} User({bytes}) {}", bytes % 3000 == 0));
+    }
+    assert_eq!(seen.count("heard User([4, 2])"), 1);
+    // The switch runs by the model for it, and that is said.
+    let mut spec = network(&[0.7, 0.7]);
+    common::with_scheme(&mut spec, std::sync::Arc::new(script));
+    let by_model = run(&spec, &Options::default()).unwrap().by_model.unwrap();
+    assert_eq!(by_model.nodes, [NodeId(3)]);
+    assert!(by_model.why.contains("as frames leave"), "{}", by_model.why);
+}
+
+// Covers: ReflectorControl::start_timer ReflectorControl::stop_timer Reflector::on_timer
+#[test]
+fn reflectors_have_timers() {
+    let period = Time::from_us(50);
+    let answers = script()
+        .plan(|p| (p.received, p.reflect) = (true, ReflectGate::Always))
+        .source(|at, limiter, notes| {
+            if let AtSource::Feedback(Feedback::User([bytes, slot])) = at {
+                notes.say(limiter.now(), format!("told {slot} {bytes}"));
+            }
+        })
+        .sink(move |at, ctl, notes| match at {
+            AtSink::Start => {
+                ctl.start_timer(Slot(0), period);
+                ctl.start_timer(Slot(1), period * 3);
+                ctl.start_timer(Slot(2), period * 4);
+                notes.say(ctl.now(), "starts");
+            }
+            AtSink::Frame(_) => notes.say(ctl.now(), "frame"),
+            AtSink::Timer(slot) => {
+                let received = ctl.received();
+                notes.say(ctl.now(), format!("expires {} {received}", slot.0));
+                ctl.reply(Feedback::User([received, u64::from(slot.0)]));
+                match slot {
+                    Slot(0) => ctl.start_timer(slot, period),
+                    _ => ctl.stop_timer(Slot(2)),
+                }
+            }
+            AtSink::Probe(_) => {}
+        });
+    let seen = see(&answers, &[0.5]);
+    let begin = seen.all("starts")[0].0;
+    let ends: Vec<_> = seen.all("expires 0").iter().map(|n| n.0).collect();
+    let due: Vec<_> = (1..=ends.len() as u64).map(|i| begin + period * i).collect();
+    assert!(ends.len() >= 19 && ends == due, "{ends:?}");
+    assert_eq!(seen.all("expires 1").iter().map(|n| n.0).collect::<Vec<_>>(), [begin + period * 3]);
+    assert_eq!(seen.count("expires 2"), 0);
+    // It knows of all frames up to its moment, and of no later one.
+    for (at, what) in seen.all("expires 0") {
+        let frames = seen.all("frame").iter().filter(|f| f.0 <= *at).count();
+        assert_eq!(*what, format!("expires 0 {}", 1500 * frames));
+    }
+    // Its answers reach the flow's source, the last one perhaps not any more.
+    assert!(seen.count("told 0") + 1 >= ends.len() as u64 && seen.count("told 1") == 1);
+    // One that serves a host has nobody to answer then.
+    let host = answers.plan(|p| p.reflector_scope = Scope::Host);
+    let why = run_all(&host, network(&[0.5])).map(|_| ()).unwrap_err();
+    assert!(why.contains("reflector of flow H0>H2") && why.contains("no frame is in hand"), "{why}");
+}
+
 // Covers: PointControl::mark Ramp.at
 #[test]
 fn ramps_look_at_arrivals_or_departures() {

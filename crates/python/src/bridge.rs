@@ -240,6 +240,7 @@ struct Point {
     queue: Py<Queue>,
     start: Option<Py<PyAny>>,
     on_sample: Option<Py<PyAny>>,
+    on_departure: Option<Py<PyAny>>,
     on_probe: Option<Py<PyAny>>,
     on_timer: Option<Py<PyAny>>,
 }
@@ -252,6 +253,7 @@ impl Point {
                 queue,
                 start: room.method(py, "start"),
                 on_sample: room.method(py, "on_sample"),
+                on_departure: room.method(py, "on_departure"),
                 on_probe: room.method(py, "on_probe"),
                 on_timer: room.method(py, "on_timer"),
                 room,
@@ -278,7 +280,19 @@ impl api::CongestionPoint for Point {
             lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
                 let seen = Bound::new(py, Frame::of(frame)).map_err(|e| e.to_string())?;
                 self.room.call(method.bind(py), "on_sample", (&seen, q))?;
-                frame.tag = seen.borrow().tag;
+                (frame.tag, frame.marked) = (seen.borrow().tag, seen.borrow().marked);
+                Ok::<(), String>(())
+            });
+        });
+    }
+    fn on_departure(&mut self, frame: &mut FrameView, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
+        let Some(method) = &self.on_departure else { return };
+        Python::attach(|py| {
+            self.queue.bind(py).borrow_mut().view = *queue;
+            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
+                let seen = Bound::new(py, Frame::of(frame)).map_err(|e| e.to_string())?;
+                self.room.call(method.bind(py), "on_departure", (&seen, q))?;
+                (frame.tag, frame.marked) = (seen.borrow().tag, seen.borrow().marked);
                 Ok::<(), String>(())
             });
         });
@@ -392,6 +406,7 @@ struct Reflection {
     start: Option<Py<PyAny>>,
     on_frame: Option<Py<PyAny>>,
     on_probe: Option<Py<PyAny>>,
+    on_timer: Option<Py<PyAny>>,
 }
 
 impl Reflection {
@@ -408,6 +423,7 @@ impl Reflection {
                 start: room.method(py, "start"),
                 on_frame: room.method(py, "on_frame"),
                 on_probe: room.method(py, "on_probe"),
+                on_timer: room.method(py, "on_timer"),
                 room,
             }),
         }
@@ -434,6 +450,14 @@ impl api::Reflector for Reflection {
         Python::attach(|py| {
             lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| {
                 self.room.call(method.bind(py), "on_probe", (Probe(*probe), flow.0, s))
+            });
+        });
+    }
+    fn on_timer(&mut self, slot: Slot, ctl: &mut api::ReflectorControl<'_>) {
+        let Some(method) = &self.on_timer else { return };
+        Python::attach(|py| {
+            lend!(py, self.sink, ctl, |s: &Bound<'_, Sink>| {
+                self.room.call(method.bind(py), "on_timer", (slot.0, s))
             });
         });
     }

@@ -390,10 +390,20 @@ impl Sink {
     fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
         self.tell(py, |s| s.uniform())
     }
-    /// Send a message to the source of the frame or probe in hand.
+    /// Send a message to the source of the frame or probe in hand; in `on_timer` to the source of the reflector's flow.
     fn reply(&mut self, py: Python<'_>, feedback: Bound<'_, Feedback>) -> PyResult<()> {
         let message = feedback.get().message(py)?;
         self.tell(py, |s| s.reply(message))
+    }
+    /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
+    fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
+        let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
+        self.tell(py, |s| s.start_timer(slot, after))
+    }
+    /// Stop a timer.
+    fn stop_timer(&mut self, py: Python<'_>, number: i64) -> PyResult<()> {
+        let slot = slot(py, number)?;
+        self.tell(py, |s| s.stop_timer(slot))
     }
     /// Stay deaf to data frames for so many seconds.
     fn ignore_for(&mut self, py: Python<'_>, seconds: f64) -> PyResult<()> {

@@ -34,6 +34,8 @@ struct Planned {
     reflector_per_host: bool,
     #[pyo3(item)]
     received: bool,
+    #[pyo3(item)]
+    departures: bool,
 }
 
 /// What the scheme promises, as Python says it: bit/s, seconds, bytes.
@@ -64,6 +66,7 @@ impl Planned {
             reflect,
             reflector_scope: scope(self.reflector_per_host),
             received: self.received,
+            departures: self.departures,
             speaks: Speaks::default(),
         })
     }
@@ -113,7 +116,7 @@ impl SchemeSpec {
             .map(|(name, unit)| Gauge { name: Cow::Owned(name), unit: Cow::Owned(unit) })
             .collect();
         let trouble = Arc::new(Trouble::default());
-        let (shared, called, counted) = (trouble.clone(), name.clone(), counters.clone());
+        let (shared, called, counted) = (trouble.clone(), name.clone(), (counters.clone(), gauges.clone()));
         let build = move |pairs: &[(String, String)]| {
             let known = Python::attach(|py| code.call0(py)?.extract::<(String, Option<String>)>(py));
             let (code, unknown) = known.map_err(|e| ParamError {
@@ -159,8 +162,8 @@ impl SchemeSpec {
                 scheme: Arc::new(Bridged {
                     name: called.clone(),
                     plan,
-                    counters: counted.clone(),
-                    gauges: gauges.clone(),
+                    counters: counted.0.clone(),
+                    gauges: counted.1.clone(),
                     object,
                     trouble: shared.clone(),
                     refused: Mutex::default(),
@@ -177,8 +180,9 @@ impl SchemeSpec {
             reacts: promise.reacts,
             recovers: promise.recovers.map(|(b, s)| (Bytes::new(b), Time::from_secs_f64(s))),
         };
-        let registration =
-            Registration::bridged(&name, title, about, infos, build).counting(counters).promise(promise);
+        let registration = Registration::bridged(&name, title, about, infos, build)
+            .counting(counters, gauges)
+            .promise(promise);
         Ok(Self { registration, trouble })
     }
 
@@ -233,15 +237,17 @@ impl Registry {
         Ok(Self { inner, python })
     }
 
-    /// All schemes as JSON: name, title, text, parameters, counters.
+    /// All schemes as JSON: name, title, text, parameters, counters, gauges.
     fn schemes(&self) -> String {
         let one = |e: &Arc<Registration>| {
             let param = |p: &cnsim_scheme_api::ParamInfo| json!({"key": p.key, "kind": p.kind, "default": p.default, "range": p.range.to_string(), "symbol": p.symbol, "about": p.doc});
             let counter = |c: &Counter| json!({"name": c.name, "about": c.meaning});
+            let gauge = |g: &Gauge| json!({"name": g.name, "unit": g.unit});
             json!({
                 "name": e.name, "title": e.title, "about": e.about,
                 "params": e.params.iter().map(param).collect::<Vec<_>>(),
                 "counters": e.counters.iter().map(counter).collect::<Vec<_>>(),
+                "gauges": e.gauges.iter().map(gauge).collect::<Vec<_>>(),
                 "python": self.python.iter().any(|p| p.0 == e.name),
             })
         };

@@ -49,9 +49,9 @@ pub(crate) struct Frame {
     /// Length on the link, bytes.
     #[pyo3(get)]
     len: u64,
-    /// Was it marked by a ramp on its way?
-    #[pyo3(get)]
-    marked: bool,
+    /// Was it marked on its way? A congestion point may mark it.
+    #[pyo3(get, set)]
+    pub(crate) marked: bool,
     /// Is it about to be dropped at this queue?
     #[pyo3(get)]
     dropped: bool,

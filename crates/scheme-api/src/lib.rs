@@ -62,7 +62,7 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PointId(pub u32);
 
-/// One of the four timers that every congestion point and reaction point owns. Starting a running one restarts it.
+/// One of the four timers that every congestion point, reaction point and reflector owns. Starting a running one restarts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u8);
 
@@ -157,6 +157,9 @@ pub struct Plan {
     pub reflector_scope: Scope,
     /// Whether received bytes are counted, which reflectors that ask for them need ([`ReflectorControl::received`]).
     pub received: bool,
+    /// Whether congestion points are woken as frames leave their queues ([`CongestionPoint::on_departure`]). Switches of such a
+    /// scheme are simulated event by event, which takes longer.
+    pub departures: bool,
     /// Messages that it makes by the clock.
     pub speaks: Speaks,
 }
@@ -232,6 +235,9 @@ pub trait CongestionPoint: Debug + Send {
     /// A probe arrived at this queue, armed by [`PointControl::wake_at_probes`]: read it, rewrite it, or end it with
     /// [`PointControl::answer`].
     fn on_probe(&mut self, _probe: &mut Probe, _flow: FlowId, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
+    /// The transmission of this data frame begins: its header can still be marked and its tag rewritten. `queue` counts the frame
+    /// until its last bit has left. Asked for by [`Plan::departures`].
+    fn on_departure(&mut self, _frame: &mut FrameView, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
     /// A timer that this point started has expired.
     fn on_timer(&mut self, _slot: Slot, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
 }
@@ -266,4 +272,6 @@ pub trait Reflector: Debug + Send {
     fn on_frame(&mut self, _frame: &FrameView, _ctl: &mut ReflectorControl<'_>) {}
     /// A probe reached the host of the reflector, its destination.
     fn on_probe(&mut self, _probe: &Probe, _flow: FlowId, _ctl: &mut ReflectorControl<'_>) {}
+    /// A timer that this reflector started has expired.
+    fn on_timer(&mut self, _slot: Slot, _ctl: &mut ReflectorControl<'_>) {}
 }

@@ -1,9 +1,9 @@
 //! What a reflector is lent. As with [`crate::point`], a verb that cannot be carried out stops the run.
 
-use crate::checks;
+use crate::checks::{self, Patience};
 use crate::lent::Lent;
 use crate::random::Stream;
-use crate::{Feedback, Plan, Tag};
+use crate::{Feedback, Plan, Scope, Slot, Tag};
 use cnsim_units::Time;
 use std::borrow::Cow;
 
@@ -64,6 +64,10 @@ pub struct ReflectorState {
     pub received: u64,
     /// Whether `received` is maintained.
     pub counts: bool,
+    /// How often its timers expire.
+    patience: Patience,
+    /// Whether it serves a flow or a whole host.
+    scope: Scope,
     /// Random stream of the site.
     pub stream: Stream,
 }
@@ -77,7 +81,22 @@ impl ReflectorState {
             _ => None,
         };
         let (gate, counts) = (plan.reflect, plan.received);
-        Self { deaf_until: Time::ZERO, gate, fixed, received: 0, counts, stream }
+        let (patience, scope) = (Patience::default(), plan.reflector_scope);
+        Self { deaf_until: Time::ZERO, gate, fixed, received: 0, counts, patience, scope, stream }
+    }
+    /// A timer of the reflector expires now: [`Patience::expires`].
+    ///
+    /// # Errors
+    /// Why it is not to be woken any more.
+    pub fn expires(&mut self, slot: Slot, now: Time) -> Result<(), String> {
+        self.patience.expires(slot, now)
+    }
+    /// Refuses what a reflector asked for in `on_timer` and cannot be: one of a whole host has nobody to answer.
+    pub fn asked_by_timer(&self, actions: &mut [ReflectorAction]) {
+        let replies = |a: &&mut ReflectorAction| matches!(a, ReflectorAction::Reply(_));
+        if self.scope == Scope::Host {
+            actions.iter_mut().filter(replies).for_each(|a| *a = ReflectorAction::Fail(NO_FRAME.into()));
+        }
     }
     /// Whether a data frame that arrives now wakes the reflector, if its gate selects the frame.
     pub fn listens(&self, now: Time) -> bool {
@@ -85,11 +104,19 @@ impl ReflectorState {
     }
 }
 
+/// Why the reflector of a whole host cannot answer where no frame is in hand.
+const NO_FRAME: &str =
+    "it replies, but no frame is in hand: in `on_timer` a reflector of a whole host has nobody to answer";
+
 /// What a reflector asked for.
 #[derive(Clone, Debug)]
 pub enum ReflectorAction {
-    /// Send a message to the source of the frame in hand.
+    /// Send a message to the source of the frame in hand, or of the reflector's flow.
     Reply(Feedback),
+    /// Start a timer that expires after this time, or start it anew.
+    StartTimer(Slot, Time),
+    /// Stop a timer.
+    StopTimer(Slot),
     /// Add one to the counter of this name.
     Count(Cow<'static, str>),
     /// Show this value by the gauge of this name.
@@ -110,8 +137,9 @@ checks::lent!(ReflectorControl, ReflectorAction, ReflectorState);
 
 impl<'a> ReflectorControl<'a> {
     checks::common_verbs!(ReflectorAction);
-    /// Send a message to the source of the frame or probe in hand, at control priority. Values that the format cannot carry stop the
-    /// run.
+    checks::timer_verbs!(ReflectorAction);
+    /// Send a message to the source of the frame or probe in hand, at control priority; in `on_timer` to the source of the reflector's
+    /// flow. Values that the format cannot carry stop the run, and so does a reply in `on_timer` of a reflector that serves a host.
     pub fn reply(&mut self, feedback: Feedback) {
         if let Some(feedback) = self.check(checks::message(feedback)) {
             self.actions.push(ReflectorAction::Reply(feedback));

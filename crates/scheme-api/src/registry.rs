@@ -1,7 +1,7 @@
 //! The registry: what the rest of the program knows of a scheme, and the list that it is looked up in.
 //!
-//! A scheme is registered in one place, beside its code: its name, title, text, parameters, counters and promise stand in
-//! one [`Registration`]. Scenario files, `--set`, `cnsim list`, `describe`, `sweep`, the report and the conformance suite
+//! A scheme is registered in one place, beside its code: its name, title, text, parameters, counters, gauges and promise stand
+//! in one [`Registration`]. Scenario files, `--set`, `cnsim list`, `describe`, `sweep`, the report and the conformance suite
 //! read nothing else. A registry is a value that is passed in: a program may hold several, and a crate of its own adds
 //! its schemes to ours with [`Registry::register`].
 //!
@@ -28,7 +28,7 @@
 //! ```
 
 use crate::testing::Promise;
-use crate::{Counter, ParamError, ParamInfo, Params, Rate, Scheme};
+use crate::{Counter, Gauge, ParamError, ParamInfo, Params, Rate, Scheme};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -97,6 +97,8 @@ pub struct Registration {
     pub made_for: Option<Rate>,
     /// What the scheme counts.
     pub counters: Vec<Counter>,
+    /// What its objects show of themselves.
+    pub gauges: Vec<Gauge>,
     /// What the scheme promises with its defaults; the conformance suite holds it to that.
     pub promise: Promise,
     build: Arc<Build>,
@@ -154,7 +156,8 @@ impl Registration {
                 code: Code::Program,
             })
         };
-        Self::bridged(usual.name(), title, &head(source), params, build).counting(usual.counters())
+        Self::bridged(usual.name(), title, &head(source), params, build)
+            .counting(usual.counters(), usual.gauges())
     }
 
     /// A scheme that is not made from a Rust struct of parameters, such as one in another language: `build` sets
@@ -175,6 +178,7 @@ impl Registration {
             presets: Vec::new(),
             made_for: None,
             counters: Vec::new(),
+            gauges: Vec::new(),
             promise: Promise::default(),
             build: Arc::new(build),
         }
@@ -193,9 +197,9 @@ impl Registration {
         self
     }
 
-    /// Says what the scheme counts. [`Registration::new`] asks the scheme itself.
-    pub fn counting(mut self, counters: Vec<Counter>) -> Self {
-        self.counters = counters;
+    /// Says what the scheme counts and shows. [`Registration::new`] asks the scheme itself.
+    pub fn counting(mut self, counters: Vec<Counter>, gauges: Vec<Gauge>) -> Self {
+        (self.counters, self.gauges) = (counters, gauges);
         self
     }
 
@@ -277,7 +281,7 @@ impl Registry {
     /// Adds a scheme.
     ///
     /// # Errors
-    /// A name that is taken, or that a scenario file could not write; two parameters, or two counters, of one name.
+    /// A name that is taken, or that a scenario file could not write; two parameters, two counters or two gauges of one name.
     pub fn register(&mut self, scheme: Registration) -> Result<(), RegisterError> {
         let refuse = |reason: String, remedy: &str| {
             Err(RegisterError { scheme: scheme.name.clone(), reason, remedy: remedy.into() })
@@ -296,7 +300,8 @@ impl Registry {
             }
         }
         let keys = scheme.params.iter().map(|p| ("parameter", p.key.as_str()));
-        let mut names = keys.chain(scheme.counters.iter().map(|c| ("counter", &*c.name)));
+        let counters = scheme.counters.iter().map(|c| ("counter", &*c.name));
+        let mut names = keys.chain(counters).chain(scheme.gauges.iter().map(|g| ("gauge", &*g.name)));
         let mut seen = BTreeSet::new();
         if let Some((kind, name)) = names.find(|n| !seen.insert(*n)) {
             return refuse(format!("two {kind}s are called `{name}`"), "give each a name of its own");
@@ -362,7 +367,7 @@ mod tests {
             assert!(error.contains(words), "{error}");
         }
         let twice = vec![Counter::new("n", "one"), Counter::new("n", "another")];
-        let error = registry.register(named("c").counting(twice)).unwrap_err().to_string();
+        let error = registry.register(named("c").counting(twice, Vec::new())).unwrap_err().to_string();
         assert!(error.contains("two counters are called `n`"), "{error}");
         registry.register(named("c")).unwrap();
         assert_eq!(registry.names().collect::<Vec<_>>(), ["a.b", "c"]);

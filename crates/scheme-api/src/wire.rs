@@ -92,7 +92,7 @@ pub struct FrameView {
     pub dst: NodeId,
     /// Length of the frame on the link.
     pub len: Bytes,
-    /// Marked by a ramp on its way (ECN CE, QCN-3pt's DE bit).
+    /// Marked on its way (ECN CE, QCN-3pt's DE bit), by a ramp or by a congestion point.
     pub marked: bool,
     /// The frame's tag, which a congestion point may rewrite.
     pub tag: Tag,

@@ -191,7 +191,7 @@ fn printed(scheme: &str, rows: &[Published]) -> String {
     out
 }
 
-/// Parameters and counters.
+/// Parameters, counters and gauges.
 fn parameters(page: &mut String, entry: &Registration) {
     let parameters = &entry.params;
     if parameters.is_empty() {
@@ -222,6 +222,12 @@ fn parameters(page: &mut String, entry: &Registration) {
     }
     for c in &entry.counters {
         let _ = writeln!(page, "| `{}` | {} |", c.name, cell(&c.meaning));
+    }
+    if !entry.gauges.is_empty() {
+        page.push_str("\n## Gauges\n\n| gauge | unit |\n|---|---|\n");
+    }
+    for g in &entry.gauges {
+        let _ = writeln!(page, "| `{}` | {} |", g.name, cell(&g.unit));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::fast::frame::{BROADCAST, Entry, TO_POINT};
 use crate::fast::wires::Wires;
 use crate::model::{Agenda, Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, Sent, To, Told};
 use crate::net::Net;
-use crate::spec::{Arrivals, BufferSpec, Destinations, Organisation, RunSpec};
+use crate::spec::{Arrivals, BufferSpec, Destinations, Organisation, RunSpec, SwitchSpec};
 use crate::{Options, RunError};
 use cnsim_scheme_api::{FlowId, NodeId, PointId, ProbeTarget};
 use std::collections::BTreeMap;
@@ -179,6 +179,12 @@ pub(super) fn by_model(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Opti
     let mut why = Vec::new();
     if net.classes.len() > 1 && meet_later_classes(net, spec, &mut all) {
         why.push(format!("the fast way knows one class of data, and {} are sent", net.classes.len()));
+    }
+    let woken = |s: &SwitchSpec| s.scheme.is_some_and(|i| net.schemes[i].plan.departures);
+    let departures = spec.switches.iter().map(woken).collect::<Vec<_>>();
+    if departures.contains(&true) {
+        all[spec.hosts.len()..].iter_mut().zip(departures).for_each(|(slow, woken)| *slow |= woken);
+        why.push("the fast way does not wake congestion points as frames leave".to_string());
     }
     if !options.by_model.is_empty() {
         for node in options.by_model {

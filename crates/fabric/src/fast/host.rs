@@ -25,13 +25,15 @@ use crate::outcome::HostOutcome;
 use crate::spec::{ControlTransport, Faults, HostQueues, HostSpec, LimiterPosition};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{LimiterAction, Purpose, ReflectorAction, ReflectorState, Stream};
-use cnsim_scheme_api::{Built, Rate, ReflectGate, Reflector, Scope};
+use cnsim_scheme_api::{Built, FlowId, Rate, ReflectGate, Reflector, Scope};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
 struct ReflectorSlot {
     object: Box<dyn Reflector>,
     state: ReflectorState,
+    /// It was built for this flow.
+    flow: FlowId,
 }
 
 /// What a received frame needs to know of its reflector, mostly.
@@ -84,6 +86,8 @@ pub(crate) struct Host {
     deaf: bool,
     /// Reflectors want to know how many bytes have been received.
     counts: bool,
+    /// Timers of reflectors run.
+    alarmed: bool,
     deliveries: Deliveries,
     pub(crate) now: u64,
     /// End of the transmission in progress.
@@ -137,6 +141,8 @@ pub(crate) struct Host {
     gate_stream: Stream,
     reflectors: Vec<ReflectorSlot>,
     ears: Paged<Ear>,
+    /// Timers of reflectors.
+    alarms: Timers,
     /// How many of them have a gate of their own.
     own_gates: u32,
     reflector_scope: Scope,
@@ -217,6 +223,8 @@ impl Host {
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             reflectors: Vec::new(),
             ears: Paged::default(),
+            alarmed: false,
+            alarms: Timers::default(),
             reflector_scope: plan.reflector_scope,
             in_band: net.control == ControlTransport::InBand,
             limiter_actions: Vec::new(),

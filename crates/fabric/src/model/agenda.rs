@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Control,
     /// A frame of a data class arrives.
     Data,
+    /// A timer of a reflector expires.
+    Reflector,
     /// A timer expires.
     Timer,
     /// A source's slot begins.
@@ -159,27 +161,33 @@ impl Turn<'_> {
 }
 
 /// Timers of one node: a few slots for each of its objects. Starting one that runs starts it anew.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Timers {
+    /// Of their events.
+    kind: Kind,
     /// When each of those that run expires.
     at: BTreeMap<(u32, u8), u64>,
 }
 
 impl Timers {
-    fn event(turn: &Turn<'_>, (object, slot): (u32, u8), time: u64) -> Event {
+    /// None runs yet.
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, at: BTreeMap::new() }
+    }
+    fn event(&self, turn: &Turn<'_>, (object, slot): (u32, u8), time: u64) -> Event {
         let index = u64::from(object) << 8 | u64::from(slot);
-        Event { time, kind: Kind::Timer, node: turn.node, index }
+        Event { time, kind: self.kind, node: turn.node, index }
     }
     /// Starts a timer that expires at `at`.
     pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64, turn: &mut Turn<'_>) {
         self.stop(object, slot, turn);
         self.at.insert((object, slot), at);
-        turn.agenda.plan(Self::event(turn, (object, slot), at));
+        turn.agenda.plan(self.event(turn, (object, slot), at));
     }
     /// Stops it, if it runs.
     pub(crate) fn stop(&mut self, object: u32, slot: u8, turn: &mut Turn<'_>) {
         if let Some(at) = self.at.remove(&(object, slot)) {
-            turn.agenda.cancel(Self::event(turn, (object, slot), at));
+            turn.agenda.cancel(self.event(turn, (object, slot), at));
         }
     }
     /// Stops all timers of an object.

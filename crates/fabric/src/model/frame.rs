@@ -3,7 +3,7 @@
 //! This is the frame as the laws see it. On the wires of the fast engine it is packed into 24 bytes.
 
 use crate::spec::ControlTransport;
-use cnsim_scheme_api::{Feedback, FlowId, PointId, Probe, Tag};
+use cnsim_scheme_api::{Bytes, Feedback, FlowId, FrameView, NodeId, PointId, Probe, Tag};
 
 /// Length of a control frame and of a PAUSE: the smallest of Ethernet, bytes.
 pub(crate) const SMALLEST: u16 = 64;
@@ -84,7 +84,7 @@ pub(crate) struct Data {
     pub(crate) born: u64,
     /// What schemes wrote into it.
     pub(crate) tag: Tag,
-    /// Marked by a ramp.
+    /// Marked by a ramp or a congestion point.
     pub(crate) marked: bool,
     /// Its limiter has counted its bytes already: at the source it does so as the frame joins the FIFO.
     pub(crate) counted: bool,
@@ -135,6 +135,18 @@ pub(crate) fn hosts_of(flow: FlowId, hosts: u32) -> (u32, u32) {
 pub(crate) const EVERY_FLOW: FlowId = FlowId(u32::MAX);
 
 impl Data {
+    /// As a scheme sees it, in a frame of this length.
+    pub(crate) fn view(&self, len: u16, hosts: u32, dropped: bool) -> FrameView {
+        FrameView {
+            flow: self.flow(hosts),
+            src: NodeId(self.src),
+            dst: NodeId(self.dst),
+            len: Bytes::new(u64::from(len)),
+            marked: self.marked,
+            tag: self.tag,
+            dropped,
+        }
+    }
     /// Number of its pair of hosts.
     pub(crate) fn flow(&self, hosts: u32) -> FlowId {
         flow_of(self.src, self.dst, hosts)

@@ -69,6 +69,8 @@ pub(crate) struct Host {
     /// Limiters at the source that wait for room in the FIFO, in order.
     pub(super) blocked: VecDeque<usize>,
     pub(super) timers: Timers,
+    /// Of its reflectors.
+    pub(super) alarms: Timers,
     pub(super) deferred: Deferred,
     /// Feedback messages that have arrived.
     pub(super) messages: u64,
@@ -118,7 +120,8 @@ impl Host {
             limiters: Limiters::default(),
             next_place: 0,
             blocked: VecDeque::new(),
-            timers: Timers::default(),
+            timers: Timers::new(Kind::Timer),
+            alarms: Timers::new(Kind::Reflector),
             deferred: Deferred::default(),
             messages: 0,
             sink: Sink::new(net, id, spec.scheme, plan, link.rate),
@@ -138,6 +141,7 @@ impl Host {
             Kind::End => self.end(turn),
             Kind::Start => self.start(turn),
             Kind::Slot => self.slot(event.index as usize, turn),
+            Kind::Reflector => self.reflect_by_timer(event.index, turn),
             Kind::Timer => self.expire(event.index, turn),
             Kind::Control => self.hear_deferred(turn),
             Kind::Tick => {

@@ -50,7 +50,7 @@ pub(crate) use limiter::{GAP, WHOLE_HOST, end_of_gap, holds_back, key_of, limits
 pub(crate) use memory::{Layout, Limits, Refusal};
 pub(crate) use pause::{Paused, Watermarks};
 pub(crate) use record::{Deliveries, Delivery, Samples};
-pub(crate) use sink::reflector;
+pub(crate) use sink::{expire, reflector};
 pub(crate) use source::{Offer, Source};
 pub(crate) use steering::{Deferred, IN_A_FRAME, reaction_point};
 pub(crate) use switch::Switch;

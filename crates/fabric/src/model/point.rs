@@ -13,6 +13,8 @@ pub(crate) struct Point {
     pub(crate) object: Box<dyn CongestionPoint>,
     /// Gate, ramp, stamp.
     pub(crate) state: PointState,
+    /// It is woken as frames leave.
+    pub(crate) departures: bool,
     /// Draws of the ramp.
     draws: Stream,
 }
@@ -24,6 +26,7 @@ impl Point {
         let point = u64::from(site.point.0);
         Some(Self {
             object,
+            departures: scheme.plan.departures,
             state: PointState::new(Stream::new(net.seed, point, Purpose::Point), net.hosts),
             draws: Stream::new(net.seed, point | 1 << 33, Purpose::Node),
         })

@@ -7,8 +7,8 @@ use crate::net::Net;
 use crate::scheme::call;
 use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
 use cnsim_scheme_api::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl,
-    Scope, SinkSite, Tag, Time,
+    Feedback, FlowId, NodeId, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl, Scope, SinkSite,
+    Slot, Tag, Time,
 };
 use std::collections::BTreeMap;
 
@@ -33,6 +33,29 @@ pub(crate) fn reflector(
     Some((object, state))
 }
 
+/// A timer of a reflector expires: carries that out.
+pub(crate) fn expire(
+    (object, state): (&mut Box<dyn Reflector>, &mut ReflectorState),
+    slot: Slot,
+    now: Time,
+    actions: &mut Vec<ReflectorAction>,
+) {
+    let said = state.expires(slot, now).and_then(|()| {
+        let mut lent = ReflectorControl::new(now, state, actions);
+        call(object, |o| o.on_timer(slot, &mut lent), |f| Box::new(f))
+    });
+    said.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
+    state.asked_by_timer(actions);
+}
+
+/// A reflector, what it shares with the network, and the flow that it was built for.
+#[derive(Debug)]
+struct Ear {
+    object: Box<dyn Reflector>,
+    state: ReflectorState,
+    flow: FlowId,
+}
+
 /// The receiving side. It sees nothing of the sending side, which carries out what its reflectors ask for ([`super::steering`]).
 #[derive(Debug)]
 pub(crate) struct Sink {
@@ -43,7 +66,7 @@ pub(crate) struct Sink {
     /// Draws of the gate.
     stream: Stream,
     /// By source host; one for all, where the scheme wants one for the whole host.
-    reflectors: BTreeMap<u32, (Box<dyn Reflector>, ReflectorState)>,
+    reflectors: BTreeMap<u32, Ear>,
     pub(super) deliveries: Deliveries,
 }
 
@@ -60,13 +83,14 @@ impl Sink {
         }
     }
 
-    fn key(&self, src: u32) -> u32 {
+    /// The number of the reflector of flows from this host.
+    pub(super) fn key(&self, src: u32) -> u32 {
         if self.plan.reflector_scope == Scope::Host { 0 } else { src }
     }
 
     /// Does the gate of a frame's reflector, or the plan's where there is none yet, select it?
     fn selects(&mut self, data: &Data) -> bool {
-        let own = self.reflectors.get(&self.key(data.src)).map(|(_, state)| state.gate);
+        let own = self.reflectors.get(&self.key(data.src)).map(|ear| ear.state.gate);
         own.unwrap_or(self.plan.reflect).selects(data.marked, data.tag.pack().0, &mut self.stream)
     }
 
@@ -93,19 +117,11 @@ impl Sink {
             self.build(flow, turn, &mut actions);
         }
         let key = self.key(data.src);
-        let Some((object, state)) = self.reflectors.get_mut(&key) else { return Ok(actions) };
+        let Some(Ear { object, state, .. }) = self.reflectors.get_mut(&key) else { return Ok(actions) };
         state.received += u64::from(len);
         let now = Time::from_ps(turn.now);
         if selected && state.listens(now) {
-            let view = FrameView {
-                flow,
-                src: NodeId(data.src),
-                dst: self.host,
-                len: Bytes::new(u64::from(len)),
-                marked: data.marked,
-                tag: data.tag,
-                dropped: false,
-            };
+            let view = data.view(len, hosts, false);
             let mut lent = ReflectorControl::new(now, state, &mut actions);
             let said = call(object, |o| o.on_frame(&view, &mut lent), |f| Box::new(f));
             said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
@@ -123,7 +139,7 @@ impl Sink {
         let mut actions = Vec::new();
         self.build(flow, turn, &mut actions);
         let key = self.key(hosts_of(flow, turn.net.hosts).0);
-        if let Some((object, state)) = self.reflectors.get_mut(&key) {
+        if let Some(Ear { object, state, .. }) = self.reflectors.get_mut(&key) {
             let mut lent = ReflectorControl::new(Time::from_ps(turn.now), state, &mut actions);
             let said = call(object, |o| o.on_probe(probe, flow, &mut lent), |f| Box::new(f));
             said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
@@ -144,7 +160,20 @@ impl Sink {
             .scheme
             .and_then(|s| reflector(net, s, flow, (self.host.0, key), self.line_rate, (now, actions)));
         if let Some((object, state)) = made {
-            self.reflectors.insert(key, (object, state));
+            self.reflectors.insert(key, Ear { object, state, flow });
         }
+    }
+
+    /// A timer of a reflector expires: what follows, for the flow that it was built for.
+    pub(super) fn expire(
+        &mut self,
+        key: u32,
+        slot: Slot,
+        now: u64,
+    ) -> Option<(FlowId, Vec<ReflectorAction>)> {
+        let Ear { object, state, flow } = self.reflectors.get_mut(&key)?;
+        let mut actions = Vec::new();
+        expire((object, state), slot, Time::from_ps(now), &mut actions);
+        Some((*flow, actions))
     }
 }

@@ -231,16 +231,28 @@ impl Host {
         self.queue_control(frame, turn);
     }
 
+    /// A timer of a reflector expires.
+    pub(super) fn reflect_by_timer(&mut self, index: u64, turn: &mut Turn<'_>) {
+        let (key, slot) = self.alarms.expired(index);
+        if let Some((flow, asked)) = self.sink.expire(key, Slot(slot), turn.now) {
+            self.reflect(flow, asked, turn);
+        }
+    }
+
     /// Carries out what a reflector asked for when it saw a frame of this flow: its answers go to the flow's source.
     pub(super) fn reflect(&mut self, flow: FlowId, asked: Vec<ReflectorAction>, turn: &mut Turn<'_>) {
-        let who = Who::Reflector(hosts_of(flow, turn.net.hosts).0);
+        let src = hosts_of(flow, turn.net.hosts).0;
+        let (who, key) = (Who::Reflector(src), self.sink.key(src));
         for action in asked {
             match action {
                 ReflectorAction::Reply(feedback) => self.answer(flow, feedback, turn),
                 ReflectorAction::Count(counter) => self.count(who, &counter, turn.now),
+                ReflectorAction::StartTimer(slot, after) => {
+                    self.alarms.start(key, slot.0, turn.now.saturating_add(after.as_ps()), turn);
+                }
+                ReflectorAction::StopTimer(slot) => self.alarms.stop(key, slot.0, turn),
                 ReflectorAction::Gauge(gauge, value) => {
-                    let place = hosts_of(flow, turn.net.hosts).0 | SINK;
-                    self.show((who, place), (&gauge, value), turn);
+                    self.show((who, src | SINK), (&gauge, value), turn);
                 }
                 ReflectorAction::Fail(cause) => self.fail(who, &cause, turn.now),
             }

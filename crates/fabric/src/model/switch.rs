@@ -17,7 +17,7 @@ use crate::scheme::call as of_scheme;
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use cnsim_scheme_api::network::{Lent, NO_PROBE, PointAction, rewritten};
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointControl, PointId, Probe, ProbeTarget,
+    Bytes, CongestionPoint, Feedback, FlowId, NodeId, PointControl, PointId, Probe, ProbeTarget,
     Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
 };
 use std::collections::VecDeque;
@@ -178,7 +178,7 @@ impl Switch {
                 .map(|c| Memory::new(usize::from(spec.ports), &spec.buffer, c.pause))
                 .collect(),
             own: VecDeque::new(),
-            timers: Timers::default(),
+            timers: Timers::new(Kind::Timer),
             changes: mine.into(),
             next_path: vec![0; if net.round_robin() { net.hosts as usize } else { 0 }],
             recorded: recorded.map(|q| Recorded { port: q.1, ..Recorded::default() }).collect(),
@@ -228,7 +228,7 @@ impl Switch {
                 self.expire(out as usize, Slot(slot), turn);
             }
             Kind::Tick => self.tick(turn),
-            Kind::Pause | Kind::Data | Kind::Slot => {}
+            Kind::Pause | Kind::Data | Kind::Reflector | Kind::Slot => {}
         }
     }
 
@@ -330,8 +330,24 @@ impl Switch {
             if let (Body::Data(data), Some(rate)) = (&mut frame.body, stamp) {
                 data.lower(Tag::RateDiscovery(rate));
             }
+            if output.point.as_ref().is_some_and(|p| p.departures) {
+                self.leave(out, &mut frame, turn);
+            }
         }
-        output.port.start(frame, turn);
+        self.outputs[out].port.start(frame, turn);
+    }
+
+    /// The congestion point is woken by a frame whose transmission begins.
+    fn leave(&mut self, out: usize, frame: &mut Frame, turn: &mut Turn<'_>) {
+        let len = frame.len;
+        let Body::Data(data) = &mut frame.body else { return };
+        let mut view = data.view(len, turn.net.hosts, false);
+        self.wake(out, None, turn, |point, queue, ctl| point.on_departure(&mut view, queue, ctl));
+        if let Err(cause) = rewritten(&view) {
+            self.fail(out, &cause, turn.now);
+        }
+        data.marked = view.marked;
+        data.write(view.tag);
     }
 
     /// The last bit of a frame has left.
@@ -382,15 +398,7 @@ impl Switch {
             if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
         let Some(&data) = stored.as_data() else { return };
         self.samples.add(turn.now ^ (out as u64) << 48, output.view(turn.now).len.get());
-        let mut view = FrameView {
-            flow: data.flow(turn.net.hosts),
-            src: NodeId(data.src),
-            dst: NodeId(data.dst),
-            len: Bytes::new(u64::from(frame.len)),
-            marked: data.marked,
-            tag: data.tag,
-            dropped,
-        };
+        let mut view = data.view(frame.len, turn.net.hosts, dropped);
         self.wake(out, None, turn, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
         if let Err(cause) = rewritten(&view) {
             self.fail(out, &cause, turn.now);

@@ -38,6 +38,7 @@ pub(crate) enum AtPoint<'a> {
     Start,
     Sample(&'a mut FrameView),
     Probe(&'a mut Probe),
+    Departure(&'a mut FrameView),
     Timer(Slot),
 }
 
@@ -55,6 +56,7 @@ pub(crate) enum AtSink<'a> {
     Start,
     Frame(&'a FrameView),
     Probe(&'a Probe),
+    Timer(Slot),
 }
 
 pub(crate) type PointFn = dyn Fn(AtPoint<'_>, &Queue, &mut PointControl<'_>, &Notes) + Send + Sync;
@@ -183,6 +185,9 @@ impl CongestionPoint for Script {
         assert_eq!(flow, FLOW);
         self.at_point(AtPoint::Probe(probe), queue, ctl);
     }
+    fn on_departure(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
+        self.at_point(AtPoint::Departure(frame), queue, ctl);
+    }
     fn on_timer(&mut self, slot: Slot, queue: &Queue, ctl: &mut PointControl<'_>) {
         self.at_point(AtPoint::Timer(slot), queue, ctl);
     }
@@ -216,6 +221,9 @@ impl Reflector for Script {
     fn on_probe(&mut self, probe: &Probe, flow: FlowId, ctl: &mut ReflectorControl<'_>) {
         assert_eq!(flow, FLOW);
         self.at_sink(AtSink::Probe(probe), ctl);
+    }
+    fn on_timer(&mut self, slot: Slot, ctl: &mut ReflectorControl<'_>) {
+        self.at_sink(AtSink::Timer(slot), ctl);
     }
 }
 

@@ -111,7 +111,7 @@ impl Loopback {
             (view.marked, view.tag) = (seen.marked, seen.tag);
         }
         if let Some(reflector) = &mut self.reflector {
-            reflector.wait(gap);
+            said.extend(reflector.wait(gap));
             said.extend(reflector.frame(&view));
         }
         while let Some(mut probe) = self.reaction.probes.pop_front() {

@@ -25,6 +25,8 @@ pub struct PointRig {
     /// In XOFF since, and how long it was before.
     paused: Option<Time>,
     paused_before: Time,
+    /// The point is woken as frames leave.
+    departures: bool,
     /// What the congestion point has counted.
     pub counts: Counts,
     gauges: Vec<Gauge>,
@@ -49,6 +51,7 @@ impl PointRig {
             arrived: 0,
             paused: None,
             paused_before: Time::ZERO,
+            departures: scheme.plan().departures,
             counts: Counts::new(scheme.counters()),
             gauges: scheme.gauges(),
             actions: Vec::new(),
@@ -131,6 +134,12 @@ impl PointRig {
         if let (Some(advertised), Tag::RateDiscovery(rate)) = (self.state.advertised, view.tag) {
             view.tag = Tag::RateDiscovery(rate.min(advertised));
         }
+        if self.departures {
+            self.call(false, |object, queue, ctl| object.on_departure(&mut view, queue, ctl));
+            if let Err(why) = rewritten(&view) {
+                self.failure.get_or_insert(why);
+            }
+        }
         self.mark(RampAt::Departure, queue.saturating_sub(1500), &mut view);
         view
     }
@@ -203,6 +212,7 @@ pub struct ReflectorRig {
     /// Data in the network.
     pub state: ReflectorState,
     now: Time,
+    timers: Timers,
     /// What the reflector has counted.
     pub counts: Counts,
     gauges: Vec<Gauge>,
@@ -228,6 +238,7 @@ impl ReflectorRig {
             started: false,
             state: ReflectorState::new(stream, &scheme.plan()),
             now: Time::ZERO,
+            timers: Timers::default(),
             counts: Counts::new(scheme.counters()),
             gauges: scheme.gauges(),
             actions: Vec::new(),
@@ -244,10 +255,19 @@ impl ReflectorRig {
             object.start(&mut ctl);
         }
         call(object.as_mut(), &mut ctl);
+        self.carry_out(from)
+    }
+
+    /// Carries out the actions from this one on; yields the messages.
+    fn carry_out(&mut self, from: usize) -> Vec<Feedback> {
         let mut replies = Vec::new();
         for action in &self.actions[from..] {
             match action {
                 ReflectorAction::Reply(feedback) => replies.push(*feedback),
+                ReflectorAction::StartTimer(slot, after) => {
+                    self.timers.start(*slot, Time::from_ps(self.now.as_ps().saturating_add(after.as_ps())));
+                }
+                ReflectorAction::StopTimer(slot) => self.timers.stop(*slot),
                 ReflectorAction::Fail(cause) => {
                     self.failure.get_or_insert_with(|| format!("the reflector fails: {cause}"));
                 }
@@ -291,8 +311,23 @@ impl ReflectorRig {
         self.call(|object, ctl| object.on_probe(probe, FlowId(1), ctl))
     }
 
-    /// Lets this much time pass without a frame.
-    pub fn wait(&mut self, time: Time) {
-        self.now += time;
+    /// Lets this much time pass without a frame; timers expire in order. Yields the messages they cause.
+    pub fn wait(&mut self, time: Time) -> Vec<Feedback> {
+        let (end, mut replies) = (self.now + time, Vec::new());
+        while let Some((at, slot)) = self.timers.next(end) {
+            self.now = at;
+            if let Err(why) = self.state.expires(slot, at) {
+                self.failure.get_or_insert(why);
+                continue;
+            }
+            let from = self.actions.len();
+            if let Some(object) = &mut self.object {
+                object.on_timer(slot, &mut ReflectorControl::new(at, &mut self.state, &mut self.actions));
+            }
+            self.state.asked_by_timer(&mut self.actions[from..]);
+            replies.extend(self.carry_out(from));
+        }
+        self.now = end;
+        replies
     }
 }

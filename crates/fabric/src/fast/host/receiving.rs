@@ -5,13 +5,13 @@ use crate::check::{HostBooks, Ledger, SINK, Who};
 use crate::fast::bodies::{Body, Direct};
 use crate::fast::frame::{Frame, Kind};
 use crate::fast::wires::Wires;
-use crate::model::{Delivery, IN_A_FRAME, Pause, WHOLE_HOST, reflector};
+use crate::model::{Delivery, IN_A_FRAME, Pause, WHOLE_HOST, expire, reflector};
 use crate::net::Net;
 use crate::outcome::{Series, SeriesKind};
 use crate::scheme;
 use cnsim_scheme_api::network::{Lent, ReflectorAction};
 use cnsim_scheme_api::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, Probe, ReflectGate, ReflectorControl, Scope, Tag, Time,
+    Bytes, Feedback, FlowId, FrameView, NodeId, Probe, ReflectGate, ReflectorControl, Scope, Slot, Tag, Time,
 };
 
 impl Host {
@@ -185,7 +185,7 @@ impl Host {
                 self.reflector_actions = actions;
                 return false;
             };
-            self.reflectors.push(ReflectorSlot { object, state });
+            self.reflectors.push(ReflectorSlot { object, state, flow });
             at = self.reflectors.len();
         }
         if let Some(slot) = self.reflectors.get_mut(at - 1) {
@@ -207,14 +207,40 @@ impl Host {
                     scheme::call(&mut slot.object, |o| o.on_probe(&probe, flow, &mut ctl), |f| Box::new(f));
                 said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
             }
-            let deaf_until = slot.state.deaf_until.as_ps();
-            let own_gate = slot.state.gate != self.gate;
-            self.own_gates = self.own_gates + u32::from(own_gate) - u32::from(ear.own_gate);
-            self.deaf = self.own_gates == 0 && only_marks_wake(self.gate);
-            *self.ears.at(key) = Ear { at: at as u32, heard: 0, deaf_until, own_gate };
+            let (deaf_until, own_gate) = (slot.state.deaf_until.as_ps(), slot.state.gate != self.gate);
+            self.note(key, Ear { at: at as u32, heard: 0, deaf_until, own_gate });
         }
         self.reflector_actions = actions;
         !self.reflector_actions.is_empty()
+    }
+
+    /// Notes what frames need to know of a reflector that was woken.
+    #[inline]
+    fn note(&mut self, key: u32, ear: Ear) {
+        let before = self.ears.at(key);
+        self.own_gates = self.own_gates + u32::from(ear.own_gate) - u32::from(before.own_gate);
+        *before = ear;
+        self.deaf = self.own_gates == 0 && only_marks_wake(self.gate);
+    }
+
+    /// The next timer of a reflector expires. Its flow; none if the reflector asks for nothing.
+    pub(super) fn reflects_by_timer(&mut self) -> Option<FlowId> {
+        let (key, slot) = self.alarms.pop()?;
+        let ear = self.ears.get(key);
+        let reflector = self.reflectors.get_mut((ear.at as usize).checked_sub(1)?)?;
+        reflector.state.received += ear.heard;
+        let (object, state) = (&mut reflector.object, &mut reflector.state);
+        expire((object, state), Slot(slot), Time::from_ps(self.now), &mut self.reflector_actions);
+        let (deaf_until, own_gate, flow) =
+            (state.deaf_until.as_ps(), state.gate != self.gate, reflector.flow);
+        self.note(key, Ear { heard: 0, deaf_until, own_gate, ..ear });
+        (!self.reflector_actions.is_empty()).then_some(flow)
+    }
+
+    #[cold]
+    fn set_alarm(&mut self, key: u32, slot: Slot, at: u64) {
+        self.alarms.start(key, slot.0, at);
+        self.alarmed = true;
     }
 
     /// Carries out what a reflector asked for when it was woken with a probe of this flow.
@@ -308,6 +334,13 @@ impl Host {
             match *action {
                 ReflectorAction::Reply(ref feedback) => self.answer(flow, feedback, net, wires, &say),
                 ReflectorAction::Count(ref name) => self.add_one(flow.0 / self.hosts, name),
+                ReflectorAction::StartTimer(slot, after) => {
+                    let key = self.reflector_key(flow.0 / self.hosts);
+                    self.set_alarm(key, slot, self.now.saturating_add(after.as_ps()));
+                }
+                ReflectorAction::StopTimer(slot) => {
+                    self.alarms.stop(self.reflector_key(flow.0 / self.hosts), slot.0);
+                }
                 ReflectorAction::Gauge(ref gauge, value) => {
                     let src = flow.0 / self.hosts;
                     if let Err(cause) = self.books.show(net, self.now, src | SINK, gauge, value) {

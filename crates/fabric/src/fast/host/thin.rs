@@ -22,6 +22,9 @@ impl Host {
     #[inline(always)]
     pub(crate) fn look_around(&self, net: &Net, wires: &Wires) -> u64 {
         let mut due = if self.due > 0 { self.due } else { self.next_own().0 };
+        if self.alarmed {
+            due = due.min(self.alarms.next);
+        }
         if let Some(inbox) = wires.inboxes.get(self.inbox as usize)
             && inbox.front().is_some()
         {

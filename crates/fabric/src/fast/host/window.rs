@@ -12,11 +12,11 @@
 //!   go.
 //! * Same bits: nothing interrupts a transmission, and nothing but the source and the link decides the next one.
 //! * Bench row: w1.
-//! * Marks: HostCalm, HostLimited, Deaf; out: HostByEvent.
+//! * Marks: HostCalm, HostLimited, Deaf; out: HostByEvent, ReflectorTimer.
 
 use super::{Calm, Host};
 use crate::fast::bodies::Body;
-use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind};
+use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
 use crate::net::Net;
@@ -27,6 +27,20 @@ impl Host {
     /// Runs the host up to `end` (exclusive).
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        if !self.alarmed {
+            self.take_until(end, net, wires);
+        }
+        if self.alarmed {
+            self.take_by_alarms(end, net, wires);
+        }
+        if self.due < end {
+            self.send_until((end, 0, 0), net, wires);
+        }
+    }
+
+    /// Takes what arrives before `end`; less, where a reflector starts a timer that expires before the last moment of that.
+    #[inline(always)]
+    fn take_until(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
             && inbox.due(0, end).is_some()
         {
@@ -46,8 +60,30 @@ impl Host {
                 self.take(end, net, wires);
             }
         }
-        if self.due < end {
-            self.send_until((end, 0, 0), net, wires);
+    }
+
+    /// The same, where timers of reflectors run: they expire in between, after what arrives at their moment and before all else.
+    #[cold]
+    fn take_by_alarms(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        loop {
+            let due = self.alarms.next;
+            self.take_until(end.min(due.saturating_add(1)), net, wires);
+            if self.alarms.next != due {
+                continue;
+            }
+            if due >= end {
+                return;
+            }
+            hit(Mark::ReflectorTimer);
+            if self.due <= due {
+                self.send_until((due, order::TIMER, 0), net, wires);
+            }
+            self.rest(due);
+            self.now = due;
+            if let Some(flow) = self.reflects_by_timer() {
+                self.return_calmly(flow, net, wires);
+            }
+            (self.due, self.calm) = (self.next_own_time(), Calm::Not);
         }
     }
 
@@ -108,6 +144,9 @@ impl Host {
                 self.arrive(frame, net, wires);
             }
             (self.due, self.calm) = (self.next_own_time(), Calm::Not);
+            if self.alarmed && self.alarms.next.saturating_add(1) < end {
+                return;
+            }
         }
     }
 
