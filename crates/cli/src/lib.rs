@@ -17,6 +17,7 @@ macro_rules! eprintln {
     ($($text:tt)*) => { $crate::look::complain(&format!($($text)*)) };
 }
 
+mod advice;
 mod answer;
 mod assume;
 mod assume_report;

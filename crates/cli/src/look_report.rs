@@ -9,6 +9,7 @@ use crate::look_topology::topology;
 use crate::look_traffic::traffic;
 use crate::{frozen, unfinished};
 use cnsim_report::model::{self, Fact, NotRun, Page, Report, Study};
+use cnsim_studies::advice::{after, before};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, Finding, Holds, grounds};
 use cnsim_studies::papers::PAPERS;
@@ -95,8 +96,12 @@ fn by_model(records: &[RunRecord]) -> Vec<String> {
 
 /// What must be read before the numbers of these runs.
 pub(crate) fn alerts<'a>(records: impl Iterator<Item = &'a RunRecord> + Clone) -> Vec<model::Alert> {
-    let alert =
-        |title: &str, about: &str, lines| model::Alert { title: title.into(), about: about.into(), lines };
+    let alert = |title: &str, about: &str, lines| model::Alert {
+        title: title.into(),
+        about: about.into(),
+        lines,
+        mild: false,
+    };
     let all = vec![
         alert(
             "The network stood still.",
@@ -110,6 +115,23 @@ pub(crate) fn alerts<'a>(records: impl Iterator<Item = &'a RunRecord> + Clone) -
         ),
     ];
     all.into_iter().filter(|a| !a.lines.is_empty()).collect()
+}
+
+/// What a colleague would say before the numbers.
+pub(crate) fn conclusions(lines: Vec<String>) -> model::Alert {
+    model::Alert { title: "Before you conclude.".into(), about: String::new(), lines, mild: true }
+}
+
+/// What is known of a scenario's cases before they run, and after these runs: each thing once.
+fn advice<'a>(scene: &Scene<'_>, records: impl Iterator<Item = &'a RunRecord>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for text in scene.cases.iter().filter_map(|c| scene.ready(c)).flat_map(|r| before(&r)) {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all.extend(after(records));
+    all
 }
 
 /// Heading, citation and question of each study that has a scenario here.
@@ -180,7 +202,12 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         question: if said(&s.question) { s.question.clone() } else { String::new() },
         source: if said(&s.source) { s.source.clone() } else { String::new() },
         topology: topology(s),
-        alerts: alerts(p.records.iter().filter(|r| r.study == s.study && r.scenario == s.name)),
+        alerts: {
+            let mine = || p.records.iter().filter(|r| r.study == s.study && r.scenario == s.name);
+            let mut all = alerts(mine());
+            all.push(conclusions(advice(&scene, mine())));
+            all
+        },
         tables: {
             let mut all = tables(&scene, &cells, &claimed, layout);
             all.extend(traffic(&scene.cases));

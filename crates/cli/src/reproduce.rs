@@ -5,7 +5,7 @@ use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted};
 use crate::request::{is_file, refuse_huge, refuse_no_seeds, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
-use crate::{Common, Done, EngineArg, Failure, ReproduceArgs, frozen, unfinished};
+use crate::{Common, Done, EngineArg, Failure, ReproduceArgs, advice, frozen, unfinished};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::own::Studies;
 use cnsim_studies::papers::findings;
@@ -134,6 +134,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     }
     frozen::tell(records.iter());
     unfinished::tell(records.iter());
+    advice::tell(&records);
     if !common.quiet {
         summary::tell(&Told {
             args,

@@ -3,6 +3,7 @@
 
 use crate::{Common, Done, Failure};
 use cnsim_scheme_api::Registry;
+use cnsim_studies::advice::{before, few_seeds};
 use cnsim_studies::keys::MAX_SEEDS;
 use cnsim_studies::metrics::{self, METRICS, Metric};
 use cnsim_studies::scenario::{Case, Ready, Scenario};
@@ -67,7 +68,7 @@ pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
 }
 
 /// Most notes that are told one by one.
-const NOTES: usize = 4;
+const NOTES: usize = 8;
 
 /// What a reader of the results should know beforehand: different notes, each with the first case that has it.
 #[derive(Default)]
@@ -75,10 +76,14 @@ pub(crate) struct Notes(Vec<(String, String)>);
 
 impl Notes {
     pub(crate) fn add(&mut self, case: &Case, ready: &Ready) {
-        for text in ready.notes() {
-            if !self.0.iter().any(|w| w.1 == text) {
-                self.0.push((format!("{}, PAUSE {}", case.condition, case.pause), text));
-            }
+        for text in ready.notes().into_iter().chain(before(ready)) {
+            self.say(case, text);
+        }
+    }
+
+    fn say(&mut self, case: &Case, text: String) {
+        if !self.0.iter().any(|w| w.1 == text) {
+            self.0.push((format!("{}, PAUSE {}", case.condition, case.pause), text));
         }
     }
 
@@ -129,6 +134,7 @@ impl Cost {
             cost.seconds += one.seconds * seeds as f64;
             cost.memory = cost.memory.max(one.memory);
             cost.notes.add(&case, &ready);
+            few_seeds(&ready, seeds).into_iter().for_each(|text| cost.notes.say(&case, text));
         }
         Ok(cost)
     }

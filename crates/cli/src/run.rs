@@ -9,7 +9,7 @@ use crate::reproduce::tell_stored;
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
-use crate::{Common, Done, Failure, RunArgs, frozen, pairs, unfinished};
+use crate::{Common, Done, Failure, RunArgs, advice, frozen, pairs, unfinished};
 use cnsim_report::model::{Cell, Column, Row};
 use cnsim_studies::files::digits;
 use cnsim_studies::flow_files::fork_columns;
@@ -104,6 +104,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     }
     frozen::tell(records.iter());
     unfinished::tell(records.iter());
+    advice::tell(&records);
     tell(&scenario.id(), &records, &shown);
     if !common.quiet {
         let hops: u64 = records.iter().map(|r| r.packet_hops).sum();

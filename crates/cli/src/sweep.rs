@@ -1,17 +1,18 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
 use crate::look::{self, Colour, at_least, interval, measured, paint, said};
-use crate::look_report::alerts;
+use crate::look_report::{alerts, conclusions};
 use crate::look_scene::cell;
 use crate::output::{Output, quoted};
 use crate::reproduce::{interrupted, mark_partial, page_of, partial, with_store};
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
-use crate::{Batch, Common, Done, Failure, find, frozen, pairs, unfinished};
+use crate::{Batch, Common, Done, Failure, advice, find, frozen, pairs, unfinished};
 use clap::Args;
 use cnsim_report::model;
 use cnsim_scheme_api::Registry;
+use cnsim_studies::advice::after;
 use cnsim_studies::files::{digits, table};
 use cnsim_studies::grid::{self, Axis, Point, Sweep};
 use cnsim_studies::metrics::{self, METRICS, Metric, structural_zero};
@@ -236,10 +237,13 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     output.write("sweep.csv", csv(&scenario, &sweep, &rows, partial).as_bytes())?;
     let mut page = report(args, &scenario, &sweep, &rows, &shown);
     page.pages[0].alerts = alerts(all.iter());
+    page.pages[0].alerts.push(conclusions(after(&all)));
     let lines: Vec<String> = rows.iter().filter_map(|r| r.failure(&sweep.axes)).collect();
     if !lines.is_empty() {
         let title = "Points failed.".into();
-        page.pages[0].alerts.insert(0, model::Alert { title, about: "They have no numbers.".into(), lines });
+        page.pages[0]
+            .alerts
+            .insert(0, model::Alert { title, about: "They have no numbers.".into(), lines, mild: false });
     }
     mark_partial(&mut page, partial);
     output.write("sweep.html", page_of(&page)?.as_bytes())?;
@@ -253,6 +257,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
         }
         frozen::tell(all.iter());
         unfinished::tell(all.iter());
+        advice::tell(&all);
         tell(&out, &sweep, &rows, &shown);
     }
     let failed = rows.iter().filter(|r| r.failed.is_some()).count();

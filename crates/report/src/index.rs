@@ -71,6 +71,26 @@ fn legend(items: &[(&str, &str, usize, &str)], out: &mut String) {
     out.push_str("</ul>");
 }
 
+/// Counts what must be read first on pages of their own, of a report on many.
+fn to_be_read_first(r: &Report, out: &mut String) {
+    let grave = |p: &Page| p.alerts.iter().filter(|a| !a.mild).map(|a| a.lines.len()).sum::<usize>();
+    let pages: Vec<&Page> = r.pages.iter().filter(|p| grave(p) > 0).collect();
+    if pages.is_empty() {
+        return;
+    }
+    let cases: usize = pages.iter().map(|p| grave(p)).sum();
+    let _ = write!(
+        out,
+        "<p class=\"lead\">{cases} of the cases below {} on the page of ",
+        if cases == 1 { "has a warning" } else { "have warnings" }
+    );
+    for (i, p) in pages.iter().enumerate() {
+        let (id, mark) = (esc(&p.id), if i > 0 { ", " } else { "" });
+        let _ = write!(out, "{mark}<a href=\"#{id}\">{id}</a>");
+    }
+    out.push_str(".</p>");
+}
+
 pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
     let claims = all_claims(r);
     let cells = || r.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows).flat_map(|r| &r.cells);
@@ -86,7 +106,11 @@ pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
              A number that differs stays in, with the assumption that is suspected.</p>",
         );
     }
-    r.pages.iter().for_each(|p| page::alerts(p, out));
+    if judged {
+        to_be_read_first(r, out);
+    } else {
+        r.pages.iter().for_each(|p| page::alerts(p, out));
+    }
     let _ = write!(out, "<div class=\"opening{}\">", if judged { "" } else { " plain" });
     if judged {
         overview::picture(r, out);

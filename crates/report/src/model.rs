@@ -141,6 +141,8 @@ pub struct Alert {
     pub about: String,
     /// The cases, a sentence each.
     pub lines: Vec<String>,
+    /// It is worth knowing, and the numbers hold without it.
+    pub mild: bool,
 }
 
 /// A row of a table: what a scheme measured.

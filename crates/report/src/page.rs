@@ -100,7 +100,8 @@ pub(crate) fn page(r: &Report, p: &Page, colours: &Colours, out: &mut String) {
 pub(crate) fn alerts(p: &Page, out: &mut String) {
     for a in p.alerts.iter().filter(|a| !a.lines.is_empty()) {
         let (title, about) = (esc(&a.title), esc(&a.about));
-        let _ = write!(out, "<div class=\"alert differs\" role=\"note\"><b>{title}</b> {about}<ul>");
+        let class = if a.mild { "near" } else { "differs" };
+        let _ = write!(out, "<div class=\"alert {class}\" role=\"note\"><b>{title}</b> {about}<ul>");
         a.lines.iter().for_each(|l| out.push_str(&format!("<li>{}</li>", esc(l))));
         out.push_str("</ul></div>");
     }

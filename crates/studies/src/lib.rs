@@ -1,5 +1,6 @@
 //! From a scenario as written to a verdict on what was published: read, check, plan, run, measure, compare.
 
+pub mod advice;
 pub mod assume;
 pub mod assumptions;
 mod checks;

@@ -3,6 +3,7 @@
 
 mod estimate;
 mod locked;
+mod offered;
 
 pub use estimate::Estimate;
 
@@ -303,6 +304,16 @@ impl Settings {
         let flows = self.named.flows.iter().map(|f| pair("flow", f));
         let limiters = self.named.limiters.iter().map(|f| pair("limiter", f));
         queues.chain(sent).chain(flows).chain(limiters).collect()
+    }
+
+    /// Occupancy of a partition above which an input is stopped; none without PAUSE.
+    pub(crate) fn xoff(&self) -> Option<Bytes> {
+        self.buffer.pause.map(|p| p.high)
+    }
+
+    /// Does the seed draw what is sent?
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.plans.iter().flatten().any(SourcePlan::is_drawn)
     }
 
     /// Number of hosts.

@@ -5,7 +5,7 @@ use crate::measure::{completion, lower_bounds};
 use crate::owners::{Owners, place};
 use crate::settings::Settings;
 use crate::workload::SourcePlan;
-use cnsim_fabric::{Destinations, Outcome};
+use cnsim_fabric::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,7 +85,7 @@ impl Shares {
                 if rest <= 0.0 {
                     continue;
                 }
-                share(&mut bits, owners, endless.iter().copied().filter(|p| sends(p, dst)), rest);
+                share(&mut bits, owners, endless.iter().copied().filter(|p| may_send(p, dst, hosts)), rest);
             }
         }
         Self { bits, lost: losses(settings, out, owners) }
@@ -112,26 +112,16 @@ fn losses(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Option<f64
     let mut lost = vec![known.then_some(0.0); owners.names.len()];
     for (pair, frames) in out.lost.iter().enumerate().filter(|(_, frames)| **frames > 0) {
         let (src, dst) = (pair / settings.hosts(), pair % settings.hosts());
-        let plans = settings.plans(src).iter().filter(|p| may_send(p, dst));
+        let plans = settings.plans(src).iter().filter(|p| may_send(p, dst, settings.hosts()));
         share(&mut lost, owners, plans, *frames as f64);
     }
     lost
 }
 
 /// May a table send to this host, by its finite flows or without end?
-fn may_send(plan: &SourcePlan, dst: usize) -> bool {
-    match (plan.finite(), plan.transfers()) {
-        (false, _) => sends(plan, dst),
-        (true, []) => plan.drawn_to(dst),
-        (true, listed) => listed.iter().any(|t| t.dst.0 as usize == dst),
-    }
-}
-
-/// May a table send to this host?
-fn sends(plan: &SourcePlan, dst: usize) -> bool {
-    match plan.goals() {
-        Destinations::Fixed(n) => n.0 as usize == dst,
-        Destinations::Among(list) if !list.is_empty() => list.iter().any(|n| n.0 as usize == dst),
-        _ => true,
+fn may_send(plan: &SourcePlan, dst: usize, hosts: usize) -> bool {
+    match plan.transfers() {
+        [] => plan.receivers(hosts).contains(&dst),
+        listed => listed.iter().any(|t| t.dst.0 as usize == dst),
     }
 }

@@ -145,10 +145,16 @@ impl SourcePlan {
         self.goal().filter(|_| !self.finite())
     }
 
-    /// May the flows that it draws go to this host?
-    pub(crate) fn drawn_to(&self, host: usize) -> bool {
-        self.goal()
-            .map_or_else(|| self.drawn.as_ref().is_some_and(|d| d.may_go_to(host)), |goal| goal == host)
+    /// Hosts that it may send to: those named, those of the table it draws from, or all `hosts`. Not those of listed transfers.
+    pub(crate) fn receivers(&self, hosts: usize) -> Vec<usize> {
+        match (self.goal(), &self.drawn, &self.destinations) {
+            (Some(goal), ..) => vec![goal],
+            (_, Some(drawn), _) => drawn.receivers().unwrap_or_else(|| (0..hosts).collect()),
+            (.., Destinations::Among(list)) if !list.is_empty() => {
+                list.iter().map(|n| n.0 as usize).collect()
+            }
+            _ => self.permutation.as_ref().map_or_else(|| (0..hosts).collect(), |all| all.to_vec()),
+        }
     }
 
     /// Hosts that its finite transfers go to.
@@ -156,6 +162,12 @@ impl SourcePlan {
         let drawn = self.drawn.as_ref().and_then(|d| d.only());
         let goal = self.goal().filter(|_| self.drawn.is_some());
         self.transfers.iter().map(|t| t.dst.0 as usize).chain(drawn).chain(goal)
+    }
+
+    /// Does the seed draw when, or to whom, it sends?
+    pub(crate) fn is_drawn(&self) -> bool {
+        let random = matches!(self.arrivals, Arrivals::Bernoulli { .. } | Arrivals::Bursts { .. });
+        random || self.permutation.is_some() || self.drawn.as_ref().is_some_and(|d| d.by_chance())
     }
 
     /// How its frames are made up.

@@ -82,10 +82,10 @@ struct Demand {
 
 /// A link between switches, in one direction.
 #[derive(Clone, Copy, Debug)]
-struct Way {
-    to: usize,
+pub(super) struct Way {
+    pub(super) to: usize,
     rate: f64,
-    index: usize,
+    pub(super) index: usize,
 }
 
 impl Settings {
@@ -230,7 +230,7 @@ impl Settings {
     }
 
     /// Rate that a source offers while it is on; that of transfers, over the whole run.
-    fn offered_of(&self, host: usize, p: &SourcePlan, line: Rate) -> f64 {
+    pub(super) fn offered_of(&self, host: usize, p: &SourcePlan, line: Rate) -> f64 {
         if p.transfers().is_empty() {
             return p.offered(host, line, self.duration).bps();
         }
@@ -245,7 +245,7 @@ impl Settings {
     }
 
     /// Links between switches.
-    fn ways(&self) -> Vec<Vec<Way>> {
+    pub(super) fn ways(&self) -> Vec<Vec<Way>> {
         let hosts = self.hosts();
         let mut ways = vec![Vec::new(); self.wiring.switches.len()];
         for (i, l) in self.wiring.links.iter().enumerate() {
@@ -479,7 +479,7 @@ impl Settings {
 }
 
 /// Switches in order of their distance from one of them, and the distances.
-fn breadth(ways: &[Vec<Way>], from: usize) -> (Vec<usize>, Vec<u32>) {
+pub(super) fn breadth(ways: &[Vec<Way>], from: usize) -> (Vec<usize>, Vec<u32>) {
     let mut dist = vec![u32::MAX; ways.len()];
     dist[from] = 0;
     let (mut order, mut queue) = (Vec::new(), VecDeque::from([from]));

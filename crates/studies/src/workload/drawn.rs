@@ -204,11 +204,20 @@ impl Drawn {
         (n, n * self.framing.on_link(bytes).as_f64())
     }
 
-    /// May a flow go to this host?
-    pub(super) fn may_go_to(&self, host: usize) -> bool {
+    /// Does the seed decide on any of its flows?
+    pub(super) fn by_chance(&self) -> bool {
         match &self.rule {
-            Rule::Poisson { to, .. } | Rule::Incast { to, .. } => to.is_empty() || to.contains(&host),
-            Rule::AllToAll { .. } | Rule::Permutation { .. } => self.from.contains(&host),
+            Rule::Poisson { .. } | Rule::Permutation { .. } => true,
+            Rule::Incast { law, .. } => law.random || law.fan_in < self.from.len() || law.jitter > Time::ZERO,
+            Rule::AllToAll { .. } => false,
+        }
+    }
+
+    /// Hosts that its flows may go to; none: any.
+    pub(super) fn receivers(&self) -> Option<Vec<usize>> {
+        match &self.rule {
+            Rule::Poisson { to, .. } | Rule::Incast { to, .. } => (!to.is_empty()).then(|| to.clone()),
+            Rule::AllToAll { .. } | Rule::Permutation { .. } => Some(self.from.clone()),
         }
     }
 

@@ -1,0 +1,243 @@
+//! What a colleague would say of an experiment is said where it is due, and nowhere else.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::Folder;
+use std::process::Command;
+
+/// A leaf-spine of 16 hosts at 100 Gb/s; the rest is the scenario's own.
+fn fabric(rest: &str) -> String {
+    format!(
+        "name = \"t\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nper_switch = 8\nlink_rate = \"100 Gb/s\"\nrouting = \"frame-hash\"\n{rest}"
+    )
+}
+
+const TO_H0: &str = "[[traffic]]\nhosts = [\"H8\", \"H9\", \"H10\", \"H11\"]\nkind = \"incast\"\ndestinations = [\"H0\"]\nsize = \"500 KB\"\n";
+
+/// What `check` and `reproduce` say of a scenario, or `sweep` over this key.
+fn said(text: &str, over: &str) -> String {
+    let sum = text.bytes().fold(over.len(), |sum, b| sum.wrapping_mul(31).wrapping_add(usize::from(b)));
+    let folder = Folder::new(&format!("advice-{sum:x}"));
+    folder.write("t.toml", text);
+    let go = |args: &[&str]| {
+        let out = Command::new(env!("CARGO_BIN_EXE_cnsim"))
+            .args(args)
+            .current_dir(&folder.0)
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap();
+        let text = common::text(&out);
+        assert!(
+            out.status.success() || out.status.code() == Some(4),
+            "{args:?}\n{text}\n{}",
+            folder.read("t.toml")
+        );
+        text
+    };
+    let checked = go(&["check", "t.toml"]);
+    let ran = match over {
+        "" => go(&["reproduce", "t.toml", "--quiet"]),
+        over => go(&["sweep", "t.toml", "--over", over, "--quiet"]),
+    };
+    // The same stands in the report.
+    let report = folder.read(if over.is_empty() { "out/report.html" } else { "out/sweep.html" });
+    assert!(!ran.contains("BEFORE YOU CONCLUDE") || report.contains("Before you conclude."), "{ran}");
+    checked + &ran
+}
+
+/// Twenty scenarios with a mistake in each, and words of what must be said.
+fn mistakes() -> Vec<(String, &'static str, &'static str)> {
+    let case = |rest: &str, over: &'static str, word: &'static str| (fabric(rest), over, word);
+    let run = |ms: &str| format!("[run]\nduration = \"{ms}\"\nseeds = 3\n");
+    let poisson = |load: &str| {
+        format!(
+            "[[traffic]]\nhosts = \"H0..H7\"\nkind = \"poisson\"\nload = \"{load}\"\nsizes = \"file\"\nsize_table = [\"20000 100\"]\ndestinations = \"H8..H15\"\nstop = \"0.9 ms\"\n"
+        )
+    };
+    let with = |traffic: &str, ms: &str, rest: &str| format!("{traffic}{}{rest}", run(ms));
+    let dcqcn = "[matrix]\npause = [\"on\"]\nschemes = [\"none\", \"dcqcn\"]\n";
+    let room = "[switch]\nshare = \"300 KB\"\n";
+    vec![
+        case(
+            &with(&poisson("60 %").replace("stop = \"0.9 ms\"\n", ""), "1 ms", ""),
+            "",
+            "times what it carries",
+        ),
+        case(
+            &with(
+                "[[traffic]]\nhosts = \"H0..H7\"\nload = \"90 %\"\ndestinations = \"H8..H15\"\n",
+                "1 ms",
+                "",
+            ),
+            "",
+            "times what it carries",
+        ),
+        case(
+            &with("[[traffic]]\nhosts = \"H8..H11\"\nload = \"50 %\"\ndestinations = [\"H0\"]\n", "1 ms", ""),
+            "",
+            "L1>H0 is offered 2.00 times",
+        ),
+        case(&with(&TO_H0.replace("500 KB", "5 MB"), "1 ms", ""), "", "times what it carries"),
+        case(
+            &with(
+                "[[traffic]]\nhosts = \"H0..H15\"\nkind = \"incast\"\ndestinations = [\"H0\"]\nsize = \"100 KB\"\nperiod = \"50 us\"\n",
+                "1 ms",
+                "",
+            ),
+            "",
+            "times what it carries",
+        ),
+        case(
+            &with(
+                "[[traffic]]\nhosts = [\"H8\", \"H9\"]\nkind = \"transfers\"\ntransfers = [\"0 us, H8, H0, 9 MB\", \"0 us, H9, H0, 9 MB\"]\n",
+                "1 ms",
+                "",
+            ),
+            "",
+            "times what it carries",
+        ),
+        case(
+            &with(TO_H0, "1 ms", &format!("{room}[scheme.dcqcn]\npreset = \"hpcc\"\n{dcqcn}")),
+            "",
+            "hardly speak",
+        ),
+        case(
+            &with(
+                TO_H0,
+                "1 ms",
+                &format!("{room}[scheme.dcqcn]\nk_min = \"200 KB\"\nk_max = \"400 KB\"\n{dcqcn}"),
+            ),
+            "",
+            "hardly speak",
+        ),
+        case(
+            &with(
+                TO_H0,
+                "1 ms",
+                &format!(
+                    "{room}[scheme.ecm]\nq_eq = \"200 KB\"\n[matrix]\npause = [\"on\"]\nschemes = [\"ecm\"]\n"
+                ),
+            ),
+            "",
+            "hardly speak",
+        ),
+        case(&with(TO_H0, "0.1 ms", ""), "", "lengthen run.duration"),
+        case(
+            &with(
+                &poisson("30 %").replace("20000", "900000").replace("stop = \"0.9 ms\"\n", ""),
+                "0.2 ms",
+                "",
+            ),
+            "",
+            "lengthen run.duration",
+        ),
+        case(&with(TO_H0, "0.3 ms", room), "host.fifo=10000,20000", "changed nothing"),
+        case(
+            &with(&TO_H0.replace("500 KB", "50 KB"), "0.03 ms", room),
+            "switch.share=300KB,400KB",
+            "changed nothing",
+        ),
+        case(&with(TO_H0, "2 ms", ""), "", "of the run is idle"),
+        case(&with(&poisson("30 %"), "4 ms", ""), "", "of the run is idle"),
+        case(&with(&poisson("30 %"), "1 ms", "").replace("seeds = 3", "seeds = 1"), "", "one seed"),
+        case(
+            &with(
+                &poisson("4 %")
+                    .replace("\"20000 100\"", "\"2000 0\", \"2000 95\", \"900000 96\", \"900000 100\"")
+                    .replace("H0..H7", "H0..H1")
+                    .replace("0.9 ms", "0.3 ms"),
+                "0.6 ms",
+                "",
+            )
+            .replace("seeds = 3", "seeds = 2"),
+            "",
+            "is wider than its mean",
+        ),
+        case(&with(TO_H0, "0.3 ms", "[record]\nhost = \"H5\"\n"), "", "its port is not hot"),
+        case(&with(&poisson("40 %"), "1 ms", "[record]\nhost = \"H3\"\n"), "", "its port is not hot"),
+        case(
+            &with(&TO_H0.replace("500 KB", "900 KB"), "0.5 ms", "[pause]\nmode = \"off\"\n"),
+            "",
+            "frames were lost",
+        ),
+    ]
+}
+
+/// Twenty scenarios without a mistake.
+fn sound() -> Vec<(String, &'static str)> {
+    let run = |ms: &str| format!("[run]\nduration = \"{ms}\"\nseeds = 3\n");
+    let poisson = |load: &str, size: &str| {
+        format!(
+            "[[traffic]]\nhosts = \"H0..H15\"\nkind = \"poisson\"\nload = \"{load}\"\nsizes = \"file\"\nsize_table = [\"{size} 100\"]\nstop = \"0.9 ms\"\n"
+        )
+    };
+    let case = |traffic: &str, ms: &str, rest: &str| (fabric(&format!("{traffic}{}{rest}", run(ms))), "");
+    let schemes = |list: &str| {
+        format!(
+            "[switch]\nshare = \"300 KB\"\n[scheme.dcqcn]\npreset = \"hpcc\"\nk_min = \"60 KB\"\nk_max = \"240 KB\"\ntime_reset = \"20 us\"\n[matrix]\npause = [\"on\"]\nschemes = [{list}]\n"
+        )
+    };
+    let noise = "[[traffic]]\nhosts = \"H0..H15\"\nload = \"20 %\"\n";
+    let greedy = "[[traffic]]\nhosts = [\"H8\", \"H9\"]\nkind = \"greedy\"\ndestinations = [\"H0\"]\n";
+    let two = "[[traffic]]\nhosts = [\"H8\"]\nkind = \"transfers\"\ntransfers = [\"0 us, H8, H0, 1 MB\", \"10 us, H8, H1, 1 MB\"]\n";
+    vec![
+        case(TO_H0, "0.25 ms", ""),
+        case(TO_H0, "0.25 ms", "[record]\nhost = \"H0\"\n"),
+        case(&TO_H0.replace("500 KB", "1500 KB"), "0.8 ms", &schemes("\"none\", \"dcqcn\"")),
+        case(two, "0.25 ms", ""),
+        case(two, "0.25 ms", "[pause]\nmode = \"off\"\n"),
+        case(noise, "0.5 ms", ""),
+        case(noise, "0.5 ms", "[pause]\nmode = \"off\"\n"),
+        case(&noise.replace("20 %", "15 %"), "1 ms", &schemes("\"none\", \"dcqcn\"")),
+        case(greedy, "1 ms", ""),
+        case(greedy, "1 ms", "[record]\nhost = \"H0\"\n"),
+        case(greedy, "1 ms", &schemes("\"none\", \"dcqcn\"")),
+        case(&poisson("10 %", "10000"), "1 ms", ""),
+        case(&poisson("20 %", "5000"), "1 ms", ""),
+        case(&poisson("15 %", "20000"), "1 ms", &schemes("\"none\"")),
+        case("[[traffic]]\nhosts = \"H0..H7\"\nkind = \"permutation\"\nsize = \"200 KB\"\n", "25 us", ""),
+        case("[[traffic]]\nhosts = \"H0..H3\"\nkind = \"all-to-all\"\nsize = \"50 KB\"\n", "20 us", ""),
+        case(
+            "[[traffic]]\nhosts = [\"H8\"]\nkind = \"on-off\"\non = \"100 us\"\noff = \"100 us\"\ndestinations = [\"H0\"]\n",
+            "1 ms",
+            "",
+        ),
+        (fabric(&format!("{TO_H0}{}", run("0.25 ms"))), "topology.link_delay=0.5us,1us"),
+        (fabric(&format!("{noise}{}", run("0.5 ms"))), "traffic.0.load=10%,20%"),
+        (
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorial/incast.toml"))
+                .unwrap(),
+            "",
+        ),
+    ]
+}
+
+#[test]
+fn mistakes_are_said() {
+    let all = mistakes();
+    assert_eq!(all.len(), 20);
+    let silent: Vec<String> = all
+        .iter()
+        .filter_map(|(text, over, word)| {
+            let said = said(text, over);
+            (!said.contains(word)).then(|| format!("{word}:\n{text}\n{said}"))
+        })
+        .collect();
+    assert!(silent.is_empty(), "{} of 20 are not said:\n{}", silent.len(), silent.join("\n----\n"));
+}
+
+#[test]
+fn nothing_is_said_of_sound_ones() {
+    let all = sound();
+    assert_eq!(all.len(), 20);
+    let spoken: Vec<String> = all
+        .iter()
+        .filter_map(|(text, over)| {
+            let said = said(text, over);
+            let words = ["note:", "BEFORE YOU CONCLUDE", "UNFINISHED"];
+            words.iter().any(|w| said.contains(w)).then(|| format!("{text}\n{said}"))
+        })
+        .collect();
+    assert!(spoken.is_empty(), "{} of 20 are spoken of:\n{}", spoken.len(), spoken.join("\n----\n"));
+}
