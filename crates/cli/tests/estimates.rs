@@ -45,6 +45,15 @@ const ROWS: &[(&str, Row)] = &[
         "topology = {hosts = 8, host_rates = [\"H1 1 Gb/s\", \"H2 40 Gb/s\"]}\n",
         ("workload.load = \"70 %\"", "5 ms", "on", "qcn-802.1Qau"),
     ),
+    // Marks come late from a slow port, so without PAUSE all is sent and lost until then.
+    (
+        "topology = {hosts = 8, link_rate = \"100 Gb/s\", host_rates = [\"H0 100 Mb/s\"]}\n",
+        ("workload = {kind = \"greedy\", destinations = [\"H0\"]}", "2 ms", "off", "dcqcn"),
+    ),
+    (
+        "topology = {hosts = 8, link_rate = \"100 Gb/s\", host_rates = [\"H0 1 Gb/s\"]}\n",
+        ("workload = {kind = \"greedy\", destinations = [\"H0\"]}", "2 ms", "off", "dcqcn"),
+    ),
     ("topology = {hosts = 6, link_rate = \"1 Mb/s\"}\n", ("workload.load = \"60 %\"", "10 s", "off", "none")),
     (
         "topology = {hosts = 6, link_rate = \"1.6 Tb/s\"}\nswitch.share = \"4 MB\"\npause = {high = \"2 MB\", low = \"1 MB\"}\n",

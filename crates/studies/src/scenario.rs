@@ -112,7 +112,7 @@ impl Ready {
 
     /// What a run will cost.
     pub fn estimate(&self) -> Estimate {
-        self.settings.estimate(self.scheme != "none", self.built.scheme.plan().speaks)
+        self.settings.estimate(self.scheme != "none", &self.built.scheme.plan())
     }
 }
 

@@ -7,7 +7,7 @@
 use super::Settings;
 use crate::workload::SourcePlan;
 use cnsim_fabric::{Destinations, HostQueues, Routing};
-use cnsim_scheme_api::Speaks;
+use cnsim_scheme_api::{Plan, ReflectGate, Speaks};
 use cnsim_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
 
@@ -55,6 +55,8 @@ const CONTROL_BITS: f64 = 512.0;
 const WAITING_MESSAGE: f64 = 32.0 * 1.2;
 /// Bits that a sender sends until a scheme has slowed it: ten samples of 150 KB.
 const UNHEARD: f64 = 10.0 * 150e3 * 8.0;
+/// Bits that a port serves until its marks have slowed its senders.
+const MARKED: f64 = 20.0 * 1500.0 * 8.0;
 /// Bytes of a frame on a link.
 const TRAVELLING: f64 = 45.0;
 
@@ -94,8 +96,8 @@ impl Settings {
         self.plans.iter().filter(|p| !p.is_empty()).count() as f64
     }
 
-    /// What a run will cost, with a scheme that limits the rates of flows or not, and speaks by the clock or not.
-    pub fn estimate(&self, limits: bool, speaks: Speaks) -> Estimate {
+    /// What a run will cost, with a scheme that limits the rates of flows or not, and of this plan.
+    pub fn estimate(&self, limits: bool, plan: &Plan) -> Estimate {
         let demand = self.demand();
         let senders = self.senders();
         // Where an output may queue less than it takes to fill the memories before it, frames are lost before XOFF goes.
@@ -112,13 +114,13 @@ impl Settings {
         let mut rate = 0.0;
         for (share, slow) in [(1.0 - hot, false), (hot, true)] {
             if share > 0.0 {
-                rate += share * self.bit_hops(&demand, &net, excess, slow);
+                rate += share * self.bit_hops(&demand, &net, excess, (slow, plan.reflect));
             }
         }
         let frame = if demand.frames > 0.0 { demand.bits / demand.frames } else { 12_000.0 };
         let whole = self.duration.as_secs_f64();
         let packet_hops = rate / frame * whole * self.arriving(&demand, rate, frame);
-        let messages = match speaks {
+        let messages = match plan.speaks {
             Speaks::Ports(interval) => self.broadcast(interval),
             Speaks::Sinks(interval) => self.returned(&demand, interval, rate),
             Speaks::Asked => Messages::default(),
@@ -259,8 +261,14 @@ impl Settings {
         ways
     }
 
-    /// Bits that finish a link a second, in a network whose hot ports are slow or not.
-    fn bit_hops(&self, demand: &Demand, ways: &[Vec<Way>], excess: Excess, slow: bool) -> f64 {
+    /// Bits that finish a link a second, in a network whose hot ports are slow or not, with a scheme whose reflectors wake so.
+    fn bit_hops(
+        &self,
+        demand: &Demand,
+        ways: &[Vec<Way>],
+        excess: Excess,
+        (slow, reflect): (bool, ReflectGate),
+    ) -> f64 {
         let hosts = self.hosts();
         let mut down: Vec<f64> =
             (0..hosts).map(|h| self.wiring.access(h).map_or(0.0, |l| l.rate.bps())).collect();
@@ -374,7 +382,11 @@ impl Settings {
         }
         // Without PAUSE all is lost until the scheme has brought the fastest sender down.
         let fastest = (0..hosts).map(|h| self.offered_by(h).bps()).fold(1.0, f64::max);
-        let unheard = (UNHEARD / fastest / self.duration.as_secs_f64()).min(1.0);
+        // Marks come to the receiver no faster than the slowest port serves.
+        let served =
+            (0..hosts).filter(|h| pass_down[*h] < 1.0).map(|h| down[h]).fold(f64::INFINITY, f64::min);
+        let marked = if reflect == ReflectGate::Marked { MARKED / served } else { 0.0 };
+        let unheard = ((UNHEARD / fastest + marked) / self.duration.as_secs_f64()).min(1.0);
         hops.max(held) * unheard + held * (1.0 - unheard)
     }
 
