@@ -93,6 +93,9 @@ impl Patience {
     }
 }
 
+/// What one call may ask for: timers, messages and all else together. A call that goes on asking takes no more memory than this.
+pub(crate) const MOST: usize = 100_000;
+
 /// The verbs that all handles have.
 macro_rules! common_verbs {
     ($action:ident) => {
@@ -106,7 +109,7 @@ macro_rules! common_verbs {
         }
         /// Add one to a counter, by name: one of [`crate::Scheme::counters`]. Another name stops the run.
         pub fn count(&mut self, counter: impl Into<Cow<'static, str>>) {
-            self.actions.push($action::Count(counter.into()));
+            self.ask($action::Count(counter.into()));
         }
         /// Show a value by the name of a gauge, one of [`crate::Scheme::gauges`]: it is a series of the results where this queue
         /// (`record.ports`) or this flow's limiter (`record.limiters`) is recorded, and forgotten elsewhere. Another name, and a
@@ -115,8 +118,20 @@ macro_rules! common_verbs {
             let gauge = gauge.into();
             let why = || format!("`{gauge}` shows {value}: give a finite number");
             if self.check(value.is_finite().then_some(()).ok_or_else(why)).is_some() {
-                self.actions.push($action::Gauge(gauge, value));
+                self.ask($action::Gauge(gauge, value));
             }
+        }
+        /// Asks the network for something.
+        #[inline]
+        fn ask(&mut self, action: $action) {
+            if self.actions.len() < checks::MOST {
+                return self.actions.push(action);
+            }
+            self.actions.clear();
+            self.fail(format!(
+                "it asks for more than {} things in one call: look for a loop without an end",
+                checks::MOST
+            ));
         }
         /// What a verb was given, if it is right; else the run stops.
         #[inline]
@@ -152,13 +167,13 @@ macro_rules! timer_verbs {
         /// Start or restart a timer. A slot that is not 0 to 3 stops the run, as do timers whose expiries hold up time.
         pub fn start_timer(&mut self, slot: Slot, after: Time) {
             if let Some(slot) = self.check(checks::slot(slot)) {
-                self.actions.push($action::StartTimer(slot, after));
+                self.ask($action::StartTimer(slot, after));
             }
         }
         /// Stop a timer; nothing happens where it does not run. A slot that is not 0 to 3 stops the run.
         pub fn stop_timer(&mut self, slot: Slot) {
             if let Some(slot) = self.check(checks::slot(slot)) {
-                self.actions.push($action::StopTimer(slot));
+                self.ask($action::StopTimer(slot));
             }
         }
     };

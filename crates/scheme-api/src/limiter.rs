@@ -218,7 +218,7 @@ impl<'a> Limiter<'a> {
     /// Send a 64 B probe; `sent_at` and `sent_bytes` are filled in. A congestion point that there is not stops the run, as does a
     /// limiter of a whole host, which has no path.
     pub fn send_probe(&mut self, probe: Probe) {
-        self.actions.push(LimiterAction::Probe(probe));
+        self.ask(LimiterAction::Probe(probe));
     }
     /// Data bytes of the flow sent so far.
     pub fn sent(&self) -> u64 {

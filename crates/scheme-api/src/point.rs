@@ -229,7 +229,7 @@ impl<'a> PointControl<'a> {
     pub fn notify(&mut self, flow: FlowId, feedback: Feedback) {
         let given = self.state.flow(flow).and_then(|flow| Ok((flow, checks::message(feedback)?)));
         if let Some((flow, feedback)) = self.check(given) {
-            self.actions.push(PointAction::Notify(flow, feedback));
+            self.ask(PointAction::Notify(flow, feedback));
         }
     }
     /// Send a message to every host; it counts as one message. It reaches the reaction points of whole hosts
@@ -237,12 +237,12 @@ impl<'a> PointControl<'a> {
     /// stop the run.
     pub fn broadcast(&mut self, feedback: Feedback) {
         if let Some(feedback) = self.check(checks::message(feedback)) {
-            self.actions.push(PointAction::Broadcast(feedback));
+            self.ask(PointAction::Broadcast(feedback));
         }
     }
     /// In `on_probe`: end the probe here and send it back, as it now is, to its source at control priority. Elsewhere it stops the
     /// run.
     pub fn answer(&mut self) {
-        self.actions.push(PointAction::Answer);
+        self.ask(PointAction::Answer);
     }
 }

@@ -142,7 +142,7 @@ impl<'a> ReflectorControl<'a> {
     /// flow. Values that the format cannot carry stop the run, and so does a reply in `on_timer` of a reflector that serves a host.
     pub fn reply(&mut self, feedback: Feedback) {
         if let Some(feedback) = self.check(checks::message(feedback)) {
-            self.actions.push(ReflectorAction::Reply(feedback));
+            self.ask(ReflectorAction::Reply(feedback));
         }
     }
     /// Stay deaf to data frames for this long.

@@ -1,5 +1,6 @@
 //! Schemes with one fault each, to see that the suite finds it and names the promise.
 
+use super::conformance::over;
 use super::{Promise, Violation, conformance, conformance_over};
 use crate::network::Lent;
 use crate::{
@@ -237,6 +238,51 @@ impl ReactionPoint for Dialled {
             limiter.rate() * factor + Rate::from_mbps(99.0)
         });
     }
+}
+
+/// Asks without an end, or stands still, at its first message.
+#[derive(Debug)]
+struct Endless(bool);
+
+impl Scheme for Endless {
+    fn name(&self) -> &str {
+        "endless"
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(Point(Fault::None, 0)))
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(Self(self.0)))
+    }
+}
+
+impl ReactionPoint for Endless {
+    fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
+        if limiter.is_engaged() {
+            return;
+        }
+        limiter.engage();
+        if self.0 {
+            std::thread::sleep(std::time::Duration::from_secs(1_000_000));
+        }
+        (0..200_000).for_each(|_| limiter.stop_timer(Slot(1)));
+    }
+}
+
+/// A call that never returns ends the suite in time; one that asks for very much is refused, and takes no memory.
+#[test]
+fn what_has_no_end() {
+    let of = |stands| {
+        crate::Registration::new("endless", "//! Endless.", Dial::default(), move |_| Endless(stands))
+    };
+    let begun = std::time::Instant::now();
+    let found = over(&of(true), std::time::Duration::from_secs(1)).unwrap_err();
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert!(said.len() == 1 && said[0].contains("`bounds` has not ended after 1s"), "{said:?}");
+    let found = conformance_over(&of(false)).unwrap_err();
+    let asks = "it asks for more than 100000 things in one call";
+    assert!(found.iter().all(|v| v.what.contains(asks) || v.check == "alone"), "{found:?}");
 }
 
 /// What only another setting shows, and what only other flows and threads show.

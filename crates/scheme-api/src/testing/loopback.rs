@@ -1,6 +1,7 @@
 //! A flow, one queue and its destination, closed to a loop: what a scheme's own messages do to it.
 
 use super::{PointRig, ReactionRig, ReflectorRig};
+use crate::checks::MOST;
 use crate::network::{PointAction, Purpose, Stream};
 use crate::{Bytes, Feedback, FlowId, FrameView, NodeId, Rate, Scheme, Tag, Time};
 use std::collections::VecDeque;
@@ -31,7 +32,6 @@ pub struct Loopback {
     pub last: Option<Feedback>,
     faults: Faults,
     draws: Stream,
-    taken: usize,
     under_way: VecDeque<Feedback>,
     round_trip: Time,
     /// Messages on their way, by time of arrival.
@@ -50,7 +50,6 @@ impl Loopback {
             last: None,
             faults,
             draws: Stream::new(seed, 2, Purpose::Test),
-            taken: 0,
             under_way: VecDeque::new(),
             round_trip: Time::ZERO,
             late: VecDeque::new(),
@@ -122,12 +121,11 @@ impl Loopback {
                 said.extend(reflector.probe(&probe));
             }
         }
-        if let Some(point) = &self.point {
-            said.extend(point.actions[self.taken..].iter().filter_map(|a| match a {
-                PointAction::Notify(FlowId(1), f) | PointAction::Broadcast(f) => Some(*f),
+        if let Some(point) = &mut self.point {
+            said.extend(point.actions.drain(..).filter_map(|a| match a {
+                PointAction::Notify(FlowId(1), f) | PointAction::Broadcast(f) => Some(f),
                 _ => None,
             }));
-            self.taken = point.actions.len();
         }
         let line = self.reaction.state().line_rate;
         self.carry(said, queue, line);
@@ -135,6 +133,11 @@ impl Loopback {
 
     /// Brings messages to the flow, with faults.
     fn carry(&mut self, said: Vec<Feedback>, queue: u64, line: Rate) {
+        if self.late.len() + self.under_way.len() + said.len() > MOST {
+            let why = || format!("more than {MOST} messages are on their way to one flow");
+            self.reaction.failure.get_or_insert_with(why);
+            return;
+        }
         for message in said {
             if self.draws.chance(self.faults.lose) {
                 continue;

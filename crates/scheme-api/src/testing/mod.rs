@@ -28,6 +28,7 @@ pub use loopback::{Faults, Loopback};
 pub use reaction::ReactionRig;
 pub use sites::{PointRig, ReflectorRig};
 
+use crate::checks::MOST;
 use crate::{Gauge, Slot, Time};
 
 /// Hosts of the network in which a rig's flows are numbered.
@@ -37,6 +38,14 @@ const HOSTS: u32 = 100;
 fn known(gauges: &[Gauge], name: &str) -> Result<(), String> {
     let found = gauges.iter().any(|g| g.name == name).then_some(());
     found.ok_or_else(|| format!("there is no gauge `{name}` among `Scheme::gauges`"))
+}
+
+/// Adds what an object asked for to what a rig keeps of that: all, and of very much the later part.
+fn keep<A>(kept: &mut Vec<A>, more: Vec<A>) {
+    kept.extend(more);
+    if kept.len() > 2 * MOST {
+        kept.drain(..kept.len() - MOST);
+    }
 }
 
 /// The timers of an object in a rig.

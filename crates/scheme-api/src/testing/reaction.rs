@@ -1,6 +1,7 @@
 //! One reaction point, alone.
 
-use super::{Timers, known};
+use super::{Timers, keep, known};
+use crate::checks::MOST;
 use crate::network::{Counts, Lent, LimiterAction, LimiterState, Purpose, Stream};
 use crate::{
     Built, Bytes, Class, Feedback, FlowId, Limiter, NodeId, PointId, Probe, Rate, ReactionPoint, Scheme,
@@ -19,7 +20,7 @@ pub struct ReactionRig {
     timers: Timers,
     /// What the reaction point has counted.
     pub counts: Counts,
-    /// All that the reaction point asked for.
+    /// What the reaction point asked for: the last 100 000 at least.
     pub actions: Vec<LimiterAction>,
     /// Probes sent and not yet taken, with time and bytes filled in.
     pub probes: VecDeque<Probe>,
@@ -96,7 +97,8 @@ impl ReactionRig {
                 }
             }
         }
-        self.actions.extend(actions);
+        keep(&mut self.actions, actions);
+        self.probes.drain(..self.probes.len().saturating_sub(MOST));
         if self.state.release {
             self.state.release = false;
             self.state.engaged = false;

@@ -1,6 +1,6 @@
 //! One congestion point and one reflector, alone.
 
-use super::{HOSTS, Timers, known};
+use super::{HOSTS, Timers, keep, known};
 use crate::network::{
     Counts, Lent, NO_PROBE, PointAction, PointState, Purpose, ReflectorAction, ReflectorState, Stream,
     rewritten,
@@ -30,7 +30,7 @@ pub struct PointRig {
     /// What the congestion point has counted.
     pub counts: Counts,
     gauges: Vec<Gauge>,
-    /// All that the congestion point asked for.
+    /// What the congestion point asked for: the last 100 000 at least.
     pub actions: Vec<PointAction>,
     /// Why a run would have been stopped.
     pub failure: Option<String>,
@@ -77,14 +77,11 @@ impl PointRig {
             paused: self.paused.map(|since| self.now.saturating_sub(since)),
             paused_in_all: self.paused_before + self.now.saturating_sub(self.paused.unwrap_or(self.now)),
         };
-        let from = self.actions.len();
-        call(
-            self.object.as_mut(),
-            &queue,
-            &mut PointControl::new(self.now, &mut self.state, &mut self.actions),
-        );
+        let mut actions = Vec::new();
+        let mut ctl = PointControl::new(self.now, &mut self.state, &mut actions);
+        call(self.object.as_mut(), &queue, &mut ctl);
         let mut answered = false;
-        for action in &self.actions[from..] {
+        for action in &actions {
             match action {
                 PointAction::StartTimer(slot, after) => {
                     self.timers.start(*slot, Time::from_ps(self.now.as_ps().saturating_add(after.as_ps())));
@@ -108,6 +105,7 @@ impl PointRig {
                 PointAction::Notify(..) | PointAction::Broadcast(_) => {}
             }
         }
+        keep(&mut self.actions, actions);
         answered
     }
 
@@ -216,7 +214,7 @@ pub struct ReflectorRig {
     /// What the reflector has counted.
     pub counts: Counts,
     gauges: Vec<Gauge>,
-    /// All that the reflector asked for.
+    /// What the reflector asked for: the last 100 000 at least.
     pub actions: Vec<ReflectorAction>,
     /// Why a run would have been stopped.
     pub failure: Option<String>,
@@ -248,20 +246,20 @@ impl ReflectorRig {
 
     /// Calls the object; yields its messages.
     fn call(&mut self, call: impl FnOnce(&mut dyn Reflector, &mut ReflectorControl<'_>)) -> Vec<Feedback> {
-        let from = self.actions.len();
+        let mut actions = Vec::new();
         let Some(object) = &mut self.object else { return Vec::new() };
-        let mut ctl = ReflectorControl::new(self.now, &mut self.state, &mut self.actions);
+        let mut ctl = ReflectorControl::new(self.now, &mut self.state, &mut actions);
         if !std::mem::replace(&mut self.started, true) {
             object.start(&mut ctl);
         }
         call(object.as_mut(), &mut ctl);
-        self.carry_out(from)
+        self.carry_out(actions)
     }
 
-    /// Carries out the actions from this one on; yields the messages.
-    fn carry_out(&mut self, from: usize) -> Vec<Feedback> {
+    /// Carries out what the reflector asked for; yields the messages.
+    fn carry_out(&mut self, actions: Vec<ReflectorAction>) -> Vec<Feedback> {
         let mut replies = Vec::new();
-        for action in &self.actions[from..] {
+        for action in &actions {
             match action {
                 ReflectorAction::Reply(feedback) => replies.push(*feedback),
                 ReflectorAction::StartTimer(slot, after) => {
@@ -283,6 +281,7 @@ impl ReflectorRig {
                 }
             }
         }
+        keep(&mut self.actions, actions);
         replies
     }
 
@@ -320,12 +319,12 @@ impl ReflectorRig {
                 self.failure.get_or_insert(why);
                 continue;
             }
-            let from = self.actions.len();
+            let mut actions = Vec::new();
             if let Some(object) = &mut self.object {
-                object.on_timer(slot, &mut ReflectorControl::new(at, &mut self.state, &mut self.actions));
+                object.on_timer(slot, &mut ReflectorControl::new(at, &mut self.state, &mut actions));
             }
-            self.state.asked_by_timer(&mut self.actions[from..]);
-            replies.extend(self.carry_out(from));
+            self.state.asked_by_timer(&mut actions);
+            replies.extend(self.carry_out(actions));
         }
         self.now = end;
         replies
