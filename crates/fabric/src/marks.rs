@@ -14,12 +14,8 @@ pub enum Mark {
     InPieces,
     /// Out of it: a threshold came near, and all frames went back on their wires.
     PutBack,
-    /// A switch stored a window without order that has control among its frames.
-    MixedWindow,
     /// What depends on a moment was looked at after all frames had been stored (`fast/switch/ahead.rs`).
     CaughtUp,
-    /// A window's data was ranked by time (`fast/sweep/ranks.rs`).
-    Ranked,
     /// Out of it: a switch took its window event by event.
     InOrder,
     /// A draw decided which of several data frames of one moment went first.
@@ -28,12 +24,8 @@ pub enum Mark {
     InStep,
     /// A queue that seemed too long was relieved of what had left.
     LetGo,
-    /// Two or three frames left a port without being asked for each.
-    SentFew,
     /// Draws of a marking ramp were only counted (`fast/switch/marking.rs`).
     IdleDraws,
-    /// Out of it: frames that might be marked were looked at one by one.
-    MarkedEach,
     /// A switch looked only at the ports that had something (`fast/sweep/thin.rs`).
     ThinWindow,
     /// A frame that met an idle line went on its wire at once.

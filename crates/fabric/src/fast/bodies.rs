@@ -3,7 +3,7 @@
 //! * Claim: what a message says is kept once for all hops and receivers.
 //! * Same bits: it is read, never written, once it is sent.
 //! * Bench row: w2 becn (`cnsim bench --schemes w2`).
-//! * Marks: MixedWindow.
+//! * Marks: CalmWindow.
 
 use cnsim_scheme_api::{Feedback, FlowId, Probe};
 

@@ -104,21 +104,6 @@ impl Frame {
     pub(crate) fn is_plain(&self) -> bool {
         self.word & (7 << KIND | MARKED) == 0
     }
-    /// Is it data, or control that only passes a switch on its way to a host?
-    #[inline(always)]
-    pub(crate) fn passes(&self) -> bool {
-        let kind = (self.word >> KIND) & 7;
-        (kind == 0) | ((kind == Kind::Control as u64) & (self.word >> TAG == 0) & (self.seq & TO_POINT == 0))
-    }
-    /// Of such a frame: the host where it goes, and the number by which frames of its flow are spread over equal paths.
-    #[inline(always)]
-    pub(crate) fn towards(&self) -> u32 {
-        if self.is_data() { u32::from(self.dst) } else { self.seq }
-    }
-    #[inline(always)]
-    pub(crate) fn spread(&self) -> u32 {
-        if self.is_data() { self.seq } else { 0 }
-    }
     /// Generation time, ps.
     #[inline]
     pub(crate) fn born(&self) -> u64 {
@@ -330,16 +315,6 @@ impl Ring {
         prefetch_index(&self.buf, self.head as usize);
         prefetch_index(&self.buf, self.tail as usize);
         prefetch_index(&self.buf, self.tail as usize + 2);
-    }
-    /// The first three places. What stands after the last entry is later than all, and what stands after that means nothing.
-    #[inline(always)]
-    pub(crate) fn first_three(&self) -> Option<&[Entry; 3]> {
-        self.buf.get(self.head as usize..)?.first_chunk()
-    }
-    /// The first `n` places, if there are so many from the first entry on. Of those after the last entry as above.
-    #[inline(always)]
-    pub(crate) fn first(&self, n: usize) -> Option<&[Entry]> {
-        self.buf.get(self.head as usize..)?.get(..n)
     }
     /// Takes the last entry if its time is not before `base`.
     pub(crate) fn pop_back_since(&mut self, base: u64) -> Option<Entry> {

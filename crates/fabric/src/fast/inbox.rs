@@ -157,27 +157,6 @@ impl Inbox {
         place.frame.input = self.input;
         self.count += 1;
     }
-    /// Appends the first `n` of three frames without asking for each; false where there is no room for all of them.
-    #[inline(always)]
-    pub(crate) fn put_few(&mut self, three: &[Entry; 3], ready: [u64; 3], n: usize) -> bool {
-        if self.deep | self.overtaken | (self.count as usize + three.len() > FEW) {
-            return false;
-        }
-        for i in 0..three.len() {
-            let place = self.place(self.count + i as u32);
-            let place = &mut self.few[place];
-            place.ready = ready[i];
-            place.frame = three[i].frame;
-            place.frame.input = self.input;
-        }
-        self.count += n as u32;
-        true
-    }
-    /// Marks the frame before the last `behind` of those that [`Inbox::put_few`] has just put.
-    pub(crate) fn mark(&mut self, behind: usize) {
-        let place = self.place(self.count.wrapping_sub(behind as u32 + 1));
-        self.few[place].frame.set_marked(true);
-    }
     #[cold]
     #[inline(never)]
     fn put_deep(&mut self, ready: u64, frame: &Frame) {

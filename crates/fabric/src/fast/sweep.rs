@@ -2,7 +2,7 @@
 //!
 //! Advice to those who change it. Events at a switch are coupled through an output port (its queue, its transmitter) or
 //! through memory (PAUSE, refusals). The sweep stores what arrives in the window without order where it can have no
-//! consequence at all (`store_unranked`), else takes it in time order, and *brings a port up to date only when something
+//! consequence at all (`store_unordered`), else takes it in time order, and *brings a port up to date only when something
 //! touches it*: `advance` replays the transmitter from the frames' ready times. That is exact
 //! as long as no port's departure can influence another port: departures matter elsewhere only where they may end an
 //! XOFF, or where outputs share a memory cell that is nearly full. Ports of which that is true are *critical*: before
@@ -17,13 +17,13 @@
 //! * Same bits: occupancies only grow until the drain, so they are upper bounds; below every threshold no order of events has a
 //!   consequence. What arrives in a window is on its way when that begins, and so a piece of one is a window, too.
 //! * Bench row: w2; of pieces modern/fork-320-hosts (docs/performance.md) and `long links` of `crates/cli/tests/linear.rs`.
-//! * Marks: CalmWindow, MixedWindow, SentFew, InPieces; out: PutBack, LetGo, InOrder, InStep.
+//! * Marks: CalmWindow, InPieces; out: PutBack, LetGo, InOrder, InStep.
 
-mod ranks;
+mod arrivals;
 mod replay;
 mod thin;
 
-pub(crate) use ranks::Scratch;
+pub(crate) use arrivals::Scratch;
 
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
@@ -35,9 +35,6 @@ use crate::marks::{Mark, hit};
 use crate::net::Net;
 use crate::spec::ControlTransport;
 use crate::tx_rate::TxRate;
-
-/// Frames for each port in a window from which on ranking them is cheaper than finding the place of each.
-const MANY: usize = 3;
 
 /// Frames of the fastest port for which a piece of a window has room at least: more pieces hold too little, fewer bring ports up to
 /// date for frames that have long left. Of 1, 3, 4, 5 and 8, with a mean of 0.5, 1, 2 or 5 frames a port in a piece, 4 and 1 took
@@ -90,11 +87,8 @@ impl Switch {
         let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
             && (may_be_ahead || self.rare >= end)
-            && self.may_store_unranked()
-            && let Some(n) = match self.mixes {
-                true => self.store_mixed(base, end, may_be_ahead, net, wires),
-                false => self.store_unranked::<false>(base, end, may_be_ahead, net, wires),
-            }
+            && self.may_store_unordered()
+            && let Some(n) = self.store_unordered(base, end, may_be_ahead, net, wires)
         {
             if n > 0 || !self.idle_until(end) {
                 if self.rare < end || self.is_due() {
@@ -106,28 +100,12 @@ impl Switch {
             self.lazy = false;
             return;
         }
-        if calm && let Some(n) = scratch.gather_data(self, base, end, wires) {
-            if n == 0 && self.idle_until(end) {
-                self.lazy = false;
-                return;
-            }
-            if n > MANY * self.linked {
-                self.ranked_for = u8::MAX;
-            }
-            hit(Mark::Ranked);
-            let done = self.take_ranked(&scratch.short[..n], base, end, net, wires);
-            if done < n || self.rare < end || !self.critical.is_empty() {
-                scratch.widen(self.bits, done, n);
-                self.in_order(&scratch.keys, base, end, net, wires);
-            }
-        } else {
-            scratch.gather(self, base, end, net, wires);
-            if scratch.keys.is_empty() && self.idle_until(end) {
-                self.lazy = false;
-                return;
-            }
-            self.in_order(&scratch.keys, base, end, net, wires);
+        scratch.gather(self, base, end, net, wires);
+        if scratch.keys.is_empty() && self.idle_until(end) {
+            self.lazy = false;
+            return;
         }
+        self.in_order(&scratch.keys, base, end, net, wires);
         self.drain(end, wires);
         self.lazy = false;
     }
@@ -140,23 +118,10 @@ impl Switch {
 
     /// Is it worth trying? Not where frames take turns, and for a while not where it has just failed.
     #[inline(always)]
-    fn may_store_unranked(&mut self) -> bool {
-        let waits = self.ranked_for > 0;
-        self.ranked_for -= u8::from(waits);
+    fn may_store_unordered(&mut self) -> bool {
+        let waits = self.in_order_for > 0;
+        self.in_order_for -= u8::from(waits);
         !waits && !self.ordered
-    }
-
-    /// Where control was among the frames of the last window.
-    #[inline(never)]
-    fn store_mixed(
-        &mut self,
-        base: u64,
-        end: u64,
-        ahead: bool,
-        net: &Net,
-        wires: &mut Wires,
-    ) -> Option<usize> {
-        self.store_unranked::<true>(base, end, ahead, net, wires)
     }
 
     /// Stores the arrivals before `end` input by input instead of in order of time, each frame in its place within its queue,
@@ -164,7 +129,7 @@ impl Switch {
     /// consequence. If they do not, or there is something that must be looked at: none, and data since `base` is on its wires
     /// as it was. Control stays where it was put.
     #[inline(always)]
-    fn store_unranked<const MIXED: bool>(
+    fn store_unordered(
         &mut self,
         base: u64,
         end: u64,
@@ -173,7 +138,7 @@ impl Switch {
         wires: &mut Wires,
     ) -> Option<usize> {
         self.may_be_ahead = ahead;
-        let (mut stored, mut data_only, mut mixes) = (0, true, false);
+        let mut stored = 0;
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
@@ -181,31 +146,12 @@ impl Switch {
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
-                let how;
-                let mut out = 0;
-                if MIXED && f.passes() {
-                    // Which of the two it is cannot be predicted: so late, and with so little behind it, that costs least.
-                    out = usize::from(net.choose(
-                        self.index,
-                        f.towards(),
-                        f.flow(net.hosts),
-                        f.spread(),
-                        &mut self.turn,
-                    ));
-                    if f.is_data() {
-                        how = self.store_calmly(out, input, entry);
-                    } else {
-                        self.place_control(out, entry.ready, f);
-                        (how, data_only, mixes) = (Stored::Calmly, false, true);
-                    }
-                } else if !MIXED && f.is_data() {
-                    out = usize::from(f.output(net, self.index, &mut self.turn));
-                    how = self.store_calmly(out, input, entry);
+                let (how, out) = if f.is_data() {
+                    let out = usize::from(f.output(net, self.index, &mut self.turn));
+                    (self.store_calmly(out, input, entry), out)
                 } else {
-                    how = self.store_other(input, entry, net, bodies);
-                    data_only &= f.kind() != Kind::Control;
-                    mixes |= f.passes();
-                }
+                    (self.store_other(input, entry, net, bodies), 0)
+                };
                 taken += u32::from(how != Stored::Not);
                 if how != Stored::Calmly {
                     if how == Stored::Not || !self.may_be_ahead {
@@ -223,14 +169,8 @@ impl Switch {
             inbox.skip_many(taken);
             stored += taken;
         }
-        hit(if MIXED { Mark::MixedWindow } else { Mark::CalmWindow });
+        hit(Mark::CalmWindow);
         self.penalty /= 2;
-        self.mixes = mixes;
-        // Where a queue takes in many frames at once, finding each one's place costs more than ranking all, but not where control
-        // is among them.
-        if data_only && stored as usize > MANY * self.linked {
-            self.ranked_for = u8::MAX;
-        }
         Some(stored as usize)
     }
 
@@ -274,44 +214,8 @@ impl Switch {
                 }
             }
         }
-        self.ranked_for = self.penalty;
+        self.in_order_for = self.penalty;
         self.penalty = (self.penalty * 2 + 1).min(31);
-    }
-
-    /// Data in order of time, and rare events between, as long as no port is critical; says how many frames.
-    #[inline(always)]
-    fn take_ranked(&mut self, keys: &[i32], base: u64, end: u64, net: &Net, wires: &mut Wires) -> usize {
-        let mask = (1 << self.bits) - 1;
-        let mut done = 0;
-        // Frames before the next rare event.
-        let mut free = if self.rare < end { 0 } else { keys.len() };
-        loop {
-            for &k in keys.get(done..free).unwrap_or_default() {
-                done += 1;
-                let input = (k & mask) as usize;
-                let how = self.take_calmly::<false>(input, net, wires);
-                if how != Stored::Calmly {
-                    self.take(how, base + (k >> self.bits) as u64, input, net, wires);
-                    if self.rare < end || !self.critical.is_empty() {
-                        break;
-                    }
-                }
-            }
-            if done == keys.len() || !self.critical.is_empty() {
-                return done;
-            }
-            let next = (base + (keys[done] >> self.bits) as u64, order::DATA, (keys[done] & mask) as u32);
-            while self.rare <= next.0
-                && let rare = self.next_rare()
-                && rare < next
-            {
-                self.execute(rare, net, wires);
-                if !self.critical.is_empty() {
-                    return done;
-                }
-            }
-            free = if self.rare < end { done + 1 } else { keys.len() };
-        }
     }
 
     /// Arrivals and rare events in order of time, critical ports in step with them.
@@ -340,7 +244,7 @@ impl Switch {
                     i += 1;
                     let input = (k & 0xFFFF) as usize;
                     let data = (k >> 16) as u8 & 0xF == order::DATA;
-                    let how = if data { self.take_calmly::<true>(input, net, wires) } else { Stored::Not };
+                    let how = if data { self.take_calmly(input, net, wires) } else { Stored::Not };
                     if how != Stored::Calmly {
                         self.take(how, first.0, input, net, wires);
                     }
@@ -353,9 +257,9 @@ impl Switch {
         }
     }
 
-    /// Takes a data frame off its wire and stores it where nothing depends on the moment; `STEP`: ports may be kept in step.
+    /// Takes a data frame off its wire and stores it where nothing depends on the moment.
     #[inline(always)]
-    fn take_calmly<const STEP: bool>(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
+    fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
         let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return Stored::Not };
         let Some(entry) = inbox.front() else { return Stored::Not };
         let f = &entry.frame;
@@ -363,9 +267,7 @@ impl Switch {
             return Stored::Not;
         }
         let out = usize::from(f.output(net, self.index, &mut self.turn));
-        if STEP {
-            self.outdate(out);
-        }
+        self.outdate(out);
         let how = self.store_calmly(out, input, entry);
         if how == Stored::Calmly {
             inbox.skip_many(1);
@@ -509,55 +411,11 @@ impl Switch {
 }
 
 impl Port {
-    /// Sends on what has left by `end` of the first three frames, and says how many they are and their bytes; none where that
-    /// needs a closer look. Whether one more leaves in a window cannot be predicted, so nothing is asked: all three are put
-    /// in their places on the wire, and only those that have left are counted.
-    #[inline(always)]
-    fn send_few(&mut self, end: u64, inbox: &mut Inbox) -> Option<(usize, u64)> {
-        let three = self.data.first_three()?;
-        let [a, b, c] = three;
-        let [x, y, z] = three.each_ref().map(|e| self.service.time(e.frame.len));
-        let start = a.ready.max(self.free);
-        let first = start + x;
-        let next = b.ready.max(first);
-        let second = next + y;
-        let last = c.ready.max(second);
-        let third = last + z;
-        let [x, y, z] = [first, second, third].map(|done| u64::from(done < end));
-        let n = (x + y + z) as usize;
-        if !inbox.put_few(three, [first, second, third].map(|done| done + self.delay), n) {
-            return None;
-        }
-        let bytes = u64::from(a.frame.len) * x + u64::from(b.frame.len) * y + u64::from(c.frame.len) * z;
-        let free = [self.free, first, second, third][n];
-        // If one of them is marked, enough had arrived behind the first before the last had left.
-        if self.queued > self.mark_from && self.may_mark(free) {
-            self.mark_few(n, [start, next, last], inbox);
-        }
-        hit(Mark::SentFew);
-        self.free = free;
-        self.queued -= bytes;
-        self.left += bytes;
-        self.sent += n as u64;
-        self.data.skip_many(n as u32);
-        Some((n, bytes))
-    }
-
     /// Sends on what has left by `end` of what waits, which is all that the transmitter has to consider. False where a departure
     /// may have a consequence: the rest needs the exact way.
     #[inline(always)]
     fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
         let (counted, row) = (self.counted, mmu.row(p));
-        if self.few
-            && !counted
-            && let Some(inbox) = wires.inboxes.get_mut(self.peer as usize)
-            && let Some((n, bytes)) = self.send_few(end, inbox)
-        {
-            mmu.pool -= bytes;
-            if n < 3 {
-                return true;
-            }
-        }
         while let Some(&Entry { ready, ref frame }) = self.data.place_at(0) {
             let start = ready.max(self.free);
             let done = start + self.service.time(frame.len);

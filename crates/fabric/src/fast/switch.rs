@@ -51,8 +51,6 @@ pub(crate) struct Switch {
     processing: u64,
     /// Ports up to the last one with a link.
     pub(crate) linked: usize,
-    /// Bits of a port's number; 0 where ports do not decide between frames of one moment.
-    pub(crate) bits: u32,
     /// Ports are brought up to date when touched ([`crate::fast::sweep`]), not event by event.
     pub(crate) lazy: bool,
     /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
@@ -69,7 +67,7 @@ pub(crate) struct Switch {
     /// goes first.
     pub(crate) ordered: bool,
     /// Windows still to be stored in order of time, and how many after the next failure to do without.
-    pub(crate) ranked_for: u8,
+    pub(crate) in_order_for: u8,
     pub(crate) penalty: u8,
     /// Frames may be stored before what precedes them in time has been done ([`ahead`]).
     pub(crate) may_be_ahead: bool,
@@ -106,8 +104,6 @@ pub(crate) struct Switch {
     losses: Losses,
     /// Control frames in its queues.
     pub(crate) control_waits: u32,
-    /// Control was among the frames of the last window.
-    pub(crate) mixes: bool,
     pub(crate) failure: Failure,
     recorded: Vec<Recorded>,
     /// Drops so far, at each tick.
@@ -134,7 +130,6 @@ impl Switch {
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             processing: s.processing.as_ps(),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
-            bits: 0,
             lazy: false,
             waiting: 0,
             flies: 0,
@@ -142,7 +137,7 @@ impl Switch {
             fastest: TxRate::default(),
             piece: 0,
             ordered: net.in_turn(index) || net.ties == Ties::Drawn,
-            ranked_for: 0,
+            in_order_for: 0,
             penalty: 0,
             may_be_ahead: false,
             ran_out: Vec::new(),
@@ -167,15 +162,12 @@ impl Switch {
             drops: Ledger::default(),
             losses: Losses::default(),
             control_waits: 0,
-            mixes: false,
             failure: Failure::default(),
             recorded: Vec::new(),
             drops_at: Vec::new(),
             next_tick: NEVER,
         };
         sw.flies = sw.mmu.flies();
-        let bits = sw.linked.next_power_of_two().trailing_zeros().max(1);
-        sw.bits = if net.ties == Ties::ByPort { bits } else { 0 };
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         sw.piece = Self::piece(sw.fastest, net);
@@ -213,7 +205,6 @@ impl Switch {
                 mixed: false,
                 reads_probes: false,
                 counted: sw.mmu.small.is_none(),
-                few: link.is_some_and(|l| (3..=6).contains(&(2 * net.window / l.tx.time(net.mtu).max(1)))),
                 mark_behind: u16::MAX,
                 idle_draws: 0,
                 mark_from: NEVER,

@@ -14,8 +14,7 @@
 //! * Bench row: sparse, w2 at 10 % (docs/performance.md).
 //! * Marks: ThinWindow, Flown, Launched; out: TakenBack.
 
-use super::ranks::Scratch;
-use super::ranks::key;
+use super::arrivals::{Scratch, key};
 use crate::fast::frame::Frame;
 use crate::fast::frame::{Entry, Kind, NEVER, order};
 use crate::fast::switch::{Port, Stored, Switch};

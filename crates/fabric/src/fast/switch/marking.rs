@@ -8,17 +8,13 @@
 //! * Same bits: draws are taken from the same stream in the same order; those above the largest probability mark nothing
 //!   whatever the queue.
 //! * Bench row: w2 dcqcn (`cnsim bench --schemes w2`).
-//! * Marks: IdleDraws; out: MarkedEach.
+//! * Marks: IdleDraws.
 
 use super::port::Port;
-use crate::fast::frame::{Entry, NEVER, Ring};
-use crate::fast::inbox::Inbox;
+use crate::fast::frame::{NEVER, Ring};
 use crate::marks::{Mark, hit};
 use cnsim_scheme_api::network::Stream;
 use cnsim_scheme_api::{Ramp, RampAt};
-
-/// Frames up to which those that stand behind one are looked at one by one.
-const FEW_BEHIND: u16 = 8;
 
 /// Draws ahead at a time.
 const AHEAD: u32 = 256;
@@ -130,61 +126,6 @@ impl Port {
     #[inline(always)]
     pub(crate) fn may_mark(&self, began: u64) -> bool {
         self.data.place_at(u32::from(self.mark_behind)).is_some_and(|e| e.ready <= began)
-    }
-
-    /// The ramp at departure looks at the first `n` of three frames, which begin to leave at these times and stand on the wire as
-    /// the last ones, and are still queued.
-    #[inline(never)]
-    pub(crate) fn mark_few(&mut self, n: usize, starts: [u64; 3], inbox: &mut Inbox) {
-        match self.idle_few(n, starts) {
-            Some(draws) if draws <= self.idle_draws => self.idle_draws -= draws,
-            _ => self.mark_each(n, starts, inbox),
-        }
-    }
-
-    /// How many of the first `n` frames the ramp draws for; none where that, or that it draws at all, needs a closer look.
-    #[inline(always)]
-    fn idle_few(&self, n: usize, starts: [u64; 3]) -> Option<u32> {
-        let behind = usize::from(self.mark_behind);
-        if self.mark_behind > FEW_BEHIND {
-            return None;
-        }
-        // Where its slope is flat the ramp draws for none there.
-        let ramp = self.ramp.as_ref().filter(|r| r.p_max > 0.0)?;
-        let all = self.data.first(behind + starts.len())?;
-        let (low, high) = (self.mark_from, ramp.high.get());
-        let len = |i: usize| all.get(i).map_or(0, |e| u64::from(e.frame.len));
-        // Of the frames that stand behind the one in question and must at least have arrived.
-        let mut least = (1..=behind).map(len).sum::<u64>();
-        let (mut queued, mut draws, mut unsure) = (self.queued, 0, false);
-        // Without branches, as neither can be predicted.
-        for (i, start) in starts.into_iter().enumerate() {
-            // Of what stands beyond the last frame nothing is used.
-            queued = queued.wrapping_sub(len(i));
-            let arrived = all.get(i + behind).is_some_and(|e| e.ready <= start);
-            let may = (i < n) & (queued > low) & arrived & all.get(i).is_some_and(|e| e.frame.is_data());
-            draws += u32::from(may);
-            unsure |= may & ((least <= low) | (queued > high));
-            least = least.wrapping_add(len(i + 1 + behind)).wrapping_sub(len(i + 1));
-        }
-        (!unsure).then_some(draws)
-    }
-
-    /// The same as [`Port::mark_few`], frame by frame.
-    #[cold]
-    #[inline(never)]
-    fn mark_each(&mut self, n: usize, starts: [u64; 3], inbox: &mut Inbox) {
-        hit(Mark::MarkedEach);
-        let mut queued = self.queued;
-        for (i, began) in starts.into_iter().enumerate().take(n) {
-            let Some(Entry { frame, .. }) = self.data.place_at(i as u32) else { return };
-            queued -= u64::from(frame.len);
-            if frame.is_data()
-                && leaves_marked(&self.ramp, &mut self.draws, &mut self.idle_draws, &self.data, queued, began)
-            {
-                inbox.mark(n - 1 - i);
-            }
-        }
     }
 }
 

@@ -46,8 +46,6 @@ pub(crate) struct Port {
     pub(crate) counted: bool,
     /// Its congestion point looks at probes.
     pub(crate) reads_probes: bool,
-    /// In a window two or three of the longest frames leave.
-    pub(crate) few: bool,
     /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
     pub(crate) mark_behind: u16,
     /// Draws of the ramp that are known to mark nothing (`marking`).
