@@ -46,15 +46,15 @@ fn counted(row: &str, scheme: &str, duration: &str) -> (f64, f64) {
 
 /// Rows of the bench with the two durations whose difference is counted: each fast path has one that takes it often.
 const PATHS: &[[&str; 4]] = &[
-    // Calm windows, two or three frames at once, calm hosts.
+    // Calm windows, calm hosts.
     ["w2", "none", "1 ms", "3 ms"],
     // Samples found after all frames are stored, messages among the data.
     ["w2", "qcn-2pt", "1 ms", "3 ms"],
-    // Draws of a marking ramp that are only counted.
+    // A marking ramp at departure.
     ["w2", "dcqcn", "1 ms", "3 ms"],
     // Few frames in a window: due visits, frames that fly or go ahead.
     ["w2-10", "none", "10 ms", "30 ms"],
-    // Windows ranked by time.
+    // Windows in order of time.
     ["b07-fat", "none", "1 ms", "3 ms"],
     // Hosts whose limiters hold frames back.
     ["b07-single", "qcn-3pt", "20 ms", "60 ms"],
@@ -63,7 +63,7 @@ const PATHS: &[[&str; 4]] = &[
     ["w1-60", "e2cm-src", "20 ms", "60 ms"],
     // A star whose windows are stretched.
     ["sparse", "none", "200 ms", "600 ms"],
-    // Finite flows: greedy hosts, XOFF and ports kept in step; the same with limiters; without PAUSE.
+    // Finite flows: XOFF and ports kept in step; the same with limiters; without PAUSE.
     ["perm128", "none", "0.5 ms", "1 ms"],
     ["perm128", "dcqcn", "0.5 ms", "1 ms"],
     ["perm128-no-pause", "none", "0.5 ms", "1 ms"],

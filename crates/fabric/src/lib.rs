@@ -14,9 +14,11 @@ mod mix;
 mod model;
 mod net;
 mod outcome;
+mod paged;
 mod per_bin;
 mod scheme;
 mod spec;
+mod timers;
 mod tx_rate;
 
 pub use engine::run;

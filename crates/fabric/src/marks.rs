@@ -24,8 +24,6 @@ pub enum Mark {
     InStep,
     /// A queue that seemed too long was relieved of what had left.
     LetGo,
-    /// Draws of a marking ramp were only counted (`fast/switch/marking.rs`).
-    IdleDraws,
     /// A switch looked only at the ports that had something (`fast/sweep/thin.rs`).
     ThinWindow,
     /// A frame that met an idle line went on its wire at once.
@@ -46,12 +44,8 @@ pub enum Mark {
     NotQuiet,
     /// A host's source and link alone said what it sent (`fast/host/window.rs`).
     HostCalm,
-    /// Source, link and limiters that hold nothing back said what a host sent.
-    HostLimited,
-    /// A host with limiters that hold frames back went frame by frame (`fast/host/paced.rs`).
-    HostPaced,
-    /// A host with one greedy source, or one of finite flows, went frame by frame (`fast/host/greedy.rs`).
-    HostGreedy,
+    /// A frame of a host with limiters, none of which held it back, went on the wire as it was made.
+    SentStraight,
     /// A reflector's message went on the wire as it was made.
     SaidAtOnce,
     /// Out of these: a host went event by event.

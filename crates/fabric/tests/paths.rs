@@ -165,7 +165,7 @@ fn long_windows_are_taken_in_pieces() {
 
 /// Finite flows and endless ones, into a port that sends XOFF: slots in vain are passed over, or drawn.
 #[test]
-fn a_greedy_host_goes_slot_by_slot() {
+fn a_greedy_host_goes_event_by_event() {
     for finite in [true, false] {
         let mut spec = star(0.0, 4);
         common::hotspot(&mut spec, Rate::from_gbps(0.5));
@@ -186,8 +186,8 @@ fn a_greedy_host_goes_slot_by_slot() {
                 source.destinations = Destinations::Uniform;
             }
         }
-        takes(&spec, 1, Visits::All, &[Mark::HostGreedy, Mark::InStep]);
-        takes(&spec, 1, Visits::Turns, &[Mark::HostGreedy]);
+        takes(&spec, 1, Visits::All, &[Mark::HostByEvent, Mark::InStep]);
+        takes(&spec, 1, Visits::Turns, &[Mark::HostByEvent]);
     }
 }
 
@@ -222,27 +222,17 @@ fn messages_pass_among_the_data() {
 }
 
 #[test]
-fn draws_of_a_ramp_are_counted_and_looked_at() {
-    let scheme = Does { marks: Some(0.02), ..Does::default() };
-    takes(&with(star(0.9, 2), scheme), 1, Visits::All, &[Mark::IdleDraws]);
-}
-
-#[test]
 fn marks_are_answered_at_once() {
     let scheme = Does { marks: Some(0.5), answers: true, ..Does::default() };
     takes(&with(star(0.8, 2), scheme), 1, Visits::All, &[Mark::SaidAtOnce]);
 }
 
 #[test]
-fn hosts_with_limiters_that_hold_nothing_are_calm() {
-    let scheme = Does { share: Some(1.0), ..Does::default() };
-    takes(&with(star(0.5, 1), scheme), 1, Visits::All, &[Mark::HostLimited]);
-}
-
-#[test]
-fn hosts_with_limiters_that_hold_frames_are_paced() {
-    let scheme = Does { share: Some(0.02), ..Does::default() };
-    takes(&with(star(0.5, 1), scheme), 1, Visits::All, &[Mark::HostPaced]);
+fn hosts_with_limiters_go_event_by_event() {
+    for (share, mark) in [(0.02, Mark::HostByEvent), (1.0, Mark::SentStraight)] {
+        let scheme = Does { share: Some(share), ..Does::default() };
+        takes(&with(star(0.5, 1), scheme), 1, Visits::All, &[mark]);
+    }
 }
 
 #[test]

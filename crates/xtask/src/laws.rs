@@ -24,6 +24,21 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/transfers.rs",
         &["LetGo::Limiter(at) =>"],
     ),
+    (
+        "which lane of a port is next",
+        "crates/fabric/src/model/port.rs",
+        &["pause <= start", "control <= start"],
+    ),
+    (
+        "whose turn it is at a host",
+        "crates/fabric/src/model/sender.rs",
+        &["flows_next |=", "(place + 1) % (n + 1)"],
+    ),
+    ("where a source's frame finds room", "crates/fabric/src/model/sender.rs", &["room.min(enough)"]),
+    ("which feedback is lost", "crates/fabric/src/model/steering.rs", &["is_multiple_of(nth)"]),
+    ("what a reaction point does", "crates/fabric/src/model/steering.rs", &["limiter.state.retime"]),
+    ("what a reflector does", "crates/fabric/src/model/steering.rs", &["src | SINK"]),
+    ("when a limiter is given back", "crates/fabric/src/model/pacing.rs", &["self.limiters.remove("]),
     ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
     ("what is recorded of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),
 ];

@@ -4,6 +4,14 @@ use crate::spec::RunSpec;
 use cnsim_scheme_api::Time;
 use std::cell::Cell;
 
+/// What cannot happen has happened: the run ends, with cause and place in the code, before a frame is lost unnoticed.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn broken(what: &str) -> ! {
+    std::panic::resume_unwind(Box::new(format!("{what} ({})", std::panic::Location::caller())))
+}
+
 /// Who stops a run, at its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {

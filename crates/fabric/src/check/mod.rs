@@ -8,7 +8,7 @@ mod losses;
 mod sums;
 
 pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
-pub(crate) use failure::{Failure, Who, alarmed, quiet};
+pub(crate) use failure::{Failure, Who, alarmed, broken, quiet};
 pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use gauges::{Gauges, SINK};
 pub(crate) use losses::Losses;

@@ -4,16 +4,19 @@
 //! of the others and puts frames there. The bits are those of the oracle: it *is* a node of the oracle.
 
 use super::node::{Books, Node};
-use crate::check::{Failure, Ledger};
+use crate::check::{Failure, Ledger, broken};
 use crate::fast::bodies::{self, Bodies, Direct};
 use crate::fast::frame as packed;
 use crate::fast::frame::{BROADCAST, Entry, TO_POINT};
+use crate::fast::host::packed as packed_control;
 use crate::fast::wires::Wires;
-use crate::model::{Agenda, Body, Control, Data, Frame, Lane, MANAGED, Pause, Says, Sent, To, Told};
+use crate::model::{
+    Agenda, Body, Control, Data, Frame, Lane, MANAGED, Moment, Packet, Pause, Says, Sent, To, Told,
+};
 use crate::net::Net;
 use crate::spec::{Arrivals, BufferSpec, Destinations, Organisation, RunSpec, SwitchSpec};
 use crate::{Options, RunError};
-use cnsim_scheme_api::{FlowId, NodeId, PointId, ProbeTarget};
+use cnsim_scheme_api::{FlowId, NodeId, PointId};
 use std::collections::BTreeMap;
 
 /// The node, with the events to come and its place among those of its worker.
@@ -50,19 +53,16 @@ impl Guest {
                 && let Some(Entry { ready, frame }) = wires.pop(inbox)
             {
                 let frame = unpack(&frame, net.hosts, &mut wires.bodies);
-                debug_assert!(frame.is_some(), "a control frame without content");
-                if let Some(frame) = frame {
-                    self.node.await_frame(port, ready, frame, net, &mut self.agenda);
-                }
+                let Some(frame) = frame else { broken("a control frame without content") };
+                self.node.await_frame(port, ready, frame, net, &mut self.agenda);
             }
         }
         while let Some(event) = self.agenda.next_before(end) {
             let out = self.node.carry_out(event, net, &mut self.agenda);
             for Sent { port, at, frame, .. } in out.sent {
-                let peer = self.peers.get(&port);
-                debug_assert!(peer.is_some(), "no link of node {} leads to port {port}", self.id);
-                let (frame, body) = pack(&frame, net.hosts, event.time);
-                peer.into_iter().for_each(|&p| wires.push(p, Entry { ready: at, frame }, body));
+                let Some(&peer) = self.peers.get(&port) else { broken("a frame for a port at no link") };
+                let (frame, body) = pack(&frame, Moment { now: event.time, net });
+                wires.push(peer, Entry { ready: at, frame }, body);
             }
             for Told { to, at, from, flow, feedback } in out.told {
                 wires.direct.push(Direct { to: to.unwrap_or(BROADCAST), at, from, flow, feedback });
@@ -129,7 +129,7 @@ fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
 }
 
 /// The same the other way, for a frame that is sent now.
-fn pack(frame: &Frame, hosts: u32, now: u64) -> (packed::Frame, Option<bodies::Body>) {
+fn pack(frame: &Frame, at: Moment<'_>) -> (packed::Frame, Option<bodies::Body>) {
     use packed::Kind;
     match &frame.body {
         Body::Pause(pause) => {
@@ -138,38 +138,15 @@ fn pack(frame: &Frame, hosts: u32, now: u64) -> (packed::Frame, Option<bodies::B
             (f, None)
         }
         Body::Data(d) => {
-            let mut f = packed::Frame::data(d.src, d.dst, d.number, frame.len, d.born);
+            let mut f = packed::Frame::of_data(0, frame.len, d);
             f.set_tag(d.tag);
             f.set_marked(d.marked);
-            if d.finite {
-                f.set_finite();
-            }
-            if d.counted {
-                f.set_counted();
-            }
             if let Lane::Data(class @ 1..) = frame.lane {
                 f.set_class(class);
             }
             (f, None)
         }
-        Body::Control(Control { flow, to, says }) => {
-            let kind = if frame.lane == Lane::Control { Kind::Control } else { Kind::InBand };
-            let to = match to {
-                To::Everyone => BROADCAST,
-                To::Point(point) => point.0 | TO_POINT,
-                To::Host(host) => *host,
-            };
-            let mut f = packed::Frame::control(kind, *flow, hosts, to, now);
-            let body = match says {
-                Says::Feedback(feedback) if f.say(*flow, hosts, feedback) => None,
-                Says::Feedback(feedback) => Some(bodies::Body::Feedback(*flow, *feedback)),
-                Says::Probe(probe) => {
-                    f.set_probe(matches!(probe.target, ProbeTarget::Point(_)));
-                    Some(bodies::Body::Probe(*flow, *probe))
-                }
-            };
-            (f, body)
-        }
+        Body::Control(control) => packed_control(frame.lane, control, at),
     }
 }
 

@@ -63,14 +63,14 @@ impl Part {
         let one = self.seats.get(d.to as usize).map_or(usize::MAX, |&seat| seat as usize);
         let seats = if all { 0..self.hosts.len() } else { one..one.saturating_add(1) };
         for (seat, host) in self.hosts.iter_mut().enumerate().skip(seats.start).take(seats.len()) {
-            host.defer(d);
+            host.expect_feedback(d);
             told(seat, &mut self.wires);
         }
     }
 
     /// Has something stopped the run before a time?
     fn failed_before(&self, time: u64) -> bool {
-        let hosts = self.hosts.iter().map(|h| &h.failure);
+        let hosts = self.hosts.iter().map(|h| &h.sender.journal.failure);
         let all = hosts.chain(self.switches.iter().map(|s| &s.failure));
         all.chain(self.guests.iter().map(Guest::failure)).filter_map(Failure::at).any(|at| at < time)
     }
@@ -152,7 +152,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<V
         } else if n < hosts {
             let mut host = Host::new(net, n as u32, &spec.hosts[n])
                 .ok_or_else(|| RunError::Spec(format!("host {n} has no link")))?;
-            host.inbox = inbox;
+            host.line.inbox = inbox;
             part.seats[n] = part.hosts.len() as u32;
             part.hosts.push(host);
         } else {
@@ -175,7 +175,7 @@ fn build(net: &Net, spec: &RunSpec, workers: usize, slow: &[NodeId]) -> Result<V
             at => at,
         };
         for h in &mut part.hosts {
-            h.peer = place(h.peer);
+            h.line.peer = place(h.line.peer);
         }
         for (&peer, at) in part.guests.iter_mut().flat_map(|g| &mut g.peers) {
             *at = place(peer);
@@ -198,7 +198,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         entries.filter(|e| e.frame.is_data()).for_each(|e| on_wires.add(&e.frame));
         // What the links hold is counted: their memory goes before the books take theirs.
         drop(part.wires);
-        hosts.extend(part.hosts.into_iter().map(|h| (h.id, h.close(net))));
+        hosts.extend(part.hosts.into_iter().map(|h| (h.id(), h.close(net))));
         switches.extend(part.switches.into_iter().map(|s| (s.id, s.close(net))));
         for guest in part.guests {
             let id = guest.id;

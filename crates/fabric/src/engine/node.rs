@@ -1,7 +1,7 @@
 //! A node that runs the model's way: its events, one at a time, and what is on its way to it.
 
 use crate::RunError;
-use crate::check::{Failure, HostBooks, Ledger, SwitchBooks};
+use crate::check::{Failure, HostBooks, Ledger, SwitchBooks, broken};
 use crate::model::{Agenda, Event, Frame, Host, Kind, Outbox, Sent, Switch, Told, Turn, place_of_data};
 use crate::net::Net;
 use crate::spec::RunSpec;
@@ -51,8 +51,7 @@ impl Node {
 
     /// A frame is on its way to a port, where it counts `at` a time.
     pub(super) fn await_frame(&mut self, port: usize, at: u64, frame: Frame, net: &Net, agenda: &mut Agenda) {
-        debug_assert!(port < self.wires.len(), "node {} has no port {port}", self.id);
-        let Some(wire) = self.wires.get_mut(port) else { return };
+        let Some(wire) = self.wires.get_mut(port) else { broken("a frame for no port") };
         let kind = Kind::of_arrival(frame.lane);
         let place = wire.partition_point(|w| (w.0, w.1) <= (at, kind));
         wire.insert(place, (at, kind, frame));
@@ -61,11 +60,10 @@ impl Node {
 
     /// Feedback that takes no link is on its way to it.
     pub(super) fn await_feedback(&mut self, told: &Told, net: &Net, agenda: &mut Agenda) {
-        debug_assert!(matches!(self.laws, Laws::Host(_)), "feedback to node {}, a switch", self.id);
-        let Laws::Host(host) = &mut self.laws else { return };
+        let Laws::Host(host) = &mut self.laws else { broken("feedback to a switch") };
         let mut out = Outbox::default();
         let mut turn = Turn { now: 0, node: self.id, net, agenda, out: &mut out };
-        host.expect(told.at, told.from, told.flow, told.feedback, &mut turn);
+        host.expect(told, &mut turn);
     }
 
     /// Carries out one of its events: what it has put out.
@@ -78,8 +76,8 @@ impl Node {
         if matches!(event.kind, Kind::Pause | Kind::Control | Kind::Data)
             && let Some(wire) = self.wires.get_mut(port as usize)
         {
-            frame = wire.pop_front().map(|(.., frame)| frame);
-            debug_assert!(frame.is_some(), "an arrival without a frame");
+            let Some((.., first)) = wire.pop_front() else { broken("an arrival without a frame") };
+            frame = Some(first);
             if let Some(&(at, kind, _)) = wire.front() {
                 turn.agenda.plan(arrival(net, self.id, port as u16, at, kind));
             }
@@ -109,7 +107,7 @@ impl Node {
     /// What stops the run here.
     pub(super) fn failure(&self) -> &Failure {
         match &self.laws {
-            Laws::Host(host) => &host.failure,
+            Laws::Host(host) => host.failure(),
             Laws::Switch(switch) => &switch.failure,
         }
     }

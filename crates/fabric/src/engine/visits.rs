@@ -270,11 +270,11 @@ fn watch(net: &Net, part: &mut Part, over: u64) {
     let (hosts, wires) = (part.hosts.len(), &mut part.wires);
     for (port, inbox) in wires.inboxes.iter().enumerate() {
         for e in inbox.entries() {
-            wires.wheel.announce(port, e.ready, e.frame.is_data(), true);
+            wires.wheel.announce(port, e.ready);
         }
     }
     for (n, h) in part.hosts.iter_mut().enumerate() {
-        let due = h.look_around(net, wires);
+        let due = h.look_around(wires);
         wires.wheel.enter_at(n as u32, due);
     }
     for (s, sw) in part.switches.iter_mut().enumerate() {
@@ -296,7 +296,7 @@ fn unwatch(net: &Net, part: &mut Part, next: u64) {
 /// Rewrites the receiving ports of all links of this worker's nodes.
 fn mark(part: &mut Part, new: impl Fn(u32) -> u32) {
     for h in &mut part.hosts {
-        h.peer = new(h.peer);
+        h.line.peer = new(h.line.peer);
     }
     for p in part.switches.iter_mut().flat_map(|s| &mut s.ports) {
         if let Some(l) = &mut p.link {
@@ -308,15 +308,15 @@ fn mark(part: &mut Part, new: impl Fn(u32) -> u32) {
 
 fn stations(part: &Part) -> Vec<Station> {
     let hosts = part.hosts.len();
-    let none = Station { node: 0, patient: false, bit: 0 };
+    let none = Station { node: 0, bit: 0 };
     let mut stations = vec![none; part.wires.inboxes.len()];
     for (n, h) in part.hosts.iter().enumerate() {
-        stations[h.inbox as usize] = Station { node: n as u32, patient: h.is_patient(), bit: 0 };
+        stations[h.line.inbox as usize] = Station { node: n as u32, bit: 0 };
     }
     for (s, sw) in part.switches.iter().enumerate() {
         for p in 0..sw.ports.len() {
             let node = (hosts + s) as u32;
-            stations[sw.inbox as usize + p] = Station { node, patient: false, bit: (p % 64) as u8 };
+            stations[sw.inbox as usize + p] = Station { node, bit: (p % 64) as u8 };
         }
     }
     stations

@@ -5,6 +5,7 @@
 //! * Bench row: w2 becn (`cnsim bench --schemes w2`).
 //! * Marks: CalmWindow.
 
+use crate::check::broken;
 use cnsim_scheme_api::{Feedback, FlowId, Probe};
 
 /// Body of a control frame.
@@ -62,22 +63,18 @@ impl Bodies {
     #[inline]
     pub(crate) fn share(&mut self, at: u32) {
         let slot = self.slots.get_mut(at as usize).filter(|slot| slot.0 > 0);
-        debug_assert!(slot.is_some(), "nobody carries body {at}, and it is shared");
-        if let Some(slot) = slot {
-            slot.0 += 1;
-        }
+        let Some(slot) = slot else { broken("a body that nobody carries is shared") };
+        slot.0 += 1;
     }
     /// One frame fewer carries it.
     #[inline]
     pub(crate) fn release(&mut self, at: u32) {
         let slot = self.slots.get_mut(at as usize).filter(|slot| slot.0 > 0);
-        debug_assert!(slot.is_some(), "nobody carries body {at}, and it is released");
-        if let Some((frames, body)) = slot {
-            *frames -= 1;
-            if *frames == 0 {
-                *body = None;
-                self.free.push(at);
-            }
+        let Some((frames, body)) = slot else { broken("a body that nobody carries is released") };
+        *frames -= 1;
+        if *frames == 0 {
+            *body = None;
+            self.free.push(at);
         }
     }
     /// The body of a frame that leaves for elsewhere.

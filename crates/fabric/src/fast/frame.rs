@@ -1,7 +1,6 @@
 //! Frames, and queues of them.
 
-use crate::check::Ledger;
-use crate::model::Queued;
+use crate::check::{Ledger, broken};
 use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, Tag};
 use prefetch_index::prefetch_index;
@@ -352,7 +351,7 @@ impl Ring {
         after.ready = AFTER;
         self.tail += 1;
         let mut waiting = waiting.iter_mut().rev();
-        let Some(mut place) = waiting.next() else { return };
+        let Some(mut place) = waiting.next() else { broken("a ring without a place") };
         for before in waiting {
             if (before.ready, before.frame.input) <= (entry.ready, input) {
                 break;
@@ -428,12 +427,6 @@ impl Ring {
         let (at, tail) = (self.head as usize + at, self.tail as usize);
         self.buf.copy_within(at..tail - 1, at + 1);
         self.buf[at] = entry;
-    }
-}
-
-impl Queued for Frame {
-    fn bytes(&self) -> u64 {
-        u64::from(self.len)
     }
 }
 

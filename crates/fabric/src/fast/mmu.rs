@@ -2,6 +2,7 @@
 //!
 //! Instead of all cells of a domain, those above the low watermark are counted: none is left when all are at or below it.
 
+use crate::check::broken;
 use crate::model::{Layout, Limits, Refusal, Watermarks};
 use crate::spec::BufferSpec;
 
@@ -110,7 +111,7 @@ impl Mmu {
     #[inline(always)]
     pub(crate) fn store_calmly(&mut self, output: usize, input: usize, len: u16) -> bool {
         let cell = self.cell(output, input);
-        let Some(occupied) = self.occupied.get_mut(cell) else { return false };
+        let Some(occupied) = self.occupied.get_mut(cell) else { broken("no such cell") };
         let (now, pool) = (*occupied + u32::from(len), self.pool + u64::from(len));
         if now > self.calm || pool > self.pool_guard {
             return false;
@@ -147,7 +148,9 @@ impl Mmu {
     /// Frees a frame's memory if that has no consequence; false if it may have one. `row` is that of its output.
     #[inline]
     pub(crate) fn free_calmly(&mut self, row: usize, input: usize, len: u16) -> bool {
-        let Some(occupied) = self.occupied.get_mut(row + input * self.layout.step.1) else { return false };
+        let Some(occupied) = self.occupied.get_mut(row + input * self.layout.step.1) else {
+            broken("no such cell")
+        };
         if *occupied > self.watch {
             return false;
         }

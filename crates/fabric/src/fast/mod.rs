@@ -7,15 +7,12 @@ pub(crate) mod bodies;
 pub(crate) mod frame;
 pub(crate) mod host;
 pub(crate) mod inbox;
-mod limiter;
 mod mmu;
-mod paged;
 #[cfg(test)]
 mod sizes;
 pub(crate) mod soonest;
 mod source;
 pub(crate) mod sweep;
 pub(crate) mod switch;
-mod timers;
 pub(crate) mod wheel;
 pub(crate) mod wires;

@@ -5,6 +5,7 @@
 //! * Bench row: perm1024.
 //! * Marks: InStep.
 
+use crate::check::broken;
 use crate::fast::frame::NEVER;
 
 /// Times of ports, each of which stands for no end at first.
@@ -43,7 +44,7 @@ impl Soonest {
     #[inline]
     pub(crate) fn set(&mut self, port: usize, at: u64) {
         let mut n = self.tree.len() / 2 + port;
-        let Some(place) = self.tree.get_mut(n) else { return };
+        let Some(place) = self.tree.get_mut(n) else { broken("no such port") };
         *place = at;
         while n > 1 {
             n /= 2;

@@ -25,6 +25,7 @@ mod thin;
 
 pub(crate) use arrivals::Scratch;
 
+use crate::check::broken;
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Entry, Kind, NEVER, NO_EVENT, order};
 use crate::fast::inbox::Inbox;
@@ -208,10 +209,8 @@ impl Switch {
                     self.mmu.pool -= u64::from(e.frame.len);
                 }
                 let inbox = wires.inboxes.get_mut(self.inbox as usize + usize::from(e.frame.input));
-                debug_assert!(inbox.is_some(), "a frame came by input {}, which is none", e.frame.input);
-                if let Some(inbox) = inbox {
-                    inbox.put_between(e.ready, &e.frame);
-                }
+                let Some(inbox) = inbox else { broken("a frame came by no port") };
+                inbox.put_between(e.ready, &e.frame);
             }
         }
         self.in_order_for = self.penalty;
@@ -224,6 +223,16 @@ impl Switch {
         let mut i = 0;
         loop {
             let arrival = keys.get(i).copied();
+            if let Some(k) = arrival
+                && base + (k >> 20) < self.rare
+                && (k >> 16) as u8 & 0xF == order::DATA
+                && self.critical.is_empty()
+            {
+                // Nothing comes before it, and no port is kept in step.
+                i += 1;
+                self.take_data(base + (k >> 20), (k & 0xFFFF) as usize, net, wires);
+                continue;
+            }
             let rare = if self.rare < end { self.next_rare() } else { NO_EVENT };
             let event =
                 arrival.map_or(NO_EVENT, |k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
@@ -243,10 +252,9 @@ impl Switch {
                 Some(k) if first == event => {
                     i += 1;
                     let input = (k & 0xFFFF) as usize;
-                    let data = (k >> 16) as u8 & 0xF == order::DATA;
-                    let how = if data { self.take_calmly(input, net, wires) } else { Stored::Not };
-                    if how != Stored::Calmly {
-                        self.take(how, first.0, input, net, wires);
+                    match (k >> 16) as u8 & 0xF == order::DATA {
+                        true => self.take_data(first.0, input, net, wires),
+                        false => self.take(Stored::Not, first.0, input, net, wires),
                     }
                 }
                 _ => self.execute(first, net, wires),
@@ -257,11 +265,22 @@ impl Switch {
         }
     }
 
+    /// Takes a data frame off its wire, with all that follows from it.
+    #[inline(always)]
+    fn take_data(&mut self, ready: u64, input: usize, net: &Net, wires: &mut Wires) {
+        let how = self.take_calmly(input, net, wires);
+        if how != Stored::Calmly {
+            self.take(how, ready, input, net, wires);
+        }
+    }
+
     /// Takes a data frame off its wire and stores it where nothing depends on the moment.
     #[inline(always)]
     fn take_calmly(&mut self, input: usize, net: &Net, wires: &mut Wires) -> Stored {
-        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else { return Stored::Not };
-        let Some(entry) = inbox.front() else { return Stored::Not };
+        let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize + input) else {
+            broken("an arrival at no port")
+        };
+        let Some(entry) = inbox.front() else { broken("an arrival without a frame") };
         let f = &entry.frame;
         if !f.is_data() {
             return Stored::Not;
@@ -302,7 +321,7 @@ impl Switch {
 
     /// Sends on what has left a port before `end`, if nothing stops what waits there. False if there is more to consider.
     fn let_go(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
-        let Some(port) = self.ports.get_mut(p) else { return false };
+        let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         !(port.special | port.mixed) && port.drain(p, end, &mut self.mmu, wires)
     }
 
@@ -315,8 +334,7 @@ impl Switch {
             return self.sample_stored(usize::from(chosen.unwrap_or_default()), ready, 0, net, wires);
         }
         let entry = wires.pop(self.inbox + input as u32);
-        debug_assert!(entry.is_some(), "what was to be taken at input {input} is gone");
-        let Some(entry) = entry else { return };
+        let Some(entry) = entry else { broken("an arrival without a frame") };
         match chosen {
             Some(out) => {
                 self.data(usize::from(out), entry.frame, net, wires);
@@ -431,14 +449,7 @@ impl Port {
             if self.queued > self.mark_from
                 && frame.is_data()
                 && self.may_mark(start)
-                && leaves_marked(
-                    &self.ramp,
-                    &mut self.draws,
-                    &mut self.idle_draws,
-                    &self.data,
-                    self.queued,
-                    start,
-                )
+                && leaves_marked(&self.ramp, &mut self.draws, &self.data, self.queued, start)
             {
                 wires.push_marked(self.peer, ready, frame);
             } else {

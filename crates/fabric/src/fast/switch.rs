@@ -15,20 +15,20 @@ mod storing;
 
 pub(crate) use ahead::{Apart, Due, Stored};
 use books::Recorded;
-pub(crate) use marking::{Draws, leaves_marked};
+pub(crate) use marking::leaves_marked;
 pub(crate) use port::{Point, Port};
 
-use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses};
+use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses, broken};
 use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Signal};
 use crate::fast::soonest::Soonest;
-use crate::fast::timers::Timers;
 use crate::fast::wires::Wires;
 use crate::model::{Paused, Refusal};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
 use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
+use crate::timers::Timers;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{PointAction, PointState, Purpose, Stream};
 use cnsim_scheme_api::{PointId, QueueSite, Rate, Slot, Time};
@@ -206,7 +206,6 @@ impl Switch {
                 reads_probes: false,
                 counted: sw.mmu.small.is_none(),
                 mark_behind: u16::MAX,
-                idle_draws: 0,
                 mark_from: NEVER,
                 began: 0,
                 left: 0,
@@ -227,7 +226,7 @@ impl Switch {
                 ramp: None,
                 draws: point.is_some().then(|| {
                     let site = (u64::from(base) + p as u64) | (1 << 33);
-                    Box::new(Draws::new(Stream::new(net.seed, site, Purpose::Node)))
+                    Box::new(Stream::new(net.seed, site, Purpose::Node))
                 }),
                 stamp: None,
                 point,
@@ -299,8 +298,9 @@ impl Switch {
             order::TIMER => {
                 if let Some((port, slot)) = self.timers.pop() {
                     let port = port as usize;
+                    self.touch(port, time, wires);
                     let apart = self.ports[port].later(time + 1);
-                    self.look(port, apart, wires, |s, apart| s.expire(port, Slot(slot), apart, net));
+                    self.expire(port, Slot(slot), apart, net);
                 }
                 self.note_rare();
             }
@@ -311,7 +311,7 @@ impl Switch {
                 }
                 self.note_rare();
             }
-            _ => debug_assert!(false, "transmissions and arrivals are the sweep's"),
+            _ => broken("transmissions and arrivals are the sweep's"),
         }
     }
 
@@ -391,16 +391,15 @@ impl Switch {
         self.ends[p] = NEVER;
         let port = &mut self.ports[p];
         port.free = self.now;
-        debug_assert!(port.sending.is_some() && port.link.is_some(), "nothing ends at port {p}");
-        let Some(kind) = port.sending.take() else { return };
-        let Some(link) = port.link else { return };
+        let (Some(kind), Some(link)) = (port.sending.take(), port.link) else {
+            broken("nothing ends at this port")
+        };
         let entry = match kind {
             Kind::Xoff | Kind::Xon => port.pause_out.pop_front(),
             Kind::Control => port.control.pop_front(),
             Kind::Data | Kind::InBand => port.data.pop_front(),
         };
-        debug_assert!(entry.is_some(), "what was sent at port {p} is gone");
-        let Some(Entry { mut frame, .. }) = entry else { return };
+        let Some(Entry { mut frame, .. }) = entry else { broken("what was sent is gone") };
         let ready = self.now + link.delay;
         let port = &mut self.ports[p];
         match kind {
@@ -417,8 +416,7 @@ impl Switch {
                 port.left += u64::from(frame.len);
                 port.sent += 1;
                 if kind == Kind::Data {
-                    let (draws, idle) = (&mut port.draws, &mut port.idle_draws);
-                    if leaves_marked(&port.ramp, draws, idle, &port.data, port.queued, port.began) {
+                    if leaves_marked(&port.ramp, &mut port.draws, &port.data, port.queued, port.began) {
                         frame.set_marked(true);
                     }
                 }

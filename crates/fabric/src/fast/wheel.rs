@@ -10,18 +10,15 @@
 //! * Bench row: sparse.
 //! * Marks: PassedOver.
 
+use crate::check::broken;
+
 /// Turns of the fine wheel, and groups of the coarse one.
 const SLOTS: u64 = 64;
-
-/// Turns for which a host may leave what it received: the books of a delivery can be done at any later time.
-pub(crate) const PATIENCE: u64 = 32;
 
 /// The node of a receiving port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Station {
     pub(crate) node: u32,
-    /// Data may be left waiting here.
-    pub(crate) patient: bool,
     /// Its number among the node's ports, modulo 64.
     pub(crate) bit: u8,
 }
@@ -137,17 +134,10 @@ impl Wheel {
     /// Enters the node of a receiving port for the turn in which a frame that is sent to it must be looked at; `alone`: no
     /// other waits there.
     #[inline(always)]
-    pub(crate) fn announce(&mut self, port: usize, ready: u64, data: bool, alone: bool) {
+    pub(crate) fn announce(&mut self, port: usize, ready: u64) {
         let station = self.stations.get(port);
-        debug_assert!(station.is_some(), "nobody receives at port {port}");
-        let Some(&station) = station else { return };
+        let Some(&station) = station else { broken("nobody receives at this port") };
         let turn = self.turn(ready);
-        if station.patient && data {
-            if alone {
-                self.enter(station.node, turn + PATIENCE);
-            }
-            return;
-        }
         let row = self.enter(station.node, turn);
         if let Some(switch) = (station.node as usize).checked_sub(self.hosts)
             && let Some(set) = self.arrived.get_mut(row * self.switches + switch)

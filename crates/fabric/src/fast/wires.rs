@@ -1,5 +1,6 @@
 //! The wires between nodes.
 
+use crate::check::broken;
 use crate::fast::bodies::{Bodies, Body, Direct};
 use crate::fast::frame::{Entry, Frame, Kind};
 use crate::fast::inbox::Inbox;
@@ -85,15 +86,15 @@ impl Wires {
         }
         let entry = Entry { ready, frame: *frame };
         let body = if frame.has_body() { self.bodies.take(frame.ext).map(Box::new) } else { None };
-        debug_assert!(body.is_some() || !frame.has_body(), "a control frame leaves without its body");
+        if body.is_none() && frame.has_body() {
+            broken("a control frame leaves without its body");
+        }
         let port = port & !FOREIGN;
         let to = self.owner.get(port as usize).copied().unwrap_or_default();
         debug_assert!((port as usize) < self.owner.len(), "port {port} is nobody's");
         let list = self.foreign.get_mut(usize::from(to));
-        debug_assert!(list.is_some(), "port {port} belongs to worker {to}, which is none");
-        if let Some(list) = list {
-            list.push(Foreign { port, entry, body });
-        }
+        let Some(list) = list else { broken("a port belongs to no worker") };
+        list.push(Foreign { port, entry, body });
     }
     /// Sends a frame where windows hold few.
     #[inline(always)]
@@ -109,11 +110,9 @@ impl Wires {
     pub(crate) fn push_watched(&mut self, port: u32, ready: u64, frame: &Frame) {
         let at = (port & !WATCHED) as usize;
         let inbox = self.inboxes.get_mut(at);
-        debug_assert!(inbox.is_some(), "receiving port {at} is not here");
-        let Some(inbox) = inbox else { return };
-        let alone = inbox.front().is_none();
+        let Some(inbox) = inbox else { broken("a frame for a port of another worker") };
         inbox.put(ready, frame);
-        self.wheel.announce(at, ready, frame.is_data(), alone);
+        self.wheel.announce(at, ready);
     }
     /// Sends a frame whose body, if it has one, is not kept here yet, or a PAUSE that may overtake.
     pub(crate) fn push(&mut self, port: u32, mut entry: Entry, body: Option<Body>) {
@@ -128,13 +127,8 @@ impl Wires {
     /// Takes a data frame of a time back from a receiving port of this worker, where nothing but a PAUSE can have come after it.
     pub(crate) fn take_back(&mut self, port: u32, ready: u64) {
         let inbox = self.inboxes.get_mut((port & !WATCHED) as usize);
-        debug_assert!(
-            inbox.is_some(),
-            "a frame is taken back from port {port:#x}, which another worker reads"
-        );
-        if let Some(inbox) = inbox {
-            inbox.take_back(ready);
-        }
+        let Some(inbox) = inbox else { broken("a frame is taken back from another worker") };
+        inbox.take_back(ready);
     }
     /// First entry of a receiving port.
     #[inline]

@@ -8,7 +8,7 @@ use crate::mix::mix;
 use crate::net::{Link, Net};
 use crate::spec::Ties;
 use cnsim_scheme_api::{Feedback, FlowId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A time that never comes, ps.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -75,7 +75,8 @@ pub(crate) fn place_of_data(net: &Net, node: u32, at: u64, port: u16) -> u64 {
 /// Sets draws between simultaneous frames apart from all others of a seed.
 const TIES: u64 = 0x5349_4D55_4C54;
 
-/// The events to come. An event is planned or not: planning it twice is planning it once.
+/// The events to come. An event is planned or not: planning it twice is planning it once. One that has lost its cause by its time is
+/// nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda(BTreeSet<Event>);
 
@@ -85,10 +86,6 @@ impl Agenda {
         if event.time != NEVER {
             self.0.insert(event);
         }
-    }
-    /// Takes an event back.
-    pub(crate) fn cancel(&mut self, event: Event) {
-        self.0.remove(&event);
     }
     /// Takes the next event, if it comes before `end`.
     pub(crate) fn next_before(&mut self, end: u64) -> Option<Event> {
@@ -134,6 +131,15 @@ pub(crate) struct Outbox {
     pub(crate) told: Vec<Told>,
 }
 
+/// A moment of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'a> {
+    /// When, ps.
+    pub(crate) now: u64,
+    /// What does not change during a run.
+    pub(crate) net: &'a Net,
+}
+
 /// A node's turn: one event is carried out, at one moment.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
@@ -149,7 +155,11 @@ pub(crate) struct Turn<'a> {
     pub(crate) out: &'a mut Outbox,
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
+    /// Its moment.
+    pub(crate) fn moment(&self) -> Moment<'a> {
+        Moment { now: self.now, net: self.net }
+    }
     /// Plans an event of this node.
     pub(crate) fn plan(&mut self, time: u64, kind: Kind, index: u64) {
         self.agenda.plan(Event { time, kind, node: self.node, index });
@@ -157,50 +167,5 @@ impl Turn<'_> {
     /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
         self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at: self.now + link.delay, frame });
-    }
-}
-
-/// Timers of one node: a few slots for each of its objects. Starting one that runs starts it anew.
-#[derive(Debug)]
-pub(crate) struct Timers {
-    /// Of their events.
-    kind: Kind,
-    /// When each of those that run expires.
-    at: BTreeMap<(u32, u8), u64>,
-}
-
-impl Timers {
-    /// None runs yet.
-    pub(crate) fn new(kind: Kind) -> Self {
-        Self { kind, at: BTreeMap::new() }
-    }
-    fn event(&self, turn: &Turn<'_>, (object, slot): (u32, u8), time: u64) -> Event {
-        let index = u64::from(object) << 8 | u64::from(slot);
-        Event { time, kind: self.kind, node: turn.node, index }
-    }
-    /// Starts a timer that expires at `at`.
-    pub(crate) fn start(&mut self, object: u32, slot: u8, at: u64, turn: &mut Turn<'_>) {
-        self.stop(object, slot, turn);
-        self.at.insert((object, slot), at);
-        turn.agenda.plan(self.event(turn, (object, slot), at));
-    }
-    /// Stops it, if it runs.
-    pub(crate) fn stop(&mut self, object: u32, slot: u8, turn: &mut Turn<'_>) {
-        if let Some(at) = self.at.remove(&(object, slot)) {
-            turn.agenda.cancel(self.event(turn, (object, slot), at));
-        }
-    }
-    /// Stops all timers of an object.
-    pub(crate) fn stop_all(&mut self, object: u32, turn: &mut Turn<'_>) {
-        let running: Vec<u8> = self.at.range((object, 0)..=(object, u8::MAX)).map(|(key, _)| key.1).collect();
-        for slot in running {
-            self.stop(object, slot, turn);
-        }
-    }
-    /// The timer of an event has expired: its object and slot.
-    pub(crate) fn expired(&mut self, index: u64) -> (u32, u8) {
-        let timer = ((index >> 8) as u32, index as u8);
-        self.at.remove(&timer);
-        timer
     }
 }

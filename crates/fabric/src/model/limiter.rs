@@ -2,13 +2,16 @@
 //!
 //! After a frame of `len` bytes the next may go a gap of `len / rate` later. A limiter at line rate with nothing waiting is
 //! transparent: a scheme that never lowers a rate equals no scheme.
+//!
+//! Limiters are found by flow without a hash, and their queues stand apart, as most are empty.
 
 use super::agenda::NEVER;
-use super::frame::{Data, Frame};
+use super::frame::Packet;
+use crate::paged::Paged;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::LimiterState;
-use cnsim_scheme_api::{Rate, ReactionPoint, Scope, Tag, Time};
-use std::collections::{BTreeMap, VecDeque};
+use cnsim_scheme_api::{Rate, ReactionPoint, Scope, Time};
+use std::collections::VecDeque;
 
 /// Key of a limiter that serves all flows of its host; others have their destination's number.
 pub(crate) const WHOLE_HOST: u32 = u32::MAX;
@@ -22,39 +25,43 @@ pub(crate) fn key_of(scope: Scope, dst: u32) -> u32 {
 }
 
 /// When the next frame may go after one of `len` bytes that went at `last`.
-pub(crate) fn end_of_gap(last: u64, len: u16, rate: Rate, clock: Clock) -> u64 {
+fn end_of_gap(last: u64, len: u16, rate: Rate, clock: Clock) -> u64 {
     clock.gap(len, rate).map_or(NEVER, |gap| last.saturating_add(gap))
 }
 
 /// Must a new frame wait at a limiter in this state?
 #[inline]
-pub(crate) fn holds_back(state: &LimiterState, waiting: bool) -> bool {
+fn holds_back(state: &LimiterState, waiting: bool) -> bool {
     state.engaged && (state.rate < state.line_rate || waiting)
 }
 
 /// Does a limiter in this state limit its finite flows? Each of them has a queue of its own, so none waits for another's frames.
-pub(crate) fn limits(state: &LimiterState) -> bool {
+fn limits(state: &LimiterState) -> bool {
     holds_back(state, false)
 }
 
-/// A limiter and the reaction point that steers it.
+/// A limiter and the reaction point that steers it. What a frame that waits nowhere touches stands first, in one line of the cache,
+/// and so does what a returned rate touches.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct RateLimiter {
+    /// The next frame may go at this time, ps.
+    pub(crate) eligible: u64,
+    /// When the last frame went, and its length.
+    last: u64,
     /// Destination host, or [`WHOLE_HOST`].
     pub(crate) key: u32,
-    /// The scheme's side.
-    pub(crate) object: Box<dyn ReactionPoint>,
-    /// What scheme and network share.
-    pub(crate) state: LimiterState,
-    /// The next frame may go at this time.
-    pub(crate) eligible: u64,
+    last_len: u16,
+    /// A frame waits in its queue.
+    waits: bool,
     /// Waits for room in the host's FIFO.
     pub(crate) blocked: bool,
+    /// What scheme and network share.
+    pub(crate) state: LimiterState,
+    /// The scheme's side.
+    pub(crate) object: Box<dyn ReactionPoint>,
     /// Has been engaged at some time: its flow counts as limited.
     pub(crate) was_engaged: bool,
-    queue: VecDeque<Frame>,
-    /// When the last frame went, and its length.
-    last: (u64, u16),
     /// Of its host.
     clock: Clock,
 }
@@ -62,49 +69,38 @@ pub(crate) struct RateLimiter {
 impl RateLimiter {
     /// Not engaged.
     pub(crate) fn new(key: u32, object: Box<dyn ReactionPoint>, state: LimiterState, clock: Clock) -> Self {
-        let queue = VecDeque::new();
-        let (eligible, last) = (0, (0, 0));
-        Self { key, object, state, eligible, blocked: false, was_engaged: false, queue, last, clock }
+        let (eligible, last, last_len) = (0, 0, 0);
+        let (waits, blocked, was_engaged) = (false, false, false);
+        Self { eligible, last, key, last_len, waits, blocked, state, object, was_engaged, clock }
     }
     /// Must a new frame of its flow wait here?
+    #[inline]
     pub(crate) fn holds(&self) -> bool {
-        holds_back(&self.state, !self.queue.is_empty())
+        holds_back(&self.state, self.waits)
     }
-    /// Frames that wait here.
-    pub(crate) fn queue(&self) -> &VecDeque<Frame> {
-        &self.queue
-    }
-    /// A frame has to wait.
-    pub(crate) fn push(&mut self, frame: Frame) {
-        self.queue.push_back(frame);
-    }
-    /// May its first frame go now?
-    pub(crate) fn may_go(&self, now: u64) -> bool {
-        !self.queue.is_empty() && self.eligible <= now
-    }
-    /// Lets the first frame go now.
-    pub(crate) fn pop(&mut self, now: u64) -> Option<Frame> {
-        let frame = self.queue.pop_front()?;
-        self.pace(now, frame.len);
-        Some(frame)
+    /// Does a frame wait in its queue?
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
     }
     /// A frame goes now: the gap behind it begins.
     pub(crate) fn pace(&mut self, now: u64, len: u16) {
-        self.last = (now, len);
+        (self.last, self.last_len) = (now, len);
         self.eligible = end_of_gap(now, len, self.state.rate, self.clock);
     }
     /// Computes the gap that runs anew, from the present rate.
     pub(crate) fn retime(&mut self, now: u64) {
-        self.eligible = end_of_gap(self.last.0, self.last.1, self.state.rate, self.clock).max(now);
+        self.eligible = end_of_gap(self.last, self.last_len, self.state.rate, self.clock).max(now);
     }
     /// Writes the flow's tag into a frame that leaves, if it draws so.
-    pub(crate) fn tag(&mut self, data: &mut Data, now: u64) {
-        let (kind, value) = self.state.next_tag(Time::from_ps(now));
-        if kind != 0 {
-            data.write(Tag::unpack(kind, value));
+    #[inline]
+    pub(crate) fn tag<F: Packet>(&mut self, frame: &mut F, now: u64) {
+        let tag = self.state.next_tag(Time::from_ps(now));
+        if tag.0 != 0 {
+            frame.write_tag(tag);
         }
     }
     /// Counts bytes as sent; true when the number has been reached that the reaction point asked for.
+    #[inline]
     pub(crate) fn count(&mut self, len: u16) -> bool {
         self.state.countdown -= i64::from(len);
         let reached = self.state.countdown <= 0;
@@ -115,56 +111,149 @@ impl RateLimiter {
     }
 }
 
-/// The limiters of a host. Their places take turns at the link; a place given back is the first to be given out again.
-#[derive(Debug, Default)]
-pub(crate) struct Limiters {
-    places: Vec<Option<RateLimiter>>,
-    free: Vec<usize>,
-    by_key: BTreeMap<u32, usize>,
+/// The limiters of a host, with the frames that wait in them. Their places take turns at the link; a place given back is the first to
+/// be given out again.
+#[derive(Debug)]
+pub(crate) struct Limiters<F> {
+    pub(crate) places: Vec<Option<RateLimiter>>,
+    queues: Vec<VecDeque<F>>,
+    free: Vec<u32>,
+    /// By key, place of the limiter and one; 0 for none.
+    by_key: Paged<u32>,
+    whole: u32,
+    /// Bit for each place: a frame waits in its queue.
+    waiting: Vec<u64>,
+    /// Frames in all queues.
+    held: usize,
+    count: usize,
 }
 
-impl Limiters {
+impl<F> Default for Limiters<F> {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            queues: Vec::new(),
+            free: Vec::new(),
+            by_key: Paged::default(),
+            whole: 0,
+            waiting: Vec::new(),
+            held: 0,
+            count: 0,
+        }
+    }
+}
+
+impl<F: Packet> Limiters<F> {
     /// Number of places.
     pub(crate) fn places(&self) -> usize {
         self.places.len()
     }
     /// Is there none?
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.by_key.is_empty()
+        self.count == 0
+    }
+    /// Do frames wait in one of them?
+    #[inline]
+    pub(crate) fn hold_frames(&self) -> bool {
+        self.held > 0
     }
     /// Place of the limiter with this key.
+    #[inline]
     pub(crate) fn find(&self, key: u32) -> Option<usize> {
-        self.by_key.get(&key).copied()
+        let place = if key == WHOLE_HOST { self.whole } else { self.by_key.get(key) };
+        (place as usize).checked_sub(1)
     }
     /// The limiter at a place.
+    #[inline]
     pub(crate) fn at(&self, place: usize) -> Option<&RateLimiter> {
         self.places.get(place)?.as_ref()
     }
     /// The same, to change it.
+    #[inline]
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut RateLimiter> {
         self.places.get_mut(place)?.as_mut()
-    }
-    /// Gives a new limiter a place.
-    pub(crate) fn insert(&mut self, limiter: RateLimiter) -> usize {
-        let place = self.free.pop().unwrap_or(self.places.len());
-        self.places.resize_with(self.places.len().max(place + 1), || None);
-        self.by_key.insert(limiter.key, place);
-        self.places[place] = Some(limiter);
-        place
     }
     /// Place of the limiter with this key, if it limits finite flows now.
     pub(crate) fn limiting(&self, key: u32) -> Option<usize> {
         self.find(key).filter(|&at| self.at(at).is_some_and(|l| limits(&l.state)))
     }
+    /// Frames that wait in the queue at a place.
+    pub(crate) fn queued(&self, place: usize) -> usize {
+        self.queues.get(place).map_or(0, VecDeque::len)
+    }
+    /// All frames that wait in them.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &F> {
+        self.queues.iter().flatten()
+    }
+    /// A frame has to wait at the limiter at this place. False if there is none.
+    pub(crate) fn push(&mut self, place: usize, frame: F) -> bool {
+        let limiter = self.places.get_mut(place).and_then(Option::as_mut);
+        let (Some(limiter), Some(queue)) = (limiter, self.queues.get_mut(place)) else { return false };
+        limiter.waits = true;
+        queue.push_back(frame);
+        self.held += 1;
+        self.waiting[place / 64] |= 1 << (place % 64);
+        true
+    }
+    /// Lets the first frame of a queue go now.
+    pub(crate) fn pop(&mut self, place: usize, now: u64) -> Option<F> {
+        let limiter = self.places.get_mut(place)?.as_mut()?;
+        let queue = self.queues.get_mut(place)?;
+        let frame = queue.pop_front()?;
+        limiter.pace(now, frame.bytes());
+        self.held -= 1;
+        if queue.is_empty() {
+            limiter.waits = false;
+            self.waiting[place / 64] &= !(1 << (place % 64));
+        }
+        Some(frame)
+    }
+    /// The first place of these at which a frame waits that may go now.
+    pub(crate) fn ready(&self, places: std::ops::Range<usize>, now: u64) -> Option<usize> {
+        let (mut word, mut bits) = (places.start / 64, u64::MAX << (places.start % 64));
+        while word * 64 < places.end {
+            bits &= self.waiting.get(word)?;
+            while bits > 0 {
+                let place = word * 64 + bits.trailing_zeros() as usize;
+                if place >= places.end {
+                    return None;
+                }
+                if self.at(place).is_some_and(|l| l.eligible <= now) {
+                    return Some(place);
+                }
+                bits &= bits - 1;
+            }
+            (word, bits) = (word + 1, u64::MAX);
+        }
+        None
+    }
+    fn note(&mut self, key: u32, place: u32) {
+        if key == WHOLE_HOST {
+            self.whole = place;
+        } else {
+            *self.by_key.at(key) = place;
+        }
+    }
+    /// Gives a new limiter a place.
+    pub(crate) fn insert(&mut self, limiter: RateLimiter) -> usize {
+        let place = self.free.pop().map_or(self.places.len(), |place| place as usize);
+        if place == self.places.len() {
+            self.places.push(None);
+            self.queues.push(VecDeque::new());
+            self.waiting.resize(self.places.len().div_ceil(64), 0);
+        }
+        self.note(limiter.key, place as u32 + 1);
+        self.places[place] = Some(limiter);
+        self.count += 1;
+        place
+    }
     /// Takes a limiter away.
     pub(crate) fn remove(&mut self, place: usize) {
         if let Some(limiter) = self.places.get_mut(place).and_then(Option::take) {
-            self.by_key.remove(&limiter.key);
-            self.free.push(place);
+            self.note(limiter.key, 0);
+            self.free.push(place as u32);
+            self.count -= 1;
         }
-    }
-    /// All frames that wait in them.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.places.iter().flatten().flat_map(|l| &l.queue)
     }
 }

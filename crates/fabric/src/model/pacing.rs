@@ -4,141 +4,157 @@
 //! queue (and in virtual output queues) limiters take turns at the link. Finite flows wait elsewhere ([`super::transfers`]), and a
 //! limiter's queue and its flows take turns.
 
-use super::agenda::{NEVER, Turn};
-use super::frame::{Body, Frame};
-use super::host::Host;
+use super::agenda::{Moment, NEVER};
+use super::frame::Packet;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST, key_of};
-use crate::spec::LimiterPosition;
+use super::sender::Sender;
+use crate::check::broken;
 use cnsim_scheme_api::Built;
 use std::collections::VecDeque;
 
-impl Host {
-    /// Do frames meet their limiters at the source? Those in virtual output queues are paced in place.
-    pub(super) fn limited_at_source(&self) -> bool {
-        self.voqs.is_none() && self.spec.limiter_position == LimiterPosition::AtSource
-    }
-
+impl<F: Packet> Sender<F> {
     /// Key of the limiter of frames to `dst`.
-    pub(super) fn key(&self, dst: u32) -> u32 {
-        key_of(self.plan.limiter_scope, dst)
+    #[inline]
+    pub(crate) fn key(&self, dst: u32) -> u32 {
+        key_of(self.settings.plan.limiter_scope, dst)
     }
 
     /// The limiter of frames to `dst`, built now if the scheme wants one from the first frame on.
-    pub(super) fn limiter_for(&mut self, dst: u32, turn: &mut Turn<'_>) -> Option<usize> {
+    #[inline]
+    pub(super) fn limiter_for(&mut self, dst: u32, at: Moment<'_>) -> Option<usize> {
         let found = self.limiters.find(self.key(dst));
-        match self.plan.built {
-            Built::FirstFrame if found.is_none() => self.build(dst, turn),
+        match self.settings.plan.built {
+            Built::FirstFrame if found.is_none() => self.build(dst, at),
             _ => found,
         }
     }
 
     /// Of a new frame's limiter: its place, if the frame has to wait there.
+    #[inline]
     pub(super) fn holding(&self, limiter: Option<usize>) -> Option<usize> {
-        limiter.filter(|&at| self.limiters.at(at).is_some_and(RateLimiter::holds))
+        limiter.filter(|&place| self.limiters.at(place).is_some_and(RateLimiter::holds))
     }
 
     /// Has the FIFO no room for a frame more?
     pub(super) fn fifo_is_full(&self) -> bool {
-        self.fifo.len() >= self.spec.fifo_frames as usize
+        self.queues.fifo.len() >= self.settings.fifo_frames
     }
 
     /// Bytes that wait for a limiter in virtual output queues.
     fn in_voqs(&self, key: u32) -> u64 {
-        self.voqs.as_ref().map_or(0, |v| v.bytes(key))
+        self.queues.voqs.as_ref().map_or(0, |voqs| voqs.bytes(key))
     }
 
     /// Frames of a flow that is held back from now on leave the FIFO for the limiter's queue, in order.
-    pub(super) fn recall(&mut self, at: usize, key: u32) {
-        let Some(limiter) = self.limiters.at_mut(at) else { return };
-        let mine = |f: &Frame| f.as_data().is_some_and(|d| key == WHOLE_HOST || d.dst == key);
-        let (moved, kept) = std::mem::take(&mut self.fifo).into_iter().partition::<VecDeque<Frame>, _>(mine);
-        self.fifo = kept;
-        moved.into_iter().for_each(|frame| limiter.push(frame));
+    pub(super) fn recall(&mut self, limiter: usize, key: u32) {
+        let mine = |f: &F| f.data_to().is_some_and(|dst| key == WHOLE_HOST || dst == key);
+        if !self.queues.fifo.iter().any(mine) {
+            return;
+        }
+        let fifo = std::mem::take(&mut self.queues.fifo);
+        let (moved, kept) = fifo.into_iter().partition::<VecDeque<F>, _>(mine);
+        self.queues.fifo = kept;
+        for frame in moved {
+            self.limiters.push(limiter, frame);
+        }
     }
 
     /// Lets frames of a limiter go that may go, or plans when the next may. Below the queue the link takes them in its turn; at
     /// the source they join the FIFO as soon as it has room.
-    pub(super) fn let_go(&mut self, at: usize, turn: &mut Turn<'_>) {
-        let Some(limiter) = self.limiters.at(at) else { return };
-        let (key, eligible, queued) = (limiter.key, limiter.eligible, !limiter.queue().is_empty());
-        if !queued && self.in_voqs(key) == 0 && !self.transfers.wait_at(at) {
+    pub(super) fn let_go(&mut self, place: usize, at: Moment<'_>) {
+        let Some(limiter) = self.limiters.at(place) else { return };
+        let (key, eligible, queued) = (limiter.key, limiter.eligible, limiter.waits());
+        if !queued && self.in_voqs(key) == 0 && !self.transfers.wait_at(place) {
             return;
         }
-        if eligible > turn.now {
+        if eligible > at.now {
             if eligible != NEVER {
-                self.timers.start(key, GAP, eligible, turn);
+                self.timers.start(key, GAP, eligible);
             }
             return;
         }
-        if !self.limited_at_source() {
-            self.transfers.take_part(at);
-            return self.port.look(turn);
+        if !self.settings.at_source {
+            self.transfers.take_part(place);
+            self.looks = true;
+            return;
         }
         let full = self.fifo_is_full();
-        let Some(limiter) = self.limiters.at_mut(at) else { return };
-        let len = if let Some(len) = self.transfers.let_go(at, queued && !full) {
-            limiter.pace(turn.now, len);
+        let Some(limiter) = self.limiters.at_mut(place) else { return };
+        let len = if let Some(len) = self.transfers.let_go(place, queued && !full) {
+            limiter.pace(at.now, len);
             len
         } else if full {
             if !limiter.blocked {
                 limiter.blocked = true;
-                self.blocked.push_back(at);
+                self.blocked.push_back(place);
             }
             return;
         } else {
-            let Some(mut frame) = limiter.pop(turn.now) else { return };
-            if let Body::Data(data) = &mut frame.body {
-                data.counted = true;
-            }
-            self.fifo.push_back(frame);
-            frame.len
+            let Some(mut frame) = self.limiters.pop(place, at.now) else {
+                broken("a frame that waits is gone")
+            };
+            frame.set_counted();
+            self.queues.fifo.push_back(frame);
+            frame.bytes()
         };
-        self.port.look(turn);
-        self.count_sent(at, len, turn);
-        self.let_go(at, turn);
-        self.give_back(at, turn);
+        self.looks = true;
+        self.count_sent(place, len, at);
+        self.let_go(place, at);
+        self.give_back(place);
     }
 
     /// The FIFO has room for one more: the limiter that has waited longest uses it.
-    pub(super) fn use_room(&mut self, turn: &mut Turn<'_>) {
-        if let Some(at) = self.blocked.pop_front() {
-            self.limiters.at_mut(at).into_iter().for_each(|l| l.blocked = false);
-            self.let_go(at, turn);
+    #[inline]
+    pub(super) fn use_room(&mut self, at: Moment<'_>) {
+        if let Some(place) = self.blocked.pop_front() {
+            self.limiters.at_mut(place).into_iter().for_each(|l| l.blocked = false);
+            self.let_go(place, at);
         }
     }
 
     /// The first bit of a frame goes on the link: its limiter tags the frame, and counts it unless that was done at the source.
-    pub(super) fn set_out(&mut self, frame: &mut Frame, turn: &mut Turn<'_>) {
-        let Body::Data(data) = &mut frame.body else { return };
-        let Some(at) = self.limiters.find(self.key(data.dst)) else { return };
-        self.limiters.at_mut(at).into_iter().for_each(|l| l.tag(data, turn.now));
-        if !data.counted {
-            self.count_sent(at, frame.len, turn);
+    #[inline]
+    pub(super) fn set_out(&mut self, frame: &mut F, at: Moment<'_>) {
+        if self.limiters.is_empty() {
+            return;
         }
-        self.give_back(at, turn);
+        let Some(place) = frame.data_to().and_then(|dst| self.limiters.find(self.key(dst))) else { return };
+        self.limiters.at_mut(place).into_iter().for_each(|l| l.tag(frame, at.now));
+        if !frame.is_counted() {
+            self.count_sent(place, frame.bytes(), at);
+        }
+        self.give_back(place);
     }
 
     /// Counts bytes of a limiter as sent.
-    fn count_sent(&mut self, at: usize, len: u16, turn: &mut Turn<'_>) {
-        if self.limiters.at_mut(at).is_some_and(|l| l.count(len)) {
-            self.wake(at, turn, |object, limiter| object.on_bytes(limiter));
+    #[inline]
+    fn count_sent(&mut self, place: usize, len: u16, at: Moment<'_>) {
+        if self.limiters.at_mut(place).is_some_and(|l| l.count(len)) {
+            self.wake(place, at, |object, limiter| object.on_bytes(limiter));
         }
     }
 
     /// Gives a limiter back when its scheme asked for it and nothing waits for it. One that was built on feedback ceases to exist;
     /// one that was built with the first frame stays, and holds nothing back.
-    pub(super) fn give_back(&mut self, at: usize, turn: &mut Turn<'_>) {
-        let Some(limiter) = self.limiters.at(at) else { return };
+    #[inline]
+    pub(super) fn give_back(&mut self, place: usize) {
+        if self.limiters.at(place).is_some_and(|l| l.state.release && !l.waits()) {
+            self.give_back_now(place);
+        }
+    }
+
+    #[inline(never)]
+    fn give_back_now(&mut self, place: usize) {
+        let Some(limiter) = self.limiters.at(place) else { return };
         let key = limiter.key;
-        let waits = !limiter.queue().is_empty() || self.in_voqs(key) > 0 || self.transfers.wait_at(at);
-        if !limiter.state.release || waits {
+        if self.in_voqs(key) > 0 || self.transfers.wait_at(place) {
             return;
         }
-        if self.plan.built == Built::OnFeedback {
-            self.limiters.remove(at);
-            self.timers.stop_all(key, turn);
-            self.blocked.retain(|&b| b != at);
-        } else if let Some(limiter) = self.limiters.at_mut(at) {
+        if self.settings.plan.built == Built::OnFeedback {
+            self.limiters.remove(place);
+            self.timers.stop_all(key);
+            self.blocked.retain(|&b| b != place);
+        } else if let Some(limiter) = self.limiters.at_mut(place) {
             limiter.state.release = false;
             limiter.state.engaged = false;
         }

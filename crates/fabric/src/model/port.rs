@@ -4,8 +4,9 @@
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
 use super::agenda::{Kind, Turn};
-use super::frame::{Frame, Lane, Pause};
+use super::frame::{Frame, Lane, MANAGED, Pause};
 use super::pause::Paused;
+use crate::check::broken;
 use crate::net::Link;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Time;
@@ -13,6 +14,19 @@ use cnsim_scheme_api::Time;
 /// When the last bit of a frame leaves whose first bit leaves `now`; never at a rate of zero.
 pub(crate) fn end_of_transmission(now: u64, rate: TxRate, len: u16) -> Option<u64> {
     (!rate.stopped()).then(|| now + rate.time(len))
+}
+
+/// When an idle transmitter that is free from `free` on starts next, and from which lane: of what is ready by then PAUSE goes before
+/// control, and that before data. Each is ready from a time on, or never.
+#[inline(always)]
+pub(crate) fn next_start(free: u64, pause: u64, control: u64, data: u64) -> (u64, Lane) {
+    let start = data.min(control).min(pause).max(free);
+    let lane = match start {
+        _ if pause <= start => Lane::Pause,
+        _ if control <= start => Lane::Control,
+        _ => MANAGED,
+    };
+    (start, lane)
 }
 
 /// A transmitter.
@@ -63,24 +77,26 @@ impl Transmitter {
     }
     /// Starts a frame that may start.
     pub(crate) fn start(&mut self, frame: Frame, turn: &mut Turn<'_>) {
-        debug_assert!(self.may_start(frame.lane), "a frame starts that may not, and would be lost");
+        if !self.may_start(frame.lane) {
+            broken("a frame starts that may not");
+        }
         if let Some(end) = end_of_transmission(turn.now, self.rate(frame.lane), frame.len) {
             turn.plan(end, Kind::End, self.port);
             self.sending = Some(frame);
         }
     }
     /// The transmission ends: the frame that leaves. The transmitter looks for the next.
-    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> Option<(Link, Frame)> {
-        debug_assert!(self.sending.is_some() && self.link.is_some(), "nothing ends at port {}", self.port);
-        let frame = self.sending.take()?;
+    pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> (Link, Frame) {
+        let (Some(frame), Some(link)) = (self.sending.take(), self.link) else {
+            broken("nothing ends at this port")
+        };
         self.look(turn);
-        Some((self.link?, frame))
+        (link, frame)
     }
     /// XOFF or XON arrives from the far end.
     pub(crate) fn pause(&mut self, pause: Pause, turn: &mut Turn<'_>) {
         let paused = self.paused.get_mut(usize::from(pause.class));
-        debug_assert!(paused.is_some(), "PAUSE of class {}, which is none", pause.class);
-        let Some(paused) = paused else { return };
+        let Some(paused) = paused else { broken("PAUSE of no class") };
         if paused.hear(pause.off, turn.now) {
             self.look(turn);
         }

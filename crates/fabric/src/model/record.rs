@@ -1,7 +1,9 @@
 //! What is written down of single frames and moments: deliveries at a host, queues at a switch.
 
-use super::frame::Frame;
-use crate::check::{Hash, Ledger};
+use super::agenda::NEVER;
+use super::frame::{Frame, Packet};
+use super::sender::{Journal, Sender};
+use crate::check::{Hash, HostBooks, Ledger};
 use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
@@ -165,5 +167,71 @@ impl Samples {
             self.0.push(last);
         }
         std::mem::take(&mut self.0)
+    }
+}
+
+/// The rates of a host's limiters at the end of each bin, of those that are recorded.
+#[derive(Debug)]
+pub(crate) struct RateSeries {
+    /// When the next bin ends, ps.
+    pub(crate) next: u64,
+    by_destination: Vec<(u32, Samples)>,
+}
+
+impl RateSeries {
+    /// Those of a host.
+    pub(crate) fn new(net: &Net, host: u32) -> Self {
+        let mine = net.record.rates.iter().filter(|f| f.0.0 == host);
+        let by_destination: Vec<_> = mine.map(|f| (f.1.0, Samples::default())).collect();
+        let on = !by_destination.is_empty() && net.record.bin > Time::ZERO;
+        Self { next: if on { net.record.bin.as_ps() } else { NEVER }, by_destination }
+    }
+    /// A bin ends.
+    pub(crate) fn take(&mut self, net: &Net, rate_to: impl Fn(u32) -> f64) {
+        self.next += net.record.bin.as_ps();
+        self.by_destination.iter_mut().for_each(|(dst, samples)| samples.take(rate_to(*dst)));
+    }
+}
+
+/// Ends the run of a host: what it hands in. `sending` is in transmission, `sent` data and control frames have left, and it was
+/// `paused` so long.
+pub(crate) fn close_host<F: Packet>(
+    sender: Sender<F>,
+    sending: Option<F>,
+    mut deliveries: Deliveries,
+    rates: RateSeries,
+    ((sent, control_sent), paused): ((u64, u64), Time),
+    net: &Net,
+) -> HostBooks {
+    let id = sender.id();
+    let mut inside = Ledger::default();
+    sender.frames().chain(&sending).for_each(|frame| frame.enter(&mut inside));
+    let mut series = Vec::new();
+    for (dst, mut samples) in rates.by_destination {
+        let kind = SeriesKind::LimiterRate { src: NodeId(id), dst: NodeId(dst) };
+        let values = samples.close(net, sender.rate_to(dst));
+        series.push(Series { kind, bin: net.record.bin, values });
+    }
+    let backlog = sender.queues.backlog.len() as u64;
+    let Journal { mut out, books: mut control, events, failure } = *sender.journal;
+    // What was made was generated and found room.
+    out.generated = sender.made.frames + out.source_discards + backlog;
+    (out.sent, out.paused) = (sent, paused);
+    let delivered = deliveries.close(&mut out, id, net.record.bin);
+    series.splice(0..0, delivered);
+    series.extend(control.gauges.host_series(net, id, sender.settings.plan.limiter_scope));
+    HostBooks {
+        outcome: out,
+        series,
+        made: sender.made,
+        got: deliveries.got,
+        inside,
+        last_delivery: deliveries.last,
+        hops: (sent + control_sent, control_sent),
+        events,
+        frames: deliveries.hash,
+        received_from: deliveries.by_source(),
+        control,
+        failure,
     }
 }

@@ -3,18 +3,19 @@
 //! Each output sends PAUSE before control before data. A frame counts in its queue, and its memory is in use, until its last
 //! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
-use super::agenda::{Event, Kind, NEVER, Timers, Told, Turn};
+use super::agenda::{Event, Kind, NEVER, Told, Turn};
 use super::frame::{Body, Control, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, hosts_of};
 use super::memory::{Memory, Refusal};
 use super::pause::Signal;
 use super::point::Point;
-use super::port::Transmitter;
+use super::port::{Transmitter, next_start};
 use super::record::Samples;
 use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses, Stopped, SwitchBooks, Who};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::scheme::call as of_scheme;
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
+use crate::timers::Timers;
 use cnsim_scheme_api::network::{Lent, NO_PROBE, PointAction, rewritten};
 use cnsim_scheme_api::{
     Bytes, CongestionPoint, Feedback, FlowId, NodeId, PointControl, PointId, Probe, ProbeTarget,
@@ -140,13 +141,20 @@ impl Output {
         }
     }
 
-    /// The frame that goes next: of the first lane that has one and may send.
+    /// The frame that goes next now.
     fn next(&mut self) -> Option<Frame> {
-        let data =
-            self.data.iter_mut().zip(0u8..).map(|(queue, class)| (Lane::Data(class), &mut queue.frames));
-        let first = [(Lane::Pause, &mut self.pauses), (Lane::Control, &mut self.control)];
-        let mut lanes = first.into_iter().chain(data).filter(|(lane, _)| self.port.may_start(*lane));
-        lanes.find_map(|(_, queue)| queue.pop_front())
+        let ready = |lane, queue: &VecDeque<Frame>| !queue.is_empty() && self.port.may_start(lane);
+        let from = |ready: bool| if ready { 0 } else { NEVER };
+        let class = (0u8..).zip(&self.data).find(|(class, queue)| ready(Lane::Data(*class), &queue.frames));
+        let class = class.map(|(class, _)| usize::from(class));
+        let pause = from(ready(Lane::Pause, &self.pauses));
+        let control = from(ready(Lane::Control, &self.control));
+        match next_start(0, pause, control, from(class.is_some())) {
+            (NEVER, _) => None,
+            (_, Lane::Pause) => self.pauses.pop_front(),
+            (_, Lane::Control) => self.control.pop_front(),
+            (_, Lane::Data(_)) => self.data.get_mut(class?)?.frames.pop_front(),
+        }
     }
 }
 
@@ -178,7 +186,7 @@ impl Switch {
                 .map(|c| Memory::new(usize::from(spec.ports), &spec.buffer, c.pause))
                 .collect(),
             own: VecDeque::new(),
-            timers: Timers::new(Kind::Timer),
+            timers: Timers::default(),
             changes: mine.into(),
             next_path: vec![0; if net.round_robin() { net.hosts as usize } else { 0 }],
             recorded: recorded.map(|q| Recorded { port: q.1, ..Recorded::default() }).collect(),
@@ -224,8 +232,12 @@ impl Switch {
             Kind::Start => self.start(event.index as usize, turn),
             Kind::Control => self.send_own(turn),
             Kind::Timer => {
-                let (out, slot) = self.timers.expired(event.index);
-                self.expire(out as usize, Slot(slot), turn);
+                if self.timers.next == turn.now
+                    && let Some((out, slot)) = self.timers.pop()
+                {
+                    self.expire(out as usize, Slot(slot), turn);
+                }
+                turn.plan(self.timers.next, Kind::Timer, 0);
             }
             Kind::Tick => self.tick(turn),
             Kind::Pause | Kind::Data | Kind::Reflector | Kind::Slot => {}
@@ -353,7 +365,7 @@ impl Switch {
     /// The last bit of a frame has left.
     fn end(&mut self, out: usize, turn: &mut Turn<'_>) {
         let output = &mut self.outputs[out];
-        let Some((link, mut frame)) = output.port.end(turn) else { return };
+        let (link, mut frame) = output.port.end(turn);
         let len = u64::from(frame.len);
         output.departed += if frame.lane == Lane::Pause { 0 } else { len };
         match &mut frame.body {
@@ -448,9 +460,10 @@ impl Switch {
                 }
                 PointAction::Broadcast(feedback) => self.say(To::Everyone, EVERY_FLOW, feedback, turn),
                 PointAction::StartTimer(slot, after) => {
-                    self.timers.start(out as u32, slot.0, turn.now.saturating_add(after.as_ps()), turn);
+                    self.timers.start(out as u32, slot.0, turn.now.saturating_add(after.as_ps()));
+                    turn.plan(self.timers.next, Kind::Timer, 0);
                 }
-                PointAction::StopTimer(slot) => self.timers.stop(out as u32, slot.0, turn),
+                PointAction::StopTimer(slot) => self.timers.stop(out as u32, slot.0),
                 PointAction::Answer if probe.is_some() => answer = true,
                 PointAction::Answer => self.fail(out, NO_PROBE, turn.now),
                 PointAction::Count(counter) => {

@@ -1,13 +1,8 @@
 //! Virtual output queues of a host: one for each destination, served in turn.
 
+use super::frame::Packet;
 use super::limiter::WHOLE_HOST;
 use std::collections::VecDeque;
-
-/// What stands in a queue.
-pub(crate) trait Queued {
-    /// Bytes on the link.
-    fn bytes(&self) -> u64;
-}
 
 /// The queues, and the order in which those that hold a frame are served.
 #[derive(Debug)]
@@ -20,7 +15,7 @@ pub(crate) struct Voqs<F> {
     bytes: u64,
 }
 
-impl<F: Queued> Voqs<F> {
+impl<F: Packet> Voqs<F> {
     /// Those of a host that may send to so many.
     pub(crate) fn new(hosts: u32) -> Self {
         let queues = (0..hosts).map(|_| (VecDeque::new(), 0)).collect();
@@ -49,8 +44,8 @@ impl<F: Queued> Voqs<F> {
             self.order.push_back(dst);
         }
         self.count += 1;
-        self.bytes += frame.bytes();
-        *bytes += frame.bytes();
+        self.bytes += u64::from(frame.bytes());
+        *bytes += u64::from(frame.bytes());
         queue.push_back(frame);
     }
     /// Takes the first frame of the first queue in the order that may send; it comes last after that, and those that may not keep
@@ -61,8 +56,8 @@ impl<F: Queued> Voqs<F> {
         let (queue, bytes) = self.queues.get_mut(*self.order.back()? as usize)?;
         let frame = queue.pop_front()?;
         self.count -= 1;
-        self.bytes -= frame.bytes();
-        *bytes -= frame.bytes();
+        self.bytes -= u64::from(frame.bytes());
+        *bytes -= u64::from(frame.bytes());
         if queue.is_empty() {
             self.order.pop_back();
         }

@@ -6,31 +6,34 @@
 //! Mostly nothing but the source and the link says what the sending side does: no XOFF, no limiter, no timer, no message. Then
 //! a frame's fate is known as soon as its transmission starts, as nothing interrupts one, and it is put on the wire at that
 //! moment with the time of its end ([`Host::send_calmly`]). `end` alone then keeps the transmitter busy, and what waits in
-//! the FIFO has not started. Where limiters hold frames back, much the same is done frame by frame (`paced`).
+//! the FIFO has not started. Else the sending side goes event by event; there, too, a frame is on the wire as its transmission starts,
+//! and the end of one behind which nothing waits is no event.
 //!
 //! * Claim: a frame of a calm host is on the wire as its transmission starts, and data that wakes nothing is received in one
 //!   go.
 //! * Same bits: nothing interrupts a transmission, and nothing but the source and the link decides the next one.
 //! * Bench row: w1.
-//! * Marks: HostCalm, HostLimited, Deaf; out: HostByEvent, ReflectorTimer.
+//! * Marks: HostCalm, SentStraight, Deaf, SaidAtOnce; out: HostByEvent, ReflectorTimer.
 
-use super::{Calm, Host};
+use super::{DEFERRED, Host};
+use crate::check::broken;
 use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
+use crate::model::Offer;
 use crate::net::Net;
-use crate::spec::LimiterPosition;
-use cnsim_scheme_api::Built;
+use cnsim_scheme_api::FlowId;
+use prefetch_index::prefetch_index;
 
 impl Host {
     /// Runs the host up to `end` (exclusive).
     #[inline(always)]
     pub(crate) fn sweep(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        if !self.alarmed {
+        if self.receiver.alarms.next == NEVER {
             self.take_until(end, net, wires);
         }
-        if self.alarmed {
+        if self.receiver.alarms.next != NEVER {
             self.take_by_alarms(end, net, wires);
         }
         if self.due < end {
@@ -41,24 +44,26 @@ impl Host {
     /// Takes what arrives before `end`; less, where a reflector starts a timer that expires before the last moment of that.
     #[inline(always)]
     fn take_until(&mut self, end: u64, net: &Net, wires: &mut Wires) {
-        if let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize)
-            && inbox.due(0, end).is_some()
-        {
-            if self.deaf {
-                let mut taken = 0;
-                while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_plain()) {
-                    self.receive(e.ready, &e.frame);
-                    self.hear(&e.frame);
-                    taken += 1;
-                }
-                if taken > 0 {
-                    hit(Mark::Deaf);
-                }
-                inbox.skip_many(taken);
+        let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
+            broken("a host without a port")
+        };
+        if inbox.due(0, end).is_none() {
+            return;
+        }
+        if self.receiver.deaf {
+            let mut taken = 0;
+            while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_plain()) {
+                self.receiver.receive(e.ready, &e.frame, &mut self.sender.journal.failure);
+                self.receiver.hear(&e.frame);
+                taken += 1;
             }
-            if inbox.due(0, end).is_some() {
-                self.take(end, net, wires);
+            if taken > 0 {
+                hit(Mark::Deaf);
             }
+            inbox.skip_many(taken);
+        }
+        if inbox.due(0, end).is_some() {
+            self.take(end, net, wires);
         }
     }
 
@@ -66,9 +71,9 @@ impl Host {
     #[cold]
     fn take_by_alarms(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         loop {
-            let due = self.alarms.next;
+            let due = self.receiver.alarms.next;
             self.take_until(end.min(due.saturating_add(1)), net, wires);
-            if self.alarms.next != due {
+            if self.receiver.alarms.next != due {
                 continue;
             }
             if due >= end {
@@ -80,11 +85,25 @@ impl Host {
             }
             self.rest(due);
             self.now = due;
-            if let Some(flow) = self.reflects_by_timer() {
-                self.return_calmly(flow, net, wires);
+            if let Some(flow) = self.receiver.reflects_by_timer(due) {
+                self.reply(flow, None, net, wires);
             }
-            (self.due, self.calm) = (self.next_own_time(), Calm::Not);
+            (self.due, self.calm) = (self.next_own().0, false);
         }
+    }
+
+    /// Runs the host up to `end`, which is not that of the run. Returns when it must be visited next if nothing is sent to it.
+    pub(crate) fn sweep_thin(&mut self, end: u64, net: &Net, wires: &mut Wires) -> u64 {
+        self.sweep(end, net, wires);
+        self.look_around(wires)
+    }
+
+    /// When the host must be visited next if nothing is sent to it.
+    #[inline(always)]
+    pub(crate) fn look_around(&self, wires: &Wires) -> u64 {
+        let inbox = wires.inboxes.get(self.line.inbox as usize);
+        let first = inbox.and_then(|inbox| inbox.front()).map_or(NEVER, |e| e.ready);
+        self.due.min(self.receiver.alarms.next).min(first)
     }
 
     /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
@@ -93,16 +112,18 @@ impl Host {
     pub(super) fn take(&mut self, end: u64, net: &Net, wires: &mut Wires) {
         self.expect(end, wires);
         loop {
-            let Some(inbox) = wires.inboxes.get_mut(self.inbox as usize) else { return };
+            let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
+                broken("a host without a port")
+            };
             let (mut taken, mut due) = (0, false);
             while let Some(e) = inbox.due(taken, end) {
                 if !e.frame.is_data() {
                     due = true;
                 } else {
-                    due = self.selects(&e.frame) && self.wakes(e.ready, &e.frame);
+                    due = self.receiver.may_wake(e.ready, &e.frame);
                     if !due {
-                        self.receive(e.ready, &e.frame);
-                        self.hear(&e.frame);
+                        self.receiver.receive(e.ready, &e.frame, &mut self.sender.journal.failure);
+                        self.receiver.hear(&e.frame);
                     }
                 }
                 if due {
@@ -114,306 +135,246 @@ impl Host {
             if !due {
                 return;
             }
-            let Some(Entry { ready, frame }) = wires.pop(self.inbox) else { return };
+            let Some(Entry { ready, frame }) = wires.pop(self.line.inbox) else {
+                broken("an arrival without a frame")
+            };
             // The sending side matters only to what the reflector asks for.
-            let mut probed = None;
+            let mut answered = frame.is_data().then(|| FlowId(frame.flow(net.hosts)));
             if frame.is_data() {
-                self.receive(ready, &frame);
-                if !self.answers(ready, &frame, net) {
+                self.receiver.receive(ready, &frame, &mut self.sender.journal.failure);
+                if !self.receiver.answers(ready, &frame, net) {
                     continue;
                 }
             } else if let Some(&Body::Probe(flow, probe)) =
                 wires.bodies.get(frame.ext).filter(|_| frame.is_probe())
             {
                 wires.bodies.release(frame.ext);
-                if !self.reflects(ready, flow, None, Some(probe), net) {
+                if !self.receiver.reflects(ready, flow, None, Some(probe), net) {
                     continue;
                 }
-                probed = Some(flow);
+                answered = Some(flow);
             }
             if self.due <= ready {
                 self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
             }
             self.rest(ready);
             self.now = ready;
-            if frame.is_data() {
-                self.reply_calmly(&frame, net, wires);
-            } else if let Some(flow) = probed {
-                self.return_calmly(flow, net, wires);
-            } else {
-                self.arrive(frame, net, wires);
+            match answered {
+                Some(flow) => self.reply(flow, Some(&frame).filter(|f| f.is_data()), net, wires),
+                None => self.arrive(&frame, net, wires),
             }
-            (self.due, self.calm) = (self.next_own_time(), Calm::Not);
-            if self.alarmed && self.alarms.next.saturating_add(1) < end {
+            (self.due, self.calm) = (self.next_own().0, false);
+            if self.receiver.alarms.next.saturating_add(1) < end {
                 return;
             }
         }
     }
 
-    /// The time of [`Host::next_own`], but for the end of a transmission behind which nothing waits.
+    /// Fetches beforehand what the frames that arrive before `end` will touch: one thing for each flow, so mostly not in a
+    /// cache of the core's own.
     #[inline]
-    fn next_own_time(&self) -> u64 {
-        if self.kick {
-            return self.now;
+    fn expect(&self, end: u64, wires: &Wires) {
+        let Some(inbox) = wires.inboxes.get(self.line.inbox as usize) else { return };
+        let mut n = 0;
+        while let Some(e) = inbox.due(n, end) {
+            n += 1;
+            if e.frame.is_data() {
+                self.receiver.expect(self.receiver.place(&e.frame));
+            } else {
+                let place = self.sender.limiters.find(self.sender.key(u32::from(e.frame.dst)));
+                prefetch_index(&self.sender.limiters.places, place.unwrap_or(usize::MAX));
+            }
         }
-        let end = if self.waits() { self.end } else { NEVER };
-        let deferred = self.deferred.next();
-        let slot = self.sources.iter().fold(NEVER, |t, s| t.min(s.next));
-        end.min(self.timers.next).min(slot).min(deferred).min(self.next_tick)
+    }
+
+    /// Does anything wait for the transmitter, or for its own end to go on the wire? If not, nothing follows from the end of a
+    /// transmission.
+    #[inline(always)]
+    fn waits(&self) -> bool {
+        let queues = &self.sender.queues;
+        self.sender.limiters.hold_frames()
+            || !queues.fifo.is_empty()
+            || !queues.control.is_empty()
+            || !queues.probes.is_empty()
+            || self.line.sending.is_some()
+            || queues.voqs.is_some()
+            || !self.sender.transfers.is_idle()
+    }
+
+    /// Notes that the transmitter is idle at `now`, if nothing else is to be done at the end that has gone by.
+    #[inline(always)]
+    fn rest(&mut self, now: u64) {
+        if self.line.end <= now && !self.waits() {
+            self.line.end = NEVER;
+        }
+    }
+
+    /// The next event of its own. The end of a transmission behind which nothing waits is none.
+    #[inline(always)]
+    fn next_own(&self) -> Key {
+        let mut first = (self.rates.next, order::TICK, 0);
+        // From the last kind of a moment to the first.
+        let mut or = |time: u64, kind, index| {
+            if time <= first.0 {
+                first = (time, kind, index);
+            }
+        };
+        or(if self.kick { self.now } else { NEVER }, order::START, 0);
+        for (i, source) in self.sources.iter().enumerate().rev() {
+            or(source.next, order::SLOT, i as u32);
+        }
+        or(self.sender.timers.next, order::TIMER, 0);
+        or(self.sender.deferred.next(), order::CONTROL, DEFERRED);
+        if self.line.end <= first.0 && self.waits() {
+            first = (self.line.end, order::END, 0);
+        }
+        first
     }
 
     /// The sending side's events before `limit`.
     #[inline(always)]
-    pub(super) fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        let done = self.next_tick > limit.0
-            && match self.calm {
-                Calm::Free => self.send_calmly::<false>(limit, net, wires),
-                Calm::Limited if !self.holding => self.send_limited(limit, net, wires),
-                Calm::Limited | Calm::Not => false,
-            };
-        if !done {
-            self.send_any(limit, net, wires);
+    fn send_until(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
+        if !(self.calm && self.rates.next > limit.0 && self.send_calmly(limit, net, wires)) {
+            self.send_by_event(limit, net, wires);
         }
-    }
-
-    /// [`Host::send_calmly`] where there are limiters.
-    #[inline(never)]
-    fn send_limited(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        self.send_calmly::<true>(limit, net, wires)
     }
 
     /// The same, whatever there is.
     #[inline(never)]
-    fn send_any(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
-        self.due = 0;
-        if self.is_greedy(limit) {
-            self.calm = Calm::Not;
-            return self.send_greedily(limit, net, wires);
-        }
-        let simple = self.sources.len() == 1
-            && self.voqs.is_none()
-            && self.sources[0].drawn
-            && self.next_tick > limit.0;
+    fn send_by_event(&mut self, limit: Key, net: &Net, wires: &mut Wires) {
         loop {
-            self.calm = if simple { self.how_calm() } else { Calm::Not };
-            let done = match self.calm {
-                Calm::Free => self.send_calmly::<false>(limit, net, wires),
-                Calm::Limited if !self.holding => self.send_limited(limit, net, wires),
-                Calm::Limited | Calm::Not => false,
-            };
-            if done {
+            self.calm = self.is_calm();
+            if self.calm && self.rates.next > limit.0 && self.send_calmly(limit, net, wires) {
                 return;
             }
-            // It may not be calm any more when it has come to the limit.
-            self.calm = Calm::Not;
-            if simple && self.is_quiet() && self.send_paced(limit, net, wires) {
-                hit(Mark::HostPaced);
-                return;
-            }
+            self.calm = false;
             let key = self.next_own();
             if key >= limit {
+                self.due = key.0;
                 return;
             }
+            if key.1 == order::SLOT && self.send_straight(key.0, net, wires) {
+                continue;
+            }
             hit(Mark::HostByEvent);
+            if key.1 != order::END {
+                self.rest(key.0);
+            }
             self.execute(key, net, wires);
+            // Nothing interrupts what has started.
+            if key.1 == order::START
+                && self.line.end < net.duration
+                && let Some(frame) = self.line.sending.take()
+            {
+                self.line.send(frame, self.line.end, &mut self.sender.bodies, wires);
+            }
         }
     }
 
-    /// How much besides the source and the link says what the sending side of a host with one source does.
-    fn how_calm(&self) -> Calm {
-        let calm = !self.paused.is_off()
-            && self.limiters.held == 0
-            && self.deferred.next() == NEVER
-            && self.ahead.is_empty()
-            && self.control.is_empty();
-        let alone = self.limiters.count == 0 && self.probes.is_empty() && self.built == Built::OnFeedback;
-        match calm {
-            true if alone => Calm::Free,
-            true => Calm::Limited,
-            false => Calm::Not,
-        }
-    }
-
-    /// The sending side of a calm host before `limit`. False where something else must be looked at before that, up to which all
-    /// is done: a timer, a limiter, or a transmission that may last longer than the run and is not sent then.
-    #[inline(always)]
-    fn send_calmly<const LIMITED: bool>(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
-        let Some(source) = self.sources.first_mut() else { return false };
-        let len = source.len;
-        let time = self.tx.time(len);
-        if limit.0 + time > net.duration {
+    /// The slot of a host's one source, where nothing waits for the idle line: its frame goes on the wire at once, unless its limiter
+    /// holds it back. False where there is more than that.
+    #[inline]
+    fn send_straight(&mut self, slot: u64, net: &Net, wires: &mut Wires) -> bool {
+        let busy = self.line.end > slot && self.line.end != NEVER;
+        if busy || self.line.paused.is_off() || self.waits() {
             return false;
         }
-        let before = if LIMITED { limit.0.min(self.timers.next) } else { limit.0 };
-        // An idle transmitter could have started what waits before now, or may now.
-        let mut free = if self.end == NEVER { self.now } else { self.end };
-        let mut slot = source.next;
-        if self.sending.is_some() || self.is_next::<LIMITED>() {
-            if let Some(frame) = self.sending.take() {
-                self.send(frame, free, wires);
-            }
-            let calm;
-            (free, calm) = self.drain::<LIMITED>(free, slot.min(before), net, wires);
-            if LIMITED && !(calm && self.timers.next >= before) {
-                self.end = free;
-                return false;
+        let [source] = &mut self.sources[..] else { return false };
+        if !source.drawn {
+            return false;
+        }
+        let offer = Offer { dst: source.frame(), len: source.len, class: 0 };
+        (self.now, self.line.end) = (slot, NEVER);
+        if let Some(frame) = self.sender.pass(&offer, self.moment(net)) {
+            hit(Mark::SentStraight);
+            let end = slot + self.line.tx.time(frame.len);
+            self.line.end = end;
+            match end < net.duration {
+                true => self.line.send(frame, end, &mut self.sender.bodies, wires),
+                false => self.line.sending = Some(frame),
             }
         }
-        while slot < before {
-            let Some(source) = self.sources.first_mut() else { break };
-            let dst = source.frame();
-            let (next, to) = (source.next, source.to);
-            let idle = free <= slot && !self.is_next::<LIMITED>();
-            let mut passed = !LIMITED;
-            if LIMITED {
-                self.limiters.expect_left(self.key_of(to));
-                passed = idle && self.limiters.pass(self.key_of(dst), len);
-            }
-            if !(passed || self.passes(dst)) {
-                self.holding = true;
-                (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                self.generate(dst, len, false, net);
-                return false;
-            }
-            let frame = Frame::data(self.id, dst, self.seq, len, slot);
-            if idle {
-                self.seq = self.seq.wrapping_add(1);
-                hit(if LIMITED { Mark::HostLimited } else { Mark::HostCalm });
-                self.made.add(&frame);
-                free = slot + time;
-                let calm = self.launch::<LIMITED>(frame, passed, slot, free, net, wires);
-                if LIMITED && !(calm && self.timers.next >= before) {
-                    self.end = free;
-                    return false;
-                }
-                if !LIMITED {
-                    // Nothing waits, as nothing waited before.
-                    slot = next;
-                    continue;
-                }
-            } else if self.fifo.len() >= self.fifo_limit {
-                if self.ahead_limit > 0 {
-                    (self.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                    self.generate(dst, len, false, net);
-                    return false;
-                }
-                self.seq = self.seq.wrapping_add(1);
-                self.out.source_discards += 1;
-            } else {
-                self.seq = self.seq.wrapping_add(1);
-                self.made.add(&frame);
-                self.fifo.push_back(frame);
-            }
-            if self.is_next::<LIMITED>() {
-                let calm;
-                (free, calm) = self.drain::<LIMITED>(free, next.min(before), net, wires);
-                if LIMITED && !(calm && self.timers.next >= before) {
-                    self.end = free;
-                    return false;
-                }
-            }
-            slot = next;
-        }
-        // What waits starts when the transmission in progress ends: also at the limit's own moment.
-        self.end = if free >= before { free } else { NEVER };
-        self.kick = false;
-        self.due = if self.is_next::<LIMITED>() { slot.min(free) } else { slot }.min(self.next_tick);
-        if LIMITED {
-            self.due = self.due.min(self.timers.next);
-        }
-        before == limit.0
-    }
-    /// Does a new frame for this destination go to the FIFO, with no limiter to be built or to hold it back?
-    #[inline(always)]
-    fn passes(&self, dst: u32) -> bool {
-        let key = self.key_of(dst);
-        self.limiters.passes(key)
-            || match self.limiters.find(key) {
-                Some(at) => self.slot(at).is_some_and(|s| !s.holds()),
-                None => self.built == Built::OnFeedback,
-            }
-    }
-
-    /// Does something wait that a calm host sends as soon as it may? Only where there are limiters, or were, there are probes.
-    #[inline(always)]
-    fn is_next<const LIMITED: bool>(&self) -> bool {
-        !self.fifo.is_empty() || (LIMITED && !self.probes.is_empty())
-    }
-
-    /// The transmission of a calm host's frame, from `start` to `end`; `passed`: its limiter has counted it. False where that had to
-    /// be looked at and the host is not calm any more.
-    #[inline(always)]
-    fn launch<const LIMITED: bool>(
-        &mut self,
-        frame: Frame,
-        passed: bool,
-        start: u64,
-        end: u64,
-        net: &Net,
-        wires: &mut Wires,
-    ) -> bool {
-        if LIMITED && self.limiters.count > 0 {
-            if self.position == LimiterPosition::BelowQueue {
-                // As after a frame of the FIFO in [`Host::pick`].
-                self.turn = 1;
-            }
-            let key = self.key_of(u32::from(frame.dst));
-            if !passed && frame.is_data() && (frame.counted() || !self.limiters.pass(key, frame.len)) {
-                // A copy, so that other frames need not stand in memory: what has been written in parts cannot be read in one piece
-                // at once.
-                let mut closely = frame;
-                return self.launch_closely(&mut closely, start, end, net, wires);
-            }
-        }
-        self.send(frame, end, wires);
+        self.look();
         true
     }
 
-    /// The same of a frame whose limiter must be looked at.
-    #[inline(never)]
-    fn launch_closely(
-        &mut self,
-        frame: &mut Frame,
-        start: u64,
-        end: u64,
-        net: &Net,
-        wires: &mut Wires,
-    ) -> bool {
-        (self.now, self.end) = (start, NEVER);
-        self.leave(frame, net);
-        self.limiters.pass_freely(self.key_of(u32::from(frame.dst)));
-        self.end = end;
-        self.send(*frame, end, wires);
-        self.how_calm() != Calm::Not
+    /// Do the one source and the link alone say what the sending side does?
+    fn is_calm(&self) -> bool {
+        matches!(&self.sources[..], [source] if source.drawn)
+            && self.sender.is_plain()
+            && !self.line.paused.is_off()
     }
 
-    /// Sends what waits at a calm host and starts before `before`, probes first; the transmitter is free from `free` on. Its next
-    /// time, and whether the host is still calm.
+    /// The sending side of a calm host before `limit`. False where something else must be looked at before that, up to which all
+    /// is done: a full FIFO with another ahead of it, or a transmission that may last longer than the run and is not sent then.
+    #[inline(always)]
+    fn send_calmly(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        let Some(source) = self.sources.first_mut() else { return false };
+        let len = source.len;
+        let time = self.line.tx.time(len);
+        if limit.0 + time > net.duration {
+            return false;
+        }
+        // An idle transmitter could have started what waits before now, or may now.
+        let mut free = if self.line.end == NEVER { self.now } else { self.line.end };
+        let mut slot = source.next;
+        if self.line.sending.is_some() || !self.sender.queues.fifo.is_empty() {
+            if let Some(frame) = self.line.sending.take() {
+                self.line.send(frame, free, &mut self.sender.bodies, wires);
+            }
+            free = self.drain(free, slot.min(limit.0), wires);
+        }
+        while slot < limit.0 {
+            let Some(source) = self.sources.first_mut() else { broken("a calm host without a source") };
+            let dst = source.frame();
+            let next = source.next;
+            let frame = Frame::data(self.id(), dst, self.sender.generated, len, slot);
+            if free <= slot && self.sender.queues.fifo.is_empty() {
+                hit(Mark::HostCalm);
+                self.sender.generated = self.sender.generated.wrapping_add(1);
+                self.sender.made.add(&frame);
+                free = slot + time;
+                self.line.send(frame, free, &mut self.sender.bodies, wires);
+                // Nothing waits, as nothing waited before.
+                slot = next;
+                continue;
+            }
+            if self.sender.queues.fifo.len() < self.sender.settings.fifo_frames {
+                self.sender.generated = self.sender.generated.wrapping_add(1);
+                self.sender.made.add(&frame);
+                self.sender.queues.fifo.push_back(frame);
+            } else if self.sender.settings.backlog_frames > 0 {
+                (self.line.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
+                self.sender.accept(&Offer { dst, len, class: 0 }, false, self.moment(net));
+                self.look();
+                return false;
+            } else {
+                self.sender.generated = self.sender.generated.wrapping_add(1);
+                self.sender.journal.out.source_discards += 1;
+            }
+            free = self.drain(free, next.min(limit.0), wires);
+            slot = next;
+        }
+        // What waits starts when the transmission in progress ends: also at the limit's own moment.
+        self.line.end = if free >= limit.0 { free } else { NEVER };
+        self.kick = false;
+        self.due =
+            if self.sender.queues.fifo.is_empty() { slot } else { slot.min(free) }.min(self.rates.next);
+        true
+    }
+
+    /// Sends what waits at a calm host and starts before `before`; the transmitter is free from `free` on. Returns its next time.
     #[inline(never)]
-    fn drain<const LIMITED: bool>(
-        &mut self,
-        mut free: u64,
-        before: u64,
-        net: &Net,
-        wires: &mut Wires,
-    ) -> (u64, bool) {
-        let mut calm = true;
-        loop {
-            let probe = if LIMITED { self.probes.front() } else { None };
-            let Some(head) = probe.or(self.fifo.front()) else { break };
-            let start = free.max(head.born());
-            if start >= before || (LIMITED && (!calm || start >= self.timers.next)) {
+    fn drain(&mut self, mut free: u64, before: u64, wires: &mut Wires) -> u64 {
+        while let Some(&frame) = self.sender.queues.fifo.front() {
+            let start = free.max(frame.born());
+            if start >= before {
                 break;
             }
-            free = start + self.tx.time(head.len);
-            if probe.is_some() {
-                if let Some(frame) = self.probes.pop_front() {
-                    self.send(frame, free, wires);
-                }
-            } else if let Some(frame) = self.fifo.pop_front() {
-                calm = self.launch::<LIMITED>(frame, false, start, free, net, wires);
-            }
+            free = start + self.line.tx.time(frame.len);
+            self.sender.queues.fifo.pop_front();
+            self.line.send(frame, free, &mut self.sender.bodies, wires);
         }
-        (free, calm)
+        free
     }
 }

@@ -6,9 +6,11 @@
 //! * Bench row: hotspot.
 //! * Marks: none of its own: every run passes here.
 
+use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, Kind, NEVER, Ring};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
+use crate::model::{Lane, next_start};
 use crate::tx_rate::TxRate;
 
 impl Switch {
@@ -20,7 +22,7 @@ impl Switch {
             return self.ends[p] >= end && self.ends[p] != NEVER;
         }
         let row = self.mmu.row(p);
-        let Some(port) = self.ports.get_mut(p) else { return false };
+        let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         if port.queued > port.mark_from {
             return false;
         }
@@ -29,12 +31,12 @@ impl Switch {
         let first = |ring: &Ring| ring.place_at(0).map_or(AFTER, |e| e.ready);
         let (mut control, mut data) = (first(&port.control), first(&port.data));
         loop {
-            let start = control.min(data).max(port.free);
+            let (start, lane) = next_start(port.free, NEVER, control, data);
             if start >= end {
                 break;
             }
-            if control <= start {
-                let Some(Entry { frame, .. }) = port.control.place_at(0) else { break };
+            if lane == Lane::Control {
+                let Some(Entry { frame, .. }) = port.control.place_at(0) else { broken("control is gone") };
                 let done = start + tx.time(frame.len);
                 if done >= end {
                     break;
@@ -50,7 +52,7 @@ impl Switch {
                 self.control_waits -= 1;
                 continue;
             }
-            let Some(Entry { frame, .. }) = port.data.place_at(0) else { break };
+            let Some(Entry { frame, .. }) = port.data.place_at(0) else { broken("data is gone") };
             let done = start + port.service.time(frame.len);
             if done >= end {
                 break;
@@ -175,7 +177,7 @@ impl Switch {
             Kind::Control => (link.tx, port.control.front_mut()),
             Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
         };
-        let Some(head) = head else { return };
+        let Some(head) = head else { broken("what starts is gone") };
         head.frame.stamp(port.stamp);
         port.sending = Some(head.frame.kind());
         port.special = true;
@@ -205,13 +207,11 @@ impl Port {
         }
         let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
         let control = self.control.front().map_or(NEVER, |e| e.ready);
-        let start = data.min(control).min(pause).max(self.free);
-        let kind = if pause <= start {
-            Kind::Xoff
-        } else if control <= start {
-            Kind::Control
-        } else {
-            Kind::Data
+        let (start, lane) = next_start(self.free, pause, control, data);
+        let kind = match lane {
+            Lane::Pause => Kind::Xoff,
+            Lane::Control => Kind::Control,
+            Lane::Data(_) => Kind::Data,
         };
         (start, kind)
     }

@@ -15,6 +15,7 @@
 //! * Marks: ThinWindow, Flown, Launched; out: TakenBack.
 
 use super::arrivals::{Scratch, key};
+use crate::check::broken;
 use crate::fast::frame::Frame;
 use crate::fast::frame::{Entry, Kind, NEVER, order};
 use crate::fast::switch::{Port, Stored, Switch};
@@ -102,13 +103,13 @@ impl Switch {
     #[inline(always)]
     fn take_thinly(&mut self, ready: u64, input: usize, alone: bool, net: &Net, wires: &mut Wires) -> Stored {
         let at = self.inbox + input as u32;
-        let Some(&entry) = wires.head(at) else { return Stored::Not };
+        let Some(&entry) = wires.head(at) else { broken("an arrival without a frame") };
         let f = &entry.frame;
         let out = usize::from(f.output(net, self.index, &mut self.turn));
         if self.ports.get(out).is_some_and(|port| port.launched > 0) {
             self.retire(out, ready);
         }
-        let Some(port) = self.ports.get_mut(out) else { return Stored::Not };
+        let Some(port) = self.ports.get_mut(out) else { broken("no such port") };
         let end = ready + port.service.time(f.len);
         let flies = alone
             && f.len <= self.flies
@@ -172,7 +173,7 @@ impl Switch {
     /// Puts a frame that counts as sent, but is not at `now`, back to where it is counted.
     #[inline(always)]
     fn land(&mut self, p: usize, now: u64) {
-        let Some(port) = self.ports.get_mut(p) else { return };
+        let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         let (len, input) = (std::mem::take(&mut port.flown), port.flown_from);
         if len == 0 || port.free <= now {
             return;
@@ -227,9 +228,11 @@ impl Switch {
     /// end, or a departure may have a consequence.
     #[inline(always)]
     fn retire(&mut self, p: usize, last: u64) -> bool {
-        let (Some(port), Some(end)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
+        let (Some(port), Some(end)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else {
+            broken("no such port")
+        };
         while port.launched > 0 && *end <= last {
-            let Some(Entry { frame, .. }) = port.data.front() else { return false };
+            let Some(Entry { frame, .. }) = port.data.front() else { broken("what went ahead is gone") };
             let (input, len) = (usize::from(frame.input), frame.len);
             if !self.mmu.leave_calmly(port.counted, self.mmu.row(p), input, len) {
                 return false;
@@ -253,7 +256,9 @@ impl Switch {
     /// what is in transmission cannot be taken back. True if all of it stands there.
     #[inline(always)]
     fn launch(&mut self, p: usize, before: u64, net: &Net, wires: &mut Wires) -> bool {
-        let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else { return false };
+        let (Some(port), Some(ends)) = (self.ports.get_mut(p), self.ends.get_mut(p)) else {
+            broken("no such port")
+        };
         let row = self.mmu.row(p);
         let free_calmly =
             |port: &Port, e: &Entry| !port.counted || self.mmu.is_calm(row, e.frame.input.into());
@@ -425,7 +430,7 @@ impl Scratch {
             left &= left - 1;
             let mut p = first;
             while p < s.linked {
-                let Some(inbox) = wires.inboxes.get(s.inbox as usize + p) else { break };
+                let Some(inbox) = wires.inboxes.get(s.inbox as usize + p) else { broken("no such port") };
                 let mut n = 0;
                 while let Some(e) = inbox.due(n, end) {
                     n += 1;

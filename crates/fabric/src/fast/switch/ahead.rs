@@ -12,6 +12,7 @@
 
 use super::Switch;
 use super::port::Port;
+use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, Key, NO_EVENT, TO_POINT, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
@@ -75,9 +76,6 @@ pub(crate) struct Apart {
     pub(crate) ahead: u64,
     /// Of these, data, which the countdown counts.
     pub(super) ahead_data: u64,
-    /// Bytes at its beginning that have left, and these with the control that has.
-    pub(super) gone: u64,
-    pub(super) left: u64,
 }
 
 impl Apart {
@@ -128,40 +126,6 @@ impl Port {
             }
             queued += u64::from(e.frame.len);
             self.queue_max = self.queue_max.max(queued);
-        }
-    }
-
-    /// Bytes that have left by `now`, of data and in all, where nothing stops what waits.
-    fn gone_by(&self, now: u64) -> (u64, u64) {
-        let (mut data, mut all, mut free) = (0, 0, self.free);
-        if self.control.is_empty() {
-            for e in self.data.entries() {
-                free = e.ready.max(free) + self.service.time(e.frame.len);
-                if free > now {
-                    break;
-                }
-                data += u64::from(e.frame.len);
-            }
-            return (data, data);
-        }
-        let mut waiting = self.data.entries().iter().peekable();
-        let mut control = self.control.entries().iter().peekable();
-        let ready = |e: Option<&&Entry>| e.map_or(AFTER, |e| e.ready);
-        loop {
-            let (first, start) = (ready(control.peek()), ready(waiting.peek()));
-            let start = first.min(start).max(free);
-            let (head, tx) = match &self.link {
-                Some(link) if first <= start => (control.next(), link.tx),
-                _ => (waiting.next(), self.service),
-            };
-            let Some(head) = head else { return (data, all) };
-            free = start + tx.time(head.frame.len);
-            if free > now {
-                return (data, all);
-            }
-            let len = u64::from(head.frame.len);
-            all += len;
-            data += if first <= start { 0 } else { len };
         }
     }
 }
@@ -226,19 +190,17 @@ impl Switch {
     /// A frame has arrived that its queue has stored, before `behind` others that arrive later: what follows from its length.
     fn measure(&mut self, p: usize, now: u64, behind: usize, wires: &mut Wires) {
         self.now = now;
-        let apart = self.ports[p].last_of(behind);
-        self.look(p, apart, wires, |s, apart| {
-            let port = &mut s.ports[p];
-            let queued = port.queued - apart.ahead - apart.gone;
-            port.queue_max = port.queue_max.max(queued);
-            if port.data.last_but_mut(behind).is_some_and(|e| e.frame.is_data())
-                && port.marks_arrival(queued)
-                && let Some(e) = port.data.last_but_mut(behind)
-            {
-                e.frame.set_marked(true);
-            }
-            s.note_calm(p);
-        });
+        self.touch(p, now, wires);
+        let port = &mut self.ports[p];
+        let queued = port.queued - port.last_of(behind).ahead;
+        port.queue_max = port.queue_max.max(queued);
+        if port.data.last_but_mut(behind).is_some_and(|e| e.frame.is_data())
+            && port.marks_arrival(queued)
+            && let Some(e) = port.data.last_but_mut(behind)
+        {
+            e.frame.set_marked(true);
+        }
+        self.note_calm(p);
     }
 
     /// Notes that a port's countdown has run out on a frame that was stored ahead, or that its congestion point is to look at one.
@@ -310,14 +272,13 @@ impl Switch {
     #[inline(never)]
     fn probe_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;
-        let Some(&Entry { frame, .. }) = self.ports[p].data.last_but_mut(behind).map(|e| &*e) else { return };
+        let Some(&Entry { frame, .. }) = self.ports[p].data.last_but_mut(behind).map(|e| &*e) else {
+            broken("a probe that was stored is gone")
+        };
         // It is not in the queue yet.
         let apart = self.ports[p].last_of(behind + 1);
-        let mut ends = false;
-        self.look_with(p, apart, wires, |s, apart, wires| {
-            ends = s.probed_apart(p, &frame, apart, net, wires)
-        });
-        if ends {
+        self.touch(p, now, wires);
+        if self.probed_apart(p, &frame, apart, net, wires) {
             self.due.retain(|d| usize::from(d.port) != p || d.behind as usize != behind);
             let port = &mut self.ports[p];
             port.data.remove_but(behind);
@@ -336,61 +297,11 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn sample_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;
+        self.touch(p, now, wires);
         let apart = self.ports[p].last_of(behind);
-        self.look(p, apart, wires, |s, apart| {
-            let all = s.ports[p].data.entries();
-            if let Some(e) = all.len().checked_sub(behind + 1).and_then(|i| all.get(i)) {
-                s.sample(p, e.frame, false, apart, net);
-            }
-        });
-    }
-
-    /// Looks at a port's queue now. Where nothing stops what waits, what has left can be told without bringing the port up to
-    /// date.
-    #[inline]
-    pub(super) fn look(
-        &mut self,
-        p: usize,
-        apart: Apart,
-        wires: &mut Wires,
-        look: impl FnOnce(&mut Self, Apart),
-    ) {
-        self.look_with(p, apart, wires, |s, apart, _| look(s, apart));
-    }
-
-    #[inline]
-    fn look_with(
-        &mut self,
-        p: usize,
-        mut apart: Apart,
-        wires: &mut Wires,
-        look: impl FnOnce(&mut Self, Apart, &mut Wires),
-    ) {
-        let port = &self.ports[p];
-        let told = self.lazy && !port.special;
-        let before = (port.ramp, port.stamp);
-        if told {
-            (apart.gone, apart.left) = port.gone_by(self.now);
-        } else {
-            self.touch(p, self.now, wires);
-        }
-        look(self, apart, wires);
-        let port = &mut self.ports[p];
-        let after = (port.ramp, port.stamp);
-        if told && after != before {
-            // What has left by now did so under the old ones.
-            port.set_ramp(before.0);
-            port.stamp = before.1;
-            // So did what is on its way; it is noted for that.
-            if port.launched == 0 && self.drain_mixed(p, self.now + 1, wires) {
-                self.begin(p, self.now);
-            } else {
-                self.touch(p, self.now, wires);
-            }
-            let port = &mut self.ports[p];
-            port.set_ramp(after.0);
-            port.stamp = after.1;
-            port.mixed |= after.1.is_some();
-        }
+        let Some(&Entry { frame, .. }) = self.ports[p].data.last_but_mut(behind).map(|e| &*e) else {
+            broken("a frame that was stored is gone")
+        };
+        self.sample(p, frame, false, apart, net);
     }
 }

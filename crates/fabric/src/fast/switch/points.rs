@@ -2,7 +2,7 @@
 
 use super::Switch;
 use super::ahead::Apart;
-use crate::check::Who;
+use crate::check::{Who, broken};
 use crate::fast::bodies::{Bodies, Body, Direct};
 use crate::fast::frame::{BROADCAST, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
@@ -28,7 +28,7 @@ impl Switch {
         if !wakes {
             return self.look_for_sample(out, apart.behind, 0);
         }
-        self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead - apart.gone);
+        self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead);
         let mut view = FrameView {
             flow: FlowId(frame.flow(net.hosts)),
             src: NodeId(u32::from(frame.src)),
@@ -240,7 +240,7 @@ impl Switch {
         wires: &mut Wires,
     ) -> bool {
         let addressed = frame.to() & TO_POINT != 0;
-        let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { return false };
+        let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { broken("a probe without a body") };
         let answered = self.ports[out].reads_probes
             && self.with_point(out, net, Some(frame), apart, |cp, queue, ctl| {
                 cp.on_probe(probe, flow, queue, ctl)

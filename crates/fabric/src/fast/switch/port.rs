@@ -1,13 +1,12 @@
 //! An output port of a switch.
 
 use super::ahead::Apart;
-use super::marking::Draws;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, Ring};
 use crate::model::Paused;
 use crate::net::Link;
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::network::PointState;
+use cnsim_scheme_api::network::{PointState, Stream};
 use cnsim_scheme_api::{Bytes, CongestionPoint, Queue, Ramp, Rate};
 use std::collections::VecDeque;
 
@@ -48,8 +47,6 @@ pub(crate) struct Port {
     pub(crate) reads_probes: bool,
     /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
     pub(crate) mark_behind: u16,
-    /// Draws of the ramp that are known to mark nothing (`marking`).
-    pub(crate) idle_draws: u32,
     /// A departure may be marked where more than this is queued.
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
@@ -86,8 +83,8 @@ pub(crate) struct Port {
     /// XOFF from the far end.
     pub(crate) paused: Paused,
     pub(crate) ramp: Option<Ramp>,
-    /// There are some where there is a congestion point.
-    pub(crate) draws: Option<Box<Draws>>,
+    /// Draws of its ramp, where there is a congestion point.
+    pub(crate) draws: Option<Box<Stream>>,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
 }
@@ -105,12 +102,12 @@ impl Port {
             })
         );
         Queue {
-            len: Bytes::new(self.queued - apart.ahead - apart.gone),
+            len: Bytes::new(self.queued - apart.ahead),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
             // All that was stored has left or waits.
             arrived: self.left + self.queued - apart.ahead + control as u64 * u64::from(CONTROL),
-            sent: self.left + apart.left,
+            sent: self.left,
             paused,
             paused_in_all,
         }

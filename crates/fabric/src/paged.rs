@@ -5,8 +5,6 @@
 //! * Bench row: t1024 qcn-2pt.
 //! * Marks: none of its own: every limiter and reflector is found here.
 
-use prefetch_index::prefetch_index;
-
 const PAGE: usize = 64;
 
 /// One `T` for each host; the default where nothing was written.
@@ -20,13 +18,6 @@ impl<T: Copy + Default> Paged<T> {
     pub(crate) fn get(&self, key: u32) -> T {
         let page = self.pages.get(key as usize / PAGE).and_then(Option::as_ref);
         page.map_or_else(T::default, |p| p[key as usize % PAGE])
-    }
-    /// Fetches it beforehand.
-    #[inline(always)]
-    pub(crate) fn expect(&self, key: u32) {
-        if let Some(page) = self.pages.get(key as usize / PAGE).and_then(Option::as_ref) {
-            prefetch_index(page.as_slice(), key as usize % PAGE);
-        }
     }
     /// What stands there, if its page exists.
     #[inline]

@@ -1,0 +1,505 @@
+//! The sending side of a host, up to its link: frames wait in queues, meet their limiters, and take turns.
+//!
+//! It is one body for both ways to run. They differ in what a frame is kept as ([`Packet`]), and in when they look. Limiters let frames
+//! go in [`super::pacing`]; what messages do is in [`super::steering`].
+
+use super::agenda::{Moment, NEVER};
+use super::frame::{Control, Data, Lane, MANAGED, Packet, Says};
+use super::limiter::{Limiters, key_of};
+use super::source::Offer;
+use super::steering::Deferred;
+use super::transfers::{FlowQueue, Next, Transfers};
+use super::voq::Voqs;
+use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Who, broken};
+use crate::flows::number;
+use crate::net::Net;
+use crate::outcome::HostOutcome;
+use crate::spec::{HostQueues, HostSpec, LimiterPosition};
+use crate::timers::Timers;
+use crate::tx_rate::Clock;
+use cnsim_scheme_api::network::LimiterAction;
+use cnsim_scheme_api::{Built, Plan, Rate, Scope, Tag};
+use std::collections::VecDeque;
+
+/// Frames that a greedy source keeps waiting at most: one to send and one to follow.
+const GREEDY: usize = 2;
+
+/// Where a frame of a source waits: with others of its class, of its destination, or with its limiter at this place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Fifo,
+    Voq,
+    Limiter(usize),
+}
+
+/// The limiter that limits a finite flow now: one of the first class.
+fn limiter_of<F: Packet>(flow: &FlowQueue, keys: Scope, limiters: &Limiters<F>) -> Option<usize> {
+    if Lane::Data(flow.class) == MANAGED { limiters.limiting(key_of(keys, flow.dst)) } else { None }
+}
+
+/// What a host is set to, and what its scheme says of itself.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// The host.
+    id: u32,
+    pub(super) scheme: Option<usize>,
+    pub(crate) plan: Plan,
+    pub(crate) line_rate: Rate,
+    pub(super) clock: Clock,
+    /// Frames meet their limiters at the source, not below the queue.
+    pub(super) at_source: bool,
+    /// Frames that FIFO, limiter and application FIFO may hold.
+    pub(crate) fifo_frames: usize,
+    pub(super) limiter_frames: usize,
+    pub(crate) backlog_frames: usize,
+    pub(super) feedback_delay: u64,
+    /// One message in so many is lost, if any.
+    pub(super) feedback_lost: u64,
+}
+
+/// What is written down of a sending side.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    pub(crate) out: HostOutcome,
+    pub(crate) books: ControlBooks,
+    pub(crate) events: Hash,
+    /// Why the run cannot go on.
+    pub(crate) failure: Failure,
+}
+
+/// The queues of a host, in their order at the link; limiters have their own.
+#[derive(Debug)]
+pub(crate) struct Queues<F> {
+    /// Control that goes first, in XOFF too.
+    pub(crate) control: VecDeque<F>,
+    /// Probes of the data class: ahead of the data, stopped by PAUSE.
+    pub(crate) probes: VecDeque<F>,
+    /// Application queue and NIC buffer of the first class: data, and control that travels among it.
+    pub(crate) fifo: VecDeque<F>,
+    /// An application FIFO ahead of limiters and FIFO, of the first class, where the host has one.
+    pub(crate) backlog: VecDeque<F>,
+    /// In place of the FIFO for data of the first class, a queue for each destination.
+    pub(crate) voqs: Option<Box<Voqs<F>>>,
+    /// FIFOs of the later classes, as `fifo` is the first one's.
+    later: Vec<VecDeque<F>>,
+}
+
+/// The sending side.
+#[derive(Debug)]
+pub(crate) struct Sender<F: Packet> {
+    /// The transmitter has to look for a frame, if it is idle.
+    pub(crate) looks: bool,
+    /// Frames generated so far.
+    pub(crate) generated: u32,
+    /// Of these, those that found room.
+    pub(crate) made: Ledger,
+    pub(crate) queues: Queues<F>,
+    pub(crate) limiters: Limiters<F>,
+    /// Finite flows under way.
+    pub(crate) transfers: Transfers,
+    pub(crate) timers: Timers,
+    pub(crate) deferred: Deferred,
+    /// Who goes next at the link: the FIFO (0) or the limiter at a place (place + 1).
+    next_place: usize,
+    /// Limiters at the source that wait for room in the FIFO, in order.
+    pub(super) blocked: VecDeque<usize>,
+    /// Feedback messages that have arrived.
+    pub(super) messages: u64,
+    /// What reaction points ask for, kept for its memory.
+    pub(super) actions: Vec<LimiterAction>,
+    pub(crate) settings: Box<Settings>,
+    pub(crate) journal: Box<Journal>,
+    /// Of the control frames that wait here.
+    pub(crate) bodies: F::Bodies,
+}
+
+impl<F: Packet> Sender<F> {
+    /// That of a host, with nothing to send yet.
+    pub(crate) fn new(spec: &HostSpec, id: u32, line_rate: Rate, net: &Net) -> Self {
+        let plan = spec.scheme.map(|s| net.schemes[s].plan).unwrap_or_default();
+        let in_voqs = spec.queues == HostQueues::PerDestination;
+        let settings = Settings {
+            id,
+            scheme: spec.scheme,
+            plan,
+            line_rate,
+            clock: net.clocks[id as usize],
+            at_source: !in_voqs && spec.limiter_position == LimiterPosition::AtSource,
+            fifo_frames: spec.fifo_frames as usize,
+            limiter_frames: spec.limiter_frames as usize,
+            backlog_frames: if in_voqs { 0 } else { spec.backlog_frames as usize },
+            feedback_delay: spec.feedback_delay.as_ps(),
+            feedback_lost: u64::from(spec.faults.feedback_lost),
+        };
+        let journal = Journal {
+            out: HostOutcome::default(),
+            books: ControlBooks::new(net, spec.scheme, Gauges::of_host(net, id, plan.limiter_scope)),
+            events: Hash::default(),
+            failure: Failure::default(),
+        };
+        Self {
+            looks: false,
+            generated: 0,
+            made: Ledger::default(),
+            queues: Queues {
+                control: VecDeque::new(),
+                probes: VecDeque::new(),
+                fifo: VecDeque::new(),
+                backlog: VecDeque::new(),
+                voqs: in_voqs.then(|| Box::new(Voqs::new(net.hosts))),
+                later: (1..net.classes.len()).map(|_| VecDeque::new()).collect(),
+            },
+            limiters: Limiters::default(),
+            transfers: Transfers::new(net.classes.len()),
+            timers: Timers::default(),
+            deferred: Deferred::default(),
+            next_place: 0,
+            blocked: VecDeque::new(),
+            messages: 0,
+            actions: Vec::new(),
+            settings: Box::new(settings),
+            journal: Box::new(journal),
+            bodies: F::Bodies::default(),
+        }
+    }
+
+    /// Number of its host.
+    pub(crate) fn id(&self) -> u32 {
+        self.settings.id
+    }
+
+    /// Is there nothing but a FIFO, and will there be nothing else unless a message comes?
+    pub(crate) fn is_plain(&self) -> bool {
+        let queues = &self.queues;
+        self.limiters.is_empty()
+            && self.settings.plan.built == Built::OnFeedback
+            && queues.voqs.is_none()
+            && queues.backlog.is_empty()
+            && queues.control.is_empty()
+            && queues.probes.is_empty()
+            && self.deferred.next() == NEVER
+    }
+
+    /// A finite flow begins.
+    pub(crate) fn begin(&mut self, flow: FlowQueue, at: Moment<'_>) {
+        if Lane::Data(flow.class) == MANAGED {
+            self.limiter_for(flow.dst, at);
+        }
+        self.join(flow, at);
+        self.looks = true;
+    }
+
+    /// A source offers a frame. Where there is no room a greedy one waits, and another's frame is discarded.
+    pub(crate) fn accept(&mut self, offer: &Offer, greedy: bool, at: Moment<'_>) {
+        let managed = Lane::Data(offer.class) == MANAGED;
+        if managed && !greedy && self.settings.backlog_frames > 0 {
+            return self.queue_backlog(offer, at);
+        }
+        let limiter = if managed { self.limiter_for(offer.dst, at) } else { None };
+        let place = match self.holding(limiter) {
+            _ if managed && self.queues.voqs.is_some() => Place::Voq,
+            Some(at) => Place::Limiter(at),
+            None => Place::Fifo,
+        };
+        let (room, enough) = match place {
+            Place::Limiter(_) => (self.settings.limiter_frames, usize::MAX),
+            Place::Fifo | Place::Voq => (self.settings.fifo_frames, GREEDY),
+        };
+        let (waiting, in_all) = self.waiting(place, offer);
+        if greedy && waiting >= room.min(enough) {
+            return;
+        }
+        let frame = self.make(offer, None, false, at.now);
+        if in_all >= room {
+            self.journal.out.source_discards += 1;
+            return;
+        }
+        frame.enter(&mut self.made);
+        let stored = match place {
+            Place::Fifo => self.fifo_of(offer.class).map(|fifo| fifo.push_back(frame)).is_some(),
+            Place::Voq => self.queues.voqs.as_mut().map(|voqs| voqs.push(offer.dst, frame)).is_some(),
+            Place::Limiter(at) => self.limiters.push(at, frame),
+        };
+        if !stored {
+            broken("a frame has no place");
+        }
+        if let (Place::Limiter(_) | Place::Voq, Some(limiter)) = (place, limiter) {
+            self.let_go(limiter, at);
+        }
+        // A virtual queue whose limiter is not engaged may send even while that limiter's last gap runs.
+        self.looks |= !matches!(place, Place::Limiter(_));
+    }
+
+    /// [`Sender::accept`] where nothing waits and the transmitter is idle: the frame, if it is the next to go.
+    #[inline]
+    pub(crate) fn pass(&mut self, offer: &Offer, at: Moment<'_>) -> Option<F> {
+        let limiter = self.limiter_for(offer.dst, at);
+        let (queues, settings) = (&self.queues, &self.settings);
+        let alone = queues.control.is_empty() && queues.probes.is_empty() && self.timers.next > at.now;
+        let roomy = settings.backlog_frames == 0 && settings.fifo_frames > 0;
+        if !alone || !roomy || self.holding(limiter).is_some() {
+            self.accept(offer, false, at);
+            return None;
+        }
+        let mut frame = self.make(offer, None, false, at.now);
+        frame.enter(&mut self.made);
+        self.transfers.flows_next = true;
+        if !self.settings.at_source && !self.limiters.is_empty() {
+            self.next_place = 1 % (self.limiters.places() + 1);
+        }
+        self.set_out(&mut frame, at);
+        Some(frame)
+    }
+
+    /// Makes the frame of an offer, or of a finite flow: it is generated even where it finds no room.
+    fn make(&mut self, offer: &Offer, flow: Option<u16>, counted: bool, now: u64) -> F {
+        let (src, dst, finite) = (self.settings.id, offer.dst, flow.is_some());
+        let number = number(self.generated, flow);
+        self.generated = self.generated.wrapping_add(1);
+        let data = Data { src, dst, number, finite, born: now, tag: Tag::None, marked: false, counted };
+        F::of_data(offer.class, offer.len, &data)
+    }
+
+    /// A frame joins the application FIFO.
+    fn queue_backlog(&mut self, offer: &Offer, at: Moment<'_>) {
+        let frame = self.make(offer, None, false, at.now);
+        if self.queues.backlog.len() >= self.settings.backlog_frames {
+            self.journal.out.source_discards += 1;
+            return;
+        }
+        self.queues.backlog.push_back(frame);
+        self.advance(at);
+    }
+
+    /// Frames at the head of the application FIFO go on. One that is held back goes to its limiter; where that has no room it is
+    /// discarded. Any other goes to the FIFO, and waits while that is full.
+    #[inline]
+    pub(super) fn advance(&mut self, at: Moment<'_>) {
+        if !self.queues.backlog.is_empty() {
+            self.advance_some(at);
+        }
+    }
+
+    #[inline(never)]
+    fn advance_some(&mut self, at: Moment<'_>) {
+        while let Some(dst) = self.queues.backlog.front().and_then(F::data_to) {
+            let limiter = self.limiter_for(dst, at);
+            let holding = self.holding(limiter);
+            if holding.is_none() && self.fifo_is_full() {
+                return;
+            }
+            let Some(frame) = self.queues.backlog.pop_front() else { return };
+            let queued = holding.map_or(0, |limiter| self.limiters.queued(limiter));
+            if holding.is_some() && queued >= self.settings.limiter_frames {
+                self.journal.out.source_discards += 1;
+                continue;
+            }
+            frame.enter(&mut self.made);
+            match holding {
+                Some(limiter) => {
+                    self.limiters.push(limiter, frame);
+                    self.let_go(limiter, at);
+                }
+                None => {
+                    self.queues.fifo.push_back(frame);
+                    self.looks = true;
+                }
+            }
+        }
+    }
+
+    /// Frames that wait there, of the offer's destination and of all.
+    fn waiting(&self, place: Place, offer: &Offer) -> (usize, usize) {
+        let one = |n: usize| (n, n);
+        match (place, &self.queues.voqs) {
+            (Place::Voq, Some(voqs)) => (voqs.waiting(offer.dst), voqs.count()),
+            (Place::Limiter(at), _) => one(self.limiters.queued(at)),
+            _ if offer.class == 0 => one(self.queues.fifo.len()),
+            _ => one(self.queues.later.get(usize::from(offer.class) - 1).map_or(0, VecDeque::len)),
+        }
+    }
+
+    /// The FIFO of a class.
+    fn fifo_of(&mut self, class: u8) -> Option<&mut VecDeque<F>> {
+        match usize::from(class).checked_sub(1) {
+            None => Some(&mut self.queues.fifo),
+            Some(at) => self.queues.later.get_mut(at),
+        }
+    }
+
+    /// The frame that goes next: control, then data by class, of those lanes that `may_start`.
+    #[inline]
+    pub(crate) fn next(&mut self, may_start: impl Fn(Lane) -> bool, at: Moment<'_>) -> Option<F> {
+        if !self.queues.control.is_empty() && may_start(Lane::Control) {
+            return self.queues.control.pop_front();
+        }
+        let first = if may_start(MANAGED) { self.next_managed(at) } else { None };
+        let mut later = (1..=self.queues.later.len() as u8).filter(|&class| may_start(Lane::Data(class)));
+        first.or_else(|| later.find_map(|class| self.next_data(class, at)))
+    }
+
+    /// The frame of the first class that goes next: probes go first.
+    #[inline]
+    fn next_managed(&mut self, at: Moment<'_>) -> Option<F> {
+        if !self.queues.probes.is_empty() {
+            return self.queues.probes.pop_front();
+        }
+        let mut frame = self.next_data(0, at)?;
+        self.set_out(&mut frame, at);
+        Some(frame)
+    }
+
+    /// The data of a class that goes next: frames that wait in queues and finite flows take turns.
+    #[inline]
+    fn next_data(&mut self, class: u8, at: Moment<'_>) -> Option<F> {
+        if class == 0 && self.transfers.is_idle() {
+            return self.next_queued(class, at);
+        }
+        if self.transfers.flows_next {
+            self.next_of_flows(class, at).or_else(|| self.next_queued(class, at))
+        } else {
+            self.next_queued(class, at).or_else(|| self.next_of_flows(class, at))
+        }
+    }
+
+    /// The frame of the finite flow whose turn it is.
+    fn next_of_flows(&mut self, class: u8, at: Moment<'_>) -> Option<F> {
+        loop {
+            let (keys, limiters) = (self.settings.plan.limiter_scope, &self.limiters);
+            let limiter = |flow: &FlowQueue| limiter_of(flow, keys, limiters);
+            let may_go = |place| limiters.at(place).is_some_and(|l| l.eligible <= at.now);
+            match self.transfers.next(class, limiter, may_go) {
+                Next::Nobody => return None,
+                Next::Held(limiter) => self.let_go(limiter, at),
+                Next::Goes { flow, limiter, counted } => {
+                    self.transfers.flows_next = false;
+                    let offer = Offer { dst: flow.dst, len: flow.next_len(), class };
+                    let frame = self.make(&offer, Some(flow.number), counted, at.now);
+                    frame.enter(&mut self.made);
+                    if let Some(limiter) = limiter.and_then(|place| self.limiters.at_mut(place)) {
+                        limiter.pace(at.now, frame.bytes());
+                    }
+                    flow.behind().into_iter().for_each(|rest| self.join(rest, at));
+                    limiter.into_iter().for_each(|place| self.let_go(place, at));
+                    return Some(frame);
+                }
+            }
+        }
+    }
+
+    /// A finite flow that begins or has sent a frame joins those that take turns, or those that its limiter holds back.
+    fn join(&mut self, flow: FlowQueue, at: Moment<'_>) {
+        let limiter = limiter_of(&flow, self.settings.plan.limiter_scope, &self.limiters);
+        self.transfers.join(flow, limiter);
+        limiter.into_iter().for_each(|limiter| self.let_go(limiter, at));
+    }
+
+    /// Of a class, the frame that waits in a queue and goes next.
+    #[inline]
+    fn next_queued(&mut self, class: u8, at: Moment<'_>) -> Option<F> {
+        let frame = match usize::from(class).checked_sub(1) {
+            None => self.next_of_first(at),
+            Some(class) => self.queues.later.get_mut(class).and_then(VecDeque::pop_front),
+        };
+        self.transfers.flows_next |= frame.is_some();
+        frame
+    }
+
+    /// The same of the first class.
+    #[inline]
+    fn next_of_first(&mut self, at: Moment<'_>) -> Option<F> {
+        if self.queues.voqs.is_some() {
+            return self.queues.fifo.pop_front().or_else(|| self.next_of_voqs(at));
+        }
+        // Where the FIFO is alone, no turn is taken.
+        if self.settings.at_source || self.limiters.is_empty() {
+            let frame = self.queues.fifo.pop_front()?;
+            self.use_room(at);
+            self.advance(at);
+            return Some(frame);
+        }
+        self.next_in_turn(at)
+    }
+
+    /// Round robin over the FIFO and the limiters whose first frame may go.
+    fn next_in_turn(&mut self, at: Moment<'_>) -> Option<F> {
+        let (n, first) = (self.limiters.places(), self.next_place);
+        let fifo = !self.queues.fifo.is_empty();
+        let ready = |places| self.limiters.ready(places, at.now).map(|place| place + 1);
+        let place = match first {
+            0 if fifo => Some(0),
+            0 => ready(0..n),
+            _ => ready(first - 1..n).or(fifo.then_some(0)).or_else(|| ready(0..first - 1)),
+        }?;
+        self.next_place = (place + 1) % (n + 1);
+        let Some(limiter) = place.checked_sub(1) else {
+            let frame = self.queues.fifo.pop_front();
+            self.advance(at);
+            return frame;
+        };
+        let frame = self.limiters.pop(limiter, at.now)?;
+        self.let_go(limiter, at);
+        Some(frame)
+    }
+
+    /// Round robin over the virtual output queues whose limiter lets a frame go.
+    fn next_of_voqs(&mut self, at: Moment<'_>) -> Option<F> {
+        let (keys, limiters) = (self.settings.plan.limiter_scope, &self.limiters);
+        let pacing = |dst: u32| {
+            let place = limiters.find(key_of(keys, dst))?;
+            limiters.at(place).filter(|l| l.state.engaged).map(|l| (place, l.eligible))
+        };
+        let may_send = |dst| pacing(dst).is_none_or(|(_, eligible)| eligible <= at.now);
+        let frame = self.queues.voqs.as_mut()?.pop(may_send)?;
+        if let Some((limiter, _)) = frame.data_to().and_then(pacing) {
+            self.limiters.at_mut(limiter).into_iter().for_each(|l| l.pace(at.now, frame.bytes()));
+            self.let_go(limiter, at);
+        }
+        Some(frame)
+    }
+
+    /// Makes a control frame of this host, and sends it on its way: at priority or among the data.
+    pub(crate) fn queue_control(&mut self, lane: Lane, control: Control, at: Moment<'_>) {
+        let probe = matches!(control.says, Says::Probe(_));
+        let frame = F::of_control(lane, control, at, &mut self.bodies);
+        match lane {
+            Lane::Control => self.queues.control.push_back(frame),
+            _ if probe => self.queues.probes.push_back(frame),
+            _ => self.queues.fifo.push_back(frame),
+        }
+        self.looks = true;
+    }
+
+    /// One of the scheme's objects here counts.
+    pub(crate) fn count(&mut self, who: Who, counter: &str, now: u64) {
+        if let Err(cause) = self.journal.books.counters.add(counter) {
+            self.fail(who, &cause, now);
+        }
+    }
+
+    /// One of them shows a value.
+    pub(crate) fn show(&mut self, who: Who, place: u32, gauge: &str, value: f64, at: Moment<'_>) {
+        if let Err(cause) = self.journal.books.show(at.net, at.now, place, gauge, value) {
+            self.fail(who, &cause, at.now);
+        }
+    }
+
+    /// One of them stops the run.
+    #[cold]
+    pub(crate) fn fail(&mut self, who: Who, cause: &str, now: u64) {
+        self.journal.failure.note(now, who, cause);
+    }
+
+    /// The rate at which frames to `dst` may go.
+    pub(crate) fn rate_to(&self, dst: u32) -> f64 {
+        let limiter = self.limiters.find(self.key(dst)).and_then(|place| self.limiters.at(place));
+        limiter.filter(|l| l.state.engaged).map_or(self.settings.line_rate, |l| l.state.rate).bps()
+    }
+
+    /// All frames that wait and have found room.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &F> {
+        let queues = &self.queues;
+        let in_fifos = queues.fifo.iter().chain(queues.later.iter().flatten());
+        in_fifos.chain(self.limiters.frames()).chain(queues.voqs.iter().flat_map(|voqs| voqs.frames()))
+    }
+}
