@@ -1,6 +1,6 @@
 //! The oracle: one list of events over the whole network, one event at a time, by the laws of [`crate::model`]. Slow and simple.
 //!
-//! It knows nothing of windows, threads or packed tables, and shares no state with the engine that it checks.
+//! It knows nothing of windows, threads, wires or packed frames.
 
 use super::node::{Books, Node};
 use crate::check::{Ledger, close};
