@@ -415,10 +415,10 @@ impl Switch {
                 port.queued -= u64::from(frame.len);
                 port.left += u64::from(frame.len);
                 port.sent += 1;
-                if kind == Kind::Data {
-                    if leaves_marked(&port.ramp, &mut port.draws, &port.data, port.queued, port.began) {
-                        frame.set_marked(true);
-                    }
+                if kind == Kind::Data
+                    && leaves_marked(&port.ramp, &mut port.draws, &port.data, port.queued, port.began)
+                {
+                    frame.set_marked(true);
                 }
                 let launched = std::mem::take(&mut port.launched) > 0;
                 let signal = if port.counted {
