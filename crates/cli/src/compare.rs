@@ -1,21 +1,20 @@
 //! `cnsim compare`: two results.json, run by run. Runs are matched by study, scenario, condition, PAUSE, scheme, seed, and by
 //! the keys that vary among the runs of a file which have all these in common: the points of a sweep.
 
-use crate::look;
+use crate::points::{Point, by_point, swept};
+use crate::request::wanted;
 use crate::verify::flat;
 use crate::{Done, Failure};
+use crate::{look, paired};
 use cnsim_studies::files::digits;
 use cnsim_studies::results::{Quantity, Results, Run};
 use cnsim_studies::stats::Summary;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Lines of each kind that are told; `--json` has all.
 const TOLD: usize = 20;
-
-/// A case with the values of what is swept.
-type Point = (String, Vec<(String, String)>);
 
 /// What differs.
 #[derive(Default)]
@@ -37,14 +36,20 @@ struct Row {
     difference: Summary,
 }
 
-pub(crate) fn compare(a: &Path, b: &Path, as_json: bool) -> Done {
-    let files = [a, b];
-    let read = files.map(Results::read);
-    let [Ok(x), Ok(y)] = read else {
-        let wrong: Vec<String> = read.into_iter().filter_map(Result::err).collect();
+/// The file that is meant: a folder stands for its results.json.
+fn file_of(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("results.json") } else { path.into() }
+}
+
+pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[String], as_json: bool) -> Done {
+    let files: Vec<PathBuf> = paths.iter().map(|p| file_of(p)).collect();
+    let (read, wrong): (Vec<_>, Vec<_>) = files.iter().map(|f| Results::read(f)).partition(Result::is_ok);
+    if !wrong.is_empty() {
+        let wrong: Vec<String> = wrong.into_iter().filter_map(Result::err).collect();
         return Err(Failure::Input(wrong.join("\n")));
-    };
-    for (all, file) in [(&x, a), (&y, b)] {
+    }
+    let read: Vec<Results> = read.into_iter().flatten().collect();
+    for (all, file) in read.iter().zip(&files) {
         if all.runs.is_empty() {
             return Err(Failure::input(format!(
                 "{}: holds no run: there is nothing to compare",
@@ -58,53 +63,28 @@ pub(crate) fn compare(a: &Path, b: &Path, as_json: bool) -> Done {
             eprintln!("note: {}: {}", file.display(), p.text());
         }
     }
+    if let Some(baseline) = baseline {
+        return paired::paired(read, baseline, &wanted(metrics)?, as_json);
+    }
+    let ([x, y], [a, b]) = (&read[..], &files[..]) else {
+        return Err(Failure::input(
+            "one result is compared with nothing\n  help: name a second one, or a case of this one: --baseline none",
+        ));
+    };
     if x.result_version != y.result_version {
         eprintln!("note: results of versions {} and {}", x.result_version, y.result_version);
     }
-    let found = differences(&x, &y);
+    let found = differences(x, y);
     if as_json {
         println!("{}", told(&found));
     } else {
-        tell(&found, files);
+        tell(&found, [a, b]);
     }
     let same = found.only.iter().all(Vec::is_empty)
         && found.configuration.is_empty()
         && found.fingerprints.is_empty()
         && found.rows.is_empty();
     if same { Ok(()) } else { Err(Failure::Differs("the results differ".into())) }
-}
-
-/// Keys of the configuration that vary among runs of one case and seed in one of the files.
-fn swept(files: [&Results; 2]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut keys: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for all in files {
-        let mut first: BTreeMap<(String, u64), BTreeMap<String, String>> = BTreeMap::new();
-        for run in &all.runs {
-            let config = flat(&run.config);
-            let before = first.entry((run.case(), run.seed)).or_insert_with(|| config.clone());
-            let names: BTreeSet<&String> = config.keys().chain(before.keys()).collect();
-            let vary = names.into_iter().filter(|k| config.get(*k) != before.get(*k)).cloned();
-            keys.entry(run.case()).or_default().extend(vary);
-        }
-    }
-    keys
-}
-
-/// Runs by point and seed; the same run twice counts twice.
-fn by_point<'a>(
-    all: &'a Results,
-    swept: &BTreeMap<String, BTreeSet<String>>,
-) -> BTreeMap<Point, BTreeMap<(u64, usize), &'a Run>> {
-    let mut points: BTreeMap<Point, BTreeMap<(u64, usize), &Run>> = BTreeMap::new();
-    for run in &all.runs {
-        let config = flat(&run.config);
-        let value = |k: &String| (k.clone(), config.get(k).cloned().unwrap_or_else(|| "none".into()));
-        let values = swept.get(&run.case()).into_iter().flatten().map(value).collect();
-        let seeds = points.entry((run.case(), values)).or_default();
-        let twice = seeds.keys().filter(|k| k.0 == run.seed).count();
-        seeds.insert((run.seed, twice), run);
-    }
-    points
 }
 
 /// All that a run says in numbers: name -> value and unit.

@@ -42,6 +42,8 @@ mod look_table;
 mod look_topology;
 mod look_traffic;
 mod output;
+mod paired;
+mod points;
 mod progress;
 mod reproduce;
 mod request;
@@ -252,13 +254,18 @@ enum Verb {
         #[arg(long)]
         force: bool,
     },
-    /// Compare two results.json: runs that only one has, changed configurations, metrics paired by seed. Exit code 3 where they
-    /// differ.
+    /// Compare two results: runs that only one has, changed configurations, metrics paired by seed; exit code 3 where they differ.
+    /// With --baseline: every other scheme or condition of the results beside this one, paired by seed, with a verdict.
     Compare {
-        /// Path of the first results.json.
-        a: PathBuf,
-        /// Path of the second results.json.
-        b: PathBuf,
+        /// One or two results: a results.json, or its folder.
+        #[arg(required = true, num_args = 1..=2)]
+        results: Vec<PathBuf>,
+        /// What all others are compared with: a scheme, a condition, "PAUSE on", or KEY=VALUE.
+        #[arg(long, value_name = "CASE")]
+        baseline: Option<String>,
+        /// Metrics that the table of a baseline shows [default: the main ones].
+        #[arg(long, value_delimiter = ',', requires = "baseline")]
+        metric: Vec<String>,
         /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
@@ -528,7 +535,9 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         Verb::Verify { file, threads, engine, force } => {
             verify::verify(&file, (threads, engine.engine()), force, common)
         }
-        Verb::Compare { a, b, json } => compare::compare(&a, &b, json),
+        Verb::Compare { results, baseline, metric, json } => {
+            compare::compare(&results, baseline.as_deref(), &metric, json)
+        }
         Verb::Sweep(args) => sweep::sweep(&args, common),
         Verb::Assume(args) => assume::assume(&args, common),
         Verb::Diff { a, b, sets, json } => housekeeping::diff(&a, &b, &sets, json, common),

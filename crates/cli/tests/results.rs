@@ -257,10 +257,24 @@ fn compare_tells_every_difference() {
     let done = cnsim(&["compare", &s, &folder.file("t/results.json"), "--json"]);
     let all: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!((all["equal"].as_u64(), all["only_first"].as_array().unwrap().len()), (Some(2), 2));
-    for (path, words) in [(folder.file("s"), "folder"), (folder.file("no.json"), "no such file")] {
-        let (code, said) = go(&["compare", &s, &path]);
-        assert!(code == 2 && said.contains(words) && !said.contains("os error"), "{said}");
-    }
+    // A folder stands for its results; what is not there is named.
+    assert_eq!(go(&["compare", &s, &folder.file("s")]).0, 0);
+    let (code, said) = go(&["compare", &s, &folder.file("no.json")]);
+    assert!(code == 2 && said.contains("no such file") && !said.contains("os error"), "{said}");
+    let (code, said) = go(&["compare", &s]);
+    assert!(code == 2 && said.contains("--baseline none"), "{said}");
+    // Against a baseline: a scheme, and a value of what was swept; without lines where nothing differs.
+    let (code, said) = go(&["compare", &folder.file("a"), "--baseline", "none"]);
+    assert!(
+        code == 0 && said.contains("ecm beside none") && said.contains("equal under every seed"),
+        "{said}"
+    );
+    let (code, said) =
+        go(&["compare", &s, "--baseline", "scheme.params.q_eq=24KB", "--metric", "mean_hot_queue"]);
+    assert!(code == 0 && said.contains("48 KB beside scheme.params.q_eq = 24KB"), "{said}");
+    assert!(said.contains("mean_hot_queue [KB]") && !said.contains("overhead"), "{said}");
+    let (code, said) = go(&["compare", &s, "--baseline", "nobody"]);
+    assert!(code == 2 && said.contains("no run has the baseline"), "{said}");
 }
 
 #[test]

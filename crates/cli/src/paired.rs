@@ -1,0 +1,367 @@
+//! `cnsim compare --baseline`: every other scheme, or condition, beside one of them: paired by seed, with interval and verdict.
+
+use crate::look::{self, Colour, at_least, measured, paint};
+use crate::points::{by_point, swept};
+use crate::verify::flat;
+use crate::{Done, Failure, advice, unfinished};
+use cnsim_studies::metrics::{METRICS, Metric};
+use cnsim_studies::results::{Results, Run};
+use cnsim_studies::stats::Summary;
+use cnsim_studies::store::RunRecord;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Metrics that the table shows where none are asked for.
+const SHOWN: [&str; 12] = [
+    "finished_flows",
+    "dropped_frames",
+    "completion_time_p99",
+    "completion_time_p50",
+    "slowdown_p99",
+    "aggregate_throughput",
+    "hot_port_throughput",
+    "time_paused",
+    "queue_max",
+    "mean_hot_queue",
+    "latency_p99",
+    "overhead",
+];
+
+/// What all others are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Baseline {
+    Scheme(String),
+    Condition(String),
+    Pause(String),
+    Key(String, String),
+}
+
+impl Baseline {
+    /// Reads the name of a scheme, a condition, `PAUSE on`, or `KEY=VALUE` of what a sweep varies.
+    fn read(text: &str, runs: &[Run]) -> Result<Self, Failure> {
+        let has = |of: fn(&Run) -> &str| runs.iter().map(of).find(|w| w.eq_ignore_ascii_case(text.trim()));
+        if let Some(scheme) = has(|r| &r.scheme) {
+            return Ok(Self::Scheme(scheme.into()));
+        }
+        if let Some(condition) = has(|r| &r.condition) {
+            return Ok(Self::Condition(condition.into()));
+        }
+        let word = text.to_ascii_lowercase();
+        if let Some(mode) = word.strip_prefix("pause ").map(str::trim)
+            && runs.iter().any(|r| r.pause == mode)
+        {
+            return Ok(Self::Pause(mode.into()));
+        }
+        if let Some((key, value)) = text.split_once('=') {
+            let (key, value) = (key.trim(), value.trim());
+            if runs.iter().any(|r| flat(&r.config).get(key).is_some_and(|v| same(v, value))) {
+                return Ok(Self::Key(key.into(), value.into()));
+            }
+        }
+        let all = |of: fn(&Run) -> &str| {
+            runs.iter().map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        Err(Failure::input(format!(
+            "no run has the baseline `{text}`\n  help: name a scheme ({}), a condition ({}), \"PAUSE on\", or KEY=VALUE",
+            all(|r| &r.scheme).join(", "),
+            all(|r| &r.condition).join("; ")
+        )))
+    }
+
+    /// Is a run the baseline?
+    fn is(&self, r: &Run) -> bool {
+        match self {
+            Self::Scheme(s) => r.scheme == *s,
+            Self::Condition(c) => r.condition == *c,
+            Self::Pause(p) => r.pause == *p,
+            Self::Key(key, value) => flat(&r.config).get(key).is_some_and(|v| same(v, value)),
+        }
+    }
+
+    /// What two points have in common that are compared: everything but this.
+    fn rest(&self, p: &At<'_>) -> Vec<String> {
+        let keep = |mine: bool, text: &str| if mine { String::new() } else { text.to_owned() };
+        let condition = matches!(self, Self::Condition(_) | Self::Key(..));
+        let mut all = vec![
+            format!("{}/{}", p.run.study, p.run.scenario),
+            keep(condition, &p.run.condition),
+            keep(matches!(self, Self::Pause(_)), &format!("PAUSE {}", p.run.pause)),
+            keep(matches!(self, Self::Scheme(_)), &p.run.scheme),
+        ];
+        let other = |k: &str| match self {
+            Self::Scheme(_) => k.starts_with("scheme."),
+            Self::Key(key, _) => k == key,
+            Self::Condition(_) | Self::Pause(_) => false,
+        };
+        all.extend(p.values.iter().filter(|v| !other(&v.0)).map(|(k, v)| format!("{k} = {v}")));
+        all.retain(|part| !part.is_empty());
+        all
+    }
+
+    /// What tells a point from the baseline.
+    fn own(&self, p: &At<'_>) -> String {
+        let params =
+            p.values.iter().filter(|v| v.0.starts_with("scheme.")).map(|(k, v)| format!(", {k} = {v}"));
+        match self {
+            Self::Scheme(_) => p.run.scheme.clone() + &params.collect::<String>(),
+            Self::Condition(_) => p.run.condition.clone(),
+            Self::Pause(_) => format!("PAUSE {}", p.run.pause),
+            Self::Key(key, _) => flat(&p.run.config).remove(key).unwrap_or_else(|| "none".into()),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Scheme(text) | Self::Condition(text) => text.clone(),
+            Self::Pause(mode) => format!("PAUSE {mode}"),
+            Self::Key(key, value) => format!("{key} = {value}"),
+        }
+    }
+}
+
+/// Do two texts write one value? `300us` and `300 us` do.
+fn same(a: &str, b: &str) -> bool {
+    let bare = |t: &str| t.chars().filter(|c| !c.is_whitespace() && *c != '"').collect::<String>();
+    bare(a).eq_ignore_ascii_case(&bare(b))
+}
+
+/// The runs of a point, by seed.
+struct At<'a> {
+    run: &'a Run,
+    values: Vec<(String, String)>,
+    seeds: BTreeMap<u64, &'a Run>,
+}
+
+/// A metric of two points.
+struct Row {
+    place: String,
+    own: String,
+    name: String,
+    metric: &'static Metric,
+    means: [f64; 2],
+    bounds: [bool; 2],
+    difference: Summary,
+}
+
+impl Row {
+    /// In the words of Python's `compare`.
+    fn verdict(&self) -> &'static str {
+        let Some((low, high)) = self.difference.paired() else { return "one seed" };
+        // A lower bound may be higher by any amount.
+        match (low > 0.0 && !self.bounds[0], high < 0.0 && !self.bounds[1]) {
+            (true, _) => "higher",
+            (_, true) => "lower",
+            _ => "undecided",
+        }
+    }
+
+    fn changes(&self) -> bool {
+        self.difference.mean != 0.0 || self.difference.sd != 0.0
+    }
+
+    /// `completion_time_p99 of victim`.
+    fn title(&self) -> String {
+        if self.name.is_empty() {
+            self.metric.id.into()
+        } else {
+            format!("{} of {}", self.metric.id, self.name)
+        }
+    }
+}
+
+/// A metric of a run, of all traffic or that of a name, and whether it is a lower bound.
+fn value(r: &Run, name: &str, metric: &Metric) -> Option<(f64, bool)> {
+    let all = match name {
+        "" => &r.metrics,
+        name => r.traffic.iter().find(|t| t.name == name).map(|t| &t.metrics)?,
+    };
+    all.get(metric.id).map(|q| (q.value, q.at_least))
+}
+
+fn rows(all: &Results, baseline: &Baseline) -> Vec<Row> {
+    let keys = swept([all, all]);
+    let points = by_point(all, &keys);
+    let points: Vec<At<'_>> = points
+        .into_iter()
+        .filter_map(|((_, values), runs)| {
+            let seeds: BTreeMap<u64, &Run> = runs.into_iter().map(|((seed, _), run)| (seed, run)).collect();
+            Some(At { run: seeds.values().next()?, values, seeds })
+        })
+        .collect();
+    let mut rows = Vec::new();
+    for p in points.iter().filter(|p| !baseline.is(p.run)) {
+        let rest = baseline.rest(p);
+        let Some(base) = points.iter().find(|b| baseline.is(b.run) && baseline.rest(b) == rest) else {
+            continue;
+        };
+        let names: Vec<&str> =
+            std::iter::once("").chain(p.run.traffic.iter().map(|t| t.name.as_str())).collect();
+        for (name, metric) in names.iter().flat_map(|name| METRICS.iter().map(move |m| (*name, m))) {
+            let pair = |(seed, run): (&u64, &&Run)| {
+                Some((value(base.seeds.get(seed)?, name, metric)?, value(run, name, metric)?))
+            };
+            let pairs: Vec<((f64, bool), (f64, bool))> = p.seeds.iter().filter_map(pair).collect();
+            let differences: Vec<f64> = pairs.iter().map(|(b, v)| v.0 - b.0).collect();
+            let Some(difference) = Summary::of(&differences) else { continue };
+            let n = pairs.len() as f64;
+            rows.push(Row {
+                place: rest.join(", "),
+                own: baseline.own(p),
+                name: name.into(),
+                metric,
+                means: [
+                    pairs.iter().map(|p| p.0.0).sum::<f64>() / n,
+                    pairs.iter().map(|p| p.1.0).sum::<f64>() / n,
+                ],
+                bounds: [pairs.iter().any(|p| p.0.1), pairs.iter().any(|p| p.1.1)],
+                difference,
+            });
+        }
+    }
+    rows
+}
+
+/// Compares all runs of these results with those of the baseline.
+pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric], as_json: bool) -> Done {
+    let all = Results::new("compare", None, files.into_iter().flat_map(|f| f.runs).collect());
+    let baseline = Baseline::read(text, &all.runs)?;
+    let rows = rows(&all, &baseline);
+    if rows.is_empty() {
+        return Err(Failure::input(format!(
+            "nothing can be paired with {}\n  help: the others must have run under the same seeds, and in the same place",
+            baseline.text()
+        )));
+    }
+    if as_json {
+        let row = |r: &Row| {
+            json!({
+                "place": r.place, "case": r.own, "traffic": r.name, "metric": r.metric.id, "unit": r.metric.unit,
+                "baseline": r.means[0], "value": r.means[1], "at_least": r.bounds, "difference": r.difference.mean,
+                "ci95": r.difference.paired(), "seeds": r.difference.n, "verdict": r.verdict(),
+            })
+        };
+        let rows: Vec<_> = rows.iter().map(row).collect();
+        println!("{}", json!({"schema": 1, "baseline": baseline.text(), "rows": rows}));
+        return Ok(());
+    }
+    let records: Vec<RunRecord> = all.runs.iter().map(Run::record).collect();
+    unfinished::tell(records.iter());
+    advice::tell(&records);
+    tell(&rows, &baseline, asked);
+    Ok(())
+}
+
+fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
+    let wanted = |r: &&Row| match asked {
+        [] => SHOWN.contains(&r.metric.id),
+        asked => asked.iter().any(|m| m.id == r.metric.id),
+    };
+    let rank = |r: &Row| SHOWN.iter().position(|id| *id == r.metric.id);
+    let mut places: Vec<(&str, &str)> = Vec::new();
+    for r in rows.iter().filter(wanted) {
+        if !places.contains(&(&r.place, &r.own)) {
+            places.push((&r.place, &r.own));
+        }
+    }
+    for (place, own) in places {
+        let here = |r: &&Row| r.place == place && r.own == own;
+        let mut mine: Vec<&Row> = rows.iter().filter(wanted).filter(here).collect();
+        let all = mine.len();
+        mine.retain(|r| r.changes());
+        mine.sort_by_key(|r| (r.name.clone(), rank(r)));
+        let title = format!("{place}: {own} beside {}", baseline.text());
+        println!("{}", paint(&title, Colour::Bold, look::colour_on_stdout()));
+        let line = |r: &&Row| {
+            let unit = if r.metric.unit.is_empty() { String::new() } else { format!(" [{}]", r.metric.unit) };
+            let shown = |at: usize| at_least(r.bounds[at]) + &measured(r.means[at], None);
+            let difference = measured(r.difference.mean, r.difference.paired());
+            vec![r.title() + &unit, shown(0), shown(1), difference, r.verdict().into()]
+        };
+        let lines: Vec<Vec<String>> = mine.iter().map(line).collect();
+        if !lines.is_empty() {
+            println!(
+                "{}",
+                look::table(&["metric", "baseline", "here", "difference", "verdict"], &lines, true)
+            );
+        }
+        if all > lines.len() {
+            println!(
+                "{} more are equal under every seed.",
+                look::count((all - lines.len()) as u64, "metric")
+            );
+        }
+        println!();
+    }
+    let seeds = rows.iter().map(|r| r.difference.n).max().unwrap_or(0);
+    println!(
+        "A difference is the mean over {}, each less the baseline under the same seed, ± its 95 % interval. Undecided: zero is in it.",
+        look::count(seeds as u64, "seed")
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(scheme: &str, seed: u64, p99: f64, at_least: bool) -> Run {
+        let record = RunRecord {
+            study: "mine".into(),
+            scenario: "t".into(),
+            condition: "c".into(),
+            pause: "on".into(),
+            scheme: scheme.into(),
+            seed,
+            metrics: BTreeMap::from([("completion_time_p99".into(), p99), ("overhead".into(), 1.0)]),
+            at_least: if at_least { BTreeSet::from(["completion_time_p99".into()]) } else { BTreeSet::new() },
+            ..RunRecord::default()
+        };
+        Run::of(&record, Vec::new())
+    }
+
+    /// The verdict on a scheme whose tails are these beside a baseline of 100, 120 and 140 us.
+    fn verdict(tails: [f64; 3], bounds: [bool; 2]) -> &'static str {
+        let base = [100.0, 120.0, 140.0];
+        let mut runs = Vec::new();
+        for seed in 1..=3 {
+            runs.push(run("none", seed, base[seed as usize - 1], bounds[0]));
+            runs.push(run("ecm", seed, tails[seed as usize - 1], bounds[1]));
+        }
+        let all = Results::new("t", None, runs);
+        let baseline = Baseline::read("NONE", &all.runs).unwrap();
+        let rows = rows(&all, &baseline);
+        assert_eq!(
+            (rows.len(), rows[0].place.as_str(), rows[0].own.as_str()),
+            (2, "mine/t, c, PAUSE on", "ecm")
+        );
+        rows.iter().find(|r| r.metric.id == "completion_time_p99").unwrap().verdict()
+    }
+
+    #[test]
+    fn pairs_decide_where_means_overlap() {
+        // Seed by seed 10 us more or less, though the seeds differ by 40.
+        assert_eq!(verdict([110.0, 130.5, 150.0], [false; 2]), "higher");
+        assert_eq!(verdict([90.0, 109.5, 130.0], [false; 2]), "lower");
+        assert_eq!(verdict([110.0, 110.0, 150.0], [false; 2]), "undecided");
+    }
+
+    #[test]
+    fn a_lower_bound_decides_one_way_only() {
+        assert_eq!(verdict([110.0, 130.5, 150.0], [false, true]), "higher", "it is higher still");
+        assert_eq!(
+            verdict([110.0, 130.5, 150.0], [true, false]),
+            "undecided",
+            "the baseline may be higher still"
+        );
+        assert_eq!(verdict([90.0, 109.5, 130.0], [false, true]), "undecided");
+        assert_eq!(verdict([90.0, 109.5, 130.0], [true, false]), "lower");
+    }
+
+    #[test]
+    fn what_is_no_baseline_is_refused() {
+        let runs = [run("none", 1, 1.0, false)];
+        let Err(Failure::Input(text)) = Baseline::read("qcn", &runs) else { panic!("no such case") };
+        assert!(text.contains("a scheme (none)") && text.contains("a condition (c)"), "{text}");
+        assert_eq!(Baseline::read("pause ON", &runs).unwrap(), Baseline::Pause("on".into()));
+        assert!(same("300us", "300 us") && !same("30us", "300 us"));
+    }
+}
