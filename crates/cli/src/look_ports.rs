@@ -1,13 +1,38 @@
 //! The table of ports of an experiment of one's own: where PAUSE stopped whom, and where frames waited or were dropped.
 
 use crate::look_scene::{CaseRuns, cell};
-use cnsim_report::model::{Column, Row, Table};
+use cnsim_report::model::{Cell, Column, Row, Table};
 use cnsim_studies::measure::PortFacts;
 use cnsim_studies::stats::Summary;
 use std::collections::BTreeMap;
 
-/// Most ports of a table: those that were in XOFF longest, then those with the longest queues.
-const MOST: usize = 24;
+/// Most ports of a table beside the named ones: those that were in XOFF longest, then those with the longest queues.
+const MOST: usize = 10;
+/// Fewest seeds of which an interval of the mean is given; of fewer the least and the greatest value.
+const SEEDS: usize = 5;
+
+/// The value of a port over its seeds.
+fn summed(values: Vec<f64>, most: f64) -> Option<Cell> {
+    let s = Summary::of(&values)?.within((0.0, most));
+    let whole = cell(&s);
+    if values.len() >= SEEDS {
+        return Some(whole);
+    }
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = values.iter().copied().fold(0.0, f64::max);
+    Some(Cell { ci95: (values.len() > 1).then_some((least, greatest)), pi95: None, values, ..whole })
+}
+
+/// Ports that the scenario names, in its order.
+fn named<'a>(cases: &[&CaseRuns<'a>]) -> Vec<&'a str> {
+    let first = cases.first().and_then(|c| c.runs.first());
+    first
+        .and_then(|r| r.config["record.ports"].as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(|p| p.as_str())
+        .collect()
+}
 
 /// A column: its name, title, unit and meaning, and the value of a port.
 type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFacts) -> f64);
@@ -58,16 +83,22 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
     }
     let mut names: Vec<(&str, (f64, f64))> = weight.into_iter().collect();
     names.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(b.1.1.total_cmp(&a.1.1)).then(a.0.cmp(b.0)));
-    let left = names.len().saturating_sub(MOST);
+    // Those that the scenario names stand first.
+    let asked = named(&mine);
+    let place = |name: &str| asked.iter().position(|p| p.eq_ignore_ascii_case(name));
+    names.sort_by_key(|n| place(n.0).unwrap_or(usize::MAX));
+    let shown = names.iter().filter(|n| place(n.0).is_some()).count() + MOST;
+    let left = names.len().saturating_sub(shown);
+    let few = mine.iter().any(|c| (2..SEEDS).contains(&c.runs.len()));
     let several = mine.windows(2).any(|w| w[0].condition != w[1].condition);
     let mut rows = Vec::new();
-    for (name, _) in names.iter().take(MOST) {
+    for (name, _) in names.iter().take(shown) {
         for c in &mine {
             let cells = FACTS.iter().map(|f| {
                 let values: Vec<f64> =
                     c.runs.iter().filter_map(|r| value(name, r.ports.get(*name), f)).collect();
                 let most = if f.2 == "%" { 100.0 } else { f64::INFINITY };
-                Summary::of(&values).map(|s| cell(&s.within((0.0, most))))
+                summed(values, most)
             });
             let condition = if several { format!("{name}, {}", c.condition) } else { (*name).to_owned() };
             rows.push(Row { scheme: c.scheme.into(), condition, cells: cells.collect() });
@@ -77,7 +108,15 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
         id: format!("ports, PAUSE {pause}"),
         condition: "Ports".into(),
         pause: pause.into(),
-        caption: if left > 0 { format!("{left} further ports are in results.json.") } else { String::new() },
+        caption: {
+            let said = [
+                few.then(|| {
+                    format!("Of fewer than {SEEDS} seeds: mean, and the least and greatest of them.")
+                }),
+                (left > 0).then(|| format!("{left} further ports are in results.json.")),
+            ];
+            said.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        },
         columns: FACTS
             .iter()
             .map(|f| Column { metric: f.0.into(), title: f.1.into(), unit: f.2.into(), about: f.3.into() })

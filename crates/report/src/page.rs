@@ -120,7 +120,7 @@ fn network(d: &topology::Drawing, out: &mut String) {
 const KEY: &str = "<p class=\"reading\"><svg class=\"strip\" viewBox=\"0 0 84 12\" width=\"84\" height=\"12\" aria-hidden=\"true\">\
     <path class=\"pi\" d=\"M8 6H76\"/><path class=\"ci\" d=\"M30 6H54\"/><path class=\"mean\" d=\"M42 2V10\"/>\
     <path class=\"said\" d=\"M64 2l4 4-4 4-4-4z\"/></svg><span>Diamond: the published number. Thin bar: where one run falls 19 times in 20. \
-    Thick bar: 95 % interval of the mean; the number after ± is half of it. Pale: where it agrees. \
+    Thick bar: 95 % interval of the mean; the number after ± is half of it; ends that lie unevenly are given in full. Pale: where it agrees. \
     <span class=\"screen\">Point at a cell, or go there with the arrow keys, for all its numbers.</span></span></p>";
 
 /// Figures of a table, or those that belong to none, with their place in the page.

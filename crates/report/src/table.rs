@@ -197,10 +197,7 @@ fn cell(
         value(c, style.decimals),
     );
     if style.interval {
-        let text = half(c).map_or(String::new(), |h| {
-            format!("± {}", fixed(h, telling(c.measured.unwrap_or(h), style.decimals)))
-        });
-        let _ = write!(out, "<span class=\"pm\">{text}</span>");
+        let _ = write!(out, "<span class=\"pm\">{}</span>", ends(c, style.decimals));
     }
     if style.published {
         let _ = write!(out, "<span class=\"under\">{}{}</span>", strip(c), mark.badge());
@@ -212,6 +209,20 @@ fn cell(
 fn value(c: &Cell, decimals: usize) -> String {
     let mark = if c.at_least { "≥ " } else { "" };
     c.measured.map_or("–".into(), |m| format!("{mark}{}", measured(m, decimals)))
+}
+
+/// Share of its half length by which an interval's ends may lie unevenly about the mean and still be told by `±`.
+const EVEN: f64 = 0.25;
+
+/// The interval of the mean behind the mean: half its length, or both ends where they lie unevenly.
+fn ends(c: &Cell, decimals: usize) -> String {
+    let (Some(half), Some((low, high))) = (half(c), c.ci95) else { return String::new() };
+    let mean = c.measured.unwrap_or(half);
+    let text = |v: f64| fixed(v, telling(mean, decimals));
+    if (mean - low - half).abs() > EVEN * half {
+        return format!("({} to {})", text(low), text(high));
+    }
+    format!("± {}", text(half))
 }
 
 /// Half the interval of the mean, unless it is a point.
@@ -310,4 +321,18 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
         );
     }
     out.push_str("</dl></details>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uneven_ends_are_given_in_full() {
+        let of = |ci95| ends(&Cell { measured: Some(100.0), ci95, ..Cell::default() }, 0);
+        assert_eq!(of(Some((96.0, 104.0))), "± 4");
+        assert_eq!(of(Some((97.0, 105.0))), "± 4", "off by a quarter of the half length");
+        assert_eq!(of(Some((0.0, 320.0))), "(0 to 320)", "an end that is cut shows");
+        assert_eq!((of(None), of(Some((100.0, 100.0)))), (String::new(), String::new()));
+    }
 }
