@@ -134,7 +134,7 @@ fn go(wrong: Wrong, mark: bool, engine: Engine) -> (Result<Outcome, RunError>, S
     common::with_scheme(&mut spec, Arc::new(Probing { wrong, mark, seen: seen.clone() }));
     let out = run(&spec, &Options { engine, threads: 1, ..Options::default() });
     let seen = seen.lock().unwrap().clone();
-    (out, seen)
+    (out.map(|out| Outcome { by_model: None, ..out }), seen)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A host of the fast way: the sending side of [`crate::model`], run a window at a time.
 //!
-//! What it is made of stands here, and its events; how it sends is in `sending`, what it receives in `receiving`, the fast engine's
+//! What it is made of stands here, and its events; what it sends is in `sending`, what it receives in `receiving`, the fast engine's
 //! way in `window`.
 //!
 //! # States of the sending side
@@ -20,7 +20,7 @@ use crate::check::HostBooks;
 use crate::fast::frame::{Frame, Key, NEVER, order};
 use crate::fast::source::Source;
 use crate::fast::wires::Wires;
-use crate::model::{Moment, Offer, Paused, RateSeries, Sender, close_host};
+use crate::model::{Lane, Moment, Offer, Paused, RateSeries, Sender, close_host};
 use crate::net::Net;
 use crate::spec::HostSpec;
 use crate::tx_rate::TxRate;
@@ -137,6 +137,26 @@ impl Host {
         }
         self.look();
         debug_assert!(self.is_sound(), "end {}, kick {}", self.line.end, self.kick);
+    }
+
+    /// The transmitter looks for a frame, if it is idle. PAUSE stops data alone.
+    fn start(&mut self, net: &Net) {
+        let stopped = self.line.paused.is_off();
+        if self.line.end == NEVER
+            && let Some(frame) = self.sender.next(|lane| lane == Lane::Control || !stopped, self.moment(net))
+        {
+            self.line.end = self.now + self.line.tx.time(frame.len);
+            self.line.sending = Some(frame);
+        }
+    }
+
+    /// A transmission ends.
+    fn end(&mut self, wires: &mut Wires) {
+        let end = std::mem::replace(&mut self.line.end, NEVER);
+        self.kick = true;
+        if let Some(frame) = self.line.sending.take() {
+            self.line.send(frame, end, &mut self.sender.bodies, wires);
+        }
     }
 
     /// The slot of a source: what it offers, or the finite flows that begin.

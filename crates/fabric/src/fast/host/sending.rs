@@ -1,12 +1,11 @@
-//! The sending side of a host at its link.
+//! What a host sends, packed, and its line.
 
-use super::{Host, Line};
+use super::Line;
 use crate::check::Ledger;
 use crate::fast::bodies::{Bodies, Body};
-use crate::fast::frame::{BROADCAST, Entry, Frame, Kind, NEVER, TO_POINT};
+use crate::fast::frame::{BROADCAST, Entry, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
 use crate::model::{Control, Data, Lane, Moment, Packet, Says, To};
-use crate::net::Net;
 use cnsim_scheme_api::ProbeTarget;
 
 impl Packet for Frame {
@@ -76,28 +75,6 @@ pub(crate) fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, O
         }
     };
     (frame, body)
-}
-
-impl Host {
-    /// The transmitter looks for a frame, if it is idle. PAUSE stops data alone.
-    pub(super) fn start(&mut self, net: &Net) {
-        let stopped = self.line.paused.is_off();
-        if self.line.end == NEVER
-            && let Some(frame) = self.sender.next(|lane| lane == Lane::Control || !stopped, self.moment(net))
-        {
-            self.line.end = self.now + self.line.tx.time(frame.len);
-            self.line.sending = Some(frame);
-        }
-    }
-
-    /// A transmission ends.
-    pub(super) fn end(&mut self, wires: &mut Wires) {
-        let end = std::mem::replace(&mut self.line.end, NEVER);
-        self.kick = true;
-        if let Some(frame) = self.line.sending.take() {
-            self.line.send(frame, end, &mut self.sender.bodies, wires);
-        }
-    }
 }
 
 impl Line {
