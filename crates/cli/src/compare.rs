@@ -78,7 +78,7 @@ pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[Stri
     if as_json {
         println!("{}", told(&found));
     } else {
-        tell(&found, [a, b]);
+        println!("{}", text(&found, [a, b]));
     }
     let same = found.only.iter().all(Vec::is_empty)
         && found.configuration.is_empty()
@@ -180,24 +180,26 @@ fn told(found: &Found) -> Value {
     })
 }
 
-fn tell(found: &Found, files: [&Path; 2]) {
+/// What differs, as it is told.
+fn text(found: &Found, files: [&Path; 2]) -> String {
+    let mut out = Vec::new();
     let [a, b] = [&found.only[0], &found.only[1]];
-    println!(
+    out.push(format!(
         "{} runs equal, {} only in {}, {} only in {}",
         found.equal,
         a.len(),
         files[0].display(),
         b.len(),
         files[1].display()
-    );
-    let list = |title: String, lines: &[String]| {
+    ));
+    let mut list = |title: String, lines: &[String]| {
         if lines.is_empty() {
             return;
         }
-        println!("\n{title}");
-        lines.iter().take(TOLD).for_each(|l| println!("  {l}"));
+        out.push(format!("\n{title}"));
+        lines.iter().take(TOLD).for_each(|l| out.push(format!("  {l}")));
         if lines.len() > TOLD {
-            println!("  and {} more (--json lists all)", lines.len() - TOLD);
+            out.push(format!("  and {} more (--json lists all)", lines.len() - TOLD));
         }
     };
     list(format!("Only in {}", files[0].display()), a);
@@ -207,7 +209,7 @@ fn tell(found: &Found, files: [&Path; 2]) {
     list("Configuration changed".into(), &found.configuration.iter().map(changed).collect::<Vec<_>>());
     list("Other fingerprints".into(), &found.fingerprints);
     if found.rows.is_empty() {
-        return;
+        return out.join("\n");
     }
     let row = |r: &Row| {
         let half =
@@ -223,13 +225,15 @@ fn tell(found: &Found, files: [&Path; 2]) {
     };
     let header = ["case", "quantity", "first", "second", "difference", "seeds"];
     let shown: Vec<Vec<String>> = found.rows.iter().take(TOLD * 10).map(row).collect();
-    println!("\n{}", look::table(&header, &shown, false));
+    out.push(format!("\n{}", look::table(&header, &shown, false)));
     if found.rows.len() > shown.len() {
-        println!("and {} more (--json lists all)", found.rows.len() - shown.len());
+        out.push(format!("and {} more (--json lists all)", found.rows.len() - shown.len()));
     }
-    println!(
+    out.push(
         "A difference is the mean over the seeds that both have, second less first, ± its 95 % interval."
+            .into(),
     );
+    out.join("\n")
 }
 
 #[cfg(test)]

@@ -35,21 +35,27 @@ pub(crate) struct Told<'a> {
 }
 
 pub(crate) fn tell(t: &Told<'_>) {
-    let colour = look::colour_on_stdout();
+    println!("{}", text(t, look::colour_on_stdout()));
+}
+
+/// All that is told.
+fn text(t: &Told<'_>, colour: bool) -> String {
+    let mut lines = Vec::new();
+    let out = &mut lines;
     let studies: BTreeSet<&str> = t.cells.iter().map(|c| c.study.as_str()).collect();
     let one = studies.len() <= 1;
     if one {
         for page in &t.report.pages {
             for table in &page.tables {
-                print_table(page, table, &t.args.metric, colour);
+                page_table(page, table, &t.args.metric, colour, out);
             }
         }
     } else {
-        println!("\n{}", scenarios(t));
+        out.push(format!("\n{}", scenarios(t)));
     }
     let count = |v: Verdict| t.cells.iter().filter(|c| c.verdict == v && !c.structural).count();
     let zeros = t.cells.iter().filter(|c| c.published.is_some() && c.structural).count();
-    println!(
+    out.push(format!(
         "\n{} published cells agree, {} are near, {} differ{}; {zeros} more are zero by construction. ± is half the 95 % interval of the mean.",
         count(Verdict::Agrees),
         count(Verdict::Near),
@@ -58,18 +64,22 @@ pub(crate) fn tell(t: &Told<'_>) {
             0 => String::new(),
             n => format!(", {n} cannot be compared"),
         }
-    );
-    misses(t.cells);
-    claims(t, one, colour);
+    ));
+    misses(t.cells, out);
+    claims(t, one, colour, out);
     let left = t.report.not_run.len() + t.report.pages.iter().map(|p| p.not_run.len()).sum::<usize>();
     if left > 0 {
-        println!("\nPublished, not run: {left} cells; the report lists them.");
+        out.push(format!("\nPublished, not run: {left} cells; the report lists them."));
     }
     if t.report.pages.len() == 1 {
-        queue(t.records);
+        queue(t.records, out);
     }
-    next(t);
-    println!("Fingerprint of all runs: {} (the same on any number of threads)", fingerprint(t.records));
+    next(t, out);
+    out.push(format!(
+        "Fingerprint of all runs: {} (the same on any number of threads)",
+        fingerprint(t.records)
+    ));
+    lines.join("\n")
 }
 
 /// A line a scenario: how its cells came out.
@@ -102,10 +112,10 @@ fn scenarios(t: &Told<'_>) -> String {
     look::table(&header, &rows, false)
 }
 
-fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
+fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut Vec<String>) {
     let parts = [page.id.clone(), t.condition.clone(), format!("PAUSE {}", t.pause)];
     let title: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
-    println!("\n{}", paint(&title.join(", "), Colour::Bold, colour));
+    out.push(format!("\n{}", paint(&title.join(", "), Colour::Bold, colour)));
     let several = t.rows.iter().any(|r| !r.condition.is_empty());
     // What was published, and of the rest only the five of the printed tables.
     let published =
@@ -197,12 +207,12 @@ fn print_table(page: &Page, t: &Table, asked: &[String], colour: bool) {
             _ if line.ends_with("agrees") => Colour::Green,
             _ => Colour::Plain,
         };
-        println!("{}", paint(line, tint, colour));
+        out.push(format!("{}", paint(line, tint, colour)));
     }
 }
 
 /// Cells that do not agree, by the assumption suspected.
-fn misses(cells: &[Cell]) {
+fn misses(cells: &[Cell], out: &mut Vec<String>) {
     let missed: Vec<&Cell> =
         cells.iter().filter(|c| matches!(c.verdict, Verdict::Near | Verdict::Differs)).collect();
     let most = if missed.len() <= ONE_BY_ONE { usize::MAX } else { 2 };
@@ -216,9 +226,9 @@ fn misses(cells: &[Cell]) {
     }
     for (id, note, cells) in groups {
         let note = if note.is_empty() { "no assumption is suspected yet" } else { note };
-        println!("  {id}: {note}");
+        out.push(format!("  {id}: {note}"));
         for c in cells.iter().take(most) {
-            println!(
+            out.push(format!(
                 "    {}, PAUSE {}, {}, {}: published {}, measured {}{}",
                 c.condition,
                 c.pause,
@@ -227,23 +237,26 @@ fn misses(cells: &[Cell]) {
                 c.published.as_ref().map_or("", |p| p.text.as_str()),
                 digits(c.summary.mean),
                 if c.verdict == Verdict::Near { " (near)" } else { "" }
-            );
+            ));
         }
         if cells.len() > most {
-            println!("    and {} more", cells.len() - most);
+            out.push(format!("    and {} more", cells.len() - most));
         }
     }
 }
 
-fn claims(t: &Told<'_>, one: bool, colour: bool) {
+fn claims(t: &Told<'_>, one: bool, colour: bool, out: &mut Vec<String>) {
     if t.findings.is_empty() {
         return;
     }
     let missing = t.findings.iter().filter(|f| f.1.holds == Holds::NotRun).count();
     if one && missing == t.findings.len() {
-        println!("\nClaims: the whole study decides them (`cnsim reproduce {}`).", t.findings[0].0.study());
+        out.push(format!(
+            "\nClaims: the whole study decides them (`cnsim reproduce {}`).",
+            t.findings[0].0.study()
+        ));
     } else if one {
-        println!("\nClaims ({missing} of {} not run here):", t.findings.len());
+        out.push(format!("\nClaims ({missing} of {} not run here):", t.findings.len()));
     } else {
         let mut studies: Vec<&str> = Vec::new();
         t.findings.iter().for_each(|(c, _)| {
@@ -264,7 +277,7 @@ fn claims(t: &Told<'_>, one: bool, colour: bool) {
                 std::iter::once((*s).to_string()).chain(numbers.iter().map(usize::to_string)).collect()
             })
             .collect();
-        println!("\n{}\n", look::table(&header, &rows, false));
+        out.push(format!("\n{}\n", look::table(&header, &rows, false)));
     }
     for (c, f) in t.findings.iter().filter(|f| f.1.holds != Holds::NotRun) {
         // Among many, those that hold are not told.
@@ -276,38 +289,43 @@ fn claims(t: &Told<'_>, one: bool, colour: bool) {
             Holds::No => Colour::Yellow,
             _ => Colour::Plain,
         };
-        println!("{}", paint(&format!("  {:7} {:9} {}", c.id, f.holds.text(), c.text), tint, colour));
+        out.push(format!(
+            "{}",
+            paint(&format!("  {:7} {:9} {}", c.id, f.holds.text(), c.text), tint, colour)
+        ));
     }
 }
 
 /// The hot queue of the first case with a scheme, as a picture in one line.
-fn queue(records: &[RunRecord]) {
+fn queue(records: &[RunRecord], out: &mut Vec<String>) {
     let with = records.iter().filter(|r| r.series.contains_key("hot_queue"));
     let Some(r) = with.clone().find(|r| r.scheme != "none").or_else(|| with.clone().next()) else { return };
     let Some(q) = r.series.get("hot_queue") else { return };
-    println!(
+    out.push(format!(
         "\nHot queue, {}, {}, PAUSE {}: {} 0 to {:.0} KB",
         r.scheme,
         r.condition,
         r.pause,
         look::spark(q.upper(), 50),
         q.top()
-    );
+    ));
 }
 
 /// Where things are, and what to do next.
-fn next(t: &Told<'_>) {
-    let out = t.out.display();
-    println!("\nReport   {out}/report.html\nNumbers  {out}/numbers.csv, claims.csv, results.json, series/");
+fn next(t: &Told<'_>, out: &mut Vec<String>) {
+    let folder = t.out.display();
+    out.push(format!(
+        "\nReport   {folder}/report.html\nNumbers  {folder}/numbers.csv, claims.csv, results.json, series/"
+    ));
     let judged = |c: &&Cell| c.published.is_some() && !c.structural;
     let asked = t.cells.iter().find(|c| c.verdict == Verdict::Differs);
     let asked = asked.or_else(|| t.cells.iter().find(judged)).or(t.cells.first());
     if let Some(c) = asked {
-        let place = if t.out.as_os_str() == "out" { String::new() } else { format!(" --out {out}") };
-        println!(
+        let place = if t.out.as_os_str() == "out" { String::new() } else { format!(" --out {folder}") };
+        out.push(format!(
             "Why      cnsim explain {}/{}/{}/{} --condition \"{}\" --pause {}{place}",
             c.study, c.scenario, c.scheme, c.metric.id, c.condition, c.pause
-        );
+        ));
         let more = match t.args.what.as_str() {
             "all" => String::new(),
             file if file.ends_with(".toml") => String::new(),
@@ -318,9 +336,13 @@ fn next(t: &Told<'_>) {
             file if file.ends_with(".toml") => file.clone(),
             _ => format!("{}/{}", c.study, c.scenario),
         };
-        println!(
+        out.push(format!(
             "Next     {more}cnsim describe {0} · cnsim run {0} --scheme {1} · cnsim new mine > mine.toml",
             name, c.scheme
-        );
+        ));
     }
 }
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;

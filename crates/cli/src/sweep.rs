@@ -258,7 +258,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
         frozen::tell(all.iter());
         unfinished::tell(all.iter());
         advice::tell(&all);
-        tell(&out, &sweep, &rows, &shown);
+        println!("{}", text(&out, &sweep, &rows, &shown, look::colour_on_stdout()));
     }
     let failed = rows.iter().filter(|r| r.failed.is_some()).count();
     if failed > 0 {
@@ -377,7 +377,9 @@ fn varies<T: PartialEq>(rows: &[Row<'_>], of: impl Fn(&Row<'_>) -> T) -> bool {
     rows.windows(2).any(|w| of(&w[0]) != of(&w[1]))
 }
 
-fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>]) {
+/// What is told: the table, and what failed.
+fn text(folder: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>], colour: bool) -> String {
+    let mut out = Vec::new();
     let pauses = varies(rows, |r| r.point.case.pause.clone());
     let mut header: Vec<String> = sweep.axes.iter().map(|a| a.key.clone()).collect();
     if pauses {
@@ -402,13 +404,16 @@ fn tell(out: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>]) {
     let table = look::table(&header, &lines, false);
     for (i, text) in table.lines().enumerate() {
         let tint = if i < 2 { Colour::Dim } else { Colour::Plain };
-        println!("{}", paint(text, tint, look::colour_on_stdout()));
+        out.push(paint(text, tint, colour));
     }
-    let out = out.display();
-    println!();
-    rows.iter().filter_map(|r| r.failure(&sweep.axes)).for_each(|l| println!("{}", printable(&l)));
-    println!("{}", interval(sweep.seeds));
-    println!("Figures  {out}/sweep.html\nNumbers  {out}/sweep.csv (all metrics), results.json");
+    let folder = folder.display();
+    out.push(String::new());
+    rows.iter().filter_map(|r| r.failure(&sweep.axes)).for_each(|l| out.push(printable(&l).into_owned()));
+    out.push(interval(sweep.seeds));
+    out.push(format!(
+        "Figures  {folder}/sweep.html\nNumbers  {folder}/sweep.csv (all metrics), results.json"
+    ));
+    out.join("\n")
 }
 
 /// The command, to be typed again.

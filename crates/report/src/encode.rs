@@ -249,4 +249,107 @@ mod tests {
         let Places::Plain(p) = encode(&x, &x, 4000, false).x else { panic!("plain") };
         assert_eq!(p, x);
     }
+
+    /// Letters of base64 as 16-bit numbers.
+    fn codes(text: &str) -> Vec<u16> {
+        let letter = |b: u8| match b {
+            b'A'..=b'Z' => b - b'A',
+            b'a'..=b'z' => b - b'a' + 26,
+            b'0'..=b'9' => b - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        let mut bytes = Vec::new();
+        for four in text.as_bytes().chunks(4) {
+            let word = four.iter().filter(|b| **b != b'=').fold(0_u32, |w, b| w << 6 | u32::from(letter(*b)));
+            match four.iter().filter(|b| **b != b'=').count() {
+                4 => bytes.extend([(word >> 16) as u8, (word >> 8) as u8, word as u8]),
+                3 => bytes.extend([(word >> 10) as u8, (word >> 2) as u8]),
+                _ => bytes.push((word >> 4) as u8),
+            }
+        }
+        bytes.chunks(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect()
+    }
+
+    /// From 1 to 3 in steps of 2/65534: the codes are whole numbers, rounded to the nearest.
+    #[test]
+    fn codes_by_hand() {
+        let step = 2.0 / 65_534.0;
+        let values = [1.0, 3.0, f64::NAN, 2.0, 1.0 + 0.4 * step, 1.0 + 0.6 * step, 1.0 + 9.5 * step];
+        let Values::Coded(low, high, text) = coded(&values) else { panic!("coded") };
+        assert_eq!((low, high), (1.0, 3.0));
+        assert_eq!(codes(&text)[..6], [0, 65_534, 65_535, 32_767, 0, 1]);
+        let Values::Coded(low, high, text) = coded(&[7.0, 7.0]) else { panic!("coded") };
+        assert_eq!((low, high, codes(&text)), (7.0, 7.0, vec![0, 0]));
+    }
+
+    #[test]
+    fn places_by_hand() {
+        // From three points on and with more than sixteen kept, even places are from and step; a hundredth of a step off is uneven.
+        let x: Vec<f64> = (0..17).map(|i| 0.5 + 0.25 * f64::from(i)).collect();
+        let all: Vec<usize> = (0..17).collect();
+        assert!(matches!(places(&x, &all), Places::Even(0.5, 0.25)));
+        assert!(matches!(places(&x[..16], &all[..16]), Places::Plain(p) if p[..] == x[..16]));
+        let mut off = x.clone();
+        off[8] += 0.0024;
+        assert!(matches!(places(&off, &all), Places::Even(..)));
+        off[8] += 0.0002;
+        assert!(matches!(places(&off, &all), Places::Plain(_)));
+        off[8] -= 0.0052;
+        assert!(matches!(places(&off, &all), Places::Plain(_)), "to the other side, too");
+        let still = vec![2.0; 20];
+        assert!(matches!(places(&still, &(0..20).collect::<Vec<_>>()), Places::Plain(_)));
+        // Of forty, every second: indices of 32 bits.
+        let long: Vec<f64> = (0..40).map(f64::from).collect();
+        let some: Vec<usize> = (0..40).step_by(2).collect();
+        let Places::At(from, step, text) = places(&long, &some) else { panic!("indices") };
+        assert_eq!((from, step), (0.0, 1.0));
+        assert_eq!(codes(&text).chunks(2).map(|c| usize::from(c[0])).collect::<Vec<_>>(), some);
+        assert!(codes(&text).chunks(2).all(|c| c[1] == 0));
+    }
+
+    #[test]
+    fn short_and_exact_series_are_plain() {
+        let y: Vec<f64> = (0..201).map(f64::from).collect();
+        assert!(matches!(encode(&y[..200], &y[..200], 4000, false).y, Values::Plain(_)));
+        assert!(matches!(encode(&y, &y, 4000, false).y, Values::Coded(..)));
+        assert!(matches!(encode(&y, &y, 4000, true).y, Values::Plain(_)));
+        assert!(matches!(plain(&[1.234_567_8, -0.0]), Values::Plain(v) if v[0] == Some(1.23457)));
+        // As many places as values, whichever is shorter.
+        let Values::Plain(v) = encode(&y[..3], &y[..5], 4000, true).y else { panic!("plain") };
+        assert_eq!(v.len(), 3);
+        let of = |kind, log| {
+            let trace = Trace { x: y.clone(), y: y.clone(), ..Trace::default() };
+            let axis = Axis { log, ..Axis::default() };
+            let f = Figure { y: axis, kind, traces: vec![trace], ..Figure::default() };
+            matches!(figure(&f, 4000, |_| (0, 0)).traces[0].line.y, Values::Plain(_))
+        };
+        assert_eq!(
+            [of(Kind::Lines, false), of(Kind::Lines, true), of(Kind::Points, false)],
+            [false, true, true]
+        );
+    }
+
+    #[test]
+    fn lengths_count_both_edges_of_a_band() {
+        let band = |n: usize| Some(crate::model::Band { low: vec![0.0; n], high: vec![1.0; n] });
+        let trace = |n: usize, band| Trace { y: vec![0.0; n], band, ..Trace::default() };
+        let f = Figure {
+            traces: vec![trace(7, None), trace(9, band(9)), trace(600, band(600))],
+            ..Figure::default()
+        };
+        assert_eq!(lengths(&f).collect::<Vec<_>>(), [7, 0, 9, 18, 600, 1000]);
+    }
+
+    /// 1000 points in 500: each edge has the outermost of two, at the first of them.
+    #[test]
+    fn an_edge_stands_at_the_first_of_its_points() {
+        let x: Vec<f64> = (0..1000).map(f64::from).collect();
+        let y: Vec<f64> = (0..1000).map(|i| f64::from(i % 2)).collect();
+        let of = |outermost: fn(f64, f64) -> f64| edge(&x, &y, outermost, true);
+        let Places::Even(from, step) = of(f64::max).x else { panic!("even") };
+        assert_eq!((from, step), (0.0, 2.0));
+        assert!(matches!(of(f64::max).y, Values::Plain(v) if v == [Some(1.0); 500]));
+        assert!(matches!(of(f64::min).y, Values::Plain(v) if v == [Some(0.0); 500]));
+    }
 }

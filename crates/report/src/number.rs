@@ -56,7 +56,8 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "–".into();
     }
-    if value != 0.0 && value.abs() < 0.5 * (1..=decimals).fold(1.0, |p, _| p / 10.0) {
+    // Half a unit is rounded to an even digit, which may be zero.
+    if value != 0.0 && value.abs() <= 0.5 * (1..=decimals).fold(1.0, |p, _| p / 10.0) {
         return grouped(&one_digit(value));
     }
     let text = format!("{value:.decimals$}");
@@ -114,6 +115,17 @@ mod tests {
         assert_eq!(fixed(f64::NAN, 2), "–");
         assert_eq!(printed("1733213"), "1\u{202f}733\u{202f}213");
         assert_eq!(printed("about 12"), "about 12");
+        assert_eq!(
+            (fixed(0.5, 0), fixed(-0.5, 0), fixed(0.6, 0)),
+            ("0.5".into(), "\u{2212}0.5".into(), "1".into())
+        );
+        assert_eq!(
+            (fixed(0.0625, 1), fixed(0.04, 1), fixed(0.0, 1)),
+            ("0.1".into(), "0.04".into(), "0.0".into())
+        );
+        assert_eq!((fixed(1e-11, 2), fixed(1e-13, 2)), ("0.00000000001".into(), "0".into()));
+        assert_eq!((fixed(1234.5, 1), fixed(12_345.25, 2)), ("1234.5".into(), "12\u{202f}345.25".into()));
+        assert_eq!(fixed(-123_456.0, 0), "\u{2212}123\u{202f}456");
     }
 
     #[test]
@@ -123,6 +135,13 @@ mod tests {
         assert_eq!(measured(1638.4, 0), "1638");
         assert_eq!(measured(16.0, 0), "16");
         assert_eq!(measured(381.144, 2), "381.14");
+        for (value, decimals) in
+            [(99.5, 1), (100.5, 0), (10.5, 1), (9.5, 2), (1.5, 2), (0.5, 3), (-0.5, 3), (-100.5, 0), (7.0, 0)]
+        {
+            assert_eq!(telling(value, 0), decimals, "{value}");
+        }
+        assert_eq!((telling(100.25, 0), telling(10.0625, 0), telling(1.0625, 0)), (0, 1, 2));
+        assert_eq!(telling(7.0, 2), 2);
     }
 
     #[test]
@@ -135,5 +154,19 @@ mod tests {
         assert_eq!(column_decimals([cell(Some("0"), 0.0), cell(Some("0.517"), 0.5)].iter()), 3);
         assert_eq!(column_decimals([cell(None, 12.0), cell(None, 3.0)].iter()), 0);
         assert_eq!(column_decimals([cell(None, 12.5)].iter()), 2);
+        // Four significant digits of the greatest, whatever its sign.
+        for (greatest, decimals) in
+            [(1000.5, 0), (999.5, 1), (100.5, 1), (99.5, 2), (10.5, 2), (9.5, 3), (-1000.5, 0), (0.5, 3)]
+        {
+            assert_eq!(
+                column_decimals([cell(None, 0.25), cell(None, greatest)].iter()),
+                decimals,
+                "{greatest}"
+            );
+        }
+        assert_eq!(column_decimals([cell(None, f64::NAN), cell(None, 0.5)].iter()), 3);
+        assert_eq!(column_decimals([cell(Some("1.23456789"), 0.5)].iter()), 6);
+        assert_eq!(column_decimals([cell(Some(" 1.5 %"), 1000.5), cell(Some("2"), 0.5)].iter()), 1);
+        assert_eq!(column_decimals([].iter()), 0);
     }
 }

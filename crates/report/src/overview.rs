@@ -175,4 +175,99 @@ mod tests {
         assert_eq!(distance(&cell("about 1", Verdict::Agrees)), None);
         assert_eq!(distance(&cell("1.0", Verdict::Incomparable)), None);
     }
+
+    /// Pages of one table with one row, of which each cell is published as 10 and measured as 10 and so many per cent.
+    fn report(pages: &[(&str, &[(f64, Verdict)])]) -> Report {
+        let cell = |&(off, verdict): &(f64, Verdict)| {
+            Some(Cell {
+                published: Some("10".into()),
+                measured: Some(10.0 + off / 10.0),
+                verdict,
+                ..Cell::default()
+            })
+        };
+        let page = |(id, cells): &(&str, &[(f64, Verdict)])| {
+            let columns = (0..cells.len())
+                .map(|i| crate::model::Column { title: format!("Metric {i}"), ..Default::default() });
+            let row = Row { scheme: "ecm".into(), cells: cells.iter().map(cell).collect(), ..Row::default() };
+            let table =
+                Table { id: "t".into(), columns: columns.collect(), rows: vec![row], ..Table::default() };
+            Page { id: (*id).into(), tables: vec![table], ..Page::default() }
+        };
+        Report { pages: pages.iter().map(page).collect(), ..Report::default() }
+    }
+
+    fn drawn(r: &Report) -> String {
+        let mut out = String::new();
+        picture(r, &mut out);
+        out
+    }
+
+    /// Places and words of the dots, then of the rows.
+    fn parts<'a>(html: &'a str, from: &str, to: &str) -> Vec<&'a str> {
+        html.split(from).skip(1).filter_map(|p| Some(p.split_once(to)?.0)).collect()
+    }
+
+    #[test]
+    fn dots_stand_side_by_side() {
+        let same = [(1.0, Verdict::Agrees); 11];
+        let html = drawn(&report(&[("A/one", &same)]));
+        // 11 dots of one row each: on a page of one table a row is a column.
+        assert_eq!(parts(&html, "<div class=\"dev\">", "</div>").len(), 11);
+        let html = drawn(&report(&[
+            ("A/one", &same),
+            ("B/one", &[(-10.0, Verdict::Differs), (10.0, Verdict::Near)]),
+        ]));
+        // Ten and a half per cent of the height apart, up and down around the middle; of nine places, then again.
+        let tops = parts(&html, ";top:", "%");
+        assert_eq!(tops[..11], ["50", "60", "40", "71", "29", "82", "18", "92", "8", "50", "60"]);
+        assert_eq!(tops[11..], ["50", "50"], "far apart");
+        let at = parts(&html, "\" style=\"left:", "%;");
+        // log10(2) / log10(101) and log10(11) / log10(101) of 48.
+        assert!(at[..11].iter().all(|x| *x == "57.21"), "{at:?}");
+        assert_eq!(at[11..], ["25.06", "74.94"]);
+        assert_eq!(
+            parts(&html, "aria-label=\"", "\""),
+            [
+                "A/one: 11 of 11 numbers agree; the furthest is off by 1.0 %",
+                "B/one: 0 of 2 numbers agree; the furthest is off by 10.0 %"
+            ]
+        );
+        assert!(html.contains(
+            "title=\"B/one, Results, ecm: metric 0 published 10, measured -10.0 %\" data-go=\"B/one/t\""
+        ));
+        assert!(html.contains("<i class=\"differs\"") && html.contains("<i class=\"near\""));
+        assert!(
+            html.ends_with("</div></div></figure>")
+                && html.matches("<div").count() == html.matches("</div>").count()
+        );
+        let axis = html.split_once("dev axis").unwrap().1;
+        let ticks: Vec<&str> = parts(axis, "%\">", "</i>");
+        assert_eq!(
+            ticks,
+            ["\u{2212}100", "\u{2212}20", "\u{2212}5", "\u{2212}1", "0 %", "+1", "+5", "+20", "+100"]
+        );
+        assert_eq!(parts(axis, "left:", "%")[4..6], ["50.00", "57.21"]);
+        assert_eq!(parts(axis, "class=\"minor\" style=\"left:", "%").len(), 4);
+        assert_eq!(drawn(&report(&[("A/one", &[(1.0, Verdict::Unpublished)])])), "");
+    }
+
+    #[test]
+    fn a_row_is_a_column_a_scenario_or_a_study() {
+        let one: &[(f64, Verdict)] = &[(1.0, Verdict::Agrees)];
+        let words = |r: &Report| {
+            parts(&drawn(r), "<a href=\"#", "</a>").iter().map(|s| (*s).to_string()).collect::<Vec<_>>()
+        };
+        let mut single = report(&[("A/one", one)]);
+        assert_eq!(words(&single), ["A/one\">Results: metric 0"]);
+        let table = single.pages[0].tables[0].clone();
+        single.pages[0].tables = vec![table.clone(); 2];
+        assert_eq!(words(&single), ["A/one\">Results: metric 0"]);
+        single.pages[0].tables.push(table);
+        assert_eq!(words(&single), ["A/one\">Metric 0"], "of three tables, a row a metric");
+        let ids: Vec<String> = (0..15).map(|i| format!("A/{i}")).collect();
+        let pages: Vec<(&str, &[(f64, Verdict)])> = ids.iter().map(|id| (id.as_str(), one)).collect();
+        assert_eq!(words(&report(&pages[..14])).len(), 14);
+        assert_eq!(words(&report(&pages)), ["A\">A"], "of more than fourteen pages, a row a study");
+    }
 }

@@ -324,15 +324,5 @@ fn misses(t: &Table, styles: &[Style], out: &mut String) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uneven_ends_are_given_in_full() {
-        let of = |ci95| ends(&Cell { measured: Some(100.0), ci95, ..Cell::default() }, 0);
-        assert_eq!(of(Some((96.0, 104.0))), "± 4");
-        assert_eq!(of(Some((97.0, 105.0))), "± 4", "off by a quarter of the half length");
-        assert_eq!(of(Some((0.0, 320.0))), "(0 to 320)", "an end that is cut shows");
-        assert_eq!((of(None), of(Some((100.0, 100.0)))), (String::new(), String::new()));
-    }
-}
+#[path = "table_tests.rs"]
+mod tests;
