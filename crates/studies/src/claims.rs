@@ -297,4 +297,44 @@ mod tests {
         assert_eq!(of(&[Yes, Yes]), Yes);
         assert_eq!(of(&[]), NotRun);
     }
+
+    /// Runs of other cases are none of a claim's; values come by seed; what was never counted is zero.
+    #[test]
+    fn runs_of_a_case_by_seed() {
+        let run = |seed: u64, scheme: &str, overhead: f64| RunRecord {
+            study: "X".into(),
+            scenario: "s".into(),
+            condition: "c".into(),
+            pause: "on".into(),
+            scheme: scheme.into(),
+            seed,
+            metrics: [("overhead".to_string(), overhead)].into(),
+            counters: if seed == 2 { [("cuts".to_string(), 7)].into() } else { Default::default() },
+            ..RunRecord::default()
+        };
+        let records = [run(3, "ecm", 30.0), run(1, "ecm", 10.0), run(1, "bcn", 99.0), run(2, "ecm", 20.0)];
+        let asked = Asked::default();
+        let e = Evidence { records: &records, study: "X", asked: &asked };
+        let runs = e.runs("s", "c", "on", "ecm");
+        assert_eq!(runs.metric("overhead").0, [(1, 10.0), (2, 20.0), (3, 30.0)]);
+        assert_eq!(runs.counter("cuts").0, [(1, 0.0), (2, 7.0), (3, 0.0)]);
+        assert_eq!(runs.metric("overhead").mean(), 20.0);
+        assert_eq!(Values::default().mean(), 0.0);
+        for (scenario, condition, pause, scheme) in [
+            ("x", "c", "on", "ecm"),
+            ("s", "x", "on", "ecm"),
+            ("s", "c", "off", "ecm"),
+            ("s", "c", "on", "x"),
+        ] {
+            assert!(e.runs(scenario, condition, pause, scheme).metric("overhead").is_empty());
+        }
+        // A claim that looks at counters alone rests on its scenario.
+        let counted: fn(&Evidence<'_>) -> Finding = |e| {
+            let some = e.runs("s", "c", "on", "ecm").counter("cuts");
+            Finding { holds: some.at_least(1.0), evidence: String::new() }
+        };
+        let claim = claim("X.1", "printed", "it cuts", counted);
+        assert_eq!(grounds(&claim, &records), [("s".to_string(), String::new())].into());
+        assert_eq!(claim.found(&records).holds, Holds::Undecided);
+    }
 }

@@ -111,10 +111,7 @@ impl Template {
                 (Some(key), None) => {
                     let value = part.strip_prefix(c.before.as_str())?.strip_suffix(c.after.as_str())?.trim();
                     let share = value.strip_suffix('%').is_some_and(|n| n.trim().parse::<f64>().is_ok());
-                    let known = share
-                        || canonical(value) != value
-                        || quantity(value).is_some()
-                        || !value.contains(' ');
+                    let known = share || quantity(value).is_some() || !value.contains(' ');
                     (!value.is_empty() && known).then(|| Some((key.clone(), canonical(value))))
                 }
             })?;
@@ -148,6 +145,8 @@ mod tests {
         assert_eq!(t.parse_text("hotspot 0.50 Gb/s").unwrap(), [("hotspot.rate".into(), "0.5 Gb/s".into())]);
         assert_eq!(t.parse_text("hotspot 1 Gb/s").unwrap(), [("hotspot.rate".into(), "1 Gb/s".into())]);
         assert_eq!(t.parse_text("congestion 25 ms on/off"), None);
+        assert_eq!(t.parse_text("hotspot of two hosts"), None, "several words are no value");
+        assert_eq!(t.parse_text("hotspot 25 %").unwrap(), [("hotspot.rate".into(), "25 %".into())]);
         let t = Template::parse("service rate {f}, RTT {rtt}, output-queue limit {oq}").unwrap();
         let v = t.parse_text("service rate 10%, output-queue limit 600 KB").unwrap();
         assert_eq!(v, [("f".into(), "10%".into()), ("oq".into(), "600 KB".into())]);

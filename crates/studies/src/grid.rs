@@ -437,6 +437,14 @@ mod tests {
             ("a.b=1..2", "without the number"),
             ("a.b=1..2/1", "2 to 1000"),
             ("a.b=0..2/3/log", "above 0"),
+            ("a.b=2..0/3/log", "above 0"),
+            ("a.b=-2..-1/3/log", "above 0"),
+            ("a.b=1..2/1001", "2 to 1000"),
+            ("=1,2", "names no key"),
+            ("study=x", "changes nothing"),
+            ("figure.0.title=x", "changes nothing"),
+            ("rows.x=1", "without `matrix.`"),
+            ("seeds=1,2", "--seeds"),
             ("a.b=1 Gb/s..2 us/3", "not of one kind"),
             ("a.b=1,,2", "empty"),
             ("a.b=1,1", "twice"),
@@ -481,5 +489,55 @@ mod tests {
         let words = ["efr=on,off".to_string(), "efr-max=10,50".to_string()];
         let sweep = plan(&s, axes(&words).unwrap(), base, &["on".into()], &schemes[1..], 1).unwrap();
         assert!(sweep.points.len() == 2 && sweep.notes[0].contains("left out"), "{:?}", sweep.notes);
+    }
+
+    #[test]
+    fn a_grid_has_an_end() {
+        let list = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>().join(",");
+        assert_eq!(axis(&format!("a.b={}", list(1000))).unwrap().values.len(), 1000);
+        assert!(axis(&format!("a.b={}", list(1001))).unwrap_err().contains("1001 values"));
+        let three = |n: usize| axes(&[format!("a.b={}", list(1000)), format!("a.c={}", list(n))]);
+        assert_eq!(three(100).unwrap().len(), 2);
+        assert!(three(101).unwrap_err().contains("101000 points are more than 100000"));
+        let log = axis("a.b=1..100/3/log").unwrap();
+        assert!(log.log && !axis("a.b=1..100/3").unwrap().log);
+    }
+
+    /// The last axis turns fastest.
+    #[test]
+    fn a_product_in_order() {
+        let axis = |key: &str, n: usize| Axis { key: key.into(), values: vec![String::new(); n], log: false };
+        assert_eq!(product(&[axis("a", 2), axis("b", 3)]), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        assert_eq!(product(&[]), [[0_usize; 0]]);
+    }
+
+    #[test]
+    fn a_point_without_effect_is_left_out_of_two() {
+        let s = Scenario::load("B07/single-hop", &[])
+            .unwrap()
+            .with(&[(canonical_key("efr-max"), "10".into())])
+            .unwrap();
+        let base = &s.cases()[0];
+        let of = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|w| (*w).to_string()).collect();
+            plan(&s, axes(&words).unwrap(), base, &["on".into()], &["qcn-2pt".into()], 1)
+        };
+        let two = of(&["efr=on,off"]).unwrap();
+        assert!(
+            two.points.len() == 1 && two.notes[0].contains("left out: qcn-2pt, scheme.params.efr=off"),
+            "{:?}",
+            two.notes
+        );
+        assert!(of(&["efr=off"]).is_err(), "alone it is an error");
+    }
+
+    #[test]
+    fn an_effect_between_some_values_is_one() {
+        let s = Scenario::load("B07/single-hop", &[]).unwrap();
+        let base = &s.cases()[0];
+        let words = ["scheme.params.q_eq=24 KB,24000 B,48 KB,48000 B".to_string()];
+        let sweep = plan(&s, axes(&words).unwrap(), base, &["on".into()], &["qcn-2pt".into()], 1).unwrap();
+        assert_eq!((sweep.points.len(), sweep.jobs.len()), (4, 2));
+        assert!(!sweep.notes.iter().any(|n| n.contains("no effect")), "{:?}", sweep.notes);
     }
 }

@@ -373,3 +373,185 @@ fn facts_of_ports_by_hand() {
     near(all["S>H1"].throughput, 3.0);
     assert_eq!((all["S>H1"].mean_queue, all["S>H1"].sd_queue, all["S>H1"].dropped), (7.0, 0.0, 30.0));
 }
+
+/// Of 129 ports with facts 128 are kept: those with the most of PAUSE (per cent of the run), XOFF messages and drops together.
+#[test]
+fn the_port_with_least_is_left_out() {
+    let text =
+        "name = \"t\"\n[topology]\nhosts = 140\nlink_rate = \"10 Gb/s\"\n[run]\nduration = \"200 ms\"\n";
+    let settings = settings(text);
+    let port = |ms: u64, xoffs: u64, dropped: u64, dropped_by_limit: u64| PortOutcome {
+        paused: Time::from_ms(ms),
+        xoffs,
+        dropped,
+        dropped_by_limit,
+        ..PortOutcome::default()
+    };
+    // 120 of 200 ms are 60 %.
+    let pairs = [
+        (port(120, 0, 0, 0), port(0, 59, 0, 0)),
+        (port(0, 61, 0, 0), port(120, 0, 0, 0)),
+        (port(0, 0, 61, 0), port(120, 0, 0, 0)),
+        (port(0, 0, 60, 1), port(120, 0, 0, 0)),
+        (port(60, 31, 0, 0), port(120, 0, 0, 0)),
+        (port(60, 0, 31, 0), port(120, 0, 0, 0)),
+        (port(0, 31, 30, 0), port(120, 0, 0, 0)),
+    ];
+    for (i, (more, less)) in pairs.into_iter().enumerate() {
+        let mut all = vec![port(0, 1000, 0, 0); 127];
+        all.extend([less, more]);
+        all.extend(vec![port(0, 0, 0, 0); 11]);
+        let out = Outcome {
+            duration: Time::from_ms(200),
+            hosts: vec![HostOutcome::default(); 140],
+            switches: vec![SwitchOutcome { ports: all }],
+            ..Outcome::default()
+        };
+        let kept = ports(&settings, &out);
+        assert_eq!(kept.len(), 128, "{i}");
+        assert!(kept.contains_key("S>H128") && !kept.contains_key("S>H127"), "{i}");
+    }
+    // A host's port weighs by its time in XOFF alone.
+    let mut hosts = vec![HostOutcome::default(); 140];
+    hosts[7].paused = Time::from_ms(120);
+    for (xoffs, host) in [(59, true), (61, false)] {
+        let mut all = vec![port(0, 1000, 0, 0); 127];
+        all.push(port(0, xoffs, 0, 0));
+        all.extend(vec![port(0, 0, 0, 0); 12]);
+        let switches = vec![SwitchOutcome { ports: all }];
+        let out =
+            Outcome { duration: Time::from_ms(200), hosts: hosts.clone(), switches, ..Outcome::default() };
+        assert_eq!(ports(&settings, &out).contains_key("H7"), host, "{xoffs}");
+    }
+}
+
+/// Three switches in a ring, a host each: of the six transmitters between switches the two of the last link were in XOFF for a fifth.
+#[test]
+fn paused_links_by_hand() {
+    let text = "name = \"t\"\n[topology]\nkind = \"ring\"\nswitches = 3\nper_switch = 1\nlink_rate = \"10 Gb/s\"\n[record]\npaused = \"all\"\n\
+                [run]\nduration = \"100 ms\"\n";
+    let settings = settings(text);
+    let first = settings.hosts() as u32;
+    let last = settings
+        .wiring
+        .links
+        .iter()
+        .find(|l| l.a.0.0 > first && l.b.0.0 == first)
+        .expect("the ring is closed");
+    let mut switches = vec![SwitchOutcome { ports: vec![PortOutcome::default(); 16] }; 3];
+    for (node, port) in [last.a, last.b] {
+        switches[(node.0 - first) as usize].ports[port as usize].paused = Time::from_ms(20);
+    }
+    let host = |ms: u64| HostOutcome { generated: 1, paused: Time::from_ms(ms), ..HostOutcome::default() };
+    let hosts = vec![host(10), host(0), host(0)];
+    let out = Outcome { duration: Time::from_ms(100), hosts, switches, ..Outcome::default() };
+    let all = measured_by_name(&settings, &out);
+    for (id, by_hand) in [
+        ("time_paused_links", 40.0 / 6.0),
+        ("time_paused_all", 50.0 / 9.0),
+        ("time_paused", 50.0 / 9.0),
+        ("time_paused_senders", 10.0 / 3.0),
+        ("time_paused_affected", 10.0),
+        ("time_paused_touched", 50.0 / 3.0),
+    ] {
+        println!("{id}");
+        near(all[id], by_hand);
+    }
+}
+
+#[test]
+fn what_has_no_meaning_is_not_measured() {
+    // A port that delivers nothing has no utilisation.
+    let still = settings(&HOTSPOT.replace("rate = \"1 Gb/s\"", "rate = \"0 Gb/s\""));
+    assert!(!measured_by_name(&still, &hotspot_run()).contains_key("bottleneck_utilization"));
+    // One frame: its own latency, 1 ms and 2 ms in all.
+    let mut out = hotspot_run();
+    (out.hosts[0].delivered, out.hosts[2].delivered) = (1, 0);
+    near(measured_by_name(&settings(HOTSPOT), &out)["mean_latency"], 3000.0);
+    // Schemes that answer with positive feedback take all of it; one that has none says nothing of it.
+    out.counters = vec![("answers_positive".into(), 4), ("point_changes".into(), 6)];
+    let all = measured_by_name(&settings(HOTSPOT), &out);
+    assert_eq!(
+        (all["discarded_positives"], all["discarded_positive_share"], all["point_changes"]),
+        (0.0, 0.0, 6.0)
+    );
+    out.counters = vec![("cuts".into(), 4)];
+    let all = measured_by_name(&settings(HOTSPOT), &out);
+    assert!(!all.contains_key("discarded_positives") && !all.contains_key("point_changes"));
+    // None of none is no share above 100 %.
+    out.counters = vec![("false_positives".into(), 0), ("positive_messages".into(), 0)];
+    near(measured_by_name(&settings(HOTSPOT), &out)["discarded_positive_share"], 0.0);
+}
+
+/// 1000 flows of 1, 2, ... 1000 us, alike in size.
+#[test]
+fn percentiles_of_completion_by_hand() {
+    let text = "name = \"t\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n[pause]\nmode = \"off\"\n[run]\nduration = \"2 ms\"\n\
+                [[traffic]]\nhosts = [\"H0\", \"H2\"]\nkind = \"incast\"\ndestinations = \"H1\"\nsize = \"1000 B\"\n";
+    let settings = settings(text);
+    let framing = settings.plans(0).iter().find(|p| p.finite()).unwrap().framing();
+    let bytes = framing.on_link(Bytes::new(1000)).get();
+    let mut out =
+        Outcome { duration: Time::from_ms(2), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
+    out.hosts[1].completions = (1..=1000)
+        .map(|us| Completion { src: NodeId(0), bytes, start: Time::from_us(5), end: Time::from_us(5 + us) })
+        .collect();
+    let flows = Flows::of(&settings, &out);
+    let ideal = flows.timed[0].ideal.as_secs_f64() * 1e6;
+    let all: BTreeMap<&str, f64> = measure_with(&settings, &out, &flows).into_iter().collect();
+    for (id, by_hand) in [
+        ("completion_time", 500.5),
+        ("completion_time_p50", 500.0),
+        ("completion_time_p90", 900.0),
+        ("completion_time_p95", 950.0),
+        ("completion_time_p99", 990.0),
+        ("completion_time_p999", 999.0),
+        ("completion_time_max", 1000.0),
+        ("small_completion_p50", 500.0),
+        ("small_completion_p90", 900.0),
+        ("slowdown", 500.5 / ideal),
+        ("slowdown_p50", 500.0 / ideal),
+        ("slowdown_p95", 950.0 / ideal),
+        ("slowdown_p99", 990.0 / ideal),
+        ("slowdown_p999", 999.0 / ideal),
+        // A frame of 1000 B and its header takes more than 1 us on a link of 10 Gb/s, and there are two: 1 us alone is too short.
+        ("flows_below_ideal", (ideal.ceil() - 1.0).max(1.0)),
+    ] {
+        println!("{id}");
+        near(all[id], by_hand);
+    }
+}
+
+/// Twenty flows that were not received whole: all are named where times are kept, else the first sixteen by start.
+#[test]
+fn unfinished_flows_are_named() {
+    let text = |kept: &str| {
+        format!(
+            "name = \"t\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n[pause]\nmode = \"off\"\n[run]\nduration = \"1 ms\"\n\
+             [[traffic]]\nhosts = [\"H0\", \"H2\"]\nkind = \"incast\"\ndestinations = \"H1\"\nsize = \"1000 B\"\n[record]\nflow_times = \"{kept}\"\n"
+        )
+    };
+    let of = |kept: &str, out: &Outcome| {
+        let settings = settings(&text(kept));
+        Flows::of(&settings, out).unfinished(&settings, out)
+    };
+    let framing = settings(&text("on")).plans(0).iter().find(|p| p.finite()).unwrap().framing();
+    let bytes = framing.on_link(Bytes::new(1000)).get();
+    let mut out =
+        Outcome { duration: Time::from_ms(1), hosts: vec![HostOutcome::default(); 3], ..Outcome::default() };
+    out.hosts[1].missing = (0..20)
+        .map(|i| Incomplete { src: NodeId(2), bytes, start: Time::from_us(900 - i), missing: bytes - i % 2 })
+        .collect();
+    let all = of("on", &out);
+    assert_eq!((all.len(), of("off", &out).len()), (20, 16));
+    assert_eq!(of("off", &out)[..], all[..16]);
+    let first = &all[0];
+    assert_eq!((first.flow.as_str(), first.src, first.dst, first.bytes), ("H2>H1", 2, 1, 1000));
+    assert_eq!((first.start, first.so_far, first.missing), (881_000_000, 119_000_000, bytes - 1));
+    assert!(all.windows(2).all(|w| w[0].start < w[1].start));
+    assert!(all[0].waits_for.contains("on their way") && all[1].waits_for.contains("its turn"));
+    out.frozen_since = Some(Time::from_us(950));
+    assert!(of("on", &out)[0].waits_for.contains("stood still"));
+    out.hosts[0].source_discards = 3;
+    assert!(of("on", &out)[0].waits_for.contains("some of the 3"));
+}

@@ -233,6 +233,23 @@ mod tests {
                 .unwrap_err()
                 .contains("f.csv:2:7: `condition`: has the control character")
         );
-        assert!(parse("f.csv", "a,b\n").unwrap_err().contains("header"));
+        assert!(parse("f.csv", "a,b\n").unwrap_err().starts_with("f.csv:1:1: `study`: the header is `a,b`"));
+        let one = |line: &str| parse("f.csv", &format!("{head}\n{line}\n")).unwrap_err();
+        assert!(
+            one("B07,s,c,maybe,none,overhead,1,Gb/s,")
+                .starts_with("f.csv:2:9: `pause`: `maybe` is no PAUSE mode")
+        );
+        assert!(one("B07,s,c,on,none").contains("5 fields; 9 are needed"));
+        // Behind quotes columns are not counted.
+        assert!(one("B07,s,\"c, d\",on,none,overhead,x,Gb/s,").starts_with("f.csv:2:1: `value`"));
+        let twice = format!("{head}\nB07,s,c,on,none,x,1,Gb/s,\nB07,s,c,off,none,x,1,Gb/s,\n");
+        assert_eq!(
+            unknown(&parse("f.csv", &twice).unwrap(), &["B07"])[0].split(':').next(),
+            Some("2 rows have no cell")
+        );
+        let text = format!("{head}\nB07,s,c,on,none,overhead,1,Gb/s\u{fffd},\n").replace('\u{fffd}', "\u{7}");
+        assert!(
+            parse("f.csv", &text).unwrap_err().starts_with("f.csv:2:28: `unit`: has the control character")
+        );
     }
 }

@@ -468,4 +468,83 @@ mod tests {
         assert!(Results::read(&dir.join("no")).unwrap_err().contains("no such file"));
         std::fs::remove_dir_all(&dir).unwrap();
     }
+
+    #[test]
+    fn a_series_reads_back() {
+        let dir = std::env::temp_dir().join(format!("cnsim-series-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("s.csv");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_series(&path)
+        };
+        let queue = Curve { unit: "KB".into(), bin: 0.5, values: vec![1.0, 3.0], peaks: vec![2.0, 4.5] };
+        let text = series_csv("queue S>H1", &queue);
+        assert_eq!(text, "time_s,queue S>H1_KB,queue S>H1_max_KB\n0.5,1,2\n1,3,4.5\n");
+        assert_eq!(read(&text).unwrap(), ("queue S>H1".to_string(), queue.clone()));
+        let rate = Curve { unit: "Gb/s".into(), peaks: Vec::new(), ..queue };
+        let text = series_csv("aggregate", &rate);
+        assert_eq!(text, "time_s,aggregate_Gb_per_s\n0.5,1\n1,3\n");
+        assert_eq!(read(&text).unwrap(), ("aggregate".to_string(), rate));
+        for (text, line, what) in [
+            ("time,x_KB\n0.5,1\n", 1, "no time series"),
+            ("time_s\n0.5\n", 1, "no time series"),
+            ("time_s,x\n0.5,1\n", 1, "no unit"),
+            ("time_s,x_KB\n0.5,1\n1\n", 3, "two or three numbers"),
+            ("time_s,x_KB\n0.5,1,2,3\n", 2, "two or three numbers"),
+            ("time_s,x_KB\n0.5,a\n", 2, "two or three numbers"),
+        ] {
+            let said = read(text).unwrap_err();
+            assert!(said.contains(&format!("s.csv:{line}: ")) && said.contains(what), "{text}: {said}");
+        }
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn rows_of_numbers_and_claims_by_hand() {
+        let summary = crate::stats::Summary::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let cell = Cell {
+            study: "B07".into(),
+            scenario: "s".into(),
+            condition: "c".into(),
+            pause: "on".into(),
+            scheme: "ecm".into(),
+            metric: find("overhead").unwrap(),
+            unit: "Mb/s".into(),
+            published: None,
+            values: vec![],
+            summary,
+            verdict: crate::verdict::Verdict::Unpublished,
+            structural: false,
+            at_least: 0,
+            note: "A3".into(),
+        };
+        // The mean is 3; its interval reaches 1.963 to both sides, that of a further run 4.809.
+        let part = Partial { finished: 1, of: 2 };
+        let row = |p| numbers_csv(std::slice::from_ref(&cell), p).lines().nth(1).unwrap().to_string();
+        let fields: Vec<String> = row(None).split(',').map(str::to_owned).collect();
+        assert_eq!(fields[..9].join(","), "B07,s,c,on,ecm,overhead,Mb/s,,3");
+        for (field, by_hand) in fields[9..13].iter().zip([1.0368, 4.9632, -1.8089, 7.8089]) {
+            assert!((field.parse::<f64>().unwrap() - by_hand).abs() < 1e-3, "{field}, by hand {by_hand}");
+        }
+        assert_eq!(fields[13..], ["5", "unpublished", "A3"]);
+        assert!(row(Some(part)).ends_with(&format!("{}; A3", part.text())), "{}", row(Some(part)));
+        let claim = crate::papers::find("B07").unwrap().claims;
+        let finding = Finding { holds: crate::claims::Holds::Yes, evidence: "seen".into() };
+        let text = claims_csv(&[(&claim[0], finding)], None);
+        assert!(
+            text.starts_with("study,claim,text,origin,holds,evidence\nB07,") && text.ends_with(",yes,seen\n"),
+            "{text}"
+        );
+        let run = Run::of(&record("c"), vec![]);
+        assert_eq!(run.title(), "../../escaped//etc, c, PAUSE , , seed 1");
+    }
+
+    #[test]
+    fn a_folder_keeps_a_plain_name() {
+        assert_eq!(folder("single_hop.2"), "single_hop.2");
+        assert!(folder("").starts_with('-') && folder("").len() == 11, "{}", folder(""));
+        assert!(folder("a/b").starts_with("a-b-"));
+        assert_eq!(plain("..hidden"), "hidden");
+    }
 }

@@ -128,4 +128,34 @@ mod tests {
         assert_eq!(factor("KB", "KB"), Some(1.0));
         assert_eq!(factor("Mb/s", "s"), None);
     }
+
+    /// Published in another unit than the metric's: a share holds in any unit, a difference in its own alone.
+    #[test]
+    fn allowances_of_other_units() {
+        let published = |text: &str, unit: &str| Published {
+            study: String::new(),
+            scenario: String::new(),
+            condition: String::new(),
+            pause: "on".into(),
+            scheme: String::new(),
+            metric: String::new(),
+            value: text.parse().unwrap(),
+            text: text.into(),
+            unit: unit.into(),
+            note: String::new(),
+        };
+        let near = |id: &str, text: &str, unit: &str, by_hand: f64| {
+            let is = allowance(find(id).unwrap(), &published(text, unit));
+            assert!((is - by_hand).abs() < 1e-9, "{id} {text} {unit}: {is}");
+        };
+        near("overhead", "2.00", "Mb/s", 0.1);
+        near("overhead", "-2.00", "Gb/s", 0.1);
+        near("dropped_frames", "2000", "thousand frames", 20.0);
+        near("dropped_frames", "2000", "frames", 100.0);
+        near("time_paused", "20.0", "%", 0.5);
+        // Half a unit of the last digit is all that is left of a difference.
+        near("time_paused", "20.0", "ms", 0.05);
+        near("time_paused", "20", "%", 0.5);
+        near("time_paused", "20", "ms", 0.5);
+    }
 }

@@ -186,17 +186,17 @@ pub(crate) fn exponential(stream: &mut Stream) -> f64 {
     let mut whole = 0.0;
     loop {
         let first = stream.uniform();
-        let (mut last, mut falling) = (first, 1u32);
+        let (mut last, mut odd) = (first, true);
         loop {
             let next = stream.uniform();
             if next >= last {
                 break;
             }
             last = next;
-            falling += 1;
+            odd = !odd;
         }
         // A falling run of odd length is accepted: its first number has the density of an exponential below 1.
-        if falling % 2 == 1 {
+        if odd {
             return whole + first;
         }
         whole += 1.0;
@@ -342,5 +342,46 @@ mod tests {
             assert!(one.iter().all(|f| f.src != f.dst));
         }
         assert!(permutation(&[1], Bytes::from_mb(2), Time::ZERO, 1, 0).is_empty());
+    }
+
+    /// Of three hosts there are two cycles, equally likely: the first sends to the second in one of them.
+    #[test]
+    fn permutations_are_equally_likely() {
+        let first = |seed| permutation(&[0, 1, 2], Bytes::from_mb(2), Time::ZERO, seed, 0)[0].dst;
+        let n = (0..2000).filter(|seed| first(*seed) == 1).count() as f64;
+        assert!((n - 1000.0).abs() < 5.0 * 500f64.sqrt(), "{n} of 2000");
+        let all = permutation(&[9, 4, 7], Bytes::from_mb(2), Time::ZERO, 1, 0);
+        assert_eq!(all.iter().map(|f| f.src).collect::<Vec<_>>(), [4, 7, 9], "in order of sources");
+    }
+
+    /// Senders that start later by chance still stand in order of start.
+    #[test]
+    fn incasts_with_jitter_are_in_order() {
+        let incast = Incast {
+            bytes: Bytes::from_kb(1),
+            fan_in: 50,
+            start: Time::from_us(10),
+            stop: Time::from_ms(1),
+            period: Some(Time::from_us(10)),
+            random: false,
+            jitter: Time::from_us(30),
+        };
+        let all = incast.flows(&(0..60).collect::<Vec<_>>(), &[3], 1, 0);
+        assert!(all.windows(2).all(|w| w[0].start <= w[1].start));
+        let latest = all.iter().map(|f| f.start).max().unwrap();
+        assert!(latest > Time::from_us(990) && latest <= Time::from_us(1020), "{latest}");
+        assert!(all[0].start >= Time::from_us(10));
+    }
+
+    #[test]
+    fn nobody_to_send_to_and_no_load() {
+        let line = Rate::from_gbps(10.0);
+        let p = poisson("solar", 0.5, LoadCounts::Payload);
+        assert!(p.flows(3, line, &[3], 1, 0).is_empty());
+        assert!(p.flows(3, line, &[], 1, 0).is_empty());
+        assert!(p.flows(3, line, &[3, 5], 1, 0).iter().all(|f| f.dst == 5));
+        assert!(poisson("solar", 0.0, LoadCounts::Payload).flows(3, line, &[3, 5], 1, 0).is_empty());
+        // 39,424 bytes a flow at half of 10 Gb/s: 63.1 us from one to the next.
+        assert!((p.mean_gap(line) - 63.08e-6).abs() < 0.05e-6, "{}", p.mean_gap(line));
     }
 }

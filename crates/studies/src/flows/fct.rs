@@ -246,7 +246,7 @@ pub fn by_size(flows: &[Timed], bins: Bins) -> Vec<SizeGroup> {
     let mut from = 0;
     for to in cuts {
         let begin = match groups.last() {
-            Some(last) if to > from && last[0].bytes == sorted[to - 1].bytes => {
+            Some(last) if last[0].bytes == sorted[to - 1].bytes => {
                 from -= last.len();
                 groups.pop();
                 from
@@ -396,5 +396,48 @@ mod tests {
         assert_eq!(beat_ideal(&flows), 1, "1 us for 2; 2 us for 2 is no less");
         let alone = Ordered::of([flow(7, false)].iter(), Timed::slowdown);
         assert_eq!(alone.percentile(0.5), Some((3.5, true)));
+    }
+
+    /// Two frames of 1000 + 48 bytes over one link of 10 Gb/s take 838.4 ns each; over two links one more; the fork adds a payload a
+    /// link, both ways' delay, and cuts to whole nanoseconds.
+    #[test]
+    fn ideal_times_by_hand() {
+        let ps = |t: Time| t.as_ps();
+        let (one, two) = (path(&[10.0], Time::ZERO), path(&[10.0, 10.0], Time::from_ns(500)));
+        assert_eq!(ps(one.exact_ideal(Bytes::new(2000), 1000, 48, 64)), 1_676_800);
+        assert_eq!(ps(two.exact_ideal(Bytes::new(2000), 1000, 48, 64)), 3 * 838_400 + 1_000_000);
+        assert_eq!(ps(one.exact_ideal(Bytes::new(5), 1000, 48, 64)), 51_200, "64 bytes at least");
+        assert_eq!(ps(one.exact_ideal(Bytes::new(1000), 1000, 48, 64)), 838_400);
+        // 1001 bytes: a full frame, and one of 49 bytes that is sent as 64.
+        assert_eq!(ps(one.exact_ideal(Bytes::new(1001), 1000, 48, 64)), 838_400 + 51_200);
+        let whole = Path { whole_ns: true, ..two.clone() };
+        assert_eq!(ps(whole.exact_ideal(Bytes::new(2000), 1000, 48, 64)), 3 * 838_000 + 1_000_000);
+        let fast = Path { whole_ns: true, ..path(&[1e6], Time::ZERO) };
+        assert_eq!(ps(fast.exact_ideal(Bytes::new(5), 1000, 48, 64)), 1000, "a nanosecond at least");
+        // 2 (500 + 500) + 2 x 800 + 2096 x 8 / 10 = 2000 + 1600 + 1676.
+        assert_eq!(ps(two.fork_ideal(Bytes::new(2000), 1000, 48)), 5_276_000);
+        assert_eq!(path(&[40.0, 10.0, 25.0], Time::ZERO).bottleneck(), Rate::from_gbps(10.0));
+    }
+
+    #[test]
+    fn groups_at_their_edges() {
+        let of = |bytes: u64| Timed {
+            bytes: Bytes::new(bytes),
+            time: Time::from_us(2),
+            ideal: Time::from_us(1),
+            whole: true,
+        };
+        let flows = [of(1000), of(1001), of(10_000), of(10_001)];
+        let decades = by_size(&flows, Bins::Decades);
+        assert_eq!(
+            decades.iter().map(|g| g.sizes).collect::<Vec<_>>(),
+            [(1000, 1000), (1001, 10_000), (10_001, 10_001)]
+        );
+        assert_eq!(by_size(&flows, Bins::Equal(0)).len(), 1);
+        assert_eq!(by_size(&flows, Bins::Equal(3)).iter().map(|g| g.flows).collect::<Vec<_>>(), [1, 1, 2]);
+        // More groups than flows.
+        assert_eq!(by_size(&flows, Bins::Equal(9)).len(), 4);
+        assert!((of(1).slowdown() - 2.0).abs() < 1e-12);
+        assert_eq!(Timed { ideal: Time::ZERO, ..of(1) }.slowdown(), 2e6, "no ideal below a picosecond");
     }
 }

@@ -190,7 +190,7 @@ impl Sizes {
             // What lies below the first point is of its size.
             None => (b, 0.0),
         };
-        let share = if p > from { ((u - from) / (p - from)).clamp(0.0, 1.0) } else { 1.0 };
+        let share = ((u - from) / (p - from)).clamp(0.0, 1.0);
         ((below + (b - below) * share) as u64).max(1)
     }
 
@@ -343,5 +343,26 @@ mod tests {
         let t = Sizes::parse("64 50\n128 100").unwrap();
         assert_eq!((t.at(0.0), t.at(0.49), t.at(0.75)), (64, 64, 96));
         assert_eq!(Sizes::fixed(10).at(0.999), 10);
+    }
+
+    #[test]
+    fn shares_and_means_by_hand() {
+        let t = Sizes::parse("100 20\n300 60\n700 100").unwrap();
+        for (bytes, share) in [
+            (50.0, 0.0),
+            (99.0, 0.0),
+            (100.0, 0.2),
+            (200.0, 0.4),
+            (300.0, 0.6),
+            (500.0, 0.8),
+            (700.0, 1.0),
+            (9e9, 1.0),
+        ] {
+            assert!((t.share_up_to(bytes) - share).abs() < 1e-12, "{bytes}: {}", t.share_up_to(bytes));
+        }
+        // A fifth of the flows has 100 bytes, two fifths 200 on average, two fifths 500.
+        assert!((t.mean() - 300.0).abs() < 1e-9);
+        assert_eq!((t.at(0.1), t.at(0.2), t.at(0.4), t.at(0.8)), (100, 100, 200, 500));
+        assert_eq!(Sizes::parse("0 0\n1 100").unwrap().at(0.5), 1, "no flow is without a byte");
     }
 }
