@@ -36,6 +36,13 @@ struct Row {
     difference: Summary,
 }
 
+impl Row {
+    /// 95 % interval of the mean difference; none of one seed, and where a seed lacks the quantity.
+    fn interval(&self) -> Option<(f64, f64)> {
+        self.difference.paired().filter(|(low, high)| low.is_finite() && high.is_finite())
+    }
+}
+
 /// The file that is meant: a folder stands for its results.json.
 fn file_of(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("results.json") } else { path.into() }
@@ -56,13 +63,8 @@ pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[Stri
                 file.display()
             )));
         }
-        if all.sum() != all.checksum {
-            eprintln!("note: {} was changed after it was written", file.display());
-        }
-        if let Some(p) = all.partial {
-            eprintln!("note: {}: {}", file.display(), p.text());
-        }
     }
+    notes(&read, &files).iter().for_each(|n| eprintln!("note: {n}"));
     if let Some(baseline) = baseline {
         return paired::paired(read, baseline, &wanted(metrics)?, as_json);
     }
@@ -71,9 +73,6 @@ pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[Stri
             "one result is compared with nothing\n  help: name a second one, or a case of this one: --baseline none",
         ));
     };
-    if x.result_version != y.result_version {
-        eprintln!("note: results of versions {} and {}", x.result_version, y.result_version);
-    }
     let found = differences(x, y);
     if as_json {
         println!("{}", told(&found));
@@ -85,6 +84,24 @@ pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[Stri
         && found.fingerprints.is_empty()
         && found.rows.is_empty();
     if same { Ok(()) } else { Err(Failure::Differs("the results differ".into())) }
+}
+
+/// What must be known of the files themselves.
+fn notes(read: &[Results], files: &[PathBuf]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (all, file) in read.iter().zip(files) {
+        if all.sum() != all.checksum {
+            notes.push(format!("{} was changed after it was written", file.display()));
+        }
+        notes.extend(all.partial.map(|p| format!("{}: {}", file.display(), p.text())));
+    }
+    let versions: Vec<u32> = read.iter().map(|r| r.result_version).collect();
+    if let [x, y] = versions[..]
+        && x != y
+    {
+        notes.push(format!("results of versions {x} and {y}"));
+    }
+    notes
 }
 
 /// All that a run says in numbers: name -> value and unit.
@@ -169,7 +186,7 @@ fn told(found: &Found) -> Value {
     let row = |r: &Row| {
         json!({
             "case": r.case, "quantity": r.quantity, "unit": r.unit, "first": finite(r.means[0]), "second": finite(r.means[1]),
-            "difference": finite(r.difference.mean), "ci95": r.difference.paired(), "seeds": r.difference.n,
+            "difference": finite(r.difference.mean), "ci95": r.interval(), "seeds": r.difference.n,
         })
     };
     let change = |c: &[String; 4]| json!({"case": c[0], "key": c[1], "first": c[2], "second": c[3]});
@@ -212,8 +229,7 @@ fn text(found: &Found, files: [&Path; 2]) -> String {
         return out.join("\n");
     }
     let row = |r: &Row| {
-        let half =
-            r.difference.paired().map_or_else(String::new, |(l, h)| format!(" ± {}", digits((h - l) / 2.0)));
+        let half = r.interval().map_or_else(String::new, |(l, h)| format!(" ± {}", digits((h - l) / 2.0)));
         vec![
             r.case.clone(),
             if r.unit.is_empty() { r.quantity.clone() } else { format!("{} [{}]", r.quantity, r.unit) },
@@ -294,5 +310,95 @@ mod tests {
         let other =
             differences(&results(1, |_, _| {}), &results(1, |_, r| r.config = json!({"host.fifo": "7"})));
         assert_eq!((other.equal, other.configuration.len()), (0, 1));
+    }
+
+    #[test]
+    fn what_is_told_by_hand() {
+        let files = [Path::new("a.json"), Path::new("b.json")];
+        let lines = |found: &Found| -> Vec<String> {
+            let text = text(found, files);
+            let plain = text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
+            plain.filter(|l| !l.is_empty() && !l.starts_with('─')).collect()
+        };
+        let change = |seed: u64, r: &mut RunRecord| {
+            r.metrics.insert("overhead".into(), [3.0, 4.0, 8.0][seed as usize - 1]);
+            if seed == 3 {
+                r.fingerprint.insert("events".into(), "ff".into());
+                r.counters.remove("cuts");
+            }
+        };
+        let found = differences(&results(3, |_, _| {}), &results(3, change));
+        let case = "/, , PAUSE ,";
+        assert_eq!(
+            lines(&found),
+            [
+                "0 runs equal, 0 only in a.json, 0 only in b.json",
+                "Other fingerprints",
+                &format!("{case} , seed 3"),
+                "case quantity first second difference seeds",
+                &format!("{case} cuts 2 - - 3"),
+                // 2, 3 and 7 more: 4 on average, the standard deviation is sqrt 7, and 4.3027 sqrt(7 / 3) = 6.57245.
+                &format!(
+                    "{case} overhead [Mb/s] 1 5 4 ± {} 3",
+                    digits(4.302_652_729_911_275 * (7.0_f64 / 3.0).sqrt())
+                ),
+                "A difference is the mean over the seeds that both have, second less first, ± its 95 % interval.",
+            ]
+        );
+        assert_eq!(told(&found)["differences"][0]["ci95"], Value::Null, "a seed lacks it");
+        let some = |n: usize| (0..n).map(|i| format!("run {i}")).collect::<Vec<String>>();
+        let key = |i: usize| ["c".to_string(), format!("k{i}"), "1".into(), "2".into()];
+        let row = |_| Row {
+            case: "c".into(),
+            quantity: "q".into(),
+            unit: String::new(),
+            means: [1.0, 2.0],
+            difference: Summary::of(&[1.0]).unwrap(),
+        };
+        let of = |n: usize, rows: usize| Found {
+            only: [some(n), some(n + 1)],
+            configuration: (0..n).map(key).collect(),
+            rows: (0..rows).map(row).collect(),
+            ..Found::default()
+        };
+        let twenty = lines(&of(20, 200));
+        assert_eq!(twenty[0], "0 runs equal, 20 only in a.json, 21 only in b.json");
+        assert_eq!(
+            (&twenty[1][..], &twenty[2][..], &twenty[22][..]),
+            ("Only in a.json", "run 0", "Only in b.json")
+        );
+        assert_eq!(
+            (&twenty[43][..], &twenty[44][..]),
+            ("and 1 more (--json lists all)", "Configuration changed")
+        );
+        assert_eq!(twenty[45], "c: k0 is 1 in the first, 2 in the second");
+        assert_eq!(twenty.iter().filter(|l| **l == "c q 1 2 1 1").count(), 200);
+        assert_eq!(twenty.iter().filter(|l| l.ends_with("(--json lists all)")).count(), 1);
+        let more = lines(&of(23, 207));
+        assert!(
+            more.contains(&"and 3 more (--json lists all)".into())
+                && more.contains(&"and 7 more (--json lists all)".into()),
+            "{more:?}"
+        );
+    }
+
+    #[test]
+    fn notes_of_the_files() {
+        let files = ["a.json", "b.json"].map(PathBuf::from);
+        let mut read = [results(1, |_, _| {}), results(1, |_, _| {})];
+        assert_eq!(notes(&read, &files), Vec::<String>::new());
+        let (theirs, y) = (read[0].result_version, &mut read[1]);
+        y.command = "run y".into();
+        y.result_version += 1;
+        let partial = cnsim_studies::results::Partial { finished: 1, of: 2 };
+        y.partial = Some(partial);
+        assert_eq!(
+            notes(&read, &files),
+            [
+                "b.json was changed after it was written".to_string(),
+                format!("b.json: {}", partial.text()),
+                format!("results of versions {theirs} and {}", theirs + 1)
+            ]
+        );
     }
 }

@@ -145,4 +145,22 @@ mod tests {
             assert!(text.contains(near), "{word}: {text}");
         }
     }
+
+    /// A letter is in every text: only names that are spelled alike are offered; keys are found as all else.
+    #[test]
+    fn a_letter_is_no_word() {
+        let registry = cnsim_schemes::registry();
+        let of = |word: &str| match unknown(&registry, word) {
+            Failure::Input(text) => text,
+            _ => panic!(),
+        };
+        assert!(!of("a").contains("(metric)"), "{}", of("a"));
+        assert!(
+            of("topology.hosst").contains("cnsim explain topology.hosts  (key)"),
+            "{}",
+            of("topology.hosst")
+        );
+        assert!(of("single-hopp").contains("cnsim describe B07/single-hop  (scenario)"));
+        assert!(of("qqqqqqqqq").contains("cnsim list schemes"));
+    }
 }

@@ -350,4 +350,68 @@ mod tests {
         }
         assert!(table.text(Some(40)).contains("symbol Q_eq; default 24 KB"));
     }
+
+    #[test]
+    fn points_of_a_list_hang() {
+        assert_eq!(fitted("  * aaaa bbbb cccc dddd", Some(20)), "  * aaaa bbbb cccc\n    dddd");
+        // Ten characters are the least.
+        assert_eq!(fitted("  * aaaa bbbbbb cccc ddddd", Some(12)), "  * aaaa\n    bbbbbb\n    cccc ddddd");
+        assert_eq!(fitted("  aaaa bbbb", Some(8)), "  aaaa\n  bbbb", "an indent stays");
+        assert_eq!(fitted("abc def", Some(7)), "abc def");
+        assert_eq!(fitted("abc defg", Some(7)), "abc\ndefg");
+        assert_eq!(fitted("abc defg", None), "abc defg");
+    }
+
+    fn laid(
+        header: &[&str],
+        rows: &[Vec<String>],
+        words: &dyn Fn(usize) -> bool,
+        paragraphs: bool,
+        width: usize,
+    ) -> String {
+        Layout { header, rows, words, keys: 1, paragraphs }.text(Some(width))
+    }
+
+    #[test]
+    fn widths_by_hand() {
+        let two = rows(&[&["aaa", "111"], &["b", "2"]]);
+        assert_eq!(laid(&["x", "y"], &two, &|c| c == 0, false, 8), "x      y\n────────\naaa  111\nb      2");
+        let three = rows(&[&["aaa", "111", "22"]]);
+        // 3 + 2 + 3 + 2 + 2 = 12; with one less in two parts, each with the first column.
+        assert_eq!(laid(&["x", "y", "z"], &three, &|c| c == 0, false, 12).lines().count(), 3);
+        assert_eq!(
+            laid(&["x", "y", "z"], &three, &|c| c == 0, false, 11),
+            "x      y\n────────\naaa  111\n\nx     z\n───────\naaa  22"
+        );
+        // The widest column of words gives way, the first one, too.
+        let wide = rows(&[&["aa bb cc", "11"]]);
+        assert_eq!(laid(&["x", "y"], &wide, &|c| c == 0, false, 9), "x       y\n─────────\naa bb  11\ncc");
+    }
+
+    /// What was published stays beside what was measured.
+    #[test]
+    fn pairs_stay_together() {
+        let header = ["scheme", "0123456789", "a publ.", "measured", "b"];
+        let some = rows(&[&["none", "1", "2", "3", "4"]]);
+        let text = laid(&header, &some, &|c| c == 0, false, 30);
+        let heads: Vec<&str> = text.split("\n\n").map(|p| p.lines().next().unwrap()).collect();
+        assert_eq!(heads, ["scheme  0123456789", "scheme  a publ.  measured  b"]);
+    }
+
+    #[test]
+    fn a_narrow_last_column_makes_paragraphs() {
+        let some = rows(&[&[
+            "a-key-of-thirty-one-characters-x",
+            "several words that say what it is and what it is for",
+        ]]);
+        let text = laid(&["key", "meaning"], &some, &|_| true, true, 52);
+        assert_eq!(
+            text,
+            "a-key-of-thirty-one-characters-x\n    several words that say what it is and what it is\n    for"
+        );
+        let text = laid(&["key", "meaning"], &some, &|_| true, true, 60);
+        assert!(text.contains('─'), "26 characters are enough:\n{text}");
+        assert_eq!(bounded(0), 80);
+        assert_eq!((bounded(3), bounded(100), bounded(1000)), (20, 100, 400));
+    }
 }

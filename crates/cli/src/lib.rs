@@ -39,6 +39,8 @@ mod look_report;
 mod look_scene;
 mod look_slowdown;
 mod look_table;
+#[cfg(test)]
+mod look_tests;
 mod look_topology;
 mod look_traffic;
 mod output;

@@ -109,30 +109,26 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /// Eight-level bars of a series: a picture in one line.
 pub(crate) fn spark(values: &[f64], width: usize) -> String {
-    let max = values.iter().copied().fold(0.0, f64::max);
-    let step = (values.len() as f64 / width as f64).max(1.0);
-    (0..width.min(values.len()))
-        .map(|i| {
-            let (a, b) = ((i as f64 * step) as usize, (((i + 1) as f64 * step) as usize).min(values.len()));
-            let peak = values[a..b.max(a + 1).min(values.len())].iter().copied().fold(0.0, f64::max);
-            BARS[if max > 0.0 { (peak / max * 7.0).round() as usize } else { 0 }.min(7)]
-        })
-        .collect()
+    let top = |v: &[f64]| v.iter().copied().fold(0.0, f64::max);
+    let max = top(values);
+    let bar = |part: &[f64]| BARS[if max > 0.0 { (top(part) / max * 7.0).round() as usize } else { 0 }];
+    columns(values, width).map(bar).collect()
+}
+
+/// The values in at most so many columns, each with the next ones.
+fn columns(values: &[f64], width: usize) -> impl Iterator<Item = &[f64]> {
+    let (n, width) = (values.len(), width.min(values.len()));
+    (0..width).map(move |i| &values[i * n / width..(i + 1) * n / width])
 }
 
 /// As [`spark`], of the mean in each column and up to a height of one's choice.
 pub(crate) fn bars(values: &[f64], width: usize, top: f64) -> String {
-    let n = values.len();
-    let mean = |i: usize| {
-        let (a, b) = (i * n / width, ((i + 1) * n / width).max(i * n / width + 1).min(n));
-        values[a..b].iter().sum::<f64>() / (b - a).max(1) as f64
+    let bar = |part: &[f64]| {
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        let share = if top > 0.0 { (mean / top).clamp(0.0, 1.0) } else { 0.0 };
+        if share < 0.01 { ' ' } else { BARS[(share * 8.0).ceil() as usize - 1] }
     };
-    (0..width.min(n))
-        .map(|i| {
-            let share = if top > 0.0 { (mean(i) / top).clamp(0.0, 1.0) } else { 0.0 };
-            if share < 0.01 { ' ' } else { BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1] }
-        })
-        .collect()
+    columns(values, width).map(bar).collect()
 }
 
 /// Did the scenario say something here?
@@ -203,6 +199,11 @@ mod tests {
         assert_eq!(measured(12.5, Some((12.5, 12.5))), "12.50 ± 0.00");
         assert_eq!(measured(8.3, Some((8.1, 8.5))), "8.30 ± 0.20");
         assert_eq!(measured(0.5, Some((0.4, 0.6))), "0.500 ± 0.100");
+        assert_eq!(
+            [1.0, 0.75, 100.0, 99.5, 1000.0, 999.5].map(|v| measured(v, None)),
+            ["1.00", "0.750", "100.0", "99.50", "1000", "999.5"]
+        );
+        assert_eq!(measured(-2.0, Some((-2.5, -1.5))), "-2.00 ± 0.50");
         // 3 below, 5 above: off by a quarter of the half length of 4; more is uneven.
         assert_eq!(measured(100.0, Some((97.0, 105.0))), "100.0 ± 4.0");
         assert_eq!(measured(100.0, Some((97.0, 106.0))), "100.0 (97.0 to 106.0)");
@@ -213,5 +214,46 @@ mod tests {
     #[test]
     fn what_stands_behind_the_sign() {
         assert!(interval(1).contains("no interval") && interval(2).contains("over 2 seeds"));
+    }
+
+    #[test]
+    fn a_series_in_one_line() {
+        // Of 14 a sixth, two sevenths and all: eight heights from 0 to 7.
+        assert_eq!(spark(&[0.0, 2.0, 4.0, 14.0], 9), "▁▂▃█");
+        assert_eq!(spark(&[1.0, 2.0, 0.0, 0.0, 14.0], 2), "▂█", "the greatest of two values and of three");
+        assert_eq!(spark(&[0.0, 0.0], 2), "▁▁");
+        assert_eq!(spark(&[], 5), "");
+        // Means of 2 and 6 of 8; nothing below a hundredth of the height.
+        assert_eq!(bars(&[1.0, 3.0, 5.0, 7.0], 2, 8.0), "▂▆");
+        assert_eq!(bars(&[0.0, 0.01, 0.009, 0.125, 0.126, 1.0, 7.0, -3.0], 8, 1.0), " ▁ ▁▂██ ");
+        assert_eq!(bars(&[1.0, 8.0], 3, 8.0), "▁█", "each value once");
+        assert_eq!(bars(&[0.0, 5.0], 2, 0.0), "  ");
+    }
+
+    #[test]
+    fn a_table_by_hand() {
+        let rows = [["a", "1", "x"], ["bb", "22", "yyy"]].map(|r| r.map(String::from).to_vec());
+        let lines = |last| {
+            table(&["scheme", "n", "verdict"], &rows, last).lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            lines(true),
+            ["scheme   n  verdict", "───────────────────", "a        1  x", "bb      22  yyy"]
+        );
+        assert_eq!(lines(false)[2..], ["a        1        x", "bb      22      yyy"]);
+    }
+
+    #[test]
+    fn small_words() {
+        assert_eq!(["", "none", "x"].map(said), [false, false, true]);
+        assert_eq!((at_least(true), at_least(false)), ("≥ ".into(), String::new()));
+        assert_eq!(
+            (count(1, "case"), count(2, "case"), count(0, "case")),
+            ("1 case".into(), "2 cases".into(), "0 cases".into())
+        );
+        let two = Summary::of(&[1.0, 3.0]).unwrap();
+        assert!((half(&two) - 12.706).abs() < 1e-3 && half(&Summary::of(&[1.0]).unwrap()).is_nan());
+        assert_eq!(paint("x", Colour::Red, false), "x");
+        assert!(paint("x", Colour::Red, true).contains("[31mx"));
     }
 }

@@ -264,3 +264,87 @@ fn assumptions(s: &Scenario, scene: &Scene<'_>) -> Vec<model::Assumption> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_of_runs_by_hand() {
+        let of = |seeds: &[u64]| {
+            let run = |seed: &u64| RunRecord { seed: *seed, packet_hops: 5_000_000, ..RunRecord::default() };
+            facts(&seeds.iter().map(run).collect::<Vec<_>>())
+        };
+        let value = |seeds: &[u64], i: usize| of(seeds)[i].value.clone();
+        assert_eq!(value(&[1, 2, 3], 1), "1 to 3");
+        assert_eq!(value(&[3, 2, 2, 4], 1), "2 to 4");
+        assert_eq!(value(&[1, 2], 1), "1, 2");
+        assert_eq!(value(&[1, 2, 4], 1), "1, 2, 4");
+        assert_eq!((value(&[], 1), value(&[1, 2], 0)), (String::new(), "2".into()));
+        assert_eq!(value(&[1, 2], 2), "0.01 thousand million");
+    }
+
+    #[test]
+    fn rows_not_run_have_their_reason_and_note() {
+        let row = |note: &str| Published {
+            study: "B07".into(),
+            scenario: "s".into(),
+            condition: "c".into(),
+            pause: "on".into(),
+            scheme: "ecm".into(),
+            metric: "overhead".into(),
+            value: 1.0,
+            text: "1.0".into(),
+            unit: "Mb/s".into(),
+            note: note.into(),
+        };
+        let told = not_run(&(row(""), "why".into()));
+        assert_eq!(
+            (told.place.as_str(), told.value.as_str(), told.reason.as_str()),
+            ("B07/s, c, PAUSE on, ecm, overhead", "1.0 Mb/s", "why")
+        );
+        assert_eq!(not_run(&(row("blurred"), "why".into())).reason, "why; the study's note: blurred");
+    }
+
+    /// A page stands where there are both runs and cells; assumptions bear on it that it sets, or whose parameter its schemes have.
+    #[test]
+    fn pages_have_runs_and_cells() {
+        let s = Scenario::load("B07/single-hop", &[]).unwrap();
+        let case = s.cases().into_iter().find(|c| c.scheme == "qcn-2pt").unwrap();
+        let ready = s.ready(&case).unwrap();
+        let record = RunRecord {
+            study: s.study.clone(),
+            scenario: s.name.clone(),
+            condition: case.condition.clone(),
+            pause: case.pause.clone(),
+            scheme: case.scheme.clone(),
+            seed: 1,
+            config: ready.config.clone(),
+            metrics: [("overhead".to_string(), 1.0)].into(),
+            ..RunRecord::default()
+        };
+        let records = [record];
+        let cells = cnsim_studies::study::cells(&records, &[], std::slice::from_ref(&s));
+        let scenarios = [s];
+        let of = |records: &[RunRecord], cells: &[Cell]| {
+            build(&Parts { command: "x", scenarios: &scenarios, records, cells, findings: &[], left: &[] })
+        };
+        let whole = of(&records, &cells);
+        assert_eq!(
+            (whole.pages.len(), of(&[], &cells).pages.len(), of(&records, &[]).pages.len()),
+            (1, 0, 0)
+        );
+        assert_eq!(whole.title, scenarios[0].title);
+        let here: Vec<&str> = whole.pages[0].assumptions.iter().map(|a| a.name.as_str()).collect();
+        let efr = whole.pages[0].assumptions.iter().find(|a| a.name == "efr").map(|a| a.text.clone());
+        assert!(efr.is_some_and(|t| t.contains(". Here: ") && t.ends_with("(qcn-2pt)")), "{here:?}");
+        for a in ASSUMPTIONS.iter().filter(|a| !a.key.starts_with("scheme.params.")) {
+            let set = scenarios[0].flat().leaves.contains_key(a.key) && records[0].config[a.key].is_string();
+            assert_eq!(here.contains(&a.name), set, "{}", a.name);
+        }
+        assert!(
+            !figures_of(&scenarios[0], &records).iter().any(|f| f.title == "Hot queue length"),
+            "no series is there"
+        );
+    }
+}

@@ -339,4 +339,117 @@ mod tests {
         assert!(ends(true, &[Agrees, Near, Unpublished, Incomparable]).is_ok());
         assert!(ends(true, &[]).is_ok());
     }
+
+    fn row(scenario: &str, metric: &str, condition: &str, scheme: &str) -> Published {
+        Published {
+            study: "B07".into(),
+            scenario: scenario.into(),
+            condition: condition.into(),
+            pause: "on".into(),
+            scheme: scheme.into(),
+            metric: metric.into(),
+            value: 1.0,
+            text: "1".into(),
+            unit: "Mb/s".into(),
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn words_choose_scenarios() {
+        let registry = cnsim_schemes::registry();
+        let ids = |what: &str| {
+            choose(&registry, what)
+                .map(|all| all.iter().map(Scenario::id).collect::<Vec<_>>())
+                .unwrap_or_default()
+        };
+        assert_eq!(ids("quick"), ["B07/single-hop"]);
+        assert_eq!(ids("b07/SINGLE-hop"), ["B07/single-hop"]);
+        let study = ids("b07");
+        assert!(study.len() > 1 && study.iter().all(|id| id.starts_with("B07/")), "{study:?}");
+        assert_eq!(ids("single-hop"), ["B07/single-hop"]);
+        assert_eq!(ids("all").len(), EMBEDDED.len());
+        assert!(ids("nothing").is_empty());
+        let case = |condition: &str, pause: &str| Case {
+            group: 0,
+            condition: condition.into(),
+            row: Vec::new(),
+            pause: pause.into(),
+            scheme: "ecm".into(),
+        };
+        let quick = [
+            ("hotspot 2 Gb/s", "on"),
+            ("hotspot 0.5 Gb/s", "on"),
+            ("hotspot 2 Gb/s", "off"),
+            ("hotspot 1 Gb/s", "on"),
+        ];
+        assert_eq!(quick.map(|(c, p)| is_quick(&case(c, p))), [true, true, false, false]);
+        assert_eq!(words_of(&case("Hotspot 2 Gb/s", "on")), "hotspot 2 gb/s, pause on, ecm");
+    }
+
+    /// Published rows without a cell, each once, with the reason.
+    #[test]
+    fn rows_without_a_cell_have_a_reason() {
+        let scenarios = choose(&cnsim_schemes::registry(), "B07/single-hop").unwrap_or_default();
+        let rows = [
+            row("single-hop", "overhead", "hotspot 2 Gb/s", "no-scheme"),
+            row("single-hop", "no_metric", "hotspot 2 Gb/s", "ecm"),
+            row("single-hop", "overhead", "at noon", "ecm"),
+            row("single-hop", "frozen_since", "hotspot 2 Gb/s", "ecm"),
+            row("elsewhere", "overhead", "hotspot 2 Gb/s", "ecm"),
+        ];
+        let whys = |lost: &[Published], partial, all| -> Vec<String> {
+            left(&rows, &[], &scenarios, lost.to_vec(), partial, all).into_iter().map(|l| l.1).collect()
+        };
+        let (scheme, metric, condition, measure, scenario) = (
+            "there is no scheme `no-scheme`",
+            "there is no metric `no_metric`",
+            "no condition of the scenario reads like this",
+            "the scenario does not measure this",
+            "there is no scenario of this name",
+        );
+        assert_eq!(whys(&[], false, false), [scheme, metric, condition, measure]);
+        assert_eq!(whys(&rows[1..2], false, true), [scheme, metric, condition, measure, scenario]);
+        // Of a part nothing is missed but what cannot be read.
+        assert_eq!(whys(&rows[2..3], true, true), [condition]);
+    }
+
+    #[test]
+    fn a_partial_report_says_so() {
+        let fact = |name: &str| cnsim_report::model::Fact { name: name.into(), ..Default::default() };
+        let mut r = cnsim_report::model::Report {
+            title: "T".into(),
+            facts: vec![fact("runs")],
+            ..Default::default()
+        };
+        mark_partial(&mut r, None);
+        assert_eq!((r.title.as_str(), r.facts.len()), ("T", 1));
+        let p = Partial { finished: 1, of: 2 };
+        mark_partial(&mut r, Some(p));
+        assert_eq!(
+            (r.title.as_str(), r.facts[0].name.as_str(), &r.facts[0].value),
+            ("PARTIAL: T", "partial", &p.text())
+        );
+        // What was stopped with nothing left to do is whole.
+        let watch = Watch::default();
+        assert_eq!(partial(&watch, 1, 2), None);
+        watch.stop.store(true, Ordering::Relaxed);
+        assert_eq!((partial(&watch, 1, 2), partial(&watch, 2, 2)), (Some(p), None));
+        assert!(
+            matches!(interrupted(&watch, 1, 2, None), Err(Failure::Interrupted(text)) if text.starts_with("interrupted: 1 of 2 runs"))
+        );
+        assert!(interrupted(&watch, 2, 2, None).is_ok());
+    }
+
+    #[test]
+    fn the_command_is_told_as_typed() {
+        let args = ReproduceArgs {
+            what: "B07".into(),
+            seeds: Some(3),
+            only: Some("ecm".into()),
+            ..ReproduceArgs::default()
+        };
+        assert_eq!(command_line(&args), "cnsim reproduce B07 --seeds 3 --only \"ecm\"");
+        assert_eq!(command_line(&ReproduceArgs::default()), "cnsim reproduce quick");
+    }
 }
