@@ -523,4 +523,29 @@ mod tests {
         assert_eq!(split(&["a"]), [(String::new(), vec![("a".into(), "a".into())])]);
         assert_eq!(split(&["hotspot 2 Gb/s", "hotspot 1 Gb/s"])[0].1.len(), 2);
     }
+
+    #[test]
+    fn quantities_of_series() {
+        for (series, is) in [
+            ("queue S>H1", "queue"),
+            ("hot_port_throughput", "throughput"),
+            ("flow H0>H1", "rate"),
+            ("limiter H0>H1", "rate"),
+            ("delivered H1", "rate"),
+            ("fairness", "fairness"),
+            ("dropped S", "frames"),
+            ("gauge alpha H0>H1", "value"),
+        ] {
+            assert_eq!(quantity(series), is, "{series}");
+        }
+        assert_eq!(
+            (title("queue S>H1"), title("limiter a"), title("some_thing")),
+            ("Queue S>H1".into(), "Limiter's rate a".into(), "Some thing".into())
+        );
+        assert_eq!(
+            [(0, 1), (0, 2), (1, 2), (2, 4), (7, 8), (8, 9), (32, 40)].map(|(i, n)| spread(i, n)),
+            [2, 0, 7, 4, 7, 8, 0]
+        );
+        assert_eq!(capital(""), "");
+    }
 }

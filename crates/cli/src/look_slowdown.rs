@@ -79,6 +79,10 @@ mod tests {
         let case = CaseRuns { condition: "", pause: "off", scheme: "none", runs: runs.iter().collect() };
         let figures = slowdowns(&[&case], "table");
         assert_eq!(figures.len(), 3);
+        assert!(!figures[0].y.log);
+        let far = [run(&[(1000, 0.0), (3000, 1.0), (9000, 31.0)])];
+        let far = CaseRuns { condition: "", pause: "off", scheme: "none", runs: far.iter().collect() };
+        assert!(slowdowns(&[&far], "table")[0].y.log, "more than thirty times the least above zero");
         let line = &figures[1].traces[0];
         assert_eq!((line.x.as_slice(), line.y.as_slice()), (&[2.0, 9.0][..], &[3.0, 6.0][..]));
         let band = line.band.as_ref().unwrap();

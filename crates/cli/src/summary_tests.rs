@@ -113,6 +113,7 @@ fn many_studies_have_a_line_a_scenario() {
         shown(Differs, false),
         shown(Incomparable, false),
         shown(Agrees, true),
+        shown(Agrees, true),
         shown(Unpublished, false),
         shown(Unpublished, true),
         None,
@@ -148,7 +149,7 @@ fn many_studies_have_a_line_a_scenario() {
     let expected = [
         "scenario runs agree near differ zero unpublished not run figures",
         // What cannot be compared counts as a difference.
-        "A/one 2 1 - 2 1 1 2 3",
+        "A/one 2 1 - 2 2 1 2 3",
         "B/one 1 - 2 1 - - - -",
         "1 published cells agree, 2 are near, 1 differ, 1 cannot be compared; 1 more are zero by construction. ± is half the 95 % interval of the mean.",
         "B/one: A3 is suspected",

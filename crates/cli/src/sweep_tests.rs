@@ -52,12 +52,12 @@ fn runs_of(sweep: &Sweep) -> Runs {
     (0..2 * sweep.points.len()).map(one).collect()
 }
 
-fn rows_of<'a>(sweep: &'a Sweep, runs: &Runs) -> Vec<Row<'a>> {
+fn rows_of<'a>(sweep: &'a Sweep, runs: &'a Runs) -> Vec<Row<'a>> {
     sweep.points.iter().filter_map(|p| row(p, runs, sweep.seeds)).collect()
 }
 
-fn metrics_of(ids: &[&str]) -> Vec<&'static Metric> {
-    ids.iter().map(|id| metrics::find(id).unwrap()).collect()
+fn metrics_of(ids: &[&str]) -> Vec<What<'static>> {
+    ids.iter().map(|id| What::all(metrics::find(id).unwrap())).collect()
 }
 
 fn scenario() -> Scenario {
@@ -78,7 +78,7 @@ fn the_table_and_what_failed() {
     let failed = |why: &str| Err(JobError::Failed { run: "r".into(), why: why.into() });
     (runs[3], runs[4], runs[5]) = (failed("a rate of NaN"), failed("one\u{1b}"), failed("two"));
     let mut rows = rows_of(&sweep, &runs);
-    rows[3].at_least.insert("overhead".into());
+    rows[3].metrics.iter_mut().filter(|m| m.0.metric.id == "overhead").for_each(|m| m.2 = true);
     // 4 and 6: 5, and 12.7062 to both sides, but not below 0.
     let last = "(0.00 to 17.71)";
     assert_eq!(
@@ -100,7 +100,8 @@ fn the_table_and_what_failed() {
     assert_eq!(counts, [None, Some(1), Some(2), None]);
     // One PAUSE mode needs no column; only the header is dim.
     let one = sweep_of(vec![axis("hotspot.rate", &["1 Gb/s", "2 Gb/s"])], &["on"], &["ecm"]);
-    let rows_of_one = rows_of(&one, &runs_of(&one));
+    let runs_of_one = runs_of(&one);
+    let rows_of_one = rows_of(&one, &runs_of_one);
     assert_eq!(lines(&one, &rows_of_one, &["overhead"])[0], "hotspot.rate scheme overhead [Mb/s]");
     let painted = text(Path::new("out"), &one, &rows_of_one, &metrics_of(&["overhead"]), true);
     assert_eq!(painted.lines().filter(|l| l.contains("[2m")).count(), 2);
@@ -118,10 +119,10 @@ fn the_table_and_what_failed() {
         assert!((is - by_hand).abs() < 1e-3, "{is}, by hand {by_hand}");
     }
     assert_eq!(fields[1][13], "2");
-    assert_eq!(fields[4][1..].join(","), "mine,small,c,on,ecm,failed,,,,,,,2,failed: seed 1: one\u{1b}");
+    assert_eq!(fields[4][1..].join(","), "mine,small,c,on,ecm,failed,,,,,,,2,failed: seed 1: one\u{1b},");
     let note = Partial { finished: 1, of: 2 }.text();
-    assert!(csv.lines().nth(1).unwrap().ends_with(&note));
-    assert!(csv.lines().nth(5).unwrap().ends_with("; at least: flows were unfinished"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().ends_with(&format!("{note},")));
+    assert!(csv.lines().nth(5).unwrap().ends_with("; at least: flows were unfinished,"), "{csv}");
     let json = as_json(&scenario(), &sweep, &rows);
     assert_eq!(json["rows"][3]["metrics"]["overhead"]["at_least"], json!(true));
     assert_eq!(json["rows"][0]["metrics"]["overhead"]["at_least"], json!(null));
@@ -138,7 +139,7 @@ fn figures_over_numbers_or_words() {
     let sweep = sweep_of(axes(), &["on", "off"], &["ecm", "bcn"]);
     let runs = runs_of(&sweep);
     let rows = rows_of(&sweep, &runs);
-    let f = figure(&sweep, &rows, metrics::find("overhead").unwrap());
+    let f = figure(&sweep, &rows, &What::all(metrics::find("overhead").unwrap()));
     let names: Vec<&str> = f.traces.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names[..3], ["ecm, PAUSE on, mode x", "bcn, PAUSE on, mode x", "ecm, PAUSE off, mode x"]);
     assert_eq!(
@@ -153,15 +154,19 @@ fn figures_over_numbers_or_words() {
     assert!((band.high[1] - 14.706).abs() < 1e-3 && band.low[1] == 0.0);
     let words = sweep_of(vec![axis("a.mode", &["x", "y"])], &["on"], &["ecm"]);
     let runs = runs_of(&words);
-    let f = figure(&words, &rows_of(&words, &runs), metrics::find("overhead").unwrap());
+    let f = figure(&words, &rows_of(&words, &runs), &What::all(metrics::find("overhead").unwrap()));
     assert_eq!((f.kind, &f.categories[..]), (model::Kind::Bars, &["x".to_string(), "y".into()][..]));
     assert_eq!((f.traces[0].name.as_str(), &f.traces[0].x[..]), ("ecm", &[0.0, 1.0][..]));
     let one = Sweep { seeds: 1, ..words };
-    assert!(figure(&one, &rows_of(&one, &runs), metrics::find("overhead").unwrap()).traces[0].band.is_none());
+    assert!(
+        figure(&one, &rows_of(&one, &runs), &What::all(metrics::find("overhead").unwrap())).traces[0]
+            .band
+            .is_none()
+    );
     let mut log = sweep_of(axes(), &["on"], &["ecm"]);
     log.axes[1].log = true;
     let runs = runs_of(&log);
-    let f = figure(&log, &rows_of(&log, &runs), metrics::find("overhead").unwrap());
+    let f = figure(&log, &rows_of(&log, &runs), &What::all(metrics::find("overhead").unwrap()));
     assert!(f.x.log && f.traces[0].name == "mode x");
 }
 
@@ -212,7 +217,7 @@ fn main_metrics_by_hand() {
         let metrics: BTreeMap<String, f64> = ids.iter().map(|id| ((*id).to_string(), 0.0)).collect();
         let run = || Ok(Some(RunRecord { metrics: metrics.clone(), ..RunRecord::default() }));
         let runs = vec![run(), run()];
-        main_metrics(&rows_of(&sweep, &runs)).iter().map(|m| m.id).collect::<Vec<_>>()
+        main_metrics(&rows_of(&sweep, &runs)).iter().map(|m| m.metric.id).collect::<Vec<_>>()
     };
     assert_eq!(of("on", "ecm"), ["fairness", "time_paused", "overhead"]);
     assert_eq!(of("off", "none"), ["fairness", "dropped_frames"]);

@@ -62,25 +62,37 @@ pub(crate) fn verify(file: &Path, (asked, engine): (usize, Engine), force: bool,
             }
         }
         if !lines.is_empty() {
-            let hidden = lines.len().saturating_sub(TOLD);
-            lines.truncate(TOLD);
-            if hidden > 0 {
-                lines.push(format!("and {hidden} more"));
-            }
+            let lines = first(lines, TOLD, "and", "");
             differ.push(format!("  {}\n    {}", run.title(), lines.join("\n    ")));
         }
     }
-    let changed = all.sum() != all.checksum;
     if absent > 0 {
         eprintln!("note: {absent} series files are not beside {} and were not compared", file.display());
     }
+    if let Some(text) = misfit(&all, file, differ) {
+        return Err(Failure::Differs(text));
+    }
+    let with = if series > 0 { format!(", {series} series") } else { String::new() };
+    println!("{} runs verified{with}: the same bits", all.runs.len());
+    if let Some(p) = all.partial {
+        println!("{}", p.text());
+    }
+    Ok(())
+}
+
+/// So many lines of all, and how many more there are.
+fn first(mut lines: Vec<String>, most: usize, and: &str, what: &str) -> Vec<String> {
+    let hidden = lines.len().saturating_sub(most);
+    lines.truncate(most);
+    lines.extend((hidden > 0).then(|| format!("{and} {hidden} more{what}")));
+    lines
+}
+
+/// Why a file is not verified, where these runs differ; none where all is well.
+fn misfit(all: &Results, file: &Path, differ: Vec<String>) -> Option<String> {
+    let changed = all.sum() != all.checksum;
     if differ.is_empty() && !changed {
-        let with = if series > 0 { format!(", {series} series") } else { String::new() };
-        println!("{} runs verified{with}: the same bits", all.runs.len());
-        if let Some(p) = all.partial {
-            println!("{}", p.text());
-        }
-        return Ok(());
+        return None;
     }
     let mut said = Vec::new();
     if changed {
@@ -96,14 +108,9 @@ pub(crate) fn verify(file: &Path, (asked, engine): (usize, Engine), force: bool,
         said.push("what the runs themselves say is the same".into());
     } else {
         said.push(format!("{} of {} runs differ:", differ.len(), all.runs.len()));
-        let hidden = differ.len().saturating_sub(TOLD * 4);
-        differ.truncate(TOLD * 4);
-        said.append(&mut differ);
-        if hidden > 0 {
-            said.push(format!("  and {hidden} more runs"));
-        }
+        said.extend(first(differ, TOLD * 4, "  and", " runs"));
     }
-    Err(Failure::Differs(said.join("\n")))
+    Some(said.join("\n"))
 }
 
 /// The job that a run's configuration describes.
@@ -200,4 +207,37 @@ fn unequal<T: PartialEq>(
         (None, None) => None,
     };
     keys.into_iter().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let file = Path::new("r.json");
+        let runs = vec![Run::of(&RunRecord::default(), Vec::new()); 40];
+        let mut all = Results::new("run x", None, runs);
+        assert_eq!(misfit(&all, file, Vec::new()), None);
+        let told = |all: &Results, n: usize| {
+            misfit(all, file, (0..n).map(|i| format!("  run {i}")).collect()).unwrap_or_default()
+        };
+        assert_eq!(told(&all, 2), "2 of 40 runs differ:\n  run 0\n  run 1");
+        // Four times eight are named.
+        assert!(
+            told(&all, 32).ends_with("\n  run 31")
+                && told(&all, 34).ends_with("\n  run 31\n  and 2 more runs")
+        );
+        all.command = "run y".into();
+        let changed = "r.json: was changed after it was written: its checksum does not fit";
+        assert_eq!(told(&all, 0), format!("{changed}\nwhat the runs themselves say is the same"));
+        all.result_version += 1;
+        all.checksum = all.sum();
+        let theirs = RESULT_VERSION + 1;
+        let version =
+            format!("it holds results of version {theirs}, this program's are of version {RESULT_VERSION}");
+        assert_eq!(told(&all, 1), format!("{version}\n1 of 40 runs differ:\n  run 0"));
+        assert_eq!(first(vec!["a".into(), "b".into()], 2, "and", ""), ["a", "b"]);
+        assert_eq!(first(vec!["a".into(), "b".into()], 1, "and", ""), ["a", "and 1 more"]);
+    }
 }

@@ -102,7 +102,8 @@ fn a_published_column_has_two_and_a_dull_one_none() {
     assert_eq!(blocks, [true, false, true]);
     // A cell without a number: two places where something was published, one where nothing was.
     assert_eq!(rows[1].matches("<td").count(), 4);
-    assert_eq!(rows[1].matches("n first none").count(), 1);
+    let labels: Vec<bool> = rows[1].split("<td").skip(2).map(|td| td.contains("data-label")).collect();
+    assert_eq!((rows[1].matches("n first none").count(), labels), (1, vec![true, false, true]));
     // One cell is reached by the tabulator: the first that is shown.
     assert_eq!(body.matches("tabindex=\"0\"").count(), 1);
     assert!(
@@ -121,6 +122,19 @@ fn a_published_column_has_two_and_a_dull_one_none() {
         ),
         "{misses}"
     );
+}
+
+/// One published number makes a column of two, and one named row a column of conditions.
+#[test]
+fn one_cell_is_enough() {
+    let cells = |published, verdict| vec![cell(published, 2.5, verdict)];
+    let rows = vec![
+        row("none", "", cells(None, Verdict::Unpublished)),
+        row("ecm", "c", cells(Some("2.0"), Verdict::Agrees)),
+    ];
+    let text = html(&Table { columns: vec![column("Overhead", "Mb/s")], rows, ..Table::default() });
+    let head = words(between(&text, "<thead", "</thead>"));
+    assert_eq!(head, ["condition", "scheme", "Overhead", "Mb/s", "published", "measured"]);
 }
 
 #[test]

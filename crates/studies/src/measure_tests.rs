@@ -533,7 +533,7 @@ fn unfinished_flows_are_named() {
     };
     let of = |kept: &str, out: &Outcome| {
         let settings = settings(&text(kept));
-        Flows::of(&settings, out).unfinished(&settings, out)
+        Flows::of(&settings, out).unfinished(&settings, out, &Default::default())
     };
     let framing = settings(&text("on")).plans(0).iter().find(|p| p.finite()).unwrap().framing();
     let bytes = framing.on_link(Bytes::new(1000)).get();

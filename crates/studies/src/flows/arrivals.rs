@@ -352,6 +352,8 @@ mod tests {
         assert!((n - 1000.0).abs() < 5.0 * 500f64.sqrt(), "{n} of 2000");
         let all = permutation(&[9, 4, 7], Bytes::from_mb(2), Time::ZERO, 1, 0);
         assert_eq!(all.iter().map(|f| f.src).collect::<Vec<_>>(), [4, 7, 9], "in order of sources");
+        let two = permutation(&[3, 5], Bytes::from_mb(2), Time::ZERO, 1, 0);
+        assert_eq!(two.iter().map(|f| (f.src, f.dst)).collect::<Vec<_>>(), [(3, 5), (5, 3)]);
     }
 
     /// Senders that start later by chance still stand in order of start.

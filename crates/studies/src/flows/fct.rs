@@ -426,6 +426,7 @@ mod tests {
             time: Time::from_us(2),
             ideal: Time::from_us(1),
             whole: true,
+            name: 0,
         };
         let flows = [of(1000), of(1001), of(10_000), of(10_001)];
         let decades = by_size(&flows, Bins::Decades);
