@@ -342,9 +342,13 @@ mod tests {
             let set = scenarios[0].flat().leaves.contains_key(a.key) && records[0].config[a.key].is_string();
             assert_eq!(here.contains(&a.name), set, "{}", a.name);
         }
-        assert!(
-            !figures_of(&scenarios[0], &records).iter().any(|f| f.title == "Hot queue length"),
-            "no series is there"
-        );
+        let titles = |records: &[RunRecord]| -> Vec<String> {
+            figures_of(&scenarios[0], records).into_iter().map(|f| f.title).collect()
+        };
+        assert!(!titles(&records).contains(&"Hot queue length".to_string()), "no series is there");
+        let mut records = records;
+        let queue = cnsim_studies::store::Curve { values: vec![1.0], bin: 0.001, ..Default::default() };
+        records[0].series.insert("hot_queue".into(), queue);
+        assert!(titles(&records).contains(&"Hot queue length".to_string()), "{:?}", titles(&records));
     }
 }

@@ -298,3 +298,18 @@ fn one_study_tells_tables_claims_and_the_queue() {
     let told = lines(&args, &report, &cells, &[], &[]);
     assert_eq!(told[1], "port scheme overhead [Mb/s] messages fairness");
 }
+
+/// One published column is enough for a verdict, the first one, too.
+#[test]
+fn the_first_column_alone_is_judged() {
+    let column = |metric: &str| Column { metric: metric.into(), title: metric.into(), ..Column::default() };
+    let cells = vec![shown(model::Verdict::Agrees, false), shown(model::Verdict::Unpublished, false)];
+    let table = Table {
+        columns: vec![column("overhead"), column("fairness")],
+        rows: vec![Row { scheme: "ecm".into(), cells, ..Row::default() }],
+        ..Table::default()
+    };
+    let report = Report { pages: vec![Page { tables: vec![table], ..Page::default() }], ..Report::default() };
+    let told = lines(&ReproduceArgs::default(), &report, &[], &[], &[]);
+    assert_eq!(told[..2], ["scheme overhead publ. measured verdict", "ecm 2.0 2.50 agrees"]);
+}

@@ -290,3 +290,17 @@ fn a_bad_search_is_refused_before_anything_runs() {
     let done = cnsim(&["assume", "no-such"]);
     assert_eq!(done.status.code(), Some(2));
 }
+
+/// Transfers that cannot end within the run: 10 MB take 8 ms at 10 Gb/s, and the run has 1 ms.
+#[test]
+fn a_sweep_says_what_was_not_finished() {
+    let folder = Folder::new("unfinished");
+    let text = "study = \"mine\"\nname = \"short\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n[[traffic]]\nhosts = [\"H0\"]\n\
+                kind = \"incast\"\ndestinations = \"H1\"\nsize = \"10 MB\"\n[run]\nduration = \"1 ms\"\n[matrix]\nschemes = [\"none\"]\n";
+    let (file, out) = (folder.write("short.toml", text), folder.file("out"));
+    let done = cnsim(&["sweep", &file, "--over", "run.duration=0.5 ms,1 ms", "--seeds", "1", "--out", &out]);
+    let said = common::text(&done);
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    assert!(said.contains("UNFINISHED") && said.contains("1 of 1 flows were not received whole"), "{said}");
+    assert!(said.contains(": 2 points of mine/short, 2 runs, "), "{said}");
+}
