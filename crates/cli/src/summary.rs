@@ -207,7 +207,7 @@ fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut 
             _ if line.ends_with("agrees") => Colour::Green,
             _ => Colour::Plain,
         };
-        out.push(format!("{}", paint(line, tint, colour)));
+        out.push(paint(line, tint, colour));
     }
 }
 
@@ -289,10 +289,7 @@ fn claims(t: &Told<'_>, one: bool, colour: bool, out: &mut Vec<String>) {
             Holds::No => Colour::Yellow,
             _ => Colour::Plain,
         };
-        out.push(format!(
-            "{}",
-            paint(&format!("  {:7} {:9} {}", c.id, f.holds.text(), c.text), tint, colour)
-        ));
+        out.push(paint(&format!("  {:7} {:9} {}", c.id, f.holds.text(), c.text), tint, colour));
     }
 }
 
