@@ -301,6 +301,6 @@ fn a_sweep_says_what_was_not_finished() {
     let done = cnsim(&["sweep", &file, "--over", "run.duration=0.5 ms,1 ms", "--seeds", "1", "--out", &out]);
     let said = common::text(&done);
     assert_eq!(done.status.code(), Some(0), "{said}");
-    assert!(said.contains("UNFINISHED") && said.contains("1 of 1 flows were not received whole"), "{said}");
+    assert!(said.contains("UNFINISHED") && said.contains("2 of 2 flows were not received whole"), "{said}");
     assert!(said.contains(": 2 points of mine/short, 2 runs, "), "{said}");
 }
