@@ -516,10 +516,10 @@ fn tables_of_ports() {
     let port: Vec<Option<f64>> =
         one[0].rows[1].cells.iter().map(|c| c.as_ref().and_then(|c| c.measured)).collect();
     assert_eq!(port, [Some(0.0), Some(3.0), Some(1.0), Some(0.0), Some(1.0), Some(0.0)]);
-    assert_eq!((of(23).0[0].rows.len(), of(23).0[0].caption.as_str()), (24, ""));
-    let many = &of(24).0[0];
-    assert_eq!((many.rows.len(), many.caption.as_str()), (24, "1 further ports are in results.json."));
-    assert_eq!(many.rows[1].condition, "S>H23", "those in XOFF longest come first");
+    assert_eq!((of(9).0[0].rows.len(), of(9).0[0].caption.as_str()), (10, ""));
+    let many = &of(10).0[0];
+    assert_eq!((many.rows.len(), many.caption.as_str()), (10, "1 further ports are in results.json."));
+    assert_eq!(many.rows[1].condition, "S>H9", "those in XOFF longest come first");
 }
 
 #[test]
