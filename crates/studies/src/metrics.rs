@@ -593,22 +593,3 @@ pub fn structural_zero(metric: &str, pause: &str, scheme: &str) -> bool {
         _ => false,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tolerances_by_hand() {
-        for (tolerance, value, around, text) in [
-            (Tolerance::Relative(0.03), -50.0, 1.5, "3 %"),
-            (Tolerance::Absolute(0.5), 50.0, 0.5, "0.5 KB"),
-            (Tolerance::Either(0.01, 100.0), 20_000.0, 200.0, "1 % or 100 KB"),
-            (Tolerance::Either(0.01, 100.0), -20_000.0, 200.0, "1 % or 100 KB"),
-            (Tolerance::Either(0.01, 100.0), 5000.0, 100.0, "1 % or 100 KB"),
-        ] {
-            assert!((tolerance.around(value) - around).abs() < 1e-9, "{tolerance:?} of {value}");
-            assert_eq!(tolerance.text("KB"), text);
-        }
-    }
-}

@@ -158,4 +158,18 @@ mod tests {
         near("time_paused", "20", "%", 0.5);
         near("time_paused", "20", "ms", 0.5);
     }
+
+    #[test]
+    fn tolerances_by_hand() {
+        for (tolerance, value, around, text) in [
+            (Tolerance::Relative(0.03), -50.0, 1.5, "3 %"),
+            (Tolerance::Absolute(0.5), 50.0, 0.5, "0.5 KB"),
+            (Tolerance::Either(0.01, 100.0), 20_000.0, 200.0, "1 % or 100 KB"),
+            (Tolerance::Either(0.01, 100.0), -20_000.0, 200.0, "1 % or 100 KB"),
+            (Tolerance::Either(0.01, 100.0), 5000.0, 100.0, "1 % or 100 KB"),
+        ] {
+            assert!((tolerance.around(value) - around).abs() < 1e-9, "{tolerance:?} of {value}");
+            assert_eq!(tolerance.text("KB"), text);
+        }
+    }
 }
