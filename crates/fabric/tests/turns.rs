@@ -235,6 +235,25 @@ fn nothing_is_made_in_xoff() {
     }
 }
 
+/// A greedy source with a queue for each destination waits while all of them together fill its host.
+#[test]
+fn a_greedy_source_waits_for_a_full_host() {
+    let mut spec = alone(Vec::new());
+    spec.hosts[0].sources = vec![SourceSpec { arrivals: Arrivals::Greedy, ..common::bernoulli(1.0) }];
+    (spec.hosts[0].queues, spec.hosts[0].fifo_frames) = (HostQueues::PerDestination, 3);
+    let stop = |port| RateChange { at: Time::ZERO, node: NodeId(5), port, rate: Rate::ZERO };
+    spec.changes = (1..5).map(stop).collect();
+    let out = common::agreed(&spec, 1, &[(1, Visits::Adaptive), (1, Visits::Due)]);
+    let host = &out.hosts[0];
+    assert!(host.sent > 50 && host.source_discards == 0 && host.generated == host.sent + 3, "{host:?}");
+    // There is no such port.
+    for (node, port) in [(0, 0), (5, 99), (9, 0)] {
+        spec.changes = vec![RateChange { at: Time::ZERO, node: NodeId(node), port, rate: Rate::ZERO }];
+        let why = run(&spec, &Options::default()).unwrap_err().to_string();
+        assert!(why.contains("no such port of a switch"), "{why}");
+    }
+}
+
 /// A frame costs the same however many flows are under way: 20,000 that a limiter holds back and 20,000 that take turns cost no more than
 /// ten times what one of each costs. To look at all of them for each frame would cost thousands of times that.
 #[test]

@@ -206,7 +206,7 @@ impl<F: Packet> Sender<F> {
             Place::Fifo | Place::Voq => (self.settings.fifo_frames, GREEDY),
         };
         let (waiting, in_all) = self.waiting(place, offer);
-        if greedy && waiting >= room.min(enough) {
+        if greedy && (waiting >= room.min(enough) || in_all >= room) {
             return;
         }
         let frame = self.make(offer, None, false, at.now);

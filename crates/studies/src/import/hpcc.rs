@@ -347,6 +347,7 @@ impl Config {
         if t.scheme.is_empty() {
             t.scheme = "dcqcn".into();
         }
+        self.acknowledgements()?;
         self.thresholds(&mut t)?;
         if t.scheme == "dcqcn" {
             let readings =
@@ -377,6 +378,19 @@ impl Config {
 
     fn find(&self, key: &str) -> Option<&Setting> {
         self.entries.iter().find(|e| e.key == key)
+    }
+
+    /// Each frame is acknowledged: the fork's CNP travels in acknowledgements, so fewer of them would be another scheme.
+    fn acknowledgements(&self) -> Result<(), ImportError> {
+        let Some(interval) = self.find("L2_ACK_INTERVAL") else { return Ok(()) };
+        let frame = self.find("PACKET_PAYLOAD_SIZE").map_or(Ok(1000), Setting::whole)?;
+        let bytes = interval.whole()?;
+        if (1..=frame).contains(&bytes) {
+            return Ok(());
+        }
+        let reason = format!("asks for an acknowledgement every {bytes} bytes; cnsim's CNP waits for none");
+        Err(interval
+            .error(reason, format!("write 1 to {frame}, the payload of a frame: each is acknowledged")))
     }
 
     /// `k_min` and `k_max`, both at the slowest rate of the first map that is there.
@@ -755,6 +769,8 @@ mod tests {
             "CC_MODES 1",
             "VAR_WIN",
             "VAR_WIN 1 2",
+            "L2_ACK_INTERVAL 1001",
+            "L2_ACK_INTERVAL 0",
             "ERROR_RATE_PER_LINK 0.1",
             "RATE_HAI x",
             "KMAX_MAP 2 1 2",
