@@ -119,7 +119,7 @@ fn median_slowdowns_have_rare_seeds() {
     assert!((0.865..0.885).contains(&(held / without)));
     assert!(all / with > 0.99);
     let alone = coverage(&usual, Summary::confidence);
-    assert!(alone > 0.92, "without the seven: {alone}");
+    assert!(alone > 0.915, "without the seven: {alone}");
 }
 
 /// Differences between schemes, seed by seed: Student's t holds them.
