@@ -192,7 +192,8 @@ pub trait Scheme: Debug + Send + Sync {
     fn counters(&self) -> Vec<Counter> {
         Vec::new()
     }
-    /// The values that its objects show with `gauge`.
+    /// The values that its objects show with `gauge`. A series is zero until the first value, so show one in `start` where zero
+    /// would mislead.
     fn gauges(&self) -> Vec<Gauge> {
         Vec::new()
     }

@@ -231,7 +231,7 @@ impl Scenario {
         let mut recorded = BTreeSet::new();
         for case in written.into_iter().chain(scenario.cases()).filter(runs) {
             match scenario.ready(&case) {
-                Ok(ready) => recorded.extend(ready.settings.placed_series()),
+                Ok(ready) => recorded.extend(ready.settings.placed_series(&ready.built.scheme.gauges())),
                 Err(more) => {
                     for p in more {
                         if !problems.contains(&p) {

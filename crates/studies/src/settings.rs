@@ -24,7 +24,7 @@ use cnsim_fabric::{
 };
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::registry::Configured;
-use cnsim_scheme_api::{NodeId, Registry};
+use cnsim_scheme_api::{Gauge, NodeId, Registry};
 use cnsim_units::{Bytes, Rate, Time};
 use std::collections::BTreeSet;
 
@@ -292,8 +292,9 @@ impl Settings {
         cnsim_fabric::shortages(&self.spec(built, 1, false)).into_iter().map(tell).collect()
     }
 
-    /// Names of the series that a run has beside those of every run: of queues, flows and limiters that the scenario names.
-    pub(crate) fn placed_series(&self) -> Vec<String> {
+    /// Names of the series that a run has beside those of every run: of queues, flows and limiters that the scenario names, and of
+    /// these gauges there.
+    pub(crate) fn placed_series(&self, gauges: &[Gauge]) -> Vec<String> {
         let port = |kind: &str, at: &(NodeId, u16)| format!("{kind} {}", self.wiring.port_name(*at));
         let pair = |kind: &str, (a, b): &(NodeId, NodeId)| {
             format!("{kind} {}>{}", self.wiring.name(*a), self.wiring.name(*b))
@@ -303,7 +304,13 @@ impl Settings {
         let sent = self.named.ports.first().filter(|_| several).map(|p| port("sent", p));
         let flows = self.named.flows.iter().map(|f| pair("flow", f));
         let limiters = self.named.limiters.iter().map(|f| pair("limiter", f));
-        queues.chain(sent).chain(flows).chain(limiters).collect()
+        let shown = gauges.iter().flat_map(|g| {
+            let kind = format!("gauge {}", g.name);
+            let ends = self.named.limiters.iter().map(|f| pair(&kind, f));
+            let both = ends.flat_map(|name| [format!("{name} at its end"), name]);
+            self.named.ports.iter().map(|p| port(&kind, p)).chain(both).collect::<Vec<_>>()
+        });
+        queues.chain(sent).chain(flows).chain(limiters).chain(shown).collect()
     }
 
     /// Occupancy of a partition above which an input is stopped; none without PAUSE.

@@ -25,7 +25,7 @@ struct Recorded {
 /// One value over time.
 #[derive(Clone, Debug, Default)]
 struct Shown {
-    /// At the end of each bin that is over; a bin before the first value has the first one.
+    /// At the end of each bin that is over; zero before the first value.
     bins: Vec<f64>,
     now: f64,
 }
@@ -93,7 +93,7 @@ impl Gauges {
         let gauge = known.ok_or_else(|| format!("there is no gauge `{name}` among `Scheme::gauges`"))?;
         if let Some(recorded) = self.recorded.as_mut().filter(|r| r.places.contains(&place)) {
             let over = (now / net.record.bin.as_ps().max(1)) as usize;
-            let shown = recorded.kept.entry((place, gauge)).or_insert(Shown { bins: Vec::new(), now: value });
+            let shown = recorded.kept.entry((place, gauge)).or_default();
             shown.fill(over);
             shown.now = value;
         }
