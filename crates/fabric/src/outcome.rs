@@ -289,6 +289,12 @@ pub struct Series {
 }
 
 impl Outcome {
+    /// What the run gave, without which nodes ran by the model: equal for both engines, to the last field.
+    #[must_use]
+    pub fn results(self) -> Self {
+        Self { by_model: None, ..self }
+    }
+
     /// Data frames discarded in switches, for whatever reason.
     pub fn dropped(&self) -> u64 {
         self.switches.iter().flat_map(|s| &s.ports).map(|p| p.dropped + p.dropped_by_limit).sum()

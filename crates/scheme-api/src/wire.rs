@@ -130,7 +130,7 @@ pub enum Feedback {
     },
     /// A reflector's message that says nothing but that a frame has come: QCN-3pt's Fb = 0, or an acknowledgement without a mark.
     Reflection,
-    /// BECN's broadcast advertised rate.
+    /// An advertised rate: BECN broadcasts it, and any congestion point may send it to one flow.
     AdvertisedRate {
         /// Congestion point that computed it.
         point: PointId,

@@ -23,7 +23,7 @@ fn run(ready: &Ready, engine: Engine, threads: usize) -> Result<Option<Outcome>,
     let short = |_, hops: u64| hops < LONG;
     match cnsim_fabric::run(&spec, &Options { engine, threads, progress: Some(&short), ..Options::default() })
     {
-        Ok(out) => Ok((out.packet_hops < LONG).then_some(out)),
+        Ok(out) => Ok((out.packet_hops < LONG).then_some(out.results())),
         Err(RunError::Stopped) => Ok(None),
         Err(e) => Err(e.to_string()),
     }

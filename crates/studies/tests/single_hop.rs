@@ -114,7 +114,9 @@ fn engines_agree_under_every_scheme() {
             let go = |engine, threads| {
                 format!(
                     "{:?}",
-                    cnsim_fabric::run(&spec, &Options { engine, threads, ..Options::default() }).unwrap()
+                    cnsim_fabric::run(&spec, &Options { engine, threads, ..Options::default() })
+                        .unwrap()
+                        .results()
                 )
             };
             let oracle = go(Engine::Model, 1);

@@ -3,7 +3,7 @@
 
 use cnsim_fabric::{Engine, Options, run};
 use cnsim_scheme_api::Registry;
-use cnsim_scheme_api::testing::conformance;
+use cnsim_scheme_api::testing::conformance_over;
 use cnsim_studies::scenario::Scenario;
 
 fn registry() -> Registry {
@@ -14,9 +14,7 @@ fn registry() -> Registry {
 
 #[test]
 fn it_keeps_the_contract() {
-    let timely = my_scheme::registration();
-    let broken = conformance(&|| Box::new(timely.build(&[]).unwrap().scheme), timely.promise);
-    assert_eq!(broken, Ok(()));
+    assert_eq!(conformance_over(&my_scheme::registration()), Ok(()));
 }
 
 /// Two flows of 10 Gb/s into one port.
@@ -49,7 +47,7 @@ fn it_runs_from_a_scenario() {
     let ready = scenario.ready(&scenario.cases()[0]).unwrap();
     assert!(ready.built.values.contains(&("segment".into(), "32 KB".into())));
     let spec = ready.settings.spec(&ready.built, 1, false);
-    let go = |engine| run(&spec, &Options { engine, threads: 1, ..Options::default() }).unwrap();
+    let go = |engine| run(&spec, &Options { engine, threads: 1, ..Options::default() }).unwrap().results();
     let (fast, oracle) = (go(Engine::Fast), go(Engine::Model));
     assert_eq!(format!("{fast:?}"), format!("{oracle:?}"));
     let counter = |name: &str| fast.counters.iter().find(|c| c.0 == name).unwrap().1;

@@ -279,7 +279,7 @@ pub(crate) fn run_all(script: &Script, mut spec: RunSpec) -> Result<Seen, String
     for (engine, threads) in [(Engine::Model, 1), (Engine::Fast, 1), (Engine::Fast, 2)] {
         script.notes.take();
         let out = run(&spec, &Options { engine, threads, ..Options::default() });
-        let out = out.map(|out| Outcome { by_model: None, ..out });
+        let out = out.map(Outcome::results);
         let notes = script.notes.take();
         let text = match &out {
             Ok(out) => format!("{out:?} {notes:?}"),
