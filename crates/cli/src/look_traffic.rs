@@ -53,7 +53,12 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
     };
     (!names.is_empty()).then(|| Table {
         id: format!("traffic, {condition}, PAUSE {pause}"),
-        condition: if several { format!("Traffic by name, {condition}") } else { "Traffic by name".into() },
+        // The window of a measurement (record.from) does not concern it.
+        condition: if several {
+            format!("Traffic by name, whole run, {condition}")
+        } else {
+            "Traffic by name, whole run".into()
+        },
         pause: pause.into(),
         row_heading: "traffic".into(),
         columns: metrics.iter().map(column).collect(),

@@ -22,13 +22,16 @@ fn known(scheme: &str) -> Option<u8> {
     })
 }
 
-/// Colours of schemes that we do not know but that have rows: the same on every page.
+/// Colours of schemes that we do not know but that have rows: the same on every page, and none of a scheme beside them while
+/// others are left.
 pub(crate) fn strangers(report: &Report) -> BTreeMap<String, u8> {
+    let rows = || report.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows).map(|r| &r.scheme);
+    let mut order = [4, 5, 6, 7, 3, 1, 2];
+    order.sort_by_key(|slot| rows().any(|scheme| known(scheme) == Some(*slot)));
     let mut found: BTreeMap<String, u8> = BTreeMap::new();
-    for row in report.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows) {
-        if known(&row.scheme).is_none() && !found.contains_key(&row.scheme) {
-            found.insert(row.scheme.clone(), [4, 5, 6, 7, 3, 1, 2][found.len() % 7]);
-        }
+    for scheme in rows().filter(|scheme| known(scheme).is_none()) {
+        let next = order[found.len() % order.len()];
+        found.entry(scheme.clone()).or_insert(next);
     }
     found
 }
@@ -78,7 +81,16 @@ impl Colours {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Figure;
+    use crate::model::{Figure, Row, Table};
+
+    #[test]
+    fn a_stranger_beside_a_known_scheme_has_another_colour() {
+        let rows = ["dcqcn", "rocc", "qcn-h", "pcn", "rocc"];
+        let rows = rows.map(|scheme| Row { scheme: scheme.into(), ..Row::default() }).to_vec();
+        let page = Page { tables: vec![Table { rows, ..Table::default() }], ..Page::default() };
+        let all = strangers(&Report { pages: vec![page], ..Report::default() });
+        assert_eq!(all, BTreeMap::from([("rocc".into(), 6), ("pcn".into(), 7)]), "4 and 5 are taken");
+    }
 
     #[test]
     fn names_get_their_own_looks() {
