@@ -14,7 +14,15 @@ pub(crate) fn check_over(
     spec: &SchemeSpec,
 ) -> PyResult<Vec<(String, String, Option<String>)>> {
     drop(spec.trouble.take());
+    let work = py.import("cnsim._work")?;
+    let before = work.call_method0("threads")?;
     let found = py.detach(|| conformance_over(&spec.registration)).err().unwrap_or_default();
+    // A thread whose time was up may still be in a method: the interpreter cannot end before it.
+    if found.iter().any(|v| v.check == "time") {
+        spec.trouble.stop(true);
+        work.call_method1("end_others", (before,))?;
+        spec.trouble.stop(false);
+    }
     match spec.trouble.take() {
         Some(e) => Err(e),
         None => Ok(found.into_iter().map(|v| (v.check.into(), v.promise.into(), Some(v.what))).collect()),

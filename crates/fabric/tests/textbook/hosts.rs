@@ -132,9 +132,8 @@ impl Textbook<'_> {
     /// has a queue, and while its limiter has room.
     fn wants(&mut self, h: usize, dst: usize) -> bool {
         self.build(h, dst);
-        let each = self.spec.hosts[h].queues == HostQueues::PerDestination;
         let (waiting, most, own) = self.place(h, dst);
-        own < most.min(2) && (each || waiting < most)
+        own < most.min(2) && waiting < most
     }
 
     /// A new frame meets its limiter or the FIFO, or is discarded.
