@@ -32,7 +32,6 @@ const BANNED: &[(&str, &str)] = &[
     ("hyper", "the program needs no network"),
     ("bindgen", "needs a second compiler"),
     ("cmake", "needs a second build system"),
-    ("lazy_static", "std has LazyLock"),
 ];
 
 /// All complaints about the dependencies of the workspace under `root`.
