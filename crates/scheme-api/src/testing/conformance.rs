@@ -457,6 +457,34 @@ pub fn settings(scheme: &Registration) -> Vec<Vec<(String, String)>> {
 /// How long the checks of one setting may take.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// A check in a thread of its own, for a minute at most. Where a method never returns, the thread is left behind.
+///
+/// # Errors
+/// The promise, and what happened instead: it may be that the time is up.
+pub fn in_a_minute(
+    check: &'static Check,
+    make: impl Fn() -> Box<dyn Scheme> + Send + 'static,
+    promise: Promise,
+) -> Result<(), Violation> {
+    let (say, heard) = channel();
+    let begun = thread::Builder::new().spawn(move || drop(say.send(check.run(&make, &promise))));
+    let late = |what| Violation { check: TIME, promise: IN_TIME, what };
+    begun.map_err(|e| late(format!("no thread can be started: {e}")))?;
+    let ended = heard.recv_timeout(LIMIT);
+    ended.unwrap_or_else(|_| Err(late(format!("`{}` has not ended after {LIMIT:?}", check.name))))
+}
+
+/// Name of the violation of taking too long, and its promise.
+const TIME: &str = "time";
+const IN_TIME: &str = "the checks of a setting end within a minute";
+
+impl Violation {
+    /// Has a check not ended in its time?
+    pub fn is_late(&self) -> bool {
+        self.check == TIME
+    }
+}
+
 /// Runs the suite over a registered scheme: all checks with its defaults and its promise, and with each of the other [`settings`]
 /// those that hold whatever a parameter does. A flow that does something else beside another one, or in another thread, than alone is
 /// a violation.
@@ -497,11 +525,7 @@ fn in_time(scheme: &Registration, pairs: Vec<(String, String)>, limit: Duration)
     let (say, heard) = channel();
     let (scheme, begun) = (scheme.clone(), Instant::now());
     let (mut broken, mut check) = (Vec::new(), "settings");
-    let late = |what: String| Violation {
-        check: "time",
-        promise: "the checks of a setting end within a minute",
-        what,
-    };
+    let late = |what: String| Violation { check: TIME, promise: IN_TIME, what };
     if let Err(e) = thread::Builder::new().spawn(move || look_at(&scheme, &pairs, &say)) {
         return vec![late(format!("no thread can be started: {e}"))];
     }

@@ -22,7 +22,8 @@ mod reaction;
 mod sites;
 
 pub use conformance::{
-    CHECKS, Check, Make, Promise, Violation, conformance, conformance_over, hostile_feedback, settings,
+    CHECKS, Check, Make, Promise, Violation, conformance, conformance_over, hostile_feedback, in_a_minute,
+    settings,
 };
 pub use loopback::{Faults, Loopback};
 pub use reaction::ReactionRig;
