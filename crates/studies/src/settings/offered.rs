@@ -33,17 +33,38 @@ impl Settings {
         // By switch of the destination: rate that each switch's hosts send there.
         let mut amounts: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         let ways = self.ways();
+        // Of tables whose sources send to all other hosts alike: rate from each host, and from each switch's hosts.
+        let (mut alike, mut from_switch) = (vec![0.0; hosts], vec![0.0; ways.len()]);
         for h in 0..hosts {
             let line = self.wiring.access(h).map_or(Rate::ZERO, |l| l.rate);
             for plan in self.plans(h).iter().filter(|p| !p.greedy()) {
                 let goals = self.goals_of(h, plan);
                 let rate = self.mean_offer(h, plan, line) / goals.len().max(1) as f64;
+                if goals.len() + 1 == hosts && plan.transfers().is_empty() {
+                    alike[h] += rate;
+                    seat(h).into_iter().for_each(|s| from_switch[s] += rate);
+                    continue;
+                }
                 for (to, weight) in goals {
                     let (Some(from), Some(at)) = (seat(h), seat(to)) else { continue };
                     to_host[to] += rate * weight;
                     amounts.entry(at).or_insert_with(|| vec![0.0; ways.len()])[from] += rate * weight;
                 }
             }
+        }
+        let all_alike: f64 = alike.iter().sum();
+        if all_alike > 0.0 {
+            for h in 0..hosts {
+                to_host[h] += all_alike - alike[h];
+                let Some(at) = seat(h) else { continue };
+                let amount = amounts.entry(at).or_insert_with(|| vec![0.0; ways.len()]);
+                amount.iter_mut().zip(&from_switch).for_each(|(a, rate)| *a += rate);
+            }
+        }
+        // Where all of it together fits any link, none is overloaded.
+        let least = self.wiring.links.iter().map(|l| l.rate.bps()).fold(f64::INFINITY, f64::min);
+        if to_host.iter().sum::<f64>() <= least {
+            return Vec::new();
         }
         let mut load = vec![0.0; 2 * self.wiring.links.len()];
         for (to, mut amount) in amounts {
