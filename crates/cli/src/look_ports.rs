@@ -42,6 +42,8 @@ type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFac
 fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
     match facts {
         Some(_) if !port.contains('>') && fact.0 != "paused" => None,
+        // A queue that is not recorded has no mean.
+        Some(facts) if fact.0 == "mean_queue" && facts.mean_queue == 0.0 && facts.queue_max > 0.0 => None,
         Some(facts) => Some(fact.4(facts)),
         None if fact.0 == "paused" || (port.contains('>') && ["xoffs", "dropped"].contains(&fact.0)) => {
             Some(0.0)

@@ -509,13 +509,13 @@ fn tables_of_ports() {
     assert_eq!((one[0].rows.len(), one[0].row_heading.as_str(), one[0].caption.as_str()), (2, "port", ""));
     assert_eq!((two[0].rows.len(), two[0].row_heading.as_str()), (4, "port, condition"));
     assert_eq!((two[0].rows[0].condition.as_str(), one[0].rows[0].condition.as_str()), ("H0, c", "H0"));
-    // Of a host only its time in XOFF is known: no more than all of it.
+    // Of a host only its time in XOFF is known. A queue that is not recorded has no mean.
     let cells: Vec<Option<f64>> =
         one[0].rows[0].cells.iter().map(|c| c.as_ref().and_then(|c| c.measured)).collect();
     assert_eq!(cells, [Some(200.0), None, None, None, None, None]);
     let port: Vec<Option<f64>> =
         one[0].rows[1].cells.iter().map(|c| c.as_ref().and_then(|c| c.measured)).collect();
-    assert_eq!(port, [Some(0.0), Some(3.0), Some(1.0), Some(0.0), Some(1.0), Some(0.0)]);
+    assert_eq!(port, [Some(0.0), Some(3.0), Some(1.0), None, Some(1.0), Some(0.0)]);
     assert_eq!((of(9).0[0].rows.len(), of(9).0[0].caption.as_str()), (10, ""));
     let many = &of(10).0[0];
     assert_eq!((many.rows.len(), many.caption.as_str()), (10, "1 further ports are in results.json."));

@@ -55,16 +55,21 @@ fn text(t: &Told<'_>, colour: bool) -> String {
     }
     let count = |v: Verdict| t.cells.iter().filter(|c| c.verdict == v && !c.structural).count();
     let zeros = t.cells.iter().filter(|c| c.published.is_some() && c.structural).count();
-    out.push(format!(
-        "\n{} published cells agree, {} are near, {} differ{}; {zeros} more are zero by construction. ± is half the 95 % interval of the mean.",
-        count(Verdict::Agrees),
-        count(Verdict::Near),
-        count(Verdict::Differs),
-        match count(Verdict::Incomparable) {
-            0 => String::new(),
-            n => format!(", {n} cannot be compared"),
-        }
-    ));
+    // Of an experiment with nothing published beside it, nothing is said of published cells.
+    if t.cells.iter().any(|c| c.published.is_some()) {
+        out.push(format!(
+            "\n{} published cells agree, {} are near, {} differ{}; {zeros} more are zero by construction. ± is half the 95 % interval of the mean.",
+            count(Verdict::Agrees),
+            count(Verdict::Near),
+            count(Verdict::Differs),
+            match count(Verdict::Incomparable) {
+                0 => String::new(),
+                n => format!(", {n} cannot be compared"),
+            }
+        ));
+    } else {
+        out.push("\n± is half the 95 % interval of the mean.".into());
+    }
     misses(t.cells, out);
     claims(t, one, colour, out);
     let left = t.report.not_run.len() + t.report.pages.iter().map(|p| p.not_run.len()).sum::<usize>();
