@@ -230,15 +230,20 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
     let cost = Cost::of(&scenario)?;
     if !common.quiet {
+        let notes = cost.notes.lines();
+        let verdict = match notes.len() {
+            0 => "no problem".to_string(),
+            n => format!("no error, {}", look::count(n as u64, "note")),
+        };
         println!(
-            "{file}: no problem; {}, {} with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
+            "{file}: {verdict}; {}, {} with all seeds, about {:.2e} packet-hops, {:.2} CPU-seconds, {:.0} MB",
             look::count(cost.cases as u64, "case"),
             look::count(cost.runs, "run"),
             cost.packet_hops,
             cost.seconds,
             cost.memory / 1e6
         );
-        cost.notes.lines().iter().for_each(|note| println!("note: {note}"));
+        notes.iter().for_each(|note| println!("note: {note}"));
     }
     Ok(())
 }

@@ -172,7 +172,7 @@ fn a_new_scenario_checks_and_runs() {
     std::fs::write(&file, &out.stdout).unwrap();
     let out = cnsim(&["check", &file]);
     assert!(out.status.success(), "{}", text(&out));
-    assert!(text(&out).contains("no problem"));
+    assert!(text(&out).contains("no error, 1 note"));
 }
 
 fn small(folder: &Folder) -> String {

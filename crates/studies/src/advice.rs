@@ -80,8 +80,9 @@ fn late(ready: &Ready) -> Option<String> {
         Some((key.to_owned(), value.1.parse::<Bytes>().ok()?))
     };
     let (key, level) = ["k_min", "q_eq"].into_iter().find_map(size).filter(|(_, level)| *level > xoff)?;
+    let inputs = level.get() / xoff.get().max(1) + 1;
     Some(format!(
-        "{} speaks above a queue of {level} ({key}), and PAUSE stops an input at {xoff}, so it will hardly speak: set scheme.{}.{key} below pause.high, or raise pause.high and switch.share",
+        "{} speaks above a queue of {level} ({key}), and PAUSE stops an input at {xoff}, so it speaks only where {inputs} or more inputs fill one output: set scheme.{}.{key} below pause.high, or raise pause.high and switch.share",
         ready.scheme, ready.scheme
     ))
 }
