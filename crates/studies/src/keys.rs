@@ -690,7 +690,12 @@ pub const KEYS: &[Key] = &[
         "hot port, where it is another than the receiver's: \"X>E5\"",
     ),
     key("record.ports", Kind::List(&Kind::Port), "[]", "further switch ports whose queue is recorded"),
-    key("record.flows", Kind::List(&Kind::Flow), "[]", "flows whose delivered rate is recorded: \"H1>H5\""),
+    key(
+        "record.flows",
+        Kind::List(&Kind::Flow),
+        "[]",
+        "flows whose delivered rate is recorded: \"H1>H5\"; fairness is over them alone, if there are two",
+    ),
     key("record.limiters", Kind::List(&Kind::Flow), "[]", "flows whose limiter's rate is recorded"),
     key(
         "record.paused",
