@@ -35,13 +35,13 @@ impl Settings {
         let ways = self.ways();
         // Of tables whose sources send to all other hosts alike: rate from each host, and from each switch's hosts.
         let (mut alike, mut from_switch) = (vec![0.0; hosts], vec![0.0; ways.len()]);
-        for h in 0..hosts {
+        for (h, alike) in alike.iter_mut().enumerate() {
             let line = self.wiring.access(h).map_or(Rate::ZERO, |l| l.rate);
             for plan in self.plans(h).iter().filter(|p| !p.greedy()) {
                 let goals = self.goals_of(h, plan);
                 let rate = self.mean_offer(h, plan, line) / goals.len().max(1) as f64;
                 if goals.len() + 1 == hosts && plan.transfers().is_empty() {
-                    alike[h] += rate;
+                    *alike += rate;
                     seat(h).into_iter().for_each(|s| from_switch[s] += rate);
                     continue;
                 }
