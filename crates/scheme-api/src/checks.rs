@@ -155,7 +155,10 @@ macro_rules! lent {
                 std::mem::swap(self.actions, actions);
             }
             fn fail(&mut self, cause: impl Into<String>) {
-                self.actions.push($action::Fail(cause.into()));
+                // The first of several ends the run; a call that goes on makes no list of them.
+                if !matches!(self.actions.last(), Some($action::Fail(_))) {
+                    self.actions.push($action::Fail(cause.into()));
+                }
             }
         }
     };

@@ -157,8 +157,8 @@ pub struct Plan {
     pub reflector_scope: Scope,
     /// Whether received bytes are counted, which reflectors that ask for them need ([`ReflectorControl::received`]).
     pub received: bool,
-    /// Whether congestion points are woken as frames leave their queues ([`CongestionPoint::on_departure`]). Switches of such a
-    /// scheme are simulated event by event, which takes longer.
+    /// Whether congestion points are woken as frames leave their queues. Without it [`CongestionPoint::on_departure`] is never
+    /// called. Switches of such a scheme are simulated event by event, which takes longer.
     pub departures: bool,
     /// Messages that it makes by the clock.
     pub speaks: Speaks,
@@ -237,7 +237,7 @@ pub trait CongestionPoint: Debug + Send {
     /// [`PointControl::answer`].
     fn on_probe(&mut self, _probe: &mut Probe, _flow: FlowId, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
     /// The transmission of this data frame begins: its header can still be marked and its tag rewritten. `queue` counts the frame
-    /// until its last bit has left. Asked for by [`Plan::departures`].
+    /// until its last bit has left. Without [`Plan::departures`] it is never called.
     fn on_departure(&mut self, _frame: &mut FrameView, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
     /// A timer that this point started has expired.
     fn on_timer(&mut self, _slot: Slot, _queue: &Queue, _ctl: &mut PointControl<'_>) {}

@@ -29,6 +29,7 @@ enum Fault {
     TimerStands,
     SlotOfNobody,
     CountsInSecret,
+    MarksUnasked,
 }
 
 /// Multiplies by 0.7 at each message about more than 30 KB, doubles each millisecond.
@@ -69,6 +70,9 @@ impl CongestionPoint for Point {
             }
             ctl.notify(flow, Feedback::Cnm { point: PointId(7), qntz_fb, q_off: self.1, q_delta: 0 });
         }
+    }
+    fn on_departure(&mut self, frame: &mut FrameView, queue: &Queue, _: &mut PointControl<'_>) {
+        frame.marked |= self.0 == Fault::MarksUnasked && queue.len > Bytes::from_kb(200);
     }
 }
 
@@ -189,6 +193,12 @@ fn messages_lost_or_made_up() {
 }
 
 #[test]
+fn a_method_that_nobody_calls() {
+    finds(Fault::MarksUnasked, "departures", &["`Plan::departures`", "no network would call it"]);
+    assert_eq!(broken(Fault::MarksUnasked).len(), 1, "nothing else is wrong");
+}
+
+#[test]
 fn another_trace() {
     finds(Fault::Unseeded, "same-seed", &["the same seed gives the same trace", "two runs part at entry"]);
 }
@@ -283,6 +293,33 @@ fn what_has_no_end() {
     let found = conformance_over(&of(false)).unwrap_err();
     let asks = "it asks for more than 100000 things in one call";
     assert!(found.iter().all(|v| v.what.contains(asks) || v.check == "alone"), "{found:?}");
+}
+
+/// A call keeps its first mistake only, however often it is made; timers whose end is beyond the last time never expire.
+#[test]
+fn what_a_call_does_without_an_end() {
+    #[derive(Debug)]
+    struct Stubborn;
+    impl Scheme for Stubborn {
+        fn name(&self) -> &str {
+            "stubborn"
+        }
+        fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+            Some(Box::new(Self))
+        }
+    }
+    impl ReactionPoint for Stubborn {
+        fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
+            limiter.start_timer(Slot(0), Time::MAX);
+            (4..=255).cycle().take(300_000).for_each(|slot| limiter.stop_timer(Slot(slot)));
+        }
+    }
+    let mut rig = super::ReactionRig::new(Stubborn, Rate::from_gbps(10.0));
+    rig.wait(Time::from_us(1));
+    rig.cnm(1);
+    rig.wait(Time::from_us(1));
+    assert_eq!(rig.actions.len(), 2, "a timer and a mistake");
+    assert!(rig.failure.unwrap().contains("there is no timer 4"), "the first is named");
 }
 
 /// What only another setting shows, and what only other flows and threads show.

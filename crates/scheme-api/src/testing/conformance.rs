@@ -111,6 +111,11 @@ pub const CHECKS: &[Check] = &[
         promise: "messages that take a round trip leave rates within bounds",
         run: late,
     },
+    Check {
+        name: "departures",
+        promise: "a congestion point that acts as frames leave is woken for them by `Plan::departures`",
+        run: departures,
+    },
     Check { name: "same-seed", promise: "the same seed gives the same trace", run: same_seed },
 ];
 
@@ -418,6 +423,21 @@ fn hostile_frames(make: Make<'_>) -> Result<(), String> {
             if let Some(why) = reflector.failure.clone() {
                 return Err(format!("in step {step}, with {tag:?} and {probe:?}: {why}"));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Without [`crate::Plan::departures`] nobody calls `on_departure`: one that does something is there for nothing.
+fn departures(make: Make<'_>, _: &Promise) -> Result<(), String> {
+    let scheme = make();
+    let point = PointRig::new(scheme.as_ref(), LINE, 71).filter(|_| !scheme.plan().departures);
+    let Some(mut point) = point else { return Ok(()) };
+    let mut draws = Stream::new(71, 1, Purpose::Test);
+    for step in 0..2000 {
+        point.wait(GAP);
+        if point.acts_on_departure(60_000 + draws.below(190_000)) {
+            return Err(format!("in step {step} its `on_departure` acts, and no network would call it"));
         }
     }
     Ok(())

@@ -56,9 +56,10 @@ struct Timers {
 }
 
 impl Timers {
-    fn start(&mut self, slot: Slot, at: Time) {
+    /// A time beyond the last one is the last one.
+    fn start(&mut self, slot: Slot, now: Time, after: Time) {
         self.stop(slot);
-        self.running.push((at, slot));
+        self.running.push((Time::from_ps(now.as_ps().saturating_add(after.as_ps())), slot));
     }
     fn stop(&mut self, slot: Slot) {
         self.running.retain(|t| t.1 != slot);

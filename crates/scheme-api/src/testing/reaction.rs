@@ -72,7 +72,7 @@ impl ReactionRig {
         for action in &actions {
             match action {
                 LimiterAction::StartTimer(slot, after) => {
-                    self.timers.start(*slot, Time::from_ps(self.now.as_ps().saturating_add(after.as_ps())));
+                    self.timers.start(*slot, self.now, *after);
                 }
                 LimiterAction::StopTimer(slot) => self.timers.stop(*slot),
                 LimiterAction::Probe(probe) => {

@@ -84,7 +84,7 @@ impl PointRig {
         for action in &actions {
             match action {
                 PointAction::StartTimer(slot, after) => {
-                    self.timers.start(*slot, Time::from_ps(self.now.as_ps().saturating_add(after.as_ps())));
+                    self.timers.start(*slot, self.now, *after);
                 }
                 PointAction::StopTimer(slot) => self.timers.stop(*slot),
                 PointAction::Answer if probed => answered = true,
@@ -140,6 +140,16 @@ impl PointRig {
         }
         self.mark(RampAt::Departure, queue.saturating_sub(1500), &mut view);
         view
+    }
+
+    /// Does the point ask for anything, or change the frame, as a frame leaves that found this queue? It is called whatever the plan
+    /// says.
+    pub(super) fn acts_on_departure(&mut self, queue: u64) -> bool {
+        let before = self.frame(1, queue, Tag::None);
+        let mut view = before;
+        self.actions.clear();
+        self.call(false, |object, queue, ctl| object.on_departure(&mut view, queue, ctl));
+        !self.actions.is_empty() || (view.marked, view.tag) != (before.marked, before.tag)
     }
 
     fn mark(&mut self, at: RampAt, queue: u64, view: &mut FrameView) {
@@ -263,7 +273,7 @@ impl ReflectorRig {
             match action {
                 ReflectorAction::Reply(feedback) => replies.push(*feedback),
                 ReflectorAction::StartTimer(slot, after) => {
-                    self.timers.start(*slot, Time::from_ps(self.now.as_ps().saturating_add(after.as_ps())));
+                    self.timers.start(*slot, self.now, *after);
                 }
                 ReflectorAction::StopTimer(slot) => self.timers.stop(*slot),
                 ReflectorAction::Fail(cause) => {
@@ -289,12 +299,8 @@ impl ReflectorRig {
     pub fn frame(&mut self, frame: &FrameView) -> Vec<Feedback> {
         let fires = self.state.gate.selects(frame.marked, frame.tag.pack().0, &mut self.draws);
         if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (self.state.gate, frame.tag) {
-            let said = Feedback::ReturnedRate { rate };
-            self.actions.extend([ReflectorAction::Count(counter.into()), ReflectorAction::Reply(said)]);
-            if let Err(why) = self.counts.add(counter) {
-                self.failure.get_or_insert(why);
-            }
-            return vec![said];
+            let reply = ReflectorAction::Reply(Feedback::ReturnedRate { rate });
+            return self.carry_out(vec![ReflectorAction::Count(counter.into()), reply]);
         }
         if self.started || fires {
             self.state.received += frame.len.get();
