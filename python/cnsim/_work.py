@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import pickle
 import sys
-import time
 import traceback
 from dataclasses import dataclass
 from types import TracebackType
@@ -83,19 +82,6 @@ def interrupt(threads: list[int]) -> None:
     for ident, frame in sys._current_frames().items():
         if ident in threads and frame is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(KeyboardInterrupt))
-
-
-def threads() -> set[int]:
-    """The threads that are in Python code now."""
-    return set(sys._current_frames())
-
-
-def end_others(before: set[int], patience: float = 2.0) -> None:
-    """Interrupts the threads that came after these, until they have left Python code."""
-    end = time.monotonic() + patience
-    while (left := threads() - before) and time.monotonic() < end:
-        interrupt(list(left))
-        time.sleep(0.01)
 
 
 def own_traceback(e: BaseException) -> str:

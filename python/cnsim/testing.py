@@ -38,11 +38,12 @@ class Report(tuple[Check, ...]):
 def check_scheme(what: str | type[Scheme], *, ranges: bool = False, **params: Any) -> Report:
     """Runs the conformance suite on a scheme, a class or its name, with these parameters.
 
-    With ``ranges`` it goes on to the ends of every parameter's range, one at a time, and to flows beside others and in another
-    thread, which must do what they do alone.
+    The suite drives the scheme alone: bounds of rates, lost, doubled, late and hostile messages, the same seed twice. A flow must do
+    beside another flow, and in another thread, what it does alone. With ``ranges`` each other parameter is then set to both ends of
+    its range, one at a time.
 
-    The suite drives the scheme alone: bounds of rates, lost, doubled, late and hostile messages, the same seed twice. A promise
-    that is not kept raises :class:`cnsim.SchemeError`, as does a scheme that raises, with its own traceback as the cause.
+    A promise that is not kept raises :class:`cnsim.SchemeError`. So does a scheme that raises, with its own traceback as the cause.
+    A check that takes more than a minute is the last one. Ctrl-C ends the suite.
     """
     if isinstance(what, str):
         spec = spec_named(what)
@@ -56,8 +57,7 @@ def check_scheme(what: str | type[Scheme], *, ranges: bool = False, **params: An
     else:
         raise SchemeError(f"{what!r} is no scheme", "give a class derived from cn.Scheme, or its registered name")
     try:
-        found = _cnsim.check(spec, _values.sets(params))
-        found += _cnsim.check_over(spec) if ranges else []
+        found = _cnsim.check(spec, _values.sets(params), ranges)
     except SchemeError:
         raise
     except Exception as e:

@@ -217,3 +217,55 @@ def test_the_program_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert said(good, *run)[0] == 0
     code, text = said(good.replace("self.q_old = q\n", "self.q_old = q / 0\n"), *run)
     assert code == 1 and "ZeroDivisionError" in text and "in on_sample" in text and "qcn-2pt-python.CongestionPoint" in text
+
+
+def suite_script(tmp_path: Path, callback: str, call: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a program that looks at a scheme with this callback, while a thread of its own counts; Ctrl-C comes after two seconds."""
+    script = tmp_path / "looks.py"
+    script.write_text(
+        "import cnsim as cn, cnsim.testing, os, signal, sys, threading, time\n"
+        "@cn.scheme('slow')\nclass Slow(cn.Scheme):\n"
+        "    step = cn.param.number(1, low=0, high=2, doc='Step.')\n    class CongestionPoint(cn.CongestionPoint):\n"
+        "        def start(self, queue):\n            queue.start_timer(0, 1e-6)\n"
+        f"        def on_timer(self, timer, queue):\n            {callback}\n            queue.start_timer(0, 1e-6)\n"
+        "ticks, over = 0, False\n"
+        "def tick():\n    global ticks\n    while not over:\n        ticks += 1\n        time.sleep(0.001)\n    print('counted', ticks > 100)\n"
+        "counting = threading.Thread(target=tick)\n"
+        "def stop():\n    global at\n    counting.start()\n    time.sleep(1)\n    at = time.monotonic()\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Timer(1.0, stop).start()\n"
+        f"try:\n    {call}\n"
+        "except KeyboardInterrupt:\n    print('stopped', time.monotonic() - at < 1.5)\n"
+        "time.sleep(0.5)\nover = True\ncounting.join()\nsys.stdout.flush()\n"
+    )
+    return subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=100)
+
+
+@pytest.mark.parametrize("ranges", [False, True])
+@pytest.mark.parametrize("callback", ["while True: pass", "time.sleep(0.05)"])
+def test_ctrl_c_ends_the_suite(callback: str, ranges: bool, tmp_path: Path) -> None:
+    """A callback that loops, or is slow, leaves the suite within a second; another thread of the program goes on."""
+    done = suite_script(tmp_path, callback, f"cn.testing.check_scheme(Slow, ranges={ranges})")
+    assert done.stdout == "stopped True\ncounted True\n" and done.returncode == 0, done.stdout + done.stderr
+
+
+def test_ranges_start_from_the_parameters_given() -> None:
+    """The settings given are looked at once; at the ends of the other ranges they hold, too."""
+
+    @cn.scheme("ranged")
+    class Ranged(cn.Scheme):
+        low = cn.param.number(0, low=0, high=1, doc="An end.")
+        high = cn.param.number(0, low=0, high=1, doc="Another.")
+
+        class CongestionPoint(cn.CongestionPoint):
+            def start(self, queue: cn.Queue) -> None:
+                if self.p.low == self.p.high == 1:
+                    raise ArithmeticError("both")
+
+    plain = cn.testing.check_scheme("ranged")
+    report = cn.testing.check_scheme("ranged", ranges=True)
+    assert report[: len(plain)] == plain and len({c.name for c in report}) == len(report)
+    assert {"bounds", "alone", "bounds with low = 1", "hostile-messages with high = 0"} <= {c.name for c in report}
+    e = refused(cn.SchemeError, "both", cn.testing.check_scheme, "ranged", ranges=True, low=1)
+    assert isinstance(e.__cause__, ArithmeticError)
+    refused(cn.SchemeError, "0 to 1", cn.testing.check_scheme, "ranged", ranges=True, low=2)

@@ -260,6 +260,27 @@ impl Point {
             }),
         }
     }
+
+    /// Calls a method with a data frame in hand, which it may mark and tag anew.
+    fn with_frame(
+        &self,
+        method: &Option<Py<PyAny>>,
+        name: &str,
+        frame: &mut FrameView,
+        queue: &api::Queue,
+        ctl: &mut api::PointControl<'_>,
+    ) {
+        let Some(method) = method else { return };
+        Python::attach(|py| {
+            self.queue.bind(py).borrow_mut().view = *queue;
+            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
+                let seen = Bound::new(py, Frame::of(frame)).map_err(|e| e.to_string())?;
+                self.room.call(method.bind(py), name, (&seen, q))?;
+                (frame.tag, frame.marked) = (seen.borrow().tag, seen.borrow().marked);
+                Ok::<(), String>(())
+            });
+        });
+    }
 }
 
 impl api::CongestionPoint for Point {
@@ -274,28 +295,10 @@ impl api::CongestionPoint for Point {
         });
     }
     fn on_sample(&mut self, frame: &mut FrameView, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
-        let Some(method) = &self.on_sample else { return };
-        Python::attach(|py| {
-            self.queue.bind(py).borrow_mut().view = *queue;
-            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
-                let seen = Bound::new(py, Frame::of(frame)).map_err(|e| e.to_string())?;
-                self.room.call(method.bind(py), "on_sample", (&seen, q))?;
-                (frame.tag, frame.marked) = (seen.borrow().tag, seen.borrow().marked);
-                Ok::<(), String>(())
-            });
-        });
+        self.with_frame(&self.on_sample, "on_sample", frame, queue, ctl);
     }
     fn on_departure(&mut self, frame: &mut FrameView, queue: &api::Queue, ctl: &mut api::PointControl<'_>) {
-        let Some(method) = &self.on_departure else { return };
-        Python::attach(|py| {
-            self.queue.bind(py).borrow_mut().view = *queue;
-            lend!(py, self.queue, ctl, |q: &Bound<'_, Queue>| {
-                let seen = Bound::new(py, Frame::of(frame)).map_err(|e| e.to_string())?;
-                self.room.call(method.bind(py), "on_departure", (&seen, q))?;
-                (frame.tag, frame.marked) = (seen.borrow().tag, seen.borrow().marked);
-                Ok::<(), String>(())
-            });
-        });
+        self.with_frame(&self.on_departure, "on_departure", frame, queue, ctl);
     }
     fn on_probe(
         &mut self,

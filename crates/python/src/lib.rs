@@ -12,6 +12,7 @@ mod record;
 mod scenario;
 mod spec;
 mod suite;
+mod threads;
 mod wire;
 
 use pyo3::prelude::*;
@@ -34,7 +35,7 @@ mod _cnsim {
     #[pymodule_export]
     use crate::spec::{Registry, SchemeSpec};
     #[pymodule_export]
-    use crate::suite::{check, check_over};
+    use crate::suite::check;
     #[pymodule_export]
     use crate::wire::{Ack, Feedback, Frame, Probe};
 

@@ -3,6 +3,7 @@
 use crate::errors::raise;
 use crate::record::{Record, refused};
 use crate::spec::Registry;
+use crate::threads::{PATIENCE, STACK, TICK, Threads};
 use cnsim_studies::store::{RunRecord, Store};
 use cnsim_studies::study::{Job, JobError, Watch, kept, run_each, run_job, run_jobs, unkept};
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -12,16 +13,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
-
-/// How often signals are looked at and progress is told.
-const TICK: Duration = Duration::from_millis(100);
-
-/// How long Python code may go on after it was asked to stop; then its thread is left alone.
-const PATIENCE: Duration = Duration::from_millis(700);
-
-/// Stack of a thread that runs a scheme in Python, bytes: as much as a program's first thread has, and more.
-const STACK: usize = 16 << 20;
+use std::time::Instant;
 
 /// What came of a run: its record, none where it was stopped, or why it failed and what its scheme raised.
 type Finished = Result<Option<RunRecord>, (JobError, Option<PyErr>)>;
@@ -64,14 +56,14 @@ impl Kept {
 }
 
 /// Runs jobs on threads of our own, each known to the interpreter as long as it lives: schemes in Python call back often. The
-/// first failure ends it, unless it goes on. `idents` takes the threads' names in Python.
+/// first failure ends it, unless it goes on. They are `known` to who may interrupt them.
 fn run_python(
     plan: &Plan,
     store: Option<&Store>,
     threads: usize,
     watch: &Watch,
     go_on: bool,
-    idents: &Mutex<Vec<u64>>,
+    known: &Threads,
 ) -> Vec<Finished> {
     let (jobs, at) = (&plan.jobs, AtomicUsize::new(0));
     let one = || {
@@ -87,18 +79,11 @@ fn run_python(
         }
         mine
     };
-    let known = |py: Python<'_>| {
-        let ident = py.import("threading").and_then(|t| t.call_method0("get_ident")?.extract::<u64>());
-        if let Ok(ident) = ident {
-            idents.lock().unwrap_or_else(PoisonError::into_inner).push(ident);
-        }
-        py.detach(one)
-    };
     let mut all: Vec<Finished> = jobs.iter().map(|_| Ok(None)).collect();
     std::thread::scope(|scope| {
         let spawn = |_| {
             let builder = std::thread::Builder::new().stack_size(STACK);
-            builder.spawn_scoped(scope, || Python::attach(known)).ok()
+            builder.spawn_scoped(scope, || known.within(one)).ok()
         };
         let workers: Vec<_> = (0..threads.clamp(1, jobs.len().max(1))).filter_map(spawn).collect();
         let done = workers
@@ -237,8 +222,8 @@ impl Plan {
     ) -> PyResult<Vec<Py<PyAny>>> {
         let store = out.map(|out| Kept::new(py, out)).transpose()?.map(|kept| kept.0);
         let watch = Arc::new(Watch::default());
-        let idents = Arc::new(Mutex::new(Vec::new()));
-        let (plan, seen, named) = (self.clone(), watch.clone(), idents.clone());
+        let callers = Arc::new(Threads::default());
+        let (plan, seen, known) = (self.clone(), watch.clone(), callers.clone());
         drop(self.registry.trouble());
         self.registry.stop(false);
         self.stopped.store(false, Ordering::Relaxed);
@@ -246,7 +231,7 @@ impl Plan {
         let told = Mutex::new(told);
         let worker = std::thread::spawn(move || {
             let done = if plan.python() {
-                run_python(&plan, store.as_ref(), threads, &seen, go_on, &named)
+                run_python(&plan, store.as_ref(), threads, &seen, go_on, &known)
             } else {
                 run_rust(&plan, store.as_ref(), threads, &seen, go_on)
             };
@@ -276,10 +261,8 @@ impl Plan {
                 stopped.get_or_insert((e, Instant::now()));
             }
             if let Some((_, since)) = &stopped {
-                let threads = idents.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                let asked = py.import("cnsim._work").and_then(|m| m.getattr("interrupt")?.call1((threads,)));
                 // A call that sleeps outside of the interpreter cannot be ended: its thread is left alone.
-                if asked.is_err() || since.elapsed() > PATIENCE {
+                if callers.interrupt(py).is_err() || since.elapsed() > PATIENCE {
                     break;
                 }
             }

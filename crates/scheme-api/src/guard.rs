@@ -16,8 +16,9 @@ pub fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|cause| words(cause.as_ref()))
 }
 
+/// The words of a panic.
 #[cold]
-fn words(cause: &(dyn Any + Send)) -> String {
+pub(crate) fn words(cause: &(dyn Any + Send)) -> String {
     let text = cause.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no message");
     format!("it panics: {text}")

@@ -63,7 +63,7 @@ pub fn find(name: &str) -> Option<Arc<Registration>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_scheme_api::testing::{Faults, Loopback, conformance, conformance_over};
+    use cnsim_scheme_api::testing::{Faults, Loopback, conformance_over};
     use cnsim_scheme_api::{Feedback, Rate, Scheme, Time};
     use std::collections::BTreeSet;
 
@@ -75,19 +75,6 @@ mod tests {
     #[test]
     fn names_differ() {
         assert_eq!(registry().iter().count(), registrations().len());
-    }
-
-    #[test]
-    fn every_scheme_conforms() {
-        let broken: Vec<String> = registry()
-            .iter()
-            .filter_map(|entry| {
-                let make = || fresh(entry, &[]);
-                let broken = conformance(&make, entry.promise).err()?;
-                Some(broken.iter().map(|b| format!("{}: {b}\n", entry.name)).collect())
-            })
-            .collect();
-        assert!(broken.is_empty(), "\n{}", broken.concat());
     }
 
     /// The suite's loop brings each scheme the messages that it lives on: probes are answered, tags returned.
@@ -152,9 +139,9 @@ mod tests {
         }
     }
 
-    /// Whatever a parameter may be, alone: nothing panics, and rates stay where they may.
+    /// With its defaults, and with each parameter alone at the ends of its range.
     #[test]
-    fn every_value_keeps_within_bounds() {
+    fn every_scheme_conforms() {
         let mut broken = Vec::new();
         for entry in registry().iter() {
             let found = conformance_over(entry).err().unwrap_or_default();

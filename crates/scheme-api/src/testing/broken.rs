@@ -1,12 +1,13 @@
 //! Schemes with one fault each, to see that the suite finds it and names the promise.
 
-use super::conformance::over;
-use super::{Promise, Violation, conformance, conformance_over};
+use super::suite::violations;
+use super::{Promise, Suite, Violation, conformance, conformance_over};
 use crate::network::Lent;
 use crate::{
     Bytes, CongestionPoint, Feedback, FlowId, FrameView, Limiter, PointControl, PointId, Queue, QueueSite,
     Rate, ReactionPoint, Scheme, Slot, SourceSite, Tag, Time,
 };
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -279,6 +280,11 @@ impl ReactionPoint for Endless {
     }
 }
 
+/// The suite, with so much time for a check.
+fn over(scheme: &crate::Registration, limit: std::time::Duration) -> Result<(), Vec<Violation>> {
+    violations(Suite::default().within(limit).run(scheme, &[], true))
+}
+
 /// A call that never returns ends the suite in time; one that asks for very much is refused, and takes no memory.
 #[test]
 fn what_has_no_end() {
@@ -336,6 +342,127 @@ fn over_a_registration() {
         let alone = found.iter().find(|v| v.check == "alone").unwrap().to_string();
         assert!(alone.contains("beside another flow a flow parts in step"), "{alone}");
     }
+}
+
+/// A scheme whose reaction point does this at each message; it is given how many messages all flows of the scheme have had.
+#[derive(Clone)]
+struct Does<F>(F, Arc<AtomicU64>);
+
+impl<F> std::fmt::Debug for Does<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Does")
+    }
+}
+
+impl<F: Fn(u64, &mut Limiter<'_>) + Clone + Send + Sync + 'static> Scheme for Does<F> {
+    fn name(&self) -> &str {
+        "does"
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(Point(Fault::None, 0)))
+    }
+    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl<F: Fn(u64, &mut Limiter<'_>) + Send> ReactionPoint for Does<F> {
+    fn on_feedback(&mut self, _: &Feedback, limiter: &mut Limiter<'_>) {
+        (self.0)(self.1.fetch_add(1, Ordering::Relaxed), limiter);
+    }
+}
+
+fn does(does: impl Fn(u64, &mut Limiter<'_>) + Clone + Send + Sync + 'static) -> crate::Registration {
+    let make = move |_| Does(does.clone(), Arc::default());
+    crate::Registration::new("does", "//! Does.", Dial::default(), make)
+}
+
+fn said(found: Result<(), Vec<Violation>>) -> Vec<String> {
+    found.err().unwrap_or_default().iter().map(ToString::to_string).collect()
+}
+
+/// A value at which the scheme cannot even be built is a violation, with the words of the panic.
+#[test]
+fn a_scheme_that_cannot_be_built() {
+    let make = |p: Dial| {
+        assert!(p.cut < 1.0, "no cut of {}", p.cut);
+        Dialled(p, None)
+    };
+    let found = conformance_over(&crate::Registration::new("d", "//! D.", Dial::default(), make));
+    let text = said(found);
+    assert_eq!(text.len(), 1, "{text:?}");
+    assert!(text[0].contains("with cut = 1, it panics: no cut of 1"), "{text:?}");
+    #[derive(Debug)]
+    struct Ends(bool);
+    impl Scheme for Ends {
+        fn name(&self) -> &str {
+            "ends"
+        }
+    }
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            assert!(!self.0, "no end");
+        }
+    }
+    let make = |p: Dial| Ends(p.word);
+    let text = said(conformance_over(&crate::Registration::new("e", "//! E.", Dial::default(), make)));
+    assert!(text.len() == 1 && text[0].contains("with word = on, it panics: no end"), "{text:?}");
+}
+
+/// The suite calls a scheme with as much stack as a program's first thread has.
+#[test]
+fn a_deep_call() {
+    fn deep(n: u32) -> u32 {
+        let pad = std::hint::black_box([n as u8; 1024]);
+        if n == 0 { 0 } else { deep(n - 1) + u32::from(pad[7]) }
+    }
+    let found = conformance_over(&does(|heard, _| {
+        std::hint::black_box(if heard == 0 { deep(6000) } else { 0 });
+    }));
+    assert_eq!(said(found), [""; 0]);
+}
+
+/// What flows share by their scheme, and a panic only in another thread.
+#[test]
+fn what_flows_share() {
+    let shares = does(|heard, limiter| {
+        limiter.engage();
+        limiter.set_rate(limiter.rate() * (1.0 - 0.001 * (heard % 7) as f64));
+    });
+    let said_of = |scheme| said(conformance_over(scheme)).join("\n");
+    let text = said_of(&shares);
+    assert!(text.contains("beside another flow a flow parts in step"), "{text}");
+    let first: std::sync::OnceLock<std::thread::ThreadId> = std::sync::OnceLock::new();
+    let first = Arc::new(first);
+    let moody = does(move |_, _| {
+        let me = std::thread::current().id();
+        assert!(*first.get_or_init(|| me) == me, "not my thread");
+    });
+    let text = said_of(&moody);
+    assert!(text.contains("in another thread") && text.contains("it panics: not my thread"), "{text}");
+    let alone = text.lines().find(|l| l.starts_with("alone")).unwrap();
+    assert!(alone.contains("it panics: not my thread"), "{alone}");
+}
+
+/// A thread whose time was up ends its check, and begins no other.
+#[test]
+fn who_is_late_stops() {
+    let calls = Arc::new(AtomicU64::new(0));
+    let counting = |sleep: u64| {
+        let seen = calls.clone();
+        does(move |heard, _| {
+            seen.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(std::time::Duration::from_millis(if heard == 0 { sleep } else { 0 }));
+        })
+    };
+    let first = counting(0).build(&[]).unwrap().scheme;
+    assert_eq!(super::CHECKS[0].run(&|| Box::new(first.clone()), &Promise::default()), Ok(()));
+    let of_one = calls.swap(0, Ordering::Relaxed);
+    let found = over(&counting(1000), std::time::Duration::from_millis(200)).unwrap_err();
+    assert!(found.len() == 1 && found[0].what.contains("has not ended"), "{found:?}");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let late = calls.load(Ordering::Relaxed);
+    assert!(0 < late && late <= of_one, "{late} calls, and {of_one} of one check");
 }
 
 /// A promise not given is not asked for.

@@ -1,16 +1,11 @@
-//! The conformance suite: what every scheme owes to the network, whoever wrote it. This file is long because the checks are one
-//! list.
+//! The checks of the conformance suite: what every scheme owes to the network, whoever wrote it.
 
 use super::{Faults, Loopback, PointRig, ReactionRig, ReflectorRig};
 use crate::network::{LimiterState, PointAction, Purpose, Stream, guarded};
 use crate::{
-    Bytes, Class, Feedback, FlowId, FrameView, NodeId, PointId, Probe, ProbeTarget, Rate, Registration,
-    Scheme, Tag, Time,
+    Bytes, Class, Feedback, FlowId, FrameView, NodeId, PointId, Probe, ProbeTarget, Rate, Scheme, Tag, Time,
 };
 use std::fmt;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// Builds a fresh scheme, as often as it is called.
 pub type Make<'a> = &'a dyn Fn() -> Box<dyn Scheme>;
@@ -129,7 +124,7 @@ pub fn conformance(make: Make<'_>, promise: Promise) -> Result<(), Vec<Violation
 }
 
 /// Line rate of all rigs.
-const LINE: Rate = Rate::from_gbps(10.0);
+pub(super) const LINE: Rate = Rate::from_gbps(10.0);
 
 /// Time between frames of the flow while its queue is congested; other flows send [`OTHERS`] frames in it.
 const GAP: Time = Time::from_us(12);
@@ -157,7 +152,7 @@ fn look(l: &Loopback, promise: &Promise) -> Result<(), String> {
 }
 
 /// A step with a congested queue, of a length that swings.
-fn congested(l: &mut Loopback, draws: &mut Stream) {
+pub(super) fn congested(l: &mut Loopback, draws: &mut Stream) {
     let queue = 60_000 + draws.below(190_000);
     l.others(OTHERS, queue);
     l.step(GAP, queue);
@@ -460,196 +455,4 @@ fn same_seed(make: Make<'_>, promise: &Promise) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Settings of a scheme at which it is looked at: its defaults, and each parameter alone at either end of its range, at each of its
-/// words, and off.
-pub fn settings(scheme: &Registration) -> Vec<Vec<(String, String)>> {
-    let mut all = vec![Vec::new()];
-    for p in &scheme.params {
-        let words = p.range.choices.iter().chain(&p.range.low).chain(&p.range.high).cloned();
-        let values = words.chain(p.range.optional.then(|| "off".to_string()));
-        all.extend(values.map(|value| vec![(p.key.clone(), value)]));
-    }
-    all
-}
-
-/// How long the checks of one setting may take.
-const LIMIT: Duration = Duration::from_secs(60);
-
-/// A check in a thread of its own, for a minute at most. Where a method never returns, the thread is left behind.
-///
-/// # Errors
-/// The promise, and what happened instead: it may be that the time is up.
-pub fn in_a_minute(
-    check: &'static Check,
-    make: impl Fn() -> Box<dyn Scheme> + Send + 'static,
-    promise: Promise,
-) -> Result<(), Violation> {
-    let (say, heard) = channel();
-    let begun = thread::Builder::new().spawn(move || drop(say.send(check.run(&make, &promise))));
-    let late = |what| Violation { check: TIME, promise: IN_TIME, what };
-    begun.map_err(|e| late(format!("no thread can be started: {e}")))?;
-    let ended = heard.recv_timeout(LIMIT);
-    ended.unwrap_or_else(|_| Err(late(format!("`{}` has not ended after {LIMIT:?}", check.name))))
-}
-
-/// Name of the violation of taking too long, and its promise.
-const TIME: &str = "time";
-const IN_TIME: &str = "the checks of a setting end within a minute";
-
-impl Violation {
-    /// Has a check not ended in its time?
-    pub fn is_late(&self) -> bool {
-        self.check == TIME
-    }
-}
-
-/// Runs the suite over a registered scheme: all checks with its defaults and its promise, and with each of the other [`settings`]
-/// those that hold whatever a parameter does. A flow that does something else beside another one, or in another thread, than alone is
-/// a violation.
-///
-/// So are checks of a setting that take longer than a minute, also where a method never returns: its thread is left behind then, and
-/// nothing more is looked at. What one call asks for, what a rig keeps and what is on its way are bounded, together by some 100 MB. What
-/// an object keeps in itself is not.
-///
-/// # Errors
-/// Every promise that is not kept, with the setting.
-pub fn conformance_over(scheme: &Registration) -> Result<(), Vec<Violation>> {
-    over(scheme, LIMIT)
-}
-
-pub(super) fn over(scheme: &Registration, limit: Duration) -> Result<(), Vec<Violation>> {
-    let mut broken = Vec::new();
-    for pairs in settings(scheme) {
-        let setting = pairs.first().map(|(key, value)| format!("with {key} = {value}, ")).unwrap_or_default();
-        let found = in_time(scheme, pairs, limit);
-        let late = found.last().is_some_and(|v| v.check == "time");
-        broken.extend(found.into_iter().map(|v| Violation { what: format!("{setting}{}", v.what), ..v }));
-        if late {
-            break;
-        }
-    }
-    if broken.is_empty() { Ok(()) } else { Err(broken) }
-}
-
-/// What a thread that looks at a setting reports.
-enum Said {
-    /// A check of this name begins.
-    Begins(&'static str),
-    Broken(Violation),
-}
-
-/// Looks at a setting in a thread of its own, for no longer than that.
-fn in_time(scheme: &Registration, pairs: Vec<(String, String)>, limit: Duration) -> Vec<Violation> {
-    let (say, heard) = channel();
-    let (scheme, begun) = (scheme.clone(), Instant::now());
-    let (mut broken, mut check) = (Vec::new(), "settings");
-    let late = |what: String| Violation { check: TIME, promise: IN_TIME, what };
-    if let Err(e) = thread::Builder::new().spawn(move || look_at(&scheme, &pairs, &say)) {
-        return vec![late(format!("no thread can be started: {e}"))];
-    }
-    loop {
-        match heard.recv_timeout(limit.saturating_sub(begun.elapsed())) {
-            Ok(Said::Begins(name)) => check = name,
-            Ok(Said::Broken(violation)) => broken.push(violation),
-            Err(RecvTimeoutError::Disconnected) => return broken,
-            Err(RecvTimeoutError::Timeout) => {
-                broken.push(late(format!("`{check}` has not ended after {limit:?}")));
-                return broken;
-            }
-        }
-    }
-}
-
-/// The checks of a setting.
-fn look_at(scheme: &Registration, pairs: &[(String, String)], say: &Sender<Said>) {
-    // Nobody listens any more where the time is up.
-    let say = |said| drop(say.send(said));
-    let first = match scheme.build(pairs) {
-        Ok(configured) => configured.scheme,
-        Err(e) => {
-            let promise = "every value of a range can be built";
-            return say(Said::Broken(Violation { check: "settings", promise, what: e.to_string() }));
-        }
-    };
-    let make =
-        || -> Box<dyn Scheme> { Box::new(scheme.build(pairs).map_or_else(|_| first.clone(), |c| c.scheme)) };
-    let usual = pairs.is_empty();
-    // A parameter may lower the floor, or keep a scheme from reacting; what it may not is below.
-    let floor = Rate::from_bps(1e4);
-    let promise = match usual {
-        true => scheme.promise,
-        false => Promise { floor, stops: true, warms_up: Time::MAX, ..Promise::default() },
-    };
-    for check in CHECKS.iter().filter(|c| usual || matches!(c.name, "bounds" | "hostile-messages")) {
-        say(Said::Begins(check.name));
-        if let Err(violation) = check.run(&make, &promise) {
-            say(Said::Broken(violation));
-        }
-    }
-    if usual {
-        say(Said::Begins("alone"));
-        if let Err(violation) = apart(scheme) {
-            say(Said::Broken(violation));
-        }
-    }
-}
-
-/// A flow gives what it gives alone: beside another flow of the same scheme, and in another thread. A scheme keeps nothing outside of
-/// its objects.
-fn apart(scheme: &Registration) -> Result<(), Violation> {
-    let (seed, steps) = (61, 2000);
-    // The rates of one flow, with another by turns or not.
-    let trace = |beside: bool| -> Vec<u64> {
-        let make = || -> Box<dyn Scheme> {
-            match scheme.build(&[]) {
-                Ok(configured) => Box::new(configured.scheme),
-                Err(e) => Box::new(Unbuilt(e.to_string())),
-            }
-        };
-        let fresh =
-            |seed| (Loopback::new(&make, LINE, seed, Faults::default()), Stream::new(seed, 6, Purpose::Test));
-        let (mut one, mut other) = (fresh(seed), fresh(seed + 1));
-        let step = |_| {
-            if beside {
-                congested(&mut other.0, &mut other.1);
-            }
-            congested(&mut one.0, &mut one.1);
-            one.0.reaction.rate().bps().to_bits()
-        };
-        (0..steps).map(step).collect()
-    };
-    // A panic is another check's business.
-    let Ok(first) = guarded(|| trace(false)) else { return Ok(()) };
-    let beside = guarded(|| trace(true));
-    let elsewhere = std::thread::scope(|s| s.spawn(|| guarded(|| trace(false))).join());
-    for (then, how) in [
-        (beside, "beside another flow"),
-        (elsewhere.unwrap_or_else(|_| Err(String::new())), "in another thread"),
-    ] {
-        let at = match then {
-            Ok(then) => first.iter().zip(&then).position(|(a, b)| a != b),
-            Err(_) => Some(0),
-        };
-        if let Some(at) = at {
-            let what = format!("{how} a flow parts in step {at} from the same flow alone");
-            return Err(Violation {
-                check: "alone",
-                promise: "objects share nothing but their parameters",
-                what,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// A scheme that could not be built.
-#[derive(Debug)]
-struct Unbuilt(String);
-
-impl Scheme for Unbuilt {
-    fn name(&self) -> &str {
-        &self.0
-    }
 }

@@ -20,14 +20,13 @@ mod conformance;
 mod loopback;
 mod reaction;
 mod sites;
+mod suite;
 
-pub use conformance::{
-    CHECKS, Check, Make, Promise, Violation, conformance, conformance_over, hostile_feedback, in_a_minute,
-    settings,
-};
+pub use conformance::{CHECKS, Check, Make, Promise, Violation, conformance, hostile_feedback};
 pub use loopback::{Faults, Loopback};
 pub use reaction::ReactionRig;
 pub use sites::{PointRig, ReflectorRig};
+pub use suite::{Bridge, Checked, Suite, conformance_over};
 
 use crate::checks::MOST;
 use crate::{Gauge, Slot, Time};
