@@ -69,7 +69,7 @@ pub struct Options<'a> {
     /// How nodes are visited (fast engine). Every way is one for several threads too, but for stars whose nodes run further than
     /// a window: they do so on one.
     pub visits: Visits,
-    /// Nodes that are to run the model's way, an event at a time, beside those whose settings the fast way does not know (windowed
+    /// Nodes that are to run the model's way, an event at a time, beside those whose settings the fast way does not know (fast
     /// engine): for tests, and to see what the fast way is worth.
     pub by_model: &'a [cnsim_scheme_api::NodeId],
     /// Called now and then with (simulated time, packet-hops so far); returning false stops the run.

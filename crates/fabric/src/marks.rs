@@ -18,6 +18,8 @@ pub enum Mark {
     CaughtUp,
     /// Out of it: a switch took its window event by event.
     InOrder,
+    /// The arrivals of a window were ranked, not sorted (`fast/sweep/arrivals.rs`).
+    Ranked,
     /// A draw decided which of several data frames of one moment went first.
     TiesDrawn,
     /// Ports whose departures matter elsewhere were kept in step.
@@ -50,8 +52,6 @@ pub enum Mark {
     SaidAtOnce,
     /// Out of these: a host went event by event.
     HostByEvent,
-    /// Out of these: a timer of a reflector expired.
-    ReflectorTimer,
     /// Data that can wake nothing was received in one go.
     Deaf,
     /// A frame crossed from one worker to another (`engine/windowed.rs`).

@@ -209,11 +209,11 @@ impl Net {
                 c.port, c.node.0, c.rate
             ));
         }
-        let has = |c: &&RateChange| {
+        let nowhere = |c: &&RateChange| {
             let switch = (c.node.0 as usize).checked_sub(spec.hosts.len()).and_then(|s| spec.switches.get(s));
             switch.is_none_or(|s| c.port >= s.ports)
         };
-        if let Some(c) = spec.changes.iter().find(has) {
+        if let Some(c) = spec.changes.iter().find(nowhere) {
             return bad(format!(
                 "port {} of node {} cannot change its rate of service: there is no such port of a switch",
                 c.port, c.node.0

@@ -128,3 +128,14 @@ fn both_engines_name_the_earliest_failure() {
     }
     assert!(whose.iter().all(|n| *n > 5), "{whose:?} of points, limiters, reflectors");
 }
+
+/// Nobody waits for ever for a worker that panicked: the others leave their barrier, and the run fails by its words.
+#[test]
+fn nobody_waits_for_a_worker_that_panicked() {
+    let spec = common::single_switch(10, 0.5, true, Time::from_ms(20), 1);
+    let progress = |_: Time, _: u64| -> bool { std::panic::resume_unwind(Box::new("lost")) };
+    let options =
+        Options { threads: 2, visits: Visits::All, progress: Some(&progress), ..Options::default() };
+    let Err(RunError::Law(law)) = run(&spec, &options) else { panic!("it ended without the panic") };
+    assert!(law.contains("lost"), "{law}");
+}

@@ -18,7 +18,7 @@ use super::Part;
 use super::meeting::{Alarm, Barrier, Mail, Notes, Numbers, Stop};
 use super::visits::Turn;
 use super::workers::frames;
-use crate::check::alarmed;
+use crate::check::{alarmed, broken};
 use crate::fast::bodies::Direct;
 use crate::fast::wires::Foreign;
 use crate::marks::{Mark, Marks, hit};
@@ -110,8 +110,11 @@ fn run_shared(net: &Net, parts: &mut [Part], visits: Visits, progress: Progress<
 fn take_in(turn: &Turn, part: &mut Part, mail: &mut Vec<Foreign>) {
     for f in mail.drain(..) {
         hit(Mark::Crossed);
-        debug_assert!(part.local[f.port as usize] != u32::MAX, "port {} is another's", f.port);
-        part.wires.push(turn.entrance(part.local[f.port as usize]), f.entry, f.body.map(|body| *body));
+        let local = part.local[f.port as usize];
+        if local == u32::MAX {
+            broken("a frame for a port of another worker");
+        }
+        part.wires.push(turn.entrance(local), f.entry, f.body.map(|body| *body));
     }
 }
 

@@ -9,8 +9,8 @@
 //! |---|---|---|---|
 //! | never | none | no | idle, and nothing may start |
 //! | never | none | yes | idle; it looks for a frame at the end of this moment |
-//! | a time | none | no | busy until then with a frame that is on its wire already |
-//! | a time | a frame | no | busy; the frame goes on its wire at the end, as that may be beyond the run's |
+//! | before the run's end | none | no | busy until then with a frame that is on its wire already |
+//! | at or after the run's end | a frame | no | busy to the run's end; the frame never leaves |
 
 mod receiving;
 mod sending;
@@ -20,7 +20,7 @@ use crate::check::HostBooks;
 use crate::fast::frame::{Frame, Key, NEVER, order};
 use crate::fast::source::Source;
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Moment, Offer, Paused, RateSeries, Sender, close_host};
+use crate::model::{Lane, Moment, Paused, RateSeries, Sender, close_host};
 use crate::net::Net;
 use crate::spec::HostSpec;
 use crate::tx_rate::TxRate;
@@ -46,7 +46,7 @@ pub(crate) struct Line {
     /// Data and control frames put on the link.
     sent: u64,
     control_sent: u64,
-    /// Frame in transmission; none where it stands on the wire already.
+    /// Frame in transmission at the run's end; any other stands on the wire already.
     sending: Option<Frame>,
     paused: Paused,
 }
@@ -125,13 +125,13 @@ impl Host {
         self.now = time;
         let at = self.moment(net);
         match kind {
-            order::END => self.end(wires),
+            order::END => (self.line.end, self.kick) = (NEVER, true),
             order::TIMER => self.sender.expire(at),
             order::SLOT => self.slot(index as usize, net),
             order::CONTROL => self.sender.hear_deferred(at),
             order::START => {
                 self.kick = false;
-                self.start(net);
+                self.start(net, wires);
             }
             _ => self.rates.take(net, |dst| self.sender.rate_to(dst)),
         }
@@ -140,22 +140,23 @@ impl Host {
     }
 
     /// The transmitter looks for a frame, if it is idle. PAUSE stops data alone.
-    fn start(&mut self, net: &Net) {
+    fn start(&mut self, net: &Net, wires: &mut Wires) {
         let stopped = self.line.paused.is_off();
         if self.line.end == NEVER
             && let Some(frame) = self.sender.next(|lane| lane == Lane::Control || !stopped, self.moment(net))
         {
-            self.line.end = self.now + self.line.tx.time(frame.len);
-            self.line.sending = Some(frame);
+            self.transmit(frame, net, wires);
         }
     }
 
-    /// A transmission ends.
-    fn end(&mut self, wires: &mut Wires) {
-        let end = std::mem::replace(&mut self.line.end, NEVER);
-        self.kick = true;
-        if let Some(frame) = self.line.sending.take() {
-            self.line.send(frame, end, &mut self.sender.bodies, wires);
+    /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.
+    #[inline]
+    fn transmit(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
+        let end = self.now + self.line.tx.time(frame.len);
+        self.line.end = end;
+        match end < net.duration {
+            true => self.line.send(frame, end, &mut self.sender.bodies, wires),
+            false => self.line.sending = Some(frame),
         }
     }
 
@@ -166,9 +167,9 @@ impl Host {
             while let Some(flow) = source.begin(at.now) {
                 self.sender.begin(flow, at);
             }
-        } else if let Some(Offer { dst, len, .. }) = source.slot() {
+        } else if let Some(offer) = source.slot() {
             let greedy = !source.drawn;
-            self.sender.accept(&Offer { dst, len, class: 0 }, greedy, at);
+            self.sender.accept(&offer, greedy, at);
         }
     }
 

@@ -17,7 +17,7 @@
 //! * Same bits: occupancies only grow until the drain, so they are upper bounds; below every threshold no order of events has a
 //!   consequence. What arrives in a window is on its way when that begins, and so a piece of one is a window, too.
 //! * Bench row: w2; of pieces modern/fork-320-hosts (docs/performance.md) and `long links` of `crates/cli/tests/linear.rs`.
-//! * Marks: CalmWindow, InPieces; out: PutBack, LetGo, InOrder, InStep.
+//! * Marks: CalmWindow, InPieces, Ranked; out: PutBack, LetGo, InOrder, InStep.
 
 mod arrivals;
 mod replay;

@@ -90,9 +90,7 @@ impl Wires {
             broken("a control frame leaves without its body");
         }
         let port = port & !FOREIGN;
-        let to = self.owner.get(port as usize).copied().unwrap_or_default();
-        debug_assert!((port as usize) < self.owner.len(), "port {port} is nobody's");
-        let list = self.foreign.get_mut(usize::from(to));
+        let list = self.owner.get(port as usize).and_then(|&to| self.foreign.get_mut(usize::from(to)));
         let Some(list) = list else { broken("a port belongs to no worker") };
         list.push(Foreign { port, entry, body });
     }

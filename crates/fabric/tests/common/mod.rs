@@ -154,13 +154,13 @@ pub(crate) fn slow_port(spec: &mut RunSpec) {
     spec.changes = [(0.3, 1.0), (0.5, 0.0), (0.6, 10.0)].map(change).to_vec();
 }
 
-/// Runs a network by the oracle and by the windowed engine in each of these ways (threads, visits): it runs to its end, and they
+/// Runs a network by the oracle and by the fast engine in each of these ways (threads, visits): it runs to its end, and they
 /// agree bit for bit. A test that let networks fail would compare two sentences, and nothing that comes after them. What both say.
 pub(crate) fn agreed(spec: &RunSpec, seed: u64, ways: &[(usize, Visits)]) -> Outcome {
     agreed_among(spec, seed, ways, &[])
 }
 
-/// The same with some nodes that run the model's way in the windowed engine, too.
+/// The same with some nodes that run the model's way in the fast engine, too.
 pub(crate) fn agreed_among(
     spec: &RunSpec,
     seed: u64,

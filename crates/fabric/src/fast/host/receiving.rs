@@ -305,9 +305,6 @@ impl Host {
                 return sender.queue_control(lane, message, at);
             }
             hit(Mark::SaidAtOnce);
-            if let Some(before) = line.sending.take() {
-                line.send(before, start, &mut sender.bodies, wires);
-            }
             let (frame, body) = packed(lane, &message, at);
             line.send_control(frame, end, body, wires);
             line.end = end;

@@ -13,7 +13,7 @@
 //!   go.
 //! * Same bits: nothing interrupts a transmission, and nothing but the source and the link decides the next one.
 //! * Bench row: w1.
-//! * Marks: HostCalm, SentStraight, Deaf, SaidAtOnce; out: HostByEvent, ReflectorTimer.
+//! * Marks: HostCalm, SentStraight, Deaf, SaidAtOnce; out: HostByEvent.
 
 use super::{DEFERRED, Host};
 use crate::check::broken;
@@ -79,7 +79,6 @@ impl Host {
             if due >= end {
                 return;
             }
-            hit(Mark::ReflectorTimer);
             if self.due <= due {
                 self.send_until((due, order::TIMER, 0), net, wires);
             }
@@ -196,7 +195,6 @@ impl Host {
             || !queues.fifo.is_empty()
             || !queues.control.is_empty()
             || !queues.probes.is_empty()
-            || self.line.sending.is_some()
             || queues.voqs.is_some()
             || !self.sender.transfers.is_idle()
     }
@@ -261,13 +259,6 @@ impl Host {
                 self.rest(key.0);
             }
             self.execute(key, net, wires);
-            // Nothing interrupts what has started.
-            if key.1 == order::START
-                && self.line.end < net.duration
-                && let Some(frame) = self.line.sending.take()
-            {
-                self.line.send(frame, self.line.end, &mut self.sender.bodies, wires);
-            }
         }
     }
 
@@ -287,12 +278,7 @@ impl Host {
         (self.now, self.line.end) = (slot, NEVER);
         if let Some(frame) = self.sender.pass(&offer, self.moment(net)) {
             hit(Mark::SentStraight);
-            let end = slot + self.line.tx.time(frame.len);
-            self.line.end = end;
-            match end < net.duration {
-                true => self.line.send(frame, end, &mut self.sender.bodies, wires),
-                false => self.line.sending = Some(frame),
-            }
+            self.transmit(frame, net, wires);
         }
         self.look();
         true
@@ -318,10 +304,7 @@ impl Host {
         // An idle transmitter could have started what waits before now, or may now.
         let mut free = if self.line.end == NEVER { self.now } else { self.line.end };
         let mut slot = source.next;
-        if self.line.sending.is_some() || !self.sender.queues.fifo.is_empty() {
-            if let Some(frame) = self.line.sending.take() {
-                self.line.send(frame, free, &mut self.sender.bodies, wires);
-            }
+        if !self.sender.queues.fifo.is_empty() {
             free = self.drain(free, slot.min(limit.0), wires);
         }
         while slot < limit.0 {

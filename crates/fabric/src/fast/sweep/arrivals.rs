@@ -13,6 +13,9 @@ use crate::spec::Ties;
 pub(crate) struct Scratch {
     /// Sorted: time in the window, kind, port (see [`key`]).
     pub(super) keys: Vec<u64>,
+    /// The times of the keys in the order found, with their index, and the keys in order, while they are ranked.
+    found: Vec<i32>,
+    ranked: Vec<u64>,
 }
 
 /// An arrival as a number that sorts by (time, kind, port).
@@ -25,20 +28,55 @@ impl Scratch {
     /// Finds what arrives before `end`, in order of (time, kind, port).
     pub(super) fn gather(&mut self, s: &Switch, base: u64, end: u64, net: &Net, wires: &Wires) {
         self.keys.clear();
+        let mut data_only = true;
         let inboxes = wires.inboxes.get(s.inbox as usize..).unwrap_or_default();
         for (p, inbox) in inboxes.iter().take(s.linked).enumerate() {
             let mut n = 0;
             while let Some(e) = inbox.due(n, end) {
                 n += 1;
+                data_only &= e.frame.is_data();
                 self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind()), p as u64));
             }
         }
-        self.sort(s.id, base, net);
+        match data_only && self.keys.len() < 32 && end - base < 1 << 26 {
+            true => self.rank(),
+            false => self.keys.sort_unstable(),
+        }
+        self.draw_ties(s.id, base, net);
+    }
+
+    /// Puts fewer than 32 keys of data, found port by port, each where as many others are below it. No branch depends on a key, as
+    /// the order of frames that come by several ports cannot be predicted: with a sort `b07-fat` takes 20 % more time.
+    fn rank(&mut self) {
+        hit(Mark::Ranked);
+        self.found.clear();
+        self.found.extend(self.keys.iter().zip(0..).map(|(key, i)| ((key >> 20) as i32) << 5 | i));
+        let n = self.keys.len();
+        self.found.resize(n.next_multiple_of(8), i32::MAX);
+        self.ranked.resize(n, 0);
+        let (eights, _) = self.found.as_chunks::<8>();
+        for (&key, &found) in self.keys.iter().zip(&self.found) {
+            let mut below = [0; 8];
+            for eight in eights {
+                for (n, &other) in below.iter_mut().zip(eight) {
+                    *n += i32::from(other < found);
+                }
+            }
+            if let Some(to) = self.ranked.get_mut(below.iter().sum::<i32>() as usize) {
+                *to = key;
+            }
+        }
+        std::mem::swap(&mut self.keys, &mut self.ranked);
     }
 
     /// Puts the keys in order of (time, kind, place among those of one moment).
     pub(super) fn sort(&mut self, node: u32, base: u64, net: &Net) {
         self.keys.sort_unstable();
+        self.draw_ties(node, base, net);
+    }
+
+    /// Puts data of one moment in its drawn order.
+    fn draw_ties(&mut self, node: u32, base: u64, net: &Net) {
         if net.ties == Ties::ByPort {
             return;
         }
