@@ -21,6 +21,7 @@ mod advice;
 mod answer;
 mod assume;
 mod assume_report;
+mod baseline;
 mod bench;
 mod compare;
 mod describe;

@@ -1,15 +1,13 @@
 //! `cnsim compare --baseline`: every other scheme, or condition, beside one of them: paired by seed, with interval and verdict.
 
+use crate::baseline::{Baseline, points};
 use crate::look::{self, Colour, at_least, measured, paint};
-use crate::points::{by_point, swept};
-use crate::verify::flat;
 use crate::{Done, Failure, advice, unfinished};
 use cnsim_studies::metrics::{METRICS, Metric};
 use cnsim_studies::results::{Results, Run};
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::RunRecord;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Metrics that the table shows where none are asked for.
 const SHOWN: [&str; 12] = [
@@ -26,111 +24,6 @@ const SHOWN: [&str; 12] = [
     "latency_p99",
     "overhead",
 ];
-
-/// What all others are compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Baseline {
-    Scheme(String),
-    Condition(String),
-    Pause(String),
-    Key(String, String),
-}
-
-impl Baseline {
-    /// Reads the name of a scheme, a condition, `PAUSE on`, or `KEY=VALUE` of what a sweep varies.
-    fn read(text: &str, runs: &[Run]) -> Result<Self, Failure> {
-        let has = |of: fn(&Run) -> &str| runs.iter().map(of).find(|w| w.eq_ignore_ascii_case(text.trim()));
-        if let Some(scheme) = has(|r| &r.scheme) {
-            return Ok(Self::Scheme(scheme.into()));
-        }
-        if let Some(condition) = has(|r| &r.condition) {
-            return Ok(Self::Condition(condition.into()));
-        }
-        let word = text.to_ascii_lowercase();
-        if let Some(mode) = word.strip_prefix("pause ").map(str::trim)
-            && runs.iter().any(|r| r.pause == mode)
-        {
-            return Ok(Self::Pause(mode.into()));
-        }
-        if let Some((key, value)) = text.split_once('=') {
-            let (key, value) = (key.trim(), value.trim());
-            if runs.iter().any(|r| flat(&r.config).get(key).is_some_and(|v| same(v, value))) {
-                return Ok(Self::Key(key.into(), value.into()));
-            }
-        }
-        let all = |of: fn(&Run) -> &str| {
-            runs.iter().map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
-        };
-        Err(Failure::input(format!(
-            "no run has the baseline `{text}`\n  help: name a scheme ({}), a condition ({}), \"PAUSE on\", or KEY=VALUE",
-            all(|r| &r.scheme).join(", "),
-            all(|r| &r.condition).join("; ")
-        )))
-    }
-
-    /// Is a run the baseline?
-    fn is(&self, r: &Run) -> bool {
-        match self {
-            Self::Scheme(s) => r.scheme == *s,
-            Self::Condition(c) => r.condition == *c,
-            Self::Pause(p) => r.pause == *p,
-            Self::Key(key, value) => flat(&r.config).get(key).is_some_and(|v| same(v, value)),
-        }
-    }
-
-    /// What two points have in common that are compared: everything but this.
-    fn rest(&self, p: &At<'_>) -> Vec<String> {
-        let keep = |mine: bool, text: &str| if mine { String::new() } else { text.to_owned() };
-        let condition = matches!(self, Self::Condition(_) | Self::Key(..));
-        let mut all = vec![
-            format!("{}/{}", p.run.study, p.run.scenario),
-            keep(condition, &p.run.condition),
-            keep(matches!(self, Self::Pause(_)), &format!("PAUSE {}", p.run.pause)),
-            keep(matches!(self, Self::Scheme(_)), &p.run.scheme),
-        ];
-        let other = |k: &str| match self {
-            Self::Scheme(_) => k.starts_with("scheme."),
-            Self::Key(key, _) => k == key,
-            Self::Condition(_) | Self::Pause(_) => false,
-        };
-        all.extend(p.values.iter().filter(|v| !other(&v.0)).map(|(k, v)| format!("{k} = {v}")));
-        all.retain(|part| !part.is_empty());
-        all
-    }
-
-    /// What tells a point from the baseline.
-    fn own(&self, p: &At<'_>) -> String {
-        let params =
-            p.values.iter().filter(|v| v.0.starts_with("scheme.")).map(|(k, v)| format!(", {k} = {v}"));
-        match self {
-            Self::Scheme(_) => p.run.scheme.clone() + &params.collect::<String>(),
-            Self::Condition(_) => p.run.condition.clone(),
-            Self::Pause(_) => format!("PAUSE {}", p.run.pause),
-            Self::Key(key, _) => flat(&p.run.config).remove(key).unwrap_or_else(|| "none".into()),
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Scheme(text) | Self::Condition(text) => text.clone(),
-            Self::Pause(mode) => format!("PAUSE {mode}"),
-            Self::Key(key, value) => format!("{key} = {value}"),
-        }
-    }
-}
-
-/// Do two texts write one value? `300us` and `300 us` do.
-fn same(a: &str, b: &str) -> bool {
-    let bare = |t: &str| t.chars().filter(|c| !c.is_whitespace() && *c != '"').collect::<String>();
-    bare(a).eq_ignore_ascii_case(&bare(b))
-}
-
-/// The runs of a point, by seed.
-struct At<'a> {
-    run: &'a Run,
-    values: Vec<(String, String)>,
-    seeds: BTreeMap<u64, &'a Run>,
-}
 
 /// A metric of two points.
 struct Row {
@@ -178,22 +71,14 @@ fn value(r: &Run, name: &str, metric: &Metric) -> Option<(f64, bool)> {
     all.get(metric.id).map(|q| (q.value, q.at_least))
 }
 
-fn rows(all: &Results, baseline: &Baseline) -> Vec<Row> {
-    let keys = swept([all, all]);
-    let points = by_point(all, &keys);
-    let points: Vec<At<'_>> = points
-        .into_iter()
-        .filter_map(|((_, values), runs)| {
-            let seeds: BTreeMap<u64, &Run> = runs.into_iter().map(|((seed, _), run)| (seed, run)).collect();
-            Some(At { run: seeds.values().next()?, values, seeds })
-        })
-        .collect();
+/// All metrics of these runs beside the baseline that is asked for.
+fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>), Failure> {
+    let points = points(&all.runs)?;
+    let baseline = Baseline::read(asked, &points)?;
     let mut rows = Vec::new();
-    for p in points.iter().filter(|p| !baseline.is(p.run)) {
-        let rest = baseline.rest(p);
-        let Some(base) = points.iter().find(|b| baseline.is(b.run) && baseline.rest(b) == rest) else {
-            continue;
-        };
+    for p in points.iter().filter(|p| !baseline.is(p)) {
+        let Some(base) = baseline.of(p, &points)? else { continue };
+        let rest = baseline.rest(p, base);
         let names: Vec<&str> =
             std::iter::once("").chain(p.run.traffic.iter().map(|t| t.name.as_str())).collect();
         for (name, metric) in names.iter().flat_map(|name| METRICS.iter().map(move |m| (*name, m))) {
@@ -205,7 +90,7 @@ fn rows(all: &Results, baseline: &Baseline) -> Vec<Row> {
             let Some(difference) = Summary::of(&differences) else { continue };
             let n = pairs.len() as f64;
             rows.push(Row {
-                place: rest.join(", "),
+                place: rest.clone(),
                 own: baseline.own(p),
                 name: name.into(),
                 metric,
@@ -218,17 +103,16 @@ fn rows(all: &Results, baseline: &Baseline) -> Vec<Row> {
             });
         }
     }
-    rows
+    Ok((baseline, rows))
 }
 
 /// Compares all runs of these results with those of the baseline.
 pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric], as_json: bool) -> Done {
     let all = Results::new("compare", None, files.into_iter().flat_map(|f| f.runs).collect());
-    let baseline = Baseline::read(text, &all.runs)?;
-    let rows = rows(&all, &baseline);
+    let (baseline, rows) = rows(&all, text)?;
     if rows.is_empty() {
         return Err(Failure::input(format!(
-            "nothing can be paired with {}\n  help: the others must have run under the same seeds, and in the same place",
+            "nothing can be paired with {}\n  help: the others must have run under the same seeds, and differ from it in that alone",
             baseline.text()
         )));
     }
@@ -285,23 +169,26 @@ fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
             );
         }
         if all > lines.len() {
-            println!(
-                "{} more are equal under every seed.",
-                look::count((all - lines.len()) as u64, "metric")
-            );
+            let equal = look::count((all - lines.len()) as u64, "further metric");
+            let are = if all - lines.len() == 1 { "is" } else { "are" };
+            println!("{equal} {are} equal under every seed.");
         }
         println!();
     }
-    let seeds = rows.iter().map(|r| r.difference.n).max().unwrap_or(0);
+    let seeds = || rows.iter().map(|r| r.difference.n as u64);
+    let over = match (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0)) {
+        (few, most) if few < most => format!("{few} to {most} seeds"),
+        (_, most) => look::count(most, "seed"),
+    };
     println!(
-        "A difference is the mean over {}, each less the baseline under the same seed, ± its 95 % interval. Undecided: zero is in it.",
-        look::count(seeds as u64, "seed")
+        "A difference is the mean over {over}, each less the baseline under the same seed, ± its 95 % interval. Undecided: zero is in it."
     );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn run(scheme: &str, seed: u64, p99: f64, at_least: bool) -> Run {
         let record = RunRecord {
@@ -326,9 +213,7 @@ mod tests {
             runs.push(run("none", seed, base[seed as usize - 1], bounds[0]));
             runs.push(run("ecm", seed, tails[seed as usize - 1], bounds[1]));
         }
-        let all = Results::new("t", None, runs);
-        let baseline = Baseline::read("NONE", &all.runs).unwrap();
-        let rows = rows(&all, &baseline);
+        let Ok((_, rows)) = rows(&Results::new("t", None, runs), "NONE") else { panic!("no rows") };
         assert_eq!(
             (rows.len(), rows[0].place.as_str(), rows[0].own.as_str()),
             (2, "mine/t, c, PAUSE on", "ecm")
@@ -354,14 +239,5 @@ mod tests {
         );
         assert_eq!(verdict([90.0, 109.5, 130.0], [false, true]), "undecided");
         assert_eq!(verdict([90.0, 109.5, 130.0], [true, false]), "lower");
-    }
-
-    #[test]
-    fn what_is_no_baseline_is_refused() {
-        let runs = [run("none", 1, 1.0, false)];
-        let Err(Failure::Input(text)) = Baseline::read("qcn", &runs) else { panic!("no such case") };
-        assert!(text.contains("a scheme (none)") && text.contains("a condition (c)"), "{text}");
-        assert_eq!(Baseline::read("pause ON", &runs).unwrap(), Baseline::Pause("on".into()));
-        assert!(same("300us", "300 us") && !same("30us", "300 us"));
     }
 }

@@ -1,0 +1,343 @@
+//! What `cnsim compare --baseline` compares all others with, and which point of the baseline stands beside another: the one that
+//! is alike in all but what the baseline names.
+
+use crate::Failure;
+use crate::verify::flat;
+use cnsim_studies::keys::TABLES;
+use cnsim_studies::results::Run;
+use cnsim_studies::store::LABELS;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What all others are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Baseline {
+    Scheme(String),
+    Condition(String),
+    Pause(String),
+    Key(String, String),
+}
+
+/// The runs of a case and a configuration, by seed.
+pub(crate) struct At<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) seeds: BTreeMap<u64, &'a Run>,
+    /// Of its configuration, the keys that vary among the runs of its scenario.
+    config: BTreeMap<String, String>,
+    /// Those of them that vary among the points of its case, as a sweep makes them.
+    swept: BTreeSet<String>,
+}
+
+impl At<'_> {
+    fn value(&self, key: &str) -> &str {
+        self.config.get(key).map_or("none", String::as_str)
+    }
+
+    fn scenario(&self) -> (&str, &str) {
+        (&self.run.study, &self.run.scenario)
+    }
+}
+
+/// The points of these runs, in their order.
+///
+/// # Errors
+/// A run that is there twice with other results.
+pub(crate) fn points(runs: &[Run]) -> Result<Vec<At<'_>>, Failure> {
+    let mut places: BTreeMap<(String, BTreeMap<String, String>), usize> = BTreeMap::new();
+    let mut points: Vec<At<'_>> = Vec::new();
+    for run in runs {
+        let mut config = flat(&run.config);
+        config.retain(|k, _| !LABELS.contains(&k.as_str()));
+        let at = *places.entry((run.case(), config.clone())).or_insert(points.len());
+        if at == points.len() {
+            points.push(At { run, seeds: BTreeMap::new(), config, swept: BTreeSet::new() });
+        }
+        let results = |r: &Run| (r.fingerprint.clone(), r.metrics.clone(), r.traffic.clone());
+        if let Some(other) = points[at].seeds.insert(run.seed, run)
+            && results(other) != results(run)
+        {
+            return Err(Failure::input(format!(
+                "{} is there twice, with other results\n  help: leave one of them out, or compare the two files without --baseline",
+                run.title()
+            )));
+        }
+    }
+    let swept = varying(&points, |p| p.run.case());
+    let varied = varying(&points, |p| format!("{:?}", p.scenario()));
+    for p in &mut points {
+        p.swept = swept[&p.run.case()].clone();
+        let varied = &varied[&format!("{:?}", p.scenario())];
+        p.config.retain(|k, _| varied.contains(k));
+    }
+    Ok(points)
+}
+
+/// Keys that vary among the points of a group.
+fn varying(points: &[At<'_>], group: impl Fn(&At<'_>) -> String) -> BTreeMap<String, BTreeSet<String>> {
+    let mut all: BTreeMap<String, (&At<'_>, BTreeSet<String>)> = BTreeMap::new();
+    for p in points {
+        let (first, keys) = all.entry(group(p)).or_insert_with(|| (p, BTreeSet::new()));
+        let names = p.config.keys().chain(first.config.keys());
+        keys.extend(names.filter(|k| p.config.get(*k) != first.config.get(*k)).cloned());
+    }
+    all.into_iter().map(|(group, (_, keys))| (group, keys)).collect()
+}
+
+impl Baseline {
+    /// Reads the name of a scheme, a condition, `PAUSE on`, or `KEY=VALUE` of what a sweep or a matrix varies.
+    pub(crate) fn read(text: &str, points: &[At<'_>]) -> Result<Self, Failure> {
+        let text = text.trim();
+        let has = |of: fn(&Run) -> &str, word: &str| {
+            let found = points.iter().map(|p| of(p.run)).find(|w| w.eq_ignore_ascii_case(word));
+            found.map(String::from)
+        };
+        let (scheme, pause): (fn(&Run) -> &str, fn(&Run) -> &str) = (|r| &r.scheme, |r| &r.pause);
+        let key = |key: &str, value: &str| match key {
+            "scheme" | "scheme.name" => has(scheme, value).map(Self::Scheme),
+            "pause" | "pause.mode" => has(pause, value).map(Self::Pause),
+            _ => {
+                let is = |p: &At<'_>| p.config.get(key).is_some_and(|v| same(v, value));
+                points.iter().any(is).then(|| Self::Key(key.into(), value.into()))
+            }
+        };
+        let all = |of: fn(&Run) -> &str| points.iter().map(|p| of(p.run)).collect::<BTreeSet<_>>();
+        let list = |words: BTreeSet<&str>, and: &str| words.into_iter().collect::<Vec<_>>().join(and);
+        has(scheme, text)
+            .map(Self::Scheme)
+            .or_else(|| has(|r| &r.condition, text).map(Self::Condition))
+            .or_else(|| {
+                let mode = text.split_once(' ').filter(|(word, _)| word.eq_ignore_ascii_case("pause"))?;
+                has(pause, mode.1.trim()).map(Self::Pause)
+            })
+            .or_else(|| text.split_once('=').and_then(|(k, v)| key(k.trim(), v.trim())))
+            .ok_or_else(|| {
+                Failure::input(format!(
+                    "the baseline `{text}` tells no runs from others\n  help: name a scheme ({}), a condition ({}), \"PAUSE on\", or KEY=VALUE of a key that varies",
+                    list(all(scheme), ", "),
+                    list(all(|r| &r.condition), "; ")
+                ))
+            })
+    }
+
+    /// Is a point the baseline?
+    pub(crate) fn is(&self, p: &At<'_>) -> bool {
+        match self {
+            Self::Scheme(s) => p.run.scheme == *s,
+            Self::Condition(c) => p.run.condition == *c,
+            Self::Pause(mode) => p.run.pause == *mode,
+            Self::Key(key, value) => p.config.get(key).is_some_and(|v| same(v, value)),
+        }
+    }
+
+    /// The point of the baseline that stands beside this one; none where nothing is alike in all but the baseline.
+    ///
+    /// # Errors
+    /// Several such points.
+    pub(crate) fn of<'p, 'a>(&self, p: &At<'_>, points: &'p [At<'a>]) -> Result<Option<&'p At<'a>>, Failure> {
+        let mut all: Vec<&At<'_>> = points.iter().filter(|b| self.is(b) && self.beside(p, b)).collect();
+        // What a baseline leaves open, such as the parameters of its scheme, is taken as it is here.
+        let open: [&dyn Fn(&At<'_>) -> bool; 2] = [&|b| b.run.condition == p.run.condition, &|b| {
+            p.swept.iter().all(|k| p.config.get(k) == b.config.get(k))
+        }];
+        for alike in open {
+            if all.iter().any(|b| alike(b)) {
+                all.retain(|b| alike(b));
+            }
+        }
+        let [one, other, ..] = all[..] else { return Ok(all.first().copied()) };
+        let keys: BTreeSet<&String> = one.config.keys().chain(other.config.keys()).collect();
+        let differ = keys.into_iter().filter(|k| one.config.get(*k) != other.config.get(*k));
+        Err(Failure::input(format!(
+            "{} cases are the baseline {} beside {}: they differ in {}\n  help: make another case the baseline, or compare results that hold one of them",
+            all.len(),
+            self.text(),
+            p.run.case(),
+            differ.cloned().collect::<Vec<_>>().join(", ")
+        )))
+    }
+
+    /// Are two points alike in all but what this names?
+    fn beside(&self, p: &At<'_>, b: &At<'_>) -> bool {
+        let place = p.scenario() == b.scenario();
+        let pause = matches!(self, Self::Pause(_)) || p.run.pause == b.run.pause;
+        let scheme = matches!(self, Self::Scheme(_)) || p.run.scheme == b.run.scheme;
+        let alike = |k: &String| match (p.config.get(k), b.config.get(k)) {
+            (Some(p), Some(b)) => p == b,
+            // A key that only one of them reads has no effect in the other; one of a table may stand at its default there.
+            _ => !TABLES.iter().any(|t| k.split('.').next() == Some(*t)),
+        };
+        // A condition is all that its matrix sets: what else varies is what a sweep varies.
+        let free = |k: &String| match self {
+            Self::Condition(_) => !p.swept.contains(k) && !b.swept.contains(k),
+            _ => self.names(k),
+        };
+        place && pause && scheme && p.config.keys().chain(b.config.keys()).all(|k| free(k) || alike(k))
+    }
+
+    /// Does a key belong to what this names?
+    fn names(&self, key: &str) -> bool {
+        match self {
+            Self::Scheme(_) => key.starts_with("scheme."),
+            Self::Pause(_) => key == "pause.mode",
+            Self::Key(own, _) => key == own,
+            Self::Condition(_) => false,
+        }
+    }
+
+    /// What two points have in common that are compared: everything but this.
+    pub(crate) fn rest(&self, p: &At<'_>, b: &At<'_>) -> String {
+        let mut all = vec![format!("{}/{}", p.run.study, p.run.scenario)];
+        let conditioned = matches!(self, Self::Condition(_));
+        let alike = p.run.condition == b.run.condition;
+        all.extend((alike && !conditioned).then(|| p.run.condition.clone()));
+        all.extend((!matches!(self, Self::Pause(_))).then(|| format!("PAUSE {}", p.run.pause)));
+        all.extend((!matches!(self, Self::Scheme(_))).then(|| p.run.scheme.clone()));
+        // Where two conditions are compared by a key, the values of all other keys tell the place.
+        let told = |k: &&String| (p.swept.contains(*k) || !(alike || conditioned)) && !self.names(k);
+        let values = p.config.iter().filter(|(k, v)| told(k) && b.config.get(*k) == Some(*v));
+        all.extend(values.map(|(k, v)| format!("{k} = {v}")));
+        all.retain(|part| !part.is_empty());
+        all.join(", ")
+    }
+
+    /// What tells a point from the baseline.
+    pub(crate) fn own(&self, p: &At<'_>) -> String {
+        match self {
+            Self::Scheme(_) => {
+                let params = p.swept.iter().filter(|k| self.names(k));
+                p.run.scheme.clone() + &params.map(|k| format!(", {k} = {}", p.value(k))).collect::<String>()
+            }
+            Self::Condition(_) => p.run.condition.clone(),
+            Self::Pause(_) => format!("PAUSE {}", p.run.pause),
+            Self::Key(key, _) => p.value(key).into(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Scheme(text) | Self::Condition(text) => text.clone(),
+            Self::Pause(mode) => format!("PAUSE {mode}"),
+            Self::Key(key, value) => format!("{key} = {value}"),
+        }
+    }
+}
+
+/// Do two texts write one value? `300us` and `300 us` do.
+fn same(a: &str, b: &str) -> bool {
+    let bare = |t: &str| t.chars().filter(|c| !c.is_whitespace() && *c != '"').collect::<String>();
+    bare(a).eq_ignore_ascii_case(&bare(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_studies::store::RunRecord;
+    use serde_json::{Value, json};
+
+    /// A run of a condition, scheme and configuration.
+    fn run(condition: &str, scheme: &str, config: Value) -> Run {
+        let record = RunRecord {
+            study: "mine".into(),
+            scenario: "t".into(),
+            condition: condition.into(),
+            pause: "on".into(),
+            scheme: scheme.into(),
+            seed: 1,
+            config,
+            ..RunRecord::default()
+        };
+        Run::of(&record, Vec::new())
+    }
+
+    /// Each point that has one of the baseline beside it: condition here, condition there.
+    fn pairs(runs: &[Run], baseline: &str) -> Result<Vec<(String, String)>, String> {
+        let failed = |e: Failure| match e {
+            Failure::Input(text) => text,
+            _ => String::new(),
+        };
+        let points = points(runs).map_err(failed)?;
+        let baseline = Baseline::read(baseline, &points).map_err(failed)?;
+        let mut all = Vec::new();
+        for p in points.iter().filter(|p| !baseline.is(p)) {
+            if let Some(b) = baseline.of(p, &points).map_err(failed)? {
+                all.push((baseline.rest(p, b) + ": " + &p.run.condition, b.run.condition.clone()));
+            }
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn conditions_of_a_matrix_pair_by_all_other_keys() {
+        let of = |rate: &str, load: &str| {
+            let condition = format!("hotspot {rate}, load {load}");
+            run(
+                &condition,
+                "ecm",
+                json!({"hotspot.rate": rate, "workload.load": load, "run.duration": "1 s"}),
+            )
+        };
+        let runs = [of("2 Gb/s", "50 %"), of("2 Gb/s", "90 %"), of("1 Gb/s", "50 %"), of("1 Gb/s", "90 %")];
+        let place = |load: &str, rate: &str| {
+            format!("mine/t, PAUSE on, ecm, workload.load = {load}: hotspot {rate}, load {load}")
+        };
+        assert_eq!(
+            pairs(&runs, "hotspot.rate=2Gb/s").unwrap(),
+            [
+                (place("50 %", "1 Gb/s"), "hotspot 2 Gb/s, load 50 %".to_string()),
+                (place("90 %", "1 Gb/s"), "hotspot 2 Gb/s, load 90 %".to_string())
+            ]
+        );
+        // A condition that differs in more has no partner.
+        assert_eq!(pairs(&runs[1..3], "hotspot.rate=2Gb/s").unwrap(), []);
+        // As a whole, a condition is compared with every other.
+        let whole = pairs(&runs, "hotspot 2 Gb/s, load 50 %").unwrap();
+        assert_eq!(whole.len(), 3);
+        assert!(whole.iter().all(|w| w.1 == "hotspot 2 Gb/s, load 50 %"));
+    }
+
+    #[test]
+    fn a_key_that_one_lacks() {
+        // Where PAUSE is off, its watermark is not read; a table's key may be at its default.
+        let (on, off) = (json!({"pause.mode": "on", "pause.high": "9 KB"}), json!({"pause.mode": "off"}));
+        let mut other = run("c", "ecm", off);
+        other.pause = "off".into();
+        assert_eq!(pairs(&[run("c", "ecm", on), other], "PAUSE on").unwrap().len(), 1);
+        let set = |config: Value| run("c", "ecm", config);
+        let tables =
+            [set(json!({"host.fifo": "5", "traffic.0.stop": "1 ms"})), set(json!({"host.fifo": "9"}))];
+        assert_eq!(pairs(&tables, "host.fifo=5").unwrap(), []);
+    }
+
+    #[test]
+    fn one_baseline_or_none() {
+        let ecm = |q: &str| run("c", "ecm", json!({"scheme": {"name": "ecm", "params": {"q_eq": q}}}));
+        let none = run("c", "none", json!({"scheme": {"name": "none", "params": {}}}));
+        let runs = [ecm("24 KB"), ecm("48 KB"), none.clone()];
+        let said = pairs(&runs, "ecm").unwrap_err();
+        assert!(
+            said.contains("2 cases are the baseline ecm") && said.contains("scheme.params.q_eq"),
+            "{said}"
+        );
+        assert_eq!(pairs(&runs, "none").unwrap().len(), 2);
+        assert_eq!(pairs(&runs, "scheme=none").unwrap().len(), 2);
+        assert_eq!(pairs(&runs, "scheme.params.q_eq=24KB").unwrap().len(), 1);
+        // The same run in two files counts once, unless its results differ.
+        let twice = [none.clone(), ecm("24 KB"), none.clone()];
+        assert_eq!(pairs(&twice, "none").unwrap().len(), 1);
+        let mut moved = none.clone();
+        moved.fingerprint.insert("events".into(), "1".into());
+        let said = pairs(&[none, ecm("24 KB"), moved], "none").unwrap_err();
+        assert!(said.contains("mine/t, c, PAUSE on, none, seed 1 is there twice"), "{said}");
+    }
+
+    #[test]
+    fn what_is_no_baseline_is_refused() {
+        let runs = [run("c", "none", json!({"host.fifo": "5"}))];
+        for text in ["qcn", "host.fifo=5", "pause off", "=", "scheme=ecm"] {
+            let said = pairs(&runs, text).unwrap_err();
+            assert!(said.contains("a scheme (none)") && said.contains("a condition (c)"), "{text}: {said}");
+        }
+        let points = points(&runs).unwrap_or_default();
+        assert!(matches!(Baseline::read("pause ON", &points), Ok(Baseline::Pause(mode)) if mode == "on"));
+        assert!(same("300us", "300 us") && !same("30us", "300 us"));
+    }
+}
