@@ -100,7 +100,7 @@ fn mistakes() -> Vec<(String, &'static str, &'static str)> {
         case(
             &with(TO_H0, "1 ms", &format!("{room}[scheme.dcqcn]\npreset = \"hpcc\"\n{dcqcn}")),
             "",
-            "speaks only where",
+            "feedback comes only where",
         ),
         case(
             &with(
@@ -109,7 +109,7 @@ fn mistakes() -> Vec<(String, &'static str, &'static str)> {
                 &format!("{room}[scheme.dcqcn]\nk_min = \"200 KB\"\nk_max = \"400 KB\"\n{dcqcn}"),
             ),
             "",
-            "speaks only where",
+            "feedback comes only where",
         ),
         case(
             &with(
@@ -120,7 +120,7 @@ fn mistakes() -> Vec<(String, &'static str, &'static str)> {
                 ),
             ),
             "",
-            "speaks only where",
+            "feedback comes only where",
         ),
         case(&with(TO_H0, "0.1 ms", ""), "", "lengthen run.duration"),
         case(

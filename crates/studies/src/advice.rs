@@ -1,18 +1,19 @@
-//! What a colleague would say of an experiment, each with its figure and a remedy: before its runs and after them.
+//! Notes on an experiment that may mislead, each with its figure and a remedy: before its runs and after them.
 //!
-//! All of it is allowed, and may be meant. Studies of others are as their authors made them: nothing is said of them.
+//! All that they name is allowed, and may be meant. Published studies are as their authors made them: they have no notes.
 
 use crate::files::digits;
+use crate::keys::find as find_key;
 use crate::metrics::find;
 use crate::papers::PAPERS;
-use crate::scenario::Ready;
-
+use crate::scenario::{Ready, config};
 use crate::store::{LABELS, RunRecord};
+use cnsim_fabric::Organisation;
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What can be known before a case runs.
+/// What is known before a case runs.
 pub fn before(ready: &Ready) -> Vec<String> {
     if of_others(ready.config["study"].as_str().unwrap_or_default()) {
         return Vec::new();
@@ -24,34 +25,46 @@ pub fn before(ready: &Ready) -> Vec<String> {
 pub fn few_seeds(ready: &Ready, seeds: u64) -> Option<String> {
     let own = !of_others(ready.config["study"].as_str().unwrap_or_default());
     (own && seeds == 1 && ready.settings.is_drawn()).then(|| {
-        "one seed draws the traffic, so a difference may be chance and has no interval: set run.seeds = 5, or use --seeds 5".into()
+        "the traffic is drawn by one seed alone, so a difference may be chance and has no interval: set run.seeds = 5, or use --seeds 5".into()
     })
 }
 
 /// What is known after these runs of one or more cases; each thing once, with the first case that has it.
 pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
     let own: Vec<&RunRecord> = records.into_iter().filter(|r| !of_others(&r.study)).collect();
-    let mut cases: Vec<Vec<&RunRecord>> = Vec::new();
-    for r in &own {
-        match cases.iter_mut().find(|c| c[0].case() == r.case() && essence(c[0], "") == essence(r, "")) {
-            Some(case) => case.push(r),
-            None => cases.push(vec![r]),
+    let told = told_apart(&own);
+    let mut places = BTreeMap::new();
+    let mut cases: Vec<Vec<usize>> = Vec::new();
+    for (i, r) in own.iter().enumerate() {
+        let at = *places.entry((r.case(), &told[i])).or_insert(cases.len());
+        if at == cases.len() {
+            cases.push(Vec::new());
         }
+        cases[at].push(i);
     }
+    let runs = |case: &[usize]| case.iter().map(|i| own[*i]).collect::<Vec<&RunRecord>>();
     let kinds: [fn(&[&RunRecord]) -> Option<String>; 4] = [idle, silent, cool, wide];
     let once = kinds.iter().filter_map(|say| {
-        let said: Vec<(&RunRecord, String)> = cases.iter().filter_map(|c| Some((c[0], say(c)?))).collect();
-        let (first, text) = said.first()?;
-        let more = match said.len() {
-            1 => String::new(),
-            n => format!(" (and {} more cases)", n - 1),
+        let mut found = cases.iter().filter_map(|case| Some((case[0], say(&runs(case))?)));
+        let (first, text) = found.next()?;
+        let more = match found.count() {
+            0 => String::new(),
+            1 => " (and 1 more case)".into(),
+            n => format!(" (and {n} more cases)"),
         };
-        Some(format!("{}, PAUSE {}, {}{more}: {text}", first.condition, first.pause, first.scheme))
+        let r = own[first];
+        // What a sweep varies tells points of one case apart.
+        let alike = |i: &&Vec<usize>| own[i[0]].case() == r.case();
+        let vary = |k: &str| cases.iter().filter(alike).any(|c| told[c[0]].get(k) != told[first].get(k));
+        let point: String =
+            told[first].iter().filter(|(k, _)| vary(k)).map(|(k, v)| format!(", {k} = {v}")).collect();
+        Some(format!("{}, PAUSE {}, {}{point}{more}: {text}", r.condition, r.pause, r.scheme))
     });
-    once.chain(flat(&own)).collect()
+    once.chain(flat(&own, &told)).collect()
 }
 
-fn of_others(study: &str) -> bool {
+/// Is it a published study?
+pub fn of_others(study: &str) -> bool {
     PAPERS.iter().any(|p| p.id.eq_ignore_ascii_case(study))
 }
 
@@ -61,89 +74,149 @@ fn overload(ready: &Ready) -> Option<String> {
     let worst = all.first()?;
     let more = match all.len() {
         1 => String::new(),
+        2 => ", and 1 further port is overloaded".into(),
         n => format!(", and {} further ports are overloaded", n - 1),
     };
-    let (offered, carries) = (Rate::from_bps(worst.offered.round()), Rate::from_bps(worst.carries));
+    // Both in the unit of the link's rate.
+    let carries = Rate::from_bps(worst.carries).to_string();
+    let (number, unit) = carries.split_once(' ').unwrap_or((&carries, ""));
+    let times = worst.offered / worst.carries;
+    let offered =
+        number.parse::<f64>().map_or_else(|_| String::new(), |n| format!("{:.1} {unit} of ", n * times));
     Some(format!(
-        "{} is offered {:.2} times what it carries, {:.1} of {carries} on average over the run{more}: lower the load, lengthen the run, or give it more or faster links",
+        "{} is offered {times:.2} times what it carries, {offered}{carries} on average over the run{more}: lower the load, lengthen the run, or give it more or faster links",
         worst.port,
-        worst.offered / worst.carries,
-        offered.gbps(),
     ))
 }
 
-/// A scheme that speaks only above the length at which PAUSE has stopped the input.
+/// Parameters that hold the queue above which a scheme sends feedback.
+const LEVELS: [&str; 3] = ["k_min", "q_eq", "cp_q_sp"];
+
+/// A scheme that sends feedback only above the length at which PAUSE has stopped the input.
 fn late(ready: &Ready) -> Option<String> {
-    let xoff = ready.settings.xoff()?;
-    let size = |key: &str| {
-        let value = ready.built.values.iter().find(|v| v.0 == key)?;
-        Some((key.to_owned(), value.1.parse::<Bytes>().ok()?))
+    let buffer = ready.settings.buffer();
+    let pause = buffer.pause?;
+    let size = |key: &&'static str| {
+        let value = ready.built.values.iter().find(|v| v.0 == **key)?;
+        Some((*key, value.1.parse::<Bytes>().ok()?))
     };
-    let (key, level) = ["k_min", "q_eq"].into_iter().find_map(size).filter(|(_, level)| *level > xoff)?;
+    let (key, level) = LEVELS.iter().find_map(size).filter(|(_, level)| *level > pause.high)?;
+    let (xoff, scheme) = (pause.high, &ready.scheme);
     let inputs = level.get() / xoff.get().max(1) + 1;
+    let stops = match (buffer.organisation, pause.global) {
+        (Organisation::SharedOutput, _) => {
+            let of = if pause.pool { "the switch holds" } else { "an output holds" };
+            format!(
+                "PAUSE stops all inputs as soon as {of} {xoff}, so feedback comes only of what still arrives then"
+            )
+        }
+        (_, true) => format!(
+            "PAUSE stops all inputs as soon as one holds {xoff}, so feedback comes only where {inputs} or more inputs fill one output"
+        ),
+        (_, false) => format!(
+            "PAUSE stops an input at {xoff}, so feedback comes only where {inputs} or more inputs fill one output"
+        ),
+    };
     Some(format!(
-        "{} speaks above a queue of {level} ({key}), and PAUSE stops an input at {xoff}, so it speaks only where {inputs} or more inputs fill one output: set scheme.{}.{key} below pause.high, or raise pause.high and switch.share",
-        ready.scheme, ready.scheme
+        "{scheme} sends feedback above a queue of {level} ({key}), but {stops}: set scheme.{scheme}.{key} below pause.high, or raise pause.high and switch.share"
     ))
 }
 
-fn mean(case: &[&RunRecord], metric: &str) -> Option<f64> {
-    let values: Vec<f64> = case.iter().filter_map(|r| r.metrics.get(metric).copied()).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+/// Sum of a metric over the runs of a case; none where a run lacks it.
+fn sum(case: &[&RunRecord], metric: &str) -> Option<f64> {
+    case.iter().map(|r| r.metrics.get(metric).copied()).sum()
 }
 
-/// A run that is idle for more than half of its time, before its first or after its last frame.
+/// Share of a measurement that is no pause worth a word, where its idle parts are named.
+const SHORT: f64 = 0.05;
+
+/// A measurement that is idle for more than half of its time, before its first or after its last frame.
 fn idle(case: &[&RunRecord]) -> Option<String> {
-    let spans: Vec<(usize, usize, f64)> = case
-        .iter()
-        .filter_map(|r| {
-            let curve = r.series.get("aggregate_throughput")?;
-            let busy = |v: &f64| *v > 0.0;
-            let first = curve.values.iter().position(busy)?;
-            let last = curve.values.iter().rposition(busy)?;
-            Some((last + 1 - first, curve.values.len(), (last + 1) as f64 * curve.bin))
-        })
-        .collect();
-    let (busy, all) = (spans.iter().map(|s| s.0).sum::<usize>(), spans.iter().map(|s| s.1).sum::<usize>());
-    let end = spans.iter().map(|s| s.2).fold(0.0, f64::max);
-    (all > 0 && 2 * busy < all).then(|| {
-        let share = (1.0 - busy as f64 / all as f64) * 100.0;
-        let end = Time::from_us((end * 1e6).ceil() as u64);
-        format!(
-            "{share:.0} % of the run is idle, as nothing arrives after {end}, and rates are means over all of it: shorten run.duration, or set record.from and record.to"
-        )
-    })
+    let time = |key: &str, r: &RunRecord| r.config[key].as_str()?.parse::<Time>().ok();
+    let (mut busy, mut all, mut before, mut after) = (0.0, 0.0, f64::INFINITY, 0.0_f64);
+    let mut window = (0.0, 0.0);
+    for r in case {
+        let Some(curve) = r.series.get("aggregate_throughput") else { continue };
+        let sends = |v: &f64| *v > 0.0;
+        let Some(first) = curve.values.iter().position(sends) else { continue };
+        let last = curve.values.iter().rposition(sends).unwrap_or(first);
+        let end = curve.values.len() as f64 * curve.bin;
+        let from = time("record.from", r).map_or(0.0, Time::as_secs_f64);
+        let to = time("record.to", r).map_or(end, Time::as_secs_f64).min(end);
+        let (begins, ends) = (first as f64 * curve.bin, (last + 1) as f64 * curve.bin);
+        busy += (ends.min(to) - begins.max(from)).max(0.0);
+        all += to - from;
+        (before, after, window) = (before.min(begins), after.max(ends), (from, to));
+    }
+    if all <= 0.0 || 2.0 * busy >= all {
+        return None;
+    }
+    let at = |seconds: f64| Time::from_us((seconds * 1e6).round() as u64);
+    let (from, to) = window;
+    let early = (before - from > SHORT * (to - from)).then(|| format!("before {}", at(before)));
+    let late = (to - after > SHORT * (to - from)).then(|| format!("after {}", at(after)));
+    let start = early.as_ref().map(|_| "let traffic start earlier");
+    let stop = late.as_ref().map(|_| "shorten run.duration");
+    let whole = from == 0.0 && time("record.to", case[0]).is_none();
+    Some(format!(
+        "{:.0} % of the {} is idle, as nothing arrives {}, and rates are means over all of it: {}",
+        (1.0 - busy / all) * 100.0,
+        if whole { "run" } else { "measurement" },
+        early.into_iter().chain(late).collect::<Vec<_>>().join(" or "),
+        start
+            .into_iter()
+            .chain(stop)
+            .chain(["set record.from and record.to"])
+            .collect::<Vec<_>>()
+            .join(", or ")
+    ))
 }
 
-/// Flows of at least so many bytes are there long enough to be told.
+/// Flows of at least so many bytes last long enough for feedback on them.
 const LARGE: u64 = 100_000;
 
-/// A scheme that made fewer messages than there are flows that it could slow, though inputs were stopped or frames lost.
+/// A scheme that made fewer messages than there are flows that it could slow, though PAUSE acted or frames were lost.
 fn silent(case: &[&RunRecord]) -> Option<String> {
     if case[0].scheme == "none" {
         return None;
     }
     let sizes = || {
-        let done = case.iter().flat_map(|r| r.flows.iter().map(|f| f.bytes));
-        done.chain(case.iter().flat_map(|r| r.unfinished.iter().map(|f| f.bytes)))
+        let of = |r: &&RunRecord| {
+            let done = r.flows.iter().map(|f| f.bytes);
+            done.chain(r.unfinished.iter().map(|f| f.bytes)).collect::<Vec<u64>>()
+        };
+        case.iter().flat_map(of)
     };
-    let large = sizes().filter(|b| *b >= LARGE).count();
-    let flows = if large > 0 { large } else { sizes().count() };
-    let messages = mean(case, "control_messages")? * case.len() as f64;
-    let (stopped, lost) = (mean(case, "pauses")?, mean(case, "dropped_frames")?);
-    (messages < flows as f64 && stopped + lost > 0.0).then(|| {
+    let flows = sum(case, "completed_transfers")? + sum(case, "incomplete_transfers")?;
+    // Where the times of flows are not kept, their sizes are not known.
+    let large = sizes().filter(|b| *b >= LARGE).count() as f64;
+    let known = sizes().count() as f64 == flows;
+    let flows = if large > 0.0 { large } else { flows };
+    let messages = sum(case, "control_messages")?;
+    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
+    let rounded = |sum: f64| digits((sum / case.len() as f64 * 10.0).round() / 10.0);
+    (known && messages < flows && xoffs + lost > 0.0).then(|| {
+        let what = [(xoffs, "XOFF"), (lost, "frames lost")];
+        let what = what.iter().filter(|w| w.0 > 0.0).map(|(n, what)| format!("{} {what}", rounded(*n)));
         format!(
-            "it made {messages:.0} messages for {flows} flows, fewer than one each, while {} inputs were stopped and {} frames lost: lower the queue at which it speaks or its interval of samples, or send larger flows",
-            digits(stopped),
-            digits(lost)
+            "the scheme made {} messages for {} flows a run, fewer than one each, beside {}: lower the queue at which it sends feedback or its interval of samples, or send larger flows",
+            rounded(messages),
+            rounded(flows),
+            what.collect::<Vec<_>>().join(" and ")
         )
     })
 }
 
-/// Longest queue of a port at which nothing waits: two frames, KB.
-const TWO_FRAMES: f64 = 3.0;
+/// The largest frame of a run's traffic, KB.
+fn frame(config: &Value) -> f64 {
+    let frames = config.as_object().into_iter().flatten().filter(|(key, _)| key.ends_with(".frame"));
+    let sizes = frames.filter_map(|(_, v)| v.as_str()?.parse::<Bytes>().ok());
+    // A table that names none has the usual one.
+    let usual = find_key("workload.frame").and_then(|k| k.default.parse::<Bytes>().ok());
+    sizes.chain(usual).max().map_or(0.0, |b| b.as_f64() / 1e3)
+}
 
-/// A hot port, named by hand, at which nothing waits.
+/// A hot port, named by hand, at which nothing waits: its queue is two frames at most, or a tenth of the longest.
 fn cool(case: &[&RunRecord]) -> Option<String> {
     let config = &case[0].config;
     let host = config["record.host"].as_str().filter(|h| *h != "off" && *h != "auto")?;
@@ -153,8 +226,9 @@ fn cool(case: &[&RunRecord]) -> Option<String> {
     let ends = format!(">{host}");
     let queue = |r: &&RunRecord| r.ports.iter().find(|p| p.0.ends_with(&ends)).map(|p| p.1.queue_max);
     let most = case.iter().filter_map(queue).fold(f64::NAN, f64::max);
-    let longest = mean(case, "queue_max")?;
-    (most <= TWO_FRAMES || most < 0.1 * longest).then(|| {
+    let all = case.iter().filter_map(|r| r.metrics.get("queue_max").copied());
+    let longest = all.fold(f64::NAN, f64::max);
+    (most <= 2.0 * frame(config) || most < 0.1 * longest).then(|| {
         format!(
             "record.host names {host}, but its port is not hot: its queue never passes {} KB, and the longest of all is {} KB; name the host whose port is full, or leave it out",
             digits(most),
@@ -188,50 +262,67 @@ fn wide(case: &[&RunRecord]) -> Option<String> {
     })
 }
 
-/// What a run is made from, as keys with values, without its labels and the key `but`.
-fn essence(r: &RunRecord, but: &str) -> BTreeMap<String, String> {
+/// What a run is made from, as keys with values, without its labels.
+fn essence(r: &RunRecord) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (key, value) in r.config.as_object().into_iter().flatten() {
         match value {
             Value::Object(scheme) => {
                 for (name, value) in scheme["params"].as_object().into_iter().flatten() {
-                    all.insert(format!("scheme.params.{name}"), value.to_string());
+                    all.insert(format!("scheme.params.{name}"), config::text(value));
                 }
             }
-            value if !LABELS.contains(&key.as_str()) => drop(all.insert(key.clone(), value.to_string())),
+            value if !LABELS.contains(&key.as_str()) => drop(all.insert(key.clone(), config::text(value))),
             _ => {}
         }
     }
-    all.remove(but);
     all
 }
 
-/// Runs that are looked at for keys without effect.
-const LOOKED_AT: usize = 2000;
-
-/// Keys that were varied and changed no bit of any run.
-fn flat(records: &[&RunRecord]) -> Option<String> {
-    let records = &records[..records.len().min(LOOKED_AT)];
-    let mut values: BTreeMap<(&str, String), BTreeSet<String>> = BTreeMap::new();
-    for r in records {
-        for (key, value) in essence(r, "") {
-            values.entry((&r.scheme, key)).or_default().insert(value);
+/// Of each run, the keys with values that it does not share with all others.
+fn told_apart(records: &[&RunRecord]) -> Vec<BTreeMap<String, String>> {
+    let mut all: Vec<BTreeMap<String, String>> = records.iter().map(|r| essence(r)).collect();
+    let mut vary: BTreeSet<String> = BTreeSet::new();
+    if let [first, rest @ ..] = &all[..] {
+        for other in rest {
+            let keys = first.keys().chain(other.keys());
+            let new = keys.filter(|k| first.get(*k) != other.get(*k) && !vary.contains(*k));
+            let new: Vec<String> = new.cloned().collect();
+            vary.extend(new);
         }
     }
-    let varied: BTreeSet<&String> = values.iter().filter(|v| v.1.len() > 1).map(|v| &v.0.1).collect();
-    let changes = |key: &str| {
-        let mut same: BTreeMap<(&str, u64, BTreeMap<String, String>), BTreeSet<&BTreeMap<String, String>>> =
-            BTreeMap::new();
-        let mut runs = 0;
-        for r in records {
-            same.entry((&r.scheme, r.seed, essence(r, key))).or_default().insert(&r.fingerprint);
-            runs += 1;
+    all.iter_mut().for_each(|one| one.retain(|k, _| vary.contains(k)));
+    all
+}
+
+/// What runs have in common that differ in one key alone: study, scenario, scheme, seed, and all other keys.
+type Alike<'a> = (&'a str, &'a str, &'a str, u64, Vec<(&'a String, &'a String)>);
+
+/// Keys that were varied and changed no bit of any run.
+fn flat(records: &[&RunRecord], told: &[BTreeMap<String, String>]) -> Option<String> {
+    // What is recorded changes no run, but it is what a sweep over it asks for.
+    let keys: BTreeSet<&String> =
+        told.iter().flat_map(BTreeMap::keys).filter(|k| !k.starts_with("record.")).collect();
+    let unchanged = |key: &&String| {
+        let key = *key;
+        let mut alike: BTreeMap<Alike<'_>, Vec<usize>> = BTreeMap::new();
+        for (i, r) in records.iter().enumerate().filter(|(i, _)| told[*i].contains_key(key)) {
+            let rest = told[i].iter().filter(|(k, _)| *k != key).collect();
+            alike.entry((&r.study, &r.scenario, &r.scheme, r.seed, rest)).or_default().push(i);
         }
-        // Runs that differ in this key alone, and came out alike.
-        (same.len() < runs).then(|| same.values().any(|prints| prints.len() > 1))
+        let came = |i: usize| (&records[i].fingerprint, &records[i].metrics, &records[i].traffic);
+        let mut varied = false;
+        for runs in alike.values() {
+            for &i in &runs[1..] {
+                varied |= told[i].get(key) != told[runs[0]].get(key);
+                if came(i) != came(runs[0]) {
+                    return false;
+                }
+            }
+        }
+        varied
     };
-    let flat: Vec<&str> =
-        varied.into_iter().filter(|k| changes(k) == Some(false)).map(String::as_str).collect();
+    let flat: Vec<&str> = keys.into_iter().filter(unchanged).map(String::as_str).collect();
     (!flat.is_empty()).then(|| {
         format!(
             "{} changed nothing: runs that differ in it alone are the same to the last bit; vary a key that matters here, or one that it depends on",
@@ -239,3 +330,7 @@ fn flat(records: &[&RunRecord]) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+#[path = "advice_tests.rs"]
+mod tests;

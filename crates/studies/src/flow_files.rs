@@ -112,7 +112,10 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
         };
         let (src, dst) = (host(source), host(destination));
         let name = read.name(traffic);
-        let (Ok(bytes), Some(start), Ok(missing)) = (bytes.parse(), ps(start), missing.parse()) else {
+        let lost = if lost.is_empty() { Ok(None) } else { lost.parse().map(Some) };
+        let (Ok(bytes), Some(start), Ok(missing), Ok(lost)) =
+            (bytes.parse(), ps(start), missing.parse(), lost)
+        else {
             return Err(wrong(n + 2));
         };
         match (ps(time), ps(exact), ps(fork)) {
@@ -127,7 +130,7 @@ pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> 
                 start,
                 so_far: 0,
                 missing,
-                lost: lost.parse().ok(),
+                lost,
                 waits_for: waits_for.clone(),
                 name,
             }),

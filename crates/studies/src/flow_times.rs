@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::workload::SourcePlan;
 use cnsim_fabric::Outcome;
 use cnsim_units::{Bytes, Rate, Time};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Shortest frame on a link, bytes.
 const SMALLEST: u64 = 64;
@@ -32,6 +32,7 @@ impl Flows {
     /// Those of a run, each with its traffic's name.
     pub fn with(settings: &Settings, out: &Outcome, owners: &Owners) -> Self {
         let mut paths = Paths::new(settings);
+        let mut roll = owners.roll();
         let mut flows = Self::default();
         let mut open: Vec<Timed> = Vec::new();
         let mut ideals = |src: usize, dst: usize, on_link: u64| {
@@ -47,7 +48,7 @@ impl Flows {
                 let src = c.src.0 as usize;
                 let Some((bytes, exact, fork, ideal)) = ideals(src, dst, c.bytes) else { continue };
                 let time = c.end.saturating_sub(c.start);
-                let name = owners.of(src, (dst, c.start, c.bytes));
+                let name = roll.next(src, (dst, c.start, c.bytes));
                 flows.timed.push(Timed { bytes, time, ideal, whole: true, name });
                 flows.done.push(FlowTime {
                     src: src as u64,
@@ -64,7 +65,7 @@ impl Flows {
                 let src = m.src.0 as usize;
                 let Some((bytes, _, _, ideal)) = ideals(src, dst, m.bytes) else { continue };
                 let time = out.duration.saturating_sub(m.start);
-                let name = owners.of(src, (dst, m.start, m.bytes));
+                let name = roll.next(src, (dst, m.start, m.bytes));
                 open.push(Timed { bytes, time, ideal, whole: false, name });
             }
         }
@@ -107,14 +108,22 @@ fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfini
         (0, _) => Some(0),
         (_, known) => known.copied(),
     };
+    let mut roll = owners.roll();
     let of = |(dst, host): (usize, &cnsim_fabric::HostOutcome)| -> Vec<Unfinished> {
+        // How many flows of each host go here, received whole or not.
+        let mut from: BTreeMap<u32, usize> = BTreeMap::new();
+        if !host.missing.is_empty() {
+            for c in &host.completions {
+                *from.entry(c.src.0).or_default() += 1;
+                roll.next(c.src.0 as usize, (dst, c.start, c.bytes));
+            }
+            host.missing.iter().for_each(|m| *from.entry(m.src.0).or_default() += 1);
+        }
         let one = |m: &cnsim_fabric::Incomplete| {
             let src = m.src.0 as usize;
             let framing = settings.plans(src).iter().find(|p| p.finite()).map(SourcePlan::framing);
             let bytes = framing.map_or(m.bytes, |f| f.payload_of(m.bytes));
-            let alone = host.missing.iter().filter(|o| o.src == m.src).count() == 1
-                && host.completions.iter().all(|c| c.src != m.src)
-                && settings.plans(src).iter().all(SourcePlan::finite);
+            let alone = from.get(&m.src.0) == Some(&1) && settings.plans(src).iter().all(SourcePlan::finite);
             let pair = of_pair(src, dst);
             let own = pair.filter(|n| *n == 0 || alone);
             // Where frames may have been lost of it or of another, its state does not say what it waits for.
@@ -141,7 +150,7 @@ fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfini
                 missing: m.missing,
                 lost: own,
                 waits_for,
-                name: owners.of(src, (dst, m.start, m.bytes)),
+                name: roll.next(src, (dst, m.start, m.bytes)),
             }
         };
         host.missing.iter().map(one).collect()

@@ -13,8 +13,8 @@ type Which = (usize, Time, u64);
 enum Owned {
     /// All are of one name.
     Alike(u64),
-    /// Each of its own.
-    Each(BTreeMap<Which, u64>),
+    /// Each of its own; of several that nothing tells apart, all names in the order of their tables.
+    Each(BTreeMap<Which, u64>, BTreeMap<Which, Vec<u64>>),
 }
 
 /// Which name each finite flow of a run has.
@@ -43,23 +43,49 @@ impl Owners {
                 hosts.push(Owned::Alike(first));
                 continue;
             }
-            let mut each = BTreeMap::new();
+            let mut each: BTreeMap<Which, u64> = BTreeMap::new();
+            let mut twins: BTreeMap<Which, Vec<u64>> = BTreeMap::new();
             for (i, plan) in finite() {
+                let name = place(&names, plan);
                 for t in plan.spec(h, i, seed, &mut permutations).transfers {
-                    each.entry((t.dst.0 as usize, t.start, t.bytes.get())).or_insert(place(&names, plan));
+                    let which = (t.dst.0 as usize, t.start, t.bytes.get());
+                    if let Some(first) = each.insert(which, name) {
+                        twins.entry(which).or_insert_with(|| vec![first]).push(name);
+                    }
                 }
             }
-            hosts.push(Owned::Each(each));
+            hosts.push(Owned::Each(each, twins));
         }
         Self { names, hosts }
     }
 
-    /// Place of the name of a flow of host `src` among the names, from 1; 0 where its table has none.
-    pub fn of(&self, src: usize, which: Which) -> u64 {
-        match self.hosts.get(src) {
+    /// For the flows of a run, each asked for once.
+    pub fn roll(&self) -> Roll<'_> {
+        Roll { owners: self, seen: BTreeMap::new() }
+    }
+}
+
+/// Names of the flows of a run, in the order in which they are asked for: of flows that nothing tells apart, the first gets the
+/// first table's name.
+#[derive(Debug)]
+pub struct Roll<'a> {
+    owners: &'a Owners,
+    /// Of such flows, how many were asked for.
+    seen: BTreeMap<(usize, Which), usize>,
+}
+
+impl Roll<'_> {
+    /// Place of the name of the next such flow of host `src` among the names, from 1; 0 where its table has none.
+    pub fn next(&mut self, src: usize, which: Which) -> u64 {
+        match self.owners.hosts.get(src) {
             None => 0,
             Some(Owned::Alike(name)) => *name,
-            Some(Owned::Each(all)) => all.get(&which).copied().unwrap_or(0),
+            Some(Owned::Each(all, twins)) => {
+                let Some(names) = twins.get(&which) else { return all.get(&which).copied().unwrap_or(0) };
+                let seen = self.seen.entry((src, which)).or_default();
+                *seen += 1;
+                names.get(*seen - 1).copied().unwrap_or(0)
+            }
         }
     }
 }

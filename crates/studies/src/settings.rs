@@ -313,9 +313,9 @@ impl Settings {
         queues.chain(sent).chain(flows).chain(limiters).chain(shown).collect()
     }
 
-    /// Occupancy of a partition above which an input is stopped; none without PAUSE.
-    pub(crate) fn xoff(&self) -> Option<Bytes> {
-        self.buffer.pause.map(|p| p.high)
+    /// Memory and PAUSE of the switches.
+    pub(crate) fn buffer(&self) -> BufferSpec {
+        self.buffer
     }
 
     /// Does the seed draw what is sent?

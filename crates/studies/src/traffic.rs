@@ -57,6 +57,7 @@ impl Shares {
         let hosts = settings.hosts();
         let mut bits = vec![Some(0.0); owners.names.len()];
         // Of finite flows all is known: what arrived of each.
+        let mut roll = owners.roll();
         let mut finite: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (dst, host) in out.hosts.iter().enumerate() {
             let whole = host.completions.iter().map(|c| (c.src, c.start, c.bytes, 0));
@@ -65,7 +66,7 @@ impl Shares {
                 let src = src.0 as usize;
                 let arrived = bytes.saturating_sub(missing) as f64 * 8.0;
                 *finite.entry((src, dst)).or_default() += arrived;
-                let name = owners.of(src, (dst, start, bytes)) as usize;
+                let name = roll.next(src, (dst, start, bytes)) as usize;
                 if let Some(Some(sum)) = name.checked_sub(1).and_then(|at| bits.get_mut(at)) {
                     *sum += arrived;
                 }
@@ -85,7 +86,7 @@ impl Shares {
                 if rest <= 0.0 {
                     continue;
                 }
-                share(&mut bits, owners, endless.iter().copied().filter(|p| may_send(p, dst, hosts)), rest);
+                share(&mut bits, owners, endless.iter().copied().filter(|p| may_send(p, dst)), rest);
             }
         }
         Self { bits, lost: losses(settings, out, owners) }
@@ -112,16 +113,16 @@ fn losses(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Option<f64
     let mut lost = vec![known.then_some(0.0); owners.names.len()];
     for (pair, frames) in out.lost.iter().enumerate().filter(|(_, frames)| **frames > 0) {
         let (src, dst) = (pair / settings.hosts(), pair % settings.hosts());
-        let plans = settings.plans(src).iter().filter(|p| may_send(p, dst, settings.hosts()));
+        let plans = settings.plans(src).iter().filter(|p| may_send(p, dst));
         share(&mut lost, owners, plans, *frames as f64);
     }
     lost
 }
 
 /// May a table send to this host, by its finite flows or without end?
-fn may_send(plan: &SourcePlan, dst: usize, hosts: usize) -> bool {
+fn may_send(plan: &SourcePlan, dst: usize) -> bool {
     match plan.transfers() {
-        [] => plan.receivers(hosts).contains(&dst),
+        [] => plan.receivers().have(dst),
         listed => listed.iter().any(|t| t.dst.0 as usize == dst),
     }
 }

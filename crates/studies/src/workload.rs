@@ -38,6 +38,31 @@ pub struct SourcePlan {
     name: Option<(usize, Arc<str>)>,
 }
 
+/// Hosts that a source may send to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Receivers<'a> {
+    /// All hosts.
+    All,
+    /// One alone.
+    One(usize),
+    /// A list that all sources of a table have in common.
+    Shared(&'a [usize]),
+    /// A list of its own.
+    Own(&'a [NodeId]),
+}
+
+impl Receivers<'_> {
+    /// Is this host among them?
+    pub(crate) fn have(self, host: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(one) => one == host,
+            Self::Shared(all) => all.contains(&host),
+            Self::Own(all) => all.contains(&NodeId(host as u32)),
+        }
+    }
+}
+
 impl SourcePlan {
     /// Number and name of its `[[traffic]]` table, if it has a name.
     pub fn name(&self) -> Option<(usize, &str)> {
@@ -145,15 +170,14 @@ impl SourcePlan {
         self.goal().filter(|_| !self.finite())
     }
 
-    /// Hosts that it may send to: those named, those of the table it draws from, or all `hosts`. Not those of listed transfers.
-    pub(crate) fn receivers(&self, hosts: usize) -> Vec<usize> {
-        match (self.goal(), &self.drawn, &self.destinations) {
-            (Some(goal), ..) => vec![goal],
-            (_, Some(drawn), _) => drawn.receivers().unwrap_or_else(|| (0..hosts).collect()),
-            (.., Destinations::Among(list)) if !list.is_empty() => {
-                list.iter().map(|n| n.0 as usize).collect()
-            }
-            _ => self.permutation.as_ref().map_or_else(|| (0..hosts).collect(), |all| all.to_vec()),
+    /// Hosts that it may send to, itself perhaps among them. Not those of listed transfers.
+    pub(crate) fn receivers(&self) -> Receivers<'_> {
+        match (&self.permutation, &self.drawn, &self.destinations) {
+            (Some(all), ..) => Receivers::Shared(all),
+            (.., Destinations::Fixed(goal)) => Receivers::One(goal.0 as usize),
+            (_, Some(drawn), _) => drawn.receivers().map_or(Receivers::All, Receivers::Shared),
+            (.., Destinations::Among(list)) => Receivers::Own(list),
+            (.., Destinations::Uniform) => Receivers::All,
         }
     }
 
@@ -166,8 +190,16 @@ impl SourcePlan {
 
     /// Does the seed draw when, or to whom, it sends?
     pub(crate) fn is_drawn(&self) -> bool {
-        let random = matches!(self.arrivals, Arrivals::Bernoulli { .. } | Arrivals::Bursts { .. });
-        random || self.permutation.is_some() || self.drawn.as_ref().is_some_and(|d| d.by_chance())
+        if let Some(drawn) = &self.drawn {
+            return drawn.by_chance() || self.permutation.is_some();
+        }
+        let endless = match self.arrivals {
+            Arrivals::Transfers => return false,
+            Arrivals::Bernoulli { .. } | Arrivals::Bursts { .. } => true,
+            Arrivals::OnOff { .. } => self.random_offset,
+            Arrivals::Greedy => false,
+        };
+        endless || self.phase == Phase::Random || self.goal().is_none()
     }
 
     /// How its frames are made up.

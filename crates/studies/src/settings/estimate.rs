@@ -182,15 +182,10 @@ impl Settings {
         let mut spread = 0.0;
         for (h, plans) in self.plans.iter().enumerate() {
             let Some(seat) = self.seat(h) else { continue };
-            let line = self.wiring.access(h).map_or(Rate::ZERO, |l| l.rate).bps();
-            let mut left = line;
+            let mut left = self.wiring.access(h).map_or(0.0, |l| l.rate.bps());
             for p in plans {
-                let (begin, end) = p.span();
-                let on = match p.transfers() {
-                    [] => end.min(whole).saturating_sub(begin).as_secs_f64() / whole.as_secs_f64(),
-                    _ => 1.0,
-                };
-                let offered = (self.offered_of(h, p, Rate::from_bps(line)) * on).min(left);
+                let begin = p.span().0;
+                let offered = self.mean_offer(h, p).min(left);
                 left -= offered;
                 if offered <= 0.0 {
                     continue;
@@ -231,18 +226,22 @@ impl Settings {
         d
     }
 
-    /// Rate that a source offers while it is on; that of transfers, over the whole run.
-    pub(super) fn offered_of(&self, host: usize, p: &SourcePlan, line: Rate) -> f64 {
+    /// Rate that a source offers, mean over the run, bit/s.
+    pub(super) fn mean_offer(&self, host: usize, p: &SourcePlan) -> f64 {
+        let line = self.wiring.access(host).map_or(Rate::ZERO, |l| l.rate);
+        let whole = self.duration.as_secs_f64();
         if p.transfers().is_empty() {
-            return p.offered(host, line, self.duration).bps();
+            let (begin, end) = p.span();
+            let on = end.min(self.duration).saturating_sub(begin).as_secs_f64() / whole;
+            return p.offered(host, line, self.duration).bps() * on;
         }
         let begun = p.transfers().iter().filter(|t| t.start < self.duration);
         let bits: f64 = begun.map(|t| t.bytes.as_f64() * 8.0).sum();
-        (bits / self.duration.as_secs_f64()).min(line.bps())
+        (bits / whole).min(line.bps())
     }
 
     /// Index of the switch of a host.
-    fn seat(&self, host: usize) -> Option<usize> {
+    pub(super) fn seat(&self, host: usize) -> Option<usize> {
         (self.wiring.feeder(host).0.0 as usize).checked_sub(self.hosts())
     }
 

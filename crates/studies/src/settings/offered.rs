@@ -2,9 +2,8 @@
 
 use super::Settings;
 use super::estimate::{Way, breadth};
-use crate::workload::SourcePlan;
+use crate::workload::Receivers;
 use cnsim_scheme_api::NodeId;
-use cnsim_units::Rate;
 use std::collections::BTreeMap;
 
 /// A switch port that is offered more than its link carries, over the whole run.
@@ -20,45 +19,82 @@ pub struct Overload {
 
 /// Share above what a link carries that is no rounding, nor chance of what a seed draws.
 const MORE: f64 = 1.02;
-/// Hosts that one table may address singly; those of larger tables are taken as all alike.
-const SINGLY: usize = 4096;
+
+/// Sources that send to all hosts of a list alike, but never to themselves.
+struct Spread<'a> {
+    /// The list; none: all hosts.
+    to: Option<&'a [usize]>,
+    /// By host: is it in the list?
+    has: Vec<bool>,
+    /// Rate to each host of the list, bit/s: from each host, from the hosts of each switch, and from all.
+    from: Vec<f64>,
+    from_switch: Vec<f64>,
+    all: f64,
+}
 
 impl Settings {
     /// Ports whose link is offered more than it carries, the worst first. Traffic is spread evenly over the shortest paths. Sources
     /// that send as fast as they may offer no rate, so they do not count.
     pub fn overloads(&self) -> Vec<Overload> {
-        let hosts = self.hosts();
-        let seat = |h: usize| (self.wiring.feeder(h).0.0 as usize).checked_sub(hosts);
+        let (hosts, ways) = (self.hosts(), self.ways());
         let mut to_host = vec![0.0; hosts];
-        // By switch of the destination: rate that each switch's hosts send there.
-        let mut amounts: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        let ways = self.ways();
-        // Of tables whose sources send to all other hosts alike: rate from each host, and from each switch's hosts.
-        let (mut alike, mut from_switch) = (vec![0.0; hosts], vec![0.0; ways.len()]);
-        for (h, alike) in alike.iter_mut().enumerate() {
-            let line = self.wiring.access(h).map_or(Rate::ZERO, |l| l.rate);
+        // By switch of the destination: rate from the hosts of a switch.
+        let mut single: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); ways.len()];
+        let mut spreads: Vec<Spread<'_>> = Vec::new();
+        for h in 0..hosts {
+            let Some(from) = self.seat(h) else { continue };
             for plan in self.plans(h).iter().filter(|p| !p.greedy()) {
-                let goals = self.goals_of(h, plan);
-                let rate = self.mean_offer(h, plan, line) / goals.len().max(1) as f64;
-                if goals.len() + 1 == hosts && plan.transfers().is_empty() {
-                    *alike += rate;
-                    seat(h).into_iter().for_each(|s| from_switch[s] += rate);
-                    continue;
-                }
-                for (to, weight) in goals {
-                    let (Some(from), Some(at)) = (seat(h), seat(to)) else { continue };
-                    to_host[to] += rate * weight;
-                    amounts.entry(at).or_insert_with(|| vec![0.0; ways.len()])[from] += rate * weight;
-                }
+                let rate = self.mean_offer(h, plan);
+                let mut send = |to: usize, rate: f64| {
+                    to_host[to] += rate;
+                    let at = self.seat(to).map(|at| single[at].entry(from).or_default());
+                    at.into_iter().for_each(|sum| *sum += rate);
+                };
+                let list = match plan.receivers() {
+                    _ if !plan.transfers().is_empty() => {
+                        plan.shares_of_transfers().iter().for_each(|(to, share)| send(*to, rate * share));
+                        continue;
+                    }
+                    Receivers::One(to) => {
+                        send(to, rate);
+                        continue;
+                    }
+                    Receivers::Own(list) => {
+                        list.iter().for_each(|to| send(to.0 as usize, rate / list.len() as f64));
+                        continue;
+                    }
+                    Receivers::All => None,
+                    Receivers::Shared(list) => Some(list),
+                };
+                let same = |s: &Spread<'_>| match (s.to, list) {
+                    (Some(a), Some(b)) => std::ptr::eq(a, b),
+                    (a, b) => a.is_none() && b.is_none(),
+                };
+                let at = spreads.iter().position(same).unwrap_or_else(|| {
+                    let (from, from_switch) = (vec![0.0; hosts], vec![0.0; ways.len()]);
+                    let mut has = vec![list.is_none(); hosts];
+                    list.unwrap_or_default().iter().for_each(|to| has[*to] = true);
+                    spreads.push(Spread { to: list, has, from, from_switch, all: 0.0 });
+                    spreads.len() - 1
+                });
+                let spread = &mut spreads[at];
+                let others = list.map_or(hosts, <[usize]>::len) - usize::from(spread.has[h]);
+                let each = rate / others.max(1) as f64;
+                spread.from[h] += each;
+                spread.from_switch[from] += each;
+                spread.all += each;
             }
         }
-        let all_alike: f64 = alike.iter().sum();
-        if all_alike > 0.0 {
-            for h in 0..hosts {
-                to_host[h] += all_alike - alike[h];
-                let Some(at) = seat(h) else { continue };
-                let amount = amounts.entry(at).or_insert_with(|| vec![0.0; ways.len()]);
-                amount.iter_mut().zip(&from_switch).for_each(|(a, rate)| *a += rate);
+        // Of each list, how many hosts are at a switch.
+        let mut seats: Vec<Vec<f64>> = vec![vec![0.0; ways.len()]; spreads.len()];
+        for (s, seats) in spreads.iter().zip(&mut seats) {
+            let mut goes = |to: usize| {
+                to_host[to] += s.all - s.from[to];
+                self.seat(to).into_iter().for_each(|at| seats[at] += 1.0);
+            };
+            match s.to {
+                None => (0..hosts).for_each(goes),
+                Some(list) => list.iter().for_each(|to| goes(*to)),
             }
         }
         // Where all of it together fits any link, none is overloaded.
@@ -67,7 +103,15 @@ impl Settings {
             return Vec::new();
         }
         let mut load = vec![0.0; 2 * self.wiring.links.len()];
-        for (to, mut amount) in amounts {
+        for to in 0..ways.len() {
+            let mut amount = vec![0.0; ways.len()];
+            single[to].iter().for_each(|(from, rate)| amount[*from] += rate);
+            for (s, seats) in spreads.iter().zip(&seats).filter(|(_, seats)| seats[to] > 0.0) {
+                amount.iter_mut().zip(&s.from_switch).for_each(|(a, rate)| *a += rate * seats[to]);
+            }
+            if amount.iter().all(|a| *a == 0.0) {
+                continue;
+            }
             let (order, dist) = breadth(&ways, to);
             for &s in order.iter().rev().filter(|s| **s != to) {
                 let nearer: Vec<&Way> = ways[s].iter().filter(|w| dist[w.to] + 1 == dist[s]).collect();
@@ -92,31 +136,5 @@ impl Settings {
         }
         all.sort_by(|a, b| (b.offered / b.carries).total_cmp(&(a.offered / a.carries)));
         all
-    }
-
-    /// Rate that a table offers at a host, mean over the run, bit/s.
-    fn mean_offer(&self, host: usize, plan: &SourcePlan, line: Rate) -> f64 {
-        let whole = self.duration;
-        let (begin, end) = plan.span();
-        let on = match plan.transfers() {
-            [] => end.min(whole).saturating_sub(begin).as_secs_f64() / whole.as_secs_f64(),
-            _ => 1.0,
-        };
-        self.offered_of(host, plan, line) * on
-    }
-
-    /// Where a table sends from a host: each destination with its weight, 1 on average.
-    fn goals_of(&self, host: usize, plan: &SourcePlan) -> Vec<(usize, f64)> {
-        if !plan.transfers().is_empty() {
-            let shares = plan.shares_of_transfers();
-            let n = shares.len() as f64;
-            return shares.into_iter().map(|(to, share)| (to, share * n)).collect();
-        }
-        let mut to = plan.receivers(self.hosts());
-        to.retain(|n| *n != host);
-        if to.len() > SINGLY {
-            to = to.into_iter().step_by(self.hosts().div_ceil(SINGLY)).collect();
-        }
-        to.into_iter().map(|n| (n, 1.0)).collect()
     }
 }

@@ -49,10 +49,24 @@ pub struct Drawn {
 
 #[derive(Clone, Debug)]
 enum Rule {
-    Poisson { law: Poisson, to: Vec<usize> },
-    Incast { law: Incast, to: Vec<usize> },
-    AllToAll { bytes: Bytes, start: Time },
-    Permutation { bytes: Bytes, start: Time },
+    Poisson {
+        law: Poisson,
+        to: Vec<usize>,
+    },
+    /// `senders`: fewest and most hosts that can send to a receiver, which never is one of them.
+    Incast {
+        law: Incast,
+        to: Vec<usize>,
+        senders: (usize, usize),
+    },
+    AllToAll {
+        bytes: Bytes,
+        start: Time,
+    },
+    Permutation {
+        bytes: Bytes,
+        start: Time,
+    },
 }
 
 /// The flows of a seed, by table and host: drawn once for all of a table's hosts.
@@ -105,9 +119,12 @@ impl Drawn {
                 let period = r.time_or(&key("period"));
                 let fan_in = r.integer_or(&key("fan_in")).map_or(usize::MAX, |n| n as usize);
                 let to = receivers(r, &key("destinations"), wiring);
-                let most = to.iter().map(|d| from.iter().filter(|s| *s != d).count()).min().unwrap_or(0);
-                if fan_in != usize::MAX && fan_in > most {
-                    let reason = format!("{fan_in} senders are asked for, and {most} hosts can send");
+                let mut sends = vec![false; wiring.hosts.len()];
+                from.iter().for_each(|h| sends[*h] = true);
+                let others = || to.iter().map(|d| from.len() - usize::from(sends[*d]));
+                let senders = (others().min().unwrap_or(0), others().max().unwrap_or(0));
+                if fan_in != usize::MAX && fan_in > senders.0 {
+                    let reason = format!("{fan_in} senders are asked for, and {} hosts can send", senders.0);
                     r.wrong(&key("fan_in"), reason, "name more hosts, or write \"all\"");
                 }
                 let random = match r.choice(&key("gaps")) {
@@ -115,7 +132,8 @@ impl Drawn {
                     Gaps::Poisson => period.is_some(),
                 };
                 let jitter = r.time(&key("jitter"));
-                Rule::Incast { law: Incast { bytes, fan_in, start, stop, period, random, jitter }, to }
+                let law = Incast { bytes, fan_in, start, stop, period, random, jitter };
+                Rule::Incast { law, to, senders }
             }
             Traffic::AllToAll => Rule::AllToAll { bytes, start },
             Traffic::Permutation => Rule::Permutation { bytes, start },
@@ -168,7 +186,7 @@ impl Drawn {
         }
         if !cache.iter().any(|(d, _)| Arc::ptr_eq(d, self)) {
             let all = match &self.rule {
-                Rule::Incast { law, to } => law.flows(&self.from, to, seed, self.site),
+                Rule::Incast { law, to, .. } => law.flows(&self.from, to, seed, self.site),
                 Rule::AllToAll { bytes, start } => flows::all_to_all(&self.from, *bytes, *start),
                 Rule::Permutation { bytes, start } => {
                     flows::permutation(&self.from, *bytes, *start, seed, self.site)
@@ -192,11 +210,10 @@ impl Drawn {
                 let n = if line > Rate::ZERO { span / law.mean_gap(line) } else { 0.0 };
                 return (n, n * law.mean_on_wire());
             }
-            Rule::Incast { law, to } => {
+            Rule::Incast { law, senders, .. } => {
                 let span = self.stop.saturating_sub(law.start).as_secs_f64();
                 let times = law.period.map_or(1.0, |p| (span / p.as_secs_f64()).ceil().max(1.0));
-                let senders = self.from.len().saturating_sub(usize::from(to.len() == 1)).max(1);
-                (times * law.fan_in.min(senders) as f64 / self.from.len() as f64, law.bytes)
+                (times * law.fan_in.min(senders.0) as f64 / self.from.len() as f64, law.bytes)
             }
             Rule::AllToAll { bytes, .. } => (self.from.len() as f64 - 1.0, *bytes),
             Rule::Permutation { bytes, .. } => (1.0, *bytes),
@@ -208,17 +225,22 @@ impl Drawn {
     pub(super) fn by_chance(&self) -> bool {
         match &self.rule {
             Rule::Poisson { .. } | Rule::Permutation { .. } => true,
-            Rule::Incast { law, .. } => law.random || law.fan_in < self.from.len() || law.jitter > Time::ZERO,
+            Rule::Incast { law, senders, .. } => {
+                law.random || law.fan_in < senders.1 || law.jitter > Time::ZERO
+            }
             Rule::AllToAll { .. } => false,
         }
     }
 
     /// Hosts that its flows may go to; none: any.
-    pub(super) fn receivers(&self) -> Option<Vec<usize>> {
-        match &self.rule {
-            Rule::Poisson { to, .. } | Rule::Incast { to, .. } => (!to.is_empty()).then(|| to.clone()),
-            Rule::AllToAll { .. } | Rule::Permutation { .. } => Some(self.from.clone()),
-        }
+    pub(super) fn receivers(&self) -> Option<&[usize]> {
+        let all = match &self.rule {
+            // Once it comes to the first one alone.
+            Rule::Incast { law, to, .. } if law.period.is_none() => to.get(..1)?,
+            Rule::Poisson { to, .. } | Rule::Incast { to, .. } => to,
+            Rule::AllToAll { .. } | Rule::Permutation { .. } => &self.from,
+        };
+        (!all.is_empty()).then_some(all)
     }
 
     /// The one host that all flows go to, if there is one.
