@@ -161,7 +161,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     }
     Output::check(&args.batch.out, args.batch.force)?;
     let watch = Arc::new(Watch::default());
-    look::on_interrupt(&watch);
+    look::on_interrupt(&watch, true);
     go(&mut lab, &setups, seeds, args, &watch, common)?;
     let idle = idle(&lab, &setups);
     // Readings that got no further seed, as they were left.
@@ -239,7 +239,7 @@ fn go(
     for (at, record) in missing.into_iter().zip(records) {
         lab.records[at] = record;
     }
-    interrupted(watch, finished, jobs.len(), None)
+    interrupted(watch, (finished, jobs.len()), true, None)
 }
 
 /// Switches none of whose values changes a run here.
@@ -326,7 +326,7 @@ impl Text<'_> {
         );
         println!(
             "agree: of {cells} cells; better, worse: cells nearer or farther by more than 1 scale. {}",
-            interval(self.args.seeds)
+            interval([self.args.seeds])
         );
         self.ranking("One switch at a time", &self.alone());
         let together = self.together();

@@ -95,6 +95,7 @@ pub(crate) fn heat(
             published: p.map(|p| p.text.clone()),
             measured: Some(of.summary.mean),
             ci95: of.summary.confidence(),
+            range: None,
             pi95: of.summary.prediction(),
             accept: p.map(|p| (p.value - c.scale, p.value + c.scale)),
             seeds: of.summary.n as u32,

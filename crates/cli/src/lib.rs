@@ -250,7 +250,7 @@ enum Verb {
         /// Number of threads.
         #[arg(long, default_value_t = 0, hide_default_value = true)]
         threads: usize,
-        /// Engine that runs them again; both give the same bits.
+        /// Engine that repeats the runs.
         #[arg(long, value_enum, default_value_t)]
         engine: EngineArg,
         /// Start even if the estimated time or memory is huge.
@@ -329,7 +329,7 @@ pub(crate) struct ReproduceArgs {
     /// Folder for the results.
     #[arg(long, default_value = "out")]
     out: PathBuf,
-    /// Engine that runs it; both give the same bits.
+    /// Engine of the runs.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineArg,
     /// Published numbers instead of the embedded ones.
@@ -383,13 +383,14 @@ pub(crate) struct Batch {
     force: bool,
 }
 
-/// Which engine runs a scenario; the results are the same bits.
+/// Which engine runs a scenario. Both give the same bits.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EngineArg {
     /// The fast engine.
     #[default]
     Fast,
-    /// The model, an event at a time: a second opinion, several times slower. It takes no run from the store.
+    /// The model handles one event at a time: a second opinion, several times slower. Its runs are neither taken from the store nor
+    /// kept there.
     Model,
 }
 
@@ -432,7 +433,7 @@ pub(crate) struct RunArgs {
     /// Number of threads for this one run [default: by its size and the cores that are free].
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
-    /// Engine that runs it; both give the same bits.
+    /// Engine of the runs.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineArg,
     /// Set a key of the scenario.

@@ -142,15 +142,7 @@ const EVEN: f64 = 0.25;
 /// A mean and its 95 % interval, if it has one, with as many decimals as mean something: `8.31 ± 0.21`, or with both ends where they
 /// lie unevenly, `350 (0 to 1200)`.
 pub(crate) fn measured(mean: f64, interval: Option<(f64, f64)>) -> String {
-    let decimals = if mean.abs() >= 1000.0 {
-        0
-    } else if mean.abs() >= 100.0 {
-        1
-    } else if mean.abs() >= 1.0 || mean == 0.0 {
-        2
-    } else {
-        3
-    };
+    let decimals = decimals(mean);
     let plain = if mean == 0.0 { "0".into() } else { format!("{mean:.decimals$}") };
     let Some((low, high)) = interval.filter(|(low, high)| high > low) else {
         // Equal values have an interval without length.
@@ -167,6 +159,23 @@ pub(crate) fn measured(mean: f64, interval: Option<(f64, f64)>) -> String {
     format!("{mean:.decimals$} ± {half:.decimals$}")
 }
 
+/// A mean, and the least and the greatest value behind it: `350 (0 to 1200)`.
+pub(crate) fn ranging(mean: f64, (least, greatest): (f64, f64)) -> String {
+    let plain = measured(mean, None);
+    let decimals = decimals(mean);
+    if least == greatest { plain } else { format!("{plain} ({least:.decimals$} to {greatest:.decimals$})") }
+}
+
+/// Decimals that mean something beside a mean.
+fn decimals(mean: f64) -> usize {
+    match mean.abs() {
+        m if m >= 1000.0 => 0,
+        m if m >= 100.0 => 1,
+        m if m >= 1.0 || m == 0.0 => 2,
+        _ => 3,
+    }
+}
+
 /// Half the length of the 95 % interval of the mean; NaN for one seed, which has none.
 pub(crate) fn half(s: &Summary) -> f64 {
     s.confidence().map_or(f64::NAN, |(l, h)| (h - l) / 2.0)
@@ -177,12 +186,15 @@ pub(crate) fn at_least(bound: bool) -> String {
     if bound { "≥ ".into() } else { String::new() }
 }
 
-/// What stands behind `±`.
-pub(crate) fn interval(seeds: u64) -> String {
-    match seeds {
-        1 => "One seed has no interval.".into(),
-        n => format!(
-            "± is half the length of the 95 % interval of the mean over {n} seeds; uneven ends are given in full."
+/// What stands behind `±`, where all have so many seeds, or each its own number.
+pub(crate) fn interval(seeds: impl IntoIterator<Item = u64, IntoIter: Clone>) -> String {
+    let seeds = seeds.into_iter();
+    let most = seeds.clone().max().unwrap_or(1);
+    match seeds.filter(|n| *n > 1).min() {
+        None => "One seed has no interval.".into(),
+        Some(few) => format!(
+            "± is half the length of the 95 % interval of the mean over {} seeds; uneven ends are given in full.",
+            if few < most { format!("{few} to {most}") } else { most.to_string() }
         ),
     }
 }
@@ -212,8 +224,17 @@ mod tests {
     }
 
     #[test]
+    fn a_mean_and_its_ends() {
+        assert_eq!(ranging(8.3, (8.1, 8.5)), "8.30 (8.10 to 8.50)");
+        assert_eq!(ranging(150.0, (0.0, 300.0)), "150.0 (0.0 to 300.0)");
+        assert_eq!((ranging(0.0, (0.0, 0.0)), ranging(7.0, (7.0, 7.0))), ("0".into(), "7.00".into()));
+    }
+
+    #[test]
     fn what_stands_behind_the_sign() {
-        assert!(interval(1).contains("no interval") && interval(2).contains("over 2 seeds"));
+        let of = |seeds: &[u64]| interval(seeds.iter().copied());
+        assert!(of(&[1]).contains("no interval") && of(&[1, 2]).contains("over 2 seeds"));
+        assert!(of(&[5, 3]).contains("over 3 to 5 seeds"));
     }
 
     #[test]

@@ -20,7 +20,13 @@ fn summed(values: Vec<f64>, most: f64) -> Option<Cell> {
     }
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = values.iter().copied().fold(0.0, f64::max);
-    Some(Cell { ci95: (values.len() > 1).then_some((least, greatest)), pi95: None, values, ..whole })
+    Some(Cell {
+        range: (values.len() > 1).then_some((least, greatest)),
+        ci95: None,
+        pi95: None,
+        values,
+        ..whole
+    })
 }
 
 /// Ports that the scenario names, in its order.
@@ -35,16 +41,14 @@ fn named<'a>(cases: &[&CaseRuns<'a>]) -> Vec<&'a str> {
 }
 
 /// A column: its name, title, unit and meaning, and the value of a port.
-type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFacts) -> f64);
+type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFacts) -> Option<f64>);
 
 /// The value of a fact in a run. A port without facts was never in XOFF, sent none and discarded nothing; of a host nothing is
 /// known but how long it was paused.
 fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
     match facts {
         Some(_) if !port.contains('>') && fact.0 != "paused" => None,
-        // A queue that is not recorded has no mean.
-        Some(facts) if fact.0 == "mean_queue" && facts.mean_queue == 0.0 && facts.queue_max > 0.0 => None,
-        Some(facts) => Some(fact.4(facts)),
+        Some(facts) => fact.4(facts),
         None if fact.0 == "paused" || (port.contains('>') && ["xoffs", "dropped"].contains(&fact.0)) => {
             Some(0.0)
         }
@@ -53,12 +57,12 @@ fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
 }
 
 const FACTS: [Fact; 6] = [
-    ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| p.paused),
-    ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| p.xoffs as f64),
-    ("queue_max", "Largest queue", "KB", "of the run, however short", |p| p.queue_max),
+    ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| Some(p.paused)),
+    ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| Some(p.xoffs as f64)),
+    ("queue_max", "Largest queue", "KB", "of the run, however short", |p| Some(p.queue_max)),
     ("mean_queue", "Mean queue", "KB", "mean over the measurement, where it is recorded", |p| p.mean_queue),
-    ("throughput", "Throughput", "Gb/s", "data rate sent", |p| p.throughput),
-    ("dropped", "Dropped", "frames", "data frames discarded", |p| p.dropped),
+    ("throughput", "Throughput", "Gb/s", "data rate sent", |p| Some(p.throughput)),
+    ("dropped", "Dropped", "frames", "data frames discarded", |p| Some(p.dropped)),
 ];
 
 /// A table for each PAUSE mode, a row for each port and scheme; none where only the hot port is known.
@@ -113,9 +117,12 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
         caption: {
             let said = [
                 few.then(|| {
-                    format!("Of fewer than {SEEDS} seeds: mean, and the least and greatest of them.")
+                    format!("Of fewer than {SEEDS} seeds: the mean, and in brackets the least and the greatest value; no interval.")
                 }),
-                (left > 0).then(|| format!("{left} further ports are in results.json.")),
+                (left > 0).then(|| match left {
+                    1 => "1 further port is in results.json.".into(),
+                    n => format!("{n} further ports are in results.json."),
+                }),
             ];
             said.into_iter().flatten().collect::<Vec<_>>().join(" ")
         },

@@ -9,7 +9,7 @@ use crate::look_topology::topology;
 use crate::look_traffic::traffic;
 use crate::{frozen, unfinished};
 use cnsim_report::model::{self, Fact, NotRun, Page, Report, Study};
-use cnsim_studies::advice::{after, before};
+use cnsim_studies::advice::{after, before, of_others};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::claims::{Claim, Finding, Holds, grounds};
 use cnsim_studies::papers::PAPERS;
@@ -124,14 +124,12 @@ pub(crate) fn conclusions(lines: Vec<String>) -> model::Alert {
 
 /// What is known of a scenario's cases before they run, and after these runs: each thing once.
 fn advice<'a>(scene: &Scene<'_>, records: impl Iterator<Item = &'a RunRecord>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for text in scene.cases.iter().filter_map(|c| scene.ready(c)).flat_map(|r| before(&r)) {
-        if !all.contains(&text) {
-            all.push(text);
-        }
+    if of_others(&scene.scenario.study) {
+        return Vec::new();
     }
-    all.extend(after(records));
-    all
+    let known = scene.cases.iter().filter_map(|c| scene.ready(c)).flat_map(|r| before(&r));
+    let mut told = BTreeSet::new();
+    known.chain(after(records)).filter(|text| told.insert(text.clone())).collect()
 }
 
 /// Heading, citation and question of each study that has a scenario here.

@@ -213,6 +213,7 @@ fn shown(c: &Cell, factor: f64) -> model::Cell {
         published: c.published.as_ref().map(|p| p.text.clone()),
         measured: Some(c.summary.mean * factor),
         ci95,
+        range: None,
         pi95,
         accept,
         seeds: u32::try_from(c.summary.n).unwrap_or(u32::MAX),

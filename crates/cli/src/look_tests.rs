@@ -518,7 +518,7 @@ fn tables_of_ports() {
     assert_eq!(port, [Some(0.0), Some(3.0), Some(1.0), None, Some(1.0), Some(0.0)]);
     assert_eq!((of(9).0[0].rows.len(), of(9).0[0].caption.as_str()), (10, ""));
     let many = &of(10).0[0];
-    assert_eq!((many.rows.len(), many.caption.as_str()), (10, "1 further ports are in results.json."));
+    assert_eq!((many.rows.len(), many.caption.as_str()), (10, "1 further port is in results.json."));
     assert_eq!(many.rows[1].condition, "S>H9", "those in XOFF longest come first");
 }
 

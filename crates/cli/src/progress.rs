@@ -114,8 +114,8 @@ pub(crate) fn counted<T: Send>(total: u64, work: impl FnOnce(&AtomicU64) -> T + 
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Ctrl-C (and SIGTERM) asks the runs to stop; what is finished is kept. A second one ends the program at once, and so does
-/// a run that does not heed the first in time: finished runs are in the store, and files are whole or not there.
-pub(crate) fn on_interrupt(watch: &Arc<Watch>) {
+/// a run that does not heed the first in time: files are whole or not there. `kept`: finished runs go to the store.
+pub(crate) fn on_interrupt(watch: &Arc<Watch>, kept: bool) {
     #[cfg(target_os = "linux")]
     keep_ignored();
     let watch = watch.clone();
@@ -125,7 +125,8 @@ pub(crate) fn on_interrupt(watch: &Arc<Watch>) {
         }
         std::thread::sleep(PATIENCE);
         if !watch.over.load(Ordering::Relaxed) {
-            eprintln!("error: interrupted; finished runs are kept in the store");
+            let what = if kept { "finished runs are kept in the store" } else { "nothing was written" };
+            eprintln!("error: interrupted; {what}");
             std::process::exit(130);
         }
     });

@@ -96,7 +96,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     }
     Output::check(&args.out, args.force)?;
     let watch = Arc::new(Watch::default());
-    look::on_interrupt(&watch);
+    // A second opinion takes no run from the store, and leaves none there.
+    let kept = args.engine == EngineArg::Fast;
+    look::on_interrupt(&watch, kept);
     let records = run_all(&all, (&args.out, args.force), threads, &watch, common.quiet)?;
     let records: Vec<RunRecord> = records.into_iter().flatten().collect();
     if common.verbose {
@@ -111,7 +113,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let partial = partial(&watch, records.len(), all.len());
     let typed = command.trim_start_matches("cnsim ");
     let Some(mut output) = Output::open(&args.out, typed, &records, partial, args.force)? else {
-        return interrupted(&watch, records.len(), all.len(), Some(&args.out));
+        return interrupted(&watch, (records.len(), all.len()), kept, Some(&args.out));
     };
     output.write("numbers.csv", numbers_csv(&cells, partial).as_bytes())?;
     output.write("claims.csv", claims_csv(&findings, partial).as_bytes())?;
@@ -145,7 +147,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
             records: &records,
         });
     }
-    interrupted(&watch, records.len(), all.len(), None)?;
+    interrupted(&watch, (records.len(), all.len()), kept, None)?;
     missed(args.fail_on_miss, cells.iter().map(|c| c.verdict))?;
     // In the embedded studies a deadlock is what was published.
     if is_file(&args.what) { frozen::ends(records.iter()) } else { Ok(()) }
@@ -242,16 +244,25 @@ pub(crate) fn partial(watch: &Watch, finished: usize, of: usize) -> Option<Parti
     (watch.stop.load(Ordering::Relaxed) && finished < of).then_some(Partial { finished, of })
 }
 
-/// The end of a verb that Ctrl-C may have cut short; `kept` is where finished results stand that partial ones did not
-/// replace.
-pub(crate) fn interrupted(watch: &Watch, finished: usize, of: usize, kept: Option<&Path>) -> Done {
+/// The end of a verb that Ctrl-C may have cut short after so many runs of all. `kept`: they are in the store. `stay` is where finished
+/// results stand that partial ones did not replace.
+pub(crate) fn interrupted(
+    watch: &Watch,
+    (finished, of): (usize, usize),
+    kept: bool,
+    stay: Option<&Path>,
+) -> Done {
     if partial(watch, finished, of).is_none() {
         return Ok(());
     }
     let stay =
-        kept.map_or_else(String::new, |out| format!("; the results in {} are as they were", out.display()));
+        stay.map_or_else(String::new, |out| format!("; the results in {} are as they were", out.display()));
+    let (place, next) = match kept {
+        true => (" and kept in the store", "goes on from here"),
+        false => (", and the store keeps none of the model's", "begins anew"),
+    };
     Err(Failure::Interrupted(format!(
-        "interrupted: {finished} of {of} runs are finished and kept in the store{stay}; the same command goes on from here"
+        "interrupted: {finished} of {of} runs are finished{place}{stay}; the same command {next}"
     )))
 }
 
@@ -436,9 +447,9 @@ mod tests {
         watch.stop.store(true, Ordering::Relaxed);
         assert_eq!((partial(&watch, 1, 2), partial(&watch, 2, 2)), (Some(p), None));
         assert!(
-            matches!(interrupted(&watch, 1, 2, None), Err(Failure::Interrupted(text)) if text.starts_with("interrupted: 1 of 2 runs"))
+            matches!(interrupted(&watch, (1, 2), true, None), Err(Failure::Interrupted(text)) if text.starts_with("interrupted: 1 of 2 runs"))
         );
-        assert!(interrupted(&watch, 2, 2, None).is_ok());
+        assert!(interrupted(&watch, (2, 2), true, None).is_ok());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use cnsim_studies::scenario::{Case, Ready, Scenario};
 use cnsim_studies::settings::Estimate;
 use cnsim_studies::study::Job;
 use cnsim_studies::text::Problem;
+use std::collections::BTreeSet;
 
 /// Is this meant as a file, not as a name?
 pub(crate) fn is_file(name: &str) -> bool {
@@ -72,7 +73,10 @@ const NOTES: usize = 8;
 
 /// What a reader of the results should know beforehand: different notes, each with the first case that has it.
 #[derive(Default)]
-pub(crate) struct Notes(Vec<(String, String)>);
+pub(crate) struct Notes {
+    lines: Vec<String>,
+    known: BTreeSet<String>,
+}
 
 impl Notes {
     pub(crate) fn add(&mut self, case: &Case, ready: &Ready) {
@@ -82,16 +86,21 @@ impl Notes {
     }
 
     fn say(&mut self, case: &Case, text: String) {
-        if !self.0.iter().any(|w| w.1 == text) {
-            self.0.push((format!("{}, PAUSE {}", case.condition, case.pause), text));
+        if self.known.insert(text.clone()) {
+            self.lines.push(format!("{}, PAUSE {}: {text}", case.condition, case.pause));
         }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.lines.len()
     }
 
     /// A line each of the first ones, and how many there are beside.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let first = self.0.iter().take(NOTES).map(|(case, text)| format!("{case}: {text}"));
-        let hidden = self.0.len().saturating_sub(NOTES);
-        first.chain((hidden > 0).then(|| format!("and {hidden} more of this kind"))).collect()
+        let first = self.lines.iter().take(NOTES).cloned();
+        let hidden = self.lines.len().saturating_sub(NOTES);
+        first.chain((hidden > 0).then(|| format!("and {hidden} more for other cases"))).collect()
     }
 }
 

@@ -9,8 +9,7 @@ use crate::reproduce::tell_stored;
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
-use crate::{Common, Done, Failure, RunArgs, advice, frozen, pairs, unfinished};
-use cnsim_report::model::{Cell, Column, Row};
+use crate::{Common, Done, Failure, RunArgs, advice, frozen, pairs, summary, unfinished};
 use cnsim_studies::files::digits;
 use cnsim_studies::flow_files::fork_columns;
 use cnsim_studies::flows::fct::{SizeGroup, Unfinished};
@@ -65,7 +64,7 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     }
     Output::check(&args.out, args.force)?;
     let watch = Arc::new(Watch::default());
-    look::on_interrupt(&watch);
+    look::on_interrupt(&watch, false);
     let started = std::time::Instant::now();
     let work = jobs.iter().map(|j| j.ready.estimate().packet_hops).sum();
     let records = look::with_progress(args.seeds, work, &watch, common.quiet, || match &jobs[..] {
@@ -146,7 +145,7 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     let rows: Vec<Vec<String>> = metrics.iter().filter_map(metric).chain(counters).collect();
     println!("{}", look::table(&["metric", "value", "unit"], &rows, true));
     if records.len() > 1 {
-        println!("{}", interval(records.len() as u64));
+        println!("{}", interval([records.len() as u64]));
     }
     if shown.is_empty() {
         ports(record);
@@ -205,20 +204,7 @@ fn by_name(records: &[RunRecord]) {
         runs: records.iter().collect(),
     };
     for t in traffic(&[case]) {
-        let heading = |c: &Column| match c.unit.as_str() {
-            "" => c.title.clone(),
-            unit => format!("{} [{unit}]", c.title),
-        };
-        let header: Vec<String> =
-            std::iter::once(t.row_heading.clone()).chain(t.columns.iter().map(heading)).collect();
-        let value = |c: &Option<Cell>| {
-            let told = c.as_ref().and_then(|c| Some(at_least(c.at_least) + &measured(c.measured?, c.ci95)));
-            told.unwrap_or_default()
-        };
-        let row = |r: &Row| std::iter::once(r.condition.clone()).chain(r.cells.iter().map(value)).collect();
-        let rows: Vec<Vec<String>> = t.rows.iter().map(row).collect();
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        println!("\n{}", look::table(&header, &rows, false));
+        println!("\n{}", summary::table(&t, &[], look::colour_on_stdout()).join("\n"));
     }
 }
 

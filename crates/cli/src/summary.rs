@@ -56,20 +56,20 @@ fn text(t: &Told<'_>, colour: bool) -> String {
     let count = |v: Verdict| t.cells.iter().filter(|c| c.verdict == v && !c.structural).count();
     let zeros = t.cells.iter().filter(|c| c.published.is_some() && c.structural).count();
     // Of an experiment with nothing published beside it, nothing is said of published cells.
+    let mut last = look::interval(t.cells.iter().map(|c| c.summary.n as u64));
     if t.cells.iter().any(|c| c.published.is_some()) {
-        out.push(format!(
-            "\n{} published cells agree, {} are near, {} differ{}; {zeros} more are zero by construction. ± is half the 95 % interval of the mean.",
+        let strange = match count(Verdict::Incomparable) {
+            0 => String::new(),
+            n => format!(", {n} cannot be compared"),
+        };
+        last = format!(
+            "{} published cells agree, {} are near, {} differ{strange}; {zeros} more are zero by construction. {last}",
             count(Verdict::Agrees),
             count(Verdict::Near),
             count(Verdict::Differs),
-            match count(Verdict::Incomparable) {
-                0 => String::new(),
-                n => format!(", {n} cannot be compared"),
-            }
-        ));
-    } else {
-        out.push("\n± is half the 95 % interval of the mean.".into());
+        );
     }
+    out.push(format!("\n{last}"));
     misses(t.cells, out);
     claims(t, one, colour, out);
     let left = t.report.not_run.len() + t.report.pages.iter().map(|p| p.not_run.len()).sum::<usize>();
@@ -118,9 +118,18 @@ fn scenarios(t: &Told<'_>) -> String {
 }
 
 fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut Vec<String>) {
+    let lines = table(t, asked, colour);
+    if lines.is_empty() {
+        return;
+    }
     let parts = [page.id.clone(), t.condition.clone(), format!("PAUSE {}", t.pause)];
     let title: Vec<&str> = parts.iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
     out.push(format!("\n{}", paint(&title.join(", "), Colour::Bold, colour)));
+    out.extend(lines);
+}
+
+/// The lines of a table of the report, and its caption; none where it has no column to show.
+pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
     let several = t.rows.iter().any(|r| !r.condition.is_empty());
     // What was published, and of the rest only the five of the printed tables.
     let published =
@@ -144,6 +153,9 @@ fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut 
             asked => asked.contains(&t.columns[c].metric),
         })
         .collect();
+    if columns.is_empty() {
+        return Vec::new();
+    }
     let heading = if ports { t.row_heading.clone() } else { "condition".into() };
     let mut header = if several { vec![heading] } else { Vec::new() };
     header.push("scheme".into());
@@ -177,10 +189,7 @@ fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut 
                     cell.map_or_else(String::new, |x| x.published.clone().unwrap_or_else(|| "-".into())),
                 );
             }
-            row.push(
-                cell.and_then(|x| Some(at_least(x.at_least) + &measured(x.measured?, x.ci95)))
-                    .unwrap_or_default(),
-            );
+            row.push(cell.and_then(shown).unwrap_or_default());
             judged |= cell.is_some_and(|x| x.published.is_some());
             match cell.map(|x| x.verdict) {
                 Some(model::Verdict::Near) => near.push(t.columns[c].title.as_str()),
@@ -205,6 +214,7 @@ fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut 
         rows.push(row);
     }
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut out = Vec::new();
     for (i, line) in look::table(&header, &rows, !own).lines().enumerate() {
         let tint = match i {
             0 | 1 => Colour::Dim,
@@ -214,6 +224,15 @@ fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut 
         };
         out.push(paint(line, tint, colour));
     }
+    out.extend((!t.caption.is_empty()).then(|| t.caption.clone()));
+    out
+}
+
+/// A measured value with its interval, or with the least and greatest of few.
+fn shown(c: &model::Cell) -> Option<String> {
+    let mean = c.measured?;
+    let text = c.range.map_or_else(|| measured(mean, c.ci95), |range| look::ranging(mean, range));
+    Some(at_least(c.at_least) + &text)
 }
 
 /// Cells that do not agree, by the assumption suspected.

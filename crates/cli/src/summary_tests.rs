@@ -151,7 +151,7 @@ fn many_studies_have_a_line_a_scenario() {
         // What cannot be compared counts as a difference.
         "A/one 2 1 - 2 2 1 2 3",
         "B/one 1 - 2 1 - - - -",
-        "1 published cells agree, 2 are near, 1 differ, 1 cannot be compared; 1 more are zero by construction. ± is half the 95 % interval of the mean.",
+        "1 published cells agree, 2 are near, 1 differ, 1 cannot be compared; 1 more are zero by construction. One seed has no interval.",
         "B/one: A3 is suspected",
         &format!("{miss} (near)"),
         &format!("{miss} (near)"),
@@ -253,7 +253,7 @@ fn one_study_tells_tables_claims_and_the_queue() {
         "ecm 4 4.00 ± 0.50 8.25 ± 0.25 agrees",
         "d bcn 3.0 2.50 ± 0.25 not compared: overhead",
         "rcp -",
-        "1 published cells agree, 0 are near, 0 differ; 0 more are zero by construction. ± is half the 95 % interval of the mean.",
+        "1 published cells agree, 0 are near, 0 differ; 0 more are zero by construction. One seed has no interval.",
         "Claims (1 of 2 not run here):",
         "A.1 yes it holds",
         // The first case that has a scheme.
@@ -297,6 +297,18 @@ fn one_study_tells_tables_claims_and_the_queue() {
     t.rows[0].cells[2] = of(Unpublished, None, 0.0, 0.0);
     let told = lines(&args, &report, &cells, &[], &[]);
     assert_eq!(told[1], "port scheme overhead [Mb/s] messages fairness");
+    // The least and greatest of few seeds are no interval, and the caption says so.
+    let t = &mut report.pages[0].tables[0];
+    t.caption = "few seeds".into();
+    if let Some(c) = &mut t.rows[0].cells[0] {
+        (c.range, c.ci95) = (Some((2.25, 2.75)), None);
+    }
+    let told = lines(&args, &report, &cells, &[], &[]);
+    assert!(told[2].contains(" 2.50 (2.25 to 2.75) ") && told[3] == "few seeds", "{told:?}");
+    // A table of ports at which nothing happened is not shown.
+    report.pages[0].tables[0].rows[0].cells.iter_mut().flatten().for_each(|c| c.measured = Some(0.0));
+    let told = lines(&args, &report, &cells, &[], &[]);
+    assert!(!told[0].starts_with("A/one"), "{told:?}");
 }
 
 /// One published column is enough for a verdict, the first one, too.

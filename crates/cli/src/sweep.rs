@@ -215,7 +215,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     }
     Output::check(&args.batch.out, args.batch.force)?;
     let watch = Arc::new(Watch::default());
-    look::on_interrupt(&watch);
+    look::on_interrupt(&watch, true);
     let jobs = &sweep.jobs;
     let each = |store: &Store| run_each(jobs, Some(store), threads(args.batch.threads), &watch);
     let runs = with_store(jobs, (&args.batch.out, args.batch.force), &watch, common.quiet, each)?;
@@ -232,7 +232,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let typed = command(args);
     let typed = typed.trim_start_matches("cnsim ");
     let Some(mut output) = Output::open(&args.batch.out, typed, &all, partial, args.batch.force)? else {
-        return interrupted(&watch, all.len(), sweep.jobs.len(), Some(&args.batch.out));
+        return interrupted(&watch, (all.len(), sweep.jobs.len()), true, Some(&args.batch.out));
     };
     output.write("sweep.csv", csv(&scenario, &sweep, &rows, partial).as_bytes())?;
     let mut page = report(args, &scenario, &sweep, &rows, &shown);
@@ -267,7 +267,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
             format!("{failed} of {of} points failed: the table and {} have the reasons", file.display());
         return Err(Failure::Run(text));
     }
-    interrupted(&watch, all.len(), sweep.jobs.len(), None)?;
+    interrupted(&watch, (all.len(), sweep.jobs.len()), true, None)?;
     frozen::ends(all.iter())
 }
 
@@ -409,7 +409,7 @@ fn text(folder: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>], colo
     let folder = folder.display();
     out.push(String::new());
     rows.iter().filter_map(|r| r.failure(&sweep.axes)).for_each(|l| out.push(printable(&l).into_owned()));
-    out.push(interval(sweep.seeds));
+    out.push(interval([sweep.seeds]));
     out.push(format!(
         "Figures  {folder}/sweep.html\nNumbers  {folder}/sweep.csv (all metrics), results.json"
     ));

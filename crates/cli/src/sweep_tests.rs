@@ -91,7 +91,7 @@ fn the_table_and_what_failed() {
             &format!("2 Gb/s off ecm ≥ 5.00 {last} 1.00 ± 0.00 -"),
             "failed: hotspot.rate=1 Gb/s, PAUSE off, ecm, seed 2: a rate of NaN",
             "failed: hotspot.rate=2 Gb/s, PAUSE on, ecm, seed 1: one\\u{1b}",
-            &interval(2),
+            &interval([2]),
             "Figures out/sweep.html",
             "Numbers out/sweep.csv (all metrics), results.json",
         ]

@@ -213,10 +213,9 @@ fn claim(c: &Claim, out: &Path) -> Done {
         evidence.split("; ").filter(|e| !e.is_empty()).for_each(|e| println!("  {e}"));
     };
     let path = out.join("claims.csv");
-    if let Ok(text) = std::fs::read_to_string(&path) {
-        for line in cnsim_studies::files::read_csv(&text).iter().filter(|l| l[1] == c.id) {
-            show(&path.display().to_string(), &line[4], &line[5]);
-        }
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    if let Some(line) = cnsim_studies::files::read_csv(&text).iter().find(|l| l[1] == c.id) {
+        show(&path.display().to_string(), &line[4], &line[5]);
         return Ok(());
     }
     if let Some([holds, evidence]) = carried_claim(c.id) {
@@ -231,7 +230,7 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let cost = Cost::of(&scenario)?;
     if !common.quiet {
         let notes = cost.notes.lines();
-        let verdict = match notes.len() {
+        let verdict = match cost.notes.count() {
             0 => "no problem".to_string(),
             n => format!("no error, {}", look::count(n as u64, "note")),
         };

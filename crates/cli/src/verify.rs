@@ -6,7 +6,7 @@ use crate::{Common, Done, Failure};
 use cnsim_fabric::Engine;
 use cnsim_scheme_api::Registry;
 use cnsim_studies::frozen::Frozen;
-use cnsim_studies::results::{LARGEST, Results, Run, series_csv, series_file};
+use cnsim_studies::results::{LARGEST, Quantity, Results, Run, series_csv, series_file};
 use cnsim_studies::scenario::{Scenario, config};
 use cnsim_studies::store::{RESULT_VERSION, RunRecord};
 use cnsim_studies::study::{Job, Watch, run_jobs};
@@ -34,7 +34,7 @@ pub(crate) fn verify(file: &Path, (asked, engine): (usize, Engine), force: bool,
     }
     refuse_huge(&jobs, force)?;
     let watch = Arc::new(Watch::default());
-    look::on_interrupt(&watch);
+    look::on_interrupt(&watch, false);
     let mut again = repeat(&jobs, asked, &watch, common)?;
     // Where a series is listed that is not among the key ones, all were kept.
     let folder = file.parent().unwrap_or(Path::new("."));
@@ -161,7 +161,15 @@ fn differences(said: &Run, record: &RunRecord, job: &Job) -> Vec<String> {
     let (a, b) = (flat(&said.config), flat(&job.ready.config));
     lines.extend(unequal("configuration", &a, &b, &|v| v.clone()));
     lines.extend(unequal("fingerprint of", &said.fingerprint, &is.fingerprint, &|v| v.clone()));
-    lines.extend(unequal("metric", &said.metrics, &is.metrics, &|q| format!("{} {}", q.value, q.unit)));
+    let shown = |q: &Quantity| format!("{}{} {}", look::at_least(q.at_least), q.value, q.unit);
+    lines.extend(unequal("metric", &said.metrics, &is.metrics, &shown));
+    let names = |r: &Run| r.traffic.iter().map(|t| t.name.clone()).collect::<Vec<_>>();
+    if names(said) != names(&is) {
+        lines.push(format!("traffic is {:?}, the run gives {:?}", names(said), names(&is)));
+    }
+    for (a, b) in said.traffic.iter().zip(&is.traffic).filter(|(a, b)| a.name == b.name) {
+        lines.extend(unequal(&format!("traffic {}: metric", a.name), &a.metrics, &b.metrics, &shown));
+    }
     lines.extend(unequal("counter", &said.counters, &is.counters, &|v| v.to_string()));
     lines.extend(unequal("port", &said.ports, &is.ports, &json));
     if said.frozen != is.frozen {

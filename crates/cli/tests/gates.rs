@@ -4,7 +4,9 @@
 //! ignored in any other: `cargo test --release -p cnsim-cli --test gates -- --include-ignored`, the second line of `make test`.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use std::io::Write as _;
+mod common;
+
+use common::skip;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,15 +15,6 @@ const MARGIN: f64 = 0.03;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Names the test as skipped where `make test` looks; under `CNSIM_STRICT=1` that is a failure.
-fn skip(name: &str, needs: &str) {
-    assert!(std::env::var("CNSIM_STRICT").as_deref() != Ok("1"), "{name} needs {needs}");
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |t| root().join(t));
-    let list = std::fs::OpenOptions::new().create(true).append(true).open(target.join("skipped.txt"));
-    let _ = list.and_then(|mut f| writeln!(f, "SKIPPED: {name} (needs {needs})"));
 }
 
 /// Other profiles are compiled for the sake of the compiler's time, so their instructions say nothing.

@@ -4,23 +4,13 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, skip};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 /// Of the work that grows: what four times the input may take more. Quadratic work takes 16 times.
 const MOST: f64 = 7.0;
-
-/// Names the test as skipped where `make test` looks; under `CNSIM_STRICT=1` that is a failure.
-fn skip(name: &str) {
-    assert!(std::env::var("CNSIM_STRICT").as_deref() != Ok("1"), "{name} needs valgrind");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |t| root.join(t));
-    let list = std::fs::OpenOptions::new().create(true).append(true).open(target.join("skipped.txt"));
-    let _ = list.and_then(|mut f| writeln!(f, "SKIPPED: {name} (needs valgrind)"));
-}
 
 /// Instructions of a call.
 fn counted(args: &[&str]) -> f64 {
@@ -95,7 +85,7 @@ fn transfers(size: usize) -> String {
 #[test]
 fn four_times_the_input_takes_about_four_times_the_work() {
     if Command::new("valgrind").arg("--version").output().is_err() {
-        return skip("four_times_the_input_takes_about_four_times_the_work");
+        return skip("four_times_the_input_takes_about_four_times_the_work", "valgrind");
     }
     let folder = Folder::new("linear");
     type Make = fn(usize) -> String;
@@ -133,7 +123,7 @@ fn four_times_the_input_takes_about_four_times_the_work() {
 #[test]
 fn a_long_table_of_published_numbers_is_read_evenly() {
     if Command::new("valgrind").arg("--version").output().is_err() {
-        return skip("a_long_table_of_published_numbers_is_read_evenly");
+        return skip("a_long_table_of_published_numbers_is_read_evenly", "valgrind");
     }
     let folder = Folder::new("linear-published");
     let file =

@@ -154,8 +154,8 @@
     tip.textContent = '';
     tip.appendChild(element('b', (row.condition ? row.condition + ' · ' : '') + row.scheme + ' · ' + column.title + (column.unit ? ' [' + column.unit + ']' : ''), 'title'));
     var dl = tip.appendChild(document.createElement('dl'));
-    var lines = [['published', c.published === null ? '–' : c.published], ['measured, mean', six(c.measured) || '–'], ['95 % interval of the mean', range(c.ci95)],
-      ['95 % prediction interval', range(c.pi95)]];
+    var lines = [['published', c.published === null ? '–' : c.published], ['measured, mean', six(c.measured) || '–']];
+    if (c.range) { lines.push(['least and greatest', range(c.range)]); } else { lines.push(['95 % interval of the mean', range(c.ci95)], ['95 % prediction interval', range(c.pi95)]); }
     if (c.accept) { lines.push(['agrees within', range(c.accept)]); }
     if (c.seeds) { lines.push(['seeds', String(c.seeds)]); }
     if (c.values.length) { lines.push(['each', c.values.map(six).join('  ')]); }

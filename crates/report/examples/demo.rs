@@ -195,6 +195,7 @@ fn cell(published: Option<&str>, mean: f64, spread: f64, structural: bool, dice:
         published: published.map(str::to_owned),
         measured: Some(mean),
         ci95: Some((mean - ci, mean + ci)),
+        range: None,
         pi95: Some((mean - pi, mean + pi)),
         accept: value.map(|_| (mean - reach, mean + reach)),
         seeds: 5,

@@ -167,6 +167,8 @@ pub struct Cell {
     pub measured: Option<f64>,
     /// 95 % confidence interval of the mean.
     pub ci95: Option<(f64, f64)>,
+    /// Least and greatest value, where an interval of so few seeds would say nothing; then there is no `ci95`.
+    pub range: Option<(f64, f64)>,
     /// 95 % prediction interval of one run.
     pub pi95: Option<(f64, f64)>,
     /// Where a published number agrees: in `pi95` widened by its last digit, or close to the mean.

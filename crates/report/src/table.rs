@@ -71,7 +71,7 @@ pub(crate) fn table(page: &Page, t: &Table, colours: &Colours, out: &mut String)
     let mut styles: Vec<Style> = (0..t.columns.len())
         .map(|c| Style {
             decimals: column_decimals(column(c)),
-            interval: column(c).any(|x| half(x).is_some()),
+            interval: column(c).any(|x| half(x).is_some() || x.range.is_some()),
             published: column(c).any(|x| x.published.is_some() || x.verdict != Verdict::Unpublished),
             dull: dull(column(c)),
         })
@@ -214,11 +214,14 @@ fn value(c: &Cell, decimals: usize) -> String {
 /// Share of its half length by which an interval's ends may lie unevenly about the mean and still be told by `±`.
 const EVEN: f64 = 0.25;
 
-/// The interval of the mean behind the mean: half its length, or both ends where they lie unevenly.
+/// The interval of the mean behind the mean: half its length, or both ends where they lie unevenly; or the least and greatest value.
 fn ends(c: &Cell, decimals: usize) -> String {
+    let text = |v: f64| fixed(v, telling(c.measured.unwrap_or(v), decimals));
+    if let Some((least, greatest)) = c.range.filter(|(l, g)| l < g) {
+        return format!("({} to {})", text(least), text(greatest));
+    }
     let (Some(half), Some((low, high))) = (half(c), c.ci95) else { return String::new() };
     let mean = c.measured.unwrap_or(half);
-    let text = |v: f64| fixed(v, telling(mean, decimals));
     if (mean - low - half).abs() > EVEN * half {
         return format!("({} to {})", text(low), text(high));
     }

@@ -23,10 +23,12 @@ pub struct PortFacts {
     pub xoffs: u64,
     /// Largest queue of the run, KB, however short; 0 for a host.
     pub queue_max: f64,
-    /// Mean queue over the measurement, KB; 0 where the queue is not recorded.
-    pub mean_queue: f64,
-    /// Standard deviation of the queue's length, KB.
-    pub sd_queue: f64,
+    /// Mean queue over the measurement, KB; none where the queue is not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_queue: Option<f64>,
+    /// Standard deviation of the queue's length, KB; none where the queue is not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sd_queue: Option<f64>,
     /// Number of data frames discarded at the port.
     pub dropped: f64,
 }
@@ -85,8 +87,8 @@ fn named_ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts
         let queue = Summary::of(&inside);
         Some(PortFacts {
             throughput: sent(settings, out, at)? / 1e9,
-            mean_queue: queue.as_ref().map_or(0.0, |q| q.mean),
-            sd_queue: queue.as_ref().map_or(0.0, |q| q.sd),
+            mean_queue: queue.as_ref().map(|q| q.mean),
+            sd_queue: queue.as_ref().map(|q| q.sd),
             ..facts(port, seconds)
         })
     };

@@ -371,7 +371,10 @@ fn facts_of_ports_by_hand() {
     assert_eq!((all["S>H2"].xoffs, all["S>H2"].dropped), (0, 6.0));
     // The named port's queue in the measurement, 100 to 150 ms.
     near(all["S>H1"].throughput, 3.0);
-    assert_eq!((all["S>H1"].mean_queue, all["S>H1"].sd_queue, all["S>H1"].dropped), (7.0, 0.0, 30.0));
+    assert_eq!(
+        (all["S>H1"].mean_queue, all["S>H1"].sd_queue, all["S>H1"].dropped),
+        (Some(7.0), Some(0.0), 30.0)
+    );
 }
 
 /// Of 129 ports with facts 128 are kept: those with the most of PAUSE (per cent of the run), XOFF messages and drops together.

@@ -6,6 +6,7 @@ use crate::metrics::{self, METRICS};
 use crate::text::{Position, Problem, nearest, obeyed, printable};
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// One printed number.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,23 +57,36 @@ pub struct Agreement {
     pub zeros: (usize, usize),
 }
 
-/// Agreement of the cells of a study, or of one of its scenarios.
-pub fn agreement(study: &str, scenario: Option<&str>) -> Agreement {
-    let mut all = Agreement::default();
+/// Study and scenario of each published cell that the carried run has; was it published as zero, and does it agree?
+type Judged = (String, String, bool, bool);
+
+/// The published cells of the run that the program carries with it.
+fn judged() -> &'static [Judged] {
+    static ALL: OnceLock<Vec<Judged>> = OnceLock::new();
+    ALL.get_or_init(judge)
+}
+
+fn judge() -> Vec<Judged> {
     let verdicts: BTreeMap<Vec<String>, String> = read_csv(CARRIED[0].split_once('\n').map_or("", |t| t.1))
         .into_iter()
         .map(|row| (row[..6].to_vec(), row[9].clone()))
         .collect();
-    for p in parse("published.csv", EMBEDDED).unwrap_or_default() {
-        if !p.study.eq_ignore_ascii_case(study)
-            || scenario.is_some_and(|s| !p.scenario.eq_ignore_ascii_case(s))
-        {
-            continue;
-        }
+    let of = |p: Published| {
         let place = [&p.study, &p.scenario, &p.condition, &p.pause, &p.scheme, &p.metric].map(Clone::clone);
-        let Some(verdict) = verdicts.get(&place[..]) else { continue };
-        let (agree, of) = if p.value == 0.0 { &mut all.zeros } else { &mut all.cells };
-        *agree += usize::from(verdict == "agrees");
+        let agrees = verdicts.get(&place[..])? == "agrees";
+        Some((p.study, p.scenario, p.value == 0.0, agrees))
+    };
+    parse("published.csv", EMBEDDED).unwrap_or_default().into_iter().filter_map(of).collect()
+}
+
+/// Agreement of the cells of a study, or of one of its scenarios.
+pub fn agreement(study: &str, scenario: Option<&str>) -> Agreement {
+    let mut all = Agreement::default();
+    let mine =
+        |c: &&Judged| c.0.eq_ignore_ascii_case(study) && scenario.is_none_or(|s| c.1.eq_ignore_ascii_case(s));
+    for (_, _, zero, agrees) in judged().iter().filter(mine) {
+        let (agree, of) = if *zero { &mut all.zeros } else { &mut all.cells };
+        *agree += usize::from(*agrees);
         *of += 1;
     }
     all

@@ -1,6 +1,7 @@
 //! What the tests of the command line share: the program as a user starts it, and a folder that goes away again.
 #![allow(dead_code, clippy::unwrap_used)]
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -12,6 +13,15 @@ pub(crate) fn cnsim(args: &[&str]) -> Output {
 /// All that it said.
 pub(crate) fn text(o: &Output) -> String {
     String::from_utf8_lossy(&o.stdout).into_owned() + &String::from_utf8_lossy(&o.stderr)
+}
+
+/// Names the test as skipped where `make test` looks; under `CNSIM_STRICT=1` that is a failure.
+pub(crate) fn skip(name: &str, needs: &str) {
+    assert!(std::env::var("CNSIM_STRICT").as_deref() != Ok("1"), "{name} needs {needs}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |t| root.join(t));
+    let list = std::fs::OpenOptions::new().create(true).append(true).open(target.join("skipped.txt"));
+    let _ = list.and_then(|mut f| writeln!(f, "SKIPPED: {name} (needs {needs})"));
 }
 
 /// A folder of a test's own.

@@ -52,7 +52,7 @@ fn mean_of(r: &RunRecord, names: &[&str], from: f64, to: f64) -> Option<f64> {
 }
 
 fn queue(runs: &Runs<'_>, port: &str) -> Values {
-    runs.each(|r| Some(r.ports.get(port)?.mean_queue))
+    runs.each(|r| r.ports.get(port)?.mean_queue)
 }
 
 fn overhead(e: &Evidence<'_>) -> Finding {

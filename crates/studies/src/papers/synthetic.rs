@@ -40,7 +40,8 @@ impl RunRecord {
 
     /// With facts of a port.
     pub(super) fn port(mut self, name: &str, mean_queue: f64, paused: f64) -> Self {
-        self.ports.insert(name.into(), PortFacts { mean_queue, paused, ..PortFacts::default() });
+        self.ports
+            .insert(name.into(), PortFacts { mean_queue: Some(mean_queue), paused, ..PortFacts::default() });
         self
     }
 }
