@@ -127,6 +127,28 @@ fn what_cannot_be_told_apart_is_left_out() {
     assert_eq!(of(&r, "more", "dropped_frames"), Some(0.0));
 }
 
+/// Two tables list the same flow: nothing tells the two apart, so one has the one name and one the other.
+#[test]
+fn flows_that_are_alike_have_a_name_each() {
+    let list = |name: &str, size: &str| {
+        format!("[[traffic]]\nname = \"{name}\"\nhosts = [\"H1\"]\nkind = \"transfers\"\ntransfers = [\"0 us, H1, H5, {size}\"]\n")
+    };
+    for (size, finished) in [("50 KB", 1.0), ("9 MB", 0.0)] {
+        let two = list("a", size) + &list("b", size);
+        let r = run(&format!("name = \"t\"\ntopology.hosts = 8\nrun.duration = \"1 ms\"\n{two}"));
+        let open = 1.0 - finished;
+        for name in ["a", "b"] {
+            let counts = ["completed_transfers", "incomplete_transfers"].map(|m| of(&r, name, m));
+            assert_eq!(counts, [Some(finished), Some(open)], "{name}: {size}");
+        }
+        let mut names: Vec<u64> = r.flows.iter().map(|f| f.name).collect();
+        names.extend(r.unfinished.iter().map(|f| f.name));
+        assert_eq!(names, [1, 2], "{size}");
+        let bits = |name| of(&r, name, "aggregate_throughput").unwrap();
+        assert!((bits("a") + bits("b") - r.metrics["aggregate_throughput"]).abs() < 1e-9);
+    }
+}
+
 #[test]
 fn files_have_the_names() {
     let r = run(LOSSY);
@@ -143,7 +165,6 @@ fn files_have_the_names() {
     std::fs::write(&path, &flows).unwrap();
     let mut back = [Run::of(&r, Vec::new()).record()];
     read_flows(Path::new(&path), &mut back).unwrap();
-    let _ = std::fs::remove_file(&path);
     assert_eq!(back[0].traffic, r.traffic);
     let name = |r: &RunRecord, n: u64| r.traffic[n as usize - 1].name.clone();
     let names = |r: &RunRecord| -> Vec<(u64, String)> {
@@ -156,4 +177,12 @@ fn files_have_the_names() {
         back[0].unfinished.iter().map(|f| f.lost).collect::<Vec<_>>(),
         r.unfinished.iter().map(|f| f.lost).collect::<Vec<_>>()
     );
+    // A field that is damaged is named with its line.
+    let (at, line) = flows.lines().enumerate().find(|l| l.1.contains("switches dropped")).unwrap();
+    let fields: Vec<&str> = line.split(',').collect();
+    let damaged = line.replacen(&format!(",{},", fields[13]), ",1x,", 1);
+    std::fs::write(&path, flows.replacen(line, &damaged, 1)).unwrap();
+    let said = read_flows(Path::new(&path), &mut back).unwrap_err();
+    let _ = std::fs::remove_file(&path);
+    assert!(said.contains(&format!(":{}: no times of a flow", at + 1)), "{said}");
 }
