@@ -131,7 +131,9 @@ fn what_cannot_be_told_apart_is_left_out() {
 #[test]
 fn flows_that_are_alike_have_a_name_each() {
     let list = |name: &str, size: &str| {
-        format!("[[traffic]]\nname = \"{name}\"\nhosts = [\"H1\"]\nkind = \"transfers\"\ntransfers = [\"0 us, H1, H5, {size}\"]\n")
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nhosts = [\"H1\"]\nkind = \"transfers\"\ntransfers = [\"0 us, H1, H5, {size}\"]\n"
+        )
     };
     for (size, finished) in [("50 KB", 1.0), ("9 MB", 0.0)] {
         let two = list("a", size) + &list("b", size);
