@@ -268,6 +268,22 @@ def _refuse_scheme(name: str, cls: type[Scheme], rooms: list[str]) -> None:
     refuse_chance(name, cls.__name__, cls)
 
 
+def _refuse_uncalled(name: str, cls: type[Scheme]) -> None:
+    """Refuses methods that nobody calls, as the plan does not ask for them."""
+    reaction, sink = getattr(cls, "ReactionPoint", None), getattr(cls, "Reflector", None)
+    if cls.plan.echo and sink is not None:
+        raise SchemeError(
+            f"scheme `{name}`: its Reflector stands in place of the one that echo brings{place(sink)}", "leave one of the two out", key="echo"
+        )
+    for room, method, asked, words in (
+        (reaction, "on_ack", cls.plan.echo, "echo=True"),
+        (sink, "on_frame", cls.plan.reflect != "never", 'reflect="marked"'),
+    ):
+        if not asked and room is not None and room._has(room.__new__(room), method):
+            where = f"scheme `{name}`: nobody calls {room.__name__}.{method}, as the plan does not ask for it"
+            raise SchemeError(f"{where}{place(getattr(room, method))}", f"write plan = cn.Plan({words})", key=method)
+
+
 def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
     """What is registered of a class; wrong declarations are refused here."""
     rooms = [kind for kind in ROOMS if getattr(cls, kind, None) is not None]
@@ -293,6 +309,7 @@ def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
             "write a class CongestionPoint, ReactionPoint or Reflector inside of it",
             key=name,
         )
+    _refuse_uncalled(name, cls)
     text = inspect.getdoc(cls) or ""
     if text == inspect.getdoc(Scheme):
         text = ""

@@ -105,6 +105,14 @@ DECLARED = {
     "a plan of another name": ({"scheme": "plans = cn.Plan(first_frame=True)"}, "did you mean `plan`?", "plans ="),
     "a plan that is a dict": ({"scheme": "plan = {'first_frame': True}"}, "write plan = cn.Plan(...)", "plan ="),
     "a word that no plan knows": ({"scheme": "plan = cn.Plan(reflect='sometimes')"}, "write never, marked", ""),
+    "on_frame that the plan does not ask for": (
+        {"scheme": "class Reflector(cn.Reflector):\n    def on_frame(self, frame, sink):\n        pass"}, 'Plan(reflect="marked")', "def on_frame",
+    ),
+    "on_ack that the plan does not ask for": ({"reaction": "def on_ack(self, ack, limiter):\n    pass"}, "Plan(echo=True)", "def on_ack"),
+    "echo beside a reflector": (
+        {"scheme": "plan = cn.Plan(echo=True)\nclass Reflector(cn.Reflector):\n    def on_frame(self, frame, sink):\n        pass"},
+        "leave one of the two out", "class Reflector",
+    ),
     "a promise of another kind": ({"scheme": "promise = cn.Promise(floor='10 Mb/s')"}, "fields of cn.Plan and cn.Promise", "class Mistaken"),
     "state at a distance": ({"scheme": "seen = bytearray()"}, "Mistaken.seen is a bytearray", "seen ="),
     "counters that are a list": ({"scheme": "counters = ['cuts']"}, "write counters = {", "counters ="),

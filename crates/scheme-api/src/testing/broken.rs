@@ -30,7 +30,6 @@ enum Fault {
     TimerStands,
     SlotOfNobody,
     CountsInSecret,
-    MarksUnasked,
 }
 
 /// Multiplies by 0.7 at each message about more than 30 KB, doubles each millisecond.
@@ -71,9 +70,6 @@ impl CongestionPoint for Point {
             }
             ctl.notify(flow, Feedback::Cnm { point: PointId(7), qntz_fb, q_off: self.1, q_delta: 0 });
         }
-    }
-    fn on_departure(&mut self, frame: &mut FrameView, queue: &Queue, _: &mut PointControl<'_>) {
-        frame.marked |= self.0 == Fault::MarksUnasked && queue.len > Bytes::from_kb(200);
     }
 }
 
@@ -191,12 +187,6 @@ fn messages_lost_or_made_up() {
             "{fault:?}: nothing else is wrong"
         );
     }
-}
-
-#[test]
-fn a_method_that_nobody_calls() {
-    finds(Fault::MarksUnasked, "departures", &["`Plan::departures`", "no network would call it"]);
-    assert_eq!(broken(Fault::MarksUnasked).len(), 1, "nothing else is wrong");
 }
 
 #[test]
@@ -442,6 +432,65 @@ fn what_flows_share() {
     assert!(text.contains("in another thread") && text.contains("it panics: not my thread"), "{text}");
     let alone = text.lines().find(|l| l.starts_with("alone")).unwrap();
     assert!(alone.contains("it panics: not my thread"), "{alone}");
+}
+
+/// A scheme whose point and reflector act as frames leave and arrive; its plan asks for these, if its word says so.
+#[derive(Clone, Debug)]
+struct Acts {
+    dial: Dial,
+    leaves: bool,
+    arrives: bool,
+}
+
+impl Scheme for Acts {
+    fn name(&self) -> &str {
+        "acts"
+    }
+    fn plan(&self) -> crate::Plan {
+        let reflect = if self.dial.word { crate::ReflectGate::Always } else { crate::ReflectGate::Never };
+        crate::Plan { departures: self.dial.word, reflect, ..crate::Plan::default() }
+    }
+    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        Some(Box::new(self.clone()))
+    }
+    fn reflector(&self, _: &crate::SinkSite) -> Option<Box<dyn crate::Reflector>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl CongestionPoint for Acts {
+    fn start(&mut self, _: &Queue, _: &mut PointControl<'_>) {}
+    fn on_departure(&mut self, frame: &mut FrameView, queue: &Queue, _: &mut PointControl<'_>) {
+        frame.marked |= self.leaves && queue.len > Bytes::from_kb(200);
+    }
+}
+
+impl crate::Reflector for Acts {
+    fn on_frame(&mut self, _: &FrameView, ctl: &mut crate::ReflectorControl<'_>) {
+        if self.arrives {
+            ctl.reply(Feedback::Cnp);
+        }
+    }
+}
+
+/// A method that acts is asked for at one setting at least.
+#[test]
+fn a_method_that_nobody_calls() {
+    let of = |leaves, arrives, asked: Option<bool>| {
+        let make = move |dial: Dial| {
+            let word = asked.unwrap_or(dial.word);
+            Acts { dial: Dial { word, ..dial }, leaves, arrives }
+        };
+        said(conformance_over(&crate::Registration::new("acts", "//! Acts.", Dial::default(), make)))
+    };
+    for (leaves, arrives, words) in
+        [(true, false, "set `Plan::departures`"), (false, true, "set `Plan::reflect`")]
+    {
+        let found = of(leaves, arrives, Some(false));
+        assert!(found.len() == 1 && found[0].contains(words), "{found:?}");
+        assert_eq!(of(leaves, arrives, None), [""; 0], "its word turns it on");
+    }
+    assert_eq!(of(false, false, Some(false)), [""; 0], "nothing acts");
 }
 
 /// A thread whose time was up ends its check, and begins no other.

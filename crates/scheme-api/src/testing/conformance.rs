@@ -106,11 +106,6 @@ pub const CHECKS: &[Check] = &[
         promise: "messages that take a round trip leave rates within bounds",
         run: late,
     },
-    Check {
-        name: "departures",
-        promise: "a congestion point that acts as frames leave is woken for them by `Plan::departures`",
-        run: departures,
-    },
     Check { name: "same-seed", promise: "the same seed gives the same trace", run: same_seed },
 ];
 
@@ -127,7 +122,7 @@ pub fn conformance(make: Make<'_>, promise: Promise) -> Result<(), Vec<Violation
 pub(super) const LINE: Rate = Rate::from_gbps(10.0);
 
 /// Time between frames of the flow while its queue is congested; other flows send [`OTHERS`] frames in it.
-const GAP: Time = Time::from_us(12);
+pub(super) const GAP: Time = Time::from_us(12);
 
 /// Frames of other flows per [`GAP`]: with the flow's own 1.6 times what the queue can serve.
 const OTHERS: u32 = 15;
@@ -418,21 +413,6 @@ fn hostile_frames(make: Make<'_>) -> Result<(), String> {
             if let Some(why) = reflector.failure.clone() {
                 return Err(format!("in step {step}, with {tag:?} and {probe:?}: {why}"));
             }
-        }
-    }
-    Ok(())
-}
-
-/// Without [`crate::Plan::departures`] nobody calls `on_departure`: one that does something is there for nothing.
-fn departures(make: Make<'_>, _: &Promise) -> Result<(), String> {
-    let scheme = make();
-    let point = PointRig::new(scheme.as_ref(), LINE, 71).filter(|_| !scheme.plan().departures);
-    let Some(mut point) = point else { return Ok(()) };
-    let mut draws = Stream::new(71, 1, Purpose::Test);
-    for step in 0..2000 {
-        point.wait(GAP);
-        if point.acts_on_departure(60_000 + draws.below(190_000)) {
-            return Err(format!("in step {step} its `on_departure` acts, and no network would call it"));
         }
     }
     Ok(())

@@ -311,6 +311,16 @@ impl ReflectorRig {
         Vec::new()
     }
 
+    /// Does the reflector ask for anything as a frame arrives? It is called whatever the plan says.
+    pub(super) fn acts_on_frame(&mut self) -> bool {
+        let (flow, src, dst, len) = (FlowId(1), NodeId(0), NodeId(1), Bytes::new(1500));
+        let view = FrameView { flow, src, dst, len, marked: true, tag: Tag::User(1), dropped: false };
+        self.call(|_, _| ());
+        self.actions.clear();
+        self.call(|object, ctl| object.on_frame(&view, ctl));
+        !self.actions.is_empty()
+    }
+
     /// A probe of flow 1 arrives; yields the messages it causes.
     pub fn probe(&mut self, probe: &Probe) -> Vec<Feedback> {
         self.call(|object, ctl| object.on_probe(probe, FlowId(1), ctl))

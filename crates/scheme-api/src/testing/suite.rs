@@ -1,10 +1,10 @@
 //! The conformance suite over a registered scheme: at its settings, in threads of its own, each check in a limited time.
 
-use super::conformance::{LINE, congested};
-use super::{CHECKS, Faults, Loopback, Promise, Violation};
+use super::conformance::{GAP, LINE, congested};
+use super::{CHECKS, Faults, Loopback, PointRig, Promise, ReflectorRig, Violation};
 use crate::guard::{guarded, words};
 use crate::network::{Purpose, Stream};
-use crate::{Rate, Registration, Scheme, Time};
+use crate::{Plan, Rate, ReflectGate, Registration, Scheme, Time};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SendError, Sender, channel};
@@ -78,7 +78,7 @@ impl Reporter {
         run: impl FnOnce() -> Result<(), String>,
     ) -> Reported {
         self.say.send(Said::Begins(name, promise))?;
-        run().or_else(|what| self.say.send(Said::Broken(what)))
+        guarded(run).flatten().or_else(|what| self.say.send(Said::Broken(what)))
     }
 }
 
@@ -214,6 +214,46 @@ fn look_at(scheme: &Registration, pairs: &[(String, String)], usual: bool, repor
     if usual {
         let promise = "objects share nothing but their parameters";
         reporter.check("alone", promise, || alone(&built, reporter.bridge.as_ref()))?;
+        let plan_at = |end| {
+            let pairs: Vec<_> = pairs.iter().cloned().chain([end]).collect();
+            guarded(|| scheme.build(&pairs).map(|c| c.scheme.plan())).ok()?.ok()
+        };
+        let promise = "the plan asks for each method that acts";
+        reporter.check("uncalled", promise, || {
+            let others = ends(scheme).into_iter().filter_map(plan_at);
+            uncalled(&built, &std::iter::once(built.plan()).chain(others).collect::<Vec<_>>())
+        })?;
+    }
+    Ok(())
+}
+
+/// Does a method act that no network would call, as the plan asks for it at none of these settings? Its author thinks that it is
+/// called.
+fn uncalled(scheme: &dyn Scheme, plans: &[Plan]) -> Result<(), String> {
+    let mut draws = Stream::new(71, 1, Purpose::Test);
+    let point = PointRig::new(scheme, LINE, 71).filter(|_| !plans.iter().any(|p| p.departures));
+    let sink =
+        ReflectorRig::new(scheme, LINE, 71).filter(|_| plans.iter().all(|p| p.reflect == ReflectGate::Never));
+    let (mut point, mut sink) = (point, sink);
+    for step in 0..2000 {
+        let queue = 60_000 + draws.below(190_000);
+        let departs = point.as_mut().is_some_and(|point| {
+            point.wait(GAP);
+            point.acts_on_departure(queue)
+        });
+        let arrives = sink.as_mut().is_some_and(|sink| {
+            sink.wait(GAP);
+            sink.acts_on_frame()
+        });
+        for (acts, method, field) in
+            [(departs, "on_departure", "departures"), (arrives, "on_frame", "reflect")]
+        {
+            if acts {
+                return Err(format!(
+                    "its `{method}` acts (in step {step}), but it is never called: set `Plan::{field}`"
+                ));
+            }
+        }
     }
     Ok(())
 }
