@@ -404,7 +404,7 @@ class Record:
     def ports(self) -> str:
         """What was measured at ports, as JSON."""
     def flows(self) -> tuple[list[str], bytes]:
-        """Names of its hosts, and seven whole numbers for each finite flow that was received whole."""
+        """Names of its hosts, and eight whole numbers for each finite flow that was received whole."""
     def series_names(self) -> list[str]:
         """Names of the time series."""
     def series(self, /, name: str) -> tuple[str, float, bytes] | None:

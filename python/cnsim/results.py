@@ -213,8 +213,8 @@ class Results:
         return self.series("hot_queue" if port is None else f"queue {port}")
 
     def table(self, what: str = "metrics") -> Table:
-        """An Arrow table: ``metrics``, ``series``, ``flows``, ``ports``, ``counters`` or ``summary``. polars, pandas, pyarrow and
-        DuckDB take it as it is. Units and the effective configuration stand in its metadata."""
+        """An Arrow table: ``metrics``, ``series``, ``flows``, ``traffic``, ``ports``, ``counters`` or ``summary``. polars, pandas,
+        pyarrow and DuckDB take it as it is. Units and the effective configuration stand in its metadata."""
         from .tables import table
 
         return table(self, what)

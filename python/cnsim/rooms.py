@@ -199,5 +199,5 @@ class Reflector(Room[P]):
 ROOMS: dict[str, tuple[type[Room[Any]], Callable[..., Any], str]] = {
     "CongestionPoint": (CongestionPoint, QueueSite, "on_sample, on_departure, on_timer or on_probe, or start with queue.mark"),
     "ReactionPoint": (ReactionPoint, SourceSite, "on_feedback, or on_ack with plan = Plan(echo=True)"),
-    "Reflector": (Reflector, SinkSite, "on_frame or on_probe"),
+    "Reflector": (Reflector, SinkSite, "on_frame, on_probe or on_timer"),
 }

@@ -17,7 +17,7 @@ from . import _cnsim
 from ._code import code_of
 from ._declared import FIXED, alike, changeable, here, place, refuse_call, refuse_chance, refuse_methods, refuse_shared
 from .errors import SchemeError
-from .rooms import ROOMS, Plan, Promise
+from .rooms import ROOMS, Plan, Promise, Room
 
 if TYPE_CHECKING:
     from ._cnsim import Feedback
@@ -275,11 +275,18 @@ def _refuse_uncalled(name: str, cls: type[Scheme]) -> None:
         raise SchemeError(
             f"scheme `{name}`: its Reflector stands in place of the one that echo brings{place(sink)}", "leave one of the two out", key="echo"
         )
+
+    def has(room: type[Room[Any]] | None, method: str) -> bool:
+        return room is not None and room._has(room.__new__(room), method)
+
+    frames = cls.plan.reflect != "never"
     for room, method, asked, words in (
         (reaction, "on_ack", cls.plan.echo, "echo=True"),
-        (sink, "on_frame", cls.plan.reflect != "never", 'reflect="marked"'),
+        (sink, "on_frame", frames, 'reflect="marked"'),
+        # A reflector is built by the first frame or probe that wakes it.
+        (sink, "on_timer", frames or has(sink, "on_probe"), 'reflect="marked"'),
     ):
-        if not asked and room is not None and room._has(room.__new__(room), method):
+        if not asked and room is not None and has(room, method):
             where = f"scheme `{name}`: nobody calls {room.__name__}.{method}, as the plan does not ask for it"
             raise SchemeError(f"{where}{place(getattr(room, method))}", f"write plan = cn.Plan({words})", key=method)
 

@@ -103,8 +103,9 @@ impl Record {
     fn ports(&self) -> String {
         json!(self.0.ports).to_string()
     }
-    /// Names of its hosts, and seven numbers for each finite flow that was received whole: source, destination, bytes, and in
-    /// picoseconds start, completion time, ideal time, ideal time of the HPCC fork; as 64-bit integers, little-endian.
+    /// Names of its hosts, and eight numbers for each finite flow that was received whole, as 64-bit integers, little-endian: source,
+    /// destination, bytes, start, completion time, ideal time, ideal time of the HPCC fork, place of its traffic's name. Times are in
+    /// picoseconds. Names of traffic count from 1 in the order of `traffic`; 0 is none.
     fn flows<'py>(&self, py: Python<'py>) -> (Vec<String>, Bound<'py, PyBytes>) {
         let bytes: Vec<u8> =
             self.0.flows.iter().flat_map(|f| <[u64; 8]>::from(*f)).flat_map(u64::to_le_bytes).collect();

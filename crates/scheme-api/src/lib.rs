@@ -1,9 +1,9 @@
 //! The contract between a congestion-management scheme and the network: *arm and wake*.
 //!
 //! The network (crate `cnsim-fabric`) owns everything that is touched for every frame: byte countdowns, marking ramps,
-//! current rates, tags to stamp. A scheme never runs per frame. It is lent a *handle* ([`PointControl`], [`Limiter`],
-//! [`ReflectorControl`]), arms what it wants to be woken by, and returns. Handles are plain structs over the network's
-//! own data, so no type parameter flows back into the engine, and a scheme is an ordinary object.
+//! current rates, tags to stamp. A scheme runs per frame only if it asks for that. It is lent a *handle* ([`PointControl`],
+//! [`Limiter`], [`ReflectorControl`]), arms its wakes, and returns. Handles are plain structs over the network's own data, so no
+//! type parameter flows back into the engine, and a scheme is an ordinary object.
 //!
 //! Three rooms, each optional: a [`CongestionPoint`] per switch output queue, a [`ReactionPoint`] per limited flow (or
 //! per host), a [`Reflector`] per flow (or per station) at the destination. The parameter struct of a scheme implements

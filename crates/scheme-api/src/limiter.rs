@@ -9,7 +9,7 @@ use cnsim_units::{Bytes, Rate, Time};
 use std::borrow::Cow;
 
 /// A limiter's data on the network's hot path. The current rate lives here, not in the reaction point. What every frame and
-/// message touches stands first, in 36 bytes, as there may be one for each flow.
+/// message touches stands first, in 32 bytes, as there may be one for each flow.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LimiterState {

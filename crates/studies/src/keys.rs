@@ -647,7 +647,7 @@ pub const KEYS: &[Key] = &[
         "figure.series",
         LINES,
         "[]",
-        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, overhead, fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and what a scheme shows of itself: \"gauge NAME X>E5\", \"gauge NAME H1>H5\"",
+        "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, overhead, fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector",
     ),
     key("figure.metric", TEXT, "none", "or a metric, bars with intervals"),
     key("figure.conditions", LINES, "[]", "only these conditions"),

@@ -96,9 +96,9 @@ pub fn metrics() -> String {
          slows down to 0.5 Gb/s, and 200 of web search through a dumbbell, Student's intervals of five cover the mean of some metrics in \
          only 87 of 100 draws. These cover it in 90 or more, from 200 seeds in 92 or more, and five seeds cost a sixth to a quarter of \
          length for that (`crates/studies/tests/coverage.rs`).\n\n\
-         Median slowdowns of a network near saturation are the exception: 89 to 90 of 100. Of the 200 seeds seven saturate it: their \
+         Median slowdowns of a network near saturation are the exception: 90 to 91 of 100. Of the 200 seeds seven saturate it: their \
          medians are 5.5 to 9.1, all others below 4.5. Five seeds hold none of the seven in 84 of 100 draws, and then the interval \
-         covers in 88; where they hold one, in 99. Where a rare outcome is in none of the seeds, no interval of theirs knows of it: run \
+         covers in 88; where they hold one, in more than 99. Where a rare outcome is in none of the seeds, no interval of theirs knows of it: run \
          more seeds.\n\n\
          A difference between two schemes is taken seed by seed and is hardly skewed; `compare`, the claims of studies and \
          `assume` judge it by Student's t. The prediction interval of one further run, the yardstick for a printed number, is \
