@@ -10,7 +10,7 @@ use crate::spec::{
     ClassSpec, ControlTransport, HostSpec, RateChange, Record, Rounding, Routing, RunSpec, Ties,
 };
 use crate::tx_rate::{Clock, TxRate};
-use cnsim_scheme_api::{Built, NodeId, Probe, ProbeTarget, ReflectGate, Time};
+use cnsim_scheme_api::{Built, NodeId, Probe, ProbeTarget, Rate, ReflectGate, Time};
 use prefetch_index::prefetch_index;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub(crate) struct Link {
     /// Rate.
     pub(crate) tx: TxRate,
     /// Rate, bit/s.
-    pub(crate) rate: cnsim_scheme_api::Rate,
+    pub(crate) rate: Rate,
     /// Part of the spanning tree that broadcasts use.
     pub(crate) tree: bool,
 }
@@ -603,6 +603,18 @@ impl Net {
         }
         seen[to] = true;
         marked.iter_mut().zip(seen).for_each(|(m, seen)| *m |= seen);
+    }
+
+    /// Rate of a port's link. Nothing goes to a port without one; a scheme there is given a rate all the same.
+    pub(crate) fn rate(&self, port: u32) -> Rate {
+        self.links[port as usize].map_or(Rate::from_gbps(10.0), |l| l.rate)
+    }
+
+    /// Ports of a node that are on the spanning tree, but for one of them.
+    pub(crate) fn tree_ports(&self, node: u32, but: u16) -> impl Iterator<Item = usize> {
+        let links = &self.links[self.ports[node as usize] as usize..self.ports[node as usize + 1] as usize];
+        let on_tree = move |p: &usize| *p != usize::from(but) && links[*p].is_some_and(|l| l.tree);
+        (0..links.len()).filter(on_tree)
     }
 
     /// True where switches keep round-robin state.

@@ -5,18 +5,16 @@
 
 use super::node::{Books, Node};
 use crate::check::{Failure, Ledger, broken};
-use crate::fast::bodies::{self, Bodies, Direct};
+use crate::fast::bodies::{self, Bodies};
 use crate::fast::frame as packed;
-use crate::fast::frame::{BROADCAST, Entry, TO_POINT};
+use crate::fast::frame::Entry;
 use crate::fast::host::packed as packed_control;
 use crate::fast::wires::Wires;
-use crate::model::{
-    Agenda, Body, Control, Data, Frame, Lane, MANAGED, Moment, Packet, Pause, Says, Sent, To, Told,
-};
+use crate::model::{Agenda, Body, Control, Direct, Frame, Lane, MANAGED, Moment, Packet, Pause, Says, Sent};
 use crate::net::Net;
 use crate::spec::{Arrivals, BufferSpec, Destinations, Organisation, RunSpec, SwitchSpec};
 use crate::{Options, RunError};
-use cnsim_scheme_api::{FlowId, NodeId, PointId};
+use cnsim_scheme_api::{FlowId, NodeId};
 use std::collections::BTreeMap;
 
 /// The node, with the events to come and its place among those of its worker.
@@ -64,17 +62,14 @@ impl Guest {
                 let (frame, body) = pack(&frame, Moment { now: event.time, net });
                 wires.push(peer, Entry { ready: at, frame }, body);
             }
-            for Told { to, at, from, flow, feedback } in out.told {
-                wires.direct.push(Direct { to: to.unwrap_or(BROADCAST), at, from, flow, feedback });
-            }
+            wires.direct.extend(out.direct);
         }
     }
 
     /// Feedback that takes no link is on its way, perhaps to this node.
     pub(super) fn hear(&mut self, d: &Direct, net: &Net) {
-        if d.to == self.id || d.to == BROADCAST {
-            let told = Told { to: Some(self.id), at: d.at, from: d.from, flow: d.flow, feedback: d.feedback };
-            self.node.await_feedback(&told, net, &mut self.agenda);
+        if d.to.is_none_or(|to| to == self.id) {
+            self.node.await_feedback(d, net, &mut self.agenda);
         }
     }
 
@@ -95,25 +90,8 @@ fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
     let kind = f.kind();
     let frame = match kind {
         Kind::Xoff | Kind::Xon => Frame::pause(Pause { off: kind == Kind::Xoff, class: f.class() }),
-        Kind::Data => {
-            let data = Data {
-                src: u32::from(f.src),
-                dst: u32::from(f.dst),
-                number: f.seq,
-                finite: f.is_finite(),
-                born: f.born(),
-                tag: f.tag(),
-                marked: f.marked(),
-                counted: f.counted(),
-            };
-            Frame::data(f.class(), f.len, data)
-        }
+        Kind::Data => Frame::data(f.class(), f.len, f.header()),
         Kind::Control | Kind::InBand => {
-            let to = match f.to() {
-                BROADCAST => To::Everyone,
-                to if to & TO_POINT != 0 => To::Point(PointId(to & !TO_POINT)),
-                to => To::Host(to),
-            };
             let (flow, says) = match f.said() {
                 Some(feedback) => (FlowId(f.flow(hosts)), Says::Feedback(feedback)),
                 None => match bodies.take(f.ext)? {
@@ -122,7 +100,7 @@ fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
                 },
             };
             let lane = if kind == Kind::Control { Lane::Control } else { MANAGED };
-            Frame::control(lane, Control { flow, to, says })
+            Frame::control(lane, Control { flow, to: f.goes_to(), says })
         }
     };
     Some(frame)

@@ -10,12 +10,11 @@ mod windowed;
 mod workers;
 
 use crate::check::{Failure, Ledger, close, quiet};
-use crate::fast::bodies::Direct;
-use crate::fast::frame::BROADCAST;
 use crate::fast::host::Host;
 use crate::fast::sweep::Scratch;
 use crate::fast::switch::Switch;
 use crate::fast::wires::{FOREIGN, Wires};
+use crate::model::Direct;
 use crate::net::Net;
 use crate::outcome::{ByModel, Outcome};
 use crate::spec::RunSpec;
@@ -59,9 +58,8 @@ impl Part {
     /// Hands feedback that takes no link to its host, if that is here, or to all hosts; `told` hears of each.
     fn hand(&mut self, d: &Direct, net: &Net, mut told: impl FnMut(usize, &mut Wires)) {
         self.guests.iter_mut().for_each(|guest| guest.hear(d, net));
-        let all = d.to == BROADCAST;
-        let one = self.seats.get(d.to as usize).map_or(usize::MAX, |&seat| seat as usize);
-        let seats = if all { 0..self.hosts.len() } else { one..one.saturating_add(1) };
+        let seat = |host: u32| self.seats.get(host as usize).map_or(usize::MAX, |&seat| seat as usize);
+        let seats = d.to.map_or(0..self.hosts.len(), |host| seat(host)..seat(host).saturating_add(1));
         for (seat, host) in self.hosts.iter_mut().enumerate().skip(seats.start).take(seats.len()) {
             host.expect_feedback(d);
             told(seat, &mut self.wires);
@@ -71,7 +69,7 @@ impl Part {
     /// Has something stopped the run before a time?
     fn failed_before(&self, time: u64) -> bool {
         let hosts = self.hosts.iter().map(|h| &h.sender.journal.failure);
-        let all = hosts.chain(self.switches.iter().map(|s| &s.failure));
+        let all = hosts.chain(self.switches.iter().map(|s| &s.management.failure));
         all.chain(self.guests.iter().map(Guest::failure)).filter_map(Failure::at).any(|at| at < time)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::RunError;
 use crate::check::{Failure, HostBooks, Ledger, SwitchBooks, broken};
-use crate::model::{Agenda, Event, Frame, Host, Kind, Outbox, Sent, Switch, Told, Turn, place_of_data};
+use crate::model::{Agenda, Direct, Event, Frame, Host, Kind, Outbox, Sent, Switch, Turn, place_of_data};
 use crate::net::Net;
 use crate::spec::RunSpec;
 use std::collections::VecDeque;
@@ -59,11 +59,11 @@ impl Node {
     }
 
     /// Feedback that takes no link is on its way to it.
-    pub(super) fn await_feedback(&mut self, told: &Told, net: &Net, agenda: &mut Agenda) {
+    pub(super) fn await_feedback(&mut self, direct: &Direct, net: &Net, agenda: &mut Agenda) {
         let Laws::Host(host) = &mut self.laws else { broken("feedback to a switch") };
         let mut out = Outbox::default();
         let mut turn = Turn { now: 0, node: self.id, net, agenda, out: &mut out };
-        host.expect(told, &mut turn);
+        host.expect(direct, &mut turn);
     }
 
     /// Carries out one of its events: what it has put out.
@@ -108,7 +108,7 @@ impl Node {
     pub(super) fn failure(&self) -> &Failure {
         match &self.laws {
             Laws::Host(host) => host.failure(),
-            Laws::Switch(switch) => &switch.failure,
+            Laws::Switch(switch) => &switch.management.failure,
         }
     }
 

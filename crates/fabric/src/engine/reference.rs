@@ -27,10 +27,9 @@ pub(super) fn run(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Result<Ou
             let receiver = &mut nodes[sent.node as usize];
             receiver.await_frame(receiver.port_of(&sent, net), sent.at, sent.frame, net, &mut agenda);
         }
-        for told in out.told {
-            let to = told.to.map_or(0..net.hosts, |host| host..host + 1);
-            for host in to {
-                nodes[host as usize].await_feedback(&told, net, &mut agenda);
+        for direct in out.direct {
+            for host in direct.to.map_or(0..net.hosts, |host| host..host + 1) {
+                nodes[host as usize].await_feedback(&direct, net, &mut agenda);
             }
         }
         if nodes[event.node as usize].failure().at().is_some() {

@@ -9,10 +9,10 @@
 
 use super::Part;
 use crate::Visits;
-use crate::fast::bodies::Direct;
 use crate::fast::wheel::{Station, Wheel};
 use crate::fast::wires::{FOREIGN, WATCHED};
 use crate::marks::{Mark, hit};
+use crate::model::Direct;
 use crate::net::Net;
 
 /// Turns between two looks at how much windows hold.

@@ -17,19 +17,6 @@ pub(crate) enum Body {
     Probe(FlowId, Probe),
 }
 
-/// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Direct {
-    /// Host, or [`crate::fast::frame::BROADCAST`].
-    pub(crate) to: u32,
-    /// When it reaches the host, ps.
-    pub(crate) at: u64,
-    /// The node that made it.
-    pub(crate) from: u32,
-    pub(crate) flow: FlowId,
-    pub(crate) feedback: Feedback,
-}
-
 /// Bodies of the control frames at a worker's nodes and on its wires, or of those that wait at the host that made them;
 /// `Frame::ext` says which. The frames of a broadcast share one, and no hop moves it.
 #[derive(Debug, Default)]

@@ -1,8 +1,9 @@
 //! Frames, and queues of them.
 
 use crate::check::{Ledger, broken};
+use crate::model::{Data, To};
 use crate::net::{LONGEST, Net};
-use cnsim_scheme_api::{Feedback, FlowId, Tag};
+use cnsim_scheme_api::{Feedback, FlowId, PointId, Tag};
 use prefetch_index::prefetch_index;
 
 /// A time that never comes, in ps.
@@ -121,6 +122,29 @@ impl Frame {
     /// Where a control frame goes: a host, [`BROADCAST`], or [`TO_POINT`] with a point.
     pub(crate) fn to(&self) -> u32 {
         self.seq
+    }
+    /// The same as the model has it.
+    #[inline]
+    pub(crate) fn goes_to(&self) -> To {
+        match self.seq {
+            BROADCAST => To::Everyone,
+            to if to & TO_POINT != 0 => To::Point(PointId(to & !TO_POINT)),
+            to => To::Host(to),
+        }
+    }
+    /// Of a data frame: what the model has of it.
+    #[inline]
+    pub(crate) fn header(&self) -> Data {
+        Data {
+            src: u32::from(self.src),
+            dst: u32::from(self.dst),
+            number: self.seq,
+            finite: self.is_finite(),
+            born: self.born(),
+            tag: self.tag(),
+            marked: self.marked(),
+            counted: self.counted(),
+        }
     }
     /// Its class, of data or of what a PAUSE stops: nodes of the fast way meet the first alone. Where data of a later one has it, a
     /// tag would stand; such data has none, as schemes are the first class's.

@@ -449,7 +449,7 @@ impl Port {
             if self.queued > self.mark_from
                 && frame.is_data()
                 && self.may_mark(start)
-                && leaves_marked(&self.ramp, &mut self.draws, &self.data, self.queued, start)
+                && leaves_marked(&mut self.point, &self.data, self.queued, start)
             {
                 wires.push_marked(self.peer, ready, frame);
             } else {

@@ -14,32 +14,27 @@ mod port;
 mod storing;
 
 pub(crate) use ahead::{Apart, Due, Stored};
-use books::Recorded;
 pub(crate) use marking::leaves_marked;
-pub(crate) use port::{Point, Port};
+pub(crate) use port::Port;
 
-use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses, broken};
-use crate::fast::bodies::Body;
+use crate::check::broken;
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Signal};
 use crate::fast::soonest::Soonest;
 use crate::fast::wires::Wires;
-use crate::model::{Paused, Refusal};
+use crate::model::{Management, Moment, Pause, Paused, Point};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
-use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
-use crate::timers::Timers;
+use crate::spec::{BufferSpec, PauseTransport, RateChange, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::network::{PointAction, PointState, Purpose, Stream};
-use cnsim_scheme_api::{PointId, QueueSite, Rate, Slot, Time};
+use cnsim_scheme_api::Slot;
+use cnsim_scheme_api::network::PointAction;
 use std::collections::VecDeque;
 
 #[derive(Debug)]
 pub(crate) struct Switch {
     pub(crate) id: u32,
     pub(crate) index: usize,
-    /// Number of its first port in the network; `PointId`s follow it.
-    base: u32,
     /// Number of its first receiving port at the worker.
     pub(crate) inbox: u32,
     pub(crate) now: u64,
@@ -48,7 +43,6 @@ pub(crate) struct Switch {
     pub(crate) ends: Vec<u64>,
     pub(crate) mmu: Mmu,
     pub(crate) pause_transport: PauseTransport,
-    processing: u64,
     /// Ports up to the last one with a link.
     pub(crate) linked: usize,
     /// Ports are brought up to date when touched ([`crate::fast::sweep`]), not event by event.
@@ -90,25 +84,11 @@ pub(crate) struct Switch {
     pub(crate) rare: u64,
     /// Its kind and port.
     rare_kind: (u8, u32),
-    /// Own messages, ready after the processing delay.
-    pub(crate) own: VecDeque<(u64, u32, Body)>,
-    pub(crate) timers: Timers,
-    pub(crate) changes: VecDeque<(u64, u16, Rate)>,
     pub(crate) turn: Vec<u8>,
     actions: Vec<PointAction>,
-    pub(crate) books: Box<ControlBooks>,
-    pub(crate) events: Hash,
-    pub(crate) samples: Hash,
-    pub(crate) drops: Ledger,
-    /// The same by pair of hosts, where that is recorded.
-    losses: Losses,
+    pub(crate) management: Management,
     /// Control frames in its queues.
     pub(crate) control_waits: u32,
-    pub(crate) failure: Failure,
-    recorded: Vec<Recorded>,
-    /// Drops so far, at each tick.
-    drops_at: Vec<f64>,
-    pub(crate) next_tick: u64,
 }
 
 impl Switch {
@@ -121,14 +101,12 @@ impl Switch {
         let mut sw = Self {
             id,
             index,
-            base,
             inbox: base,
             now: 0,
             ports: Vec::with_capacity(ports),
             ends: vec![NEVER; ports],
             mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
-            processing: s.processing.as_ps(),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             lazy: false,
             waiting: 0,
@@ -151,44 +129,18 @@ impl Switch {
             stale: 0,
             rare: 0,
             rare_kind: (0, 0),
-            own: VecDeque::new(),
-            timers: Timers::default(),
-            changes: VecDeque::new(),
             turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
             actions: Vec::new(),
-            books: Box::new(ControlBooks::new(net, s.scheme, Gauges::of_switch(net, id))),
-            events: Hash::default(),
-            samples: Hash::default(),
-            drops: Ledger::default(),
-            losses: Losses::default(),
+            management: Management::new(net, id, s, &spec.changes),
             control_waits: 0,
-            failure: Failure::default(),
-            recorded: Vec::new(),
-            drops_at: Vec::new(),
-            next_tick: NEVER,
         };
         sw.flies = sw.mmu.flies();
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         sw.piece = Self::piece(sw.fastest, net);
-        let mut changes: Vec<_> = spec.changes.iter().filter(|c| c.node.0 == id).collect();
-        changes.sort_by_key(|c| (c.at, c.port));
-        sw.changes = changes.iter().map(|c| (c.at.as_ps(), c.port, c.rate)).collect();
-        for &(node, port) in &net.record.queues {
-            if node.0 == id && net.record.bin > Time::ZERO {
-                sw.recorded.push(Recorded::new(port));
-                sw.next_tick = net.record.bin.as_ps();
-            }
-        }
         for p in 0..ports {
             let link = net.links[base as usize + p];
-            let rate = link.map_or(Rate::from_gbps(10.0), |l| l.rate);
-            let site = QueueSite { point: PointId(base + p as u32), rate, attached: link.is_some() };
-            let object = s.scheme.and_then(|i| net.schemes[i].congestion_point(&site));
-            let point = object.map(|object| {
-                let stream = Stream::new(net.seed, u64::from(base) + p as u64, Purpose::Point);
-                Box::new(Point { object, state: PointState::new(stream, net.hosts) })
-            });
+            let rate = net.rate(base + p as u32);
             sw.ports.push(Port {
                 data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
                 queued: 0,
@@ -223,18 +175,13 @@ impl Switch {
                 control: Ring::default(),
                 last_control: 0,
                 paused: Paused::default(),
-                ramp: None,
-                draws: point.is_some().then(|| {
-                    let site = (u64::from(base) + p as u64) | (1 << 33);
-                    Box::new(Stream::new(net.seed, site, Purpose::Node))
-                }),
                 stamp: None,
-                point,
+                point: Point::new(net, s.scheme, base + p as u32).map(Box::new),
                 out: PortOutcome::default(),
             });
         }
         for p in 0..ports {
-            sw.with_point(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
+            sw.wake(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
             if let Some(point) = &mut sw.ports[p].point {
                 point.state.run();
                 sw.ports[p].reads_probes = point.state.probes;
@@ -255,13 +202,13 @@ impl Switch {
     /// Notes the next of the rare events, which are neither arrivals nor ends of transmissions: changes, own messages, timers,
     /// ticks. In their order at one moment, and without a branch: which it is cannot be predicted.
     pub(crate) fn note_rare(&mut self) {
-        let change = self.changes.front().map_or((NEVER, 0), |c| (c.0, u32::from(c.1)));
-        let own = self.own.front().map_or(NEVER, |o| o.0);
+        let managed = &self.management;
+        let change = managed.changes.front().map_or((NEVER, 0), |c| (c.at.as_ps(), u32::from(c.port)));
         let mut next = (change.0, order::CHANGE, change.1);
         for later in [
-            (own, order::CONTROL, self.ports.len() as u32),
-            (self.timers.next, order::TIMER, 0),
-            (self.next_tick, order::TICK, 0),
+            (managed.next_message(), order::CONTROL, self.ports.len() as u32),
+            (managed.timers.next, order::TIMER, 0),
+            (managed.next_tick, order::TICK, 0),
         ] {
             next = if later.0 < next.0 { later } else { next };
         }
@@ -280,7 +227,7 @@ impl Switch {
         self.now = time;
         match kind {
             order::CHANGE => {
-                if let Some((_, port, rate)) = self.changes.pop_front() {
+                if let Some(RateChange { port, rate, .. }) = self.management.changes.pop_front() {
                     if let Some(before) = time.checked_sub(1) {
                         self.touch(usize::from(port), before, wires);
                     }
@@ -296,7 +243,7 @@ impl Switch {
                 self.note_rare();
             }
             order::TIMER => {
-                if let Some((port, slot)) = self.timers.pop() {
+                if let Some((port, slot)) = self.management.timers.pop() {
                     let port = port as usize;
                     self.touch(port, time, wires);
                     let apart = self.ports[port].later(time + 1);
@@ -306,9 +253,7 @@ impl Switch {
             }
             order::TICK => self.tick(net, wires),
             order::CONTROL if port as usize == self.ports.len() => {
-                if let Some((_, dst, body)) = self.own.pop_front() {
-                    self.send_own(dst, body, net, wires);
-                }
+                self.send_own(net, wires);
                 self.note_rare();
             }
             _ => broken("transmissions and arrivals are the sweep's"),
@@ -338,7 +283,7 @@ impl Switch {
 
     fn pause(&mut self, port: usize, off: bool, wires: &mut Wires) {
         self.touch(port, self.now - 1, wires);
-        self.events.add(self.now, 0x1000 | port as u64 | (u64::from(off) << 20));
+        self.management.events.add(self.now, Pause { off, class: 0 }.code() | port as u64);
         self.outdate(port);
         let p = &mut self.ports[port];
         p.special = true;
@@ -363,16 +308,8 @@ impl Switch {
             }
             Err(why) => {
                 let port = &mut self.ports[out];
-                match why {
-                    Refusal::OutputLimit => port.out.dropped_by_limit += 1,
-                    Refusal::Partition => port.out.dropped += 1,
-                }
-                self.drops.add(&frame);
-                let flow = frame.flow(net.hosts);
-                if net.record.matrix {
-                    self.losses.add(flow, net.hosts);
-                }
-                self.events.add(self.now, 0x2000 | out as u64 ^ (u64::from(flow) << 20));
+                let (why, at) = ((why, self.mmu.has_pause()), Moment { now: self.now, net });
+                self.management.refuse(out, &frame.header(), why, &mut port.out, at);
                 if let Some(point) = &port.point
                     && point.state.sample_dropped
                 {
@@ -415,9 +352,7 @@ impl Switch {
                 port.queued -= u64::from(frame.len);
                 port.left += u64::from(frame.len);
                 port.sent += 1;
-                if kind == Kind::Data
-                    && leaves_marked(&port.ramp, &mut port.draws, &port.data, port.queued, port.began)
-                {
+                if kind == Kind::Data && leaves_marked(&mut port.point, &port.data, port.queued, port.began) {
                     frame.set_marked(true);
                 }
                 let launched = std::mem::take(&mut port.launched) > 0;

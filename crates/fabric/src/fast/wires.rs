@@ -1,10 +1,11 @@
 //! The wires between nodes.
 
 use crate::check::broken;
-use crate::fast::bodies::{Bodies, Body, Direct};
+use crate::fast::bodies::{Bodies, Body};
 use crate::fast::frame::{Entry, Frame, Kind};
 use crate::fast::inbox::Inbox;
 use crate::fast::wheel::Wheel;
+use crate::model::Direct;
 
 /// A frame on its way to a node of another partition.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //! A node plans its own events in the [`Agenda`]; the arrival of a frame is an event of the receiver. Events of one moment are
 //! ordered by what they are, never by who planned them first: [`Kind`], then node, then port or object.
 
-use super::frame::{Frame, Lane};
+use super::frame::{Control, Frame, Lane, Says, To};
 use crate::mix::mix;
 use crate::net::{Link, Net};
 use crate::spec::Ties;
@@ -109,7 +109,7 @@ pub(crate) struct Sent {
 
 /// Feedback that takes no link ([`crate::ControlTransport::Ideal`]).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Direct {
     /// The host; none: all hosts.
     pub(crate) to: Option<u32>,
     /// When it reaches it.
@@ -122,13 +122,24 @@ pub(crate) struct Told {
     pub(crate) feedback: Feedback,
 }
 
+impl Control {
+    /// The same without a frame, where feedback takes no link; `from` is the node that makes it, now.
+    pub(crate) fn direct(&self, from: u32, moment: Moment<'_>) -> Option<Direct> {
+        let (Says::Feedback(feedback), Some(at)) = (self.says, moment.net.direct(moment.now)) else {
+            return None;
+        };
+        let to = if let To::Host(host) = self.to { Some(host) } else { None };
+        Some(Direct { to, at, from, flow: self.flow, feedback })
+    }
+}
+
 /// What a node has done to others in its turn: nodes meet nowhere else.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     /// Frames put on links.
     pub(crate) sent: Vec<Sent>,
     /// Feedback without frames.
-    pub(crate) told: Vec<Told>,
+    pub(crate) direct: Vec<Direct>,
 }
 
 /// A moment of a run.

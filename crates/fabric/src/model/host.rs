@@ -1,7 +1,7 @@
 //! A host: its sources' frames go to its sending side ([`super::sender`]), from there to its link; what arrives is taken in
 //! [`super::sink`].
 
-use super::agenda::{Event, Kind, Told, Turn};
+use super::agenda::{Direct, Event, Kind, Turn};
 use super::frame::{Body, Control, Frame, Lane, Says, To, hosts_of};
 use super::port::Transmitter;
 use super::record::{RateSeries, close_host};
@@ -116,9 +116,9 @@ impl Host {
         self.plan(turn);
     }
 
-    /// Feedback of `told` will be here without a link.
-    pub(crate) fn expect(&mut self, told: &Told, turn: &mut Turn<'_>) {
-        self.sender.expect(told.at, told.from, told.flow, told.feedback);
+    /// Feedback will be here without a link.
+    pub(crate) fn expect(&mut self, direct: &Direct, turn: &mut Turn<'_>) {
+        self.sender.expect(direct);
         self.plan(turn);
     }
 
@@ -128,12 +128,10 @@ impl Host {
         let to = hosts_of(flow, at.net.hosts).0;
         let alarms = (&mut self.alarms, self.sink.key(to));
         self.sender.reflect(flow, asked, at, alarms, |sender, &feedback: &Feedback| {
-            match at.net.direct(at.now) {
-                Some(at) => turn.out.told.push(Told { to: Some(to), at, from, flow, feedback }),
-                None => {
-                    let message = Control { flow, to: To::Host(to), says: Says::Feedback(feedback) };
-                    sender.queue_control(Lane::of_message(at.net.control), message, at);
-                }
+            let message = Control { flow, to: To::Host(to), says: Says::Feedback(feedback) };
+            match message.direct(from, at) {
+                Some(direct) => turn.out.direct.push(direct),
+                None => sender.queue_control(Lane::of_message(at.net.control), message, at),
             }
         });
     }

@@ -17,7 +17,7 @@
 //! 6. [`sink`]: it is delivered; a reflector may answer its source.
 //!
 //! A message to the source is routed like data: in [`frame::Lane::Control`] or among the data, unless it takes no link
-//! ([`agenda::Told`]). At the source [`steering`] hands it to the reaction point, which changes its limiter's rate.
+//! ([`agenda::Direct`]). At the source [`steering`] hands it to the reaction point, which changes its limiter's rate.
 //!
 //! What is on its way to a node waits in `crate::engine`; routes stand in `crate::net`, and rounding of times in `crate::tx_rate`.
 //!
@@ -30,6 +30,7 @@ mod agenda;
 mod frame;
 mod host;
 mod limiter;
+mod management;
 mod memory;
 mod pacing;
 mod pause;
@@ -44,11 +45,13 @@ mod switch;
 mod transfers;
 mod voq;
 
-pub(crate) use agenda::{Agenda, Event, Kind, Moment, Outbox, Sent, Told, Turn, place_of_data};
+pub(crate) use agenda::{Agenda, Direct, Event, Kind, Moment, Outbox, Sent, Turn, place_of_data};
 pub(crate) use frame::{Body, Control, Data, Frame, Lane, MANAGED, Packet, Pause, Says, To};
 pub(crate) use host::Host;
+pub(crate) use management::{Management, Way};
 pub(crate) use memory::{Layout, Limits, Refusal};
 pub(crate) use pause::{Paused, Watermarks};
+pub(crate) use point::Point;
 pub(crate) use port::next_start;
 pub(crate) use record::{Deliveries, Delivery, RateSeries, close_host};
 pub(crate) use sender::Sender;

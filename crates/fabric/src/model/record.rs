@@ -6,7 +6,9 @@ use super::sender::{Journal, Sender};
 use crate::check::{Hash, HostBooks, Ledger};
 use crate::flows::Arrived;
 use crate::net::Net;
-use crate::outcome::{Completion, HostOutcome, LATENCY_BUCKETS, Series, SeriesKind, latency_bucket};
+use crate::outcome::{
+    Completion, HostOutcome, LATENCY_BUCKETS, PortOutcome, Series, SeriesKind, latency_bucket,
+};
 use crate::per_bin::PerBin;
 use cnsim_scheme_api::{NodeId, Time};
 
@@ -167,6 +169,53 @@ impl Samples {
             self.0.push(last);
         }
         std::mem::take(&mut self.0)
+    }
+}
+
+/// What is recorded of the queue at an output, at the end of each bin.
+#[derive(Debug)]
+pub(crate) struct QueueSeries {
+    pub(crate) port: u16,
+    length: Samples,
+    /// Largest length since the sample before.
+    peak: Samples,
+    /// Largest length in all bins that are over.
+    queue_max: u64,
+    /// Data bits sent up to the end of each bin.
+    sent: Samples,
+}
+
+impl QueueSeries {
+    /// Those of a switch.
+    pub(crate) fn of_switch(net: &Net, id: u32) -> impl Iterator<Item = Self> {
+        let recorded = net.record.queues.iter().filter(move |q| q.0.0 == id && net.record.bin > Time::ZERO);
+        let new = Samples::default;
+        recorded.map(move |q| Self { port: q.1, length: new(), peak: new(), queue_max: 0, sent: new() })
+    }
+    /// A bin ends, with so many bytes queued, the largest number of them since the last one ended, and the data bits sent.
+    pub(crate) fn take(&mut self, queued: u64, queue_max: &mut u64, sent_bits: u64) {
+        self.length.take(queued as f64);
+        self.peak.take(*queue_max as f64);
+        self.sent.take(sent_bits as f64);
+        self.queue_max = self.queue_max.max(*queue_max);
+        // The next bin has a largest length of its own.
+        *queue_max = queued;
+    }
+    /// Ends the run.
+    pub(crate) fn close(mut self, net: &Net, id: u32, queued: u64, port: &mut PortOutcome) -> [Series; 3] {
+        let (node, bin) = (NodeId(id), net.record.bin);
+        let sent = self.sent.close(net, port.sent_bits as f64);
+        let before = std::iter::once(&0.0).chain(&sent);
+        let rates = sent.iter().zip(before).map(|(to, from)| (to - from) / bin.as_secs_f64()).collect();
+        let lengths = self.length.close(net, queued as f64);
+        let peaks = self.peak.close(net, port.queue_max as f64);
+        port.queue_max = port.queue_max.max(self.queue_max);
+        let port = self.port;
+        [
+            Series { kind: SeriesKind::Queue { node, port }, bin, values: lengths },
+            Series { kind: SeriesKind::QueuePeak { node, port }, bin, values: peaks },
+            Series { kind: SeriesKind::Sent { node, port }, bin, values: rates },
+        ]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Steering: how messages reach a host's reaction points, what those do to their limiters, and how the host's own messages and
 //! probes set out. How the limiters then let frames go is in [`super::pacing`].
 
-use super::agenda::{Moment, NEVER};
+use super::agenda::{Direct, Moment, NEVER};
 use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Packet, SMALLEST, Says, To, flow_of, hosts_of};
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
 use super::sender::Sender;
@@ -76,12 +76,13 @@ impl<F: Packet> Sender<F> {
         }
         match self.settings.feedback_delay {
             0 => self.obey(flow, feedback, at),
-            _ => self.expect(at.now, IN_A_FRAME, flow, *feedback),
+            _ => self.expect(&Direct { to: None, at: at.now, from: IN_A_FRAME, flow, feedback: *feedback }),
         }
     }
 
-    /// Feedback that `from` made will be here without a link, `at` its time, and takes effect later.
-    pub(crate) fn expect(&mut self, at: u64, from: u32, flow: FlowId, feedback: Feedback) {
+    /// Feedback will be here without a link, and takes effect later.
+    pub(crate) fn expect(&mut self, direct: &Direct) {
+        let &Direct { at, from, flow, feedback, .. } = direct;
         self.deferred.insert(at + self.settings.feedback_delay, from, flow, feedback);
     }
 

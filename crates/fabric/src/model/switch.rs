@@ -3,23 +3,20 @@
 //! Each output sends PAUSE before control before data. A frame counts in its queue, and its memory is in use, until its last
 //! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
-use super::agenda::{Event, Kind, NEVER, Told, Turn};
-use super::frame::{Body, Control, EVERY_FLOW, Frame, Lane, MANAGED, Pause, Says, To, hosts_of};
+use super::agenda::{Event, Kind, NEVER, Turn};
+use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says};
+use super::management::{Management, Way};
 use super::memory::{Memory, Refusal};
 use super::pause::Signal;
 use super::point::Point;
 use super::port::{Transmitter, next_start};
-use super::record::Samples;
-use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses, Stopped, SwitchBooks, Who};
+use crate::check::{Ledger, Stopped, SwitchBooks};
 use crate::net::Net;
-use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
-use crate::scheme::call as of_scheme;
+use crate::outcome::PortOutcome;
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
-use crate::timers::Timers;
-use cnsim_scheme_api::network::{Lent, NO_PROBE, PointAction, rewritten};
+use cnsim_scheme_api::network::rewritten;
 use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FlowId, NodeId, PointControl, PointId, Probe, ProbeTarget,
-    Queue as View, QueueSite, RampAt, Rate, Slot, Tag, Time,
+    Bytes, CongestionPoint, PointControl, Probe, Queue as View, RampAt, Rate, Slot, Tag, Time,
 };
 use std::collections::VecDeque;
 
@@ -51,62 +48,32 @@ struct Output {
     result: PortOutcome,
 }
 
-/// An output that is recorded.
-#[derive(Debug, Default)]
-struct Recorded {
-    port: u16,
-    queue: Samples,
-    /// Largest length since the sample before.
-    peak: Samples,
-    /// Largest length in all bins that are over.
-    queue_max: u64,
-    /// Data bits sent up to the end of each bin.
-    sent: Samples,
-}
-
 /// A switch.
 #[derive(Debug)]
 pub(crate) struct Switch {
-    id: u32,
-    /// Its number among the switches.
-    index: usize,
     spec: SwitchSpec,
     outputs: Vec<Output>,
     /// By class.
     memory: Vec<Memory>,
-    /// Messages of its own, which are ready after the processing delay.
-    own: VecDeque<(u64, Control)>,
-    timers: Timers,
-    changes: VecDeque<RateChange>,
     /// Whose turn it is among equal paths, by destination ([`crate::Routing::RoundRobin`]).
     next_path: Vec<u8>,
-    recorded: Vec<Recorded>,
-    drops_at: Samples,
-    drops: Ledger,
-    losses: Losses,
-    /// By output: frames that were lost although PAUSE was to prevent it.
-    lost: Vec<u64>,
-    books: ControlBooks,
-    events: Hash,
-    samples: Hash,
-    /// Why the run cannot go on.
-    pub(crate) failure: Failure,
+    pub(crate) management: Management,
 }
 
 impl Output {
-    fn new(number: u16, site: &QueueSite, scheme: Option<usize>, turn: &Turn<'_>) -> Self {
+    fn new(number: u32, scheme: Option<usize>, turn: &Turn<'_>) -> Self {
         let net = turn.net;
-        let link = net.links[site.point.0 as usize];
+        let port = net.ports[turn.node as usize] + number;
         Self {
-            port: Transmitter::new(u64::from(number), link, net.classes.len()),
-            service: site.rate,
+            port: Transmitter::new(u64::from(number), net.links[port as usize], net.classes.len()),
+            service: net.rate(port),
             pauses: VecDeque::new(),
             control: VecDeque::new(),
             data: net.classes.iter().map(|_| Queue::default()).collect(),
             control_queued: 0,
             behind: 0,
             departed: 0,
-            point: scheme.and_then(|s| Point::new(&net.schemes[s], site, net)),
+            point: Point::new(net, scheme, port),
             result: PortOutcome::default(),
         }
     }
@@ -161,48 +128,19 @@ impl Output {
 impl Switch {
     /// The switch of `turn.node`, with its first events planned.
     pub(crate) fn new(spec: &SwitchSpec, changes: &[RateChange], turn: &mut Turn<'_>) -> Self {
-        let (net, id) = (turn.net, turn.node);
-        let base = net.ports[id as usize];
-        let outputs = (0..spec.ports).map(|number| {
-            let point = PointId(base + u32::from(number));
-            let link = net.links[point.0 as usize];
-            let site = QueueSite {
-                point,
-                // Nothing goes to a port without a link. Its scheme is told a rate all the same.
-                rate: link.map_or(Rate::from_gbps(10.0), |l| l.rate),
-                attached: link.is_some(),
-            };
-            Output::new(number, &site, spec.scheme, turn)
-        });
-        let mut mine: Vec<RateChange> = changes.iter().filter(|c| c.node.0 == id).copied().collect();
-        mine.sort_by_key(|c| (c.at, c.port));
-        let on = net.record.bin > Time::ZERO;
-        let recorded = net.record.queues.iter().filter(|q| on && q.0.0 == id);
+        let net = turn.net;
         let mut switch = Self {
-            id,
-            index: (id - net.hosts) as usize,
-            outputs: outputs.collect(),
+            outputs: (0..u32::from(spec.ports))
+                .map(|number| Output::new(number, spec.scheme, turn))
+                .collect(),
             memory: (net.classes.iter())
                 .map(|c| Memory::new(usize::from(spec.ports), &spec.buffer, c.pause))
                 .collect(),
-            own: VecDeque::new(),
-            timers: Timers::default(),
-            changes: mine.into(),
             next_path: vec![0; if net.round_robin() { net.hosts as usize } else { 0 }],
-            recorded: recorded.map(|q| Recorded { port: q.1, ..Recorded::default() }).collect(),
-            drops_at: Samples::default(),
-            drops: Ledger::default(),
-            losses: Losses::default(),
-            lost: vec![0; usize::from(spec.ports)],
-            books: ControlBooks::new(net, spec.scheme, Gauges::of_switch(net, id)),
-            events: Hash::default(),
-            samples: Hash::default(),
-            failure: Failure::default(),
+            management: Management::new(net, turn.node, spec, changes),
             spec: spec.clone(),
         };
-        if !switch.recorded.is_empty() {
-            turn.plan(net.record.bin.as_ps(), Kind::Tick, 0);
-        }
+        turn.plan(switch.management.next_tick, Kind::Tick, 0);
         switch.plan_change(turn);
         for out in 0..switch.outputs.len() {
             switch.wake(out, None, turn, |point, queue, ctl| point.start(queue, ctl));
@@ -214,14 +152,14 @@ impl Switch {
     }
 
     fn plan_change(&self, turn: &mut Turn<'_>) {
-        if let Some(change) = self.changes.front() {
+        if let Some(change) = self.management.changes.front() {
             turn.plan(change.at.as_ps(), Kind::Change, u64::from(change.port));
         }
     }
 
     /// A message of its own comes after all arrivals of control at its moment, as if by a port beyond the last.
     fn plan_own(&self, turn: &mut Turn<'_>) {
-        turn.plan(self.own.front().map_or(NEVER, |o| o.0), Kind::Control, self.outputs.len() as u64);
+        turn.plan(self.management.next_message(), Kind::Control, self.outputs.len() as u64);
     }
 
     /// Carries out an event of its own.
@@ -232,12 +170,12 @@ impl Switch {
             Kind::Start => self.start(event.index as usize, turn),
             Kind::Control => self.send_own(turn),
             Kind::Timer => {
-                if self.timers.next == turn.now
-                    && let Some((out, slot)) = self.timers.pop()
+                if self.management.timers.next == turn.now
+                    && let Some((out, slot)) = self.management.timers.pop()
                 {
                     self.expire(out as usize, Slot(slot), turn);
                 }
-                turn.plan(self.timers.next, Kind::Timer, 0);
+                turn.plan(self.management.timers.next, Kind::Timer, 0);
             }
             Kind::Tick => self.tick(turn),
             Kind::Pause | Kind::Data | Kind::Reflector | Kind::Slot => {}
@@ -249,12 +187,13 @@ impl Switch {
         frame.input = port;
         match frame.body {
             Body::Pause(pause) => {
-                self.events.add(turn.now, pause.code() | u64::from(port));
+                self.management.events.add(turn.now, pause.code() | u64::from(port));
                 self.outputs[usize::from(port)].port.pause(pause, turn);
             }
             Body::Data(data) => {
                 let flow = data.flow(turn.net.hosts).0;
-                let out = turn.net.route(self.index, data.dst, flow, data.number, &mut self.next_path);
+                let index = self.management.index;
+                let out = turn.net.route(index, data.dst, flow, data.number, &mut self.next_path);
                 self.store(usize::from(out), frame, turn);
             }
             Body::Control(control) => self.forward(frame, control, turn),
@@ -268,25 +207,14 @@ impl Switch {
         match admitted {
             Ok(()) => self.enqueue(out, frame, class, turn),
             Err(why) => {
+                let why = (why, self.memory[usize::from(class)].is_lossless());
                 let result = &mut self.outputs[out].result;
-                match why {
-                    Refusal::OutputLimit => result.dropped_by_limit += 1,
-                    Refusal::Partition => result.dropped += 1,
-                }
-                if why == Refusal::Partition && self.memory[usize::from(class)].is_lossless() {
-                    self.lost[out] += 1;
-                }
-                self.drops.enter(data.src, data.dst, data.number);
-                let flow = data.flow(turn.net.hosts).0;
-                if turn.net.record.matrix {
-                    self.losses.add(flow, turn.net.hosts);
-                }
-                self.events.add(turn.now, 0x2000 | out as u64 ^ (u64::from(flow) << 20));
+                self.management.refuse(out, &data, why, result, turn.moment());
             }
         }
         let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
         let counts = admitted.is_ok() || point.state.sample_dropped;
-        if counts && point.looks_at(&data, frame.len) {
+        if counts && point.looks_at(data.tag != Tag::None, frame.len) {
             self.sample(out, &frame, admitted.is_err(), turn);
         }
     }
@@ -355,9 +283,7 @@ impl Switch {
         let Body::Data(data) = &mut frame.body else { return };
         let mut view = data.view(len, turn.net.hosts, false);
         self.wake(out, None, turn, |point, queue, ctl| point.on_departure(&mut view, queue, ctl));
-        if let Err(cause) = rewritten(&view) {
-            self.fail(out, &cause, turn.now);
-        }
+        self.management.check(out, rewritten(&view), turn.now);
         data.marked = view.marked;
         data.write(view.tag);
     }
@@ -394,7 +320,7 @@ impl Switch {
 
     /// A scheduled change of a port's service rate: it acts on the next frame.
     fn change(&mut self, turn: &mut Turn<'_>) {
-        let Some(change) = self.changes.pop_front() else { return };
+        let Some(change) = self.management.changes.pop_front() else { return };
         let output = &mut self.outputs[usize::from(change.port)];
         output.service = change.rate;
         output.port.service = turn.net.switch_clock.tx(change.rate);
@@ -409,12 +335,10 @@ impl Switch {
         let stored =
             if dropped { frame } else { output.data.first().and_then(|q| q.frames.back()).unwrap_or(frame) };
         let Some(&data) = stored.as_data() else { return };
-        self.samples.add(turn.now ^ (out as u64) << 48, output.view(turn.now).len.get());
+        self.management.sampled(out, output.view(turn.now).len.get(), turn.now);
         let mut view = data.view(frame.len, turn.net.hosts, dropped);
         self.wake(out, None, turn, |point, queue, ctl| point.on_sample(&mut view, queue, ctl));
-        if let Err(cause) = rewritten(&view) {
-            self.fail(out, &cause, turn.now);
-        }
+        self.management.check(out, rewritten(&view), turn.now);
         let managed = self.outputs[out].data.first_mut().filter(|_| !dropped);
         if let Some(Body::Data(stored)) = managed.and_then(|q| q.frames.back_mut()).map(|f| &mut f.body) {
             stored.marked = view.marked;
@@ -424,14 +348,11 @@ impl Switch {
 
     /// A timer of a congestion point expires.
     fn expire(&mut self, out: usize, slot: Slot, turn: &mut Turn<'_>) {
-        let now = Time::from_ps(turn.now);
-        let patience = self.outputs[out].point.as_mut().map(|p| p.state.patience.expires(slot, now));
-        match patience.unwrap_or(Ok(())) {
-            Ok(()) => {
-                self.wake(out, None, turn, |point, queue, ctl| point.on_timer(slot, queue, ctl));
-            }
-            Err(cause) => self.fail(out, &cause, turn.now),
+        let wakes = self.outputs[out].point.as_mut().map_or(Ok(()), |p| p.expires(slot, turn.now));
+        if wakes.is_ok() {
+            self.wake(out, None, turn, |point, queue, ctl| point.on_timer(slot, queue, ctl));
         }
+        self.management.check(out, wakes, turn.now);
     }
 
     /// Wakes a congestion point, and carries out what it asks for; true if the probe in hand is to be answered.
@@ -440,90 +361,42 @@ impl Switch {
         out: usize,
         probe: Option<&Probe>,
         turn: &mut Turn<'_>,
-        call: impl FnOnce(&mut dyn CongestionPoint, &View, &mut PointControl<'_>),
+        verb: impl FnOnce(&mut dyn CongestionPoint, &View, &mut PointControl<'_>),
     ) -> bool {
         let Some(output) = self.outputs.get_mut(out) else { return false };
         let view = output.view(turn.now);
         let Some(point) = &mut output.point else { return false };
-        let mut actions = Vec::new();
-        let mut lent = PointControl::new(Time::from_ps(turn.now), &mut point.state, &mut actions);
-        let said = of_scheme(&mut point.object, |o| call(o, &view, &mut lent), |f| Box::new(f));
-        if let Err(cause) = said {
-            actions = vec![PointAction::Fail(cause)];
-        }
-        let mut answer = false;
-        for action in actions {
-            match action {
-                PointAction::Notify(flow, feedback) => {
-                    self.events.add(turn.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
-                    self.say(To::Host(hosts_of(flow, turn.net.hosts).0), flow, feedback, turn);
-                }
-                PointAction::Broadcast(feedback) => self.say(To::Everyone, EVERY_FLOW, feedback, turn),
-                PointAction::StartTimer(slot, after) => {
-                    self.timers.start(out as u32, slot.0, turn.now.saturating_add(after.as_ps()));
-                    turn.plan(self.timers.next, Kind::Timer, 0);
-                }
-                PointAction::StopTimer(slot) => self.timers.stop(out as u32, slot.0),
-                PointAction::Answer if probe.is_some() => answer = true,
-                PointAction::Answer => self.fail(out, NO_PROBE, turn.now),
-                PointAction::Count(counter) => {
-                    if let Err(cause) = self.books.counters.add(&counter) {
-                        self.fail(out, &cause, turn.now);
-                    }
-                }
-                PointAction::Gauge(gauge, value) => {
-                    if let Err(cause) = self.books.show(turn.net, turn.now, out as u32, &gauge, value) {
-                        self.fail(out, &cause, turn.now);
-                    }
-                }
-                PointAction::Fail(cause) => self.fail(out, &cause, turn.now),
-            }
-        }
-        answer
-    }
-
-    /// A congestion point stops the run.
-    fn fail(&mut self, out: usize, cause: &str, now: u64) {
-        self.failure.note(now, Who::Point(out as u16), cause);
-    }
-
-    /// Makes a message, which is ready after the processing delay.
-    fn say(&mut self, to: To, flow: FlowId, feedback: Feedback, turn: &mut Turn<'_>) {
-        self.books.made(turn.now, feedback.wire_length().get());
-        let at = turn.now + self.spec.processing.as_ps();
-        self.own.push_back((at, Control { flow, to, says: Says::Feedback(feedback) }));
+        let actions = point.wake(turn.now, &view, Vec::new(), verb).into_iter();
+        let answer = self.management.carry_out(out, actions, probe.is_some(), turn.moment());
         self.plan_own(turn);
+        turn.plan(self.management.timers.next, Kind::Timer, 0);
+        answer
     }
 
     /// A message of its own is ready: it goes on its way.
     fn send_own(&mut self, turn: &mut Turn<'_>) {
-        let Some((_, control)) = self.own.pop_front() else { return };
+        let message = self.management.take_message(turn.moment());
         self.plan_own(turn);
-        if let (Some(at), Says::Feedback(feedback)) = (turn.net.direct(turn.now), control.says) {
-            let to = if let To::Host(host) = control.to { Some(host) } else { None };
-            turn.out.told.push(Told { to, at, from: self.id, flow: control.flow, feedback });
-            return;
+        match message {
+            Some(Ok(direct)) => turn.out.direct.push(direct),
+            Some(Err(control)) => {
+                let frame = Frame::control(Lane::of_message(turn.net.control), control);
+                self.forward(Frame { input: self.spec.ports, ..frame }, control, turn);
+            }
+            None => {}
         }
-        let mut frame = Frame::control(Lane::of_message(turn.net.control), control);
-        frame.input = self.spec.ports;
-        self.forward(frame, control, turn);
     }
 
     /// A control frame goes on towards where it is sent, or ends here.
     fn forward(&mut self, mut frame: Frame, control: Control, turn: &mut Turn<'_>) {
-        let (net, flow) = (turn.net, control.flow.0);
-        let out = match control.to {
-            To::Everyone => return self.flood(frame, turn),
-            To::Host(host) => usize::from(net.route(self.index, host, flow, 0, &mut self.next_path)),
-            To::Point(point) => match net.point(point.0) {
-                Some((s, port)) if s == self.index => usize::from(port),
-                // On its way to a point of another switch, none looks at it.
-                Some((s, _)) => {
-                    let out = net.towards(self.index, s, 0, flow, 0, &mut self.next_path);
-                    return self.queue_control(usize::from(out), frame, turn);
-                }
-                None => return,
-            },
+        let out = match self.management.way(control.to, control.flow.0, turn.net, &mut self.next_path) {
+            Way::Tree => {
+                let outputs = turn.net.tree_ports(turn.node, frame.input);
+                return outputs.for_each(|out| self.queue_control(out, frame, turn));
+            }
+            Way::Past(out) => return self.queue_control(usize::from(out), frame, turn),
+            Way::Nowhere => return,
+            Way::Output(out) => usize::from(out),
         };
         if let Says::Probe(mut probe) = control.says {
             if self.probed(out, &mut probe, &control, turn) {
@@ -532,16 +405,6 @@ impl Switch {
             frame.body = Body::Control(Control { says: Says::Probe(probe), ..control });
         }
         self.queue_control(out, frame, turn);
-    }
-
-    /// A message to all hosts goes on along the spanning tree, but not back.
-    fn flood(&mut self, frame: Frame, turn: &mut Turn<'_>) {
-        for out in 0..self.outputs.len() {
-            let on_tree = self.outputs[out].port.link.is_some_and(|l| l.tree);
-            if on_tree && out != usize::from(frame.input) {
-                self.queue_control(out, frame, turn);
-            }
-        }
     }
 
     /// A probe passes the congestion point of an output, which may rewrite or answer it; true if it ends here.
@@ -553,13 +416,9 @@ impl Switch {
             && self.wake(out, Some(&before), turn, |point, queue, ctl| {
                 point.on_probe(probe, flow, queue, ctl);
             });
-        if answered {
-            let at = Time::from_ps(turn.now);
-            let reply = Feedback::ProbeReply { probe: *probe, at, rx_rate: Rate::ZERO };
-            self.say(To::Host(hosts_of(flow, turn.net.hosts).0), flow, reply, turn);
-        }
-        let here = PointId(turn.net.ports[self.id as usize] + out as u32);
-        answered || matches!(control.to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
+        let ended = self.management.ends(out, (flow, control.to, probe), answered, turn.moment());
+        self.plan_own(turn);
+        ended
     }
 
     /// Queues a control frame at an output: at priority, or among the data if there is room.
@@ -567,7 +426,7 @@ impl Switch {
         if let Lane::Data(class) = frame.lane {
             match self.admits(out, &frame, class) {
                 Ok(()) => self.enqueue(out, frame, class, turn),
-                Err(_) => self.books.discarded += 1,
+                Err(_) => self.management.books.discarded += 1,
             }
             return;
         }
@@ -579,16 +438,12 @@ impl Switch {
 
     /// A bin of the recording ends.
     fn tick(&mut self, turn: &mut Turn<'_>) {
-        turn.plan(turn.now + turn.net.record.bin.as_ps(), Kind::Tick, 0);
-        self.drops_at.take(self.drops.frames as f64);
-        for r in &mut self.recorded {
-            let output = &mut self.outputs[usize::from(r.port)];
-            r.queue.take(output.queued() as f64);
-            r.peak.take(output.result.queue_max as f64);
-            r.queue_max = r.queue_max.max(output.result.queue_max);
-            // The next bin has a largest length of its own.
-            output.result.queue_max = output.queued();
-            r.sent.take(output.result.sent_bits as f64);
+        self.management.tick(turn.net);
+        turn.plan(self.management.next_tick, Kind::Tick, 0);
+        for recorded in &mut self.management.recorded {
+            let output = &mut self.outputs[usize::from(recorded.port)];
+            let queued = output.queued();
+            recorded.take(queued, &mut output.result.queue_max, output.result.sent_bits);
         }
     }
 
@@ -599,53 +454,15 @@ impl Switch {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
-        let hops = (self.hops(), self.outputs.iter().map(|o| o.result.control_sent).sum());
         let mut inside = Ledger::default();
-        let series = self.series(net);
         for output in &mut self.outputs {
             output.result.paused = Time::from_ps(output.port.paused(net.duration));
             let queued = output.data.iter().flat_map(|q| &q.frames);
             inside.enter_all(queued.chain(output.port.sending()));
         }
         let stopped = self.outputs.iter().enumerate().filter_map(|(i, o)| o.stopped(i)).collect();
-        SwitchBooks {
-            stopped,
-            series,
-            outcome: SwitchOutcome { ports: self.outputs.into_iter().map(|o| o.result).collect() },
-            dropped: self.drops,
-            losses: self.losses,
-            lost: self.lost,
-            inside,
-            hops,
-            events: self.events,
-            samples: self.samples,
-            control: self.books,
-            failure: self.failure,
-        }
-    }
-
-    /// What was recorded.
-    fn series(&mut self, net: &Net) -> Vec<Series> {
-        let (node, bin) = (NodeId(self.id), net.record.bin);
-        let mut series = Vec::new();
-        for r in &mut self.recorded {
-            let (port, output) = (r.port, &mut self.outputs[usize::from(r.port)]);
-            let values = r.queue.close(net, output.queued() as f64);
-            series.push(Series { kind: SeriesKind::Queue { node, port }, bin, values });
-            let values = r.peak.close(net, output.result.queue_max as f64);
-            series.push(Series { kind: SeriesKind::QueuePeak { node, port }, bin, values });
-            output.result.queue_max = output.result.queue_max.max(r.queue_max);
-            let sent = r.sent.close(net, output.result.sent_bits as f64);
-            let before = std::iter::once(&0.0).chain(&sent);
-            let values = sent.iter().zip(before).map(|(to, from)| (to - from) / bin.as_secs_f64()).collect();
-            series.push(Series { kind: SeriesKind::Sent { node, port }, bin, values });
-        }
-        let gauges = self.books.gauges.switch_series(net, self.id);
-        if !series.is_empty() {
-            let values = self.drops_at.close(net, self.drops.frames as f64);
-            series.push(Series { kind: SeriesKind::Dropped { node }, bin, values });
-        }
-        series.extend(gauges);
-        series
+        let queued: Vec<u64> = self.outputs.iter().map(Output::queued).collect();
+        let ports = self.outputs.into_iter().map(|o| o.result).collect();
+        self.management.close(ports, &queued, stopped, inside, net)
     }
 }

@@ -4,19 +4,19 @@
 use super::Host;
 use super::sending::packed;
 use crate::check::{Failure, Who};
-use crate::fast::bodies::{Body, Direct};
+use crate::fast::bodies::Body;
 use crate::fast::frame::{Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Control, Deliveries, Delivery, Lane, Pause, Says, To, expire, reflector};
+use crate::model::{Control, Deliveries, Delivery, Direct, Lane, Pause, Says, To, expire, reflector};
 use crate::net::Net;
 use crate::paged::Paged;
 use crate::scheme;
 use crate::timers::Timers;
 use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
 use cnsim_scheme_api::{
-    Bytes, Feedback, FlowId, FrameView, NodeId, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl,
-    Scope, Slot, Tag, Time,
+    Feedback, FlowId, FrameView, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl, Scope, Slot,
+    Tag, Time,
 };
 
 #[derive(Debug)]
@@ -166,15 +166,7 @@ impl Receiver {
             return true;
         }
         let flow = FlowId(frame.flow(self.hosts));
-        let view = FrameView {
-            flow,
-            src: NodeId(u32::from(frame.src)),
-            dst: NodeId(self.id),
-            len: Bytes::new(u64::from(frame.len)),
-            marked: frame.marked(),
-            tag: frame.tag(),
-            dropped: false,
-        };
+        let view = frame.header().view(frame.len, self.hosts, false);
         self.reflects(now, flow, Some(view), None, net)
     }
 
@@ -267,7 +259,7 @@ impl Host {
 
     /// Feedback is on its way to this host without a frame.
     pub(crate) fn expect_feedback(&mut self, d: &Direct) {
-        self.sender.expect(d.at, d.from, d.flow, d.feedback);
+        self.sender.expect(d);
         (self.due, self.calm) = (self.due.min(self.sender.deferred.next()), false);
     }
 
@@ -293,11 +285,11 @@ impl Host {
         let key = self.receiver.key(to);
         let alarms = (&mut self.receiver.alarms, key);
         self.sender.reflect(flow, &actions, at, alarms, |sender, &feedback| {
-            if let Some(at) = net.direct(at.now) {
-                return wires.direct.push(Direct { to, at, from: id, flow, feedback });
+            let message = Control { flow, to: To::Host(to), says: Says::Feedback(feedback) };
+            if let Some(direct) = message.direct(id, at) {
+                return wires.direct.push(direct);
             }
             let lane = Lane::of_message(net.control);
-            let message = Control { flow, to: To::Host(to), says: Says::Feedback(feedback) };
             // At priority behind the transmission in progress, as nothing goes before it and nothing interrupts it.
             let start = if line.end == NEVER { at.now } else { line.end };
             let end = start + line.tx.time(crate::fast::frame::CONTROL);

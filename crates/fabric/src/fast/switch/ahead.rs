@@ -105,7 +105,7 @@ impl Port {
 
     /// Does data alone say when what leaves, and is nothing but the queue's largest length to be found when a frame arrives?
     fn is_plain(&self) -> bool {
-        !(self.special | self.mixed) && self.ramp.is_none_or(|r| r.at != RampAt::Arrival)
+        !(self.special | self.mixed) && self.ramp().is_none_or(|r| r.at != RampAt::Arrival)
     }
 
     /// Finds the largest length of a plain port's queue when one of its last `frames` frames arrived.

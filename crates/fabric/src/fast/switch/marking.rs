@@ -1,4 +1,4 @@
-//! Marks by a ramp: [`Ramp::marks`] decides, with the draws of the port, as ports are not replayed in step.
+//! Marks by a ramp: [`Point::marks`] decides, with the draws of the port, as ports are not replayed in step.
 //!
 //! * Claim: a departure at which no ramp can mark costs one look at the queue.
 //! * Same bits: fewer bytes than the ramp's low end are marked by no draw, and cost none.
@@ -7,31 +7,29 @@
 
 use super::port::Port;
 use crate::fast::frame::{NEVER, Ring};
-use cnsim_scheme_api::network::Stream;
+use crate::model::Point;
 use cnsim_scheme_api::{Ramp, RampAt};
 
 /// Does the ramp at departure mark a frame whose transmission began at `began`? What had arrived behind it by then counts, of
 /// the `queued` bytes that are stored behind it. The frame itself may stand in the queue or not.
 #[inline(never)]
-pub(crate) fn leaves_marked(
-    ramp: &Option<Ramp>,
-    draws: &mut Option<Box<Stream>>,
-    data: &Ring,
-    queued: u64,
-    began: u64,
-) -> bool {
-    let (Some(ramp), Some(draws)) = (ramp.as_ref().filter(|r| r.at == RampAt::Departure), draws) else {
-        return false;
-    };
+pub(crate) fn leaves_marked(point: &mut Option<Box<Point>>, data: &Ring, queued: u64, began: u64) -> bool {
+    let departure = |p: &&mut Box<Point>| p.state.ramp.is_some_and(|r| r.at == RampAt::Departure);
+    let Some(point) = point.as_mut().filter(departure) else { return false };
     let later = data.entries().iter().rev().take_while(|e| e.ready > began);
-    ramp.marks(queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>(), draws)
+    point.marks(RampAt::Departure, queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>())
 }
 
 impl Port {
-    pub(crate) fn set_ramp(&mut self, ramp: Option<Ramp>) {
-        self.ramp = ramp;
+    /// The ramp of its congestion point.
+    pub(super) fn ramp(&self) -> Option<Ramp> {
+        self.point.as_ref().and_then(|p| p.state.ramp)
+    }
+
+    /// The ramp has changed.
+    pub(super) fn note_ramp(&mut self) {
         let low = |r: Ramp| if r.at == RampAt::Departure { r.low.get() } else { NEVER };
-        self.mark_from = ramp.map_or(NEVER, low);
+        self.mark_from = self.ramp().map_or(NEVER, low);
         let behind = self.mark_from / u64::from(self.longest) + 1;
         self.mark_behind = behind.min(u64::from(u16::MAX)) as u16;
     }
@@ -39,8 +37,7 @@ impl Port {
     /// Does the ramp at arrival mark a frame with which the queue is so long?
     #[inline]
     pub(super) fn marks_arrival(&mut self, queued: u64) -> bool {
-        let ramp = self.ramp.as_ref().filter(|r| r.at == RampAt::Arrival);
-        ramp.zip(self.draws.as_mut()).is_some_and(|(ramp, draws)| ramp.marks(queued, draws))
+        self.point.as_mut().is_some_and(|p| p.marks(RampAt::Arrival, queued))
     }
 
     /// Can it be that the ramp at departure marks the first frame or one behind it, the last of which begins to leave at `began`?

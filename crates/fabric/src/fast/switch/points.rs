@@ -2,18 +2,14 @@
 
 use super::Switch;
 use super::ahead::Apart;
-use crate::check::{Who, broken};
-use crate::fast::bodies::{Bodies, Body, Direct};
+use crate::check::broken;
+use crate::fast::bodies::Bodies;
 use crate::fast::frame::{BROADCAST, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
+use crate::model::{Lane, Moment, Packet, Way};
 use crate::net::Net;
-use crate::scheme;
-use crate::spec::ControlTransport;
-use cnsim_scheme_api::network::{Lent, NO_PROBE, PointAction, rewritten};
-use cnsim_scheme_api::{
-    Bytes, CongestionPoint, Feedback, FlowId, FrameView, NodeId, PointControl, PointId, ProbeTarget, Queue,
-    RampAt, Rate, Slot, Tag, Time,
-};
+use cnsim_scheme_api::network::rewritten;
+use cnsim_scheme_api::{CongestionPoint, PointControl, Queue, RampAt, Slot, Tag};
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
@@ -28,26 +24,16 @@ impl Switch {
         if !wakes {
             return self.look_for_sample(out, apart.behind, 0);
         }
-        self.samples.add(self.now ^ (out as u64) << 48, port.queued - apart.ahead);
-        let mut view = FrameView {
-            flow: FlowId(frame.flow(net.hosts)),
-            src: NodeId(u32::from(frame.src)),
-            dst: NodeId(u32::from(frame.dst)),
-            len: Bytes::new(u64::from(frame.len)),
-            marked: frame.marked(),
-            tag: frame.tag(),
-            dropped,
-        };
+        self.management.sampled(out, port.queued - apart.ahead, self.now);
+        let mut view = frame.header().view(frame.len, net.hosts, dropped);
         let before = (view.marked, view.tag);
-        self.with_point(out, net, None, apart, |point, queue, ctl| {
+        self.wake(out, net, None, apart, |point, queue, ctl| {
             point.on_sample(&mut view, queue, ctl);
         });
         if (view.marked, view.tag) == before {
             return;
         }
-        if let Err(cause) = rewritten(&view) {
-            self.fails(out, &cause);
-        }
+        self.management.check(out, rewritten(&view), self.now);
         if !dropped {
             frame.set_marked(view.marked);
             frame.set_tag(view.tag);
@@ -57,33 +43,24 @@ impl Switch {
         }
     }
 
-    /// A congestion point has stopped the run.
-    #[cold]
-    fn fails(&mut self, p: usize, cause: &str) {
-        self.failure.note(self.now, Who::Point(p as u16), cause);
-    }
-
     /// A timer of a congestion point expires.
     pub(super) fn expire(&mut self, p: usize, slot: Slot, apart: Apart, net: &Net) {
-        let now = Time::from_ps(self.now);
-        let patience = self.ports[p].point.as_mut().map(|point| point.state.patience.expires(slot, now));
-        match patience.unwrap_or(Ok(())) {
-            Ok(()) => {
-                self.with_point(p, net, None, apart, |o, queue, ctl| o.on_timer(slot, queue, ctl));
-            }
-            Err(cause) => self.fails(p, &cause),
+        let wakes = self.ports[p].point.as_mut().map_or(Ok(()), |point| point.expires(slot, self.now));
+        if wakes.is_ok() {
+            self.wake(p, net, None, apart, |o, queue, ctl| o.on_timer(slot, queue, ctl));
         }
+        self.management.check(p, wakes, self.now);
     }
 
     /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `apart`:
     /// what of its queue does not count now.
-    pub(super) fn with_point(
+    pub(super) fn wake(
         &mut self,
         p: usize,
         net: &Net,
         probe: Option<&Frame>,
         apart: Apart,
-        call: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
+        verb: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
     ) -> bool {
         let port = &mut self.ports[p];
         if port.point.is_none() {
@@ -97,18 +74,14 @@ impl Switch {
         let view = port.view(self.now, apart, until);
         let Some(point) = &mut port.point else { return false };
         point.state.countdown = port.countdown + apart.ahead_data as i64;
-        let mut actions = std::mem::take(&mut self.actions);
-        let mut ctl = PointControl::new(Time::from_ps(self.now), &mut point.state, &mut actions);
-        let said = scheme::call(&mut point.object, |o| call(o, &view, &mut ctl), |f| Box::new(f));
-        if let Err(cause) = said {
-            actions = vec![PointAction::Fail(cause)];
-        }
+        let ramp = point.state.ramp;
+        let mut actions = point.wake(self.now, &view, std::mem::take(&mut self.actions), verb);
         port.countdown = point.state.countdown - apart.ahead_data as i64;
         port.stamp = point.state.advertised.map(|rate| Tag::RateDiscovery(rate).pack());
         port.mixed |= port.stamp.is_some();
-        if port.ramp != point.state.ramp {
+        if ramp != point.state.ramp {
             let ramp = point.state.ramp;
-            port.set_ramp(ramp);
+            port.note_ramp();
             port.calm = 0;
             if apart.behind > 0 && ramp.is_some_and(|r| r.at == RampAt::Arrival) {
                 // Frames stored ahead meet a ramp that was not there.
@@ -116,46 +89,9 @@ impl Switch {
             }
         }
         self.look_for_sample(p, apart.behind, 0);
-        let mut answer = false;
         let none = actions.is_empty();
-        for action in actions.drain(..) {
-            match action {
-                PointAction::Notify(flow, feedback) => {
-                    self.made(&feedback);
-                    self.events.add(self.now, 0x3000 | p as u64 ^ (u64::from(flow.0) << 20));
-                    let dst = flow.0 / net.hosts;
-                    self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
-                }
-                PointAction::Broadcast(feedback) => {
-                    self.made(&feedback);
-                    let flow = FlowId(u32::MAX);
-                    self.own.push_back((
-                        self.now + self.processing,
-                        BROADCAST,
-                        Body::Feedback(flow, feedback),
-                    ));
-                }
-                PointAction::StartTimer(slot, after) => {
-                    self.timers.start(p as u32, slot.0, self.now.saturating_add(after.as_ps()));
-                }
-                PointAction::StopTimer(slot) => self.timers.stop(p as u32, slot.0),
-                PointAction::Answer if probe.is_some() => answer = true,
-                PointAction::Answer => self.fails(p, NO_PROBE),
-                PointAction::Count(name) => {
-                    if let Err(cause) = self.books.counters.add(&name) {
-                        self.fails(p, &cause);
-                    }
-                }
-                PointAction::Gauge(gauge, value) => {
-                    if let Err(cause) = self.books.show(net, self.now, p as u32, &gauge, value) {
-                        self.fails(p, &cause);
-                    }
-                }
-                PointAction::Fail(cause) => {
-                    self.fails(p, &cause);
-                }
-            }
-        }
+        let at = Moment { now: self.now, net };
+        let answer = self.management.carry_out(p, actions.drain(..), probe.is_some(), at);
         self.actions = actions;
         if !none {
             self.note_rare();
@@ -163,57 +99,35 @@ impl Switch {
         answer
     }
 
-    fn made(&mut self, feedback: &Feedback) {
-        self.books.made(self.now, feedback.wire_length().get());
-    }
-
     /// An own message is ready: send it on its way.
-    pub(super) fn send_own(&mut self, dst: u32, body: Body, net: &Net, wires: &mut Wires) {
-        if let (Some(at), Body::Feedback(flow, feedback)) = (net.direct(self.now), &body) {
-            wires.direct.push(Direct { to: dst, at, from: self.id, flow: *flow, feedback: *feedback });
-            return;
+    pub(super) fn send_own(&mut self, net: &Net, wires: &mut Wires) {
+        let at = Moment { now: self.now, net };
+        match self.management.take_message(at) {
+            Some(Ok(direct)) => wires.direct.push(direct),
+            Some(Err(control)) => {
+                let lane = Lane::of_message(net.control);
+                let mut frame = Frame::of_control(lane, control, at, &mut wires.bodies);
+                frame.input = self.ports.len() as u16;
+                self.message(frame, net, wires);
+            }
+            None => {}
         }
-        let frame = self.own_frame(dst, body, net, wires);
-        self.message(frame, net, wires);
-    }
-
-    /// The frame of an own message.
-    fn own_frame(&self, dst: u32, body: Body, net: &Net, wires: &mut Wires) -> Frame {
-        let flow = match body {
-            Body::Feedback(f, _) | Body::Probe(f, _) => f,
-        };
-        let kind = if net.control == ControlTransport::InBand { Kind::InBand } else { Kind::Control };
-        let mut frame = Frame::control(kind, flow, net.hosts, dst, self.now);
-        frame.input = self.ports.len() as u16;
-        if !matches!(&body, Body::Feedback(_, said) if frame.say(flow, net.hosts, said)) {
-            frame.ext = wires.bodies.put(body);
-        }
-        frame
     }
 
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        if frame.to() == BROADCAST {
-            for p in 0..self.ports.len() {
-                if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
+        let way = self.management.way(frame.goes_to(), frame.flow(net.hosts), net, &mut self.turn);
+        let out = match way {
+            Way::Tree => {
+                for p in net.tree_ports(self.id, frame.input) {
                     wires.bodies.share(frame.ext);
                     self.queue_message(p, frame, wires);
                 }
+                return wires.bodies.release(frame.ext);
             }
-            return wires.bodies.release(frame.ext);
-        }
-        let flow = frame.flow(net.hosts);
-        let out = if frame.to() & TO_POINT != 0 {
-            match net.point(frame.to() & !TO_POINT) {
-                Some((s, port)) if s == self.index => usize::from(port),
-                Some((s, _)) => {
-                    let out = net.towards(self.index, s, 0, flow, 0, &mut self.turn);
-                    return self.queue_message(usize::from(out), frame, wires);
-                }
-                None => return wires.bodies.release(frame.ext),
-            }
-        } else {
-            usize::from(net.route(self.index, frame.to(), flow, 0, &mut self.turn))
+            Way::Past(out) => return self.queue_message(usize::from(out), frame, wires),
+            Way::Nowhere => return wires.bodies.release(frame.ext),
+            Way::Output(out) => usize::from(out),
         };
         if frame.is_probe() {
             self.touch(out, self.now, wires);
@@ -239,22 +153,15 @@ impl Switch {
         net: &Net,
         wires: &mut Wires,
     ) -> bool {
-        let addressed = frame.to() & TO_POINT != 0;
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { broken("a probe without a body") };
         let answered = self.ports[out].reads_probes
-            && self.with_point(out, net, Some(frame), apart, |cp, queue, ctl| {
-                cp.on_probe(probe, flow, queue, ctl)
-            });
-        if answered {
-            let feedback =
-                Feedback::ProbeReply { probe: *probe, at: Time::from_ps(self.now), rx_rate: Rate::ZERO };
-            self.made(&feedback);
-            let dst = flow.0 / net.hosts;
-            self.own.push_back((self.now + self.processing, dst, Body::Feedback(flow, feedback)));
+            && self.wake(out, net, Some(frame), apart, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+        let at = Moment { now: self.now, net };
+        let ended = self.management.ends(out, (flow, frame.goes_to(), probe), answered, at);
+        if ended {
             self.note_rare();
         }
-        let point = PointId(self.base + out as u32);
-        answered || addressed || matches!(probe.target, ProbeTarget::Point(t) if t == point)
+        ended
     }
 
     pub(super) fn queue_message(&mut self, out: usize, mut frame: Frame, wires: &mut Wires) {
@@ -262,7 +169,7 @@ impl Switch {
             self.touch(out, self.now, wires);
             self.count_cells(out, frame.len);
             if self.mmu.admit(out, usize::from(frame.input), frame.len, self.ports[out].queued).is_err() {
-                self.books.discarded += 1;
+                self.management.books.discarded += 1;
                 return if frame.has_body() {
                     wires.bodies.release(frame.ext)
                 };
@@ -294,11 +201,9 @@ impl Switch {
         bodies: &mut Bodies,
     ) -> bool {
         if frame.to() == BROADCAST {
-            for p in 0..self.linked {
-                if p != usize::from(frame.input) && self.ports[p].link.is_some_and(|l| l.tree) {
-                    bodies.share(frame.ext);
-                    self.place_control(p, ready, frame);
-                }
+            for p in net.tree_ports(self.id, frame.input) {
+                bodies.share(frame.ext);
+                self.place_control(p, ready, frame);
             }
             bodies.release(frame.ext);
             return true;

@@ -2,20 +2,12 @@
 
 use super::ahead::Apart;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, Ring};
-use crate::model::Paused;
+use crate::model::{Paused, Point};
 use crate::net::Link;
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::network::{PointState, Stream};
-use cnsim_scheme_api::{Bytes, CongestionPoint, Queue, Ramp, Rate};
+use cnsim_scheme_api::{Bytes, Queue, Rate};
 use std::collections::VecDeque;
-
-/// A congestion point with its state.
-#[derive(Debug)]
-pub(crate) struct Point {
-    pub(super) object: Box<dyn CongestionPoint>,
-    pub(super) state: PointState,
-}
 
 /// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of
 /// the cache.
@@ -82,9 +74,6 @@ pub(crate) struct Port {
     pub(crate) began: u64,
     /// XOFF from the far end.
     pub(crate) paused: Paused,
-    pub(crate) ramp: Option<Ramp>,
-    /// Draws of its ramp, where there is a congestion point.
-    pub(crate) draws: Option<Box<Stream>>,
     pub(crate) point: Option<Box<Point>>,
     pub(crate) out: PortOutcome,
 }

@@ -67,7 +67,7 @@ impl Switch {
     fn most(&self, out: usize) -> u64 {
         let port = &self.ports[out];
         let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
-        let ramp = port.ramp.map_or(NEVER, low);
+        let ramp = port.ramp().map_or(NEVER, low);
         let small = self.mmu.small.filter(|_| !port.counted).unwrap_or(NEVER);
         self.mmu.output_limit().min(ramp).min(small)
     }

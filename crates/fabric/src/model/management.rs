@@ -1,0 +1,258 @@
+//! What a switch does besides passing frames on: its congestion points' actions, its own messages, recording, and its books.
+//!
+//! Both ways to run call it. They differ in how they store a control frame, and in when they look at a queue.
+
+use super::agenda::{Direct, Moment, NEVER};
+use super::frame::{Control, Data, EVERY_FLOW, Says, To, hosts_of};
+use super::memory::Refusal;
+use super::record::{QueueSeries, Samples};
+use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses, Stopped, SwitchBooks, Who};
+use crate::net::Net;
+use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
+use crate::spec::{RateChange, SwitchSpec};
+use crate::timers::Timers;
+use cnsim_scheme_api::network::{NO_PROBE, PointAction};
+use cnsim_scheme_api::{Feedback, FlowId, NodeId, PointId, Probe, ProbeTarget, Rate, Time};
+use std::collections::VecDeque;
+
+/// See the head of the file.
+#[derive(Debug)]
+pub(crate) struct Management {
+    /// The switch, and its number among the switches.
+    id: u32,
+    pub(crate) index: usize,
+    /// Number of its first port in the network.
+    base: u32,
+    processing: u64,
+    /// Scheduled changes of its ports' service rates.
+    pub(crate) changes: VecDeque<RateChange>,
+    /// Messages of its own, which are ready after the processing delay.
+    own_messages: VecDeque<(u64, Control)>,
+    /// Timers of its congestion points.
+    pub(crate) timers: Timers,
+    /// When a bin of the recording ends next, and what is recorded.
+    pub(crate) next_tick: u64,
+    pub(crate) recorded: Vec<QueueSeries>,
+    drops_at: Samples,
+    pub(crate) drops: Ledger,
+    losses: Losses,
+    /// By output: frames that were lost although PAUSE was to prevent it.
+    lost: Vec<u64>,
+    pub(crate) books: Box<ControlBooks>,
+    pub(crate) events: Hash,
+    samples: Hash,
+    /// Why the run cannot go on.
+    pub(crate) failure: Failure,
+}
+
+/// Where a control frame goes on from a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By all ports of the spanning tree, but not back.
+    Tree,
+    /// By an output, whose congestion point sees it if it is a probe.
+    Output(u16),
+    /// By an output towards a point of another switch: none on its way sees it.
+    Past(u16),
+    /// There is no such point.
+    Nowhere,
+}
+
+impl To {
+    /// Where a control frame of this flow goes on from switch `s`.
+    pub(crate) fn way(self, net: &Net, s: usize, flow: u32, next_path: &mut [u8]) -> Way {
+        match self {
+            To::Everyone => Way::Tree,
+            To::Host(host) => Way::Output(net.route(s, host, flow, 0, next_path)),
+            To::Point(point) => match net.point(point.0) {
+                Some((to, port)) if to == s => Way::Output(port),
+                Some((to, _)) => Way::Past(net.towards(s, to, 0, flow, 0, next_path)),
+                None => Way::Nowhere,
+            },
+        }
+    }
+}
+
+impl Management {
+    /// That of a switch.
+    pub(crate) fn new(net: &Net, id: u32, spec: &SwitchSpec, changes: &[RateChange]) -> Self {
+        let mut mine: Vec<RateChange> = changes.iter().filter(|c| c.node.0 == id).copied().collect();
+        mine.sort_by_key(|c| (c.at, c.port));
+        let recorded: Vec<_> = QueueSeries::of_switch(net, id).collect();
+        Self {
+            id,
+            index: (id - net.hosts) as usize,
+            base: net.ports[id as usize],
+            processing: spec.processing.as_ps(),
+            changes: mine.into(),
+            own_messages: VecDeque::new(),
+            timers: Timers::default(),
+            next_tick: if recorded.is_empty() { NEVER } else { net.record.bin.as_ps() },
+            recorded,
+            drops_at: Samples::default(),
+            drops: Ledger::default(),
+            losses: Losses::default(),
+            lost: vec![0; usize::from(spec.ports)],
+            books: Box::new(ControlBooks::new(net, spec.scheme, Gauges::of_switch(net, id))),
+            events: Hash::default(),
+            samples: Hash::default(),
+            failure: Failure::default(),
+        }
+    }
+
+    /// When the next of its own messages is ready, ps.
+    pub(crate) fn next_message(&self) -> u64 {
+        self.own_messages.front().map_or(NEVER, |o| o.0)
+    }
+
+    /// Takes that message: without a frame, or what its frame carries.
+    pub(crate) fn take_message(&mut self, at: Moment<'_>) -> Option<Result<Direct, Control>> {
+        let (_, control) = self.own_messages.pop_front()?;
+        Some(control.direct(self.id, at).ok_or(control))
+    }
+
+    /// Makes a message, which is ready after the processing delay.
+    fn say(&mut self, to: To, flow: FlowId, feedback: Feedback, at: Moment<'_>) {
+        self.books.made(at.now, feedback.wire_length().get());
+        let control = Control { flow, to, says: Says::Feedback(feedback) };
+        self.own_messages.push_back((at.now + self.processing, control));
+    }
+
+    /// Carries out what the congestion point of an output asks for; true if a probe is in hand and is to be answered.
+    pub(crate) fn carry_out(
+        &mut self,
+        out: usize,
+        actions: impl Iterator<Item = PointAction>,
+        probe_in_hand: bool,
+        at: Moment<'_>,
+    ) -> bool {
+        let mut answer = false;
+        for action in actions {
+            match action {
+                PointAction::Notify(flow, feedback) => {
+                    self.events.add(at.now, 0x3000 | out as u64 ^ (u64::from(flow.0) << 20));
+                    self.say(To::Host(hosts_of(flow, at.net.hosts).0), flow, feedback, at);
+                }
+                PointAction::Broadcast(feedback) => self.say(To::Everyone, EVERY_FLOW, feedback, at),
+                PointAction::StartTimer(slot, after) => {
+                    self.timers.start(out as u32, slot.0, at.now.saturating_add(after.as_ps()));
+                }
+                PointAction::StopTimer(slot) => self.timers.stop(out as u32, slot.0),
+                PointAction::Answer if probe_in_hand => answer = true,
+                PointAction::Answer => self.check(out, Err(NO_PROBE.into()), at.now),
+                PointAction::Count(counter) => {
+                    let known = self.books.counters.add(&counter);
+                    self.check(out, known, at.now);
+                }
+                PointAction::Gauge(gauge, value) => {
+                    let known = self.books.show(at.net, at.now, out as u32, &gauge, value);
+                    self.check(out, known, at.now);
+                }
+                PointAction::Fail(cause) => self.check(out, Err(cause), at.now),
+            }
+        }
+        answer
+    }
+
+    /// A congestion point stops the run, if this is an error.
+    pub(crate) fn check(&mut self, out: usize, done: Result<(), String>, now: u64) {
+        if let Err(cause) = done {
+            self.failure.note(now, Who::Point(out as u16), &cause);
+        }
+    }
+
+    /// A probe has passed the congestion point of an output, which `answered` it or not; true if it ends here.
+    pub(crate) fn ends(
+        &mut self,
+        out: usize,
+        (flow, to, probe): (FlowId, To, &Probe),
+        answered: bool,
+        at: Moment<'_>,
+    ) -> bool {
+        if answered {
+            let reply =
+                Feedback::ProbeReply { probe: *probe, at: Time::from_ps(at.now), rx_rate: Rate::ZERO };
+            self.say(To::Host(hosts_of(flow, at.net.hosts).0), flow, reply, at);
+        }
+        let here = PointId(self.base + out as u32);
+        answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
+    }
+
+    /// Where a control frame goes on.
+    pub(crate) fn way(&self, to: To, flow: u32, net: &Net, next_path: &mut [u8]) -> Way {
+        to.way(net, self.index, flow, next_path)
+    }
+
+    /// A congestion point looks at a frame, with so many bytes in its queue.
+    pub(crate) fn sampled(&mut self, out: usize, queued: u64, now: u64) {
+        self.samples.add(now ^ (out as u64) << 48, queued);
+    }
+
+    /// A data frame is dropped at an output. `lossless`: PAUSE was to prevent that its memory is full.
+    pub(crate) fn refuse(
+        &mut self,
+        out: usize,
+        data: &Data,
+        (why, lossless): (Refusal, bool),
+        result: &mut PortOutcome,
+        at: Moment<'_>,
+    ) {
+        match why {
+            Refusal::OutputLimit => result.dropped_by_limit += 1,
+            Refusal::Partition => {
+                result.dropped += 1;
+                self.lost[out] += u64::from(lossless);
+            }
+        }
+        self.drops.enter(data.src, data.dst, data.number);
+        let flow = data.flow(at.net.hosts).0;
+        if at.net.record.matrix {
+            self.losses.add(flow, at.net.hosts);
+        }
+        self.events.add(at.now, 0x2000 | out as u64 ^ (u64::from(flow) << 20));
+    }
+
+    /// A bin of the recording ends. What queues have come to is taken by [`QueueSeries::take`].
+    pub(crate) fn tick(&mut self, net: &Net) {
+        self.next_tick += net.record.bin.as_ps();
+        self.drops_at.take(self.drops.frames as f64);
+    }
+
+    /// Ends the run: hands in the books. By port: what was measured, and the bytes `queued`. `inside` are the frames that wait.
+    pub(crate) fn close(
+        mut self,
+        mut ports: Vec<PortOutcome>,
+        queued: &[u64],
+        stopped: Vec<Stopped>,
+        inside: Ledger,
+        net: &Net,
+    ) -> SwitchBooks {
+        let control_sent = ports.iter().map(|p| p.control_sent).sum();
+        let sent: u64 = ports.iter().map(|p| p.sent).sum();
+        let mut series = Vec::new();
+        for recorded in std::mem::take(&mut self.recorded) {
+            let port = usize::from(recorded.port);
+            series.extend(recorded.close(net, self.id, queued[port], &mut ports[port]));
+        }
+        if !series.is_empty() {
+            let kind = SeriesKind::Dropped { node: NodeId(self.id) };
+            let values = self.drops_at.close(net, self.drops.frames as f64);
+            series.push(Series { kind, bin: net.record.bin, values });
+        }
+        series.extend(self.books.gauges.switch_series(net, self.id));
+        SwitchBooks {
+            outcome: SwitchOutcome { ports },
+            series,
+            dropped: self.drops,
+            losses: self.losses,
+            lost: self.lost,
+            inside,
+            stopped,
+            hops: (sent + control_sent, control_sent),
+            events: self.events,
+            samples: self.samples,
+            control: *self.books,
+            failure: self.failure,
+        }
+    }
+}
