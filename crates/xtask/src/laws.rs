@@ -40,6 +40,26 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("what a reflector does", "crates/fabric/src/model/steering.rs", &["src | SINK"]),
     ("when a limiter is given back", "crates/fabric/src/model/pacing.rs", &["self.limiters.remove("]),
     ("which virtual output queue is next", "crates/fabric/src/model/voq.rs", &["rotate_left(first + 1)"]),
+    (
+        "what a congestion point's actions do",
+        "crates/fabric/src/model/management.rs",
+        &["PointAction::Notify(flow, feedback) =>", "0x3000"],
+    ),
+    ("where a control frame goes on", "crates/fabric/src/model/management.rs", &["Way::Past(net"]),
+    ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
+    ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),
+    (
+        "what is written down of a drop",
+        "crates/fabric/src/model/management.rs",
+        &["dropped_by_limit +=", "0x2000"],
+    ),
+    ("who hears a message to all", "crates/fabric/src/net.rs", &["l.tree"]),
+    ("what is recorded of a queue", "crates/fabric/src/model/record.rs", &["SeriesKind::QueuePeak {"]),
+    (
+        "how a reflector is woken",
+        "crates/fabric/src/model/sink.rs",
+        &[".listens(Time::", "ReflectorControl::new(Time::", "push(ReflectorAction::Count("],
+    ),
     ("what is recorded of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),
 ];
 

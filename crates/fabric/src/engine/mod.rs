@@ -197,7 +197,7 @@ fn close_parts(net: &Net, spec: &RunSpec, parts: Vec<Part>) -> Result<Outcome, R
         // What the links hold is counted: their memory goes before the books take theirs.
         drop(part.wires);
         hosts.extend(part.hosts.into_iter().map(|h| (h.id(), h.close(net))));
-        switches.extend(part.switches.into_iter().map(|s| (s.id, s.close(net))));
+        switches.extend(part.switches.into_iter().map(|s| (s.management.id, s.close(net))));
         for guest in part.guests {
             let id = guest.id;
             match guest.close(net, &mut on_wires) {

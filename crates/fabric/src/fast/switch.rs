@@ -33,7 +33,6 @@ use std::collections::VecDeque;
 
 #[derive(Debug)]
 pub(crate) struct Switch {
-    pub(crate) id: u32,
     pub(crate) index: usize,
     /// Number of its first receiving port at the worker.
     pub(crate) inbox: u32,
@@ -99,7 +98,6 @@ impl Switch {
         let pause = s.buffer.pause.filter(|_| net.classes.first().is_some_and(|c| c.pause));
         let buffer = BufferSpec { pause, ..s.buffer };
         let mut sw = Self {
-            id,
             index,
             inbox: base,
             now: 0,

@@ -18,9 +18,8 @@ use std::collections::VecDeque;
 /// See the head of the file.
 #[derive(Debug)]
 pub(crate) struct Management {
-    /// The switch, and its number among the switches.
-    id: u32,
-    pub(crate) index: usize,
+    /// The switch.
+    pub(crate) id: u32,
     /// Number of its first port in the network.
     base: u32,
     processing: u64,
@@ -81,7 +80,6 @@ impl Management {
         let recorded: Vec<_> = QueueSeries::of_switch(net, id).collect();
         Self {
             id,
-            index: (id - net.hosts) as usize,
             base: net.ports[id as usize],
             processing: spec.processing.as_ps(),
             changes: mine.into(),
@@ -98,6 +96,11 @@ impl Management {
             samples: Hash::default(),
             failure: Failure::default(),
         }
+    }
+
+    /// Its number among the switches.
+    pub(crate) fn index(&self, net: &Net) -> usize {
+        (self.id - net.hosts) as usize
     }
 
     /// When the next of its own messages is ready, ps.
@@ -176,11 +179,6 @@ impl Management {
         }
         let here = PointId(self.base + out as u32);
         answered || matches!(to, To::Point(_)) || probe.target == ProbeTarget::Point(here)
-    }
-
-    /// Where a control frame goes on.
-    pub(crate) fn way(&self, to: To, flow: u32, net: &Net, next_path: &mut [u8]) -> Way {
-        to.way(net, self.index, flow, next_path)
     }
 
     /// A congestion point looks at a frame, with so many bytes in its queue.

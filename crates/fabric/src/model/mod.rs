@@ -55,7 +55,7 @@ pub(crate) use point::Point;
 pub(crate) use port::next_start;
 pub(crate) use record::{Deliveries, Delivery, RateSeries, close_host};
 pub(crate) use sender::Sender;
-pub(crate) use sink::{expire, reflector};
+pub(crate) use sink::{Ear, return_tag};
 pub(crate) use source::{Offer, Source};
 pub(crate) use switch::Switch;
 pub(crate) use transfers::FlowQueue;
@@ -64,24 +64,31 @@ pub(crate) use transfers::FlowQueue;
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    /// The model knows nothing of what is faster: it uses itself, the books, and what says what a network is.
+    use std::path::Path;
+
+    /// The model knows nothing of what is faster: it uses itself, the books, and what says what a network is. And what moves into it
+    /// leaves another place.
     #[test]
     fn the_model_stands_alone() {
         let common = [
             "check", "flows", "mix", "net", "outcome", "paged", "per_bin", "scheme", "spec", "timers",
             "tx_rate",
         ];
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/model");
-        let mut lines = 0;
-        for file in std::fs::read_dir(folder).unwrap() {
-            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let (mut lines, mut folders) = (0, vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")]);
+        while let Some(path) = folders.pop() {
+            if path.is_dir() {
+                folders.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
             lines += text.lines().count();
-            for used in text.lines().filter_map(|l| l.strip_prefix("use ")) {
+            let model = path.parent().is_some_and(|p| p.ends_with("model"));
+            for used in text.lines().filter(|_| model).filter_map(|l| l.strip_prefix("use ")) {
                 let known = common.iter().any(|c| used.starts_with(&format!("crate::{c}::")));
                 let outside = ["super::", "std::", "cnsim_scheme_api::"].iter().any(|c| used.starts_with(c));
                 assert!((known || outside) && !used.contains("::*"), "{used}");
             }
         }
-        assert!(lines <= 3800, "{lines} lines: a newcomer reads them in an hour");
+        assert!(lines <= 13_800, "the crate has {lines} lines: they were to become fewer");
     }
 }

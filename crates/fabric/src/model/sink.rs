@@ -7,59 +7,100 @@ use crate::net::Net;
 use crate::scheme::call;
 use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
 use cnsim_scheme_api::{
-    Feedback, FlowId, NodeId, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl, Scope, SinkSite,
-    Slot, Tag, Time,
+    Feedback, FlowId, FrameView, NodeId, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl, Scope,
+    SinkSite, Slot, Tag, Time,
 };
 use std::collections::BTreeMap;
 
-/// Builds and starts a reflector for a flow to `host`, if the scheme has one; with it, what it shares with the network. `key` is its
-/// own at that host.
-pub(crate) fn reflector(
-    net: &Net,
-    scheme: usize,
-    flow: FlowId,
-    (host, key): (u32, u32),
-    line_rate: Rate,
-    (now, actions): (Time, &mut Vec<ReflectorAction>),
-) -> Option<(Box<dyn Reflector>, ReflectorState)> {
-    let (src, _) = hosts_of(flow, net.hosts);
-    let site = SinkSite { flow, src: NodeId(src), dst: NodeId(host), line_rate };
-    let mut object = net.schemes[scheme].reflector(&site)?;
-    let stream = Stream::new(net.seed, u64::from(key) | u64::from(host) << 32, Purpose::Reflector);
-    let mut state = ReflectorState::new(stream, &net.schemes[scheme].plan);
-    let mut lent = ReflectorControl::new(now, &mut state, actions);
-    let said = call(&mut object, |o| o.start(&mut lent), |f| Box::new(f));
-    said.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
-    Some((object, state))
-}
-
-/// A timer of a reflector expires: carries that out.
-pub(crate) fn expire(
-    (object, state): (&mut Box<dyn Reflector>, &mut ReflectorState),
-    slot: Slot,
-    now: Time,
-    actions: &mut Vec<ReflectorAction>,
-) {
-    let said = state.expires(slot, now).and_then(|()| {
-        let mut lent = ReflectorControl::new(now, state, actions);
-        call(object, |o| o.on_timer(slot, &mut lent), |f| Box::new(f))
-    });
-    said.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
-    state.asked_by_timer(actions);
-}
-
 /// A reflector, what it shares with the network, and the flow that it was built for.
 #[derive(Debug)]
-struct Ear {
+pub(crate) struct Ear {
     object: Box<dyn Reflector>,
-    state: ReflectorState,
-    flow: FlowId,
+    pub(crate) state: ReflectorState,
+    pub(crate) flow: FlowId,
+}
+
+impl Ear {
+    /// Builds and starts one for a flow to `host`, if the scheme has one. `key` is its own at that host.
+    pub(crate) fn new(
+        net: &Net,
+        scheme: Option<usize>,
+        flow: FlowId,
+        (host, key): (u32, u32),
+        line_rate: Rate,
+        (now, actions): (u64, &mut Vec<ReflectorAction>),
+    ) -> Option<Self> {
+        let scheme = &net.schemes[scheme?];
+        let (src, _) = hosts_of(flow, net.hosts);
+        let site = SinkSite { flow, src: NodeId(src), dst: NodeId(host), line_rate };
+        let object = scheme.reflector(&site)?;
+        let stream = Stream::new(net.seed, u64::from(key) | u64::from(host) << 32, Purpose::Reflector);
+        let mut ear = Self { object, state: ReflectorState::new(stream, &scheme.plan), flow };
+        ear.wake(now, actions, |object, ctl| object.start(ctl));
+        Some(ear)
+    }
+
+    /// Wakes it by a verb: what it asks for joins `actions`.
+    fn wake(
+        &mut self,
+        now: u64,
+        actions: &mut Vec<ReflectorAction>,
+        verb: impl FnOnce(&mut dyn Reflector, &mut ReflectorControl<'_>),
+    ) {
+        let mut lent = ReflectorControl::new(Time::from_ps(now), &mut self.state, actions);
+        let result = call(&mut self.object, |o| verb(o, &mut lent), |f| Box::new(f));
+        result.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
+    }
+
+    /// A data frame has arrived, which its gate `selected` or not.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        frame: &FrameView,
+        selected: bool,
+        now: u64,
+        actions: &mut Vec<ReflectorAction>,
+    ) {
+        self.state.received += frame.len.get();
+        if selected && self.state.listens(Time::from_ps(now)) {
+            self.wake(now, actions, |object, ctl| object.on_frame(frame, ctl));
+        }
+    }
+
+    /// A probe of a flow has arrived.
+    pub(crate) fn take_probe(
+        &mut self,
+        flow: FlowId,
+        probe: &Probe,
+        now: u64,
+        actions: &mut Vec<ReflectorAction>,
+    ) {
+        self.wake(now, actions, |object, ctl| object.on_probe(probe, flow, ctl));
+    }
+
+    /// A timer of it expires.
+    pub(crate) fn expire(&mut self, slot: Slot, now: u64, actions: &mut Vec<ReflectorAction>) {
+        match self.state.expires(slot, Time::from_ps(now)) {
+            Ok(()) => self.wake(now, actions, |object, ctl| object.on_timer(slot, ctl)),
+            Err(cause) => *actions = vec![ReflectorAction::Fail(cause)],
+        }
+        self.state.asked_by_timer(actions);
+    }
+}
+
+/// Where the plan's gate returns tags, the host does it itself: copying one needs no algorithm.
+#[inline]
+pub(crate) fn return_tag(gate: ReflectGate, tag: Tag, actions: &mut Vec<ReflectorAction>) {
+    if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (gate, tag) {
+        actions.push(ReflectorAction::Count(counter.into()));
+        actions.push(ReflectorAction::Reply(Feedback::ReturnedRate { rate }));
+    }
 }
 
 /// The receiving side. It sees nothing of the sending side, which carries out what its reflectors ask for ([`super::steering`]).
 #[derive(Debug)]
 pub(crate) struct Sink {
-    host: NodeId,
+    host: u32,
     line_rate: Rate,
     scheme: Option<usize>,
     plan: Plan,
@@ -73,7 +114,7 @@ pub(crate) struct Sink {
 impl Sink {
     pub(super) fn new(net: &Net, id: u32, scheme: Option<usize>, plan: Plan, line_rate: Rate) -> Self {
         Self {
-            host: NodeId(id),
+            host: id,
             line_rate,
             scheme,
             plan,
@@ -106,27 +147,20 @@ impl Sink {
         let flow = data.flow(hosts).0;
         self.deliveries.take(turn.now, &Delivery { src, dst, flow, number, born, len, finite })?;
         let selected = self.selects(data);
-        if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (self.plan.reflect, data.tag) {
-            // Copying a tag needs no algorithm: the host does it itself.
-            let back = ReflectorAction::Reply(Feedback::ReturnedRate { rate });
-            return Ok(vec![ReflectorAction::Count(counter.into()), back]);
-        }
         let mut actions = Vec::new();
-        let flow = data.flow(hosts);
-        if selected {
-            self.build(flow, turn, &mut actions);
+        return_tag(self.plan.reflect, data.tag, &mut actions);
+        if !actions.is_empty() {
+            return Ok(actions);
         }
-        let key = self.key(data.src);
-        let Some(Ear { object, state, .. }) = self.reflectors.get_mut(&key) else { return Ok(actions) };
-        state.received += u64::from(len);
-        let now = Time::from_ps(turn.now);
-        if selected && state.listens(now) {
-            let view = data.view(len, hosts, false);
-            let mut lent = ReflectorControl::new(now, state, &mut actions);
-            let said = call(object, |o| o.on_frame(&view, &mut lent), |f| Box::new(f));
-            said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
-        }
+        let view = data.view(len, hosts, false);
+        let ear = if selected { self.build(view.flow, turn, &mut actions) } else { self.ear(data.src) };
+        ear.into_iter().for_each(|ear| ear.take(&view, selected, turn.now, &mut actions));
         Ok(actions)
+    }
+
+    /// The reflector of flows from a host.
+    fn ear(&mut self, src: u32) -> Option<&mut Ear> {
+        self.reflectors.get_mut(&self.key(src))
     }
 
     /// A probe has reached its destination: what follows.
@@ -137,31 +171,26 @@ impl Sink {
         turn: &Turn<'_>,
     ) -> Vec<ReflectorAction> {
         let mut actions = Vec::new();
-        self.build(flow, turn, &mut actions);
-        let key = self.key(hosts_of(flow, turn.net.hosts).0);
-        if let Some(Ear { object, state, .. }) = self.reflectors.get_mut(&key) {
-            let mut lent = ReflectorControl::new(Time::from_ps(turn.now), state, &mut actions);
-            let said = call(object, |o| o.on_probe(probe, flow, &mut lent), |f| Box::new(f));
-            said.unwrap_or_else(|cause| actions = vec![ReflectorAction::Fail(cause)]);
-        }
+        let ear = self.build(flow, turn, &mut actions);
+        ear.into_iter().for_each(|ear| ear.take_probe(flow, probe, turn.now, &mut actions));
         actions
     }
 
-    /// Builds the reflector of a flow, unless there is one or the scheme has none.
-    fn build(&mut self, flow: FlowId, turn: &Turn<'_>, actions: &mut Vec<ReflectorAction>) {
-        let net = turn.net;
-        let src = hosts_of(flow, net.hosts).0;
+    /// The reflector of a flow, which is built if it is not there and the scheme has one.
+    fn build(
+        &mut self,
+        flow: FlowId,
+        turn: &Turn<'_>,
+        actions: &mut Vec<ReflectorAction>,
+    ) -> Option<&mut Ear> {
+        let src = hosts_of(flow, turn.net.hosts).0;
         let key = self.key(src);
-        if self.reflectors.contains_key(&key) {
-            return;
+        if !self.reflectors.contains_key(&key) {
+            let (site, rate) = ((self.host, key), self.line_rate);
+            let ear = Ear::new(turn.net, self.scheme, flow, site, rate, (turn.now, actions))?;
+            self.reflectors.insert(key, ear);
         }
-        let now = Time::from_ps(turn.now);
-        let made = self
-            .scheme
-            .and_then(|s| reflector(net, s, flow, (self.host.0, key), self.line_rate, (now, actions)));
-        if let Some((object, state)) = made {
-            self.reflectors.insert(key, Ear { object, state, flow });
-        }
+        self.ear(src)
     }
 
     /// A timer of a reflector expires: what follows, for the flow that it was built for.
@@ -171,9 +200,9 @@ impl Sink {
         slot: Slot,
         now: u64,
     ) -> Option<(FlowId, Vec<ReflectorAction>)> {
-        let Ear { object, state, flow } = self.reflectors.get_mut(&key)?;
+        let ear = self.reflectors.get_mut(&key)?;
         let mut actions = Vec::new();
-        expire((object, state), slot, Time::from_ps(now), &mut actions);
-        Some((*flow, actions))
+        ear.expire(slot, now, &mut actions);
+        Some((ear.flow, actions))
     }
 }

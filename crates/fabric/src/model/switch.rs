@@ -192,7 +192,7 @@ impl Switch {
             }
             Body::Data(data) => {
                 let flow = data.flow(turn.net.hosts).0;
-                let index = self.management.index;
+                let index = self.management.index(turn.net);
                 let out = turn.net.route(index, data.dst, flow, data.number, &mut self.next_path);
                 self.store(usize::from(out), frame, turn);
             }
@@ -389,9 +389,10 @@ impl Switch {
 
     /// A control frame goes on towards where it is sent, or ends here.
     fn forward(&mut self, mut frame: Frame, control: Control, turn: &mut Turn<'_>) {
-        let out = match self.management.way(control.to, control.flow.0, turn.net, &mut self.next_path) {
+        let (net, index) = (turn.net, self.management.index(turn.net));
+        let out = match control.to.way(net, index, control.flow.0, &mut self.next_path) {
             Way::Tree => {
-                let outputs = turn.net.tree_ports(turn.node, frame.input);
+                let outputs = net.tree_ports(turn.node, frame.input);
                 return outputs.for_each(|out| self.queue_control(out, frame, turn));
             }
             Way::Past(out) => return self.queue_control(usize::from(out), frame, turn),

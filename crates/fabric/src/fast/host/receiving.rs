@@ -8,28 +8,16 @@ use crate::fast::bodies::Body;
 use crate::fast::frame::{Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Control, Deliveries, Delivery, Direct, Lane, Pause, Says, To, expire, reflector};
+use crate::model::{Control, Deliveries, Delivery, Direct, Ear, Lane, Pause, Says, To, return_tag};
 use crate::net::Net;
 use crate::paged::Paged;
-use crate::scheme;
 use crate::timers::Timers;
-use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
-use cnsim_scheme_api::{
-    Feedback, FlowId, FrameView, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl, Scope, Slot,
-    Tag, Time,
-};
-
-#[derive(Debug)]
-struct Woken {
-    object: Box<dyn Reflector>,
-    state: ReflectorState,
-    /// It was built for this flow.
-    flow: FlowId,
-}
+use cnsim_scheme_api::network::{Purpose, ReflectorAction, Stream};
+use cnsim_scheme_api::{FlowId, Plan, Probe, Rate, ReflectGate, Scope, Slot};
 
 /// What a received frame needs to know of its reflector, mostly.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ear {
+struct Heard {
     /// Index of the reflector and one; 0 for none.
     at: u32,
     /// Bytes received since it was woken; its state does not have them yet.
@@ -66,8 +54,8 @@ pub(super) struct Receiver {
     line_rate: Rate,
     gate: ReflectGate,
     gate_stream: Stream,
-    reflectors: Vec<Woken>,
-    ears: Paged<Ear>,
+    reflectors: Vec<Ear>,
+    ears: Paged<Heard>,
     actions: Vec<ReflectorAction>,
 }
 
@@ -165,76 +153,54 @@ impl Receiver {
         if self.returns_tags() {
             return true;
         }
-        let flow = FlowId(frame.flow(self.hosts));
         let view = frame.header().view(frame.len, self.hosts, false);
-        self.reflects(now, flow, Some(view), None, net)
+        self.wake(now, view.flow, net, |ear, actions| ear.take(&view, true, now, actions))
     }
 
-    /// Wakes the reflector with a frame or a probe; true if it has something to do.
-    pub(super) fn reflects(
-        &mut self,
-        now: u64,
-        flow: FlowId,
-        frame: Option<FrameView>,
-        probe: Option<Probe>,
-        net: &Net,
-    ) -> bool {
-        let key = self.key(flow.0 / self.hosts);
-        let now = Time::from_ps(now);
-        let actions = &mut self.actions;
-        let ear = self.ears.get(key);
-        let mut at = ear.at as usize;
-        if at == 0 {
-            let (site, rate) = ((self.id, key), self.line_rate);
-            let made = self.scheme.and_then(|s| reflector(net, s, flow, site, rate, (now, actions)));
-            let Some((object, state)) = made else { return false };
-            self.reflectors.push(Woken { object, state, flow });
-            at = self.reflectors.len();
-        }
-        if let Some(slot) = self.reflectors.get_mut(at - 1) {
-            if ear.at > 0 {
-                slot.state.received += ear.heard;
-            }
-            let mut said = Ok(());
-            if let Some(view) = frame {
-                slot.state.received += view.len.get();
-                if slot.state.listens(now) {
-                    let mut ctl = ReflectorControl::new(now, &mut slot.state, actions);
-                    said = scheme::call(&mut slot.object, |o| o.on_frame(&view, &mut ctl), |f| Box::new(f));
-                }
-            }
-            if let Some(probe) = probe {
-                let mut ctl = ReflectorControl::new(now, &mut slot.state, actions);
-                said =
-                    scheme::call(&mut slot.object, |o| o.on_probe(&probe, flow, &mut ctl), |f| Box::new(f));
-            }
-            said.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
-            let (deaf_until, own_gate) = (slot.state.deaf_until.as_ps(), slot.state.gate != self.gate);
-            self.note(key, Ear { at: at as u32, heard: 0, deaf_until, own_gate });
-        }
-        !self.actions.is_empty()
-    }
-
-    /// Notes what frames need to know of a reflector that was woken.
-    #[inline]
-    fn note(&mut self, key: u32, ear: Ear) {
-        let before = self.ears.at(key);
-        self.own_gates = self.own_gates + u32::from(ear.own_gate) - u32::from(before.own_gate);
-        *before = ear;
-        self.deaf = self.own_gates == 0 && only_marks_wake(self.gate);
+    /// The same with a probe.
+    pub(super) fn answers_probe(&mut self, now: u64, flow: FlowId, probe: &Probe, net: &Net) -> bool {
+        self.wake(now, flow, net, |ear, actions| ear.take_probe(flow, probe, now, actions))
     }
 
     /// The next timer of a reflector expires, now. Its flow; none if the reflector asks for nothing.
-    pub(super) fn reflects_by_timer(&mut self, now: u64) -> Option<FlowId> {
+    pub(super) fn reflects_by_timer(&mut self, now: u64, net: &Net) -> Option<FlowId> {
         let (key, slot) = self.alarms.pop()?;
-        let ear = self.ears.get(key);
-        let woken = self.reflectors.get_mut((ear.at as usize).checked_sub(1)?)?;
-        woken.state.received += ear.heard;
-        expire((&mut woken.object, &mut woken.state), Slot(slot), Time::from_ps(now), &mut self.actions);
-        let (deaf_until, own_gate) = (woken.state.deaf_until.as_ps(), woken.state.gate != self.gate);
-        let flow = woken.flow;
-        self.note(key, Ear { heard: 0, deaf_until, own_gate, ..ear });
-        (!self.actions.is_empty()).then_some(flow)
+        let at = self.ears.get(key).at as usize;
+        let flow = self.reflectors.get(at.checked_sub(1)?)?.flow;
+        self.wake(now, flow, net, |ear, actions| ear.expire(Slot(slot), now, actions)).then_some(flow)
+    }
+
+    /// Wakes the reflector of a flow, which is built if it is not there; true if it has something to do.
+    #[inline]
+    fn wake(
+        &mut self,
+        now: u64,
+        flow: FlowId,
+        net: &Net,
+        verb: impl FnOnce(&mut Ear, &mut Vec<ReflectorAction>),
+    ) -> bool {
+        let key = self.key(flow.0 / self.hosts);
+        let heard = self.ears.get(key);
+        let mut at = heard.at;
+        if at == 0 {
+            let (site, actions) = ((self.id, key), &mut self.actions);
+            let made = Ear::new(net, self.scheme, flow, site, self.line_rate, (now, actions));
+            let Some(ear) = made else { return false };
+            self.reflectors.push(ear);
+            at = self.reflectors.len() as u32;
+        }
+        if let Some(ear) = self.reflectors.get_mut(at as usize - 1) {
+            if heard.at > 0 {
+                ear.state.received += heard.heard;
+            }
+            verb(ear, &mut self.actions);
+            // What frames need to know of it.
+            let (deaf_until, own_gate) = (ear.state.deaf_until.as_ps(), ear.state.gate != self.gate);
+            self.own_gates = self.own_gates + u32::from(own_gate) - u32::from(heard.own_gate);
+            *self.ears.at(key) = Heard { at, heard: 0, deaf_until, own_gate };
+            self.deaf = self.own_gates == 0 && only_marks_wake(self.gate);
+        }
+        !self.actions.is_empty()
     }
 }
 
@@ -273,13 +239,7 @@ impl Host {
     pub(super) fn reply(&mut self, flow: FlowId, frame: Option<&Frame>, net: &Net, wires: &mut Wires) {
         let (at, id) = (self.moment(net), self.id());
         let mut actions = std::mem::take(&mut self.receiver.actions);
-        if let (ReflectGate::ReturnTags(counter), Some(frame)) = (self.receiver.gate, frame)
-            && let Tag::RateDiscovery(rate) = frame.tag()
-        {
-            // Copying a tag needs no algorithm: the host does it itself.
-            actions.push(ReflectorAction::Count(counter.into()));
-            actions.push(ReflectorAction::Reply(Feedback::ReturnedRate { rate }));
-        }
+        frame.into_iter().for_each(|f| return_tag(self.receiver.gate, f.tag(), &mut actions));
         let to = flow.0 / net.hosts;
         let line = &mut self.line;
         let key = self.receiver.key(to);

@@ -84,7 +84,7 @@ impl Host {
             }
             self.rest(due);
             self.now = due;
-            if let Some(flow) = self.receiver.reflects_by_timer(due) {
+            if let Some(flow) = self.receiver.reflects_by_timer(due, net) {
                 self.reply(flow, None, net, wires);
             }
             (self.due, self.calm) = (self.next_own().0, false);
@@ -148,7 +148,7 @@ impl Host {
                 wires.bodies.get(frame.ext).filter(|_| frame.is_probe())
             {
                 wires.bodies.release(frame.ext);
-                if !self.receiver.reflects(ready, flow, None, Some(probe), net) {
+                if !self.receiver.answers_probe(ready, flow, &probe, net) {
                     continue;
                 }
                 answered = Some(flow);

@@ -42,7 +42,7 @@ impl Scratch {
             true => self.rank(),
             false => self.keys.sort_unstable(),
         }
-        self.draw_ties(s.id, base, net);
+        self.draw_ties(s.management.id, base, net);
     }
 
     /// Puts fewer than 32 keys of data, found port by port, each where as many others are below it. No branch depends on a key, as

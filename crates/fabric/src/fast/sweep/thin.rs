@@ -62,7 +62,7 @@ impl Switch {
         hit(Mark::ThinWindow);
         self.lazy = true;
         if scratch.keys.len() > 1 {
-            scratch.sort(self.id, base, net);
+            scratch.sort(self.management.id, base, net);
         }
         for (i, &k) in scratch.keys.iter().enumerate() {
             let (ready, input) = (base + (k >> 20), (k & 0xFFFF) as usize);

@@ -55,7 +55,8 @@ impl Switch {
             p.data = Ring::default();
         }
         let queued: Vec<u64> = self.ports.iter().map(|p| p.queued).collect();
-        let ports = self.ports.into_iter().map(|p| p.out).collect();
+        // Copied, as a list made of the ports in place would keep all their memory.
+        let ports = self.ports.iter().map(|p| p.out.clone()).collect();
         self.management.close(ports, &queued, stopped, inside, net)
     }
 }

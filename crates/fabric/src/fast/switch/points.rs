@@ -116,10 +116,10 @@ impl Switch {
 
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        let way = self.management.way(frame.goes_to(), frame.flow(net.hosts), net, &mut self.turn);
+        let way = frame.goes_to().way(net, self.index, frame.flow(net.hosts), &mut self.turn);
         let out = match way {
             Way::Tree => {
-                for p in net.tree_ports(self.id, frame.input) {
+                for p in net.tree_ports(self.management.id, frame.input) {
                     wires.bodies.share(frame.ext);
                     self.queue_message(p, frame, wires);
                 }
@@ -201,7 +201,7 @@ impl Switch {
         bodies: &mut Bodies,
     ) -> bool {
         if frame.to() == BROADCAST {
-            for p in net.tree_ports(self.id, frame.input) {
+            for p in net.tree_ports(self.management.id, frame.input) {
                 bodies.share(frame.ext);
                 self.place_control(p, ready, frame);
             }
