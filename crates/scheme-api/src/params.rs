@@ -52,7 +52,7 @@ impl fmt::Display for Range {
 /// A value refused: which key, why, what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
-    /// Key in `scheme.params` whose value was refused.
+    /// Key in `scheme.params` whose value was refused; empty where it is no single one.
     pub key: String,
     /// What is wrong with the value.
     pub reason: String,
@@ -62,7 +62,8 @@ pub struct ParamError {
 
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.key, self.reason, self.remedy)
+        let colon = if self.key.is_empty() { "" } else { ": " };
+        write!(f, "{}{colon}{}; {}", self.key, self.reason, self.remedy)
     }
 }
 

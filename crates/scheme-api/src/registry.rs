@@ -27,6 +27,7 @@
 //! assert!(scheme.build(&[("w".into(), "3".into())]).unwrap_err().remedy.contains("0 to 2"));
 //! ```
 
+use crate::guard::guarded;
 use crate::testing::Promise;
 use crate::{Counter, Gauge, ParamError, ParamInfo, Params, Rate, Scheme};
 use std::collections::BTreeSet;
@@ -219,9 +220,15 @@ impl Registration {
     /// Builds the scheme from (key, text) pairs over its defaults.
     ///
     /// # Errors
-    /// The first pair that is refused.
+    /// The first pair that is refused; without a key, that the scheme panics with these values.
     pub fn build(&self, pairs: &[(String, String)]) -> Result<Configured, ParamError> {
-        (self.build)(pairs)
+        guarded(|| (self.build)(pairs)).unwrap_or_else(|why| {
+            Err(ParamError {
+                key: String::new(),
+                reason: format!("`{}` cannot be made: {why}", self.name),
+                remedy: "mend it, or narrow the ranges of its parameters".into(),
+            })
+        })
     }
 
     /// Finds a parameter by its key.
@@ -348,6 +355,28 @@ mod tests {
         Registration::new("a title", "//! Head.\n//!\n//! * more\nuse x;\n//! no\n", Nothing {}, move |_| {
             Named(name)
         })
+    }
+
+    #[test]
+    fn a_panic_of_who_makes_a_scheme_is_an_error() {
+        crate::params! {
+            /// One.
+            struct Weight {
+                /// Weight.
+                w: f64 = 1.0, symbol "", from 0.0, to 2.0;
+            }
+        }
+        let make = |p: Weight| {
+            assert!(p.w < 1.5, "a weight of {}", p.w);
+            Named("heavy")
+        };
+        let scheme = Registration::new("a title", "", Weight::default(), make);
+        let error = scheme.build(&[("w".into(), "1.6".into())]).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`heavy` cannot be made: it panics: a weight of 1.6; mend it, or narrow the ranges of its parameters"
+        );
+        assert!(scheme.build(&[]).is_ok());
     }
 
     #[test]

@@ -381,7 +381,7 @@ fn a_scheme_that_cannot_be_built() {
     let found = conformance_over(&crate::Registration::new("d", "//! D.", Dial::default(), make));
     let text = said(found);
     assert_eq!(text.len(), 1, "{text:?}");
-    assert!(text[0].contains("with cut = 1, it panics: no cut of 1"), "{text:?}");
+    assert!(text[0].contains("with cut = 1, `dialled` cannot be made: it panics: no cut of 1"), "{text:?}");
     #[derive(Debug)]
     struct Ends(bool);
     impl Scheme for Ends {

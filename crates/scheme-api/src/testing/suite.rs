@@ -195,9 +195,9 @@ fn ends(scheme: &Registration) -> Vec<(String, String)> {
 
 /// The checks of a setting, all in the present thread.
 fn look_at(scheme: &Registration, pairs: &[(String, String)], usual: bool, reporter: &Reporter) -> Reported {
-    let built = match guarded(|| scheme.build(pairs).map_err(|e| e.to_string())).flatten() {
+    let built = match scheme.build(pairs) {
         Ok(configured) => configured.scheme,
-        Err(why) => return reporter.say.send(Said::Broken(why)),
+        Err(e) => return reporter.say.send(Said::Broken(e.to_string())),
     };
     // As in a network, one scheme builds all objects.
     let make = || -> Box<dyn Scheme> { Box::new(built.clone()) };
