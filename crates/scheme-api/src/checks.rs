@@ -1,4 +1,4 @@
-//! What a verb refuses, once for the network and the rigs; and the verbs that all three handles have.
+//! The arguments that a verb refuses, once for the network and the rigs, and the verbs that all three handles have.
 
 use crate::{Bytes, Feedback, Ramp, Rate, SLOTS, Slot, Tag, Time};
 
@@ -66,7 +66,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// The span: shorter than anything a network does.
+    /// The span: shorter than any act of a network.
     const SPAN: Time = Time::from_us(1);
     /// Expiries in it after which a timer is given up: one in 100 ps.
     const MOST: u32 = 10_000;
@@ -93,7 +93,7 @@ impl Patience {
     }
 }
 
-/// What one call may ask for: timers, messages and all else together. A call that goes on asking takes no more memory than this.
+/// Most requests of one call: timers, messages and all else together. A call that goes on asking takes no more memory than this.
 pub(crate) const MOST: usize = 100_000;
 
 /// The verbs that all handles have.
@@ -111,9 +111,9 @@ macro_rules! common_verbs {
         pub fn count(&mut self, counter: impl Into<Cow<'static, str>>) {
             self.ask($action::Count(counter.into()));
         }
-        /// Show a value by the name of a gauge, one of [`crate::Scheme::gauges`]: it is a series of the results where this queue
-        /// (`record.ports`) or this flow's limiter (`record.limiters`) is recorded, and forgotten elsewhere. Another name, and a
-        /// value that is not finite, stop the run.
+        /// Set a gauge, by its name: one of [`crate::Scheme::gauges`]. It is a series of the results where this queue
+        /// (`record.ports`) or this flow's limiter (`record.limiters`) is recorded. Another name, and a value that is not finite, stop
+        /// the run.
         pub fn gauge(&mut self, gauge: impl Into<Cow<'static, str>>, value: f64) {
             let gauge = gauge.into();
             let why = || format!("`{gauge}` shows {value}: give a finite number");
@@ -133,7 +133,7 @@ macro_rules! common_verbs {
                 checks::MOST
             ));
         }
-        /// What a verb was given, if it is right; else the run stops.
+        /// The argument of a verb, if it is right; else the run stops.
         #[inline]
         fn check<T>(&mut self, given: Result<T, String>) -> Option<T> {
             given.map_err(|why| self.fail(why)).ok()
@@ -141,7 +141,7 @@ macro_rules! common_verbs {
     };
 }
 
-/// What all handles are to the network.
+/// All handles from the network's side.
 macro_rules! lent {
     ($handle:ident, $action:ident, $state:ty) => {
         impl<'a> Lent<'a> for $handle<'a> {

@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A counter that a scheme has: declared as a constant beside the scheme, told by [`crate::Scheme::counters`], and
-/// counted by `count` of a handle.
+/// A counter of a scheme: a constant beside the scheme, which [`crate::Scheme::counters`] returns and `count` of a handle raises.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// Name in the results: snake case.
     pub name: Cow<'static, str>,
-    /// What is counted, in words.
+    /// What it counts, in words.
     pub meaning: Cow<'static, str>,
 }
 
@@ -20,8 +19,8 @@ impl Counter {
     }
 }
 
-/// A value that a scheme's objects show of themselves, such as a fair rate or a state: declared beside the scheme, told by
-/// [`crate::Scheme::gauges`], shown by `gauge` of a handle, and drawn as a series where its place is recorded.
+/// A value of a scheme's own, such as a fair rate or a state. [`crate::Scheme::gauges`] declares it, and `gauge` of a handle sets it.
+/// It is a series of the results where its place is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gauge {
     /// Name in the results: snake case.

@@ -3,7 +3,7 @@
 use crate::{Feedback, FrameView, Reflector, ReflectorControl, Tag};
 
 /// Acknowledges every frame that carries the time at which it was sent ([`Tag::SentAt`]), at control priority, with the bytes
-/// received so far and the frame's mark. For a scheme whose plan says `reflect: ReflectGate::Tagged` and `received: true`.
+/// received so far and the frame's mark. The scheme's plan needs `reflect: ReflectGate::Tagged` and `received: true`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Acknowledger;
 

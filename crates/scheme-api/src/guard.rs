@@ -1,4 +1,4 @@
-//! What becomes of an object that panics, or could not be made.
+//! Calls into a scheme's code, and the objects that panicked or could not be made.
 
 use crate::lent::Lent;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls into a scheme's code: where that panics, why. What it was lent may be half written; the caller drops it.
+/// Calls into a scheme's code. Where that panics, data that it was lent may be half written: the caller drops them.
 ///
 /// # Errors
 /// The words of the panic.

@@ -1,4 +1,4 @@
-//! Parameters of a scheme that is put together from others: two sets that read, write and list as one.
+//! Parameters of a scheme that is built on another: two sets that read, write and list as one.
 
 use crate::params::unknown;
 use crate::{ParamError, ParamInfo, Params};
@@ -15,7 +15,7 @@ use crate::{ParamError, ParamInfo, Params};
 ///     }
 /// }
 /// params! {
-///     /// Of what is added to it.
+///     /// Of an addition to it.
 ///     pub struct More {
 ///         /// Gain.
 ///         gain: f64 = 0.5, symbol "G";

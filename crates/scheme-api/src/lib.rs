@@ -13,7 +13,7 @@
 //! [`Limiter::retime`].
 //!
 //! A scheme is written against the root of this crate, and tested by [`testing`]. [`network`] is the other side, for who runs
-//! schemes; [`registry`] and [`params`] say how a scheme is known to the program.
+//! schemes. By [`registry`] and [`params`] the program knows a scheme.
 
 mod checks;
 mod counters;
@@ -138,9 +138,9 @@ pub enum Speaks {
     /// Messages have a cause: a long queue, a marked frame.
     #[default]
     Asked,
-    /// Every switch port tells every host once in this time.
+    /// Every switch port sends a message to every host once in this time.
     Ports(Time),
-    /// The sink of every flow answers its source once in this time.
+    /// The sink of every flow sends a message to its source once in this time.
     Sinks(Time),
 }
 
@@ -168,7 +168,7 @@ pub struct Plan {
 pub trait Scheme: Debug + Send + Sync {
     /// The scheme's registered name, as in scenario files.
     fn name(&self) -> &str;
-    /// What the network must know before any object of the scheme exists.
+    /// Facts that the network must know before any object of the scheme exists.
     fn plan(&self) -> Plan {
         Plan::default()
     }
@@ -184,7 +184,7 @@ pub trait Scheme: Debug + Send + Sync {
     fn reflector(&self, _site: &SinkSite) -> Option<Box<dyn Reflector>> {
         None
     }
-    /// Whether this message may build a reaction point where there is none. (A positive BCN message or a reflection may not.)
+    /// May this message build a reaction point where there is none? A positive BCN message or a reflection may not.
     fn engages(&self, _feedback: &Feedback) -> bool {
         true
     }
@@ -192,7 +192,7 @@ pub trait Scheme: Debug + Send + Sync {
     fn counters(&self) -> Vec<Counter> {
         Vec::new()
     }
-    /// The values that its objects show with `gauge`. A series is zero until the first value, so show one in `start` where zero
+    /// The values that its objects set with `gauge`. A series is zero until the first value: set one in `start` where zero
     /// would mislead.
     fn gauges(&self) -> Vec<Gauge> {
         Vec::new()
@@ -231,10 +231,10 @@ impl<T: Scheme + ?Sized> Scheme for std::sync::Arc<T> {
 pub trait CongestionPoint: Debug + Send {
     /// Called once before the first frame: arm the gate, the marking ramp, timers.
     fn start(&mut self, queue: &Queue, ctl: &mut PointControl<'_>);
-    /// The armed gate fired on this data frame, which is already counted in `queue` (unless it is being dropped).
+    /// The armed gate fired on this data frame. `queue` counts the frame already, unless it is being dropped.
     fn on_sample(&mut self, _frame: &mut FrameView, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
-    /// A probe arrived at this queue, armed by [`PointControl::wake_at_probes`]: read it, rewrite it, or end it with
-    /// [`PointControl::answer`].
+    /// A probe arrived at this queue: read it, rewrite it, or end it with [`PointControl::answer`]. Without
+    /// [`PointControl::wake_at_probes`] it is never called.
     fn on_probe(&mut self, _probe: &mut Probe, _flow: FlowId, _queue: &Queue, _ctl: &mut PointControl<'_>) {}
     /// The transmission of this data frame begins: its header can still be marked and its tag rewritten. `queue` counts the frame
     /// until its last bit has left. Without [`Plan::departures`] it is never called.
@@ -255,7 +255,8 @@ pub trait ReactionPoint: Debug + Send {
             None => self.on_feedback(feedback, limiter),
         }
     }
-    /// A frame that [`Limiter::echo_next`] asked for was received, and its acknowledgement arrived here.
+    /// A frame of [`Limiter::echo_next`] was received, and its acknowledgement arrived here. It is never called where no reflector
+    /// acknowledges: [`Acknowledger`] does.
     fn on_ack(&mut self, _ack: &Ack, _limiter: &mut Limiter<'_>) {}
     /// A feedback message for this flow (or host) arrived.
     fn on_feedback(&mut self, feedback: &Feedback, limiter: &mut Limiter<'_>);
@@ -269,7 +270,7 @@ pub trait ReactionPoint: Debug + Send {
 pub trait Reflector: Debug + Send {
     /// Called once when the reflector is built.
     fn start(&mut self, _ctl: &mut ReflectorControl<'_>) {}
-    /// A data frame arrived that the reflector's gate selects.
+    /// A data frame arrived that the reflector's gate selects. Without [`Plan::reflect`] it is never called.
     fn on_frame(&mut self, _frame: &FrameView, _ctl: &mut ReflectorControl<'_>) {}
     /// A probe reached the host of the reflector, its destination.
     fn on_probe(&mut self, _probe: &Probe, _flow: FlowId, _ctl: &mut ReflectorControl<'_>) {}

@@ -1,5 +1,5 @@
-//! What a reaction point is lent: the limiter that it steers. As with [`crate::point`], a verb that cannot be carried out stops
-//! the run.
+//! The limiter that a reaction point is lent, and steers. As with [`crate::point`], a verb that cannot be carried out stops the
+//! run.
 
 use crate::checks::{self, Patience};
 use crate::lent::Lent;
@@ -8,8 +8,8 @@ use crate::{Probe, Slot, Tag};
 use cnsim_units::{Bytes, Rate, Time};
 use std::borrow::Cow;
 
-/// A limiter's data on the network's hot path. The current rate lives here, not in the reaction point. What every frame and
-/// message touches stands first, in 32 bytes, as there may be one for each flow.
+/// A limiter's data on the network's hot path. The current rate lives here, not in the reaction point. The first 32 bytes hold all
+/// that every frame and message touches, as there may be a limiter for each flow.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LimiterState {
@@ -17,7 +17,7 @@ pub struct LimiterState {
     pub rate: Rate,
     /// Rate of the access link: the upper bound.
     pub line_rate: Rate,
-    /// Bytes to send until `on_bytes`; very large when not armed. What is sent is counted here alone.
+    /// Bytes to send until `on_bytes`; very large when not armed. Sent bytes are counted here alone.
     pub countdown: i64,
     /// Tag for the flow's frames, packed.
     tag: u32,
@@ -112,7 +112,7 @@ impl LimiterState {
     }
 }
 
-/// What a reaction point asked for.
+/// A request of a reaction point.
 #[derive(Clone, Debug)]
 pub enum LimiterAction {
     /// Start a timer that expires after this time, or start it anew.
@@ -150,8 +150,8 @@ impl<'a> Limiter<'a> {
     pub fn line_rate(&self) -> Rate {
         self.state.line_rate
     }
-    /// Sets the current rate, from the next frame on. Zero stops the flow. A rate above the line's, and what is not a number, stop
-    /// the run: `rate.min(limiter.line_rate())` is what a scheme means that adds or multiplies.
+    /// Sets the current rate, from the next frame on. Zero stops the flow. A rate above the line's, or one that is not a number,
+    /// stops the run. A scheme that adds or multiplies writes `rate.min(limiter.line_rate())`.
     #[inline]
     pub fn set_rate(&mut self, rate: Rate) {
         // What rounding adds to the line rate is no mistake.
@@ -200,7 +200,7 @@ impl<'a> Limiter<'a> {
     pub fn tag_frames(&mut self, tag: Tag) {
         self.tag_frames_with(tag, 1.0);
     }
-    /// Put this tag into each frame with probability `p`. What is no probability, and a rate that is not a number, stop the run.
+    /// Put this tag into each frame with probability `p`, 0 to 1. Another `p`, and a rate that is not a number, stop the run.
     #[inline]
     pub fn tag_frames_with(&mut self, tag: Tag, p: f64) {
         if !tag.is_nan() && (0.0..=1.0).contains(&p) {
@@ -210,8 +210,7 @@ impl<'a> Limiter<'a> {
         self.check(given);
     }
     /// Asks for an acknowledgement of the next frame of the flow that leaves: [`crate::ReactionPoint::on_ack`]. The frame
-    /// carries the time instead of the flow's tag. In `on_bytes`, armed by [`Limiter::wake_after`], that is one frame in so
-    /// many bytes. The destination must answer: [`crate::Acknowledger`] behind [`crate::ReflectGate::Tagged`].
+    /// carries the time instead of the flow's tag. A call in every `on_bytes` asks for one frame in so many bytes. The destination must answer: [`crate::Acknowledger`] behind [`crate::ReflectGate::Tagged`].
     pub fn echo_next(&mut self) {
         self.state.echo = true;
     }

@@ -1,5 +1,4 @@
-//! The other side of the contract: what a network, a rig or a bridge to another language holds of a scheme's objects. No scheme
-//! needs it.
+//! The other side of the contract, for a network, a rig or a bridge to another language. No scheme needs it.
 
 pub use crate::checks::Patience;
 pub use crate::counters::Counts;

@@ -4,7 +4,7 @@
 use cnsim_units::{Bytes, Rate, Time};
 use std::fmt;
 
-/// What is known about one parameter.
+/// The description of one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamInfo {
     /// The parameter's key in `scheme.params`.
@@ -21,7 +21,7 @@ pub struct ParamInfo {
     pub range: Range,
 }
 
-/// The values that a parameter may have; its [`fmt::Display`] says them in words.
+/// The values that a parameter may have; its [`fmt::Display`] gives them in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Range {
     /// May it be `off` besides its values?
@@ -54,7 +54,7 @@ impl fmt::Display for Range {
 pub struct ParamError {
     /// Key in `scheme.params` whose value was refused; empty where it is no single one.
     pub key: String,
-    /// What is wrong with the value.
+    /// The mistake in the value.
     pub reason: String,
     /// What would be right instead.
     pub remedy: String,

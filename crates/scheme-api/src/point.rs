@@ -1,8 +1,8 @@
-//! What a congestion point is lent: its queue to read, and the verbs by which it asks.
+//! The loan of a congestion point: its queue to read, and the verbs by which it asks.
 //!
 //! A handle borrows the network's data for one call. Verbs with an effect elsewhere (messages, timers) are recorded as actions and
 //! carried out by the network after the call. A verb that cannot be carried out stops the run, and the rigs of
-//! [`crate::testing`] with it: what is wrong is found here, once for both.
+//! [`crate::testing`] as well: mistakes are found here, once for both.
 
 use crate::checks::{self, Patience};
 use crate::lent::Lent;
@@ -57,11 +57,11 @@ pub struct PointState {
     pub sample_dropped: bool,
     /// The ramp by which the network marks frames; none where it marks none.
     pub ramp: Option<Ramp>,
-    /// What rate-discovery tags are lowered to when a frame starts transmission.
+    /// The rate to which rate-discovery tags are lowered as a frame starts transmission.
     pub advertised: Option<Rate>,
     /// Bytes counted when the gate last opened after a number of bytes.
     counted: i64,
-    /// What the countdown began with.
+    /// The first value of the countdown.
     armed: i64,
     /// Probes that arrive at the queue wake it.
     pub probes: bool,
@@ -93,11 +93,11 @@ impl PointState {
             stream,
         }
     }
-    /// Says that `start` has been called: what can be armed there only cannot be armed any more.
+    /// Notes that `start` has been called: probes can no longer be armed.
     pub fn run(&mut self) {
         self.started = true;
     }
-    /// The law of the gate: does it wake the point for this data frame? `countdown` is what is left of the bytes armed, the frame
+    /// The law of the gate: does it wake the point for this data frame? `countdown` holds the bytes that are left of those armed, the frame
     /// counted: 0 or less. A gate after a number of bytes opens once, and stays shut until it is armed again; the others look at
     /// each frame.
     #[inline]
@@ -115,7 +115,7 @@ impl PointState {
             Gate::Tagged => tagged,
         }
     }
-    /// The sources's and destination's numbers of a flow.
+    /// The flow, if its source and destination are two hosts of the network.
     fn flow(&self, flow: FlowId) -> Result<FlowId, String> {
         let (src, dst) = (flow.0 / self.hosts.max(1), flow.0 % self.hosts.max(1));
         let why = || format!("there is no flow {}: answer the `flow` of a frame or probe in hand", flow.0);
@@ -123,7 +123,7 @@ impl PointState {
     }
 }
 
-/// What a congestion point made of a frame in hand, if its format can carry that.
+/// Checks that a frame can carry the tag that a congestion point gave it.
 ///
 /// # Errors
 /// Why the run is to stop.
@@ -134,7 +134,7 @@ pub fn rewritten(frame: &FrameView) -> Result<(), String> {
 /// Why a point that has no probe in hand cannot answer one.
 pub const NO_PROBE: &str = "it answers a probe, but none is in hand: `answer` belongs into `on_probe`";
 
-/// What a congestion point asked for.
+/// A request of a congestion point.
 #[derive(Clone, Debug)]
 pub enum PointAction {
     /// Send this message to the source of a flow.
@@ -179,7 +179,7 @@ impl<'a> PointControl<'a> {
     pub fn bytes_since_armed(&self) -> Bytes {
         Bytes::new(self.state.counted.max(0) as u64)
     }
-    /// Wake at each frame with probability `p`; at none for p = 0. What is no probability stops the run.
+    /// Wake at each frame with probability `p`; at none for p = 0. A `p` that is not from 0 to 1 stops the run.
     pub fn sample_with(&mut self, p: f64) {
         let Some(p) = self.check(checks::probability("a sample", p)) else { return };
         self.look_at_each(if p > 0.0 { Gate::Probability(p) } else { Gate::Never });
@@ -212,7 +212,7 @@ impl<'a> PointControl<'a> {
     pub fn sample_dropped(&mut self, on: bool) {
         self.state.sample_dropped = on;
     }
-    /// Mark frames by this ramp from now on; the point is not woken for it. A ramp that falls, or whose probabilities are none,
+    /// Mark frames by this ramp from now on; the point is not woken for it. A ramp that falls, or has a probability outside 0 to 1,
     /// stops the run.
     pub fn mark(&mut self, ramp: Ramp) {
         if let Some(ramp) = self.check(checks::ramp(ramp)) {

@@ -1,4 +1,4 @@
-//! Marking ramps: the network marks frames by them, and wakes nobody.
+//! Marking ramps: the network marks frames by them, and wakes no object.
 
 use crate::random::Stream;
 use cnsim_units::Bytes;
@@ -17,7 +17,7 @@ pub enum RampAt {
 /// step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
-    /// Queue length up to which nothing is marked.
+    /// Queue length up to which no frame is marked.
     pub low: Bytes,
     /// Queue length at which the probability reaches `p_max`.
     pub high: Bytes,

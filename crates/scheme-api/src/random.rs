@@ -1,4 +1,4 @@
-//! Random streams: one per (seed, site, purpose), so that adding a host moves nobody else's draws.
+//! Random streams: one per (seed, site, purpose), so that a new host moves no draw of the others.
 //!
 //! A stream is xoshiro256++ seeded by Philox4x32-10 (Salmon et al., SC 2011), a counter-based generator that makes the
 //! seeds of neighbouring sites independent.
@@ -6,7 +6,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// What a stream is for: part of its seed.
+/// The use of a stream: part of its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {

@@ -42,7 +42,7 @@ impl ReflectGate {
     /// The gate, if its probability is one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The mistake in it.
     pub fn check(self) -> Result<Self, String> {
         match self {
             Self::Unmarked(p) => checks::probability("hearing a frame", p).map(|_| self),
@@ -56,11 +56,11 @@ impl ReflectGate {
 pub struct ReflectorState {
     /// Frames that arrive before this time do not wake it.
     pub deaf_until: Time,
-    /// Which data frames wake it: what the plan says, until [`ReflectorControl::hear`] says otherwise.
+    /// Which data frames wake it: the plan's gate, until [`ReflectorControl::hear`] sets another.
     pub gate: ReflectGate,
-    /// Why the gate cannot be changed, if it cannot.
+    /// Why the gate cannot be changed; none where it can.
     fixed: Option<&'static str>,
-    /// Data bytes received for the flow (or station) since it was built, where the plan says that they are asked for.
+    /// Data bytes received for the flow (or station) since it was built, where the plan asks for them.
     pub received: u64,
     /// Whether `received` is maintained.
     pub counts: bool,
@@ -73,7 +73,7 @@ pub struct ReflectorState {
 }
 
 impl ReflectorState {
-    /// The state of a reflector that hears what the plan's gate selects.
+    /// The state of a reflector that the plan's gate wakes.
     pub fn new(stream: Stream, plan: &Plan) -> Self {
         let fixed = match plan.reflect {
             ReflectGate::Never => Some("by its plan no data frame wakes a reflector"),
@@ -91,7 +91,7 @@ impl ReflectorState {
     pub fn expires(&mut self, slot: Slot, now: Time) -> Result<(), String> {
         self.patience.expires(slot, now)
     }
-    /// Refuses what a reflector asked for in `on_timer` and cannot be: one of a whole host has nobody to answer.
+    /// Refuses replies in `on_timer` of a reflector that serves a whole host: no flow is known to answer.
     pub fn asked_by_timer(&self, actions: &mut [ReflectorAction]) {
         let replies = |a: &&mut ReflectorAction| matches!(a, ReflectorAction::Reply(_));
         if self.scope == Scope::Host {
@@ -108,7 +108,7 @@ impl ReflectorState {
 const NO_FRAME: &str =
     "it replies, but no frame is in hand: in `on_timer` a reflector of a whole host has nobody to answer";
 
-/// What a reflector asked for.
+/// A request of a reflector.
 #[derive(Clone, Debug)]
 pub enum ReflectorAction {
     /// Send a message to the source of the frame in hand, or of the reflector's flow.
@@ -149,8 +149,8 @@ impl<'a> ReflectorControl<'a> {
     pub fn ignore_for(&mut self, time: Time) {
         self.state.deaf_until = self.now + time;
     }
-    /// From the next data frame on, those that this gate selects wake this reflector. Where the plan's gate is
-    /// [`ReflectGate::Never`] or [`ReflectGate::ReturnTags`], or this one is the latter, the run stops.
+    /// From the next data frame on, those that this gate selects wake this reflector. The run stops where the plan's gate
+    /// is [`ReflectGate::Never`] or [`ReflectGate::ReturnTags`], or this gate is `ReturnTags`.
     pub fn hear(&mut self, gate: ReflectGate) {
         let refused = match gate {
             ReflectGate::ReturnTags(_) => Some("tags are returned by plan only"),
@@ -161,7 +161,7 @@ impl<'a> ReflectorControl<'a> {
             None => self.state.gate = self.check(gate.check()).unwrap_or(self.state.gate),
         }
     }
-    /// Data bytes received since it was built, the frame in hand included. The plan must say so ([`crate::Plan::received`]).
+    /// Data bytes received since it was built, the frame in hand included. The plan must ask for that ([`crate::Plan::received`]).
     pub fn received(&mut self) -> u64 {
         if !self.state.counts {
             self.fail("it asks for the bytes received, but `Plan::received` is off");

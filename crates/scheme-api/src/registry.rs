@@ -1,4 +1,4 @@
-//! The registry: what the rest of the program knows of a scheme, and the list that it is looked up in.
+//! The registry: all that the rest of the program knows of a scheme, and the list in which it looks a scheme up.
 //!
 //! A scheme is registered in one place, beside its code: its name, title, text, parameters, counters, gauges and promise stand
 //! in one [`Registration`]. Scenario files, `--set`, `cnsim list`, `describe`, `sweep`, the report and the conformance suite
@@ -58,16 +58,16 @@ pub const PRESET: &str = "preset";
 pub struct Preset {
     /// Name in scenario files: `preset = "hpcc"`.
     pub name: &'static str,
-    /// Where its values come from.
+    /// The source of its values.
     pub source: &'static str,
-    /// The settings for hosts' links of this rate: (key, text). What it leaves out is at its default.
+    /// The settings for hosts' links of this rate: (key, text). Other parameters keep their defaults.
     pub values: fn(Rate) -> Vec<(&'static str, String)>,
 }
 
 /// Sets (key, text) pairs over the defaults and builds the scheme.
 type Build = dyn Fn(&[(String, String)]) -> Result<Configured, ParamError> + Send + Sync;
 
-/// How the code of a scheme is known. Runs that are kept are found by it: results of other code are other results.
+/// How the code of a scheme is known. Kept runs are found by it: results of other code are other results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Code {
     /// It is compiled into the program, whose bytes stand for it.
@@ -96,11 +96,11 @@ pub struct Registration {
     pub presets: Vec<Preset>,
     /// Rate of the links that the defaults are made for; none where they fit any.
     pub made_for: Option<Rate>,
-    /// What the scheme counts.
+    /// The scheme's counters.
     pub counters: Vec<Counter>,
-    /// What its objects show of themselves.
+    /// The scheme's gauges.
     pub gauges: Vec<Gauge>,
-    /// What the scheme promises with its defaults; the conformance suite holds it to that.
+    /// The scheme's promise with its defaults, which the conformance suite checks.
     pub promise: Promise,
     build: Arc<Build>,
 }
@@ -162,7 +162,7 @@ impl Registration {
     }
 
     /// A scheme that is not made from a Rust struct of parameters, such as one in another language: `build` sets
-    /// (key, text) pairs over the defaults that `params` tells of.
+    /// (key, text) pairs over the defaults in `params`.
     pub fn bridged(
         name: &str,
         title: &str,
@@ -198,19 +198,19 @@ impl Registration {
         self
     }
 
-    /// Says what the scheme counts and shows. [`Registration::new`] asks the scheme itself.
+    /// Sets counters and gauges. [`Registration::new`] asks the scheme itself.
     pub fn counting(mut self, counters: Vec<Counter>, gauges: Vec<Gauge>) -> Self {
         (self.counters, self.gauges) = (counters, gauges);
         self
     }
 
-    /// Says what the scheme promises with its defaults.
+    /// Sets the scheme's promise with its defaults.
     pub fn promise(mut self, promise: Promise) -> Self {
         self.promise = promise;
         self
     }
 
-    /// Says how the code of the scheme is known, where the program's bytes do not stand for it.
+    /// Sets how the code of the scheme is known, where the program's bytes do not stand for it.
     pub fn code(mut self, code: Code) -> Self {
         let build = self.build.clone();
         self.build = Arc::new(move |pairs| Ok(Configured { code: code.clone(), ..build(pairs)? }));
@@ -236,7 +236,7 @@ impl Registration {
         self.params.iter().find(|p| p.key == key)
     }
 
-    /// Whether a table of the scheme may have this key: a parameter, or the name of a preset.
+    /// May a table of the scheme have this key: a parameter, or the name of a preset.
     pub fn reads(&self, key: &str) -> bool {
         self.param(key).is_some() || (key == PRESET && !self.presets.is_empty())
     }
@@ -246,7 +246,7 @@ impl Registration {
         self.presets.iter().find(|p| p.name.eq_ignore_ascii_case(name))
     }
 
-    /// Whether the scheme is called so, upper and lower case alike.
+    /// Is this one of the scheme's names, upper and lower case alike?
     pub fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name) || self.aliases.iter().any(|a| a.eq_ignore_ascii_case(name))
     }
@@ -264,9 +264,9 @@ fn head(source: &str) -> String {
 pub struct RegisterError {
     /// Name of the scheme that was refused.
     pub scheme: String,
-    /// What is wrong with the registration.
+    /// The mistake in the registration.
     pub reason: String,
-    /// What would be right instead.
+    /// The remedy.
     pub remedy: String,
 }
 

@@ -39,8 +39,8 @@ use crate::{Bytes, PointControl};
 /// let mut rig = PointRig::new(&Mine, Rate::from_gbps(10.0), 1).unwrap();
 /// // Frames of 1500 B: one sampler fires with frames 3, 6, 9 and 12, the other with 4, 8 and 12.
 /// (0..12).for_each(|_| drop(rig.frame(1, 9000, Tag::None)));
-/// let said: Vec<u64> = rig.messages().iter().map(|m| if let Feedback::User(u) = m { u[0] } else { 9 }).collect();
-/// assert_eq!(said, [0, 1, 0, 1, 0, 0, 1]);
+/// let fired: Vec<u64> = rig.messages().iter().map(|m| if let Feedback::User(u) = m { u[0] } else { 9 }).collect();
+/// assert_eq!(fired, [0, 1, 0, 1, 0, 0, 1]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Samplers<const N: usize> {
@@ -78,7 +78,7 @@ impl<const N: usize> Samplers<N> {
         }
         due
     }
-    /// Waits for the next of those that are armed: the last thing to do in `start` and in `on_sample`.
+    /// Waits for the next sampler that is armed. Call it last in `start` and in `on_sample`.
     pub fn wait(&self, ctl: &mut PointControl<'_>) {
         match self.left.iter().flatten().min() {
             Some(bytes) => ctl.sample_after(Bytes::new(*bytes)),

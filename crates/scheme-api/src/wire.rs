@@ -1,5 +1,5 @@
-//! What travels: in-band tags, feedback messages, probes. Closed enums, one variant per published format with that
-//! publication's field names; quantisation belongs to the format.
+//! Wire formats: in-band tags, feedback messages, probes. Closed enums, one variant per published format, with that
+//! publication's field names. Quantisation belongs to the format.
 
 use crate::{FlowId, NodeId, PointId};
 use cnsim_units::{Bytes, Rate, Time};
@@ -10,7 +10,7 @@ use cnsim_units::{Bytes, Rate, Time};
 pub enum Class {
     /// Feedback messages and expedited answers.
     Control,
-    /// Data frames, and what travels among them.
+    /// Data frames, and messages that travel among them.
     #[default]
     Data,
 }
@@ -44,7 +44,7 @@ impl Tag {
     /// Kind of a packed rate-discovery tag.
     pub const RATE_DISCOVERY: u8 = 2;
 
-    /// Has it a rate that is not a number?
+    /// Does it carry a rate that is not a number?
     #[inline]
     pub(crate) fn is_nan(self) -> bool {
         matches!(self, Tag::RateDiscovery(rate) if rate.is_nan())
@@ -81,7 +81,7 @@ fn nearest(x: f64) -> u32 {
     whole.saturating_add(u32::from(x - f64::from(whole) >= 0.5))
 }
 
-/// What a scheme sees of a data frame.
+/// A scheme's view of a data frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameView {
     /// The flow that the frame belongs to.
@@ -128,7 +128,7 @@ pub enum Feedback {
         /// `Qdelta`, in bytes.
         q_delta: i32,
     },
-    /// A reflector's message that says nothing but that a frame has come: QCN-3pt's Fb = 0, or an acknowledgement without a mark.
+    /// A reflector's message that a frame has come, without any value: QCN-3pt's Fb = 0, or an acknowledgement without a mark.
     Reflection,
     /// An advertised rate: BECN broadcasts it, and any congestion point may send it to one flow.
     AdvertisedRate {
@@ -155,7 +155,7 @@ pub enum Feedback {
     },
     /// 128 bits for a scheme whose format is not published.
     User([u64; 2]),
-    /// Acknowledgement of a frame that carried [`Tag::SentAt`], sent by [`crate::Acknowledger`]. A reaction point hears of it
+    /// Acknowledgement of a frame that carried [`Tag::SentAt`], sent by [`crate::Acknowledger`]. A reaction point receives it
     /// in [`crate::ReactionPoint::on_ack`].
     Echo {
         /// The frame's tag: when it left its host, in nanoseconds, modulo 2^32.
@@ -167,7 +167,7 @@ pub enum Feedback {
     },
 }
 
-/// What an acknowledgement tells a reaction point.
+/// An acknowledgement, as a reaction point receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// Time from the start of the frame's transmission to the arrival of the acknowledgement, to the nanosecond; right up to
@@ -180,7 +180,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// What an echo means at this time; none where the message is no echo.
+    /// The acknowledgement of an echo that arrives at this time; none where the message is no echo.
     pub fn of(feedback: &Feedback, now: Time) -> Option<Ack> {
         let Feedback::Echo { sent_at, received, marked } = *feedback else { return None };
         let Tag::SentAt(here) = Tag::sent_at(now) else { return None };
@@ -193,7 +193,7 @@ impl Feedback {
     /// Kind of a packed returned rate.
     pub const RETURNED_RATE: u8 = 3;
 
-    /// Packs into (kind, 32 bits) what says no more than that: such a message takes no memory beside its frame. Kinds are 1 to 3.
+    /// Packs a message that fits into (kind, 32 bits), which then takes no memory beside its frame. Kinds are 1 to 3.
     pub fn pack(&self) -> Option<(u8, u32)> {
         match *self {
             Feedback::Reflection => Some((1, 0)),
@@ -253,7 +253,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A probe of this number, target and class that has seen nothing yet.
+    /// A fresh probe of this number, target and class.
     pub fn new(number: u32, target: ProbeTarget, class: Class) -> Self {
         Self { number, target, class, sent_at: Time::ZERO, sent_bytes: 0, fb: 0, point: None }
     }

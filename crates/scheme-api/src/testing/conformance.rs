@@ -1,4 +1,4 @@
-//! The checks of the conformance suite: what every scheme owes to the network, whoever wrote it.
+//! The checks of the conformance suite: the promises of every scheme to the network.
 
 use super::{Faults, Loopback, PointRig, ReactionRig, ReflectorRig};
 use crate::network::{LimiterState, PointAction, Purpose, Stream, guarded};
@@ -10,7 +10,7 @@ use std::fmt;
 /// Builds a fresh scheme, as often as it is called.
 pub type Make<'a> = &'a dyn Fn() -> Box<dyn Scheme>;
 
-/// What a scheme promises beyond what all must keep.
+/// Promises of a scheme beyond those that all must keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Promise {
     /// Smallest rate of a limiter that sends at all.
@@ -40,7 +40,7 @@ pub struct Violation {
     pub check: &'static str,
     /// The promise that was broken.
     pub promise: &'static str,
-    /// What happened instead of what was promised.
+    /// The events that broke it.
     pub what: String,
 }
 
@@ -66,7 +66,7 @@ impl Check {
     /// Runs it. A panic of the scheme is a violation, too.
     ///
     /// # Errors
-    /// The promise, and what happened instead.
+    /// The promise, and the events that broke it.
     pub fn run(&self, make: Make<'_>, promise: &Promise) -> Result<(), Violation> {
         let result = guarded(|| (self.run)(make, promise)).unwrap_or_else(Err);
         result.map_err(|what| Violation { check: self.name, promise: self.promise, what })
@@ -292,7 +292,7 @@ fn late(make: Make<'_>, promise: &Promise) -> Result<(), String> {
     Ok(())
 }
 
-/// Messages of every format with extreme values: what a broken or hostile network could deliver.
+/// Messages of every format with extreme values, as a broken or hostile network could deliver them.
 pub fn hostile_feedback() -> Vec<Feedback> {
     let mut all = vec![Feedback::Reflection, Feedback::Cnp, Feedback::User([u64::MAX; 2])];
     for sent_at in [0, u32::MAX] {
@@ -353,7 +353,7 @@ fn hostile(make: Make<'_>, promise: &Promise) -> Result<(), String> {
     hostile_frames(make)
 }
 
-/// The reaction point hears whatever can be said, in any order; yields its rates.
+/// The reaction point receives every message there can be, in any order; yields its rates.
 fn hostile_messages(make: Make<'_>, promise: &Promise, seed: u64) -> Result<Vec<u64>, String> {
     let mut rig = ReactionRig::boxed(make(), LINE, seed);
     let mut draws = Stream::new(seed, 1, Purpose::Test);
@@ -376,7 +376,7 @@ fn hostile_messages(make: Make<'_>, promise: &Promise, seed: u64) -> Result<Vec<
     Ok(trace)
 }
 
-/// Congestion point and reflector meet tags and probes that nobody should have sent.
+/// Congestion point and reflector meet tags and probes that no host should have sent.
 fn hostile_frames(make: Make<'_>) -> Result<(), String> {
     let scheme = make();
     let mut point = PointRig::new(scheme.as_ref(), LINE, 31);
@@ -419,7 +419,7 @@ fn hostile_frames(make: Make<'_>) -> Result<(), String> {
 }
 
 fn same_seed(make: Make<'_>, promise: &Promise) -> Result<(), String> {
-    // What is out of bounds, or panics, is another check's business.
+    // Rates out of bounds, and panics, are another check's business.
     type Trace = Result<Vec<u64>, String>;
     let run = |run: &dyn Fn() -> Trace| -> Trace { guarded(run).unwrap_or_else(|_| Err("a panic".into())) };
     let twice = |trace: &dyn Fn() -> Trace| (run(trace), run(trace));

@@ -1,4 +1,4 @@
-//! A flow, one queue and its destination, closed to a loop: what a scheme's own messages do to it.
+//! A flow, one queue and its destination, closed to a loop: the effect of a scheme's own messages.
 
 use super::{PointRig, ReactionRig, ReflectorRig};
 use crate::checks::MOST;
@@ -6,7 +6,7 @@ use crate::network::{PointAction, Purpose, Stream};
 use crate::{Bytes, Feedback, FlowId, FrameView, NodeId, Rate, Scheme, Tag, Time};
 use std::collections::VecDeque;
 
-/// What happens to messages on their way, each a probability.
+/// Faults of messages on their way, each a probability.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// The message is lost.

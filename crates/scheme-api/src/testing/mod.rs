@@ -40,7 +40,7 @@ fn known(gauges: &[Gauge], name: &str) -> Result<(), String> {
     found.ok_or_else(|| format!("there is no gauge `{name}` among `Scheme::gauges`"))
 }
 
-/// Adds what an object asked for to what a rig keeps of that: all, and of very much the later part.
+/// Adds an object's requests to those that a rig keeps: all, or of very many the later ones.
 fn keep<A>(kept: &mut Vec<A>, more: Vec<A>) {
     kept.extend(more);
     if kept.len() > 2 * MOST {

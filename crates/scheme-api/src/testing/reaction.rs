@@ -9,8 +9,8 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// One reaction point with its limiter, told what happens by hand. It is built as the network would: by the first
-/// feedback that engages it, or with the first frame.
+/// One reaction point with its limiter, driven by hand. It is built as a network builds it: by the first feedback that engages
+/// it, or with the first frame.
 #[derive(Debug)]
 pub struct ReactionRig {
     scheme: Box<dyn Scheme>,
@@ -18,9 +18,9 @@ pub struct ReactionRig {
     state: LimiterState,
     now: Time,
     timers: Timers,
-    /// What the reaction point has counted.
+    /// The counts of the reaction point.
     pub counts: Counts,
-    /// What the reaction point asked for: the last 100 000 at least.
+    /// The requests of the reaction point: the last 100 000 at least.
     pub actions: Vec<LimiterAction>,
     /// Probes sent and not yet taken, with time and bytes filled in.
     pub probes: VecDeque<Probe>,

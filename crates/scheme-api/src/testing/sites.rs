@@ -27,10 +27,10 @@ pub struct PointRig {
     paused_before: Time,
     /// The point is woken as frames leave.
     departures: bool,
-    /// What the congestion point has counted.
+    /// The counts of the congestion point.
     pub counts: Counts,
     gauges: Vec<Gauge>,
-    /// What the congestion point asked for: the last 100 000 at least.
+    /// The requests of the congestion point: the last 100 000 at least.
     pub actions: Vec<PointAction>,
     /// Why a run would have been stopped.
     pub failure: Option<String>,
@@ -142,8 +142,8 @@ impl PointRig {
         view
     }
 
-    /// Does the point ask for anything, or change the frame, as a frame leaves that found this queue? It is called whatever the plan
-    /// says.
+    /// Does the point ask for anything, or change the frame, as a frame leaves that found this queue? It is called under
+    /// every plan.
     pub(super) fn acts_on_departure(&mut self, queue: u64) -> bool {
         let before = self.frame(1, queue, Tag::None);
         let mut view = before;
@@ -221,10 +221,10 @@ pub struct ReflectorRig {
     pub state: ReflectorState,
     now: Time,
     timers: Timers,
-    /// What the reflector has counted.
+    /// The counts of the reflector.
     pub counts: Counts,
     gauges: Vec<Gauge>,
-    /// What the reflector asked for: the last 100 000 at least.
+    /// The requests of the reflector: the last 100 000 at least.
     pub actions: Vec<ReflectorAction>,
     /// Why a run would have been stopped.
     pub failure: Option<String>,
@@ -266,7 +266,7 @@ impl ReflectorRig {
         self.carry_out(actions)
     }
 
-    /// Carries out what the reflector asked for; yields the messages.
+    /// Carries out the requests of the reflector; yields the messages.
     fn carry_out(&mut self, actions: Vec<ReflectorAction>) -> Vec<Feedback> {
         let mut replies = Vec::new();
         for action in &actions {
@@ -311,7 +311,7 @@ impl ReflectorRig {
         Vec::new()
     }
 
-    /// Does the reflector ask for anything as a frame arrives? It is called whatever the plan says.
+    /// Does the reflector ask for anything as a frame arrives? It is called under every plan.
     pub(super) fn acts_on_frame(&mut self) -> bool {
         let (flow, src, dst, len) = (FlowId(1), NodeId(0), NodeId(1), Bytes::new(1500));
         let view = FrameView { flow, src, dst, len, marked: true, tag: Tag::User(1), dropped: false };

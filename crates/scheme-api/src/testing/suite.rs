@@ -50,11 +50,11 @@ pub struct Checked {
     pub check: &'static str,
     /// The promise that it looks at.
     pub promise: &'static str,
-    /// What happened instead; none where the promise is kept.
+    /// The events that broke it; none where the promise is kept.
     pub broken: Option<String>,
 }
 
-/// What a thread of the suite reports.
+/// A report of a thread of the suite.
 enum Said {
     /// A check begins: its name and promise.
     Begins(&'static str, &'static str),
@@ -62,7 +62,7 @@ enum Said {
     Broken(String),
 }
 
-/// What a thread of the suite calls, and the way to report. Its reports fail once its time is up: it ends then.
+/// A thread's way to report. Its reports fail once the time of its check is up: it ends then.
 struct Reporter {
     bridge: Arc<dyn Bridge>,
     say: Sender<Said>,
@@ -107,13 +107,13 @@ impl Suite {
         Self { limit, ..self }
     }
 
-    /// Looks at a scheme with these settings: all checks with its promise, and whether a flow does beside another one, and in another
-    /// thread, what it does alone. With `ranges`, each other parameter is then set to either end of its range, to each of its words,
+    /// Looks at a scheme with these settings: all checks with its promise. A flow must also do beside another one, and in another
+    /// thread, what it does alone, and the plan must ask for each method that acts. With `ranges`, each other parameter is then set to either end of its range, to each of its words,
     /// and off. There the checks are made that hold whatever a parameter does.
     ///
     /// A check that takes more than a minute breaks its promise and ends the suite. Where a method never returns, its thread is left
-    /// behind. What one call asks for, what a rig keeps and what is on its way are bounded, together by some 100 MB. What an object
-    /// keeps in itself is not.
+    /// behind. The requests of one call, the lists of a rig and the messages on their way are bounded, together by some 100 MB. The
+    /// memory of an object itself is not.
     pub fn run(&self, scheme: &Registration, pairs: &[(String, String)], ranges: bool) -> Vec<Checked> {
         let mut all = Vec::new();
         let ends = if ranges { ends(scheme) } else { Vec::new() };
@@ -297,7 +297,7 @@ fn alone(scheme: &Arc<dyn Scheme>, bridge: &dyn Bridge) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the suite over a registered scheme, with its defaults and over the ranges of its parameters, as [`Suite::run`] says.
+/// Runs the suite over a registered scheme, with its defaults and over the ranges of its parameters, by [`Suite::run`].
 ///
 /// # Errors
 /// Every promise that is not kept, with the setting.
