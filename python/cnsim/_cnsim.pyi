@@ -150,7 +150,7 @@ class Feedback:
 
 @final
 class Ack:
-    """What an acknowledgement tells a reaction point."""
+    """An acknowledgement, as a reaction point receives it."""
 
     @property
     def rtt(self) -> float: ...
@@ -287,7 +287,7 @@ class Limiter:
     def tag_frames(self, /, bits: int | None, p: float = 1.0) -> None:
         """Put a tag of 32 bits into the flow's frames from now on, each with probability ``p``; ``None`` puts none."""
     def echo_next(self) -> None:
-        """Have the next frame acknowledged: ``on_ack`` hears of it."""
+        """Have the next frame acknowledged: ``on_ack`` receives it."""
     def send_probe(self, /, probe: Probe) -> None:
         """Send a probe along the flow."""
     def start_timer(self, /, number: int, after: float) -> None:
@@ -311,7 +311,7 @@ class Sink:
         """Simulated time, whole picoseconds."""
     @property
     def received(self) -> int:
-        """Data bytes received since it was built; the plan must say ``received=True``."""
+        """Data bytes received since it was built; the plan must have ``received=True``."""
     def uniform(self) -> float:
         """Uniform draw in [0, 1) from this site's own stream."""
     def reply(self, /, feedback: Feedback) -> None:
@@ -399,10 +399,10 @@ class Record:
     def config(self) -> str:
         """The effective configuration, as JSON."""
     def traffic(self) -> str:
-        """What was measured of traffic by name, as JSON: a list of names with their metrics."""
+        """Metrics of traffic by name, as JSON: a list of names with their metrics."""
 
     def ports(self) -> str:
-        """What was measured at ports, as JSON."""
+        """Measurements at ports, as JSON."""
     def flows(self) -> tuple[list[str], bytes]:
         """Names of its hosts, and eight whole numbers for each finite flow that was received whole."""
     def series_names(self) -> list[str]:

@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 def slurm(*, cores: int = 1, memory: str = "4GB", walltime: str = "01:00:00", **options: Any) -> Any:
     """A Dask cluster of Slurm jobs (dask-jobqueue): ``cluster.scale(jobs=10)``, then ``executor=cluster.get_client()``.
 
-    One run takes one core, so a job of ``cores`` has as many processes; each needs as much memory as the largest run.
+    One run takes one core, so a job of ``cores`` has as many processes. Each needs as much memory as the largest run.
     """
     from .errors import missing
 

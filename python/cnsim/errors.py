@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions: each says where, what is wrong, and what would be right."""
+"""Mistakes and failures as exceptions: each has place, reason and remedy."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Problem:
     key: str
     """Dotted key."""
     reason: str
-    """What is wrong."""
+    """The mistake."""
     remedy: str
-    """What would be right."""
+    """The remedy."""
 
 
 class CnsimError(Exception):
     """Any error of cnsim.
 
-    ``reason`` says what is wrong, ``remedy`` what would be right, ``key`` which key, parameter or argument is meant.
+    ``reason`` is the mistake, ``remedy`` its remedy, and ``key`` the key, parameter or argument that has it.
     """
 
     def __init__(self, reason: str, remedy: str = "", *, key: str = "", text: str = "") -> None:
@@ -77,9 +77,9 @@ class UnknownName(ScenarioError, KeyError):
 
 
 class SchemeError(CnsimError, ValueError):
-    """A scheme in Python that is declared wrongly, asks for what cannot be, or raised in a run.
+    """A scheme in Python that is declared wrongly, asks for something impossible, or raised in a run.
 
-    What the scheme itself raised is ``__cause__``, with its own traceback.
+    ``__cause__`` is the scheme's own exception, with its own traceback.
     """
 
 

@@ -1,4 +1,4 @@
-"""What there is: scenarios, studies, schemes, metrics, assumptions."""
+"""Lists of scenarios, studies, schemes, metrics, assumptions."""
 
 from __future__ import annotations
 

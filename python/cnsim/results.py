@@ -1,4 +1,4 @@
-"""What came out of runs: metrics, series, tables, figures."""
+"""Results of runs: metrics, series, tables, figures."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def metrics() -> Listing:
 
 
 def metric_named(name: str) -> dict[str, Any]:
-    """A metric by its name; an error says what comes near."""
+    """A metric by its name; an error names one that comes near."""
     known = metrics()
     for row in known:
         if row["name"] == name:
@@ -185,7 +185,7 @@ class Results:
         return Estimate(name, str(about["unit"]), values)
 
     def summary(self, metrics: Sequence[str] | None = None) -> Summary:
-        """What was published beside what was measured, with verdicts; one row a case and metric."""
+        """Published values beside measured ones, with verdicts; one row a case and metric."""
         for name in metrics or ():
             metric_named(name)
         rows = json.loads(_cnsim.cells(self._records, [s._read for s in self._scenarios]))
@@ -230,7 +230,7 @@ class Results:
     def to_xarray(self, what: Literal["metrics", "series"] = "metrics") -> xarray.Dataset:
         """The metrics, or the time series over ``time``, as variables with their units; needs ``cnsim[xarray]``.
 
-        The axes are the swept keys, condition, PAUSE mode and scheme where there are several, and the seed. What was not
+        The axes are the swept keys, condition, PAUSE mode and scheme where there are several, and the seed. A metric that was not
         measured is NaN.
         """
         from .arrays import dataset
@@ -257,8 +257,8 @@ class Results:
     def save(self, out: str | os.PathLike[str], command: str = "python", *, force: bool = False) -> Path:
         """Writes ``results.json`` and the series into a folder, as the program does; ``cnsim verify`` and ``compare`` read it.
 
-        The folder then holds these results alone: what cnsim wrote there before goes. Files of others are never touched; with
-        ``force`` those are written over whose names cnsim's own files have.
+        The folder then holds these results alone: earlier files of cnsim are removed. Files of others are never touched. Only
+        ``force`` writes over those that have the name of a file of cnsim.
         """
         return _cnsim.save(self._records, Path(out), command, force)
 

@@ -1,5 +1,5 @@
 """The rooms of a scheme: a congestion point at the output queue of a switch, a reaction point at the source of a flow, a
-reflector at its destination; where they stand, and what the network must know in advance."""
+reflector at its destination. Their sites, and the facts that the network must know in advance."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SinkSite(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What the network must know of a scheme before any object of it exists."""
+    """Facts of a scheme that the network must know before any object of it exists."""
 
     per_host: bool = False
     """One limiter and reaction point for a host, not for each flow."""
@@ -73,7 +73,7 @@ class Plan(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What a scheme promises with its defaults; the conformance suite looks at it."""
+    """The promise of a scheme with its defaults, which the conformance suite checks."""
 
     floor: float = 0.0
     """Smallest rate of a limiter that sends at all, bit/s."""
@@ -96,7 +96,7 @@ else:
 
 
 class Room(Generic[P]):
-    """What the three rooms have in common. ``cn.ReactionPoint["MyScheme"]`` gives ``self.p`` its type."""
+    """The base of the three rooms. ``cn.ReactionPoint["MyScheme"]`` gives ``self.p`` its type."""
 
     p: P
     """The scheme, with its parameters."""
@@ -162,7 +162,7 @@ class ReactionPoint(Room[P]):
 
     @_optional
     def on_ack(self, ack: Ack, limiter: Limiter) -> None:
-        """A frame that ``limiter.echo_next()`` asked for was received, and its acknowledgement arrived."""
+        """The acknowledgement of a frame arrived; ``limiter.echo_next()`` asks for it."""
 
     @_optional
     def on_bytes(self, limiter: Limiter) -> None:
@@ -185,7 +185,7 @@ class Reflector(Room[P]):
 
     @_optional
     def on_frame(self, frame: Frame, sink: Sink) -> None:
-        """A data frame that the plan selects arrived."""
+        """A data frame arrived that the plan's ``reflect`` selects."""
 
     @_optional
     def on_probe(self, probe: Probe, flow: int, sink: Sink) -> None:

@@ -68,7 +68,7 @@ def one_of(name: str, value: Any, otherwise: str) -> str:
 
 
 class Scenario:
-    """What is simulated: a network, its traffic, what happens, and with which scheme. It never changes; ``with_`` gives another."""
+    """A network, its traffic, its events and a scheme. A scenario never changes; ``with_`` gives another."""
 
     _what: str
     _text: str | None
@@ -121,12 +121,12 @@ class Scenario:
 
     @property
     def question(self) -> str:
-        """What it asks."""
+        """The question that it asks."""
         return str(self._about["question"])
 
     @property
     def source(self) -> str:
-        """Where it comes from."""
+        """Its source."""
         return str(self._about["source"])
 
     @property
@@ -191,7 +191,7 @@ class Scenario:
         return config
 
     def estimate(self, seeds: int = 1) -> dict[str, float]:
-        """What runs will cost: packet-hops and CPU-seconds of all, bytes of memory of one."""
+        """The cost of runs: packet-hops and CPU-seconds of all, bytes of memory of one."""
         plan = self._read.plan_run(self._asked(), 1, _values.count("seeds", seeds), False)
         return dict(zip(("packet_hops", "cpu_seconds", "memory"), plan.estimate(), strict=True))
 
@@ -209,9 +209,9 @@ class Scenario:
     ) -> Results:
         """Runs one case with consecutive seeds, from ``seed`` on.
 
-        ``out`` is a folder that keeps finished runs, as ``--out`` does: what is there is not run again. ``threads`` are those
+        ``out`` is a folder that keeps finished runs, as ``--out`` does: those are not run again. ``threads`` are those
         of this process (0: by the machine). ``executor`` takes the runs elsewhere. ``progress`` shows a bar (none: where
-        there is a terminal or a notebook). Ctrl-C ends it and keeps what is finished in ``out``.
+        there is a terminal or a notebook). Ctrl-C ends it and keeps finished runs in ``out``.
         """
         from .running import Running
 
@@ -232,7 +232,7 @@ class Scenario:
         progress: bool | None = None,
         force: bool = False,
     ) -> Results:
-        """Runs the whole matrix and whatever was published about it; ``summary()`` then sets both side by side."""
+        """Runs the whole matrix and all published cases; ``summary()`` then sets published and measured values side by side."""
         from .running import Running
 
         plan = self._read.plan_all(None if seeds is None else _values.count("seeds", seeds))

@@ -1,6 +1,6 @@
 """Schemes in Python: a class with up to three rooms, registered under a name.
 
-A scheme is woken on samples, feedback, timers and byte counts, never for every frame. Its rooms are classes inside of it:
+A scheme is woken on samples, feedback, timers and byte counts, and for every frame only if it asks for that. Its rooms are classes inside of it:
 ``CongestionPoint`` at the output queue of a switch, ``ReactionPoint`` at the source of a flow, ``Reflector`` at its
 destination. Rates are in bit/s, times in seconds, lengths in bytes.
 """
@@ -203,8 +203,8 @@ def params_of(cls: type[Scheme]) -> dict[str, _Param]:
 def scheme(name: str, *, title: str = "") -> Callable[[_T], _T]:
     """Registers a class under a name: scenarios, ``--set``, sweeps and reports then know it.
 
-    Registering a name again replaces what it stood for, so a notebook's cell can be run again. ``title`` is one line for
-    lists; without it the first line of the class's text is taken.
+    A name that is registered again stands for the new class, so a notebook's cell can be run again. ``title`` is one line for
+    lists. Without it the first line of the class's text is taken.
     """
     if not isinstance(name, str):
         raise SchemeError("a scheme was registered without a name", 'write @cn.scheme("my-scheme")', key="name")
@@ -230,7 +230,7 @@ def scheme(name: str, *, title: str = "") -> Callable[[_T], _T]:
 
 
 def _refuse_scheme(name: str, cls: type[Scheme], rooms: list[str]) -> None:
-    """Refuses what a class of schemes has beside its rooms and nobody would read, or all rooms would share."""
+    """Refuses parts of a class, beside its rooms, that nobody would read or all rooms would share."""
     for key, kind in (("plan", Plan), ("promise", Promise)):
         if not isinstance(getattr(cls, key), kind):
             raise SchemeError(
@@ -292,7 +292,7 @@ def _refuse_uncalled(name: str, cls: type[Scheme]) -> None:
 
 
 def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
-    """What is registered of a class; wrong declarations are refused here."""
+    """The registration of a class; wrong declarations are refused here."""
     rooms = [kind for kind in ROOMS if getattr(cls, kind, None) is not None]
     for kind in rooms:
         base, _, needs = ROOMS[kind]
@@ -308,7 +308,7 @@ def spec_of(name: str, title: str, cls: type[Scheme]) -> _cnsim.SchemeSpec:
         if not any(room._has(room.__new__(room), m) for m in methods):
             raise SchemeError(f"scheme `{name}`: its {kind} has no method{place(room)}", f"give it {needs}", key=kind)
         if kind == "ReactionPoint" and not any(room._has(room.__new__(room), m) for m in ("on_feedback", "on_ack")):
-            raise SchemeError(f"scheme `{name}`: its ReactionPoint hears nothing{place(room)}", f"give it {needs}", key=kind)
+            raise SchemeError(f"scheme `{name}`: its ReactionPoint receives nothing{place(room)}", f"give it {needs}", key=kind)
     _refuse_scheme(name, cls, rooms)
     if not rooms:
         raise SchemeError(
@@ -384,7 +384,7 @@ def registered() -> dict[str, type[Scheme]]:
 
 
 def spec_named(name: str) -> _cnsim.SchemeSpec | None:
-    """What is registered under a name, where it is a scheme in Python."""
+    """The registration of a name, where it is a scheme in Python."""
     found = _known.get(name)
     return found and found[1]
 

@@ -24,7 +24,7 @@ WHAT = ("metrics", "series", "flows", "traffic", "ports", "counters", "summary")
 
 class Table:
     """A table: ``pandas.DataFrame(t)``, ``polars.DataFrame(t)``, pyarrow and DuckDB take it as it is. Iterated over it gives
-    its rows as dictionaries; whatever else it is asked for its Arrow table answers."""
+    its rows as dictionaries. All else is passed to its Arrow table."""
 
     def __init__(self, arrow: Arrow) -> None:
         self.arrow = arrow
@@ -119,7 +119,7 @@ def rows(
 
 
 def metadata(results: Results) -> dict[str, str]:
-    """What tables say about their runs: version, and the effective configuration of each."""
+    """The metadata of tables: version, and the effective configuration of each run."""
     from . import _cnsim
 
     configs = {r.key: json.loads(r.config()) for r in results}

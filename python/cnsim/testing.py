@@ -1,4 +1,4 @@
-"""For whoever writes a scheme: the conformance suite, and rigs of one."""
+"""For authors of schemes: the conformance suite."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Check(NamedTuple):
     name: str
     """Short name."""
     promise: str
-    """What a scheme owes to the network."""
+    """The promise that it looks at."""
     broken: str | None
-    """What happened instead; none where the promise is kept."""
+    """The events that broke it; none where the promise is kept."""
 
 
 class Report(tuple[Check, ...]):

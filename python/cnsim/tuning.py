@@ -32,7 +32,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Range:
-    """What a key may be: numbers of one unit between two ends, evenly or by equal factors."""
+    """The values of a key: numbers of one unit between two ends, evenly or by equal factors."""
 
     key: str
     """The key."""
@@ -81,13 +81,13 @@ class Trial:
     values: dict[str, float]
     """Values of the keys, in their units."""
     aims: tuple[Estimate, ...]
-    """What is to be minimised or maximised."""
+    """Values of the aims, which are minimised or maximised."""
     feasible: bool
     """Did all runs keep the condition?"""
 
 
 class Tuning:
-    """What a search found."""
+    """The result of a search."""
 
     def __init__(
         self, base: Scenario, ranges: Sequence[Range], aims: Sequence[tuple[str, int]], condition: str, trials: Sequence[Trial],
@@ -156,7 +156,7 @@ class Tuning:
         return {r.key: float(d) for r, d in zip(self.ranges, found["median"], strict=True)}
 
     def explain(self, cliff: float = 0.25) -> str:
-        """What the best setting is, by how much, in which direction it is fragile, and how far the nearest cliff is.
+        """The best setting, by how much it is better, the directions in which it is fragile, and the distance to the nearest cliff.
 
         Each key is moved alone, up and down by 5, 10, 20 and 40 % of its range, and judged by the same seeds. A cliff is where the
         condition breaks or the first aim gets worse by more than the share ``cliff``.

@@ -183,7 +183,7 @@ def test_declarations() -> None:
             pass
 
     refused(cn.SchemeError, "has no room", cn.scheme("x"), Empty)
-    refused(cn.SchemeError, "hears nothing", cn.scheme("x"), Deaf)
+    refused(cn.SchemeError, "receives nothing", cn.scheme("x"), Deaf)
     refused(cn.SchemeError, "did you mean `on_sample`?", cn.scheme("x"), Misspelt)
     refused(cn.SchemeError, "allowed: 0 to 1", cn.scheme("x"), Out)
     refused(cn.SchemeError, "parsecs", cn.scheme("x"), Unit)

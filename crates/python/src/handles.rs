@@ -8,7 +8,7 @@ use cnsim_scheme_api::network::{Lent, Purpose, Stream};
 use cnsim_scheme_api::{FlowId, SLOTS, Slot, Tag, Time};
 use pyo3::prelude::*;
 
-/// What stands behind a handle between two calls: nobody sees it.
+/// The data behind a handle between two calls: no one sees them.
 fn nobody() -> Stream {
     Stream::new(0, 0, Purpose::Test)
 }
@@ -208,7 +208,7 @@ impl Queue {
         let message = feedback.get().message(py)?;
         self.tell(py, |s| s.broadcast(message))
     }
-    /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
+    /// Start or restart one of four timers; `on_timer` is called after `after` seconds.
     fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
         let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
         self.tell(py, |s| s.start_timer(slot, after))
@@ -319,7 +319,7 @@ impl Limiter {
     fn tag_frames(&mut self, py: Python<'_>, bits: Option<u32>, p: f64) -> PyResult<()> {
         self.tell(py, |s| s.tag_frames_with(bits.map_or(Tag::None, Tag::User), p))
     }
-    /// Have the next frame acknowledged: `on_ack` hears of it. The plan must say `echo=True`.
+    /// Have the next frame acknowledged: `on_ack` receives it. The plan must have `echo=True`.
     fn echo_next(&mut self, py: Python<'_>) -> PyResult<()> {
         self.tell(py, |s| s.echo_next())
     }
@@ -328,7 +328,7 @@ impl Limiter {
         let probe = probe.borrow().0;
         self.tell(py, |s| s.send_probe(probe))
     }
-    /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
+    /// Start or restart one of four timers; `on_timer` is called after `after` seconds.
     fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
         let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
         self.tell(py, |s| s.start_timer(slot, after))
@@ -395,7 +395,7 @@ impl Sink {
         let message = feedback.get().message(py)?;
         self.tell(py, |s| s.reply(message))
     }
-    /// Start or restart one of four timers; `on_timer` hears of its end after `after` seconds.
+    /// Start or restart one of four timers; `on_timer` is called after `after` seconds.
     fn start_timer(&mut self, py: Python<'_>, number: i64, after: f64) -> PyResult<()> {
         let (slot, after) = (slot(py, number)?, time(py, "start_timer", after)?);
         self.tell(py, |s| s.start_timer(slot, after))

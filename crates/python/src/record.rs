@@ -94,12 +94,12 @@ impl Record {
     fn config(&self) -> String {
         self.0.config.to_string()
     }
-    /// What was measured of traffic by name, as JSON: a list of names with their metrics.
+    /// Metrics of traffic by name, as JSON: a list of names with their metrics.
     fn traffic(&self) -> String {
         json!(self.0.traffic).to_string()
     }
 
-    /// What was measured at ports, as JSON.
+    /// Measurements at ports, as JSON.
     fn ports(&self) -> String {
         json!(self.0.ports).to_string()
     }

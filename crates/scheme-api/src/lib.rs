@@ -13,7 +13,7 @@
 //! [`Limiter::retime`].
 //!
 //! A scheme is written against the root of this crate, and tested by [`testing`]. [`network`] is the other side, for who runs
-//! schemes. By [`registry`] and [`params`] the program knows a scheme.
+//! schemes. By [`registry`] and [`mod@params`] the program knows a scheme.
 
 mod checks;
 mod counters;
