@@ -1,9 +1,9 @@
 //! # AF-QCN: approximate fairness with quantised congestion notification
 //!
 //! QCN brings flows of one bottleneck to equal rates only roughly, and tenants with many flows get much. AF-QCN leaves the
-//! reaction points of IEEE 802.1Qau as they are and changes what a congestion point says. It estimates the arrival rate of
-//! each flow, compares it with the flow's weighted fair share of all that arrives, and tells a flow above its share to slow
-//! down more, one below it less, than QCN would.
+//! reaction points of IEEE 802.1Qau as they are and changes the messages of a congestion point. It estimates the arrival rate
+//! of each flow and compares it with the flow's weighted fair share of all arrivals. A flow above its share gets stronger
+//! feedback than with QCN, a flow below it weaker feedback.
 //!
 //! Sources: A. Kabbani, M. Alizadeh, M. Yasuda, R. Pan, B. Prabhakar, "AF-QCN: Approximate Fairness with Quantized Congestion
 //! Notification for Multi-tenanted Data Centers", IEEE Hot Interconnects 2010. Its rules were taken from a public summary, not
@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 use crate::counters::CNM_MESSAGES;
 
 params! {
-    /// What AF-QCN adds to the parameters of 802.1Qau.
+    /// Parameters that AF-QCN adds to those of 802.1Qau.
     pub struct FairParams {
         /// Share of the fairness feedback in a message.
         alpha: f64 = 0.8, symbol "alpha", from 0.0, to 1.0;
@@ -113,7 +113,7 @@ impl Scheme for AfQcn {
     }
 }
 
-/// What a port knows of one flow.
+/// A port's record of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     /// Bytes of the present period.

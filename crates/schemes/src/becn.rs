@@ -1,8 +1,8 @@
-//! # BECN: every port tells every host its rate
+//! # BECN: every port advertises its rate to every host
 //!
 //! Each output port computes an advertised rate every interval T from its load and queue ([`crate::explicit_rate`]) and
-//! broadcasts it to all hosts, whether anything passes it or not. A host keeps the latest rate of each port it has heard
-//! and sends no faster than the smallest, with all its traffic: the most severe congestion anywhere rules everybody. The
+//! broadcasts it to all hosts, whether frames pass it or not. A host keeps the latest rate that it received from each port,
+//! and sends no faster than the smallest, with all its traffic: the most severe congestion anywhere limits every host. The
 //! flows of one bottleneck thus get equal rates within a few intervals. The price is the number of ports x 64 B per T on
 //! every access link, and unused capacity as soon as there are two bottlenecks with different rates.
 //!
@@ -18,8 +18,8 @@
 //! ## Assumptions, each a parameter
 //!
 //! * `unattached_ports`: ports without a link send as well (96 congestion points in C07's topologies).
-//! * `start`: a host's first rate C / N0 holds until the first message, or until a whole interval was heard. Ports not yet
-//!   heard are ignored either way.
+//! * `start`: a host's first rate C / N0 holds until the first message, or until a whole interval has passed. Ports
+//!   without a message so far are ignored either way.
 //! * Those of the advertised rate: see [`crate::explicit_rate`].
 //!
 //! ## Not modelled
@@ -39,13 +39,13 @@ choice! {
     pub enum Start {
         /// Until the first message.
         FirstMessage = "first-message",
-        /// For one interval, in which every port is heard once.
+        /// For one interval, in which every port sends once.
         FirstInterval = "first-interval",
     }
 }
 
 params! {
-    /// What BECN adds to the parameters of the advertised rate.
+    /// Parameters that BECN adds to those of the advertised rate.
     pub struct BecnOwn {
         /// Ports without a link advertise as well (derived from the overhead in C07).
         unattached_ports: bool = true, symbol "";
@@ -70,11 +70,11 @@ impl BecnParams {
     }
 }
 
-/// The latest rate of each congestion point heard.
+/// The latest rate of each congestion point that has sent one.
 #[derive(Debug, Default)]
 pub struct Heard {
-    /// Identity of the first one, and bits per second in the order of identities: these are numbers, and where all ports speak,
-    /// they have no gaps. A source hears of every port, so this is as small as it can be.
+    /// Identity of the first one, and bits per second in the order of identities: these are numbers, and where all ports send,
+    /// they have no gaps. A source has a rate of every port, so this is as small as it can be.
     first: u32,
     rates: Vec<f64>,
     /// Those too far from these, in order.
@@ -82,7 +82,7 @@ pub struct Heard {
     smallest: Option<Rate>,
 }
 
-/// Of a point that has not been heard.
+/// Of a point that has not sent a rate.
 const SILENT: f64 = f64::INFINITY;
 
 /// Most identities from the first to the last in one table.

@@ -38,12 +38,12 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `mark_at = departure`: the ramp looks at what a frame leaves behind when its transmission begins, as its header must carry
-//!   the mark; `arrival` looks at what it joins.
+//! * `mark_at = departure`: the ramp looks at the queue behind a frame when its transmission begins, as its header must carry
+//!   the mark; `arrival` looks at the queue that the frame joins.
 //! * `cnp_spacing = deferred`: marks within the interval after a CNP make another one when it is over, at the next frame; so
 //!   the paper of 2015 words it (its section on the notification point). `since-last`: they are forgotten, as shorter accounts
-//!   have it (the paper of 2016 too). `windows`: at most one in each interval of a clock that runs by itself, which is what
-//!   the fluid model counts. `window-end`: so too, when the interval is over, as the authors' simulator does.
+//!   have it (the paper of 2016 too). `windows`: at most one in each interval of a clock that runs by itself, as the fluid
+//!   model counts. `window-end`: so too, when the interval is over, as the authors' simulator does.
 //! * `alpha_update = on-cnp`: raised at once by a CNP, then lowered for each whole period of silence; `periodic` looks once
 //!   per period whether a CNP came.
 //! * `cut_order = cut-first`, as Eq. 1 is printed; the authors' simulator raises alpha first.
@@ -65,8 +65,8 @@
 //! | 64, 400 to 800 ms | 1183 | 1519 (+28 %) | 1023 (-14 %), swings | 1360 (+15 %) | 927 (-22 %), swings |
 //!
 //! A loop of 85 us makes 10 senders swing and leaves 2 calm, as published. It makes 64 swing as well (0 to 2.4 MB), which the
-//! fluid model does not say; the paper shows packets for 10 only. The cause is one term. The model lets marks come at the
-//! rate at which a flow sends, `p R(t - tau*)`: who slows down is marked less at once, and that damps. But a queue that keeps
+//! fluid model does not predict; the paper shows packets for 10 only. The cause is one term. The model lets marks come at the
+//! rate at which a flow sends, `p R(t - tau*)`: a flow that slows down is marked less at once, and that damps. But a queue that keeps
 //! order gives marks to frames sent a queueing delay (240 us) before; with equal flows they come at `p C / N` whatever the
 //! flows send. Put that into the printed equations and nothing else, and 64 flows bear 52 us in place of 260: at 85 us they
 //! swing from 0 to 2.3 MB. Single events do the same: marked by present rates they are calm at 4 and 85 us, 1178 KB with
@@ -242,7 +242,7 @@ impl CongestionPoint for Marker {
     }
 }
 
-/// A notification point that answers every frame: a CNP for a mark, else a message that says nothing and takes the way of one.
+/// A notification point that answers every frame: a CNP for a mark, else an empty message that takes the way of one.
 #[derive(Debug)]
 struct EchoOfAll;
 

@@ -72,17 +72,17 @@ choice! {
 }
 
 choice! {
-    /// What a new limiter knows of earlier probes.
+    /// A new limiter's knowledge of earlier probes.
     pub enum History {
         /// A new limiter knows nothing but the shortest latency.
         Restarted = "restarted",
-        /// A new limiter knows all that earlier probes told.
+        /// A new limiter knows the results of all earlier probes.
         Kept = "kept",
     }
 }
 
 choice! {
-    /// What a positive ECM message does.
+    /// The effect of a positive ECM message.
     pub enum Positive {
         /// A positive message does nothing.
         Ignored = "ignored",
@@ -92,7 +92,7 @@ choice! {
 }
 
 params! {
-    /// What E2CM adds to the parameters of ECM.
+    /// Parameters that E2CM adds to those of ECM.
     pub struct FlowParams {
         /// Weight of the growth of a flow's occupancy.
         w_f: f64 = 2.0, symbol "W_f", from 0.0, to 1000.0;
@@ -116,9 +116,9 @@ params! {
         l0: L0 = L0::ProbeAlways, symbol "L_0";
         /// When a new limiter sends its first probe.
         first_probe: FirstProbe = FirstProbe::Uniform, symbol "";
-        /// What a new limiter knows of earlier probes.
+        /// A new limiter's knowledge of earlier probes.
         history: History = History::Restarted, symbol "";
-        /// What a positive ECM message does.
+        /// The effect of a positive ECM message.
         positive: Positive = Positive::Ignored, symbol "";
     }
 }

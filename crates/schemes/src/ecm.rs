@@ -79,7 +79,7 @@ choice! {
 }
 
 choice! {
-    /// What a limiter holds.
+    /// The frames that a limiter holds.
     pub enum LimiterScope {
         /// A limiter holds one flow.
         PerFlow = "per-flow",
@@ -111,11 +111,11 @@ choice! {
 }
 
 choice! {
-    /// Who filters positive feedback by the tag.
+    /// The point that filters positive feedback by the tag.
     pub enum TagMatch {
         /// A congestion point answers positively only frames that carry its own identity.
         Cp = "cp",
-        /// A congestion point answers every tagged frame; the reaction point discards what is not its owner's.
+        /// A congestion point answers every tagged frame; the reaction point discards feedback that is not its owner's.
         Rp = "rp",
     }
 }
@@ -146,7 +146,7 @@ impl ParamValue for Spacing {
 }
 
 params! {
-    /// Parameters of ECM, with what B07 prints. What it does not print (`r_min`, `oversampling`, `k`) its scenarios set.
+    /// Parameters of ECM, with the values that B07 prints. Its scenarios set the others (`r_min`, `oversampling`, `k`).
     pub struct EcmParams {
         /// Weight of the queue's growth.
         w: f64 = 2.0, symbol "W", from 0.0, to 1000.0;
@@ -180,13 +180,13 @@ params! {
         gate_qoff: bool = true, symbol "";
         /// Clip Q_off and Q_delta before they are weighed, as the fields of the message do.
         clip_components: bool = false, symbol "";
-        /// Who filters positive feedback.
+        /// The point that filters positive feedback.
         tag_match: TagMatch = TagMatch::Cp, symbol "";
         /// Which congestion point owns a limiter.
         assoc: Assoc = Assoc::LastNegative, symbol "";
         /// Silence after which another congestion point may take a limiter from its first owner.
         assoc_timeout: Time = Time::from_ms(10), symbol "", from Time::from_us(1), to Time::from_s(100);
-        /// What a limiter holds.
+        /// The frames that a limiter holds.
         limiter_scope: LimiterScope = LimiterScope::PerFlow, symbol "";
         /// Rate of a new limiter, before its first cut.
         initial_rate: InitialRate = InitialRate::Line, symbol "";
@@ -348,7 +348,7 @@ impl Scheme for Ecm {
     }
 }
 
-/// What a sample found, for the bytes until the next.
+/// The finding of a sample, for the bytes until the next.
 #[derive(Clone, Copy, Debug)]
 struct Sampled {
     /// Feedback and queue length, pages.
@@ -477,7 +477,7 @@ impl Reaction {
         Self { stop: p.stop_time, p, owner: None, since: (Time::ZERO, 0) }
     }
 
-    /// A new limiter: nobody's yet, at its first rate.
+    /// A new limiter: without an owner yet, at its first rate.
     fn begin(&mut self, limiter: &mut Limiter<'_>) {
         (self.owner, self.stop) = (None, self.p.stop_time);
         let line = limiter.line_rate();

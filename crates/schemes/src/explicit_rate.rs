@@ -1,10 +1,10 @@
-//! # What BECN and FECN share: a port that computes the rate it can offer
+//! # The part that BECN and FECN share: a port that computes the rate it can offer
 //!
 //! Every interval T a port divides the rate that arrived by the rate it wants to carry, `f(q) C`. The result is its load
 //! factor; the advertised rate is divided by it. The factor f(q) is a hyperbola through 1 at the set point: a short queue
 //! asks for a little more than the line carries, a long one for less, down to half of it. One step of this kind brings
-//! the arrivals to `f(q) C` whatever the number of sources, as long as they answer within T. How the rate then reaches
-//! the sources is what [`crate::becn`] and [`crate::fecn`] differ in.
+//! the arrivals to `f(q) C` for any number of sources, as long as they answer within T. [`crate::becn`] and [`crate::fecn`]
+//! differ in the way of the rate to the sources.
 //!
 //! Sources: C07 (a, b, c, Q_eq, T); R. Jain and others, IEEE 802.1 decks of November 2006 (BECN) and January to March 2007
 //! (FECN), of which outlines are public; the hyperbola is recalled from them.
@@ -20,7 +20,7 @@
 //! * `r_min` and `eps` are not printed: 10 Mb/s and 1/64. An idle port thus multiplies its rate by 64 an interval, up to C.
 //! * `n0` = 10: a port's first rate and a source's are C / N0.
 //! * `rate_averaging`: nothing (BECN), or the *rate* with weight `alpha` = 0.5 (FECN); averaging rho is the alternative.
-//! * `capacity`: C is the nominal rate of the port's own link, or what it is served at just now (variable capacity).
+//! * `capacity`: C is the nominal rate of the port's own link, or the rate at which it is served just now (variable capacity).
 //! * `phase = random`: each port's intervals have a phase of their own; `common` makes all ports measure and send together,
 //!   which the overhead printed for 12 ms excludes (3.93 or 4.42 Mb/s instead of 4.1).
 //!
@@ -35,13 +35,13 @@ use cnsim_scheme_api::{
 };
 use std::sync::Arc;
 
-/// What both schemes promise: rates start at a tenth of the line.
+/// The promise of both schemes: rates start at a tenth of the line.
 pub(crate) fn promise() -> Promise {
     Promise { warms_up: Time::from_ms(5), ..Promise::reacting(Rate::from_mbps(10.0)) }
 }
 
 choice! {
-    /// What is averaged exponentially.
+    /// The quantity that is averaged exponentially.
     pub enum Averaging {
         /// Nothing is averaged.
         Off = "off",
@@ -95,7 +95,7 @@ params! {
         r_min: Rate = Rate::from_mbps(10.0), symbol "r_min", from Rate::from_bps(1e4), to Rate::from_gbps(10_000.0);
         /// Smallest load factor that a rate is divided by (assumed).
         eps: f64 = 1.0 / 64.0, symbol "eps", from 1e-9, to 1.0;
-        /// What is averaged exponentially (assumed).
+        /// The quantity that is averaged exponentially (assumed).
         rate_averaging: Averaging = Averaging::Off, symbol "";
         /// Weight of the new value in the average (assumed).
         alpha: f64 = 0.5, symbol "alpha", from 0.001, to 1.0;

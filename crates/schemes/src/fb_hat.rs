@@ -1,12 +1,12 @@
 //! # QCN-H: QCN with Fb-hat
 //!
-//! Between the computation of `Fb` and its quantiser, the congestion point puts a transform, *Fb-hat*. What leaves it is
-//! quantised, sent, and sets the next sampling interval; all else is [`crate::qcn_2pt`]. As an average over samples it
+//! Between the computation of `Fb` and its quantiser, the congestion point puts a transform, *Fb-hat*. Its result is
+//! quantised, sent, and sets the next sampling interval. All else is [`crate::qcn_2pt`]. As an average over samples it
 //! remembers congestion for a few samples and spreads a sudden burst over several messages. The study runs it with twice
 //! the active-increase step of plain QCN, so a comparison needs plain QCN with that step too.
 //!
-//! Sources: G. Roeck, August 2007 (R07), which says "Fb-Hat, as specified" and shows results; the specification was not
-//! found. The default was chosen among the candidates because it improves the chain of R07 as the study says; none
+//! Sources: G. Roeck, August 2007 (R07), which has "Fb-Hat, as specified" and shows results; the specification was not
+//! found. The default was chosen among the candidates because it improves the chain of R07 as the study shows; none
 //! shortens the recovery of a single hop.
 //!
 //! | paper | here |
@@ -16,11 +16,11 @@
 //!
 //! ## Assumptions, each a parameter
 //!
-//! * `fbhat_mode`: what Fb-hat is. `predictive` is known to fail (the queue stays at the PAUSE threshold) and is kept as
+//! * `fbhat_mode`: the form of Fb-hat. `predictive` is known to fail (the queue stays at the PAUSE threshold) and is kept as
 //!   a negative control. `gated` leaves only the sampling interval different, as messages need `q > Q_eq` anyway.
 //!   `rp-side` leaves the congestion point alone and has decayed before active increase begins.
 //! * `fbhat_g`: weight of the newest value in an average.
-//! * `fbhat_answer`: what a probe reads at such a point (`qcn-hp`, `qcn-hsp`). An average that never holds a positive
+//! * `fbhat_answer`: the value that a probe reads at such a point (`qcn-hp`, `qcn-hsp`). An average that never holds a positive
 //!   value cannot answer one; the default mixes the present signed value into it, so an idle queue answers g x 11.
 //!
 //! ## Fixed here
@@ -35,7 +35,7 @@ use cnsim_scheme_api::{
 };
 
 choice! {
-    /// What a reaction point takes for Fb-hat.
+    /// The value that a reaction point takes for Fb-hat.
     pub enum FbHatMode {
         /// Exponential average of the negative part of Fb over samples.
         Ewma = "ewma",
@@ -45,17 +45,17 @@ choice! {
         Gated = "gated",
         /// Fb - W x growth while the queue does not shrink, else 0.
         Predictive = "predictive",
-        /// No transform: the reaction point remembers what it received and takes smaller increase steps.
+        /// No transform: the reaction point remembers the feedback that it received and takes smaller increase steps.
         RpSide = "rp-side",
     }
 }
 
 choice! {
-    /// What a probe reads at a congestion point with Fb-hat.
+    /// The value that a probe reads at a congestion point with Fb-hat.
     pub enum HatAnswer {
         /// The transform with the present Fb in it, positive where that is.
         Signed = "signed",
-        /// What a sample would send.
+        /// The value that a sample would send.
         Sampled = "sampled",
         /// The present Fb, untransformed.
         Raw = "raw",
@@ -63,9 +63,9 @@ choice! {
 }
 
 params! {
-    /// What Fb-hat adds to the parameters of QCN-2pt.
+    /// Parameters that Fb-hat adds to those of QCN-2pt.
     pub struct HatParams {
-        /// What a reaction point takes for Fb-hat.
+        /// The value that a reaction point takes for Fb-hat.
         fbhat_mode: FbHatMode = FbHatMode::Ewma, symbol "Fb-hat";
         /// Weight of the newest value in an average.
         fbhat_g: f64 = 0.5, symbol "g", from 0.0, to 1.0;
@@ -73,9 +73,9 @@ params! {
 }
 
 params! {
-    /// What Fb-hat adds where there are probes.
+    /// Parameters that Fb-hat adds where there are probes.
     pub struct AnswerParams {
-        /// What a probe reads.
+        /// The value that a probe reads.
         fbhat_answer: HatAnswer = HatAnswer::Signed, symbol "";
     }
 }

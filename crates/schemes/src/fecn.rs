@@ -3,7 +3,7 @@
 //! Each output port computes an advertised rate every interval T, as in BECN ([`crate::explicit_rate`]). A source puts a
 //! rate-discovery tag into its frames, all or a share of them; as a tagged frame starts transmission at a port, the tag is
 //! lowered to that port's rate. The destination returns the tag in a message of its own, and the source sends at the
-//! rate that comes back. A flow thus hears only of the ports on its path, which makes several bottlenecks max-min fair,
+//! rate that comes back. A flow thus follows only the ports on its path, which makes several bottlenecks max-min fair,
 //! and control grows with the tagged frames instead of the ports. Fewer tags mean a later signal: at rate R they are
 //! 12 000 bit / (p R) apart, and below some 10 % rates overshoot and settle late or never.
 //!
@@ -81,7 +81,7 @@ choice! {
 }
 
 params! {
-    /// What FECN adds to the parameters of the advertised rate.
+    /// Parameters that FECN adds to those of the advertised rate.
     pub struct FecnOwn {
         /// Probability with which a frame is tagged (C07: 1, 0.1, 0.05, 0.01).
         tagging: f64 = 1.0, symbol "p", from 1e-6, to 1.0;
@@ -144,7 +144,7 @@ impl Scheme for Fecn {
             ..Plan::default()
         }
     }
-    /// Nothing passes a port without a link, so its rate would reach nobody.
+    /// No frame passes a port without a link, so its rate would reach no source.
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
         site.attached.then(|| -> Box<dyn CongestionPoint> {
             Box::new(Point {

@@ -7,7 +7,7 @@ params! {
     pub struct NoneParams {}
 }
 
-/// The null scheme: it marks nothing, tells nothing and limits nothing.
+/// The null scheme: it marks nothing, sends nothing and limits nothing.
 #[derive(Debug)]
 pub struct NoScheme;
 

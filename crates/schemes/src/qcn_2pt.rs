@@ -67,7 +67,7 @@ choice! {
 }
 
 choice! {
-    /// What the first message of a burst does to the target.
+    /// The effect of a burst's first message on the target.
     pub enum EfrTarget {
         /// Target = rate before the cut.
         BeforeCut = "before-cut",
@@ -93,7 +93,7 @@ choice! {
 }
 
 choice! {
-    /// What drift multiplies.
+    /// The rates that drift multiplies.
     pub enum DriftOf {
         /// Drift multiplies the target and the current rate.
         Both = "both",
@@ -105,7 +105,7 @@ choice! {
 }
 
 params! {
-    /// Parameters of QCN-2pt, with what B07 prints. `r_min`, which it does not print, its scenarios set.
+    /// Parameters of QCN-2pt, with the values that B07 prints. Its scenarios set `r_min`, which it does not print.
     pub struct QcnParams {
         /// Weight of the queue's growth.
         w: f64 = 2.0, symbol "W", from 0.0, to 1000.0;
@@ -139,7 +139,7 @@ params! {
         byte_restart: ByteRestart = ByteRestart::AfterCycle, symbol "";
         /// Extra fast recovery: messages before the first finished cycle keep the target.
         efr: bool = true, symbol "EFR";
-        /// What the first message of a burst does to the target.
+        /// The effect of a burst's first message on the target.
         efr_target: EfrTarget = EfrTarget::BeforeCut, symbol "";
         /// Number of messages in a row after which the target is lowered after all.
         efr_max_count: Option<u32> = None, symbol "EFR_MAX", from Some(1), to Some(1_000_000);
@@ -149,7 +149,7 @@ params! {
         hai_quiet: u32 = 40, symbol "", from 1, to 100_000;
         /// Factor on target and rate per drift period; off for none.
         drift: Option<f64> = None, symbol "", from Some(1.0), to Some(10.0);
-        /// What drift multiplies.
+        /// The rates that drift multiplies.
         drift_of: DriftOf = DriftOf::Both, symbol "";
         /// Period of drift and of the timer form of HAI.
         drift_period: Time = Time::from_us(500), symbol "T_d", from Time::from_us(1), to Time::from_s(100);
@@ -226,7 +226,7 @@ fn probability(p: &QcnParams, qfb: u8) -> f64 {
 #[derive(Debug)]
 pub struct Qcn2pt(pub QcnParams);
 
-/// What the QCNs of 2007 promise: back at line rate by bytes and time.
+/// The promise of the QCNs of 2007: back at line rate by bytes and time.
 pub(crate) fn qcn_2007() -> Promise {
     Promise {
         recovers: Some((Bytes::from_mb(40), Time::from_ms(100))),
@@ -259,7 +259,7 @@ impl Scheme for Qcn2pt {
     }
 }
 
-/// What may sit between Fb and the quantiser ([`crate::fb_hat`]). It sees the queue, not Fb alone.
+/// A transform between Fb and the quantiser ([`crate::fb_hat`]). It sees the queue, not Fb alone.
 pub(crate) trait Transform: Debug + Send {
     /// The value to quantise if a sample were taken now, in bytes; its positive part is not sent.
     fn at_sample(&self, p: &QcnParams, q: f64, q_old: f64) -> f64;
@@ -305,7 +305,7 @@ impl Point {
         Self { transform, ..self }
     }
 
-    /// What a probe that finds `q` bytes reads: signed and quantised, -63 to 63.
+    /// The value that a probe reads where it finds `q` bytes: signed and quantised, -63 to 63.
     pub(crate) fn reading(&self, q: f64) -> i32 {
         let fb = match &self.transform {
             Some(t) => t.at_probe(&self.p, q, self.q_old),

@@ -2,7 +2,7 @@
 //!
 //! The third point stands at the destination. A congestion point marks frames (DE bit) that meet a queue longer than the
 //! set point; the reflection point answers each unmarked frame, with a small probability, by a message `Fb = 0` to its
-//! source. Such a message tells a limited source that its path is not congested, and plays the part of a finished byte
+//! source. Such a message shows a limited source that its path is not congested, and plays the part of a finished byte
 //! cycle of [`crate::qcn_2pt`]. It is sent for all traffic, limited or not: its overhead grows with nodes x load, which is
 //! the scheme's drawback. Cuts are those of QCN-2pt.
 //!
@@ -38,7 +38,7 @@ choice! {
 }
 
 params! {
-    /// What 3pt adds to the parameters of QCN-2pt.
+    /// Parameters that 3pt adds to those of QCN-2pt.
     pub struct ReflectionParams {
         /// Probability of a message per unmarked received frame.
         ref_p: f64 = 0.04, symbol "RefP", from 0.0, to 1.0;

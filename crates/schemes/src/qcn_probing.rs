@@ -26,7 +26,7 @@
 //!   slow port. `probe_lost`: a probe without an answer for so long is given up; its answer is not taken any more.
 //! * `probe_step`, `probe_gain`: an answer Fb >= 0 raises the target in active increase by the step of the cycle times
 //!   (`probe_step` + `probe_gain` x Fb). It is read as replacing the cycle's own step; `probe_step = 2` adds it.
-//! * `path_start` (PP): the first congestion point writes its Fb whatever it is, so a free path answers a positive
+//! * `path_start` (PP): the first congestion point writes its Fb in any case, so a free path answers a positive
 //!   value; or the field starts at 0 and never gets above it.
 //!
 //! ## Fixed here
@@ -46,9 +46,9 @@ use cnsim_scheme_api::{
 };
 
 choice! {
-    /// What a probe of a whole path holds before its first congestion point.
+    /// The value of a probe of a whole path before its first congestion point.
     pub enum PathStart {
-        /// Nothing: the first one writes its Fb whatever it is.
+        /// None: the first one writes its Fb in any case.
         First = "first",
         /// Fb = 0: only negative values replace it.
         Zero = "zero",
@@ -56,7 +56,7 @@ choice! {
 }
 
 params! {
-    /// What probes add to the parameters of QCN-2pt.
+    /// Parameters that probes add to those of QCN-2pt.
     pub struct ProbeParams {
         /// Bytes of the flow between probes (TO_THRESH).
         probe_bytes: Bytes = Bytes::from_kb(150), symbol "TO_THRESH", from Bytes::new(64), to Bytes::from_mb(1000);
@@ -74,9 +74,9 @@ params! {
 }
 
 params! {
-    /// What probes of a whole path add to that.
+    /// Parameters that probes of a whole path add to those.
     pub struct PathParams {
-        /// What a probe of a whole path holds before its first congestion point.
+        /// The value of a probe of a whole path before its first congestion point.
         path_start: PathStart = PathStart::First, symbol "";
     }
 }
@@ -245,7 +245,7 @@ impl CongestionPoint for ProbedPoint {
     }
 }
 
-/// The destination of PP: returns what the path wrote.
+/// The destination of PP: it returns the value that the path wrote.
 #[derive(Debug)]
 struct Return;
 

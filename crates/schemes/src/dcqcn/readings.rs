@@ -13,7 +13,7 @@ choice! {
 }
 
 choice! {
-    /// What "at most one CNP per interval" means.
+    /// The meaning of "at most one CNP per interval".
     pub enum CnpSpacing {
         /// Marks less than an interval after a CNP are forgotten.
         SinceLast = "since-last",
@@ -31,7 +31,7 @@ choice! {
     pub enum Echo {
         /// Marked ones, by CNPs.
         Marks = "marks",
-        /// All: a message of 64 B for each frame, that says whether it was marked, as marks are echoed on acknowledgements.
+        /// All: a message of 64 B for each frame, with its mark, as marks are echoed on acknowledgements.
         Frames = "frames",
     }
 }
@@ -123,7 +123,7 @@ params! {
         echo: Echo = Echo::Marks, symbol "";
         /// Least time between CNPs of a flow.
         cnp_interval: Time = Time::from_us(50), symbol "N, tau", from Time::ZERO, to Time::from_s(100);
-        /// What that means.
+        /// The meaning of "at most one CNP per interval".
         cnp_spacing: CnpSpacing = CnpSpacing::Deferred, symbol "";
         /// Period of alpha.
         alpha_period: Time = Time::from_us(55), symbol "tau'", from Time::from_ns(1), to Time::from_s(100);
