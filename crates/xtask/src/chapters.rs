@@ -389,6 +389,6 @@ mod tests {
             page("dcqcn").contains("| reflector (destination) | one for each flow, woken by marked frames |")
         );
         assert!(page("becn").contains("| reaction point (source) | one for each host"));
-        assert!(page("explicit-rate").contains("\n# What BECN and FECN share"));
+        assert!(page("explicit-rate").contains("\n# The part that BECN and FECN share"));
     }
 }
