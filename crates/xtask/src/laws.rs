@@ -45,7 +45,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/management.rs",
         &["PointAction::Notify(flow, feedback) =>", "0x3000"],
     ),
-    ("where a control frame goes on", "crates/fabric/src/model/management.rs", &["Way::Past(net"]),
+    ("where a control frame goes on", "crates/fabric/src/model/management.rs", &["NextHop::Past(net"]),
     ("where a probe ends", "crates/fabric/src/model/management.rs", &["== ProbeTarget::Point("]),
     ("when feedback takes no link", "crates/fabric/src/model/agenda.rs", &["moment.net.direct("]),
     (

@@ -12,7 +12,7 @@ use crate::fast::host::packed as packed_control;
 use crate::fast::wires::Wires;
 use crate::model::{Agenda, Body, Control, Direct, Frame, Lane, MANAGED, Moment, Packet, Pause, Says, Sent};
 use crate::net::Net;
-use crate::spec::{Arrivals, BufferSpec, Destinations, Organisation, RunSpec, SwitchSpec};
+use crate::spec::{Arrivals, BufferSpec, Destinations, Organisation, PauseSpec, RunSpec, SwitchSpec};
 use crate::{Options, RunError};
 use cnsim_scheme_api::{FlowId, NodeId};
 use std::collections::BTreeMap;
@@ -94,10 +94,7 @@ fn unpack(f: &packed::Frame, hosts: u32, bodies: &mut Bodies) -> Option<Frame> {
         Kind::Control | Kind::InBand => {
             let (flow, says) = match f.said() {
                 Some(feedback) => (FlowId(f.flow(hosts)), Says::Feedback(feedback)),
-                None => match bodies.take(f.ext)? {
-                    bodies::Body::Feedback(flow, feedback) => (flow, Says::Feedback(feedback)),
-                    bodies::Body::Probe(flow, probe) => (flow, Says::Probe(probe)),
-                },
+                None => bodies.take(f.ext)?,
             };
             let lane = if kind == Kind::Control { Lane::Control } else { MANAGED };
             Frame::control(lane, Control { flow, to: f.goes_to(), says })
@@ -135,7 +132,7 @@ pub(super) fn by_model(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Opti
     if net.classes.len() > 1 && meet_later_classes(net, spec, &mut all) {
         why.push(format!("the fast way knows one class of data, and {} are sent", net.classes.len()));
     }
-    let woken = |s: &SwitchSpec| s.scheme.is_some_and(|i| net.schemes[i].plan.departures);
+    let woken = |s| all_of_switch(s).is_some_and(|i| net.schemes[i].plan.departures);
     let departures = spec.switches.iter().map(woken).collect::<Vec<_>>();
     if departures.contains(&true) {
         all[spec.hosts.len()..].iter_mut().zip(departures).for_each(|(slow, woken)| *slow |= woken);
@@ -149,6 +146,15 @@ pub(super) fn by_model(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Opti
     }
     let nodes: Vec<NodeId> = (0u32..).zip(&all).filter(|n| *n.1).map(|n| NodeId(n.0)).collect();
     (!nodes.is_empty()).then(|| (nodes, why.join("; ")))
+}
+
+/// The fast way knows all of a switch's settings: a new one does not compile here until that is decided. Those of a host have one body.
+/// The switch's scheme, which may ask for more.
+fn all_of_switch(switch: &SwitchSpec) -> Option<usize> {
+    let SwitchSpec { name: _, ports: _, processing: _, buffer, scheme } = switch;
+    let BufferSpec { organisation: _, share: _, output_limit: _, pause } = buffer;
+    if let Some(PauseSpec { high: _, low: _, global: _, pool: _, transport: _ }) = pause {}
+    *scheme
 }
 
 /// Which nodes frames of later classes come by, or their PAUSE; false if there are none.

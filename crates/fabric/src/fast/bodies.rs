@@ -6,16 +6,11 @@
 //! * Marks: CalmWindow.
 
 use crate::check::broken;
-use cnsim_scheme_api::{Feedback, FlowId, Probe};
+use crate::model::Says;
+use cnsim_scheme_api::{FlowId, Probe};
 
-/// Body of a control frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Body {
-    /// Feedback about a flow.
-    Feedback(FlowId, Feedback),
-    /// Probe of a flow.
-    Probe(FlowId, Probe),
-}
+/// Body of a control frame: the flow that it is about, and what it says.
+pub(crate) type Body = (FlowId, Says);
 
 /// Bodies of the control frames at a worker's nodes and on its wires, or of those that wait at the host that made them;
 /// `Frame::ext` says which. The frames of a broadcast share one, and no hop moves it.
@@ -42,7 +37,7 @@ impl Bodies {
     /// The probe that a frame carries: probes are not broadcast, so it is this frame's alone.
     pub(crate) fn probe(&mut self, at: u32) -> Option<(FlowId, &mut Probe)> {
         match &mut self.slots.get_mut(at as usize)?.1 {
-            Some(Body::Probe(flow, probe)) => Some((*flow, probe)),
+            Some((flow, Says::Probe(probe))) => Some((*flow, probe)),
             _ => None,
         }
     }
@@ -81,16 +76,17 @@ impl Bodies {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use cnsim_scheme_api::Feedback;
 
     #[test]
     fn a_body_is_kept_as_long_as_a_frame_carries_it() {
-        let body = |n| Body::Feedback(FlowId(n), Feedback::Reflection);
+        let body = |n| (FlowId(n), Says::Feedback(Feedback::Reflection));
         let mut bodies = Bodies::default();
         let (a, b) = (bodies.put(body(1)), bodies.put(body(2)));
         bodies.share(a);
         bodies.share(a);
         for _ in 0..2 {
-            assert!(matches!(bodies.take(a), Some(Body::Feedback(FlowId(1), _))));
+            assert!(matches!(bodies.take(a), Some((FlowId(1), _))));
         }
         assert_eq!(bodies.held(), 2);
         bodies.release(a);
@@ -98,6 +94,6 @@ mod tests {
         assert!(bodies.get(a).is_none(), "nobody carries it");
         assert_eq!(bodies.put(body(3)), a, "its place is used again");
         assert_ne!(bodies.put(body(4)), b);
-        assert!(matches!(bodies.get(b), Some(Body::Feedback(FlowId(2), _))));
+        assert!(matches!(bodies.get(b), Some((FlowId(2), _))));
     }
 }

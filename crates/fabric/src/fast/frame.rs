@@ -6,16 +6,12 @@ use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, PointId, Tag};
 use prefetch_index::prefetch_index;
 
-/// A time that never comes, in ps.
-pub(crate) const NEVER: u64 = u64::MAX;
+pub(crate) use crate::model::{NEVER, SMALLEST as CONTROL};
 
 /// Where a broadcast control frame goes.
 pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Bit of a control frame addressed to a congestion point; the rest is its `PointId`.
 pub(crate) const TO_POINT: u32 = 1 << 31;
-
-/// Length of a control frame and of a PAUSE, bytes.
-pub(crate) const CONTROL: u16 = 64;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -462,17 +458,18 @@ impl Ledger {
     }
 }
 
-/// Kinds of events, in the order in which simultaneous ones happen (contracts).
+/// Kinds of events, in the order in which simultaneous ones happen: [`crate::model::Kind`].
 pub(crate) mod order {
-    pub(crate) const CHANGE: u8 = 0;
-    pub(crate) const PAUSE: u8 = 1;
-    pub(crate) const END: u8 = 2;
-    pub(crate) const CONTROL: u8 = 3;
-    pub(crate) const DATA: u8 = 4;
-    pub(crate) const TIMER: u8 = 5;
-    pub(crate) const SLOT: u8 = 6;
-    pub(crate) const START: u8 = 7;
-    pub(crate) const TICK: u8 = 8;
+    use crate::model::Kind;
+    pub(crate) const CHANGE: u8 = Kind::Change as u8;
+    pub(crate) const PAUSE: u8 = Kind::Pause as u8;
+    pub(crate) const END: u8 = Kind::End as u8;
+    pub(crate) const CONTROL: u8 = Kind::Control as u8;
+    pub(crate) const DATA: u8 = Kind::Data as u8;
+    pub(crate) const TIMER: u8 = Kind::Timer as u8;
+    pub(crate) const SLOT: u8 = Kind::Slot as u8;
+    pub(crate) const START: u8 = Kind::Start as u8;
+    pub(crate) const TICK: u8 = Kind::Tick as u8;
 }
 
 /// An event at a node: (time, kind, port or index).

@@ -22,14 +22,12 @@ use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Signal};
 use crate::fast::soonest::Soonest;
 use crate::fast::wires::Wires;
-use crate::model::{Management, Moment, Pause, Paused, Point};
+use crate::model::{Management, Moment, Pause, Point};
 use crate::net::Net;
-use crate::outcome::PortOutcome;
 use crate::spec::{BufferSpec, PauseTransport, RateChange, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Slot;
 use cnsim_scheme_api::network::PointAction;
-use std::collections::VecDeque;
 
 #[derive(Debug)]
 pub(crate) struct Switch {
@@ -141,41 +139,18 @@ impl Switch {
             let rate = net.rate(base + p as u32);
             sw.ports.push(Port {
                 data: if link.is_some() { Ring::with_places(16) } else { Ring::default() },
-                queued: 0,
                 countdown: i64::MAX / 2,
-                calm: 0,
-                free: 0,
                 service: net.switch_clock.tx(rate),
                 delay: link.map_or(0, |l| l.delay),
-                peer: 0,
-                sending: None,
                 special: true,
-                launched: 0,
-                launched_to: 0,
-                mixed: false,
-                reads_probes: false,
                 counted: sw.mmu.small.is_none(),
                 mark_behind: u16::MAX,
                 mark_from: NEVER,
-                began: 0,
-                left: 0,
-                sent: 0,
-                last: 0,
-                left_control: 0,
-                in_band: 0,
-                flown: 0,
-                flown_from: 0,
                 longest: net.mtu.max(64),
-                queue_max: 0,
                 link,
                 service_rate: rate,
-                pause_out: VecDeque::new(),
-                control: Ring::default(),
-                last_control: 0,
-                paused: Paused::default(),
-                stamp: None,
                 point: Point::new(net, s.scheme, base + p as u32).map(Box::new),
-                out: PortOutcome::default(),
+                ..Port::default()
             });
         }
         for p in 0..ports {

@@ -35,7 +35,7 @@ pub(crate) struct Management {
     drops_at: Samples,
     pub(crate) drops: Ledger,
     losses: Losses,
-    /// By output: frames that were lost although PAUSE was to prevent it.
+    /// By output, up to the last that has any: frames that were lost although PAUSE was to prevent it.
     lost: Vec<u64>,
     pub(crate) books: Box<ControlBooks>,
     pub(crate) events: Hash,
@@ -46,7 +46,7 @@ pub(crate) struct Management {
 
 /// Where a control frame goes on from a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum NextHop {
     /// By all ports of the spanning tree, but not back.
     Tree,
     /// By an output, whose congestion point sees it if it is a probe.
@@ -59,14 +59,14 @@ pub(crate) enum Way {
 
 impl To {
     /// Where a control frame of this flow goes on from switch `s`.
-    pub(crate) fn way(self, net: &Net, s: usize, flow: u32, next_path: &mut [u8]) -> Way {
+    pub(crate) fn next_hop(self, net: &Net, s: usize, flow: u32, next_path: &mut [u8]) -> NextHop {
         match self {
-            To::Everyone => Way::Tree,
-            To::Host(host) => Way::Output(net.route(s, host, flow, 0, next_path)),
+            To::Everyone => NextHop::Tree,
+            To::Host(host) => NextHop::Output(net.route(s, host, flow, 0, next_path)),
             To::Point(point) => match net.point(point.0) {
-                Some((to, port)) if to == s => Way::Output(port),
-                Some((to, _)) => Way::Past(net.towards(s, to, 0, flow, 0, next_path)),
-                None => Way::Nowhere,
+                Some((to, port)) if to == s => NextHop::Output(port),
+                Some((to, _)) => NextHop::Past(net.towards(s, to, 0, flow, 0, next_path)),
+                None => NextHop::Nowhere,
             },
         }
     }
@@ -90,7 +90,7 @@ impl Management {
             drops_at: Samples::default(),
             drops: Ledger::default(),
             losses: Losses::default(),
-            lost: vec![0; usize::from(spec.ports)],
+            lost: Vec::new(),
             books: Box::new(ControlBooks::new(net, spec.scheme, Gauges::of_switch(net, id))),
             events: Hash::default(),
             samples: Hash::default(),
@@ -199,7 +199,10 @@ impl Management {
             Refusal::OutputLimit => result.dropped_by_limit += 1,
             Refusal::Partition => {
                 result.dropped += 1;
-                self.lost[out] += u64::from(lossless);
+                if lossless {
+                    self.lost.resize(self.lost.len().max(out + 1), 0);
+                    self.lost[out] += 1;
+                }
             }
         }
         self.drops.enter(data.src, data.dst, data.number);

@@ -3,7 +3,7 @@
 //! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
-use super::agenda::{Kind, Turn};
+use super::agenda::{Kind, NEVER, Turn};
 use super::frame::{Frame, Lane, MANAGED, Pause};
 use super::pause::Paused;
 use crate::check::broken;
@@ -27,6 +27,16 @@ pub(crate) fn next_start(free: u64, pause: u64, control: u64, data: u64) -> (u64
         _ => MANAGED,
     };
     (start, lane)
+}
+
+/// The lane that starts now, of those that are ready; of data that is the first such class.
+pub(crate) fn next_lane(pause: bool, control: bool, data: Option<Lane>) -> Option<Lane> {
+    let from = |ready: bool| if ready { 0 } else { NEVER };
+    match next_start(0, from(pause), from(control), from(data.is_some())) {
+        (NEVER, _) => None,
+        (_, Lane::Data(_)) => data,
+        (_, lane) => Some(lane),
+    }
 }
 
 /// A transmitter.

@@ -3,13 +3,13 @@
 //! Each output sends PAUSE before control before data. A frame counts in its queue, and its memory is in use, until its last
 //! bit has left. Control at priority takes no memory. This file is long because it follows a frame all the way.
 
-use super::agenda::{Event, Kind, NEVER, Turn};
+use super::agenda::{Event, Kind, Turn};
 use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says};
-use super::management::{Management, Way};
+use super::management::{Management, NextHop};
 use super::memory::{Memory, Refusal};
 use super::pause::Signal;
 use super::point::Point;
-use super::port::{Transmitter, next_start};
+use super::port::{Transmitter, next_lane};
 use crate::check::{Ledger, Stopped, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::PortOutcome;
@@ -108,20 +108,23 @@ impl Output {
         }
     }
 
+    /// The queue of a lane.
+    fn queue(&mut self, lane: Lane) -> Option<&mut VecDeque<Frame>> {
+        match lane {
+            Lane::Pause => Some(&mut self.pauses),
+            Lane::Control => Some(&mut self.control),
+            Lane::Data(class) => self.data.get_mut(usize::from(class)).map(|queue| &mut queue.frames),
+        }
+    }
+
     /// The frame that goes next now.
     fn next(&mut self) -> Option<Frame> {
-        let ready = |lane, queue: &VecDeque<Frame>| !queue.is_empty() && self.port.may_start(lane);
-        let from = |ready: bool| if ready { 0 } else { NEVER };
-        let class = (0u8..).zip(&self.data).find(|(class, queue)| ready(Lane::Data(*class), &queue.frames));
-        let class = class.map(|(class, _)| usize::from(class));
-        let pause = from(ready(Lane::Pause, &self.pauses));
-        let control = from(ready(Lane::Control, &self.control));
-        match next_start(0, pause, control, from(class.is_some())) {
-            (NEVER, _) => None,
-            (_, Lane::Pause) => self.pauses.pop_front(),
-            (_, Lane::Control) => self.control.pop_front(),
-            (_, Lane::Data(_)) => self.data.get_mut(class?)?.frames.pop_front(),
-        }
+        let mut classes = (0..self.data.len() as u8).map(Lane::Data);
+        let mut ready = |lane| self.queue(lane).is_some_and(|q| !q.is_empty()) && self.port.may_start(lane);
+        let pause = ready(Lane::Pause);
+        let control = ready(Lane::Control);
+        let data = classes.find(|&lane| ready(lane));
+        self.queue(next_lane(pause, control, data)?)?.pop_front()
     }
 }
 
@@ -390,14 +393,14 @@ impl Switch {
     /// A control frame goes on towards where it is sent, or ends here.
     fn forward(&mut self, mut frame: Frame, control: Control, turn: &mut Turn<'_>) {
         let (net, index) = (turn.net, self.management.index(turn.net));
-        let out = match control.to.way(net, index, control.flow.0, &mut self.next_path) {
-            Way::Tree => {
+        let out = match control.to.next_hop(net, index, control.flow.0, &mut self.next_path) {
+            NextHop::Tree => {
                 let outputs = net.tree_ports(turn.node, frame.input);
                 return outputs.for_each(|out| self.queue_control(out, frame, turn));
             }
-            Way::Past(out) => return self.queue_control(usize::from(out), frame, turn),
-            Way::Nowhere => return,
-            Way::Output(out) => usize::from(out),
+            NextHop::Past(out) => return self.queue_control(usize::from(out), frame, turn),
+            NextHop::Nowhere => return,
+            NextHop::Output(out) => usize::from(out),
         };
         if let Says::Probe(mut probe) = control.says {
             if self.probed(out, &mut probe, &control, turn) {

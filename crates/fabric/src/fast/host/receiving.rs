@@ -4,7 +4,6 @@
 use super::Host;
 use super::sending::packed;
 use crate::check::{Failure, Who};
-use crate::fast::bodies::Body;
 use crate::fast::frame::{Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
@@ -215,7 +214,7 @@ impl Host {
         } else if let Some(feedback) = frame.said() {
             self.sender.hear(FlowId(frame.flow(at.net.hosts)), &feedback, at);
         } else {
-            if let Some(Body::Feedback(flow, feedback)) = wires.bodies.get(frame.ext) {
+            if let Some((flow, Says::Feedback(feedback))) = wires.bodies.get(frame.ext) {
                 self.sender.hear(*flow, feedback, at);
             }
             wires.bodies.release(frame.ext);

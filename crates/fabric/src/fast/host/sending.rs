@@ -66,15 +66,12 @@ pub(crate) fn packed(lane: Lane, control: &Control, at: Moment<'_>) -> (Frame, O
         To::Host(host) => host,
     };
     let mut frame = Frame::control(kind, flow, hosts, to, at.now);
-    let body = match says {
-        Says::Feedback(feedback) if frame.say(flow, hosts, feedback) => None,
-        Says::Feedback(feedback) => Some(Body::Feedback(flow, *feedback)),
-        Says::Probe(probe) => {
-            frame.set_probe(matches!(probe.target, ProbeTarget::Point(_)));
-            Some(Body::Probe(flow, *probe))
-        }
-    };
-    (frame, body)
+    match says {
+        Says::Feedback(feedback) if frame.say(flow, hosts, feedback) => return (frame, None),
+        Says::Feedback(_) => {}
+        Says::Probe(probe) => frame.set_probe(matches!(probe.target, ProbeTarget::Point(_))),
+    }
+    (frame, Some((flow, *says)))
 }
 
 impl Line {

@@ -17,11 +17,10 @@
 
 use super::{DEFERRED, Host};
 use crate::check::broken;
-use crate::fast::bodies::Body;
 use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::Offer;
+use crate::model::{Offer, Says};
 use crate::net::Net;
 use cnsim_scheme_api::FlowId;
 use prefetch_index::prefetch_index;
@@ -144,7 +143,7 @@ impl Host {
                 if !self.receiver.answers(ready, &frame, net) {
                     continue;
                 }
-            } else if let Some(&Body::Probe(flow, probe)) =
+            } else if let Some(&(flow, Says::Probe(probe))) =
                 wires.bodies.get(frame.ext).filter(|_| frame.is_probe())
             {
                 wires.bodies.release(frame.ext);

@@ -6,7 +6,7 @@ use crate::check::broken;
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{BROADCAST, Frame, Kind, TO_POINT};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Moment, Packet, Way};
+use crate::model::{Lane, Moment, NextHop, Packet};
 use crate::net::Net;
 use cnsim_scheme_api::network::rewritten;
 use cnsim_scheme_api::{CongestionPoint, PointControl, Queue, RampAt, Slot, Tag};
@@ -116,18 +116,18 @@ impl Switch {
 
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        let way = frame.goes_to().way(net, self.index, frame.flow(net.hosts), &mut self.turn);
+        let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.turn);
         let out = match way {
-            Way::Tree => {
+            NextHop::Tree => {
                 for p in net.tree_ports(self.management.id, frame.input) {
                     wires.bodies.share(frame.ext);
                     self.queue_message(p, frame, wires);
                 }
                 return wires.bodies.release(frame.ext);
             }
-            Way::Past(out) => return self.queue_message(usize::from(out), frame, wires),
-            Way::Nowhere => return wires.bodies.release(frame.ext),
-            Way::Output(out) => usize::from(out),
+            NextHop::Past(out) => return self.queue_message(usize::from(out), frame, wires),
+            NextHop::Nowhere => return wires.bodies.release(frame.ext),
+            NextHop::Output(out) => usize::from(out),
         };
         if frame.is_probe() {
             self.touch(out, self.now, wires);

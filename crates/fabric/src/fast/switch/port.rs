@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of
 /// the cache.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
     pub(crate) data: Ring,
