@@ -107,6 +107,9 @@ fn explained(what: &str, common: &Common) -> Option<Value> {
     if let Some(c) = registry.iter().flat_map(|e| &e.counters).find(|c| same(&c.name)) {
         return Some(json!({"kind": "counter", "name": c.name, "about": c.meaning}));
     }
+    if let Some((gauge, schemes)) = find::gauge(registry, what) {
+        return Some(json!({"kind": "gauge", "name": gauge.name, "unit": gauge.unit, "schemes": schemes}));
+    }
     let key = what.trim_start_matches("scheme.params.");
     let having: Vec<Value> = registry
         .iter()

@@ -43,6 +43,7 @@ fn explains(name: &str, common: &Common) -> bool {
         || papers::PAPERS.iter().flat_map(|p| p.claims).any(|c| same(c.id))
         || ASSUMPTIONS.iter().any(|a| same(a.id) || same(a.name))
         || common.registry.iter().any(|e| e.counters.iter().any(|c| same(&c.name)))
+        || find::gauge(&common.registry, name).is_some()
         || common.registry.iter().any(|e| e.params.iter().any(|p| p.key.eq_ignore_ascii_case(key)))
         || keys::find(&find::whole_key(&common.registry, name)).is_some()
 }

@@ -1,7 +1,7 @@
 //! Everything that has a name, for questions that name it wrongly or by another kind.
 
 use crate::Failure;
-use cnsim_scheme_api::{Registration, Registry};
+use cnsim_scheme_api::{Gauge, Registration, Registry};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::keys::KEYS;
 use cnsim_studies::metrics::METRICS;
@@ -49,7 +49,21 @@ pub(crate) fn things(registry: &Registry) -> Vec<Thing> {
             all.push(thing("counter", &c.name, &c.meaning));
         }
     }
+    let mut seen = BTreeSet::new();
+    for g in registry.iter().flat_map(|e| &e.gauges) {
+        if seen.insert(&g.name) {
+            all.push(thing("gauge", &g.name, "a value that schemes show of themselves"));
+        }
+    }
     all
+}
+
+/// The gauge of this name, and the schemes that have it.
+pub(crate) fn gauge<'a>(registry: &'a Registry, name: &str) -> Option<(&'a Gauge, Vec<&'a str>)> {
+    let of = |e: &'a Registration| e.gauges.iter().find(|g| g.name.eq_ignore_ascii_case(name));
+    let having: Vec<(&Gauge, &str)> =
+        registry.iter().filter_map(|e| Some((of(e)?, e.name.as_str()))).collect();
+    Some((having.first()?.0, having.iter().map(|h| h.1).collect()))
 }
 
 /// Nothing has this name: what comes nearest to it, of any kind. Texts with the word go first, then names that contain it,

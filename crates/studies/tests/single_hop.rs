@@ -54,7 +54,8 @@ fn published_rows() {
             ("qcn-3pt", "overhead") if c.pause == "on" && c.condition == "hotspot 2 Gb/s" => {
                 assert!(close(0.03), "{place}");
             }
-            // It follows the throughput, of which PAUSE takes more or less by seed: overhead for each bit that is delivered.
+            // It follows the throughput, of which PAUSE takes more or less by seed: over ten seeds 76.4 +- 2.0 Gb/s, published 78.65.
+            // So overhead for each bit that is delivered is close, and overhead itself is lower by 4 %.
             ("qcn-3pt", "overhead") if c.pause == "on" && !severe => {
                 let same = |x: &&cnsim_studies::published::Published| {
                     (&x.scenario, &x.condition, &x.pause, &x.scheme)
@@ -67,6 +68,8 @@ fn published_rows() {
                 let runs = run_jobs(&seeds, None, 0, &Watch::default()).unwrap();
                 let sum = |id: &str| runs.iter().flatten().map(|r| r.metrics[id]).sum::<f64>();
                 let share = sum("overhead") / sum("aggregate_throughput");
+                let mean = sum("overhead") / 10.0;
+                assert!((mean / value - 1.0).abs() <= 0.05, "{place}, mean of ten {mean}");
                 assert!(
                     (share / (value / carried) - 1.0).abs() <= 0.02,
                     "{place}, {share} Mb/s for each Gb/s"
