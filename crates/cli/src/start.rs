@@ -4,6 +4,7 @@
 use crate::{Done, Failure};
 use clap::Args;
 use cnsim_studies::headroom::Loop;
+use cnsim_studies::scenario::Scenario;
 use cnsim_units::{Bytes, Rate, Time};
 use std::fmt::Write as _;
 
@@ -108,8 +109,28 @@ fn shape(kind: &str, hosts: usize) -> (String, usize) {
     }
 }
 
-/// A short scenario.
+/// Share of what the fullest link carries that uniform traffic offers it.
+const FULLEST: f64 = 0.9;
+
+/// A short scenario. Uniform traffic fits every link: where the usual load is too much for one, all hosts send less.
 fn short(args: &NewArgs) -> Result<String, Failure> {
+    let text = at_load(args, LOAD)?;
+    let ready = Scenario::parse(&args.name, &text, &[]).ok().and_then(|s| s.ready(s.cases().first()?).ok());
+    let worst = ready.and_then(|r| r.settings.overloads().into_iter().next());
+    match worst.filter(|_| args.incast.is_none()) {
+        None => Ok(text),
+        Some(o) => {
+            let fits = f64::from(LOAD) * FULLEST * o.carries / o.offered;
+            at_load(args, (fits / 5.0).floor().max(1.0) as u32 * 5)
+        }
+    }
+}
+
+/// Load of each host's link by uniform traffic, %.
+const LOAD: u32 = 60;
+
+/// A short scenario whose uniform traffic has this load, %.
+fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
     let bad = |key: &str, text: &str, e: cnsim_units::UnitError| {
         Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
     };
@@ -145,7 +166,14 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
     let link = Loop { rate, delay: Time::from_ns(500), processing: Time::from_us(1), frame };
     let need = link.headroom().get().div_ceil(1000);
     let share = (4 * need).max(150);
-    let high = share - need - share / 20;
+    let mut high = share - need - share / 20;
+    // A mark that is longer than what an input may hold is reached by many inputs together, if at all.
+    if schemes.contains("dcqcn")
+        && let Some(mark) = mark(&args.dcqcn, rate)
+    {
+        high = high.max(mark.get() / 1000 * 5 / 4);
+    }
+    let share = share.max(high + need + high / 20);
     let low = high * 4 / 5;
     let _ = writeln!(
         out,
@@ -175,12 +203,13 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
                 lines.join("\n")
             );
             let least = n as f64 * size.as_f64() * 8.0 / rate.bps();
-            rounded(4.0 * least + 100e-6)
+            // The port is full for half of the run, and schemes that finish later have time for it.
+            rounded(1.9 * least + 20e-6)
         }
         None => {
             let _ = writeln!(
                 out,
-                "\n[workload]\nkind = \"bernoulli\"\nload = \"60 %\"    # of each host's link, to all others alike"
+                "\n[workload]\nkind = \"bernoulli\"\nload = \"{load} %\"    # of each host's link, to all others alike"
             );
             rounded(0.1 * 10e9 / rate.bps())
         }
@@ -189,7 +218,7 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
     let _ = writeln!(out, "\n[record]\nlatency = true    # percentiles of latency");
     let _ = writeln!(
         out,
-        "\n# What is compared: also any key with a list of values, \"workload.frame\" = [...]\n[matrix]\npause = [\"on\", \"off\"]\nschemes = [{schemes}]"
+        "\n# What is compared: also any key with a list of values, \"workload.frame\" = [...]\n[matrix]\npause = [\"on\"]    # also \"off\", \"global\"\nschemes = [{schemes}]"
     );
     if schemes.contains("dcqcn") {
         let _ = writeln!(
@@ -206,6 +235,12 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
     Ok(out)
 }
 
+/// Queue above which DCQCN marks by this preset, on links of this rate.
+fn mark(preset: &str, rate: Rate) -> Option<Bytes> {
+    let values = (cnsim_schemes::find("dcqcn")?.preset(preset)?.values)(rate);
+    values.iter().find(|v| v.0 == "k_min")?.1.parse().ok()
+}
+
 fn title(args: &NewArgs, kind: &str, hosts: usize, rate: Rate) -> String {
     let what =
         args.incast.map_or_else(|| "uniform traffic".into(), |n| format!("incast {n}:1 of {}", args.size));
@@ -213,17 +248,17 @@ fn title(args: &NewArgs, kind: &str, hosts: usize, rate: Rate) -> String {
     format!("{kind}, {hosts}{rate}: {what}")
 }
 
-/// A time of one digit, upwards.
+/// A time of two digits, upwards.
 fn rounded(seconds: f64) -> Time {
-    let us = (seconds * 1e6).ceil() as u64;
-    let digit = 10_u64.pow(us.max(1).ilog10());
-    Time::from_us(us.max(20).div_ceil(digit.max(1)) * digit.max(1))
+    let us = ((seconds * 1e6).ceil() as u64).max(20);
+    let digit = 10_u64.pow(us.ilog10() - 1);
+    Time::from_us(us.div_ceil(digit) * digit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_studies::scenario::Scenario;
+    use cnsim_studies::advice::before;
 
     fn args(topology: &str, hosts: usize, rate: &str, incast: Option<usize>) -> NewArgs {
         NewArgs {
@@ -278,8 +313,16 @@ mod tests {
                         .and_then(|s| s.cases().iter().map(|c| s.ready(c)).collect::<Result<Vec<_>, _>>());
                     let ready = ready.unwrap_or_else(|p| panic!("{kind}, {hosts}, {rate}: {p:?}\n{text}"));
                     assert!(kind == "parking-lot" || ready[0].settings.hosts() >= hosts);
+                    let notes: Vec<String> =
+                        ready.iter().flat_map(|r| [r.notes(), before(r)].concat()).collect();
+                    assert!(notes.is_empty(), "{kind}, {hosts}, {rate}, {incast:?}: {notes:?}");
                 }
             }
+        }
+        let all = cnsim_studies::schema::template("mine");
+        let s = Scenario::parse("mine.toml", &all, &[]).unwrap();
+        for ready in s.cases().iter().map(|c| s.ready(c).unwrap()) {
+            assert_eq!([ready.notes(), before(&ready)].concat(), Vec::<String>::new());
         }
         assert!(short(&args("leaf-spine", 32, "100 Gb/s", Some(32))).is_err());
         assert!(short(&args("leaf-spine", 32, "100", None)).is_err());

@@ -43,9 +43,9 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
         cases[at].push(i);
     }
     let runs = |case: &[usize]| case.iter().map(|i| own[*i]).collect::<Vec<&RunRecord>>();
-    let kinds: [fn(&[&RunRecord]) -> Option<String>; 4] = [idle, silent, cool, wide];
-    let once = kinds.iter().filter_map(|say| {
-        let mut found = cases.iter().filter_map(|case| Some((case[0], say(&runs(case))?)));
+    let once = |say: fn(&[&RunRecord]) -> Option<String>, asked: &dyn Fn(usize) -> bool| {
+        let asked = cases.iter().filter(|c| asked(c[0]));
+        let mut found = asked.filter_map(|case| Some((case[0], say(&runs(case))?)));
         let (first, text) = found.next()?;
         let more = match found.count() {
             0 => String::new(),
@@ -59,8 +59,17 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
         let point: String =
             told[first].iter().filter(|(k, _)| vary(k)).map(|(k, v)| format!(", {k} = {v}")).collect();
         Some(format!("{}, PAUSE {}, {}{point}{more}: {text}", r.condition, r.pause, r.scheme))
-    });
-    once.chain(flat(&own, &told)).collect()
+    };
+    // A run that is idle for one scheme is as long as another one needs it.
+    let place = |i: usize| {
+        let rest: Vec<_> = told[i].iter().filter(|(k, _)| !k.starts_with("scheme.")).collect();
+        (&own[i].study, &own[i].scenario, &own[i].condition, &own[i].pause, rest)
+    };
+    let busy = cases.iter().filter(|c| idle(&runs(c)).is_none()).map(|c| place(c[0]));
+    let busy: BTreeSet<_> = busy.collect();
+    let idle = once(idle, &|i| !busy.contains(&place(i)));
+    let all = [silent, cool, wide].iter().filter_map(|say| once(*say, &|_| true));
+    idle.into_iter().chain(all).chain(flat(&own, &told)).collect()
 }
 
 /// Is it a published study?

@@ -209,6 +209,11 @@ fn idle_before_or_after_and_in_the_measurement() {
     );
     let both = said(4..6, json!({}));
     assert!(both.contains("80 %") && both.contains("before 4 ms or after 6 ms"), "{both}");
+    // As long as the slowest scheme needs it.
+    let slow = RunRecord { scheme: "ecm".into(), ..busy(0..8, json!({})) };
+    assert_eq!(after(&[busy(0..3, json!({})), slow.clone()]), Vec::<String>::new());
+    let elsewhere = RunRecord { condition: "d".into(), ..slow };
+    assert_eq!(after(&[busy(0..3, json!({})), elsewhere]).len(), 1);
     // What is measured counts.
     assert_eq!(said(7..10, json!({"record.from": "7 ms"})), "");
     assert_eq!(said(0..3, json!({"record.to": "4 ms"})), "");

@@ -26,14 +26,16 @@ pub fn template(name: &str) -> String {
             "name" => name.to_string(),
             "hotspot.host" => "H0".into(),
             "condition" => "hotspot {hotspot.rate}".into(),
+            // PAUSE may need 167 KB behind a port of 0.5 Gb/s.
+            "switch.share" => "200 KB".into(),
             _ => k.default.to_string(),
         };
         let bare = matches!(k.kind, Kind::Integer(..)) || value.starts_with('[');
-        let quoted = if bare { value } else { format!("{value:?}") };
+        let quoted = if bare { value.clone() } else { format!("{value:?}") };
         // Keys that need another setting than the default's are shown as comments.
         let other = k.only.key().filter(|o| *o != "hotspot.host").and_then(find);
         let idle = other.is_some_and(|o| !k.only.admits(o.default));
-        let idle = idle || matches!(k.default, "[]" | "off" | "end" | "auto") && k.path != "hotspot.host";
+        let idle = idle || matches!(value.as_str(), "[]" | "off" | "end" | "auto");
         explained(
             &mut out,
             &format!("{}{leaf} = {quoted}", if idle { "# " } else { "" }),
