@@ -160,6 +160,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_gauge_is_found() {
+        let mut registry = cnsim_schemes::registry();
+        let ecm = registry.find("ecm").unwrap();
+        let mut mine = (**ecm).clone();
+        (mine.name, mine.aliases) = ("mine".into(), Vec::new());
+        let mine = mine.counting(Vec::new(), vec![Gauge::new("share", "%")]);
+        registry.register(mine).unwrap();
+        let (found, schemes) = gauge(&registry, "Share").unwrap();
+        assert_eq!((&*found.unit, schemes), ("%", vec!["mine"]));
+        assert!(gauge(&registry, "shared").is_none());
+        let Failure::Input(text) = unknown(&registry, "shar") else { panic!() };
+        assert!(text.contains("explain share"), "{text}");
+    }
+
     /// A letter is in every text: only names that are spelled alike are offered; keys are found as all else.
     #[test]
     fn a_letter_is_no_word() {

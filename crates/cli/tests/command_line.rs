@@ -101,6 +101,19 @@ fn descriptions_carry_the_verdicts_of_the_stored_run() {
     assert!(line.contains(",printed,no,"), "{line}");
     let said = text(&cnsim(&["explain", "C07.7b", "--out", &folder.file("none")]));
     assert!(said.contains("With the defaults: no\n  six flows over 1 s"), "{said}");
+    // Results of other studies decide nothing of it.
+    std::fs::create_dir(folder.file("other")).unwrap();
+    folder
+        .write("other/claims.csv", "study,claim,text,origin,holds,evidence\nB07,B07.1,t,printed,yes,seen\n");
+    let said = text(&cnsim(&["explain", "C07.7b", "--out", &folder.file("other")]));
+    assert!(said.contains("With the defaults: no\n") && said.contains("Not run here yet"), "{said}");
+    let said = text(&cnsim(&["explain", "B07.1", "--out", &folder.file("other")]));
+    assert!(said.contains("claims.csv: yes\n  seen"), "{said}");
+    // In a study's table, cells that were published as zero are no agreement.
+    let row = format!("{} of {}", agree(&rest), rest.len());
+    let said = text(&cnsim(&["describe", "C07"]));
+    let asymmetric = said.lines().find(|l| l.starts_with("C07/asymmetric ")).unwrap();
+    assert!(asymmetric.contains(&row), "{row}: {asymmetric}");
 }
 
 /// What depends on a wrong value is not complained of as well.
@@ -172,7 +185,21 @@ fn a_new_scenario_checks_and_runs() {
     std::fs::write(&file, &out.stdout).unwrap();
     let out = cnsim(&["check", &file]);
     assert!(out.status.success(), "{}", text(&out));
-    assert!(text(&out).contains("no error, 1 note"));
+    assert!(text(&out).contains("no problem"), "{}", text(&out));
+}
+
+#[test]
+fn every_note_counts() {
+    let folder = Folder::new("notes");
+    let rates: Vec<String> = (1..=10).map(|r| format!("\"0.{r:02} Gb/s\"")).collect();
+    let many = SMALL
+        .replace("\"hotspot.rate\" = [", &format!("\"hotspot.rate\" = [{}, ", rates.join(", ")))
+        .replace("[run]", "[switch]\nshare = \"150 KB\"\n[run]");
+    let said = text(&cnsim(&["check", &folder.write("many.toml", &many)]));
+    let notes = said.lines().filter(|l| l.starts_with("note: hotspot")).count();
+    let counted: usize = said.split("no error, ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(notes == 8 && counted > 9, "{said}");
+    assert!(said.contains(&format!("note: and {} more for other cases", counted - notes)), "{said}");
 }
 
 fn small(folder: &Folder) -> String {
