@@ -150,7 +150,7 @@ impl Host {
     }
 
     /// A transmission starts. Nothing interrupts it, so its frame goes on the wire, but for one that ends no earlier than the run.
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
         let end = self.now + self.line.tx.time(frame.len);
         self.line.end = end;

@@ -245,13 +245,13 @@ impl Host {
                 return;
             }
             self.calm = false;
-            let key = self.next_own();
+            let mut key = self.next_own();
+            while key < limit && key.1 == order::SLOT && self.send_straight(key.0, net, wires) {
+                key = self.next_own();
+            }
             if key >= limit {
                 self.due = key.0;
                 return;
-            }
-            if key.1 == order::SLOT && self.send_straight(key.0, net, wires) {
-                continue;
             }
             hit(Mark::HostByEvent);
             if key.1 != order::END {
