@@ -502,32 +502,32 @@ impl Net {
         }
     }
 
-    /// Output port of switch `s` towards host `dst`. `turn` is the round-robin state per destination switch.
+    /// Output port of switch `s` towards host `dst`. `next_path` is the round-robin state per destination switch.
     #[inline]
-    pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+    pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
         let Seat { switch, port, .. } = self.attach[dst as usize];
         let to = switch as usize;
-        if to == s { port } else { self.towards(s, to, dst, flow, seq, turn) }
+        if to == s { port } else { self.towards(s, to, dst, flow, seq, next_path) }
     }
 
     #[cold]
     #[inline(never)]
-    fn route_odd(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
-        self.route(s, dst, flow, seq, turn)
+    fn route_odd(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
+        self.route(s, dst, flow, seq, next_path)
     }
 
     /// [`Net::route`] without branches where the choices are a power of two, as nearly always.
     #[inline(always)]
-    pub(crate) fn choose(&self, s: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+    pub(crate) fn choose(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
         let Seat { port, column, .. } = self.attach[dst as usize];
         let way = &self.ways[self.table[s * self.total_switches + usize::from(column)] as usize];
         if way.odd {
-            return self.route_odd(s, dst, flow, seq, turn);
+            return self.route_odd(s, dst, flow, seq, next_path);
         }
         let hash = if self.routing == Routing::FrameHash {
             mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16
         } else if self.routing == Routing::RoundRobin {
-            match turn.get_mut(dst as usize) {
+            match next_path.get_mut(dst as usize) {
                 Some(t) => {
                     let now = u16::from(*t);
                     *t = if way.mask == 0 { *t } else { ((now + 1) & way.mask) as u8 };
@@ -557,7 +557,15 @@ impl Net {
 
     /// Output port of switch `s` towards another switch.
     #[inline]
-    pub(crate) fn towards(&self, s: usize, to: usize, dst: u32, flow: u32, seq: u32, turn: &mut [u8]) -> u16 {
+    pub(crate) fn towards(
+        &self,
+        s: usize,
+        to: usize,
+        dst: u32,
+        flow: u32,
+        seq: u32,
+        next_path: &mut [u8],
+    ) -> u16 {
         let group = self.group(s, to);
         let n = group.len() as u64;
         if n == 1 {
@@ -568,7 +576,7 @@ impl Net {
             Routing::ForkHash => u64::from(self.salts.fork(s, self.hosts, flow, seq)) % n,
             Routing::FrameHash => mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) % n,
             Routing::RoundRobin => {
-                let t = &mut turn[dst as usize];
+                let t = &mut next_path[dst as usize];
                 let pick = u64::from(*t) % n;
                 *t = ((pick + 1) % n) as u8;
                 pick

@@ -52,7 +52,7 @@ impl Part {
     /// For how long ports of switches have sent, at the rates that they have now, ps.
     fn busy(&self) -> f64 {
         let ports = self.switches.iter().flat_map(|s| &s.ports);
-        ports.map(|p| p.left as f64 * p.service.per_byte()).sum()
+        ports.map(|p| p.departed as f64 * p.service.per_byte()).sum()
     }
 
     /// Hands feedback that takes no link to its host, if that is here, or to all hosts; `told` hears of each.

@@ -289,7 +289,7 @@ impl Ring {
         let at = (self.tail as usize).checked_sub(behind + 1)?;
         if at < self.head as usize { None } else { self.buf.get_mut(at) }
     }
-    /// Puts a control frame in its place: by time, then by input. `last` as in [`Ring::place`].
+    /// Puts a control frame in its place: by time, then by input. `last` as in [`Ring::insert_by_time`].
     #[inline]
     pub(crate) fn place_control(&mut self, last: &mut u64, ready: u64, frame: &Frame) {
         if *last >= ready {
@@ -353,7 +353,7 @@ impl Ring {
     /// Appends an entry, or puts it before those of later times. `last` is the latest time of them, or one that has gone
     /// by; it is kept apart, as the last place may not be in the cache.
     #[inline(always)]
-    pub(crate) fn place(&mut self, last: &mut u64, entry: &Entry) {
+    pub(crate) fn insert_by_time(&mut self, last: &mut u64, entry: &Entry) {
         if *last > entry.ready {
             return self.place_before(entry, u16::MAX);
         }

@@ -56,7 +56,7 @@ pub(crate) struct Line {
 #[repr(C, align(64))]
 pub(crate) struct Host {
     /// The sending side has nothing to do before this time.
-    due: u64,
+    next_due: u64,
     now: u64,
     /// Nothing but the source and the link says what it sends.
     calm: bool,
@@ -78,7 +78,7 @@ impl Host {
         let sender = Sender::new(spec, id, link.rate, net);
         let sources = spec.sources.iter().enumerate().map(|(i, s)| Source::new(s, (id, i), link.tx, net));
         Some(Self {
-            due: 0,
+            next_due: 0,
             now: 0,
             calm: false,
             kick: false,
@@ -135,7 +135,7 @@ impl Host {
             }
             _ => self.rates.take(net, |dst| self.sender.rate_to(dst)),
         }
-        self.look();
+        self.kick_if_idle();
         debug_assert!(self.is_sound(), "end {}, kick {}", self.line.end, self.kick);
     }
 
@@ -175,8 +175,8 @@ impl Host {
 
     /// The idle transmitter looks for a frame at the end of this moment, if the sending side says so.
     #[inline(always)]
-    fn look(&mut self) {
-        self.kick |= std::mem::take(&mut self.sender.looks) & (self.line.end == NEVER);
+    fn kick_if_idle(&mut self) {
+        self.kick |= std::mem::take(&mut self.sender.must_look) & (self.line.end == NEVER);
     }
 
     /// Ends the run: hands in the books.

@@ -46,7 +46,7 @@ impl Inbox {
     }
     /// The entry `n` places after the first, if there is one and it is there before `end`.
     #[inline(always)]
-    pub(crate) fn due(&self, n: u32, end: u64) -> Option<&Entry> {
+    pub(crate) fn arrived_before(&self, n: u32, end: u64) -> Option<&Entry> {
         if self.deep {
             return self.many.place_at(n).filter(|e| e.ready < end);
         }

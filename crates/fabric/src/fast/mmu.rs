@@ -44,7 +44,7 @@ pub(crate) struct Mmu {
     /// Largest occupancy at which nothing must be looked at.
     watch: u32,
     /// The same for a frame to be stored, the cell's limit included.
-    calm: u32,
+    calm_cell: u32,
     /// Where an output's cells are its own, one for each input: largest queue for which they need not be kept, as none of them
     /// is larger than the queue, and nothing follows from them.
     pub(crate) small: Option<u64>,
@@ -76,7 +76,7 @@ impl Mmu {
             pool_guard: limits.pool.saturating_sub(all),
             cramped: (!private && least < per_cell) || limits.pool < all,
             watch,
-            calm,
+            calm_cell: calm,
             small: (private && layout.step.1 > 0).then_some(calm.into()),
             layout,
             limits,
@@ -113,7 +113,7 @@ impl Mmu {
         let cell = self.cell(output, input);
         let Some(occupied) = self.occupied.get_mut(cell) else { broken("no such cell") };
         let (now, pool) = (*occupied + u32::from(len), self.pool + u64::from(len));
-        if now > self.calm || pool > self.pool_guard {
+        if now > self.calm_cell || pool > self.pool_guard {
             return false;
         }
         *occupied = now;

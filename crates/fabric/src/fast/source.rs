@@ -23,7 +23,7 @@ pub(crate) struct Source {
     /// A burst begins when 32 random bits are below this (2^32 = always); its frames, and those left of the present one.
     threshold: u64,
     burst: u32,
-    left: u32,
+    to_follow: u32,
     /// Destination of the frame that comes next.
     pub(crate) to: u32,
     /// By chance, and so ahead; else greedy, or of finite flows.
@@ -45,7 +45,7 @@ impl Source {
             stop: law.stop.min(net.duration),
             threshold,
             burst,
-            left: 0,
+            to_follow: 0,
             to: 0,
             drawn: law.drawn().is_some(),
             len: law.len,
@@ -66,7 +66,7 @@ impl Source {
         let mut bits = 0;
         while next < stop {
             bits = stream.bits();
-            if self.left > 0 || (bits & 0xFFFF_FFFF) < threshold {
+            if self.to_follow > 0 || (bits & 0xFFFF_FFFF) < threshold {
                 break;
             }
             next += slot;
@@ -77,11 +77,11 @@ impl Source {
             return;
         }
         self.next = next;
-        if self.left > 0 {
-            self.left -= 1;
+        if self.to_follow > 0 {
+            self.to_follow -= 1;
         } else {
             self.to = self.law.choose(bits >> 32);
-            self.left = self.burst - 1;
+            self.to_follow = self.burst - 1;
         }
     }
 

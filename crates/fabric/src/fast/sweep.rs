@@ -87,12 +87,12 @@ impl Switch {
         let calm = self.critical.is_empty();
         let may_be_ahead = net.control != ControlTransport::InBand;
         if calm
-            && (may_be_ahead || self.rare >= end)
+            && (may_be_ahead || self.next_rare_at >= end)
             && self.may_store_unordered()
             && let Some(n) = self.store_unordered(base, end, may_be_ahead, net, wires)
         {
             if n > 0 || !self.idle_until(end) {
-                if self.rare < end || self.is_due() {
+                if self.next_rare_at < end || self.is_due() {
                     self.catch_up(base, end, net, wires);
                 }
                 self.drain(end, wires);
@@ -143,12 +143,12 @@ impl Switch {
         let Wires { inboxes, bodies, .. } = &mut *wires;
         let mine = inboxes.get_mut(self.inbox as usize..)?.get_mut(..self.linked)?;
         for (input, inbox) in mine.iter_mut().enumerate() {
-            let Some(mut entry) = inbox.due(0, end) else { continue };
+            let Some(mut entry) = inbox.arrived_before(0, end) else { continue };
             let mut taken = 0;
             loop {
                 let f = &entry.frame;
                 let (how, out) = if f.is_data() {
-                    let out = usize::from(f.output(net, self.index, &mut self.turn));
+                    let out = usize::from(f.output(net, self.index, &mut self.next_path));
                     (self.store_calmly(out, input, entry), out)
                 } else {
                     (self.store_other(input, entry, net, bodies), 0)
@@ -162,7 +162,7 @@ impl Switch {
                     }
                     self.note_ran_out(out);
                 }
-                match inbox.due(taken, end) {
+                match inbox.arrived_before(taken, end) {
                     Some(next) => entry = next,
                     None => break,
                 }
@@ -203,7 +203,7 @@ impl Switch {
                     true => port.countdown += i64::from(e.frame.len),
                     false => port.in_band -= 1,
                 }
-                if port.counted {
+                if port.has_cells {
                     self.mmu.unstore_calmly(p, usize::from(e.frame.input), e.frame.len);
                 } else {
                     self.mmu.pool -= u64::from(e.frame.len);
@@ -224,7 +224,7 @@ impl Switch {
         loop {
             let arrival = keys.get(i).copied();
             if let Some(k) = arrival
-                && base + (k >> 20) < self.rare
+                && base + (k >> 20) < self.next_rare_at
                 && (k >> 16) as u8 & 0xF == order::DATA
                 && self.critical.is_empty()
             {
@@ -233,7 +233,7 @@ impl Switch {
                 self.take_data(base + (k >> 20), (k & 0xFFFF) as usize, net, wires);
                 continue;
             }
-            let rare = if self.rare < end { self.next_rare() } else { NO_EVENT };
+            let rare = if self.next_rare_at < end { self.next_rare() } else { NO_EVENT };
             let event =
                 arrival.map_or(NO_EVENT, |k| (base + (k >> 20), (k >> 16) as u8 & 0xF, (k & 0xFFFF) as u32));
             let first = event.min(rare);
@@ -285,7 +285,7 @@ impl Switch {
         if !f.is_data() {
             return Stored::Not;
         }
-        let out = usize::from(f.output(net, self.index, &mut self.turn));
+        let out = usize::from(f.output(net, self.index, &mut self.next_path));
         self.outdate(out);
         let how = self.store_calmly(out, input, entry);
         if how == Stored::Calmly {
@@ -322,7 +322,7 @@ impl Switch {
     /// Sends on what has left a port before `end`, if nothing stops what waits there. False if there is more to consider.
     fn let_go(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
-        !(port.special | port.mixed) && port.drain(p, end, &mut self.mmu, wires)
+        !(port.needs_exact | port.has_control_or_stamp) && port.drain(p, end, &mut self.mmu, wires)
     }
 
     /// Takes an arrival off its wire, if that is not done yet, with all that follows from it.
@@ -344,7 +344,7 @@ impl Switch {
     }
 
     fn idle_until(&self, end: u64) -> bool {
-        self.rare >= end
+        self.next_rare_at >= end
             && self.mmu.pool == 0
             && self.control_waits == 0
             && self.ends.iter().all(|&e| e >= end)
@@ -411,7 +411,7 @@ impl Switch {
         self.exact.clear();
         let linked = self.ports.get_mut(..self.linked).unwrap_or_default();
         for (p, port) in linked.iter_mut().enumerate() {
-            if port.special | port.mixed {
+            if port.needs_exact | port.has_control_or_stamp {
                 self.exact.push(p as u16);
                 continue;
             }
@@ -433,9 +433,9 @@ impl Port {
     /// may have a consequence: the rest needs the exact way.
     #[inline(always)]
     fn drain(&mut self, p: usize, end: u64, mmu: &mut Mmu, wires: &mut Wires) -> bool {
-        let (counted, row) = (self.counted, mmu.row(p));
+        let (counted, row) = (self.has_cells, mmu.row(p));
         while let Some(&Entry { ready, ref frame }) = self.data.place_at(0) {
-            let start = ready.max(self.free);
+            let start = ready.max(self.idle_from);
             let done = start + self.service.time(frame.len);
             if done >= end {
                 break;

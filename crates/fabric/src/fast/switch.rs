@@ -5,15 +5,15 @@
 //! in `port`, what storing a frame does in `storing`, congestion points and messages in `points`, recording and the end of a
 //! run in `books`.
 
-mod ahead;
 mod books;
+mod early;
 mod expect;
 mod marking;
 mod points;
 mod port;
 mod storing;
 
-pub(crate) use ahead::{Apart, Due, Stored};
+pub(crate) use early::{Due, Stored, ToCome};
 pub(crate) use marking::leaves_marked;
 pub(crate) use port::Port;
 
@@ -47,7 +47,7 @@ pub(crate) struct Switch {
     /// Ports (modulo 64) that need a visit even if nothing arrives; kept where windows hold few frames.
     pub(crate) waiting: u64,
     /// Longest frame whose memory need not be counted while nothing waits behind it.
-    pub(crate) flies: u16,
+    pub(crate) flies_up_to: u16,
     /// Ports to be brought to the window's end the exact way.
     pub(crate) exact: Vec<u16>,
     /// Rate of its fastest link.
@@ -60,13 +60,13 @@ pub(crate) struct Switch {
     /// Windows still to be stored in order of time, and how many after the next failure to do without.
     pub(crate) in_order_for: u8,
     pub(crate) penalty: u8,
-    /// Frames may be stored before what precedes them in time has been done ([`ahead`]).
+    /// Frames may be stored before what precedes them in time has been done ([`early`]).
     pub(crate) may_be_ahead: bool,
     /// Ports whose countdown ran out among these, or whose congestion point is to look at a probe among them.
     pub(crate) ran_out: Vec<u16>,
     /// Ports whose queue may have outgrown its largest with these.
     pub(crate) higher: Vec<u16>,
-    due: Vec<Due>,
+    due_looks: Vec<Due>,
     /// Probes among the data are stored ahead, whose congestion points are to look at them.
     pub(crate) probes_stored: bool,
     /// Output already chosen for the arrival in hand, where the choice cannot be made twice (round robin).
@@ -78,10 +78,10 @@ pub(crate) struct Switch {
     pub(crate) soonest: Soonest,
     pub(crate) stale: u64,
     /// Earliest of changes, own messages, timers, ticks.
-    pub(crate) rare: u64,
+    pub(crate) next_rare_at: u64,
     /// Its kind and port.
     rare_kind: (u8, u32),
-    pub(crate) turn: Vec<u8>,
+    pub(crate) next_path: Vec<u8>,
     actions: Vec<PointAction>,
     pub(crate) management: Management,
     /// Control frames in its queues.
@@ -106,7 +106,7 @@ impl Switch {
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
             lazy: false,
             waiting: 0,
-            flies: 0,
+            flies_up_to: 0,
             exact: Vec::new(),
             fastest: TxRate::default(),
             piece: 0,
@@ -116,21 +116,21 @@ impl Switch {
             may_be_ahead: false,
             ran_out: Vec::new(),
             higher: Vec::new(),
-            due: Vec::new(),
+            due_looks: Vec::new(),
             probes_stored: false,
             chosen: None,
             critical: Vec::new(),
             in_step: 0,
             soonest: Soonest::default(),
             stale: 0,
-            rare: 0,
+            next_rare_at: 0,
             rare_kind: (0, 0),
-            turn: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
+            next_path: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
             actions: Vec::new(),
             management: Management::new(net, id, s, &spec.changes),
             control_waits: 0,
         };
-        sw.flies = sw.mmu.flies();
+        sw.flies_up_to = sw.mmu.flies();
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
         sw.fastest = rates().min_by(|a, b| a.per_byte().total_cmp(&b.per_byte())).unwrap_or_default();
         sw.piece = Self::piece(sw.fastest, net);
@@ -142,8 +142,8 @@ impl Switch {
                 countdown: i64::MAX / 2,
                 service: net.switch_clock.tx(rate),
                 delay: link.map_or(0, |l| l.delay),
-                special: true,
-                counted: sw.mmu.small.is_none(),
+                needs_exact: true,
+                has_cells: sw.mmu.small.is_none(),
                 mark_behind: u16::MAX,
                 mark_from: NEVER,
                 longest: net.mtu.max(64),
@@ -154,7 +154,7 @@ impl Switch {
             });
         }
         for p in 0..ports {
-            sw.wake(p, net, None, Apart::default(), |point, queue, ctl| point.start(queue, ctl));
+            sw.wake(p, net, None, ToCome::default(), |point, queue, ctl| point.start(queue, ctl));
             if let Some(point) = &mut sw.ports[p].point {
                 point.state.run();
                 sw.ports[p].reads_probes = point.state.probes;
@@ -185,14 +185,14 @@ impl Switch {
         ] {
             next = if later.0 < next.0 { later } else { next };
         }
-        self.rare = next.0;
+        self.next_rare_at = next.0;
         self.rare_kind = (next.1, next.2);
     }
 
     /// That event.
     #[inline]
     pub(crate) fn next_rare(&self) -> Key {
-        (self.rare, self.rare_kind.0, self.rare_kind.1)
+        (self.next_rare_at, self.rare_kind.0, self.rare_kind.1)
     }
 
     /// Carries out one of the rare events.
@@ -206,11 +206,11 @@ impl Switch {
                     }
                     let p = &mut self.ports[usize::from(port)];
                     if p.sending.is_none() {
-                        p.free = p.free.max(time);
+                        p.idle_from = p.idle_from.max(time);
                     }
                     p.service = net.switch_clock.tx(rate);
                     p.service_rate = rate;
-                    p.special = true;
+                    p.needs_exact = true;
                     self.outdate(usize::from(port));
                 }
                 self.note_rare();
@@ -219,8 +219,8 @@ impl Switch {
                 if let Some((port, slot)) = self.management.timers.pop() {
                     let port = port as usize;
                     self.touch(port, time, wires);
-                    let apart = self.ports[port].later(time + 1);
-                    self.expire(port, Slot(slot), apart, net);
+                    let to_come = self.ports[port].later(time + 1);
+                    self.expire(port, Slot(slot), to_come, net);
                 }
                 self.note_rare();
             }
@@ -239,7 +239,7 @@ impl Switch {
         match frame.kind() {
             Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
             Kind::Data => {
-                let out = frame.output(net, self.index, &mut self.turn);
+                let out = frame.output(net, self.index, &mut self.next_path);
                 self.data(usize::from(out), frame, net, wires);
             }
             Kind::Control | Kind::InBand => self.message(frame, net, wires),
@@ -259,9 +259,9 @@ impl Switch {
         self.management.events.add(self.now, Pause { off, class: 0 }.code() | port as u64);
         self.outdate(port);
         let p = &mut self.ports[port];
-        p.special = true;
+        p.needs_exact = true;
         if p.paused.hear(off, self.now) && p.sending.is_none() {
-            p.free = p.free.max(self.now);
+            p.idle_from = p.idle_from.max(self.now);
         }
     }
 
@@ -276,7 +276,7 @@ impl Switch {
                 let port = &mut self.ports[out];
                 port.countdown -= i64::from(frame.len);
                 if port.countdown <= 0 {
-                    self.sample(out, frame, false, Apart::default(), net);
+                    self.sample(out, frame, false, ToCome::default(), net);
                 }
             }
             Err(why) => {
@@ -288,7 +288,7 @@ impl Switch {
                 {
                     port.countdown -= i64::from(frame.len);
                     if port.countdown <= 0 {
-                        self.sample(out, frame, true, Apart::default(), net);
+                        self.sample(out, frame, true, ToCome::default(), net);
                     }
                 }
             }
@@ -300,7 +300,7 @@ impl Switch {
     pub(crate) fn end(&mut self, p: usize, wires: &mut Wires) {
         self.ends[p] = NEVER;
         let port = &mut self.ports[p];
-        port.free = self.now;
+        port.idle_from = self.now;
         let (Some(kind), Some(link)) = (port.sending.take(), port.link) else {
             broken("nothing ends at this port")
         };
@@ -315,21 +315,21 @@ impl Switch {
         match kind {
             Kind::Xoff | Kind::Xon => wires.push_frame(link.peer, ready, &frame),
             Kind::Control => {
-                port.left += u64::from(frame.len);
-                port.left_control += u64::from(frame.len);
+                port.departed += u64::from(frame.len);
+                port.departed_control += u64::from(frame.len);
                 port.out.control_sent += 1;
                 self.control_waits -= 1;
                 wires.push_frame(link.peer, ready, &frame);
             }
             Kind::Data | Kind::InBand => {
                 port.queued -= u64::from(frame.len);
-                port.left += u64::from(frame.len);
-                port.sent += 1;
+                port.departed += u64::from(frame.len);
+                port.frames_departed += 1;
                 if kind == Kind::Data && leaves_marked(&mut port.point, &port.data, port.queued, port.began) {
                     frame.set_marked(true);
                 }
                 let launched = std::mem::take(&mut port.launched) > 0;
-                let signal = if port.counted {
+                let signal = if port.has_cells {
                     self.mmu.free(p, usize::from(frame.input), frame.len)
                 } else {
                     self.mmu.pool -= u64::from(frame.len);

@@ -65,9 +65,9 @@ impl Host {
             Kind::Slot => self.slot(event.index as usize, turn),
             Kind::Reflector if self.alarms.next == turn.now => {
                 if let Some((key, slot)) = self.alarms.pop()
-                    && let Some((flow, asked)) = self.sink.expire(key, Slot(slot), turn.now)
+                    && let Some((flow, actions)) = self.sink.expire(key, Slot(slot), turn.now)
                 {
-                    self.reflect(flow, &asked, turn);
+                    self.reflect(flow, &actions, turn);
                 }
             }
             Kind::Timer if self.sender.timers.next == turn.now => self.sender.expire(at),
@@ -87,8 +87,8 @@ impl Host {
         turn.plan(self.alarms.next, Kind::Reflector, 0);
         turn.plan(self.sender.timers.next, Kind::Timer, 0);
         turn.plan(self.sender.deferred.next(), Kind::Control, 1);
-        if std::mem::take(&mut self.sender.looks) {
-            self.port.look(turn);
+        if std::mem::take(&mut self.sender.must_look) {
+            self.port.plan_start(turn);
         }
     }
 
@@ -102,14 +102,14 @@ impl Host {
                 self.port.pause(pause, turn);
             }
             Body::Data(data) => match self.sink.take(&data, frame.len, turn) {
-                Ok(asked) => self.reflect(data.flow(turn.net.hosts), &asked, turn),
+                Ok(actions) => self.reflect(data.flow(turn.net.hosts), &actions, turn),
                 Err(cause) => self.sender.fail(Who::Receiver, &cause, turn.now),
             },
             Body::Control(control) => match control.says {
                 Says::Feedback(feedback) => self.sender.hear(control.flow, &feedback, turn.moment()),
                 Says::Probe(probe) => {
-                    let asked = self.sink.take_probe(control.flow, &probe, turn);
-                    self.reflect(control.flow, &asked, turn);
+                    let actions = self.sink.take_probe(control.flow, &probe, turn);
+                    self.reflect(control.flow, &actions, turn);
                 }
             },
         }
@@ -123,11 +123,11 @@ impl Host {
     }
 
     /// Carries out what a reflector asked for when it saw a frame of this flow: messages to its source take a link or none.
-    fn reflect(&mut self, flow: FlowId, asked: &[ReflectorAction], turn: &mut Turn<'_>) {
+    fn reflect(&mut self, flow: FlowId, actions: &[ReflectorAction], turn: &mut Turn<'_>) {
         let (at, from) = (turn.moment(), turn.node);
         let to = hosts_of(flow, at.net.hosts).0;
         let alarms = (&mut self.alarms, self.sink.key(to));
-        self.sender.reflect(flow, asked, at, alarms, |sender, &feedback: &Feedback| {
+        self.sender.reflect(flow, actions, at, alarms, |sender, &feedback: &Feedback| {
             let message = Control { flow, to: To::Host(to), says: Says::Feedback(feedback) };
             match message.direct(from, at) {
                 Some(direct) => turn.out.direct.push(direct),

@@ -117,7 +117,7 @@ impl RateLimiter {
 pub(crate) struct Limiters<F> {
     pub(crate) places: Vec<Option<RateLimiter>>,
     queues: Vec<VecDeque<F>>,
-    free: Vec<u32>,
+    vacant: Vec<u32>,
     /// By key, place of the limiter and one; 0 for none.
     by_key: Paged<u32>,
     whole: u32,
@@ -133,7 +133,7 @@ impl<F> Default for Limiters<F> {
         Self {
             places: Vec::new(),
             queues: Vec::new(),
-            free: Vec::new(),
+            vacant: Vec::new(),
             by_key: Paged::default(),
             whole: 0,
             waiting: Vec::new(),
@@ -237,7 +237,7 @@ impl<F: Packet> Limiters<F> {
     }
     /// Gives a new limiter a place.
     pub(crate) fn insert(&mut self, limiter: RateLimiter) -> usize {
-        let place = self.free.pop().map_or(self.places.len(), |place| place as usize);
+        let place = self.vacant.pop().map_or(self.places.len(), |place| place as usize);
         if place == self.places.len() {
             self.places.push(None);
             self.queues.push(VecDeque::new());
@@ -252,7 +252,7 @@ impl<F: Packet> Limiters<F> {
     pub(crate) fn remove(&mut self, place: usize) {
         if let Some(limiter) = self.places.get_mut(place).and_then(Option::take) {
             self.note(limiter.key, 0);
-            self.free.push(place as u32);
+            self.vacant.push(place as u32);
             self.count -= 1;
         }
     }

@@ -75,7 +75,7 @@ impl<F: Packet> Sender<F> {
         }
         if !self.settings.at_source {
             self.transfers.take_part(place);
-            self.looks = true;
+            self.must_look = true;
             return;
         }
         let full = self.fifo_is_full();
@@ -97,7 +97,7 @@ impl<F: Packet> Sender<F> {
             self.queues.fifo.push_back(frame);
             frame.bytes()
         };
-        self.looks = true;
+        self.must_look = true;
         self.count_sent(place, len, at);
         self.let_go(place, at);
         self.give_back(place);

@@ -65,7 +65,7 @@ impl Transmitter {
         self.sending.as_ref()
     }
     /// If idle, it will look for a frame at the end of this moment.
-    pub(crate) fn look(&self, turn: &mut Turn<'_>) {
+    pub(crate) fn plan_start(&self, turn: &mut Turn<'_>) {
         if self.sending.is_none() {
             turn.plan(turn.now, Kind::Start, self.port);
         }
@@ -100,7 +100,7 @@ impl Transmitter {
         let (Some(frame), Some(link)) = (self.sending.take(), self.link) else {
             broken("nothing ends at this port")
         };
-        self.look(turn);
+        self.plan_start(turn);
         (link, frame)
     }
     /// XOFF or XON arrives from the far end.
@@ -108,7 +108,7 @@ impl Transmitter {
         let paused = self.paused.get_mut(usize::from(pause.class));
         let Some(paused) = paused else { broken("PAUSE of no class") };
         if paused.hear(pause.off, turn.now) {
-            self.look(turn);
+            self.plan_start(turn);
         }
     }
     /// XOFF of the first class, as a congestion point sees it.

@@ -88,7 +88,7 @@ pub(crate) struct Queues<F> {
 #[derive(Debug)]
 pub(crate) struct Sender<F: Packet> {
     /// The transmitter has to look for a frame, if it is idle.
-    pub(crate) looks: bool,
+    pub(crate) must_look: bool,
     /// Frames generated so far.
     pub(crate) generated: u32,
     /// Of these, those that found room.
@@ -138,7 +138,7 @@ impl<F: Packet> Sender<F> {
             failure: Failure::default(),
         };
         Self {
-            looks: false,
+            must_look: false,
             generated: 0,
             made: Ledger::default(),
             queues: Queues {
@@ -186,7 +186,7 @@ impl<F: Packet> Sender<F> {
             self.limiter_for(flow.dst, at);
         }
         self.join(flow, at);
-        self.looks = true;
+        self.must_look = true;
     }
 
     /// A source offers a frame. Where there is no room a greedy one waits, and another's frame is discarded.
@@ -227,7 +227,7 @@ impl<F: Packet> Sender<F> {
             self.let_go(limiter, at);
         }
         // A virtual queue whose limiter is not engaged may send even while that limiter's last gap runs.
-        self.looks |= !matches!(place, Place::Limiter(_));
+        self.must_look |= !matches!(place, Place::Limiter(_));
     }
 
     /// [`Sender::accept`] where nothing waits and the transmitter is idle: the frame, if it is the next to go.
@@ -302,7 +302,7 @@ impl<F: Packet> Sender<F> {
                 }
                 None => {
                     self.queues.fifo.push_back(frame);
-                    self.looks = true;
+                    self.must_look = true;
                 }
             }
         }
@@ -379,7 +379,7 @@ impl<F: Packet> Sender<F> {
                     if let Some(limiter) = limiter.and_then(|place| self.limiters.at_mut(place)) {
                         limiter.pace(at.now, frame.bytes());
                     }
-                    flow.behind().into_iter().for_each(|rest| self.join(rest, at));
+                    flow.rest().into_iter().for_each(|rest| self.join(rest, at));
                     limiter.into_iter().for_each(|place| self.let_go(place, at));
                     return Some(frame);
                 }
@@ -467,7 +467,7 @@ impl<F: Packet> Sender<F> {
             _ if probe => self.queues.probes.push_back(frame),
             _ => self.queues.fifo.push_back(frame),
         }
-        self.looks = true;
+        self.must_look = true;
     }
 
     /// One of the scheme's objects here counts.

@@ -224,13 +224,13 @@ impl<F: Packet> Sender<F> {
     pub(crate) fn reflect(
         &mut self,
         flow: FlowId,
-        asked: &[ReflectorAction],
+        actions: &[ReflectorAction],
         at: Moment<'_>,
         (alarms, key): (&mut Timers, u32),
         mut answer: impl FnMut(&mut Self, &Feedback),
     ) {
         let src = hosts_of(flow, at.net.hosts).0;
-        for action in asked {
+        for action in actions {
             match action {
                 ReflectorAction::Reply(feedback) => {
                     self.journal.books.made(at.now, feedback.wire_length().get());

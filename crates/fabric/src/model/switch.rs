@@ -41,7 +41,7 @@ struct Output {
     /// Bytes of control that have not left.
     control_queued: u64,
     /// Bytes of the first class queued behind the frame in transmission as that began.
-    behind: u64,
+    bytes_behind: u64,
     /// Bytes that have left, those of PAUSE frames aside.
     departed: u64,
     point: Option<Point>,
@@ -71,7 +71,7 @@ impl Output {
             control: VecDeque::new(),
             data: net.classes.iter().map(|_| Queue::default()).collect(),
             control_queued: 0,
-            behind: 0,
+            bytes_behind: 0,
             departed: 0,
             point: Point::new(net, scheme, port),
             result: PortOutcome::default(),
@@ -240,7 +240,7 @@ impl Switch {
         }
         queue.frames.push_back(frame);
         output.result.queue_max = output.result.queue_max.max(output.queued());
-        output.port.look(turn);
+        output.port.plan_start(turn);
         self.signal(signal, class, turn);
     }
 
@@ -257,7 +257,7 @@ impl Switch {
                 PauseTransport::Wire => turn.send(&link, frame),
                 PauseTransport::Frame => {
                     output.pauses.push_back(frame);
-                    output.port.look(turn);
+                    output.port.plan_start(turn);
                 }
             }
         }
@@ -268,7 +268,7 @@ impl Switch {
         let output = &mut self.outputs[out];
         let Some(mut frame) = output.next() else { return };
         if frame.lane == MANAGED {
-            output.behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
+            output.bytes_behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
             let stamp = output.point.as_ref().and_then(|p| p.state.advertised);
             if let (Body::Data(data), Some(rate)) = (&mut frame.body, stamp) {
                 data.lower(Tag::RateDiscovery(rate));
@@ -304,7 +304,7 @@ impl Switch {
                 output.result.sent += 1;
                 output.result.sent_bits += 8 * len;
                 if let (Some(point), MANAGED) = (&mut output.point, frame.lane) {
-                    data.marked |= point.marks(RampAt::Departure, output.behind);
+                    data.marked |= point.marks(RampAt::Departure, output.bytes_behind);
                 }
             }
         }
@@ -327,7 +327,7 @@ impl Switch {
         let output = &mut self.outputs[usize::from(change.port)];
         output.service = change.rate;
         output.port.service = turn.net.switch_clock.tx(change.rate);
-        output.port.look(turn);
+        output.port.plan_start(turn);
         self.plan_change(turn);
     }
 
@@ -437,7 +437,7 @@ impl Switch {
         let output = &mut self.outputs[out];
         output.control_queued += u64::from(frame.len);
         output.control.push_back(frame);
-        output.port.look(turn);
+        output.port.plan_start(turn);
     }
 
     /// A bin of the recording ends.

@@ -34,7 +34,7 @@ impl FlowQueue {
         self.bytes.min(u64::from(self.whole)).max(u64::from(SMALLEST)) as u16
     }
     /// What is left of it behind that frame.
-    pub(crate) fn behind(self) -> Option<Self> {
+    pub(crate) fn rest(self) -> Option<Self> {
         let bytes = self.bytes.saturating_sub(u64::from(self.next_len()));
         (bytes > 0).then_some(Self { bytes, ..self })
     }
@@ -81,7 +81,7 @@ struct Held {
 #[derive(Debug)]
 pub(crate) struct Transfers {
     /// By class: the flows that no limiter held back when they joined, the first of them first.
-    free: Vec<VecDeque<FlowQueue>>,
+    unlimited: Vec<VecDeque<FlowQueue>>,
     /// Of the first class, those that limiters let go; the one that has waited longest is first.
     let_go: BinaryHeap<Reverse<(u64, LetGo)>>,
     /// By a limiter's place.
@@ -95,13 +95,13 @@ pub(crate) struct Transfers {
 impl Transfers {
     /// None, in so many classes.
     pub(crate) fn new(classes: usize) -> Self {
-        let free = (0..classes).map(|_| VecDeque::new()).collect();
-        Self { free, let_go: BinaryHeap::new(), held: Vec::new(), joined: 0, flows_next: false }
+        let unlimited = (0..classes).map(|_| VecDeque::new()).collect();
+        Self { unlimited, let_go: BinaryHeap::new(), held: Vec::new(), joined: 0, flows_next: false }
     }
     /// May no flow of the first class send now?
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
-        self.free.first().is_none_or(VecDeque::is_empty) && self.let_go.is_empty()
+        self.unlimited.first().is_none_or(VecDeque::is_empty) && self.let_go.is_empty()
     }
     /// Does a flow wait with the limiter at this place?
     pub(crate) fn wait_at(&self, limiter: usize) -> bool {
@@ -113,8 +113,8 @@ impl Transfers {
         let flow = FlowQueue { since: self.joined, ..flow };
         if let Some(at) = limiter {
             self.hold(flow, at);
-        } else if let Some(free) = self.free.get_mut(usize::from(flow.class)) {
-            free.push_back(flow);
+        } else if let Some(unlimited) = self.unlimited.get_mut(usize::from(flow.class)) {
+            unlimited.push_back(flow);
         }
     }
     fn hold(&mut self, flow: FlowQueue, at: usize) {
@@ -150,11 +150,11 @@ impl Transfers {
         may_go: impl Fn(usize) -> bool,
     ) -> Next {
         let goes = |flow, limiter, counted| Next::Goes { flow, limiter, counted };
-        let Some(free) = self.free.get_mut(usize::from(class)) else { return Next::Nobody };
-        let since = free.front().map_or(u64::MAX, |flow| flow.since);
+        let Some(unlimited) = self.unlimited.get_mut(usize::from(class)) else { return Next::Nobody };
+        let since = unlimited.front().map_or(u64::MAX, |flow| flow.since);
         let first = self.let_go.peek().filter(|first| class == 0 && first.0.0 < since).map(|first| first.0.1);
         let Some(first) = first else {
-            let Some(flow) = free.pop_front() else { return Next::Nobody };
+            let Some(flow) = unlimited.pop_front() else { return Next::Nobody };
             let Some(at) = limiter(&flow) else { return goes(flow, None, false) };
             self.hold(flow, at);
             return Next::Held(at);

@@ -133,7 +133,7 @@ impl Receiver {
 
     /// The reflector that a data frame would wake, by its place among all; beyond them for one that wakes none.
     #[inline]
-    pub(super) fn place(&self, frame: &Frame) -> usize {
+    pub(super) fn reflector_at(&self, frame: &Frame) -> usize {
         if self.deaf && frame.is_plain() {
             return usize::MAX;
         }
@@ -219,19 +219,19 @@ impl Host {
             }
             wires.bodies.release(frame.ext);
         }
-        self.look();
+        self.kick_if_idle();
     }
 
     /// Feedback is on its way to this host without a frame.
     pub(crate) fn expect_feedback(&mut self, d: &Direct) {
         self.sender.expect(d);
-        (self.due, self.calm) = (self.due.min(self.sender.deferred.next()), false);
+        (self.next_due, self.calm) = (self.next_due.min(self.sender.deferred.next()), false);
     }
 
     fn pause(&mut self, off: bool) {
         self.sender.journal.events.add(self.now, Pause { off, class: 0 }.code());
         self.sender.journal.out.pauses += u64::from(off);
-        self.sender.looks |= self.line.paused.hear(off, self.now);
+        self.sender.must_look |= self.line.paused.hear(off, self.now);
     }
 
     /// Carries out what follows from a data frame that has been received, or from a probe or a timer, for this flow.
@@ -263,6 +263,6 @@ impl Host {
         actions.clear();
         self.receiver.actions = actions;
         self.kick &= self.line.end == NEVER;
-        self.look();
+        self.kick_if_idle();
     }
 }

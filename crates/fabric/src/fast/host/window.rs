@@ -35,7 +35,7 @@ impl Host {
         if self.receiver.alarms.next != NEVER {
             self.take_by_alarms(end, net, wires);
         }
-        if self.due < end {
+        if self.next_due < end {
             self.send_until((end, 0, 0), net, wires);
         }
     }
@@ -46,12 +46,12 @@ impl Host {
         let Some(inbox) = wires.inboxes.get_mut(self.line.inbox as usize) else {
             broken("a host without a port")
         };
-        if inbox.due(0, end).is_none() {
+        if inbox.arrived_before(0, end).is_none() {
             return;
         }
         if self.receiver.deaf {
             let mut taken = 0;
-            while let Some(e) = inbox.due(taken, end).filter(|e| e.frame.is_plain()) {
+            while let Some(e) = inbox.arrived_before(taken, end).filter(|e| e.frame.is_plain()) {
                 self.receiver.receive(e.ready, &e.frame, &mut self.sender.journal.failure);
                 self.receiver.hear(&e.frame);
                 taken += 1;
@@ -61,7 +61,7 @@ impl Host {
             }
             inbox.skip_many(taken);
         }
-        if inbox.due(0, end).is_some() {
+        if inbox.arrived_before(0, end).is_some() {
             self.take(end, net, wires);
         }
     }
@@ -78,7 +78,7 @@ impl Host {
             if due >= end {
                 return;
             }
-            if self.due <= due {
+            if self.next_due <= due {
                 self.send_until((due, order::TIMER, 0), net, wires);
             }
             self.rest(due);
@@ -86,7 +86,7 @@ impl Host {
             if let Some(flow) = self.receiver.reflects_by_timer(due, net) {
                 self.reply(flow, None, net, wires);
             }
-            (self.due, self.calm) = (self.next_own().0, false);
+            (self.next_due, self.calm) = (self.next_own().0, false);
         }
     }
 
@@ -101,7 +101,7 @@ impl Host {
     pub(crate) fn look_around(&self, wires: &Wires) -> u64 {
         let inbox = wires.inboxes.get(self.line.inbox as usize);
         let first = inbox.and_then(|inbox| inbox.front()).map_or(NEVER, |e| e.ready);
-        self.due.min(self.receiver.alarms.next).min(first)
+        self.next_due.min(self.receiver.alarms.next).min(first)
     }
 
     /// Takes what arrives before `end`: data that wakes no reflector, and in between what the sending side must be brought up to
@@ -114,7 +114,7 @@ impl Host {
                 broken("a host without a port")
             };
             let (mut taken, mut due) = (0, false);
-            while let Some(e) = inbox.due(taken, end) {
+            while let Some(e) = inbox.arrived_before(taken, end) {
                 if !e.frame.is_data() {
                     due = true;
                 } else {
@@ -152,7 +152,7 @@ impl Host {
                 }
                 answered = Some(flow);
             }
-            if self.due <= ready {
+            if self.next_due <= ready {
                 self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
             }
             self.rest(ready);
@@ -161,7 +161,7 @@ impl Host {
                 Some(flow) => self.reply(flow, Some(&frame).filter(|f| f.is_data()), net, wires),
                 None => self.arrive(&frame, net, wires),
             }
-            (self.due, self.calm) = (self.next_own().0, false);
+            (self.next_due, self.calm) = (self.next_own().0, false);
             if self.receiver.alarms.next.saturating_add(1) < end {
                 return;
             }
@@ -174,10 +174,10 @@ impl Host {
     fn expect(&self, end: u64, wires: &Wires) {
         let Some(inbox) = wires.inboxes.get(self.line.inbox as usize) else { return };
         let mut n = 0;
-        while let Some(e) = inbox.due(n, end) {
+        while let Some(e) = inbox.arrived_before(n, end) {
             n += 1;
             if e.frame.is_data() {
-                self.receiver.expect(self.receiver.place(&e.frame));
+                self.receiver.expect(self.receiver.reflector_at(&e.frame));
             } else {
                 let place = self.sender.limiters.find(self.sender.key(u32::from(e.frame.dst)));
                 prefetch_index(&self.sender.limiters.places, place.unwrap_or(usize::MAX));
@@ -250,7 +250,7 @@ impl Host {
                 key = self.next_own();
             }
             if key >= limit {
-                self.due = key.0;
+                self.next_due = key.0;
                 return;
             }
             hit(Mark::HostByEvent);
@@ -279,7 +279,7 @@ impl Host {
             hit(Mark::SentStraight);
             self.transmit(frame, net, wires);
         }
-        self.look();
+        self.kick_if_idle();
         true
     }
 
@@ -328,7 +328,7 @@ impl Host {
             } else if self.sender.settings.backlog_frames > 0 {
                 (self.line.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
                 self.sender.accept(&Offer { dst, len, class: 0 }, false, self.moment(net));
-                self.look();
+                self.kick_if_idle();
                 return false;
             } else {
                 self.sender.generated = self.sender.generated.wrapping_add(1);
@@ -340,7 +340,7 @@ impl Host {
         // What waits starts when the transmission in progress ends: also at the limit's own moment.
         self.line.end = if free >= limit.0 { free } else { NEVER };
         self.kick = false;
-        self.due =
+        self.next_due =
             if self.sender.queues.fifo.is_empty() { slot } else { slot.min(free) }.min(self.rates.next);
         true
     }

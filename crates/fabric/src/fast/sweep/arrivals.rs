@@ -32,7 +32,7 @@ impl Scratch {
         let inboxes = wires.inboxes.get(s.inbox as usize..).unwrap_or_default();
         for (p, inbox) in inboxes.iter().take(s.linked).enumerate() {
             let mut n = 0;
-            while let Some(e) = inbox.due(n, end) {
+            while let Some(e) = inbox.arrived_before(n, end) {
                 n += 1;
                 data_only &= e.frame.is_data();
                 self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind()), p as u64));

@@ -18,7 +18,7 @@ impl Switch {
     /// control first, whenever the transmitter becomes free. False if the rest needs the exact way.
     #[inline]
     pub(crate) fn drain_mixed(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
-        if self.ports[p].special && !self.drain_noted(p, end, wires) {
+        if self.ports[p].needs_exact && !self.drain_noted(p, end, wires) {
             return self.ends[p] >= end && self.ends[p] != NEVER;
         }
         let row = self.mmu.row(p);
@@ -31,7 +31,7 @@ impl Switch {
         let first = |ring: &Ring| ring.place_at(0).map_or(AFTER, |e| e.ready);
         let (mut control, mut data) = (first(&port.control), first(&port.data));
         loop {
-            let (start, lane) = next_start(port.free, NEVER, control, data);
+            let (start, lane) = next_start(port.idle_from, NEVER, control, data);
             if start >= end {
                 break;
             }
@@ -45,10 +45,10 @@ impl Switch {
                 wires.push_frame(port.peer, done + port.delay, frame);
                 port.control.skip();
                 control = first(&port.control);
-                port.left += len;
-                port.left_control += len;
+                port.departed += len;
+                port.departed_control += len;
                 port.out.control_sent += 1;
-                port.free = done;
+                port.idle_from = done;
                 self.control_waits -= 1;
                 continue;
             }
@@ -57,7 +57,7 @@ impl Switch {
             if done >= end {
                 break;
             }
-            if !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len) {
+            if !self.mmu.leave_calmly(port.has_cells, row, usize::from(frame.input), frame.len) {
                 return false;
             }
             let len = frame.len;
@@ -66,7 +66,7 @@ impl Switch {
             port.first_sent(len, done);
             data = first(&port.data);
         }
-        port.mixed = port.stamp.is_some() || !port.control.is_empty();
+        port.has_control_or_stamp = port.stamp.is_some() || !port.control.is_empty();
         true
     }
 
@@ -81,7 +81,7 @@ impl Switch {
             }
             self.complete(p, wires);
         }
-        self.ports[p].special = false;
+        self.ports[p].needs_exact = false;
         true
     }
 
@@ -98,11 +98,11 @@ impl Switch {
         }
         port.settle_special(false);
         // A transmission that began as its queues alone say need not be kept. A stamped frame must not be stamped again.
-        if !port.special && port.stamp.is_none() && self.ends[p] == port.end_time() {
+        if !port.needs_exact && port.stamp.is_none() && self.ends[p] == port.end_time() {
             self.ends[p] = NEVER;
             port.sending = None;
         } else {
-            port.special = true;
+            port.needs_exact = true;
         }
     }
 
@@ -110,7 +110,7 @@ impl Switch {
     #[inline(never)]
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         let port = &mut self.ports[p];
-        if port.special || port.mixed || port.queued > port.mark_from {
+        if port.needs_exact || port.has_control_or_stamp || port.queued > port.mark_from {
             return self.advance_special(p, last, before, wires);
         }
         // Only data waits here, nothing stops it, and no transmission in progress is noted.
@@ -121,7 +121,7 @@ impl Switch {
                 end = NEVER;
                 break;
             };
-            let start = ready.max(port.free);
+            let start = ready.max(port.idle_from);
             if start >= before {
                 end = NEVER;
                 break;
@@ -131,10 +131,10 @@ impl Switch {
             if end > last {
                 break;
             }
-            if !self.mmu.leave_calmly(port.counted, row, usize::from(frame.input), frame.len) {
+            if !self.mmu.leave_calmly(port.has_cells, row, usize::from(frame.input), frame.len) {
                 self.ends[p] = end;
                 port.sending = Some(frame.kind());
-                port.special = true;
+                port.needs_exact = true;
                 return self.advance_special(p, last, before, wires);
             }
             let len = frame.len;
@@ -144,7 +144,7 @@ impl Switch {
         }
         if end != NEVER {
             self.ends[p] = end;
-            port.special = true;
+            port.needs_exact = true;
             port.sending = port.data.front().map(|e| e.frame.kind());
         }
     }
@@ -180,7 +180,7 @@ impl Switch {
         let Some(head) = head else { broken("what starts is gone") };
         head.frame.stamp(port.stamp);
         port.sending = Some(head.frame.kind());
-        port.special = true;
+        port.needs_exact = true;
         port.began = start;
         self.ends[p] = start + tx.time(head.frame.len);
     }
@@ -202,12 +202,12 @@ impl Port {
             Some(e) if !self.paused.is_off() && !self.service.stopped() => e.ready,
             _ => NEVER,
         };
-        if !self.mixed && self.pause_out.is_empty() {
-            return (data.max(self.free), Kind::Data);
+        if !self.has_control_or_stamp && self.pause_out.is_empty() {
+            return (data.max(self.idle_from), Kind::Data);
         }
         let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
         let control = self.control.front().map_or(NEVER, |e| e.ready);
-        let (start, lane) = next_start(self.free, pause, control, data);
+        let (start, lane) = next_start(self.idle_from, pause, control, data);
         let kind = match lane {
             Lane::Pause => Kind::Xoff,
             Lane::Control => Kind::Control,

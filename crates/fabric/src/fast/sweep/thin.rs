@@ -45,7 +45,7 @@ impl Switch {
         let (near, far) = wires.wheel.take_arrived(node);
         let later = if far == 0 { NEVER } else { self.keep_far(node, far, end, wires) };
         let base = end - net.window;
-        let calm = self.rare >= end && self.critical.is_empty() && !self.mmu.unsettled();
+        let calm = self.next_rare_at >= end && self.critical.is_empty() && !self.mmu.unsettled();
         let due = if calm && scratch.gather_some(self, near | far, base, end, wires) {
             self.take_some(base, end, net, wires, scratch)
         } else {
@@ -76,7 +76,7 @@ impl Switch {
                 return self.end_all(base, end, wires);
             }
         }
-        let mut due = self.rare;
+        let mut due = self.next_rare_at;
         let mut left = std::mem::take(&mut self.waiting);
         while left != 0 {
             let first = left.trailing_zeros() as usize;
@@ -105,26 +105,26 @@ impl Switch {
         let at = self.inbox + input as u32;
         let Some(&entry) = wires.head(at) else { broken("an arrival without a frame") };
         let f = &entry.frame;
-        let out = usize::from(f.output(net, self.index, &mut self.turn));
+        let out = usize::from(f.output(net, self.index, &mut self.next_path));
         if self.ports.get(out).is_some_and(|port| port.launched > 0) {
             self.retire(out, ready);
         }
         let Some(port) = self.ports.get_mut(out) else { broken("no such port") };
         let end = ready + port.service.time(f.len);
         let flies = alone
-            && f.len <= self.flies
-            && port.free <= ready
+            && f.len <= self.flies_up_to
+            && port.idle_from <= ready
             && port.data.is_empty()
-            && u64::from(f.len) <= port.calm
+            && u64::from(f.len) <= port.calm_up_to
             && port.countdown > i64::from(f.len)
             && port.may_launch(end, net);
         if flies {
             hit(Mark::Flown);
             (port.flown, port.flown_from) = (f.len, input as u16);
-            port.free = end;
+            port.idle_from = end;
             port.countdown -= i64::from(f.len);
-            port.left += u64::from(f.len);
-            port.sent += 1;
+            port.departed += u64::from(f.len);
+            port.frames_departed += 1;
             wires.push_early(port.peer, end + port.delay, f);
             if let Some(inbox) = wires.inboxes.get_mut(at as usize) {
                 inbox.skip_many(1);
@@ -175,26 +175,26 @@ impl Switch {
     fn land(&mut self, p: usize, now: u64) {
         let Some(port) = self.ports.get_mut(p) else { broken("no such port") };
         let (len, input) = (std::mem::take(&mut port.flown), port.flown_from);
-        if len == 0 || port.free <= now {
+        if len == 0 || port.idle_from <= now {
             return;
         }
-        let start = port.free - port.service.time(len);
+        let start = port.idle_from - port.service.time(len);
         // Nobody looks at what it carries any more.
         let mut frame = Frame::data(0, 0, 0, len, 0);
         frame.input = input;
         port.data.push_back(&Entry { ready: start, frame });
         port.queued += u64::from(len);
-        port.left -= u64::from(len);
-        port.sent -= 1;
+        port.departed -= u64::from(len);
+        port.frames_departed -= 1;
         port.sending = Some(Kind::Data);
-        port.special = true;
+        port.needs_exact = true;
         port.launched = 1;
-        port.launched_to = port.free;
+        port.launched_to = port.idle_from;
         port.began = start;
         if let Some(end) = self.ends.get_mut(p) {
-            *end = std::mem::replace(&mut port.free, start);
+            *end = std::mem::replace(&mut port.idle_from, start);
         }
-        if port.counted {
+        if port.has_cells {
             self.mmu.count(p, usize::from(input), len);
         }
         self.mmu.pool += u64::from(len);
@@ -207,7 +207,7 @@ impl Switch {
         loop {
             let noted = !self.retire(p, last);
             let port = &self.ports[p];
-            if noted || (port.mixed && port.launched == 0) {
+            if noted || (port.has_control_or_stamp && port.launched == 0) {
                 return false;
             }
             if self.launch(p, before, net, wires) {
@@ -216,7 +216,7 @@ impl Switch {
             // What has been launched now may have left as well.
             let port = &self.ports[p];
             if port.launched == 0 {
-                return port.data.front().is_none_or(|e| port.end_after(port.free, e) > last);
+                return port.data.front().is_none_or(|e| port.end_after(port.idle_from, e) > last);
             }
             if self.ends[p] > last {
                 return true;
@@ -234,7 +234,7 @@ impl Switch {
         while port.launched > 0 && *end <= last {
             let Some(Entry { frame, .. }) = port.data.front() else { broken("what went ahead is gone") };
             let (input, len) = (usize::from(frame.input), frame.len);
-            if !self.mmu.leave_calmly(port.counted, self.mmu.row(p), input, len) {
+            if !self.mmu.leave_calmly(port.has_cells, self.mmu.row(p), input, len) {
                 return false;
             }
             port.queued -= u64::from(len);
@@ -245,11 +245,11 @@ impl Switch {
                 port.sending = None;
                 port.settle_special(false);
             } else if let Some(next) = port.data.front() {
-                port.began = next.ready.max(port.free);
-                *end = port.end_after(port.free, next);
+                port.began = next.ready.max(port.idle_from);
+                *end = port.end_after(port.idle_from, next);
             }
         }
-        port.launched > 0 || !port.special
+        port.launched > 0 || !port.needs_exact
     }
 
     /// Puts data that waits on its wire, each frame with the time of its end: the first of them if it starts before `before`, as
@@ -261,12 +261,12 @@ impl Switch {
         };
         let row = self.mmu.row(p);
         let free_calmly =
-            |port: &Port, e: &Entry| !port.counted || self.mmu.is_calm(row, e.frame.input.into());
+            |port: &Port, e: &Entry| !port.has_cells || self.mmu.is_calm(row, e.frame.input.into());
         // The one in transmission may be in a cell that has grown since.
         if port.launched == 1 && !port.data.front().is_some_and(|e| free_calmly(port, e)) {
             return port.data.entries().len() == 1;
         }
-        let mut free = if port.launched > 0 { port.launched_to } else { port.free };
+        let mut free = if port.launched > 0 { port.launched_to } else { port.idle_from };
         while let Some(entry) = port.data.entries().get(port.launched as usize) {
             if port.launched == 0 && entry.ready.max(free) >= before {
                 return false;
@@ -281,7 +281,7 @@ impl Switch {
                 port.began = entry.ready.max(free);
                 *ends = end;
                 port.sending = Some(Kind::Data);
-                port.special = true;
+                port.needs_exact = true;
             }
             if port.launched > 0 {
                 hit(Mark::Launched);
@@ -298,7 +298,7 @@ impl Switch {
     fn due_of(&self, p: usize) -> u64 {
         let (port, end) = (&self.ports[p], self.ends[p]);
         if end != NEVER {
-            if port.launched == 0 || port.mixed || !port.pause_out.is_empty() {
+            if port.launched == 0 || port.has_control_or_stamp || !port.pause_out.is_empty() {
                 return end;
             }
             let all = port.data.entries().len() == port.launched as usize;
@@ -309,10 +309,10 @@ impl Switch {
                 _ => end,
             };
         }
-        if port.special | port.mixed {
+        if port.needs_exact | port.has_control_or_stamp {
             return port.start_time().0;
         }
-        port.data.front().map_or(NEVER, |e| port.end_after(port.free, e))
+        port.data.front().map_or(NEVER, |e| port.end_after(port.idle_from, e))
     }
 
     /// Frees the memory of frames that have left before `base` and whose ports have not been touched since, and takes back
@@ -383,7 +383,7 @@ impl Switch {
 
     /// Finds out anew what waits, and when it must be visited next if nothing arrives.
     pub(crate) fn look_around(&mut self, end: u64) -> u64 {
-        let mut due = self.rare;
+        let mut due = self.next_rare_at;
         self.waiting = 0;
         for p in 0..self.linked {
             let at = self.due_of(p);
@@ -401,8 +401,8 @@ impl Port {
     /// at the run's end need the moment itself.
     #[inline(always)]
     fn may_launch(&self, end: u64, net: &Net) -> bool {
-        let stopped = self.special && (self.launched == 0 || self.is_stopped());
-        !(stopped | self.mixed) && self.mark_from == NEVER && end < net.duration
+        let stopped = self.needs_exact && (self.launched == 0 || self.is_stopped());
+        !(stopped | self.has_control_or_stamp) && self.mark_from == NEVER && end < net.duration
     }
 
     /// How many of its frames may stand on its wire ahead. To another worker only the one that has started, which is never
@@ -432,7 +432,7 @@ impl Scratch {
             while p < s.linked {
                 let Some(inbox) = wires.inboxes.get(s.inbox as usize + p) else { broken("no such port") };
                 let mut n = 0;
-                while let Some(e) = inbox.due(n, end) {
+                while let Some(e) = inbox.arrived_before(n, end) {
                     n += 1;
                     if !e.frame.is_data() {
                         return false;

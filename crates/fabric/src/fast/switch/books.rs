@@ -28,16 +28,20 @@ impl Switch {
             let port = &mut self.ports[p];
             let later = port.later(self.now + 1);
             let sent_bits = port.sent_bits();
-            self.management.recorded[i].take(port.queued - later.ahead, &mut port.queue_max, sent_bits);
+            self.management.recorded[i].take(
+                port.queued - later.bytes_to_come,
+                &mut port.queue_max,
+                sent_bits,
+            );
             self.note_calm(p);
             // Frames that are stored ahead may bring a new largest length.
-            self.look_for_peaks(p, later.behind);
+            self.look_for_peaks(p, later.frames_after);
         }
     }
 
     /// Data and control frames that have left.
     pub(crate) fn hops(&self) -> u64 {
-        self.ports.iter().map(|p| p.sent + p.out.control_sent).sum()
+        self.ports.iter().map(|p| p.frames_departed + p.out.control_sent).sum()
     }
 
     /// Ends the run: hands in the books.
@@ -48,7 +52,7 @@ impl Switch {
             stopped.extend(p.stopped(i));
             p.out.paused = Time::from_ps(p.paused.total(net.duration));
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
-                (p.sent - p.sent_in_band(), p.sent_bits(), p.queue_max);
+                (p.frames_departed - p.sent_in_band(), p.sent_bits(), p.queue_max);
             p.out.control_sent += p.sent_in_band();
             p.data.entries().iter().filter(|e| e.frame.is_data()).for_each(|e| inside.add(&e.frame));
             // All has been counted: its memory serves for the results.

@@ -22,7 +22,7 @@ impl Switch {
         let ports = self.ports.get(..self.linked).unwrap_or_default();
         for port in ports {
             prefetch_index(from_ref(port), 0);
-            prefetch_index(from_ref(&port.left), 0);
+            prefetch_index(from_ref(&port.departed), 0);
         }
         let first = self.inbox as usize;
         for inbox in wires.inboxes.get(first..first + self.linked).unwrap_or_default() {

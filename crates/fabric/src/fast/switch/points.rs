@@ -1,7 +1,7 @@
 //! Congestion points at a switch: samples, what they ask for, messages and probes on their way.
 
 use super::Switch;
-use super::ahead::Apart;
+use super::early::ToCome;
 use crate::check::broken;
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{BROADCAST, Frame, Kind, TO_POINT};
@@ -13,21 +13,21 @@ use cnsim_scheme_api::{CongestionPoint, PointControl, Queue, RampAt, Slot, Tag};
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
-    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, apart: Apart, net: &Net) {
+    pub(crate) fn sample(&mut self, out: usize, mut frame: Frame, dropped: bool, to_come: ToCome, net: &Net) {
         let port = &mut self.ports[out];
         let Some(point) = &mut port.point else {
             port.countdown = i64::MAX / 2;
             return;
         };
-        let wakes = point.state.wakes(port.countdown + apart.ahead_data as i64, frame.tagged());
-        port.countdown = point.state.countdown - apart.ahead_data as i64;
+        let wakes = point.state.wakes(port.countdown + to_come.data_to_come as i64, frame.tagged());
+        port.countdown = point.state.countdown - to_come.data_to_come as i64;
         if !wakes {
-            return self.look_for_sample(out, apart.behind, 0);
+            return self.look_for_sample(out, to_come.frames_after, 0);
         }
-        self.management.sampled(out, port.queued - apart.ahead, self.now);
+        self.management.sampled(out, port.queued - to_come.bytes_to_come, self.now);
         let mut view = frame.header().view(frame.len, net.hosts, dropped);
         let before = (view.marked, view.tag);
-        self.wake(out, net, None, apart, |point, queue, ctl| {
+        self.wake(out, net, None, to_come, |point, queue, ctl| {
             point.on_sample(&mut view, queue, ctl);
         });
         if (view.marked, view.tag) == before {
@@ -37,29 +37,29 @@ impl Switch {
         if !dropped {
             frame.set_marked(view.marked);
             frame.set_tag(view.tag);
-            if let Some(e) = self.ports[out].data.last_but_mut(apart.behind) {
+            if let Some(e) = self.ports[out].data.last_but_mut(to_come.frames_after) {
                 e.frame = frame;
             }
         }
     }
 
     /// A timer of a congestion point expires.
-    pub(super) fn expire(&mut self, p: usize, slot: Slot, apart: Apart, net: &Net) {
+    pub(super) fn expire(&mut self, p: usize, slot: Slot, to_come: ToCome, net: &Net) {
         let wakes = self.ports[p].point.as_mut().map_or(Ok(()), |point| point.expires(slot, self.now));
         if wakes.is_ok() {
-            self.wake(p, net, None, apart, |o, queue, ctl| o.on_timer(slot, queue, ctl));
+            self.wake(p, net, None, to_come, |o, queue, ctl| o.on_timer(slot, queue, ctl));
         }
         self.management.check(p, wakes, self.now);
     }
 
-    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `apart`:
+    /// Calls a congestion point and carries out what it asks for; true when a probe in hand is to be answered. `to_come`:
     /// what of its queue does not count now.
     pub(super) fn wake(
         &mut self,
         p: usize,
         net: &Net,
         probe: Option<&Frame>,
-        apart: Apart,
+        to_come: ToCome,
         verb: impl FnOnce(&mut dyn CongestionPoint, &Queue, &mut PointControl<'_>),
     ) -> bool {
         let port = &mut self.ports[p];
@@ -71,24 +71,24 @@ impl Switch {
             Some(f) if f.kind() == Kind::Control => (self.now, f.input),
             _ => (self.now + 1, 0),
         };
-        let view = port.view(self.now, apart, until);
+        let view = port.view(self.now, to_come, until);
         let Some(point) = &mut port.point else { return false };
-        point.state.countdown = port.countdown + apart.ahead_data as i64;
+        point.state.countdown = port.countdown + to_come.data_to_come as i64;
         let ramp = point.state.ramp;
         let mut actions = point.wake(self.now, &view, std::mem::take(&mut self.actions), verb);
-        port.countdown = point.state.countdown - apart.ahead_data as i64;
+        port.countdown = point.state.countdown - to_come.data_to_come as i64;
         port.stamp = point.state.advertised.map(|rate| Tag::RateDiscovery(rate).pack());
-        port.mixed |= port.stamp.is_some();
+        port.has_control_or_stamp |= port.stamp.is_some();
         if ramp != point.state.ramp {
             let ramp = point.state.ramp;
             port.note_ramp();
-            port.calm = 0;
-            if apart.behind > 0 && ramp.is_some_and(|r| r.at == RampAt::Arrival) {
+            port.calm_up_to = 0;
+            if to_come.frames_after > 0 && ramp.is_some_and(|r| r.at == RampAt::Arrival) {
                 // Frames stored ahead meet a ramp that was not there.
-                self.look_for_peaks(p, apart.behind);
+                self.look_for_peaks(p, to_come.frames_after);
             }
         }
-        self.look_for_sample(p, apart.behind, 0);
+        self.look_for_sample(p, to_come.frames_after, 0);
         let none = actions.is_empty();
         let at = Moment { now: self.now, net };
         let answer = self.management.carry_out(p, actions.drain(..), probe.is_some(), at);
@@ -116,7 +116,7 @@ impl Switch {
 
     /// A feedback message or probe to be forwarded (or ended) here.
     pub(super) fn message(&mut self, frame: Frame, net: &Net, wires: &mut Wires) {
-        let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.turn);
+        let way = frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path);
         let out = match way {
             NextHop::Tree => {
                 for p in net.tree_ports(self.management.id, frame.input) {
@@ -140,22 +140,23 @@ impl Switch {
 
     /// A probe passes the congestion point of an output port; true if it ends here.
     fn probed(&mut self, out: usize, frame: &Frame, net: &Net, wires: &mut Wires) -> bool {
-        let apart = if self.may_be_ahead { self.ports[out].later(self.now) } else { Apart::default() };
-        self.probed_apart(out, frame, apart, net, wires)
+        let to_come = if self.may_be_ahead { self.ports[out].later(self.now) } else { ToCome::default() };
+        self.probed_early(out, frame, to_come, net, wires)
     }
 
     /// The same, where something in the queue does not count now.
-    pub(super) fn probed_apart(
+    pub(super) fn probed_early(
         &mut self,
         out: usize,
         frame: &Frame,
-        apart: Apart,
+        to_come: ToCome,
         net: &Net,
         wires: &mut Wires,
     ) -> bool {
         let Some((flow, probe)) = wires.bodies.probe(frame.ext) else { broken("a probe without a body") };
         let answered = self.ports[out].reads_probes
-            && self.wake(out, net, Some(frame), apart, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
+            && self
+                .wake(out, net, Some(frame), to_come, |cp, queue, ctl| cp.on_probe(probe, flow, queue, ctl));
         let at = Moment { now: self.now, net };
         let ended = self.management.ends(out, (flow, frame.goes_to(), probe), answered, at);
         if ended {
@@ -187,7 +188,7 @@ impl Switch {
     pub(crate) fn place_control(&mut self, out: usize, ready: u64, frame: &Frame) {
         let port = &mut self.ports[out];
         port.control.place_control(&mut port.last_control, ready, frame);
-        port.mixed = true;
+        port.has_control_or_stamp = true;
         self.control_waits += 1;
     }
 
@@ -211,7 +212,8 @@ impl Switch {
         if frame.to() & TO_POINT != 0 {
             return false;
         }
-        let out = usize::from(net.choose(self.index, frame.to(), frame.flow(net.hosts), 0, &mut self.turn));
+        let out =
+            usize::from(net.choose(self.index, frame.to(), frame.flow(net.hosts), 0, &mut self.next_path));
         if frame.is_probe() && self.ports[out].looks_at(frame) {
             return false;
         }

@@ -1,6 +1,6 @@
 //! An output port of a switch.
 
-use super::ahead::Apart;
+use super::early::ToCome;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, Ring};
 use crate::model::{Paused, Point};
 use crate::net::Link;
@@ -19,9 +19,9 @@ pub(crate) struct Port {
     pub(crate) queued: u64,
     pub(crate) countdown: i64,
     /// Largest queue for which a frame can be stored without looking closer.
-    pub(crate) calm: u64,
+    pub(crate) calm_up_to: u64,
     /// The transmitter is free from this time on, when idle (ps).
-    pub(crate) free: u64,
+    pub(crate) idle_from: u64,
     /// Rate at which data is served.
     pub(crate) service: TxRate,
     /// Of the link: delay and receiving port.
@@ -30,11 +30,11 @@ pub(crate) struct Port {
     /// The frame in transmission (the head of its queue).
     pub(crate) sending: Option<Kind>,
     /// The transmitter has more to consider than what waits.
-    pub(crate) special: bool,
+    pub(crate) needs_exact: bool,
     /// Control waits as well, or tags are stamped.
-    pub(crate) mixed: bool,
+    pub(crate) has_control_or_stamp: bool,
     /// Its memory is kept cell by cell: from the moment when its queue first grew beyond [`Mmu::small`].
-    pub(crate) counted: bool,
+    pub(crate) has_cells: bool,
     /// Its congestion point looks at probes.
     pub(crate) reads_probes: bool,
     /// Frames that must stand behind one, at least, for the ramp at departure to mark it: fewer hold no more than its low end.
@@ -42,16 +42,16 @@ pub(crate) struct Port {
     /// A departure may be marked where more than this is queued.
     pub(crate) mark_from: u64,
     /// Bytes sent that were queued: data and control.
-    pub(crate) left: u64,
+    pub(crate) departed: u64,
     /// Frames sent that were queued as data.
-    pub(crate) sent: u64,
+    pub(crate) frames_departed: u64,
     /// Latest time of the frames stored without looking closer.
     pub(crate) last: u64,
-    /// Of `left`, what went before the data.
-    pub(crate) left_control: u64,
+    /// Of `departed`, what went before the data.
+    pub(crate) departed_control: u64,
     /// Control frames that were stored among the data.
     pub(crate) in_band: u64,
-    /// Length and input of the frame that is on its wire until `free` and counts as sent, while nothing waits behind it; 0:
+    /// Length and input of the frame that is on its wire until `idle_from` and counts as sent, while nothing waits behind it; 0:
     /// none (`sweep/thin.rs`).
     pub(crate) flown: u16,
     pub(crate) flown_from: u16,
@@ -81,7 +81,7 @@ pub(crate) struct Port {
 impl Port {
     /// As a congestion point sees it, at its moment. Control of time and input
     /// from `until` on has not arrived; it stands in order, so that a long queue costs no more than a short one.
-    pub(crate) fn view(&self, now: u64, apart: Apart, until: (u64, u16)) -> Queue {
+    pub(crate) fn view(&self, now: u64, to_come: ToCome, until: (u64, u16)) -> Queue {
         let (paused, paused_in_all) = self.paused.seen(now);
         let waiting = self.control.entries();
         let control = waiting.partition_point(|e| (e.ready, e.frame.input) < until);
@@ -91,12 +91,13 @@ impl Port {
             })
         );
         Queue {
-            len: Bytes::new(self.queued - apart.ahead),
+            len: Bytes::new(self.queued - to_come.bytes_to_come),
             line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
             service_rate: self.service_rate,
             // All that was stored has left or waits.
-            arrived: self.left + self.queued - apart.ahead + control as u64 * u64::from(CONTROL),
-            sent: self.left,
+            arrived: self.departed + self.queued - to_come.bytes_to_come
+                + control as u64 * u64::from(CONTROL),
+            sent: self.departed,
             paused,
             paused_in_all,
         }
@@ -109,9 +110,9 @@ impl Port {
     #[inline(always)]
     pub(crate) fn first_sent(&mut self, len: u16, done: u64) {
         self.data.skip();
-        self.left += u64::from(len);
-        self.sent += 1;
-        self.free = done;
+        self.departed += u64::from(len);
+        self.frames_departed += 1;
+        self.idle_from = done;
     }
     /// Frames of `sent` that were control. They are counted as they are stored, so that nothing is asked as they leave.
     pub(crate) fn sent_in_band(&self) -> u64 {
@@ -124,7 +125,7 @@ impl Port {
     }
     /// Bits of data sent.
     pub(crate) fn sent_bits(&self) -> u64 {
-        (self.left - self.left_control - self.sent_in_band() * u64::from(CONTROL)) * 8
+        (self.departed - self.departed_control - self.sent_in_band() * u64::from(CONTROL)) * 8
     }
     /// Must the transmitter consider more than what waits and what it is about?
     pub(crate) fn is_stopped(&self) -> bool {
@@ -132,7 +133,7 @@ impl Port {
     }
     /// Notes anew what the transmitter has to consider; `busy`: a transmission in progress is noted.
     pub(crate) fn settle_special(&mut self, busy: bool) {
-        self.special = busy || self.is_stopped();
-        self.mixed = self.stamp.is_some() || !self.control.is_empty();
+        self.needs_exact = busy || self.is_stopped();
+        self.has_control_or_stamp = self.stamp.is_some() || !self.control.is_empty();
     }
 }

@@ -10,7 +10,7 @@
 //! * Marks: CalmWindow.
 
 use super::Switch;
-use super::ahead::Stored;
+use super::early::Stored;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
 use crate::fast::mmu::Signal;
 use crate::fast::wires::Wires;
@@ -21,7 +21,7 @@ impl Switch {
     /// Puts an admitted frame of the data class into its queue.
     pub(super) fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
         let port = &mut self.ports[out];
-        let signal = if port.counted {
+        let signal = if port.has_cells {
             self.mmu.store(out, usize::from(frame.input), frame.len)
         } else {
             self.mmu.pool += u64::from(frame.len);
@@ -44,11 +44,11 @@ impl Switch {
     #[inline]
     pub(super) fn count_cells(&mut self, out: usize, len: u16) {
         let port = &mut self.ports[out];
-        if port.counted || self.mmu.small.is_some_and(|small| port.queued + u64::from(len) <= small) {
+        if port.has_cells || self.mmu.small.is_some_and(|small| port.queued + u64::from(len) <= small) {
             return;
         }
         debug_assert!(self.mmu.small.is_some_and(|small| port.queued <= small));
-        port.counted = true;
+        port.has_cells = true;
         for e in port.data.entries() {
             self.mmu.count(out, usize::from(e.frame.input), e.frame.len);
         }
@@ -60,7 +60,7 @@ impl Switch {
     pub(super) fn note_calm(&mut self, out: usize) {
         let most = self.most(out);
         let port = &mut self.ports[out];
-        port.calm = port.queue_max.min(most);
+        port.calm_up_to = port.queue_max.min(most);
     }
 
     /// How long a queue may grow before something follows from it: its limit, its ramp at arrival, the need to count its cells.
@@ -68,7 +68,7 @@ impl Switch {
         let port = &self.ports[out];
         let low = |r: Ramp| if r.at == RampAt::Arrival { r.low.get() } else { NEVER };
         let ramp = port.ramp().map_or(NEVER, low);
-        let small = self.mmu.small.filter(|_| !port.counted).unwrap_or(NEVER);
+        let small = self.mmu.small.filter(|_| !port.has_cells).unwrap_or(NEVER);
         self.mmu.output_limit().min(ramp).min(small)
     }
 
@@ -93,18 +93,18 @@ impl Switch {
         let len = u64::from(entry.frame.len);
         let port = &mut self.ports[out];
         let queued = port.queued + len;
-        if queued > port.calm && !self.only_peaks(out, queued) {
+        if queued > port.calm_up_to && !self.only_peaks(out, queued) {
             return Stored::Not;
         }
         let port = &mut self.ports[out];
-        if !port.counted {
+        if !port.has_cells {
             self.mmu.pool += len;
         } else if !self.mmu.store_calmly(out, input, entry.frame.len) {
             return Stored::Not;
         }
         port.queued = queued;
         port.countdown -= len as i64;
-        port.data.place(&mut port.last, entry);
+        port.data.insert_by_time(&mut port.last, entry);
         if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
     }
 
@@ -138,7 +138,7 @@ impl Switch {
                     wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
                 }
                 PauseTransport::Frame => {
-                    self.ports[t].special = true;
+                    self.ports[t].needs_exact = true;
                     self.ports[t].pause_out.push_back(Entry { ready: self.now, frame });
                     self.outdate(t);
                 }

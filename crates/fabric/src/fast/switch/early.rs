@@ -40,14 +40,14 @@ pub(crate) struct Due {
     port: u16,
     why: Why,
     /// Frames stored behind it.
-    behind: u32,
+    frames_after: u32,
 }
 
 impl Due {
     #[inline(always)]
     fn new(e: &Entry, why: Why, port: usize, behind: usize) -> Self {
         let rank = u32::from(e.frame.input) << 2 | why as u32;
-        Self { at: e.ready, rank, port: port as u16, why, behind: behind as u32 }
+        Self { at: e.ready, rank, port: port as u16, why, frames_after: behind as u32 }
     }
     fn is(&self, port: usize, why: Why) -> bool {
         usize::from(self.port) == port && self.why == why
@@ -70,22 +70,22 @@ pub(crate) enum Stored {
 
 /// What is in a queue, but not at the moment in question.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Apart {
+pub(crate) struct ToCome {
     /// Frames at its end that arrive later, and their bytes.
-    pub(super) behind: usize,
-    pub(crate) ahead: u64,
+    pub(super) frames_after: usize,
+    pub(crate) bytes_to_come: u64,
     /// Of these, data, which the countdown counts.
-    pub(super) ahead_data: u64,
+    pub(super) data_to_come: u64,
 }
 
-impl Apart {
+impl ToCome {
     /// One more frame at the queue's end.
     #[inline(always)]
     fn and(mut self, e: &Entry) -> Self {
         let len = u64::from(e.frame.len);
-        self.behind += 1;
-        self.ahead += len;
-        self.ahead_data += if e.frame.is_data() { len } else { 0 };
+        self.frames_after += 1;
+        self.bytes_to_come += len;
+        self.data_to_come += if e.frame.is_data() { len } else { 0 };
         self
     }
 }
@@ -93,19 +93,19 @@ impl Apart {
 impl Port {
     /// What is stored already though it arrives at `from` or later.
     #[inline]
-    pub(crate) fn later(&self, from: u64) -> Apart {
+    pub(crate) fn later(&self, from: u64) -> ToCome {
         let later = self.data.entries().iter().rev().take_while(|e| e.ready >= from);
-        later.fold(Apart::default(), Apart::and)
+        later.fold(ToCome::default(), ToCome::and)
     }
 
     /// The last frames of the queue.
-    fn last_of(&self, frames: usize) -> Apart {
-        self.data.entries().iter().rev().take(frames).fold(Apart::default(), Apart::and)
+    fn last_of(&self, frames: usize) -> ToCome {
+        self.data.entries().iter().rev().take(frames).fold(ToCome::default(), ToCome::and)
     }
 
     /// Does data alone say when what leaves, and is nothing but the queue's largest length to be found when a frame arrives?
     fn is_plain(&self) -> bool {
-        !(self.special | self.mixed) && self.ramp().is_none_or(|r| r.at != RampAt::Arrival)
+        !(self.needs_exact | self.has_control_or_stamp) && self.ramp().is_none_or(|r| r.at != RampAt::Arrival)
     }
 
     /// Finds the largest length of a plain port's queue when one of its last `frames` frames arrived.
@@ -117,7 +117,7 @@ impl Port {
         let mut first = all.iter();
         let end = |e: &Entry, free: u64| e.ready.max(free) + self.service.time(e.frame.len);
         let mut leaving = first.next();
-        let mut leaves = leaving.map_or(AFTER, |e| end(e, self.free));
+        let mut leaves = leaving.map_or(AFTER, |e| end(e, self.idle_from));
         for e in last {
             while leaves <= e.ready {
                 queued -= leaving.map_or(0, |e| u64::from(e.frame.len));
@@ -147,10 +147,10 @@ impl Switch {
         self.ran_out.clear();
         self.probes_stored = false;
         // Nothing can come between the frames of the window.
-        let alone = self.rare >= end && self.due.is_empty();
+        let alone = self.next_rare_at >= end && self.due_looks.is_empty();
         while let Some(p) = self.higher.pop() {
             let p = usize::from(p);
-            let frames = self.ports[p].later(base).behind;
+            let frames = self.ports[p].later(base).frames_after;
             if alone && self.ports[p].is_plain() {
                 self.ports[p].rise(frames);
                 self.note_calm(p);
@@ -159,11 +159,11 @@ impl Switch {
             }
         }
         loop {
-            let rare = if self.rare < end { self.next_rare() } else { NO_EVENT };
-            match self.due.iter().enumerate().min_by_key(|(_, d)| (d.at, d.rank)) {
+            let rare = if self.next_rare_at < end { self.next_rare() } else { NO_EVENT };
+            match self.due_looks.iter().enumerate().min_by_key(|(_, d)| (d.at, d.rank)) {
                 Some((i, &due)) if due.key() < rare => {
-                    self.due.swap_remove(i);
-                    let (p, now, behind) = (usize::from(due.port), due.at, due.behind as usize);
+                    self.due_looks.swap_remove(i);
+                    let (p, now, behind) = (usize::from(due.port), due.at, due.frames_after as usize);
                     match due.why {
                         Why::Probe => self.probe_stored(p, now, behind, net, wires),
                         Why::Peak => self.measure(p, now, behind, wires),
@@ -180,10 +180,10 @@ impl Switch {
     #[cold]
     #[inline(never)]
     pub(super) fn look_for_peaks(&mut self, p: usize, frames: usize) {
-        self.due.retain(|d| !d.is(p, Why::Peak));
+        self.due_looks.retain(|d| !d.is(p, Why::Peak));
         let all = self.ports[p].data.entries();
         for (behind, e) in all.iter().rev().take(frames).enumerate() {
-            self.due.push(Due::new(e, Why::Peak, p, behind));
+            self.due_looks.push(Due::new(e, Why::Peak, p, behind));
         }
     }
 
@@ -192,7 +192,7 @@ impl Switch {
         self.now = now;
         self.touch(p, now, wires);
         let port = &mut self.ports[p];
-        let queued = port.queued - port.last_of(behind).ahead;
+        let queued = port.queued - port.last_of(behind).bytes_to_come;
         port.queue_max = port.queue_max.max(queued);
         if port.data.last_but_mut(behind).is_some_and(|e| e.frame.is_data())
             && port.marks_arrival(queued)
@@ -219,8 +219,8 @@ impl Switch {
         if frames == 0 {
             return;
         }
-        if !self.due.is_empty() {
-            self.due.retain(|d| !d.is(p, Why::Sample));
+        if !self.due_looks.is_empty() {
+            self.due_looks.retain(|d| !d.is(p, Why::Sample));
         }
         let port = &self.ports[p];
         let (mut countdown, mut due) = (port.countdown, None);
@@ -235,7 +235,7 @@ impl Switch {
                 due = Some(Due::new(e, Why::Sample, p, behind));
             }
         }
-        self.due.extend(due);
+        self.due_looks.extend(due);
     }
 
     /// Stores a probe that comes among the data, where its queue's length has no consequence. What a congestion point makes of
@@ -245,7 +245,7 @@ impl Switch {
         if !self.may_be_ahead || !f.is_probe() || f.to() & TO_POINT != 0 {
             return Stored::Not;
         }
-        let out = net.choose(self.index, f.to(), f.flow(net.hosts), 0, &mut self.turn);
+        let out = net.choose(self.index, f.to(), f.flow(net.hosts), 0, &mut self.next_path);
         if self.store_calmly(usize::from(out), input, entry) == Stored::Not {
             return Stored::Not;
         }
@@ -264,7 +264,7 @@ impl Switch {
     fn look_for_probes(&mut self, p: usize, from: u64) {
         let later = self.ports[p].data.entries().iter().rev().take_while(|e| e.ready >= from);
         for (behind, e) in later.enumerate().filter(|(_, e)| !e.frame.is_data()) {
-            self.due.push(Due::new(e, Why::Probe, p, behind));
+            self.due_looks.push(Due::new(e, Why::Probe, p, behind));
         }
     }
 
@@ -276,15 +276,15 @@ impl Switch {
             broken("a probe that was stored is gone")
         };
         // It is not in the queue yet.
-        let apart = self.ports[p].last_of(behind + 1);
+        let to_come = self.ports[p].last_of(behind + 1);
         self.touch(p, now, wires);
-        if self.probed_apart(p, &frame, apart, net, wires) {
-            self.due.retain(|d| usize::from(d.port) != p || d.behind as usize != behind);
+        if self.probed_early(p, &frame, to_come, net, wires) {
+            self.due_looks.retain(|d| usize::from(d.port) != p || d.frames_after as usize != behind);
             let port = &mut self.ports[p];
             port.data.remove_but(behind);
             port.in_band -= 1;
             port.queued -= u64::from(frame.len);
-            if port.counted {
+            if port.has_cells {
                 self.mmu.unstore_calmly(p, usize::from(frame.input), frame.len);
             } else {
                 self.mmu.pool -= u64::from(frame.len);
@@ -298,10 +298,10 @@ impl Switch {
     pub(crate) fn sample_stored(&mut self, p: usize, now: u64, behind: usize, net: &Net, wires: &mut Wires) {
         self.now = now;
         self.touch(p, now, wires);
-        let apart = self.ports[p].last_of(behind);
+        let to_come = self.ports[p].last_of(behind);
         let Some(&Entry { frame, .. }) = self.ports[p].data.last_but_mut(behind).map(|e| &*e) else {
             broken("a frame that was stored is gone")
         };
-        self.sample(p, frame, false, apart, net);
+        self.sample(p, frame, false, to_come, net);
     }
 }
