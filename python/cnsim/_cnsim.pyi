@@ -403,6 +403,8 @@ class Record:
 
     def ports(self) -> str:
         """Measurements at ports, as JSON."""
+    def xoff(self) -> tuple[float, str]:
+        """Length of a sixtieth of the run in seconds; when each port was in XOFF, as JSON: port, tier, per cent of each sixtieth."""
     def flows(self) -> tuple[list[str], bytes]:
         """Names of its hosts, and eight whole numbers for each finite flow that was received whole."""
     def series_names(self) -> list[str]:

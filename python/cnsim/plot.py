@@ -115,6 +115,36 @@ def bands(groups: Sequence[Sequence[Series]], ax: Axes | None, **line: Any) -> A
     return ax
 
 
+def strip(rows: Sequence[tuple[str, str, Sequence[int]]], end: float, ax: Axes | None, *, title: str) -> Axes:
+    """Draws a row a port, under the name of its tier, shaded from 0 to 100 % over time in milliseconds."""
+    import numpy as np
+
+    tiers = [tier for _, tier, _ in rows]
+    shown: list[tuple[str, Sequence[float]]] = []
+    for (port, tier, shares), before in zip(rows, ["", *tiers], strict=False):
+        if tier != before:
+            shown.append((f"{tier} ({tiers.count(tier)})", [float("nan")] * len(shares)))
+        shown.append((port, [float(s) for s in shares]))
+    given = ax is not None
+    ax = axes(ax)
+    figure = ax.get_figure()
+    if figure is not None and not given:
+        figure.set_size_inches(6.4, min(max(2.4, 0.8 + 0.16 * len(shown)), 10.0))  # type: ignore[union-attr]
+    ax.grid(False)
+    image = ax.imshow(
+        np.array([shares for _, shares in shown]), aspect="auto", interpolation="nearest", cmap="Oranges", vmin=0, vmax=100,
+        extent=(0, end, len(shown) - 0.5, -0.5),
+    )
+    # Of many rows only the tiers are named.
+    named = [i for i, (name, _) in enumerate(shown) if len(shown) <= 60 or name.endswith(")")]
+    ax.set_yticks(named, [shown[i][0] for i in named], fontsize=7)
+    ax.set_xlabel("time [ms]")
+    ax.set_title(f"how XOFF spreads: {title}", fontsize=9, loc="left")
+    if figure is not None:
+        figure.colorbar(image, ax=ax, label="share of time in XOFF [%]")
+    return ax
+
+
 def points(
     lines: Sequence[tuple[str, Sequence[float], Sequence[float], Sequence[float]]],
     ax: Axes | None,

@@ -213,8 +213,8 @@ class Results:
         return self.series("hot_queue" if port is None else f"queue {port}")
 
     def table(self, what: str = "metrics") -> Table:
-        """An Arrow table: ``metrics``, ``series``, ``flows``, ``traffic``, ``ports``, ``counters`` or ``summary``. polars, pandas,
-        pyarrow and DuckDB take it as it is. Units and the effective configuration stand in its metadata."""
+        """An Arrow table: ``metrics``, ``series``, ``flows``, ``traffic``, ``ports``, ``xoff``, ``counters`` or ``summary``. polars,
+        pandas, pyarrow and DuckDB take it as it is. Units and the effective configuration stand in its metadata."""
         from .tables import table
 
         return table(self, what)
@@ -281,6 +281,20 @@ class Results:
         if not drawn:
             self.series(chosen)
         return bands(list(drawn.values()), ax, **line)
+
+    def plot_xoff(self, ax: Axes | None = None) -> Axes:
+        """Draws how XOFF spreads in the first of these runs: a row a port in groups by its place in the network, darker the longer
+        it was in XOFF. ``r.only(scheme="dcqcn").plot_xoff()`` takes another case. Gives matplotlib axes."""
+        from .plot import strip
+
+        if not self._records:
+            raise CnsimError("there is no run to draw", "run the scenario first")
+        first = self._records[0]
+        part, ports = first.xoff()
+        rows = [(x["port"], x["tier"], x["percent"]) for x in json.loads(ports)]
+        if not rows:
+            raise CnsimError(f"no port of {first.scheme}, PAUSE {first.pause}, was in XOFF", "choose a run with PAUSE", key="xoff")
+        return strip(rows, part * len(rows[0][2]) * 1e3, ax, title=f"{first.scheme}, seed {first.seed}")
 
     @property
     def fingerprints(self) -> list[dict[str, str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .results import Results
 
-WHAT = ("metrics", "series", "flows", "traffic", "ports", "counters", "summary")
+WHAT = ("metrics", "series", "flows", "traffic", "ports", "xoff", "counters", "summary")
 
 
 class Table:
@@ -163,6 +163,14 @@ def table(results: Results, what: str) -> Table:
         found = [_labels(r) | {"port": port} | facts for r in results for port, facts in json.loads(r.ports()).items()]
         units = {"throughput": "Gb/s", "paused": "%", "queue_max": "KB", "mean_queue": "KB", "sd_queue": "KB"}
         return rows(found, units=units, metadata=about)
+    if what == "xoff":
+        found = [
+            _labels(r) | {"port": x["port"], "tier": x["tier"], "time_s": (i + 1) * part, "paused": float(share)}
+            for r, (part, ports) in ((r, r.xoff()) for r in results)
+            for x in json.loads(ports)
+            for i, share in enumerate(x["percent"])
+        ]
+        return rows(found, units={"time_s": "s", "paused": "%"}, metadata=about)
     if what == "summary":
         from .results import _ends
 

@@ -119,6 +119,26 @@ def test_figures_are_drawn(short: cn.Scenario, tmp_path: Path) -> None:
     assert "±" in card and "<svg" in card and "http" not in card
 
 
+def test_xoff_spreads_over_ports_and_time(short: cn.Scenario, tmp_path: Path) -> None:
+    matplotlib = needs("matplotlib")
+    matplotlib.use("agg")
+    r = short.with_(scheme="none", pause="on").run()
+    rows = list(r.table("xoff"))
+    ports = {x["port"] for x in rows}
+    assert ports and len(rows) == 60 * len(ports) and rows[59]["time_s"] == pytest.approx(6e-3)
+    whole = {x["port"]: 0.0 for x in rows}
+    for x in rows:
+        whole[x["port"]] += x["paused"] / 60
+    known = {p["port"]: p["paused"] for p in r.table("ports")}
+    # Each part is rounded up to a whole per cent.
+    assert all(known[p] <= whole[p] + 1e-9 <= known[p] + 1 for p in ports)
+    ax = r.plot_xoff()
+    assert ax.get_xlabel() == "time [ms]" and "hosts (" in ax.get_yticklabels()[0].get_text()
+    ax.figure.savefig(tmp_path / "a.png")
+    with pytest.raises(cn.CnsimError, match="was in XOFF"):
+        short.with_(pause="off").run().plot_xoff()
+
+
 def test_a_graph_of_networkx_is_a_topology() -> None:
     nx = needs("networkx")
     g = nx.Graph()

@@ -15,6 +15,7 @@ pub(crate) fn ranking(id: &str, title: &str, list: &[&Scored]) -> model::Table {
         title: title.into(),
         unit: unit.into(),
         about: about.into(),
+        ..model::Column::default()
     };
     let count = |n: usize| Some(model::Cell { measured: Some(n as f64), ..model::Cell::default() });
     model::Table {
@@ -64,6 +65,7 @@ pub(crate) fn bars(group: &str, title: &str, list: &[&Scored], seeds: u64) -> mo
             x: (0..list.len()).map(|i| i as f64).collect(),
             y: of(&|s| s.mean),
             band,
+            ..model::Trace::default()
         }],
         ..model::Figure::default()
     }

@@ -44,6 +44,7 @@ mod look_table;
 mod look_tests;
 mod look_topology;
 mod look_traffic;
+mod look_xoff;
 mod output;
 mod paired;
 mod points;

@@ -85,9 +85,11 @@ fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         }
     }
     let mut all = Vec::new();
+    let hot = scene.has_hot_port();
     for (id, cases) in &tables {
         for names in BELOW {
-            let Some(series) = names.iter().find(|n| has(cases, n)) else { continue };
+            let shown = |n: &&&str| has(cases, n) && (hot || !n.starts_with("hot_"));
+            let Some(series) = names.iter().find(shown) else { continue };
             let lines = cases
                 .iter()
                 .map(|c| Line { case: c, series: (*series).into(), name: c.scheme.into(), slot: None })
@@ -112,11 +114,13 @@ fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
         }
     }
     let mut all = Vec::new();
+    let hot = scene.has_hot_port();
     for (id, _, scheme, cases) in &sets {
         let conditions: Vec<&str> = cases.iter().map(|c| c.condition).collect();
         for (rest, members) in split(&conditions) {
             for names in BELOW {
-                let Some(series) = names.iter().find(|n| has(cases, n)) else { continue };
+                let shown = |n: &&&str| has(cases, n) && (hot || !n.starts_with("hot_"));
+                let Some(series) = names.iter().find(shown) else { continue };
                 let drawn = |c: &CaseRuns<'_>| {
                     scene.scenario.figures.iter().any(|f| {
                         let same = matches!(&f.show, Show::Series(list) if list.iter().any(|s| s == series));
@@ -229,7 +233,14 @@ fn over_time(
             .then(|| Band { low: extreme(|c| &c.values, f64::min), high: extreme(Curve::upper, f64::max) });
         let runs = line.case.runs.len() as u64;
         seeds = (seeds.0.min(runs), seeds.1.max(runs));
-        let trace = Trace { name: line.name.clone(), slot: line.slot, x, y: first.values.clone(), band };
+        let trace = Trace {
+            name: line.name.clone(),
+            slot: line.slot,
+            x,
+            y: first.values.clone(),
+            band,
+            ..Trace::default()
+        };
         match all.iter_mut().find(|f| f.y == y) {
             Some(f) => f.traces.push(trace),
             None => all.push(Figure {

@@ -128,7 +128,13 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
         },
         columns: FACTS
             .iter()
-            .map(|f| Column { metric: f.0.into(), title: f.1.into(), unit: f.2.into(), about: f.3.into() })
+            .map(|f| Column {
+                metric: f.0.into(),
+                title: f.1.into(),
+                unit: f.2.into(),
+                about: f.3.into(),
+                more: false,
+            })
             .collect(),
         row_heading: if several { "port, condition".into() } else { "port".into() },
         rows,

@@ -7,6 +7,7 @@ use crate::look_scene::Scene;
 use crate::look_table::{Layout, tables};
 use crate::look_topology::topology;
 use crate::look_traffic::traffic;
+use crate::look_xoff::strips;
 use crate::{frozen, unfinished};
 use cnsim_report::model::{self, Fact, NotRun, Page, Report, Study};
 use cnsim_studies::advice::{after, before, of_others};
@@ -19,10 +20,23 @@ use cnsim_studies::store::{RunRecord, fingerprint};
 use cnsim_studies::study::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Most scenarios of a report whose pages have all metrics.
+const FEW: usize = 3;
+
+/// Leaves out what the table does not show.
+fn without_more(t: &mut model::Table) {
+    // They stand last.
+    let n = t.columns.iter().filter(|c| !c.more).count();
+    t.columns.truncate(n);
+    t.rows.iter_mut().for_each(|r| r.cells.truncate(n));
+}
+
 /// The figures of a scenario's page, from its runs.
 pub(crate) fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figure> {
     let scene = Scene::of(scenario, records);
-    figures(&scene, Layout::of(&scene))
+    let mut all = figures(&scene, Layout::of(&scene));
+    all.extend(strips(&scene));
+    all
 }
 
 /// What a report is made of.
@@ -192,6 +206,8 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         .filter(|(name, metric)| *name == s.name && !metric.is_empty())
         .map(|(_, metric)| metric.as_str())
         .collect();
+    // A study's tables are those that it printed.
+    let own = cells.iter().all(|c| c.published.is_none()) && PAPERS.iter().all(|p| p.id != s.study);
     let layout = Layout::of(&scene);
     let left = p.left.iter().filter(|(n, _)| n.study == s.study && n.scenario == s.name);
     Some(Page {
@@ -208,14 +224,23 @@ fn page(p: &Parts<'_>, s: &Scenario, rests: &[BTreeSet<(String, String)>]) -> Op
         },
         tables: {
             let mut all = tables(&scene, &cells, &claimed, layout);
+            // All metrics of hundreds of cases would make a file that no browser opens quickly; numbers.csv has them.
+            if p.scenarios.len() > FEW {
+                all.iter_mut().for_each(without_more);
+            }
             all.extend(traffic(&scene.cases));
-            // A study's tables are those that it printed.
-            if cells.iter().all(|c| c.published.is_none()) && PAPERS.iter().all(|p| p.id != s.study) {
+            if own {
                 all.extend(ports(&scene.cases));
             }
             all
         },
-        figures: figures(&scene, layout),
+        figures: {
+            let mut all = figures(&scene, layout);
+            if own {
+                all.extend(strips(&scene));
+            }
+            all
+        },
         figures_first: false,
         claims: decided.into_iter().map(|i| claim(&p.findings[i])).collect(),
         assumptions: assumptions(s, &scene),
@@ -345,7 +370,7 @@ mod tests {
         };
         assert!(!titles(&records).contains(&"Hot queue length".to_string()), "no series is there");
         let mut records = records;
-        let queue = cnsim_studies::store::Curve { values: vec![1.0], bin: 0.001, ..Default::default() };
+        let queue = cnsim_studies::store::Curve { values: vec![10.0], bin: 0.001, ..Default::default() };
         records[0].series.insert("hot_queue".into(), queue);
         assert!(titles(&records).contains(&"Hot queue length".to_string()), "{:?}", titles(&records));
     }

@@ -20,6 +20,9 @@ pub(crate) struct Scene<'a> {
     pub(crate) cases: Vec<CaseRuns<'a>>,
 }
 
+/// Longest queue of a port at which nothing waits, KB.
+const TWO_FRAMES: f64 = 3.0;
+
 impl<'a> Scene<'a> {
     pub(crate) fn of(scenario: &'a Scenario, records: &'a [RunRecord]) -> Self {
         let mut at: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
@@ -38,6 +41,17 @@ impl<'a> Scene<'a> {
         }
         cases.iter_mut().for_each(|c| c.runs.sort_by_key(|r| r.seed));
         Self { scenario, cases }
+    }
+
+    /// Is there a port at which frames wait that metrics call hot? More than two frames must have been there in a run.
+    pub(crate) fn has_hot_port(&self) -> bool {
+        let waits = |r: &&RunRecord| {
+            let hot = r.series.get("hot_queue");
+            hot.is_none_or(|q| q.upper().iter().any(|kb| *kb > TWO_FRAMES))
+        };
+        self.cases
+            .iter()
+            .any(|c| self.ready(c).is_none_or(|ready| ready.settings.hot) && c.runs.iter().any(waits))
     }
 
     /// Settings of a case, for what a figure shows beside its lines.

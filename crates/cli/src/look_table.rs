@@ -11,15 +11,22 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const COLUMNS: [&str; 5] =
     ["aggregate_throughput", "hot_port_throughput", "time_paused", "dropped_frames", "overhead"];
 
-/// What one asks of an experiment of one's own, where nothing was published, beside those five.
-const OWN: [&str; 6] = [
-    "queue_max",
-    "mean_hot_queue",
-    "latency_p99",
+/// What one asks of an experiment of one's own, where nothing was published: tails before means.
+const OWN: [&str; 11] = [
     "finished_flows",
-    "completion_time",
     "completion_time_p99",
+    "latency_p99",
+    "aggregate_throughput",
+    "hot_port_throughput",
+    "time_paused",
+    "dropped_frames",
+    "queue_max",
+    "overhead",
+    "completion_time",
+    "mean_hot_queue",
 ];
+/// Metrics of the hot port.
+const HOT: [&str; 2] = ["hot_port_throughput", "mean_hot_queue"];
 
 /// How the conditions of a scenario are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +97,7 @@ pub(crate) fn tables(
         place.entry(key).or_default().insert((c.metric.id, c.unit.clone()), c);
     }
     rows.sort_by_cached_key(|k| order(scene, k));
-    let heads = heads(cells, claimed);
+    let heads = heads(cells, claimed, scene.has_hot_port());
     let mut tables: Vec<Table> = Vec::new();
     let mut of: Vec<Vec<&Key>> = Vec::new();
     for k in &rows {
@@ -104,8 +111,14 @@ pub(crate) fn tables(
             }
         }
     }
+    // Those that the table leaves out.
+    let more: Vec<Head> = METRICS
+        .iter()
+        .filter(|m| heads.iter().all(|h| h.0 != m.id))
+        .filter_map(|m| Some((m.id, cells.iter().find(|c| c.metric.id == m.id)?.unit.clone())))
+        .collect();
     for (t, keys) in tables.iter_mut().zip(&of) {
-        fill(t, keys, &place, &heads);
+        fill(t, keys, &place, &heads, &more);
     }
     tables
 }
@@ -129,18 +142,26 @@ fn order(scene: &Scene<'_>, k: &Key) -> (usize, usize, bool, String, usize) {
     )
 }
 
-/// Columns: what was published here, what claims rest on, the five of the printed tables; in the order of the metrics.
-fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>) -> Vec<Head> {
+/// Columns: what was published here, what claims rest on, the five of the printed tables; in the order of the metrics. Of an
+/// experiment of one's own what one asks of it, in that order.
+fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>, hot: bool) -> Vec<Head> {
     let published: BTreeSet<&str> =
         cells.iter().filter(|c| c.published.is_some()).map(|c| c.metric.id).collect();
     let wanted = |m: &Metric| {
         // Without a hotspot the rate of the one receiver is both.
         let twice = m.id == "hot_port_throughput" && published.contains("throughput");
-        let own = published.is_empty() && OWN.contains(&m.id) && cells.iter().any(|c| c.metric.id == m.id);
-        published.contains(m.id) || claimed.contains(m.id) || own || (COLUMNS.contains(&m.id) && !twice)
+        if published.is_empty() {
+            let there = OWN.contains(&m.id) && cells.iter().any(|c| c.metric.id == m.id);
+            return claimed.contains(m.id) || there && (hot || !HOT.contains(&m.id));
+        }
+        published.contains(m.id) || claimed.contains(m.id) || (COLUMNS.contains(&m.id) && !twice)
     };
     let mut heads: Vec<Head> = Vec::new();
-    for m in METRICS.iter().filter(|m| wanted(m)) {
+    let mut order: Vec<&Metric> = METRICS.iter().filter(|m| wanted(m)).collect();
+    if published.is_empty() {
+        order.sort_by_key(|m| OWN.iter().position(|id| *id == m.id).unwrap_or(OWN.len()));
+    }
+    for m in order {
         let mine = || cells.iter().filter(|c| c.metric.id == m.id);
         // A column in each unit that was published; what was not is shown in the first of them.
         let mut units: Vec<&String> = mine().filter(|c| c.published.is_some()).map(|c| &c.unit).collect();
@@ -157,8 +178,14 @@ fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>) -> Vec<Head> {
     heads
 }
 
-fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell>>, heads: &[Head]) {
-    let first = |head: &Head| heads.iter().find(|h| h.0 == head.0) == Some(head);
+fn fill(
+    t: &mut Table,
+    keys: &[&Key],
+    place: &BTreeMap<Key, BTreeMap<Head, &Cell>>,
+    heads: &[Head],
+    more: &[Head],
+) {
+    let first = |head: &Head| heads.iter().chain(more).find(|h| h.0 == head.0) == Some(head);
     let find = |k: &Key, head: &Head| -> Option<model::Cell> {
         let row = place.get(k)?;
         let own = row.get(head).map(|c| shown(c, 1.0));
@@ -185,13 +212,22 @@ fn fill(t: &mut Table, keys: &[&Key], place: &BTreeMap<Key, BTreeMap<Head, &Cell
             |c: &model::Cell| !c.structural || c.published.is_some() || c.verdict == model::Verdict::Differs;
         keys.iter().filter_map(|k| cell(k, head)).any(|c| says(&c))
     };
-    let heads: Vec<&Head> = heads.iter().filter(told).collect();
+    let shown: Vec<&Head> = heads.iter().filter(told).collect();
+    let some = |head: &&Head| keys.iter().any(|k| cell(k, head).is_some());
+    let heads: Vec<&Head> = shown.iter().copied().chain(more.iter().filter(some)).collect();
     t.columns = heads
         .iter()
-        .filter_map(|(id, unit)| {
+        .enumerate()
+        .filter_map(|(i, (id, unit))| {
             let m = cnsim_studies::metrics::find(id)?;
             let about = format!("{}. Near: within {}", m.about, m.tolerance.text(m.unit));
-            Some(Column { metric: m.id.into(), title: m.title.into(), unit: unit.clone(), about })
+            Some(Column {
+                metric: m.id.into(),
+                title: m.title.into(),
+                unit: unit.clone(),
+                about,
+                more: i >= shown.len(),
+            })
         })
         .collect();
     t.rows = keys

@@ -418,7 +418,11 @@ fn tables_by_hand() {
     let claimed = BTreeSet::from(["control_messages"]);
     let apart = tables(&scene, &shown, &claimed, Layout::Apart);
     let heads = |t: &cnsim_report::model::Table| {
-        t.columns.iter().map(|c| format!("{} {}", c.metric, c.unit)).collect::<Vec<_>>()
+        let shown = t.columns.iter().filter(|c| !c.more);
+        shown.map(|c| format!("{} {}", c.metric, c.unit)).collect::<Vec<_>>()
+    };
+    let more = |t: &cnsim_report::model::Table| {
+        t.columns.iter().filter(|c| c.more).map(|c| c.metric.clone()).collect::<Vec<_>>()
     };
     // Published, claimed, or of the printed tables; without a hotspot's rate twice, without what is zero throughout.
     assert_eq!(
@@ -446,6 +450,7 @@ fn tables_by_hand() {
     );
     // Of the second table: overhead in the unit of each published number. What was not published stands in the first of them, too.
     assert_eq!(heads(&apart[1]), ["overhead Gb/s", "overhead Mb/s"]);
+    assert_eq!(more(&apart[0]), ["hot_port_throughput", "queue_max", "fairness"]);
     let second: Vec<Option<f64>> =
         apart[1].rows.iter().flat_map(|r| &r.cells).map(|c| c.as_ref().and_then(|c| c.measured)).collect();
     assert_eq!(second, [Some(2.0), None, Some(0.002), Some(2.0)]);
@@ -465,7 +470,30 @@ fn tables_by_hand() {
     ];
     let own = tables(&scene, &own.iter().collect::<Vec<_>>(), &BTreeSet::new(), Layout::Apart);
     assert_eq!(heads(&own[0]), ["hot_port_throughput Gb/s", "queue_max KB"]);
+    assert_eq!(more(&own[0]), ["fairness"]);
     assert_eq!(own[0].rows[0].cells[0].as_ref().unwrap().verdict, Shown::Unpublished);
+}
+
+#[test]
+fn a_port_at_which_nothing_waits_is_not_hot() {
+    let s = scenario("\"1 Gb/s\"", "\"off\"", "");
+    let one = "hotspot 1 Gb/s";
+    let heads = |longest: f64| {
+        let mut r = run(one, "off", "none", 1);
+        let queue = Curve { unit: "KB".into(), bin: 1e-3, values: vec![0.0, 1.0], peaks: vec![2.0, longest] };
+        r.series.insert("hot_queue".into(), queue);
+        let records = [r];
+        let scene = Scene::of(&s, &records);
+        let cells = ["hot_port_throughput", "completion_time_p99", "completion_time"]
+            .map(|m| cell(one, "none", m, "us", None));
+        let all = tables(&scene, &cells.iter().collect::<Vec<_>>(), &BTreeSet::new(), Layout::Apart);
+        let shown = all[0].columns.iter().filter(|c| !c.more);
+        let drawn = figures(&scene, Layout::Apart).iter().any(|f| f.title == "Hot queue length");
+        (shown.map(|c| c.metric.clone()).collect::<Vec<_>>(), drawn)
+    };
+    assert_eq!(heads(3.0), (vec!["completion_time_p99".to_string(), "completion_time".into()], false));
+    let hot = ["completion_time_p99", "hot_port_throughput", "completion_time"].map(String::from);
+    assert_eq!(heads(3.1), (hot.to_vec(), true), "tails before means");
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
         title: m.title.into(),
         unit: m.unit.into(),
         about: format!("Of the traffic of this name, over the whole run: {}", m.about),
+        more: false,
     };
     (!names.is_empty()).then(|| Table {
         id: format!("traffic, {condition}, PAUSE {pause}"),

@@ -434,7 +434,13 @@ fn command(args: &SweepArgs) -> String {
 
 /// A column.
 pub(crate) fn column(m: &Metric) -> model::Column {
-    model::Column { metric: m.id.into(), title: m.title.into(), unit: m.unit.into(), about: m.about.into() }
+    model::Column {
+        metric: m.id.into(),
+        title: m.title.into(),
+        unit: m.unit.into(),
+        about: m.about.into(),
+        more: false,
+    }
 }
 
 fn report(
@@ -534,7 +540,7 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], what: &What<'_>) -> model::Figure {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let of = |f: fn(&At) -> f64| points.iter().map(f).collect::<Vec<f64>>();
         let band = (sweep.seeds > 1).then(|| model::Band { low: of(|p| p.2.0), high: of(|p| p.2.1) });
-        model::Trace { name, slot: None, x: of(|p| p.0), y: of(|p| p.1), band }
+        model::Trace { name, slot: None, x: of(|p| p.0), y: of(|p| p.1), band, ..model::Trace::default() }
     };
     model::Figure {
         title: what.title(),

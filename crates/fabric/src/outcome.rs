@@ -91,6 +91,8 @@ pub struct HostOutcome {
     pub delivered_bits: u64,
     /// Time that the host's transmitter was in XOFF.
     pub paused: Time,
+    /// The same for each sixtieth of the run, ps; empty where it never was.
+    pub paused_by_part: Vec<u64>,
     /// Number of XOFF messages that the host received.
     pub pauses: u64,
     /// Sum of the latencies of received data frames (generation to reception).
@@ -174,6 +176,8 @@ pub fn latency_quantile(histogram: &[u64], q: f64) -> Option<Time> {
 pub struct SwitchOutcome {
     /// What was measured at each port, in order.
     pub ports: Vec<PortOutcome>,
+    /// Time that each port was in XOFF in each sixtieth of the run, ps; empty where it never was.
+    pub paused_by_part: Vec<Vec<u64>>,
 }
 
 /// Measured at a switch port.

@@ -1,7 +1,7 @@
 //! Amounts summed over the bins of a recording.
 
 /// Sums per bin; of width zero, nothing is kept.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PerBin {
     width: u64,
     values: Vec<u64>,
@@ -13,11 +13,26 @@ impl PerBin {
         Self { width, values: vec![0; duration.checked_div(width).unwrap_or(0) as usize] }
     }
 
+    /// A bin for each sixtieth of a run, which lasts so many picoseconds.
+    pub(crate) fn sixtieths(duration: u64) -> Self {
+        Self::new(duration / 60, duration / 60 * 60)
+    }
+
     /// Adds to the bin in which `now` lies; what comes after the last whole bin is left out.
     pub(crate) fn add(&mut self, now: u64, amount: u64) {
         let at = now.checked_div(self.width).unwrap_or(u64::MAX);
         if let Some(v) = usize::try_from(at).ok().and_then(|i| self.values.get_mut(i)) {
             *v += amount;
+        }
+    }
+
+    /// Adds to each bin how much of it lies between two times.
+    pub(crate) fn add_span(&mut self, from: u64, to: u64) {
+        let mut at = from;
+        while at < to && self.width > 0 {
+            let end = (at / self.width + 1).saturating_mul(self.width).min(to);
+            self.add(at, end - at);
+            at = end;
         }
     }
 
@@ -37,6 +52,18 @@ impl PerBin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_span_is_shared_by_the_bins_that_it_touches() {
+        let mut bins = PerBin::new(10, 40);
+        for (from, to) in [(3, 5), (8, 21), (30, 30), (39, 45)] {
+            bins.add_span(from, to);
+        }
+        let mut sum = Vec::new();
+        bins.pour(&mut sum);
+        assert_eq!(sum, [4, 10, 1, 1]);
+        PerBin::default().add_span(0, 5);
+    }
 
     #[test]
     fn each_amount_falls_into_its_bin() {

@@ -109,6 +109,11 @@ fn pause_stops_all_senders() {
             // Until its partition is full, each sends on for a few milliseconds at most.
             let sent_on = 0.4 * duration.as_secs_f64() - h.paused.as_secs_f64();
             assert!((0.0..0.005).contains(&sent_on), "{engine:?}: {sent_on} s");
+            // The parts of the run have all of it but what is left over when the run is divided by sixty.
+            let parts: u64 = h.paused_by_part.iter().sum();
+            assert!(h.paused_by_part.len() == 60 && (0..60).contains(&(h.paused.as_ps() - parts)));
+            let (first, last) = (h.paused_by_part[3], h.paused_by_part[20]);
+            assert_eq!((first, last), (0, duration.as_ps() / 60), "{engine:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Finished runs as Python sees them, and what is made of many.
 
 use crate::errors::{raise, told};
+use cnsim_scheme_api::Time;
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::flow_files::read_flows;
 use cnsim_studies::metrics::{self, METRICS};
@@ -11,6 +12,7 @@ use cnsim_studies::saved::Saved;
 use cnsim_studies::scenario::{self, EMBEDDED};
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::{RESULT_VERSION, RunRecord};
+use cnsim_studies::xoff::PARTS;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -102,6 +104,12 @@ impl Record {
     /// Measurements at ports, as JSON.
     fn ports(&self) -> String {
         json!(self.0.ports).to_string()
+    }
+    /// When each port was in XOFF: the length of a part of the run in seconds, and its ports as JSON.
+    fn xoff(&self) -> (f64, String) {
+        let duration = self.0.config["run.duration"].as_str().and_then(|t| t.parse::<Time>().ok());
+        let part = duration.map_or(0.0, |d| d.as_secs_f64() / PARTS as f64);
+        (part, json!(self.0.xoff).to_string())
     }
     /// Names of its hosts, and eight numbers for each finite flow that was received whole, as 64-bit integers, little-endian: source,
     /// destination, bytes, start, completion time, ideal time, ideal time of the HPCC fork, place of its traffic's name. Times are in

@@ -141,6 +141,8 @@
   }
   function six(v) { return v === null || v === undefined ? '' : String(+(+v).toPrecision(6)); }
   function verdict(c) { return c.structural && c.verdict !== 'differs' ? 'zero by construction' : c.verdict; }
+  // Is anything published in this table?
+  function judged(t) { return t.rows.some(function (row) { return row.cells.some(function (c) { return c && c.published !== null; }); }); }
   function range(r) { return r ? six(r[0]) + ' to ' + six(r[1]) : '–'; }
 
   function element(name, text, class_) {
@@ -154,12 +156,13 @@
     tip.textContent = '';
     tip.appendChild(element('b', (row.condition ? row.condition + ' · ' : '') + row.scheme + ' · ' + column.title + (column.unit ? ' [' + column.unit + ']' : ''), 'title'));
     var dl = tip.appendChild(document.createElement('dl'));
-    var lines = [['published', c.published === null ? '–' : c.published], ['measured, mean', six(c.measured) || '–']];
+    var said = judged(t), lines = said ? [['published', c.published === null ? '–' : c.published]] : [];
+    lines.push([said ? 'measured, mean' : 'mean', six(c.measured) || '–']);
     if (c.range) { lines.push(['least and greatest', range(c.range)]); } else { lines.push(['95 % interval of the mean', range(c.ci95)], ['95 % prediction interval', range(c.pi95)]); }
     if (c.accept) { lines.push(['agrees within', range(c.accept)]); }
     if (c.seeds) { lines.push(['seeds', String(c.seeds)]); }
     if (c.values.length) { lines.push(['each', c.values.map(six).join('  ')]); }
-    lines.push(['verdict', verdict(c)]);
+    if (said) { lines.push(['verdict', verdict(c)]); }
     lines.forEach(function (l) { dl.appendChild(element('dt', l[0])); dl.appendChild(element('dd', l[1])); });
     if (c.note) { tip.appendChild(element('p', c.note)); }
     tip.hidden = false;
@@ -189,6 +192,7 @@
 
   // All numbers of a table, one line a cell: as CSV, and below the table.
   var COLUMNS = ['study', 'scenario', 'condition', 'pause', 'scheme', 'metric', 'unit', 'published', 'measured', 'ci95_low', 'ci95_high', 'pi95_low', 'pi95_high', 'seeds', 'verdict', 'note'];
+  var NUMBER = /published|measured|95|seeds/;
   function lines(t, route) {
     var id = route.split('/'), out = [];
     t.rows.forEach(function (row) {
@@ -219,12 +223,17 @@
     var box = button.closest('article').querySelector('.long'), open = box.hidden;
     if (!box.firstChild) {
       var table = box.appendChild(document.createElement('table')), head = table.appendChild(document.createElement('thead')).insertRow();
-      COLUMNS.slice(2).forEach(function (c) { head.appendChild(element('th', c.replace(/_/g, ' '), /published|measured|95|seeds/.test(c) ? 'n' : '')); });
+      var t = tableOf(button), some = COLUMNS.map(function (c, i) { return i; }).slice(2);
+      if (!judged(t)) { some = some.filter(function (i) { return ['published', 'verdict', 'note'].indexOf(COLUMNS[i]) < 0; }); }
+      some.forEach(function (i) { head.appendChild(element('th', COLUMNS[i].replace(/_/g, ' '), NUMBER.test(COLUMNS[i]) ? 'n' : '')); });
       var body = table.appendChild(document.createElement('tbody'));
-      lines(tableOf(button), routeOf(button)).forEach(function (l) {
+      lines(t, routeOf(button)).forEach(function (l) {
         var r = body.insertRow();
-        l.slice(2).forEach(function (v, i) { var td = r.insertCell(); td.textContent = v; td.className = i >= 5 && i <= 11 ? 'n' : ''; });
+        some.forEach(function (i) { var td = r.insertCell(); td.textContent = l[i]; td.className = NUMBER.test(COLUMNS[i]) ? 'n' : ''; });
       });
+    }
+    if (!box.querySelector('p') && !tableOf(button).columns.some(function (c) { return c.more; })) {
+      box.appendChild(element('p', 'numbers.csv, beside this file, has all metrics.', 'small'));
     }
     box.hidden = !open;
     button.setAttribute('aria-expanded', String(open));

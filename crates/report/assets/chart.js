@@ -280,11 +280,50 @@ var cnsimFigures = (function () {
     if (part !== undefined) { out += text(box.l + 4, box.t + 11, lines[0] ? lines[0].name : '', ' class="halo name"'); }
     return { svg: out, s: s, box: box, lines: lines };
   }
+  // A strip of heat: a row a line, in groups, shaded from 0 to 100; equal parts are one. heat.rs draws the same.
+  function heat(div, f) {
+    var v = chosen(div), lines = f.traces, w = v.print ? 340 : Math.max(div.clientWidth, 200), tiny = div.classList.contains('tiny');
+    var row = Math.max(tiny ? 2 : 3, Math.min(13, Math.floor((tiny ? 130 : 420) / lines.length))), named = row >= 11 && w > 300;
+    var left = named ? 14 + 6.6 * Math.max.apply(null, lines.map(function (t) { return t.name.length; })) : 8, right = w - 20, y = tiny ? 4 : 26, out = '', inside = '';
+    var ends = lines[0] ? lines[0].data.x : [1], step = ends.length > 1 ? ends[1] - ends[0] : ends[0], xs = v.zoom || [ends[0] - step, ends[ends.length - 1]], x = scale(xs[0], xs[1], left, right, false);
+    if (!tiny) { [0, 25, 50, 75, 100].forEach(function (p, i) { out += '<rect class="heat" x="' + num(left + i * 16) + '" y="4" width="15" height="10"' + shade(p) + '/>'; }); out += text(left + 86, 13, '0 to 100 ' + f.y.unit); }
+    lines.forEach(function (t, i) {
+      if (i === 0 || lines[i - 1].group !== t.group) {
+        out += text(left, y + 13, (t.group || 'rows') + ' (' + lines.filter(function (o) { return o.group === t.group; }).length + ')', ' class="name"');
+        y += 18;
+      }
+      if (named) { out += text(left - 6, y + row - 3, t.name, ' class="end"'); }
+      out += '<rect class="window" x="' + num(left) + '" y="' + y + '" width="' + num(right - left) + '" height="' + (row - 1) + '"/>';
+      for (var a = 0, b; a < t.data.y.length; a = b) {
+        for (b = a + 1; b < t.data.y.length && t.data.y[b] === t.data.y[a]; b++) { }
+        if (t.data.y[a] > 0) { inside += '<rect class="heat" x="' + num(x(t.data.x[a] - step)) + '" y="' + y + '" width="' + num(x(t.data.x[b - 1]) - x(t.data.x[a] - step)) + '" height="' + (row - 1) + '"' + shade(t.data.y[a]) + '/>'; }
+      }
+      y += row;
+    });
+    var clip = div.dataset.uid + 'c', h = y + 40;
+    out += '<clipPath id="' + clip + '"><rect x="' + num(left) + '" y="0" width="' + num(right - left) + '" height="' + y + '"/></clipPath><g clip-path="url(#' + clip + ')">' + inside + '</g>';
+    ticks(xs[0], xs[1], Math.max(2, Math.floor((right - left) / 74))).forEach(function (t) { out += '<path class="base" d="M' + num(x(t)) + ' ' + y + 'v4"/>' + text(x(t), y + 17, label(t), ' class="mid"'); });
+    out += text((left + right) / 2, h - 6, axis(f.x), ' class="mid title"');
+    v.panels = [{ s: { x: x }, box: { l: left, r: right, t: 20, b: y } }];
+    put(div, f, out, w, h, y);
+  }
+  function shade(p) { return ' fill-opacity="' + (p > 0 ? 0.15 + 0.0085 * p : 0.06) + '"'; }
+  // The drawing takes the place of the one before it.
+  function put(div, f, all, w, h, bottom) {
+    var v = chosen(div);
+    div.querySelectorAll(':scope > svg, :scope > .readout').forEach(function (e) { e.remove(); });
+    div.insertAdjacentHTML('afterbegin', '<svg class="chart" role="img" aria-label="' + esc(div.dataset.alt) + '" viewBox="0 0 ' + w + ' ' + h + '" width="' + w + '" height="' + h + '">' + all + '<path class="cursor" d=""/><rect class="choice" width="0" height="' + num(bottom - 20) + '" y="20"/></svg>');
+    v.width = w; v.bottom = bottom;
+    div.style.height = h + 'px';
+    if (!div.dataset.drawn) { div.dataset.drawn = '1'; tools(div, f); sizes.observe(div); }
+    buttons(div);
+  }
   function draw(div) {
+    if (figureOf(div).kind === 'heat') { heat(div, figureOf(div)); return; }
     var f = figureOf(div), v = chosen(div), lines = shown(div, f), tiny = div.classList.contains('tiny');
     var w = v.print ? 340 : Math.max(div.clientWidth, 200), apart = v.mode === 'apart' && lines.length > 1, ax = axes(div, f);
     var turned = f.categories.length && Math.max.apply(null, f.categories.map(function (c) { return c.length; })) * 6.4 > (w - 70) / f.categories.length;
-    var h = v.print ? 215 : apart ? 60 + 84 * lines.length : tiny ? 132 : (w < 420 ? 250 : 290) + (turned ? 40 : 0), foot = (tiny ? 22 : 40) + (turned ? (tiny ? 20 : 46) : 0);
+    var h = v.print ? 215 : apart ? 60 + 84 * lines.length : tiny ? 148 : (w < 420 ? 250 : 290) + (turned ? 40 : 0), foot = (tiny ? 38 : 40) + (turned ? (tiny ? 20 : 46) : 0);
     // Room for the numbers at the left: as wide as the widest of them.
     var trial = layout(div, f, lines, { l: 50, r: w - 20, t: 20, b: h - foot });
     var widest = (trial.y.log ? logTicks(trial.y.low, trial.y.high) : ticks(trial.y.low, trial.y.high, 6)).reduce(function (m, t) { return Math.max(m, label(t).length); }, 1);
@@ -294,16 +333,12 @@ var cnsimFigures = (function () {
       panels.push(panel(div, f, apart ? [lines[i]] : lines, box, apart ? i : undefined));
     }
     var all = panels.map(function (p) { return p.svg; }).join('');
+    all += text((left + w - 20) / 2, h - 6, axis(ax.x), ' class="mid title"');
     if (!tiny) {
-      all += text((left + w - 20) / 2, h - 6, axis(ax.x), ' class="mid title"');
       all += '<text class="mid title" transform="translate(12 ' + num((20 + h - foot) / 2) + ') rotate(-90)">' + esc(axis(ax.y)) + '</text>';
     }
-    div.querySelectorAll(':scope > svg, :scope > .readout').forEach(function (e) { e.remove(); });
-    div.insertAdjacentHTML('afterbegin', '<svg class="chart" role="img" aria-label="' + esc(div.dataset.alt) + '" viewBox="0 0 ' + w + ' ' + h + '" width="' + w + '" height="' + h + '">' + all + '<path class="cursor" d=""/><rect class="choice" width="0" height="' + num(h - foot - 20) + '" y="20"/></svg>');
-    v.panels = panels; v.width = w; v.bottom = h - foot;
-    div.style.height = h + 'px';
-    if (!div.dataset.drawn) { div.dataset.drawn = '1'; tools(div, f); sizes.observe(div); }
-    buttons(div);
+    v.panels = panels;
+    put(div, f, all, w, h, h - foot);
   }
 
   // ---- Tools of a figure
@@ -313,7 +348,7 @@ var cnsimFigures = (function () {
     row.setAttribute('role', 'group');
     row.setAttribute('aria-label', 'view of ' + f.title);
     var whole = f.kind === 'lines' && f.traces.every(function (t) { return t.data.whole && t.data.y.length > 20; });
-    var has = [['log', 'log', 'logarithmic axis', extent(f.traces.map(function (t) { return t.data.y; })) !== null], ['apart', 'apart', 'one panel a line', f.kind === 'lines' && f.traces.length > 1],
+    var has = [['log', 'log', 'logarithmic axis', f.kind !== 'heat' && extent(f.traces.map(function (t) { return t.data.y; })) !== null], ['apart', 'apart', 'one panel a line', f.kind === 'lines' && f.traces.length > 1],
       ['cdf', 'CDF', 'share of time at or below a value', whole && f.x.title === 'time'], ['reset', 'whole', 'undo the zoom', true], ['svg', 'SVG', 'save as SVG', true]];
     has.filter(function (b) { return b[3]; }).forEach(function (b) {
       var button = document.createElement('button');
@@ -427,6 +462,7 @@ var cnsimFigures = (function () {
       if (i >= 0 && l.y[i] !== null) { rows.push([l, l.y[i], l.x[i]]); }
     });
     rows.sort(function (a, b) { return b[1] - a[1]; });
+    if (f.kind === 'heat') { rows = rows.filter(function (r) { return r[1] > 0; }); }
     var place = f.categories.length ? f.categories[at] : ax.x.title + ' ' + value(rows.length ? rows[0][2] : at) + (ax.x.unit ? ' ' + ax.x.unit : '');
     var box = div.querySelector('.readout') || div.appendChild(Object.assign(document.createElement('div'), { className: 'readout' }));
     box.setAttribute('aria-live', 'polite');

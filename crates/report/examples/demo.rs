@@ -181,6 +181,7 @@ fn columns() -> Vec<Column> {
         title: title.into(),
         unit: unit.into(),
         about: about.into(),
+        ..Column::default()
     })
     .into()
 }

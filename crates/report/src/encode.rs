@@ -28,6 +28,8 @@ pub(crate) struct FigureData<'a> {
 #[derive(Serialize)]
 struct TraceData<'a> {
     name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    group: &'a str,
     slot: u8,
     dash: u8,
     line: Series,
@@ -91,6 +93,7 @@ pub(crate) fn figure(f: &Figure, max: usize, style: impl Fn(&Trace) -> (u8, u8))
                 let encode = |y: &Vec<f64>| encode(&t.x, y, max, exact);
                 TraceData {
                     name: &t.name,
+                    group: &t.group,
                     slot,
                     dash,
                     line: encode(&t.y),

@@ -175,8 +175,9 @@ pub(crate) type Counts = [usize; Mark::ALL.len()];
 /// How many cells of a page count as each mark.
 pub(crate) fn counts(page: &Page) -> Counts {
     let mut n = Counts::default();
-    for cell in page.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten()) {
-        n[Mark::of(cell) as usize] += 1;
+    for t in &page.tables {
+        let shown = t.rows.iter().flat_map(|r| r.cells.iter().zip(&t.columns)).filter(|(_, c)| !c.more);
+        shown.filter_map(|(cell, _)| cell.as_ref()).for_each(|cell| n[Mark::of(cell) as usize] += 1);
     }
     n
 }

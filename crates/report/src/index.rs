@@ -2,7 +2,7 @@
 
 use crate::colour::Colours;
 use crate::html::{Counts, Mark, anchor, counts, esc, holds, scenario, scroll, study};
-use crate::model::{Cell, Claim, Column, Holds, Page, Report, Row, Table};
+use crate::model::{Alert, Cell, Claim, Column, Holds, Page, Report, Row, Table};
 use crate::number::{column_decimals, fixed, measured, printed};
 use crate::{overview, page, table};
 use std::fmt::Write as _;
@@ -56,7 +56,7 @@ const OUTCOMES: [Holds; 4] = [Holds::Yes, Holds::No, Holds::Undecided, Holds::No
 
 /// Claims by outcome; those read from figures are shown, not scored.
 fn outcomes(claims: &[&Claim]) -> [usize; 4] {
-    OUTCOMES.map(|h| claims.iter().filter(|c| c.holds == h && c.origin != "figure").count())
+    OUTCOMES.map(|h| claims.iter().filter(|c| c.holds == h && c.is_scored()).count())
 }
 
 fn legend(items: &[(&str, &str, usize, &str)], out: &mut String) {
@@ -71,30 +71,39 @@ fn legend(items: &[(&str, &str, usize, &str)], out: &mut String) {
     out.push_str("</ul>");
 }
 
-/// Counts what must be read first on pages of their own, of a report on many.
+/// What must be read first on a page.
+fn grave(p: &Page) -> Vec<&Alert> {
+    p.alerts.iter().filter(|a| !a.mild && !a.lines.is_empty()).collect()
+}
+
+/// Counts what must be read first on pages of their own, of a report on many: each kind in a line, with its pages.
 fn to_be_read_first(r: &Report, out: &mut String) {
-    let grave = |p: &Page| p.alerts.iter().filter(|a| !a.mild).map(|a| a.lines.len()).sum::<usize>();
-    let pages: Vec<&Page> = r.pages.iter().filter(|p| grave(p) > 0).collect();
-    if pages.is_empty() {
-        return;
+    let mut kinds: Vec<&str> = Vec::new();
+    for a in r.pages.iter().flat_map(grave) {
+        if !kinds.contains(&a.title.as_str()) {
+            kinds.push(&a.title);
+        }
     }
-    let cases: usize = pages.iter().map(|p| grave(p)).sum();
-    let _ = write!(
-        out,
-        "<p class=\"lead\">{cases} of the cases below {} on the page of ",
-        if cases == 1 { "has a warning" } else { "have warnings" }
-    );
-    for (i, p) in pages.iter().enumerate() {
-        let (id, mark) = (esc(&p.id), if i > 0 { ", " } else { "" });
-        let _ = write!(out, "{mark}<a href=\"#{id}\">{id}</a>");
+    for kind in kinds {
+        let cases =
+            |p: &Page| grave(p).iter().filter(|a| a.title == kind).map(|a| a.lines.len()).sum::<usize>();
+        let pages: Vec<(&Page, usize)> = r.pages.iter().map(|p| (p, cases(p))).filter(|p| p.1 > 0).collect();
+        let n: usize = pages.iter().map(|p| p.1).sum();
+        let links: Vec<String> =
+            pages.iter().map(|(p, n)| format!("<a href=\"#{0}\">{0}</a> ({n})", esc(&p.id))).collect();
+        let _ = write!(
+            out,
+            "<p class=\"lead first\">{} In {n} {}: {}.</p>",
+            esc(kind),
+            if n == 1 { "case" } else { "cases" },
+            links.join(", ")
+        );
     }
-    out.push_str(".</p>");
 }
 
 pub(crate) fn index(r: &Report, looks: &[Colours], out: &mut String) {
     let claims = all_claims(r);
-    let cells = || r.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows).flat_map(|r| &r.cells);
-    let judged = cells().flatten().any(|c| c.published.is_some());
+    let judged = r.is_judged();
     let _ = write!(
         out,
         "<section class=\"page\" data-route=\"\"><h1 tabindex=\"-1\">{}</h1>",
@@ -190,12 +199,13 @@ fn by_metric(r: &Report, out: &mut String) {
     }
     rows.sort_by_key(|(_, n)| std::cmp::Reverse(n.iter().sum::<usize>()));
     out.push_str(
-        "<h2>By metric</h2><div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"verdicts by metric\"><table class=\"plain list\" id=\"by-metric\"><thead><tr><th>published</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">zero by construction</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead><tbody>",
+        "<h2>By metric</h2><div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"verdicts by metric\"><table class=\"plain list\" id=\"by-metric\"><thead><tr><th>published</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n spare\">zero by construction</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead><tbody>",
     );
     for (title, n) in rows {
         let _ = write!(out, "<tr><td>{}</td>", esc(title));
         for m in [Mark::Agrees, Mark::Near, Mark::Differs, Mark::Zero] {
-            let _ = write!(out, "<td class=\"n\">{}</td>", n[m as usize]);
+            let spare = if m == Mark::Zero { " spare" } else { "" };
+            let _ = write!(out, "<td class=\"n{spare}\">{}</td>", n[m as usize]);
         }
         out.push_str("<td class=\"barcol\">");
         cell_bar(n, out);
@@ -225,7 +235,7 @@ fn claim_board(claims: &[&Claim], out: &mut String) {
     bar(&parts[..3], out);
     let mut items: Vec<(&str, &str, usize, &str)> =
         OUTCOMES.iter().zip(o).map(|(h, n)| (holds(*h).0, holds(*h).1, n, holds(*h).2)).collect();
-    let figures = claims.iter().filter(|c| c.origin == "figure").count();
+    let figures = claims.iter().filter(|c| !c.is_scored()).count();
     if figures > 0 {
         items.push(("unpublished", "·", figures, "read from a figure: shown, not scored"));
     }
@@ -238,15 +248,25 @@ fn claim_grid(claims: &[&Claim], out: &mut String) {
     out.push_str("<h2>Claims</h2><p class=\"grid\">");
     for c in claims {
         let (class, icon, words) = holds(c.holds);
+        let apart = if c.is_scored() { ("", "") } else { (" apart", ", not scored") };
         let _ = write!(
             out,
-            "<a class=\"{class}\" href=\"#claims/{0}\" title=\"{1}: {2}\"><b aria-hidden=\"true\">{icon}</b>{0}<span class=\"away\"> {1}</span></a>",
+            "<a class=\"{class}{3}\" href=\"#claims/{0}\" title=\"{1}{4}: {2}\"><b aria-hidden=\"true\">{icon}</b>{0}<span class=\"away\"> {1}{4}</span></a>",
             esc(&c.id),
             words,
-            esc(&c.text)
+            esc(&c.text),
+            apart.0,
+            apart.1
         );
     }
     out.push_str("</p>");
+    let figures = claims.iter().filter(|c| !c.is_scored()).count();
+    if figures > 0 {
+        let _ = write!(
+            out,
+            "<p class=\"small\">{figures} with a dashed border could only be read from a figure: shown, not scored.</p>"
+        );
+    }
 }
 
 fn scenarios(r: &Report, judged: bool, out: &mut String) {
@@ -255,7 +275,7 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
     }
     let _ = write!(
         out,
-        "<h2>Scenarios</h2>{}<table class=\"plain list{}\"><thead><tr><th>scenario</th><th>what is asked</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
+        "<h2>Scenarios</h2>{}<table class=\"plain list{}\"><thead><tr><th>scenario</th><th class=\"spare\">what is asked</th><th class=\"n\">agree</th><th class=\"n\">near</th><th class=\"n\">differ</th><th class=\"n spare\">other</th><th class=\"barcol\"><span class=\"away\">share</span></th></tr></thead>",
         scroll("scenarios"),
         if judged { "" } else { " unjudged" }
     );
@@ -277,7 +297,7 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
                 |n: usize| if n == 0 { "<span class=\"dim\">–</span>".into() } else { n.to_string() };
             let _ = write!(
                 out,
-                "<tr><td class=\"id\"><a href=\"#{}\">{}</a></td><td class=\"text\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n{}\">{}</td><td class=\"n dim\">{}</td><td class=\"barcol\">",
+                "<tr><td class=\"id\"><a href=\"#{}\">{}</a></td><td class=\"text spare\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n{}\">{}</td><td class=\"n dim spare\">{}</td><td class=\"barcol\">",
                 esc(&p.id),
                 esc(scenario(&p.id)),
                 esc(&p.question),
@@ -428,11 +448,13 @@ pub(crate) fn claims_page(r: &Report, out: &mut String) {
     );
     for h in OUTCOMES {
         let (class, icon, words) = holds(h);
-        let n = claims.iter().filter(|c| c.holds == h).count();
+        let count = |scored: bool| claims.iter().filter(|c| c.holds == h && c.is_scored() == scored).count();
+        let (n, apart) = (count(true), count(false));
         let _ = write!(
             out,
-            "<button type=\"button\" class=\"{class}\" data-outcome=\"{class}\" aria-pressed=\"true\"{}><b aria-hidden=\"true\">{icon}</b><span class=\"num\">{n}</span> {words}</button>",
-            if n == 0 { " disabled" } else { "" }
+            "<button type=\"button\" class=\"{class}\" data-outcome=\"{class}\" aria-pressed=\"true\"{}><b aria-hidden=\"true\">{icon}</b><span class=\"num\">{n}</span> {words}{}</button>",
+            if n + apart == 0 { " disabled" } else { "" },
+            if apart == 0 { String::new() } else { format!(", and {apart} not scored") }
         );
     }
     out.push_str("</div>");

@@ -5,6 +5,7 @@
 
 mod colour;
 mod encode;
+mod heat;
 mod html;
 mod index;
 mod method;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// What the model leaves out, where the caller says nothing more exact.
 const LEFT_OUT: [&str; 7] = [
-    "Preamble and inter-frame gap: the published numbers exclude them.",
+    "Preamble and inter-frame gap.",
     "Bit errors, lost or reordered frames on a link, failing links.",
     "PAUSE quanta and refresh: a PAUSE lasts until it is lifted.",
     "The bytes of congestion tags in data frames.",
@@ -16,7 +16,13 @@ const LEFT_OUT: [&str; 7] = [
     "Processing time inside hosts and switches, other than the delays that a scenario names.",
 ];
 
-const READING: &str = "<h2>How a number is judged</h2><p>Every case runs with several seeds, and the same seed gives every scheme the same arrivals. \
+/// Of a report with nothing published beside it.
+const PLAIN: &str = "<h2>How the numbers are to be read</h2><p>Every case runs with several seeds, and the same seed gives every scheme the same arrivals.</p>\
+    <dl class=\"terms\"><dt>± 95 %</dt><dd>Half the confidence interval of the mean: <span class=\"formula\">t·s/√n</span>, with Student’s t for n − 1 degrees of freedom and Johnson’s correction \
+    for skewness (1978), cut where no value can be. It says how well the mean is known.</dd>\
+    <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>: the range in which one further run falls 19 times in 20.</dd></dl>";
+
+const JUDGED: &str = "<h2>How a number is judged</h2><p>Every case runs with several seeds, and the same seed gives every scheme the same arrivals. \
     A published number is the outcome of <em>one</em> run. It is therefore not compared with the confidence interval of our mean, which shrinks with every seed, \
     but with the <b>prediction interval</b>: the range in which one further run falls 19 times in 20.</p>\
     <dl class=\"terms\"><dt>± 95 %</dt><dd>Half the confidence interval of the mean: <span class=\"formula\">t·s/√n</span>, with Student’s t for n − 1 degrees of freedom and Johnson’s correction \
@@ -31,7 +37,9 @@ const READING: &str = "<h2>How a number is judged</h2><p>Every case runs with se
     <dt>≁ incomparable</dt><dd>The study prints something that cannot be set beside ours; the note says why.</dd>\
     <dt>∅ zero by construction</dt><dd>Drops under a lossless PAUSE, overhead without a scheme: these agree by themselves, so they are counted apart.</dd></dl>\
     <h2>How a claim is judged</h2><p>A claim is a predicate over measured results, decided on differences paired by seed. <b>Undecided</b> means that the difference is inside the noise; \
-    more seeds may decide it. Claims that could only be read from a figure are shown, not scored.</p>\
+    more seeds may decide it. Claims that could only be read from a figure are shown, not scored.</p>";
+
+const FIGURES: &str = "\
     <h2>How the figures are drawn</h2><p>A series is reduced to at most 4000 points: of each bucket its least and its greatest value, so peaks survive. \
     Bands span the least and the greatest value over the seeds. Heights are stored in 65 534 steps between a line’s extremes; the full series are in <code>series/*.csv</code>. \
     The colours of the schemes are near those of Okabe and Ito, which colour-blind readers tell apart, and a scheme has the same one everywhere; settings, flows and ports run from violet to pink. \
@@ -42,7 +50,8 @@ pub(crate) fn method(r: &Report, out: &mut String) {
     out.push_str(
         "<section class=\"page\" data-route=\"method\" hidden><h1 tabindex=\"-1\">Method</h1><div class=\"prose\">",
     );
-    out.push_str(READING);
+    out.push_str(if r.is_judged() { JUDGED } else { PLAIN });
+    out.push_str(FIGURES);
     if !r.by_model.is_empty() {
         out.push_str("<h2>Nodes that ran by the model</h2><p>The model gives the same bits as the fast engine, an event at a time.</p><ul>");
         for text in &r.by_model {

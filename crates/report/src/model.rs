@@ -37,8 +37,12 @@ impl Report {
     /// Is it one experiment with nothing published beside it: a scenario of one's own, a sweep? Such a report opens with
     /// its page.
     pub fn is_one_experiment(&self) -> bool {
-        let cells = self.pages.iter().flat_map(|p| &p.tables).flat_map(|t| &t.rows).flat_map(|r| &r.cells);
-        self.pages.len() == 1 && cells.flatten().all(|c| c.published.is_none())
+        self.pages.len() == 1 && !self.is_judged()
+    }
+
+    /// Is anything published beside what was measured?
+    pub fn is_judged(&self) -> bool {
+        self.pages.iter().any(Page::is_judged)
     }
 }
 
@@ -96,6 +100,14 @@ pub struct Page {
     pub not_run: Vec<NotRun>,
 }
 
+impl Page {
+    /// Is anything published beside what was measured here?
+    pub fn is_judged(&self) -> bool {
+        let cells = self.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
+        cells.into_iter().any(|c| c.published.is_some())
+    }
+}
+
 /// A table: one condition and PAUSE mode, a row per scheme, a group of columns per metric; or several conditions, where
 /// its rows name theirs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -129,6 +141,8 @@ pub struct Column {
     pub unit: String,
     /// Definition of the metric in a sentence, shown on hover.
     pub about: String,
+    /// It stands only in the list of all numbers, in the CSV file and in what a search finds.
+    pub more: bool,
 }
 
 /// Something that must be read before any number.
@@ -259,6 +273,8 @@ pub enum Kind {
     Points,
     /// Bars at the categories.
     Bars,
+    /// A row a line, in groups, shaded by a value from 0 to 100 between the places of `x`.
+    Heat,
 }
 
 /// A line of a figure.
@@ -270,6 +286,8 @@ pub struct Trace {
     /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes; `None`: the scheme's own colour,
     /// or for what is no scheme the next free one of the page.
     pub slot: Option<u8>,
+    /// Heading that the line stands under in a strip of heat.
+    pub group: String,
     /// Horizontal values of the line's points, ascending.
     pub x: Vec<f64>,
     /// Vertical values, parallel to `x`.
@@ -377,6 +395,13 @@ pub struct Claim {
     pub holds: Holds,
     /// The numbers, items separated by `; `.
     pub evidence: String,
+}
+
+impl Claim {
+    /// Does it count? What could only be read from a figure is shown, not scored.
+    pub fn is_scored(&self) -> bool {
+        self.origin != "figure"
+    }
 }
 
 /// Whether a claim holds.

@@ -2,8 +2,8 @@
 
 use crate::colour::Colours;
 use crate::html::{Mark, anchor, counts, esc, holds, holds_badge, scenario, scroll, study, swatch};
-use crate::model::{Assumption, Axis, Claim, Figure, NotRun, Page, Report, Table};
-use crate::{table, topology};
+use crate::model::{Assumption, Axis, Claim, Figure, Kind, NotRun, Page, Report, Table};
+use crate::{heat, table, topology};
 use std::fmt::Write as _;
 
 /// The page as text in a script element: a browser reads it as HTML when it is first shown, so that a large report opens
@@ -39,8 +39,7 @@ pub(crate) fn page(r: &Report, p: &Page, colours: &Colours, out: &mut String) {
     if !p.source.is_empty() {
         let _ = write!(out, "<p class=\"cite\"><span>Source</span> {}</p>", esc(&p.source));
     }
-    let cells = || p.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
-    let judged = cells().any(|c| c.published.is_some());
+    let judged = p.is_judged();
     if judged {
         tally(p, out);
     }
@@ -233,7 +232,7 @@ fn group(
 /// The switches of a block of figures; none for a single line.
 fn legend(f: &Figure, colours: &Colours, out: &mut String) {
     let names = names(f);
-    if names.len() < 2 {
+    if names.len() < 2 || f.kind == Kind::Heat {
         return;
     }
     let _ =
@@ -254,7 +253,6 @@ fn figure(at: usize, f: &Figure, small: bool, number: usize, out: &mut String) {
     let words = match names(f).as_slice() {
         _ if f.title == f.y.title && !f.y.unit.is_empty() => format!("{} over {}", f.y.unit, axis(&f.x)),
         [one] if !f.title.contains(one) => format!("{}, {one}", axis(&f.y)),
-        _ if small => axis(&f.y),
         _ => format!("{} over {}", axis(&f.y), axis(&f.x)),
     };
     let fact = |name: &str, value: &str| match value {
@@ -300,6 +298,9 @@ fn axis(a: &Axis) -> String {
 
 /// A figure in words, for those who do not see it: the extremes of each line.
 fn describe(f: &Figure) -> String {
+    if f.kind == Kind::Heat {
+        return heat::words(f);
+    }
     let mut text = format!("{}, {} over {}", f.title, axis(&f.y), axis(&f.x));
     for t in &f.traces {
         let finite = || t.y.iter().copied().filter(|v| v.is_finite());
@@ -390,7 +391,7 @@ pub(crate) fn claims<'a>(claims: impl Iterator<Item = &'a Claim>, linked: bool, 
         let id = if linked { format!(" id=\"claims/{}\"", esc(&c.id)) } else { String::new() };
         let _ = write!(
             out,
-            "<tr class=\"{class}\"{id}><td class=\"id\"><a href=\"#claims/{0}\">{0}</a><small>{1}</small></td><td>{2}</td><td class=\"text\">{3}</td><td class=\"small num\">{4}</td></tr>",
+            "<tr class=\"{class}\"{id}><td class=\"id\"><a href=\"#claims/{0}\">{0}</a><small>{1}{5}</small></td><td>{2}</td><td class=\"text\">{3}</td><td class=\"small num\">{4}</td></tr>",
             esc(&c.id),
             esc(&c.origin),
             holds_badge(c.holds),
@@ -404,7 +405,8 @@ pub(crate) fn claims<'a>(claims: impl Iterator<Item = &'a Claim>, linked: bool, 
                 )
             } else {
                 evidence.join("<br>")
-            }
+            },
+            if c.is_scored() { "" } else { ", not scored" }
         );
     }
     out.push_str("</tbody></table></div>");

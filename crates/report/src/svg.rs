@@ -4,6 +4,7 @@
 //! `assets/chart.js`, which can zoom.
 
 use crate::colour::Colours;
+use crate::heat;
 use crate::html::{esc, mark};
 use crate::model::{Axis, Figure, Kind, Page, Trace};
 use crate::number::log10;
@@ -46,21 +47,21 @@ pub fn svg(title: &str, panels: &[Figure]) -> String {
     let looks: Vec<(&str, (u8, u8))> = names.iter().map(|t| (t.name.as_str(), colours.trace(t))).collect();
     let rows = legend_rows(&looks);
     let top = 30.0 + LEGEND * rows.len() as f64;
-    let each = ABOVE + PANEL + BELOW;
-    let height = top + each * panels.len() as f64 + FOOT;
+    let height = top + panels.iter().map(|f| ABOVE + tall(f) + BELOW).sum::<f64>() + FOOT;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" width=\"{WIDTH:.0}\" height=\"{height:.0}\" role=\"img\"><title>{}</title><style>{}</style>\n\
          <rect class=\"bg\" width=\"{WIDTH:.0}\" height=\"{height:.0}\"/><text class=\"h\" x=\"16\" y=\"22\">{}</text>\n",
         esc(title),
-        style(&looks),
+        style(&looks, panels.iter().any(|f| f.kind == Kind::Heat)),
         esc(title)
     );
     if looks.len() > 1 {
         legend(&rows, &mut out);
     }
-    for (i, f) in panels.iter().enumerate() {
-        let y = top + each * i as f64 + ABOVE;
-        panel(f, y, &|t| colours.trace(t), &mut out);
+    let mut y = top;
+    for f in panels {
+        panel(f, y + ABOVE, &|t| colours.trace(t), &mut out);
+        y += ABOVE + tall(f) + BELOW;
     }
     if let Some(f) = panels.last() {
         let _ = writeln!(
@@ -74,10 +75,15 @@ pub fn svg(title: &str, panels: &[Figure]) -> String {
     out + "</svg>\n"
 }
 
-/// All lines' names, each once.
+/// Height of a panel's inside.
+fn tall(f: &Figure) -> f64 {
+    if f.kind == Kind::Heat { heat::height(f) } else { PANEL }
+}
+
+/// All lines' names, each once; rows of heat have theirs beside them.
 fn names(panels: &[Figure]) -> Vec<&Trace> {
     let mut all: Vec<&Trace> = Vec::new();
-    for t in panels.iter().flat_map(|f| &f.traces) {
+    for t in panels.iter().filter(|f| f.kind != Kind::Heat).flat_map(|f| &f.traces) {
         if all.iter().all(|a| a.name != t.name) {
             all.push(t);
         }
@@ -124,13 +130,14 @@ fn legend(rows: &[Vec<(&str, (u8, u8), f64)>], out: &mut String) {
 }
 
 /// Rules for what is used.
-fn style(looks: &[(&str, (u8, u8))]) -> String {
+fn style(looks: &[(&str, (u8, u8))], heat: bool) -> String {
     let mut slots: Vec<u8> = looks.iter().map(|l| l.1.0 % 16).collect();
     slots.sort_unstable();
     slots.dedup();
     let rules = |of: &[&str; 16]| -> String {
         slots.iter().map(|s| format!(".s{s}{{color:{}}}", of[usize::from(*s)])).collect()
     };
+    let q = |of: &[&str; 16]| if heat { format!(".q{{fill:{}}}", of[2]) } else { String::new() };
     format!(
         ".bg{{fill:#fff}}text{{font:12px -apple-system,'Segoe UI','DejaVu Sans',sans-serif;fill:#2b3036}}.h{{font-weight:600;font-size:14px}}.p{{font-weight:600}}\
          .e{{text-anchor:end}}.m{{text-anchor:middle}}.g{{stroke:#e3e6e8;fill:none}}.b{{stroke:#9aa1a8;fill:none}}.w{{fill:#56626e;opacity:.1}}\
@@ -138,8 +145,8 @@ fn style(looks: &[(&str, (u8, u8))]) -> String {
          .l{{fill:none;stroke:currentColor;stroke-width:1.7;stroke-linejoin:round}}.a{{fill:currentColor;opacity:.16}}.k,.r{{fill:currentColor}}.x{{stroke:#2b3036;fill:none}}\
          .d1{{stroke-dasharray:7 4}}.d2{{stroke-dasharray:2 3}}.d3{{stroke-dasharray:9 3 2 3}}{}\
          @media(prefers-color-scheme:dark){{.bg{{fill:#14171a}}text{{fill:#d5dade}}.g{{stroke:#2b3137}}.b{{stroke:#59626c}}.w{{fill:#a3adb6}}.v{{stroke:#a3adb6}}.t{{stroke:#14171a}}.x{{stroke:#d5dade}}{}}}",
-        rules(&LIGHT),
-        rules(&DARK)
+        rules(&LIGHT) + &q(&LIGHT),
+        rules(&DARK) + &q(&DARK)
     )
 }
 
@@ -204,7 +211,7 @@ fn scales(f: &Figure, top: f64) -> (Scale, Scale) {
     let mut x = extent(all().flat_map(|t| t.x.iter().copied())).unwrap_or((0.0, 1.0));
     if !f.categories.is_empty() {
         x = (-0.5, f.categories.len() as f64 - 0.5);
-    } else if f.kind == Kind::Lines && x.0 > 0.0 && x.0 < 0.02 * x.1 && !f.x.log {
+    } else if f.kind == Kind::Heat || f.kind == Kind::Lines && x.0 > 0.0 && x.0 < 0.02 * x.1 && !f.x.log {
         x.0 = 0.0;
     }
     let bands = || all().filter_map(|t| t.band.as_ref()).flat_map(|b| b.low.iter().chain(&b.high).copied());
@@ -227,7 +234,8 @@ fn scales(f: &Figure, top: f64) -> (Scale, Scale) {
 
 fn panel(f: &Figure, top: f64, look: &dyn Fn(&Trace) -> (u8, u8), out: &mut String) {
     let (x, y) = scales(f, top);
-    let (right, bottom) = (WIDTH - RIGHT, top + PANEL);
+    let (right, bottom) = (WIDTH - RIGHT, top + tall(f));
+    let is_heat = f.kind == Kind::Heat;
     for w in &f.windows {
         let (a, b) = (x.at(w.from), x.at(w.to));
         let _ = writeln!(
@@ -245,7 +253,10 @@ fn panel(f: &Figure, top: f64, look: &dyn Fn(&Trace) -> (u8, u8), out: &mut Stri
         top - 10.0,
         esc(&if f.title.is_empty() { words(&f.y) } else { format!("{}: {}", f.title, words(&f.y)) })
     );
-    for v in y.ticks(4.0) {
+    if is_heat {
+        heat::rows(f, (LEFT, right), top, out);
+    }
+    for v in y.ticks(4.0).into_iter().filter(|_| !is_heat) {
         let at = y.at(v);
         let _ = writeln!(
             out,
@@ -278,7 +289,7 @@ fn panel(f: &Figure, top: f64, look: &dyn Fn(&Trace) -> (u8, u8), out: &mut Stri
     }
     // Marks after all lines: each line shows where another covers it.
     let mut marks = String::new();
-    for (i, t) in f.traces.iter().enumerate() {
+    for (i, t) in f.traces.iter().enumerate().filter(|_| !is_heat) {
         let (slot, dash) = look(t);
         let nth = (i, f.traces.len());
         let _ = write!(out, "<g class=\"s{slot}\">");

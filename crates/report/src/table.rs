@@ -30,7 +30,7 @@ struct Style {
     interval: bool,
     /// Whether anything was published; if not, the column stands alone.
     published: bool,
-    /// Whether it is zero in every row, so that a sentence says as much.
+    /// Whether it is left out: it is zero in every row, so that a sentence says as much, or stands elsewhere.
     dull: bool,
 }
 
@@ -73,12 +73,12 @@ pub(crate) fn table(page: &Page, t: &Table, colours: &Colours, out: &mut String)
             decimals: column_decimals(column(c)),
             interval: column(c).any(|x| half(x).is_some() || x.range.is_some()),
             published: column(c).any(|x| x.published.is_some() || x.verdict != Verdict::Unpublished),
-            dull: dull(column(c)),
+            dull: t.columns[c].more || dull(column(c)),
         })
         .collect();
     // A table needs a column.
     if styles.iter().all(|s| s.dull) {
-        styles.iter_mut().for_each(|s| s.dull = false);
+        styles.iter_mut().zip(&t.columns).for_each(|(s, column)| s.dull = column.more);
     }
     let first_shown = styles.iter().position(|s| !s.dull).unwrap_or(0);
     head(t, conditions, &styles, out);
@@ -152,7 +152,8 @@ fn head(t: &Table, conditions: bool, styles: &[Style], out: &mut String) {
 /// Which columns are left out because they are zero.
 fn zeros(t: &Table, styles: &[Style], out: &mut String) {
     let of = |published: bool| -> String {
-        let mine = t.columns.iter().zip(styles).filter(|(_, s)| s.dull && s.published == published);
+        let mine =
+            t.columns.iter().zip(styles).filter(|(c, s)| s.dull && !c.more && s.published == published);
         mine.map(|(c, _)| esc(&c.title.to_lowercase())).collect::<Vec<_>>().join(", ")
     };
     let parts: Vec<String> = [(of(false), ""), (of(true), " (as published)")]

@@ -66,6 +66,7 @@ fn sample() -> Report {
                 title: format!("Metric {c}"),
                 unit: "Gb/s".into(),
                 about: "what it is".into(),
+                ..Column::default()
             })
             .collect(),
         rows: ["none", "qcn-2pt", "ecm"]
@@ -450,6 +451,35 @@ fn many_figures_are_small_and_picked() {
     assert_eq!(html.matches("class=\"canvas tiny\"").count(), 20);
     assert_eq!(html.matches("<option>").count(), 2 + 10);
     assert!(html.contains("data-scheme=\"becn\" data-condition=\"delay 9 us\""));
+}
+
+/// A strip of heat has a row a port under its tier, parts that are equal as one, and no legend of ports.
+#[test]
+fn heat_in_chromium() {
+    let Some(browser) = browser() else { return skip("heat_in_chromium", "chromium") };
+    let mut report = sample();
+    let row = |name: &str, group: &str, y: Vec<f64>| Trace {
+        name: name.into(),
+        group: group.into(),
+        x: (1..=4).map(f64::from).collect(),
+        y,
+        ..Trace::default()
+    };
+    let strip = Figure {
+        title: "How XOFF spreads".into(),
+        kind: Kind::Heat,
+        traces: vec![
+            row("S1>L1", "level 2 to 1", vec![0.0, 50.0, 50.0, 7.0]),
+            row("H1", "hosts", vec![0.0, 0.0, 100.0, 0.0]),
+        ],
+        ..Figure::default()
+    };
+    report.pages[0].figures = vec![strip];
+    let (dom, errors) = shown_by(browser, "heat", &report);
+    // Five of the scale, two and one of the rows.
+    assert_eq!(dom.matches("class=\"heat\"").count(), 5 + 3, "{errors}");
+    assert!(dom.contains(">level 2 to 1 (1)<") && dom.contains(">S1&gt;L1<"), "{errors}");
+    assert!(!dom.contains("data-name=\"H1\""), "a legend: {errors}");
 }
 
 /// A browser says that there is no such page, and finds cells by words.

@@ -46,3 +46,4 @@ pub mod traffic;
 pub mod verdict;
 mod wiring;
 pub mod workload;
+pub mod xoff;

@@ -61,6 +61,7 @@ fn hotspot_run() -> Outcome {
         hosts,
         switches: vec![SwitchOutcome {
             ports: vec![port(4, 0, 2, 900), port(20, 10, 3, 5000), port(5, 1, 0, 4999)],
+            ..SwitchOutcome::default()
         }],
         control_messages: 9,
         control_bits: 4_000_000,
@@ -261,6 +262,7 @@ fn rates_of_fixed_flows_by_hand() {
         // To H1 9 Gb/s of data and a thousand control frames of 64 bytes; to H0 9 Gb/s without.
         switches: vec![SwitchOutcome {
             ports: vec![port(90_000_000, 0), port(90_000_000, 1000), port(0, 5)],
+            ..SwitchOutcome::default()
         }],
         matrix,
         ..Outcome::default()
@@ -407,7 +409,7 @@ fn the_port_with_least_is_left_out() {
         let out = Outcome {
             duration: Time::from_ms(200),
             hosts: vec![HostOutcome::default(); 140],
-            switches: vec![SwitchOutcome { ports: all }],
+            switches: vec![SwitchOutcome { ports: all, ..SwitchOutcome::default() }],
             ..Outcome::default()
         };
         let kept = ports(&settings, &out);
@@ -421,7 +423,7 @@ fn the_port_with_least_is_left_out() {
         let mut all = vec![port(0, 1000, 0, 0); 127];
         all.push(port(0, xoffs, 0, 0));
         all.extend(vec![port(0, 0, 0, 0); 12]);
-        let switches = vec![SwitchOutcome { ports: all }];
+        let switches = vec![SwitchOutcome { ports: all, ..SwitchOutcome::default() }];
         let out =
             Outcome { duration: Time::from_ms(200), hosts: hosts.clone(), switches, ..Outcome::default() };
         assert_eq!(ports(&settings, &out).contains_key("H7"), host, "{xoffs}");
@@ -441,7 +443,8 @@ fn paused_links_by_hand() {
         .iter()
         .find(|l| l.a.0.0 > first && l.b.0.0 == first)
         .expect("the ring is closed");
-    let mut switches = vec![SwitchOutcome { ports: vec![PortOutcome::default(); 16] }; 3];
+    let mut switches =
+        vec![SwitchOutcome { ports: vec![PortOutcome::default(); 16], ..SwitchOutcome::default() }; 3];
     for (node, port) in [last.a, last.b] {
         switches[(node.0 - first) as usize].ports[port as usize].paused = Time::from_ms(20);
     }

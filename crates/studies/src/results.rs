@@ -9,6 +9,7 @@ use crate::store::{ByModel, Curve, RESULT_VERSION, RunRecord, sha256};
 use crate::study::Cell;
 use crate::text::read_file;
 use crate::traffic::TrafficFacts;
+use crate::xoff::Xoff;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,6 +127,9 @@ pub struct Run {
     pub counters: BTreeMap<String, u64>,
     /// What was measured at the named ports.
     pub ports: BTreeMap<String, PortFacts>,
+    /// When each port was in XOFF, of those that ever were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub xoff: Vec<Xoff>,
     /// What was measured of its traffic by name, in the order of the `[[traffic]]` tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
@@ -156,6 +160,7 @@ impl Run {
             metrics: quantities(&r.metrics, &r.at_least),
             counters: r.counters.clone(),
             ports: r.ports.clone(),
+            xoff: r.xoff.clone(),
             traffic: r.traffic.iter().map(traffic).collect(),
             packet_hops: r.packet_hops,
             by_model: r.by_model.clone(),
@@ -185,6 +190,7 @@ impl Run {
             traffic: self.traffic.iter().map(traffic).collect(),
             counters: self.counters.clone(),
             ports: self.ports.clone(),
+            xoff: self.xoff.clone(),
             packet_hops: self.packet_hops,
             by_model: self.by_model.clone(),
             ..RunRecord::default()

@@ -8,6 +8,7 @@ use crate::measure::PortFacts;
 use crate::place::{Kind, MARK, Place, PlaceError, is_file, lock_in, write_in};
 use crate::topology::Wiring;
 use crate::traffic::TrafficFacts;
+use crate::xoff::Xoff;
 use cnsim_fabric::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,6 +81,9 @@ pub struct RunRecord {
     pub counters: BTreeMap<String, u64>,
     /// What was measured at the named ports.
     pub ports: BTreeMap<String, PortFacts>,
+    /// When each port was in XOFF, of those that ever were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub xoff: Vec<Xoff>,
     /// The recorded series by their names.
     pub series: BTreeMap<String, Curve>,
     /// Data and control frames that finished a link.
@@ -184,7 +188,7 @@ impl Asked<'_> {
 }
 
 /// Bumped whenever the form of a kept file changes.
-pub const STORE_FORMAT: u32 = 4;
+pub const STORE_FORMAT: u32 = 5;
 
 /// SHA-256 of these bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {

@@ -12,6 +12,7 @@ use crate::scenario::{Case, Ready, Scenario};
 use crate::stats::Summary;
 use crate::store::{Asked, ByModel, Curve, RunRecord, Store};
 use crate::verdict::{Verdict, factor, judge};
+use crate::xoff::spread;
 use cnsim_fabric::{Engine, Options, Outcome, RunError, SeriesKind};
 use cnsim_scheme_api::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -371,6 +372,7 @@ pub fn record(job: &Job, out: &Outcome) -> RunRecord {
         metrics,
         counters: out.counters.iter().cloned().collect(),
         ports: ports(settings, out),
+        xoff: spread(settings, out),
         series,
         packet_hops: out.packet_hops,
         by_model: ByModel::of(wiring, out),

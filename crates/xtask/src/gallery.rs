@@ -26,7 +26,7 @@ struct Picture {
 }
 
 /// Pictures of a second of CPU time together: `xtask check` makes them anew.
-const SMALL: [Picture; 3] = [
+const SMALL: [Picture; 4] = [
     Picture {
         path: "gallery/incast.svg",
         title: "Eight hosts send 1 MB each to H0; a victim sends elsewhere, 100 Gb/s, PAUSE on",
@@ -37,6 +37,16 @@ const SMALL: [Picture; 3] = [
         condition: "",
         schemes: &[],
         figures: &["Hot queue length", "What the victim H10>H5 gets"],
+    },
+    Picture {
+        path: "gallery/xoff.svg",
+        title: "How XOFF spreads in the same experiment",
+        says: "From the spines' ports to the first leaf it reaches the ports of the other leaves, and from there the hosts: H10, the victim, \
+               stands as still as the senders of the incast. With DCQCN it comes in two short waves, and the second stops two hosts only.",
+        scenario: "docs/tutorial/incast.toml",
+        condition: "",
+        schemes: &[],
+        figures: &["How XOFF spreads: none", "How XOFF spreads: dcqcn"],
     },
     Picture {
         path: "gallery/completion.svg",

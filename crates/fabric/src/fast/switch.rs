@@ -22,7 +22,7 @@ use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Signal};
 use crate::fast::soonest::Soonest;
 use crate::fast::wires::Wires;
-use crate::model::{Management, Moment, Pause, Point};
+use crate::model::{Management, Moment, Pause, Paused, Point};
 use crate::net::Net;
 use crate::spec::{BufferSpec, PauseTransport, RateChange, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
@@ -149,6 +149,7 @@ impl Switch {
                 longest: net.mtu.max(64),
                 link,
                 service_rate: rate,
+                paused: Paused::new(net.duration),
                 point: Point::new(net, s.scheme, base + p as u32).map(Box::new),
                 ..Port::default()
             });

@@ -13,7 +13,7 @@ use crate::net::Net;
 use crate::spec::HostSpec;
 use crate::timers::Timers;
 use cnsim_scheme_api::network::ReflectorAction;
-use cnsim_scheme_api::{Feedback, FlowId, Slot, Time};
+use cnsim_scheme_api::{Feedback, FlowId, Slot};
 
 /// A host.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Host {
         turn.plan(rates.next, Kind::Tick, 0);
         let sender = Sender::new(spec, id, link.rate, net);
         Some(Self {
-            port: Transmitter::new(0, Some(link), net.classes.len()),
+            port: Transmitter::new(0, Some(link), net),
             sources,
             alarms: Timers::default(),
             sink: Sink::new(net, id, spec.scheme, sender.settings.plan, link.rate),
@@ -179,7 +179,7 @@ impl Host {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> HostBooks {
-        let paused = Time::from_ps(self.port.paused(net.duration));
+        let paused = self.port.paused(net.duration);
         let sending = self.port.sending().copied();
         close_host(self.sender, sending, self.sink.deliveries, self.rates, (self.sent, paused), net)
     }

@@ -222,12 +222,13 @@ impl Management {
     /// Ends the run: hands in the books. By port: what was measured, and the bytes `queued`. `inside` are the frames that wait.
     pub(crate) fn close(
         mut self,
-        mut ports: Vec<PortOutcome>,
+        mut outcome: SwitchOutcome,
         queued: &[u64],
         stopped: Vec<Stopped>,
         inside: Ledger,
         net: &Net,
     ) -> SwitchBooks {
+        let ports = &mut outcome.ports;
         let control_sent = ports.iter().map(|p| p.control_sent).sum();
         let sent: u64 = ports.iter().map(|p| p.sent).sum();
         let mut series = Vec::new();
@@ -242,7 +243,7 @@ impl Management {
         }
         series.extend(self.books.gauges.switch_series(net, self.id));
         SwitchBooks {
-            outcome: SwitchOutcome { ports },
+            outcome,
             series,
             dropped: self.drops,
             losses: self.losses,

@@ -4,6 +4,7 @@
 //! Memory has *domains*: one for each input, or one for the whole switch. A domain is in XOFF from the moment one of its cells
 //! exceeds the high watermark until all of them are at or below the low one.
 
+use crate::per_bin::PerBin;
 use crate::spec::PauseSpec;
 use cnsim_scheme_api::Time;
 
@@ -48,13 +49,18 @@ pub(crate) struct Signal {
 }
 
 /// A transmitter's XOFF in one class: since when it stands, and for how long others stood before.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Paused {
     since: Option<u64>,
-    before: u64,
+    /// In all, and by part of the run.
+    before: Box<(u64, PerBin)>,
 }
 
 impl Paused {
+    /// In a run of so many picoseconds.
+    pub(crate) fn new(duration: u64) -> Self {
+        Self { since: None, before: Box::new((0, PerBin::sixtieths(duration))) }
+    }
     /// As a congestion point sees it: for how long it has stood, if it does, and the time spent in XOFF.
     pub(crate) fn seen(&self, now: u64) -> (Option<Time>, Time) {
         let stands = self.since.map(|since| Time::from_ps(now.saturating_sub(since)));
@@ -71,12 +77,20 @@ impl Paused {
             self.since.get_or_insert(now);
             return false;
         }
-        let ended = self.since.take();
-        self.before += ended.map_or(0, |since| now - since);
-        ended.is_some()
+        let Some(since) = self.since.take() else { return false };
+        self.before.0 += now - since;
+        self.before.1.add_span(since, now);
+        true
     }
     /// Time spent in XOFF, ps.
     pub(crate) fn total(&self, now: u64) -> u64 {
-        self.before + self.since.map_or(0, |since| now.saturating_sub(since))
+        self.before.0 + self.since.map_or(0, |since| now.saturating_sub(since))
+    }
+    /// Time spent in XOFF by part of the run, ps, added to that of others; nothing where it never was.
+    pub(crate) fn pour(mut self, now: u64, into: &mut Vec<u64>) {
+        self.hear(false, now);
+        if self.before.0 > 0 {
+            self.before.1.pour(into);
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::agenda::{Kind, NEVER, Turn};
 use super::frame::{Frame, Lane, MANAGED, Pause};
 use super::pause::Paused;
 use crate::check::broken;
-use crate::net::Link;
+use crate::net::{Link, Net};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Time;
 
@@ -55,10 +55,11 @@ pub(crate) struct Transmitter {
 }
 
 impl Transmitter {
-    /// An idle one, for so many classes of data.
-    pub(crate) fn new(port: u64, link: Option<Link>, classes: usize) -> Self {
+    /// An idle one, for the classes of data.
+    pub(crate) fn new(port: u64, link: Option<Link>, net: &Net) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
-        Self { port, link, service, paused: vec![Paused::default(); classes], sending: None }
+        let paused = vec![Paused::new(net.duration); net.classes.len()];
+        Self { port, link, service, paused, sending: None }
     }
     /// The frame in transmission.
     pub(crate) fn sending(&self) -> Option<&Frame> {
@@ -123,8 +124,10 @@ impl Transmitter {
     pub(crate) fn stopped(&self, class: u8) -> bool {
         self.service.stopped() || self.paused.get(usize::from(class)).is_some_and(Paused::is_off)
     }
-    /// Time spent in XOFF, ps: that of each class.
-    pub(crate) fn paused(&self, now: u64) -> u64 {
-        self.paused.iter().map(|p| p.total(now)).sum()
+    /// Time spent in XOFF, of each class, and by part of the run.
+    pub(crate) fn paused(&self, now: u64) -> (Time, Vec<u64>) {
+        let mut parts = Vec::new();
+        self.paused.iter().for_each(|p| p.clone().pour(now, &mut parts));
+        (Time::from_ps(self.paused.iter().map(|p| p.total(now)).sum()), parts)
     }
 }

@@ -249,7 +249,7 @@ pub(crate) fn close_host<F: Packet>(
     sending: Option<F>,
     mut deliveries: Deliveries,
     rates: RateSeries,
-    ((sent, control_sent), paused): ((u64, u64), Time),
+    ((sent, control_sent), paused): ((u64, u64), (Time, Vec<u64>)),
     net: &Net,
 ) -> HostBooks {
     let id = sender.id();
@@ -265,7 +265,8 @@ pub(crate) fn close_host<F: Packet>(
     let Journal { mut out, books: mut control, events, failure } = *sender.journal;
     // What was made was generated and found room.
     out.generated = sender.made.frames + out.source_discards + backlog;
-    (out.sent, out.paused) = (sent, paused);
+    out.sent = sent;
+    (out.paused, out.paused_by_part) = paused;
     let delivered = deliveries.close(&mut out, id, net.record.bin);
     series.splice(0..0, delivered);
     series.extend(control.gauges.host_series(net, id, sender.settings.plan.limiter_scope));

@@ -12,12 +12,10 @@ use super::point::Point;
 use super::port::{Transmitter, next_lane};
 use crate::check::{Ledger, Stopped, SwitchBooks};
 use crate::net::Net;
-use crate::outcome::PortOutcome;
+use crate::outcome::{PortOutcome, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use cnsim_scheme_api::network::rewritten;
-use cnsim_scheme_api::{
-    Bytes, CongestionPoint, PointControl, Probe, Queue as View, RampAt, Rate, Slot, Tag, Time,
-};
+use cnsim_scheme_api::{Bytes, CongestionPoint, PointControl, Probe, Queue as View, RampAt, Rate, Slot, Tag};
 use std::collections::VecDeque;
 
 /// The queue of a class at an output.
@@ -65,7 +63,7 @@ impl Output {
         let net = turn.net;
         let port = net.ports[turn.node as usize] + number;
         Self {
-            port: Transmitter::new(u64::from(number), net.links[port as usize], net.classes.len()),
+            port: Transmitter::new(u64::from(number), net.links[port as usize], net),
             service: net.rate(port),
             pauses: VecDeque::new(),
             control: VecDeque::new(),
@@ -458,15 +456,17 @@ impl Switch {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
-        let mut inside = Ledger::default();
+        let (mut inside, mut outcome) = (Ledger::default(), SwitchOutcome::default());
         for output in &mut self.outputs {
-            output.result.paused = Time::from_ps(output.port.paused(net.duration));
+            let (paused, parts) = output.port.paused(net.duration);
+            output.result.paused = paused;
+            outcome.paused_by_part.push(parts);
             let queued = output.data.iter().flat_map(|q| &q.frames);
             inside.enter_all(queued.chain(output.port.sending()));
         }
         let stopped = self.outputs.iter().enumerate().filter_map(|(i, o)| o.stopped(i)).collect();
         let queued: Vec<u64> = self.outputs.iter().map(Output::queued).collect();
-        let ports = self.outputs.into_iter().map(|o| o.result).collect();
-        self.management.close(ports, &queued, stopped, inside, net)
+        outcome.ports = self.outputs.into_iter().map(|o| o.result).collect();
+        self.management.close(outcome, &queued, stopped, inside, net)
     }
 }

@@ -408,7 +408,7 @@ impl<'a> Textbook<'a> {
             if node < self.spec.hosts.len() {
                 self.out.hosts.push(HostOutcome { paused: ports[0].paused, ..n.host.out });
             } else {
-                self.out.switches.push(SwitchOutcome { ports });
+                self.out.switches.push(SwitchOutcome { ports, ..SwitchOutcome::default() });
             }
         }
     }

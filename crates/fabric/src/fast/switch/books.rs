@@ -6,6 +6,7 @@ use crate::check::{Ledger, Stopped, SwitchBooks};
 use crate::fast::frame::Ring;
 use crate::fast::wires::Wires;
 use crate::net::Net;
+use crate::outcome::SwitchOutcome;
 use cnsim_scheme_api::Time;
 
 impl Port {
@@ -46,11 +47,14 @@ impl Switch {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
-        let mut inside = Ledger::default();
+        let (mut inside, mut outcome) = (Ledger::default(), SwitchOutcome::default());
         let mut stopped = Vec::new();
         for (i, p) in self.ports.iter_mut().enumerate() {
             stopped.extend(p.stopped(i));
             p.out.paused = Time::from_ps(p.paused.total(net.duration));
+            let mut parts = Vec::new();
+            std::mem::take(&mut p.paused).pour(net.duration, &mut parts);
+            outcome.paused_by_part.push(parts);
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
                 (p.frames_departed - p.sent_in_band(), p.sent_bits(), p.queue_max);
             p.out.control_sent += p.sent_in_band();
@@ -60,7 +64,7 @@ impl Switch {
         }
         let queued: Vec<u64> = self.ports.iter().map(|p| p.queued).collect();
         // Copied, as a list made of the ports in place would keep all their memory.
-        let ports = self.ports.iter().map(|p| p.out.clone()).collect();
-        self.management.close(ports, &queued, stopped, inside, net)
+        outcome.ports = self.ports.iter().map(|p| p.out.clone()).collect();
+        self.management.close(outcome, &queued, stopped, inside, net)
     }
 }
