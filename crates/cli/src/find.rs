@@ -4,7 +4,7 @@ use crate::Failure;
 use cnsim_scheme_api::{Gauge, Registration, Registry};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::keys::KEYS;
-use cnsim_studies::metrics::METRICS;
+use cnsim_studies::metrics::{self, METRICS};
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::scenario::EMBEDDED;
 use std::collections::BTreeSet;
@@ -87,9 +87,12 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
         let names: Vec<String> =
             all.iter().flat_map(|t| [Some(t.name.clone()), short(t)]).flatten().collect();
         let alike = cnsim_studies::text::nearest(word, names.iter().map(String::as_str));
-        near.extend(
-            all.iter().filter(|t| alike.is_some_and(|a| a == t.name || short(t).as_deref() == Some(a))),
-        );
+        let meant = metrics::meant(word);
+        near.extend(all.iter().filter(|t| t.kind == "metric" && meant == Some(t.name.as_str())));
+        near.extend(all.iter().filter(|t| {
+            meant != Some(t.name.as_str())
+                && alike.is_some_and(|a| a == t.name || short(t).as_deref() == Some(a))
+        }));
     }
     let shown = |t: &&Thing| {
         let verb = if matches!(t.kind, "scheme" | "study" | "scenario") { "describe" } else { "explain" };
@@ -152,9 +155,12 @@ mod tests {
     #[test]
     fn any_kind_is_found() {
         let registry = cnsim_schemes::registry();
-        for (word, near) in
-            [("ecn", "describe dcqcn"), ("dcqc", "describe dcqcn"), ("queue_maxx", "explain queue_max")]
-        {
+        for (word, near) in [
+            ("ecn", "describe dcqcn"),
+            ("dcqc", "describe dcqcn"),
+            ("queue_maxx", "explain queue_max"),
+            ("fct_p99", "explain completion_time_p99"),
+        ] {
             let Failure::Input(text) = unknown(&registry, word) else { panic!() };
             assert!(text.contains(near), "{word}: {text}");
         }

@@ -211,9 +211,9 @@ enum Verb {
         /// Rate of the link.
         #[arg(long, default_value = "10 Gb/s")]
         rate: String,
-        /// Length of the cable in metres (5 ns a metre).
-        #[arg(long, default_value_t = 100.0)]
-        length: f64,
+        /// Length of the cable: 30m, 2km or a number of metres (5 ns a metre).
+        #[arg(long, default_value = "100m")]
+        length: String,
         /// Length of the largest frame.
         #[arg(long, default_value = "1500 B")]
         mtu: String,
@@ -529,7 +529,7 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         Verb::New(args) => start::new(&args),
         Verb::Schema => tell::schema(common),
         Verb::Headroom { rate, length, mtu, processing, json } => {
-            tell::headroom(&rate, length, &mtu, &processing, json)
+            tell::headroom(&rate, &length, &mtu, &processing, json)
         }
         Verb::Bench { rows, schemes: true, rounds, duration, json, .. } => {
             bench::compare_schemes(&rows, rounds, duration.as_deref(), json, common)

@@ -67,8 +67,15 @@ pub(crate) fn caption(ready: &Ready) -> String {
     rates.sort_by(|a, b| a.bps().total_cmp(&b.bps()));
     let mut delays: Vec<_> = wiring.links.iter().map(|l| l.delay).collect();
     delays.sort_unstable();
+    // Where a switch's hosts can send more than its links to other switches carry.
+    let over = match wiring.oversubscription().filter(|(ratio, _)| *ratio > 1.0) {
+        Some((ratio, switch)) => {
+            format!(", oversubscribed {}:1 at {switch}", (ratio * 100.0).round() / 100.0)
+        }
+        None => String::new(),
+    };
     format!(
-        "{}, {}, links of {} with a delay of {}",
+        "{}, {}, links of {} with a delay of {}{over}",
         several(wiring.hosts.len(), "host", "hosts"),
         several(wiring.switches.len(), "switch", "switches"),
         span(rates.iter().map(ToString::to_string).collect()),

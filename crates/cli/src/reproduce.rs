@@ -35,8 +35,10 @@ fn choose(registry: &Registry, what: &str) -> Result<Vec<Scenario>, Failure> {
     };
     let ids: Vec<&str> = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| wanted(id)).collect();
     if ids.is_empty() {
+        let names = EMBEDDED.iter().flat_map(|(id, _)| std::iter::once(*id).chain(id.split('/')));
+        let hint = cnsim_studies::text::did_you_mean(what, names);
         return Err(Failure::input(format!(
-            "there is no study or scenario `{what}`\n  help: write quick, all, a study, STUDY/SCENARIO or a FILE.toml; `cnsim list scenarios` shows them"
+            "there is no study or scenario `{what}`\n  help: {hint}write quick, all, a study, STUDY/SCENARIO or a FILE.toml; `cnsim list scenarios` shows them"
         )));
     }
     ids.iter().map(|id| Ok(Scenario::load_in(registry, id, &[], &[])?)).collect()

@@ -1,11 +1,12 @@
 //! What is asked for on a command line: files or names, cases, schemes, metrics, seeds and threads; and what is refused as too
 //! much.
 
+use crate::look_topology::caption;
 use crate::{Common, Done, Failure};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::advice::{before, few_seeds};
 use cnsim_studies::keys::MAX_SEEDS;
-use cnsim_studies::metrics::{self, METRICS, Metric};
+use cnsim_studies::metrics::{self, Metric};
 use cnsim_studies::scenario::{Case, Ready, Scenario};
 use cnsim_studies::settings::Estimate;
 use cnsim_studies::study::Job;
@@ -128,6 +129,8 @@ pub(crate) struct Cost {
     /// Bytes of the largest run.
     pub(crate) memory: f64,
     pub(crate) notes: Notes,
+    /// Networks of its cases, each once.
+    pub(crate) networks: Vec<String>,
 }
 
 impl Cost {
@@ -143,6 +146,10 @@ impl Cost {
             cost.seconds += one.seconds * seeds as f64;
             cost.memory = cost.memory.max(one.memory);
             cost.notes.add(&case, &ready);
+            let network = caption(&ready);
+            if !cost.networks.contains(&network) {
+                cost.networks.push(network);
+            }
             few_seeds(&ready, seeds).into_iter().for_each(|text| cost.notes.say(&case, text));
         }
         Ok(cost)
@@ -167,7 +174,7 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
-            let near = cnsim_studies::text::nearest(name, METRICS.iter().map(|m| m.id));
+            let near = metrics::meant(name);
             let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
             Failure::input(format!(
                 "there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"
@@ -201,7 +208,6 @@ pub(crate) fn condition_of(
 
 /// The error for a scheme that does not exist.
 pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
-    let near = cnsim_studies::text::nearest(name, registry.names());
-    let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+    let hint = cnsim_studies::text::did_you_mean(name, registry.names());
     Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
 }

@@ -19,6 +19,9 @@ pub(crate) struct NewArgs {
     /// Number of hosts; where the shape allows no such number, the next larger one [default: 10].
     #[arg(long)]
     hosts: Option<usize>,
+    /// Spine switches of a leaf-spine [default: half as many as a leaf has hosts].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=64))]
+    spines: Option<u16>,
     /// Rate of every link [default: 10 Gb/s].
     #[arg(long)]
     rate: Option<String>,
@@ -67,21 +70,24 @@ pub(crate) fn new(args: &NewArgs) -> Done {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
         return Err(Failure::input(format!("`{name}` is not a name\n  help: use letters, digits, - and _")));
     }
-    let plain =
-        args.topology.is_none() && args.hosts.is_none() && args.rate.is_none() && args.incast.is_none();
+    let plain = args.topology.is_none()
+        && args.hosts.is_none()
+        && args.rate.is_none()
+        && args.incast.is_none()
+        && args.spines.is_none();
     let text = if plain { cnsim_studies::schema::template(name) + TABLES } else { short(args)? };
     print!("{text}");
     Ok(())
 }
 
 /// Keys of a shape with at least so many hosts, and the number that it has.
-fn shape(kind: &str, hosts: usize) -> (String, usize) {
+fn shape(kind: &str, hosts: usize, spines: Option<u16>) -> (String, usize) {
     match kind {
         "leaf-spine" => {
             let leaves =
                 if hosts < 8 { 2 } else { (2..=64).find(|l| l * l * 4 >= hosts).unwrap_or(64).max(4) };
             let each = hosts.div_ceil(leaves);
-            let spines = (each / 2).clamp(1, 16);
+            let spines = spines.map_or((each / 2).clamp(1, 16), usize::from);
             (
                 format!("leaves = {leaves}\nspines = {spines}\nper_switch = {each}    # hosts at a leaf"),
                 leaves * each,
@@ -146,7 +152,11 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
     if rate < slowest || rate > fastest {
         return Err(Failure::input(format!("--rate {rate}: {slowest} to {fastest} are possible")));
     }
-    let (keys, hosts) = shape(kind, asked);
+    if args.spines.is_some() && kind != "leaf-spine" {
+        let remedy = "add --topology leaf-spine, or leave --spines out";
+        return Err(Failure::input(format!("--spines: a {kind} has none\n  help: {remedy}")));
+    }
+    let (keys, hosts) = shape(kind, asked, args.spines);
     let schemes =
         if rate >= Rate::from_gbps(25.0) { "\"none\", \"dcqcn\"" } else { "\"none\", \"qcn-2pt\", \"ecm\"" };
     let mut out = String::new();
@@ -267,6 +277,7 @@ mod tests {
             hosts: Some(hosts),
             rate: Some(rate.into()),
             incast,
+            spines: None,
             size: "1 MB".into(),
             dcqcn: "hpcc".into(),
         }

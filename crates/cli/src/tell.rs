@@ -234,6 +234,9 @@ fn claim(c: &Claim, out: &Path) -> Done {
     Ok(())
 }
 
+/// Most networks of a scenario that `check` names.
+const NETWORKS: usize = 3;
+
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
     let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
     let cost = Cost::of(&scenario)?;
@@ -251,6 +254,7 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
             cost.seconds,
             cost.memory / 1e6
         );
+        cost.networks.iter().take(NETWORKS).for_each(|network| println!("network: {network}"));
         notes.iter().for_each(|note| println!("note: {note}"));
     }
     Ok(())
@@ -261,13 +265,26 @@ pub(crate) fn schema(common: &Common) -> Done {
     Ok(())
 }
 
-pub(crate) fn headroom(rate: &str, length: f64, mtu: &str, processing: &str, as_json: bool) -> Done {
+pub(crate) fn headroom(rate: &str, length: &str, mtu: &str, processing: &str, as_json: bool) -> Done {
     let bad = |key: &str, text: &str, e: cnsim_units::UnitError| {
         Failure::input(format!("--{key} {text}: {}\n  help: write for example \"{}\"", e.reason, e.example))
     };
     let rate: Rate = rate.parse().map_err(|e| bad("rate", rate, e))?;
     let frame: Bytes = mtu.parse().map_err(|e| bad("mtu", mtu, e))?;
     let processing: Time = processing.parse().map_err(|e| bad("processing", processing, e))?;
+    // Metres, with or without their unit; kilometres.
+    let (number, unit) = length.trim().split_at(length.trim().trim_end_matches(char::is_alphabetic).len());
+    let scale = match unit {
+        "" | "m" => Some(1.0),
+        "km" => Some(1e3),
+        _ => None,
+    };
+    let metres = scale.and_then(|s| Some(s * number.trim().parse::<f64>().ok()?));
+    let Some(length) = metres else {
+        return Err(Failure::input(format!(
+            "--length {length}: not a length\n  help: write for example 30, 30m or \"2 km\""
+        )));
+    };
     if !(0.0..=1e6).contains(&length) || rate == Rate::ZERO || !(64..=9216).contains(&frame.get()) {
         return Err(Failure::input("--length must be 0 to 1000000 m, --rate above 0, --mtu 64 B to 9216 B"));
     }

@@ -8,7 +8,7 @@ use cnsim_studies::grid;
 use cnsim_studies::published::{self, Published};
 use cnsim_studies::scenario::{self, Case};
 use cnsim_studies::study::{self, Job, jobs};
-use cnsim_studies::text::nearest;
+use cnsim_studies::text::did_you_mean;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -77,8 +77,7 @@ impl Scenario {
 fn scheme(py: Python<'_>, registry: &Registry, name: &str) -> PyResult<String> {
     let found = registry.inner.find(name.trim()).map(|s| s.name.clone());
     found.ok_or_else(|| {
-        let near = nearest(name, registry.inner.names());
-        let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+        let hint = did_you_mean(name, registry.inner.names());
         let remedy = format!("{hint}cn.list(\"schemes\") shows them");
         raise(py, "ScenarioError", &format!("there is no scheme `{name}`"), &remedy, "scheme")
     })

@@ -73,10 +73,15 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
 fn near(path: &str) -> String {
     let section = path.split('.').next().unwrap_or("");
     let known: Vec<&str> = KEYS.iter().map(|k| k.path).filter(|k| k.starts_with(section)).collect();
-    match nearest(path, KEYS.iter().map(|k| k.path)) {
-        Some(n) => format!("did you mean `{n}`?"),
-        None if known.is_empty() => "see `cnsim schema`, or `cnsim new NAME`".into(),
-        None => format!("known here: {}", known.join(", ")),
+    let leaf = |k: &str| k.rsplit('.').next().unwrap_or(k).to_owned();
+    let same: Vec<&str> = KEYS.iter().map(|k| k.path).filter(|k| leaf(k) == leaf(path)).collect();
+    match (&same[..], nearest(path, KEYS.iter().map(|k| k.path))) {
+        ([one], _) => {
+            format!("did you mean `{one}`? Write it below [{}]", one.rsplit_once('.').map_or("", |k| k.0))
+        }
+        (_, Some(n)) => format!("did you mean `{n}`?"),
+        _ if known.is_empty() => "see `cnsim schema`, or `cnsim new NAME`".into(),
+        _ => format!("known here: {}", known.join(", ")),
     }
 }
 
@@ -322,6 +327,20 @@ pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
     Some(match k.only {
         Only::Unless("hotspot.host", _) => {
             ("has no effect: there is no hotspot".into(), "set hotspot.host, or remove this key".into())
+        }
+        Only::With(..) if path == "topology.hosts" && now == "leaf-spine" => {
+            let count = flat.leaves.get(path).and_then(|l| l.items.first()?.parse::<u64>().ok());
+            // Eight at a leaf, where that goes.
+            let each =
+                count.and_then(|n| [8, 4, 16, 32, 2, 1].into_iter().find(|e| n % e == 0 && n / e >= 2));
+            let parts = count.zip(each).map_or_else(
+                || "leaves = 4 and per_switch = 8".to_owned(),
+                |(n, each)| format!("leaves = {} and per_switch = {each}", n / each),
+            );
+            (
+                "has no effect: a leaf-spine has leaves times per_switch hosts".into(),
+                format!("write {parts} in its place"),
+            )
         }
         Only::With(_, values) => (
             format!("has no effect with {other} = {now}"),

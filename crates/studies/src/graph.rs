@@ -168,18 +168,21 @@ pub(crate) fn host_rates(r: &mut Reader<'_>, wiring: &mut Wiring) {
     let mut seen = vec![false; wiring.hosts.len()];
     for (i, line) in list.items.iter().enumerate() {
         let Some((name, rate)) = line.trim().split_once(' ') else {
-            let reason = format!("`{line}` is not a host and a rate");
-            r.wrong_item(&list.key, i, reason, "write for example [\"H5 1 Gb/s\"]");
+            let reason = format!("`{line}` is not hosts and a rate");
+            r.wrong_item(&list.key, i, reason, "write for example [\"H5 1 Gb/s\", \"H8..H15 10 Gb/s\"]");
             continue;
         };
-        let Some(host) = r.host(&list.key, i, name, wiring) else { continue };
+        let hosts = r.range(&list.key, i, name, wiring);
         match find("topology.link_rate").map(|k| k.kind.read(rate)) {
             Some(Ok(Value::Rate(rate))) => {
-                if std::mem::replace(&mut seen[host], true) {
-                    r.wrong_item(&list.key, i, format!("`{name}` is there twice"), "give it one rate");
-                }
-                if let Some(l) = wiring.access_mut(host) {
-                    l.rate = rate;
+                for host in hosts {
+                    if std::mem::replace(&mut seen[host], true) {
+                        let reason = format!("`{}` is there twice", wiring.hosts[host]);
+                        r.wrong_item(&list.key, i, reason, "give it one rate");
+                    }
+                    if let Some(l) = wiring.access_mut(host) {
+                        l.rate = rate;
+                    }
                 }
             }
             Some(Err(wrong)) => r.wrong_item(&list.key, i, wrong.reason, wrong.remedy),

@@ -176,6 +176,16 @@ pub const KEYS: &[Key] = &[
         &["leaf-spine"],
     ),
     only(
+        key(
+            "topology.uplink_rate",
+            Kind::Or("link", &LINK_RATE),
+            "link",
+            "rate of the links between leaves and spines; link: topology.link_rate",
+        ),
+        "topology.kind",
+        &["leaf-spine"],
+    ),
+    only(
         key("topology.switches", Kind::Integer(2, 4096), "4", "switches in the line or ring"),
         "topology.kind",
         &["chain", "ring"],
@@ -248,7 +258,12 @@ pub const KEYS: &[Key] = &[
     ),
     key("topology.link_rate", LINK_RATE, "10 Gb/s", "rate of every link"),
     key("topology.link_delay", LINK_DELAY, "0.5 us", "propagation delay of every link"),
-    key("topology.host_rates", LINES, "[]", "access links with another rate: \"H5 1 Gb/s\""),
+    key(
+        "topology.host_rates",
+        LINES,
+        "[]",
+        "access links with another rate: \"H5 1 Gb/s\", \"H8..H15 10 Gb/s\", \"H0..H9/3 10 Gb/s\"",
+    ),
     key(
         "topology.added_delay",
         LINK_DELAY,

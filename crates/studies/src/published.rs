@@ -2,7 +2,7 @@
 
 use crate::condition::canonical;
 use crate::files::read_csv;
-use crate::metrics::{self, METRICS};
+use crate::metrics;
 use crate::text::{Position, Problem, nearest, obeyed, printable};
 
 use std::collections::BTreeMap;
@@ -199,7 +199,7 @@ pub fn unknown(rows: &[Published], studies: &[&str]) -> Vec<String> {
             *said.entry((format!("there is no study `{}`", p.study), near)).or_insert(0) += 1;
         }
         if metrics::find(&p.metric).is_none() {
-            let near = nearest(&p.metric, METRICS.iter().map(|m| m.id));
+            let near = metrics::meant(&p.metric);
             *said.entry((format!("there is no metric `{}`", p.metric), near)).or_insert(0) += 1;
         }
     }

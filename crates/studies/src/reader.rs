@@ -114,6 +114,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A rate; `None` where the key's word stands in its place.
+    pub(crate) fn rate_or(&mut self, key: &str) -> Option<Rate> {
+        if let Some(Value::Rate(v)) = self.value(key) { Some(v) } else { None }
+    }
+
     /// A time; `None` where the key's word stands in its place.
     pub(crate) fn time_or(&mut self, key: &str) -> Option<Time> {
         if let Some(Value::Time(v)) = self.value(key) { Some(v) } else { None }

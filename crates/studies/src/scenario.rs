@@ -14,7 +14,7 @@ use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings};
-use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
+use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, did_you_mean, nearest, read_file, read_from};
 use cnsim_scheme_api::Registry;
 use cnsim_scheme_api::registry::{Code, Configured};
 use serde_json::Value;
@@ -581,11 +581,7 @@ fn groups(
             match registry.find(&s) {
                 Some(e) => schemes.push(e.name.clone()),
                 None => {
-                    let near = nearest(&s, registry.names());
-                    let hint = near.map_or_else(
-                        || "see `cnsim list schemes`".into(),
-                        |n| format!("did you mean `{n}`?"),
-                    );
+                    let hint = format!("{}see `cnsim list schemes`", did_you_mean(&s, registry.names()));
                     problems.push(flat.at(&at, format!("there is no scheme `{s}`"), hint));
                 }
             }

@@ -146,6 +146,7 @@ fn leaf_spine(r: &mut Reader<'_>, b: &mut Builder) {
     let leaves = r.integer("topology.leaves") as usize;
     let spines = r.integer("topology.spines") as usize;
     let per = r.integer("topology.per_switch") as usize;
+    let up = r.rate_or("topology.uplink_rate").unwrap_or(b.rate);
     if !fits(r, "topology.leaves", leaves * per, leaves + spines, leaves * (per + 2 * spines)) {
         return;
     }
@@ -154,6 +155,7 @@ fn leaf_spine(r: &mut Reader<'_>, b: &mut Builder) {
     for l in &leaf {
         b.hosts_at(per, *l);
     }
+    b.rate = up;
     for l in leaf {
         for s in &spine {
             b.link(l, *s);

@@ -116,6 +116,26 @@ impl Wiring {
         format!("{}>{far}", self.name(port.0))
     }
 
+    /// The most that the hosts of a switch can send together, as a multiple of what its links to other switches carry, with the
+    /// switch's name; none where no switch has hosts and such links.
+    pub fn oversubscription(&self) -> Option<(f64, &str)> {
+        let mut sides = vec![(0.0, 0.0); self.switches.len()];
+        let switch = |n: NodeId| (n.0 as usize).checked_sub(self.hosts.len());
+        for l in &self.links {
+            match (switch(l.a.0), switch(l.b.0)) {
+                (Some(a), Some(b)) => {
+                    sides[a].1 += l.rate.bps();
+                    sides[b].1 += l.rate.bps();
+                }
+                (Some(s), None) | (None, Some(s)) => sides[s].0 += l.rate.bps(),
+                (None, None) => {}
+            }
+        }
+        let ratios = sides.iter().zip(&self.switches).filter(|(s, _)| s.0 > 0.0 && s.1 > 0.0);
+        let ratios = ratios.map(|(s, (name, _))| (s.0 / s.1, name.as_str()));
+        ratios.reduce(|a, b| if b.0 > a.0 { b } else { a })
+    }
+
     /// Inputs in use at the busiest switch.
     pub fn inputs(&self) -> u64 {
         let mut used = vec![0u64; self.switches.len()];
