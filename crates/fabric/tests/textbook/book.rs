@@ -62,6 +62,8 @@ pub(crate) struct Port {
     sending: Option<Option<Frame>>,
     /// XOFF holds since then.
     xoff: Option<Time>,
+    /// Every XOFF that has ended: from when to when.
+    stood: Vec<(Time, Time)>,
     pauses: VecDeque<bool>,
     pub(crate) control: VecDeque<Frame>,
     pub(crate) data: VecDeque<Frame>,
@@ -263,6 +265,7 @@ impl<'a> Textbook<'a> {
         match port.xoff {
             Some(since) if !on => {
                 port.out.paused += self.now - since;
+                port.stood.push((since, self.now));
                 port.xoff = None;
             }
             None if on => port.xoff = Some(self.now),
@@ -396,19 +399,31 @@ impl<'a> Textbook<'a> {
         Frame { control: true, pair, to: pair.0, len: 64, born: self.now, input: 0, flow: None }
     }
 
+    /// What each sixtieth of the run has of these spans, ps; nothing of none.
+    fn by_part(&self, stood: &[(Time, Time)]) -> Vec<u64> {
+        let part = self.spec.duration.as_ps() / 60;
+        let shared = |i: u64, (from, to): &(Time, Time)| {
+            (to.as_ps().min((i + 1) * part)).saturating_sub(from.as_ps().max(i * part))
+        };
+        let all = |i: u64| stood.iter().map(|span| shared(i, span)).sum();
+        if stood.iter().all(|(from, to)| from == to) { Vec::new() } else { (0..60).map(all).collect() }
+    }
+
     /// What the ports and hosts counted.
     fn close(&mut self) {
         (0..self.spec.hosts.len()).for_each(|h| self.close_flows(h));
         for (node, n) in std::mem::take(&mut self.nodes).into_iter().enumerate() {
-            let port = |p: Port| {
+            let port = |mut p: Port| {
+                p.stood.extend(p.xoff.map(|since| (since, self.spec.duration)));
                 let open = p.xoff.map_or(Time::ZERO, |since| self.spec.duration - since);
-                PortOutcome { paused: p.out.paused + open, ..p.out }
+                (PortOutcome { paused: p.out.paused + open, ..p.out }, self.by_part(&p.stood))
             };
-            let ports: Vec<PortOutcome> = n.ports.into_iter().map(port).collect();
+            let (ports, mut parts): (Vec<PortOutcome>, Vec<_>) = n.ports.into_iter().map(port).unzip();
             if node < self.spec.hosts.len() {
-                self.out.hosts.push(HostOutcome { paused: ports[0].paused, ..n.host.out });
+                let (paused, paused_by_part) = (ports[0].paused, parts.swap_remove(0));
+                self.out.hosts.push(HostOutcome { paused, paused_by_part, ..n.host.out });
             } else {
-                self.out.switches.push(SwitchOutcome { ports, ..SwitchOutcome::default() });
+                self.out.switches.push(SwitchOutcome { ports, paused_by_part: parts });
             }
         }
     }
