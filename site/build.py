@@ -3,12 +3,14 @@
 The pages are the documents of this repository; no text stands here a second time. The script makes its virtual environment
 (target/venv-site), lays the pages of the navigation out under target/site/source as they stand in the repository, builds
 them into target/site/html, and checks every link (site/links.py). After the first installation it needs no network. The simulator of
-the playground is compiled for the browser if Rust has the target wasm32-wasip1 (`rustup target add wasm32-wasip1`).
+the playground is compiled for the browser, and notebooks are run with the Python package, which is built for them where it is not
+there yet. What this machine cannot have is left out, and one line at the end names it with the command that brings it.
 
 Exit codes: 0 built and sound, 1 complaints (one per line), 3 the virtual environment cannot be made.
 """
 
 import base64
+import functools
 import hashlib
 import os
 import shutil
@@ -27,9 +29,20 @@ SOURCE, HTML = OUT / "source", OUT / "html"
 PYTHON_REFERENCE = "docs/reference/python.md"
 # Where `make test` installs the Python package; notebooks are run with it.
 PACKAGE = Path(os.environ.get("CNSIM_VENV", ROOT / "target" / "venv"))
+# Exit code of a notebook that lacks an extra.
+NO_EXTRA = 4
 RUN = ROOT / "target" / "site-notebooks"
 # Beside pages: files that pages show or link to, from the root.
 ASSETS = ["docs/**/*.svg", "docs/**/*.toml", "docs/**/*.png", "LICENSE-*", "docs/**/*.js", "docs/**/*.css", "docs/notebooks/*.py", "site/*.css", "site/*.js"]
+
+
+# What is left out, and how to have it.
+LEFT_OUT: dict[str, list[str]] = {}
+
+
+def leave_out(what: str, remedy: str) -> None:
+    """Notes what the site will not have."""
+    LEFT_OUT.setdefault(remedy, []).append(what)
 
 
 def environment() -> Path:
@@ -116,20 +129,34 @@ def reference(page: Path) -> list[str]:
     return []
 
 
+@functools.cache
+def package() -> Path | None:
+    """Where the Python package is installed for notebooks; it is built if it is not there. None where it cannot be had."""
+    where = "import cnsim._cnsim, matplotlib, pathlib; print(pathlib.Path(cnsim.__file__).parent)"
+    python = PACKAGE / "bin" / "python"
+    for _ in range(2):
+        if python.exists():
+            found = subprocess.run([python, "-c", where], capture_output=True, text=True)
+            if found.returncode == 0:
+                return Path(found.stdout.strip())
+        if "CNSIM_VENV" in os.environ or not shutil.which("cargo"):
+            return None
+        print("site: building the Python package, some minutes the first time", file=sys.stderr)
+        subprocess.run(["python3", ROOT / "python" / "check.py", "--only", "build"], cwd=ROOT, capture_output=True, text=True)
+    return None
+
+
 def run(notebook: Path) -> list[str]:
     """Runs a notebook, or takes its page of last time where nothing has changed since; returns complaints.
 
-    Where the package is not installed the notebook is shown without results.
+    Where the package or an extra that it uses is not there, the notebook is shown without results.
     """
-    where = "import cnsim._cnsim, matplotlib, pathlib; print(pathlib.Path(cnsim.__file__).parent)"
-    found = None
-    if (PACKAGE / "bin" / "python").exists():
-        found = subprocess.run([PACKAGE / "bin" / "python", "-c", where], capture_output=True, text=True)
-    unrun = found is None or found.returncode != 0
+    found = package()
+    unrun = found is None
     # CNSIM_TRIALS shortens notebooks that search.
     trials = os.environ.get("CNSIM_TRIALS", "").encode()
     digest = hashlib.sha256(notebook.read_bytes() + (HERE / "notebook.py").read_bytes() + trials)
-    for file in [] if unrun else sorted(Path(found.stdout.strip()).glob("*")):
+    for file in [] if found is None else sorted(found.glob("*")):
         digest.update(file.read_bytes() if file.is_file() else b"")
     kept = RUN / f"{notebook.stem}-{'unrun' if unrun else digest.hexdigest()[:16]}"
     page = kept / f"{notebook.stem}.md"
@@ -138,11 +165,18 @@ def run(notebook: Path) -> list[str]:
         python = sys.executable if unrun else PACKAGE / "bin" / "python"
         command = [python, HERE / "notebook.py", notebook, page, *(["--unrun"] if unrun else [])]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == NO_EXTRA:
+            shutil.rmtree(kept, ignore_errors=True)
+            leave_out(f"results of {notebook.name}", done.stderr.strip().splitlines()[-1])
+            # Not under the name of a page with results.
+            kept = RUN / f"{notebook.stem}-unrun"
+            command = [python, HERE / "notebook.py", notebook, kept / page.name, "--unrun"]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         if done.returncode != 0:
             shutil.rmtree(kept, ignore_errors=True)
             return [f"{notebook.relative_to(ROOT)}: {done.stderr.strip()}"]
     if unrun:
-        print(f"site: {notebook.name} is shown without results: the package cnsim is not installed in {PACKAGE}", file=sys.stderr)
+        leave_out(f"results of {notebook.name}", "python3 python/check.py --only build")
     target = SOURCE / notebook.relative_to(ROOT).parent
     shutil.copytree(kept, target, dirs_exist_ok=True)
     return []
@@ -153,8 +187,11 @@ def engine() -> list[str]:
     said: list[str] = []
     text = "// Built without the simulator.\n"
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    if not sysroot or not (Path(sysroot) / "lib" / "rustlib" / TARGET).is_dir():
-        print(f"site: the playground is left without its simulator: `rustup target add {TARGET}`", file=sys.stderr)
+    there = Path(sysroot) / "lib" / "rustlib" / TARGET
+    if sysroot and not there.is_dir() and shutil.which("rustup"):
+        subprocess.run(["rustup", "target", "add", TARGET], cwd=ROOT, capture_output=True, text=True)
+    if not sysroot or not there.is_dir():
+        leave_out("the simulator of the playground", f"rustup target add {TARGET}" if sysroot else "install Rust")
     else:
         name = "cnsim-playground"
         cargo = ["cargo", "rustc", "--quiet", "--profile", "try", "--target", TARGET, "-p", name, "--bin", name]
@@ -184,6 +221,9 @@ def build() -> int:
     complaints += found.complaints
     for complaint in complaints:
         print(complaint, file=sys.stderr)
+    if LEFT_OUT:
+        parts = [f"{', '.join(what)} (to have it: {remedy})" for remedy, what in LEFT_OUT.items()]
+        print(f"site: left out: {'; '.join(parts)}", file=sys.stderr)
     print(
         f"{found.pages} pages, {found.links} links and {found.assets} assets checked, {len(complaints)} complaints, "
         f"{time.monotonic() - start:.1f} s: target/site/html/index.html"

@@ -2,7 +2,7 @@
 
 A notebook is a Python file in jupytext's percent format. Its cells run in order in one namespace, in a folder that goes away; what they
 print, the value of a cell's last line (HTML where it has one) and matplotlib's figures follow the cell. The Python that runs this must
-have the package `cnsim`; the first cell that fails ends it with its own traceback, exit code 1.
+have the package `cnsim`; the first cell that fails ends it with its own traceback, exit code 1, or 4 where a module is not there.
 """
 
 import ast
@@ -78,6 +78,10 @@ def main(source: Path, page: Path, unrun: bool) -> int:
                 continue
             try:
                 printed, value = run(text, source.name, scope)
+            except ImportError as e:
+                traceback.print_exc()
+                print(getattr(e, "remedy", None) or f"pip install {e.name}", file=sys.stderr)
+                return 4
             except Exception:
                 traceback.print_exc()
                 return 1

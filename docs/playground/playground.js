@@ -1,17 +1,36 @@
-// The playground page: sliders, one run of the simulator for each setting, two figures. `engine.js` (made by `make site`) holds the
+// The playground page: two experiments, sliders, one run of the simulator for each setting, two figures. `engine.js` (made by `make site`) holds the
 // simulator, a WebAssembly program that takes words KEY=VALUE and prints JSON; each run is a fresh instance of it.
 "use strict";
 (() => {
-  // Each slider: name in a link and for the engine, label, its positions, and how a position is told.
+  // Each experiment: its schemes and PAUSE modes, the slider whose value is a line in the queue's figure, and its sliders: name in a
+  // link and for the engine, label, positions, and how a position is told.
   const round = (v) => Number(v.toPrecision(2));
-  const KNOBS = [
-    { key: "w", label: "Weight W", values: [0, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16], start: 2, text: (v) => `${v}` },
-    { key: "gd", label: "Gain G_d", values: [1024, 512, 256, 128, 64, 32, 16].map((n) => 1 / n), start: 1 / 128, text: (v) => `1/${Math.round(1 / v)}`, send: (v) => `${v}` },
-    { key: "q_eq", label: "Set point Q_eq", values: [6, 9, 13, 18, 26, 36, 52, 75, 105, 150, 210, 300], start: 26, text: (v) => `${v} KB` },
-    { key: "flows", label: "Flows", values: [1, 2, 3, 4, 5, 6, 8, 10, 12, 16], start: 4, text: (v) => `${v}` },
-    { key: "loop_delay", label: "Loop delay", values: [5, 10, 20, 35, 60, 100, 160, 250, 400, 650, 1000, 2000], start: 10, text: (v) => (v < 1000 ? `${v} us` : `${v / 1000} ms`) },
-  ];
-  const SCHEMES = ["qcn-2pt", "qcn-802.1Qau"];
+  const kb = (v) => (v < 1000 ? `${v} KB` : `${v / 1000} MB`);
+  const us = (v) => (v < 1000 ? `${v} us` : `${v / 1000} ms`);
+  const FLOWS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16];
+  const SCENES = {
+    bottleneck: {
+      title: "QCN at 10 Gb/s", schemes: ["qcn-2pt", "qcn-802.1Qau"], pauses: ["off"], level: "q_eq",
+      knobs: [
+        { key: "w", label: "Weight W", values: [0, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16], start: 2, text: (v) => `${v}` },
+        { key: "gd", label: "Gain G_d", values: [1024, 512, 256, 128, 64, 32, 16].map((n) => 1 / n), start: 1 / 128, text: (v) => `1/${Math.round(1 / v)}`, send: (v) => `${v}` },
+        { key: "q_eq", label: "Set point Q_eq", values: [6, 9, 13, 18, 26, 36, 52, 75, 105, 150, 210, 300], start: 26, text: kb },
+        { key: "flows", label: "Flows", values: FLOWS, start: 4, text: (v) => `${v}` },
+        { key: "loop_delay", label: "Loop delay", values: [5, 10, 20, 35, 60, 100, 160, 250, 400, 650, 1000, 2000], start: 10, text: us },
+      ],
+      facts: [["throughput", "throughput", "Gb/s", 4], ["fairness", "fairness (Jain)", "", 3]],
+    },
+    incast: {
+      title: "Incast at 100 Gb/s: PAUSE and DCQCN", schemes: ["dcqcn", "none"], pauses: ["on", "off"], level: "k_min",
+      knobs: [
+        { key: "flows", label: "Senders", values: FLOWS, start: 8, text: (v) => `${v}` },
+        { key: "size", label: "Size of each transfer", values: [100, 200, 300, 500, 700, 1000, 1500], start: 1000, text: kb },
+        { key: "k_min", label: "ECN marks from K_min", values: [10, 20, 30, 60, 100, 150, 200, 240], start: 60, text: kb },
+        { key: "link_delay", label: "Delay of each link", values: [0.1, 0.2, 0.5, 1, 2, 5], start: 0.5, text: us },
+      ],
+      facts: [["incast", "slowest of the incast", "us", 4], ["victim", "victim H1>H17", "us", 4], ["paused", "time in XOFF, senders", "%", 3], ["finished", "transfers received whole", "%", 3]],
+    },
+  };
   const root = document.getElementById("cnsim-playground");
   const near = (values, v) => values.reduce((best, x, i) => (Math.abs(x - v) < Math.abs(values[best] - v) ? i : best), 0);
 
@@ -84,67 +103,79 @@
 
   // ---- the settings: from the address, to the address, as words
 
-  const state = { scheme: SCHEMES[0] };
+  const state = {};
+  const scene = () => SCENES[state.scene];
   function fromAddress() {
     const given = new URLSearchParams(location.hash.slice(1));
-    state.scheme = SCHEMES.includes(given.get("scheme")) ? given.get("scheme") : SCHEMES[0];
-    for (const k of KNOBS) {
+    const choice = (key, known) => { state[key] = known.includes(given.get(key)) ? given.get(key) : known[0]; };
+    choice("scene", Object.keys(SCENES));
+    choice("scheme", scene().schemes);
+    choice("pause", scene().pauses);
+    for (const k of scene().knobs) {
       const v = Number.parseFloat(given.get(k.key) ?? k.start);
       state[k.key] = near(k.values, Number.isFinite(v) ? v : k.start);
     }
   }
   const value = (k) => k.values[state[k.key]];
-  const words = () => [`scheme=${state.scheme}`, ...KNOBS.map((k) => `${k.key}=${(k.send ?? k.text)(value(k))}`)];
+  const words = () => ["scene", "scheme", "pause"].map((k) => `${k}=${state[k]}`).concat(scene().knobs.map((k) => `${k.key}=${(k.send ?? k.text)(value(k))}`));
   function address() {
-    const all = new URLSearchParams({ scheme: state.scheme });
-    for (const k of KNOBS) all.set(k.key, round(value(k) * 1e6) / 1e6);
+    const all = new URLSearchParams({ scene: state.scene, scheme: state.scheme, pause: state.pause });
+    for (const k of scene().knobs) all.set(k.key, round(value(k) * 1e6) / 1e6);
     return `#${all}`;
   }
 
   // ---- the figures
 
-  const W = 720, H = 220, LEFT = 52, BOTTOM = 30, TOP = 22;
-  const nice = (max) => {
-    const p = 10 ** Math.floor(Math.log10(max || 1));
-    return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((m) => m * p).find((m) => m >= max) ?? 10 * p;
-  };
-  // What all but the largest hundredth stay below: a first burst shall not press the rest flat.
-  const usual = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.99)];
-  function figure(title, unit, curves, end, most, level) {
-    const top = nice(most);
-    const x = (t) => LEFT + (t / end) * (W - LEFT - 12);
+  const H = 220, LEFT = 52, RIGHT = 14, BOTTOM = 34, TOP = 24;
+  // Round numbers of an axis from 0 on, and as many digits as they need: a label is its place.
+  function ticks(end, most) {
+    const raw = end / Math.max(most, 1), p = 10 ** Math.floor(Math.log10(raw || 1));
+    const step = [1, 2, 2.5, 5, 10].map((m) => m * p).find((s) => s >= raw * 0.999);
+    return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(10)));
+  }
+  // As wide as the page: text keeps its size on a phone.
+  function figure(title, unit, curves, end, level) {
+    const W = Math.max(300, Math.round(root.clientWidth || 720));
+    const most = Math.max(...curves.map((c) => Math.max(...c.values)), level?.value ?? 0, 1e-9);
+    // The frame ends at a tick at or above the largest value.
+    const steps = ticks(most, 4), top = steps.at(-1) >= most ? steps.at(-1) : steps.at(-1) + (steps[1] - steps[0] || steps[0]);
+    const x = (t) => LEFT + (t / end) * (W - LEFT - RIGHT);
     const y = (v) => H - BOTTOM - (v / top) * (H - BOTTOM - TOP);
-    const clip = `pg-${curves[0].kind}`;
-    let out = `<clipPath id="${clip}"><rect x="${LEFT}" y="${TOP - 1}" width="${W - LEFT}" height="${H - BOTTOM - TOP + 2}"/></clipPath><text x="0" y="12" font-weight="bold">${title} [${unit}]</text>`;
-    for (let i = 0; i <= 4; i++) {
-      const v = (top * i) / 4;
-      out += `<line class="grid" x1="${LEFT}" x2="${W - 12}" y1="${y(v)}" y2="${y(v)}"/><text x="${LEFT - 6}" y="${y(v) + 4}" text-anchor="end">${round(v)}</text>`;
+    let out = `<text x="0" y="12" font-weight="bold">${title} [${unit}]</text>`;
+    for (const v of ticks(top, 4)) {
+      out += `<line class="grid" x1="${LEFT}" x2="${W - RIGHT}" y1="${y(v)}" y2="${y(v)}"/><text class="y" x="${LEFT - 6}" y="${y(v) + 4}" text-anchor="end">${v}</text>`;
     }
-    for (let i = 0; i <= 5; i++) {
-      out += `<text x="${x((end * i) / 5)}" y="${H - 12}" text-anchor="middle">${round((end * i) / 5)}${i === 5 ? " ms" : ""}</text>`;
+    for (const t of ticks(end, W / 110)) {
+      out += `<text x="${x(t)}" y="${H - 17}" text-anchor="middle">${t}</text>`;
     }
+    out += `<text x="${(LEFT + W - RIGHT) / 2}" y="${H - 3}" text-anchor="middle">time [ms]</text>`;
     for (const c of curves) {
       const d = c.values.map((v, i) => `${i ? "L" : "M"}${x(((i + 1) * end) / c.values.length).toFixed(1)} ${y(v).toFixed(1)}`).join("");
-      out += `<path class="${c.kind}" clip-path="url(#${clip})" d="${d}"${c.colour ? ` stroke="${c.colour}"` : ""}/>`;
+      out += `<path class="${c.kind}" d="${d}"${c.colour ? ` stroke="${c.colour}"` : ""}><title>${c.name}</title></path>`;
     }
-    if (level) out += `<line class="level" x1="${LEFT}" x2="${W - 12}" y1="${y(level)}" y2="${y(level)}"><title>set point</title></line>`;
-    return `<svg viewBox="0 0 ${W} ${H}" role="img" aria-label="${title} over ${end} ms, mostly below ${round(most)} ${unit}">${out}</svg>`;
+    if (level) out += `<line class="level" x1="${LEFT}" x2="${W - RIGHT}" y1="${y(level.value)}" y2="${y(level.value)}"/><text class="mark" x="${W - RIGHT - 2}" y="${y(level.value) - 4}" text-anchor="end">${level.name}</text>`;
+    return `<svg viewBox="0 0 ${W} ${H}" role="img" aria-label="${title} over ${end} ms, at most ${round(most)} ${unit}">${out}</svg>`;
   }
 
+  let last = null;
   function draw(run, took) {
-    const end = run.bin * run.queue.length;
-    const level = value(KNOBS.find((k) => k.key === "q_eq"));
-    const hues = run.rates.map((_, i) => `hsl(${Math.round((360 * i) / run.rates.length + 220) % 360} 60% 52%)`);
-    const rates = run.rates.map((values, i) => ({ kind: "rate", values, colour: hues[i] }));
+    last = [run, took];
+    const end = Number((run.bin * run.queue.length).toPrecision(6));
+    const knob = scene().knobs.find((k) => k.key === scene().level);
+    const level = run.set_point === null ? null : { value: value(knob), name: knob.label.split(" ").at(-1) };
+    const others = scene().facts.some(([key]) => key === "victim") ? 1 : 0;
+    const n = run.rates.length - others;
+    const rates = run.rates.map((values, i) => (i < n
+      ? { kind: "rate", name: run.flows[i], values, colour: `hsl(${Math.round((360 * i) / n + 220) % 360} 60% 52%)` }
+      : { kind: "victim", name: `${run.flows[i]}, the victim`, values }));
     const show = (v, digits = 3) => (v === null || v === undefined ? "–" : String(Number(v.toPrecision(digits))));
     root.querySelector(".figures").innerHTML =
-      figure("Queue before the port", "KB", [{ kind: "queue", values: run.queue }], end, 1.1 * Math.max(usual(run.queue), 2 * level), level) +
-      figure("Rate of each flow", "Gb/s", rates, end, Math.min(10, Math.max(usual(run.rates.flat()), 0.1)));
+      figure("Queue before the port", "KB", [{ kind: "queue", name: "queue", values: run.queue }], end, level) +
+      figure(others ? "Rate of each flow; thick: the victim" : "Rate of each flow", "Gb/s", rates, end);
     root.querySelector(".facts").innerHTML = [
       ["mean queue", `${show(run.mean_queue)} KB`],
       ["largest queue", `${show(run.largest_queue)} KB`],
-      ["throughput", `${show(run.throughput, 4)} Gb/s`],
-      ["fairness (Jain)", show(run.fairness)],
+      ...scene().facts.map(([key, name, unit, digits]) => [name, `${show(run[key], digits)} ${unit}`]),
       ["messages", show(run.messages, 6)],
       ["dropped frames", show(run.dropped_frames, 6)],
     ].map(([name, text]) => `<span>${name} <b>${text}</b></span>`).join("");
@@ -180,9 +211,20 @@
     }
     busy = false;
   }
+  const select = (key, label, all) => `<label for="pg-${key}">${label}<select id="pg-${key}" name="${key}">${all.map(([v, text]) => `<option value="${v}">${text}</option>`).join("")}</select></label>`;
+  // The controls of the present experiment, and their positions.
   function show() {
-    root.querySelector("select").value = state.scheme;
-    for (const k of KNOBS) {
+    const form = root.querySelector("form");
+    if (form.dataset.scene !== state.scene) {
+      form.dataset.scene = state.scene;
+      const same = (list) => list.map((v) => [v, v]);
+      const knob = (k) => `<label for="pg-${k.key}">${k.label}<output for="pg-${k.key}"></output>
+        <input type="range" id="pg-${k.key}" name="${k.key}" min="0" max="${k.values.length - 1}" step="1"></label>`;
+      form.innerHTML = select("scene", "Experiment", Object.entries(SCENES).map(([k, s]) => [k, s.title])) + select("scheme", "Scheme", same(scene().schemes)) +
+        (scene().pauses.length > 1 ? select("pause", "PAUSE", same(scene().pauses)) : "") + scene().knobs.map(knob).join("");
+    }
+    for (const box of form.querySelectorAll("select")) box.value = state[box.name];
+    for (const k of scene().knobs) {
       const input = root.querySelector(`[name=${k.key}]`);
       input.value = state[k.key];
       input.setAttribute("aria-valuetext", k.text(value(k)));
@@ -190,17 +232,19 @@
     }
   }
   function build() {
-    const knob = (k) => `<label for="pg-${k.key}">${k.label}<output for="pg-${k.key}"></output>
-      <input type="range" id="pg-${k.key}" name="${k.key}" min="0" max="${k.values.length - 1}" step="1"></label>`;
-    root.innerHTML = `<form><label for="pg-scheme">Scheme<select id="pg-scheme">${SCHEMES.map((s) => `<option>${s}</option>`).join("")}</select></label>
-      ${KNOBS.map(knob).join("")}</form><p class="wrong" role="alert"></p><div class="figures"></div>
+    root.innerHTML = `<form></form><p class="wrong" role="alert"></p><div class="figures"></div>
       <p class="facts" aria-live="polite"></p><p><button type="button">Copy a link to this setting</button> <small class="took"></small></p>
       <pre tabindex="0"></pre>`;
     const form = root.querySelector("form");
     form.addEventListener("submit", (e) => e.preventDefault());
     form.addEventListener("input", (e) => {
-      if (e.target.name) state[e.target.name] = Number(e.target.value);
-      else state.scheme = e.target.value;
+      const chosen = e.target.tagName === "SELECT";
+      state[e.target.name] = chosen ? e.target.value : Number(e.target.value);
+      // Another experiment begins with its own settings.
+      if (e.target.name === "scene") {
+        history.replaceState(null, "", `#scene=${state.scene}`);
+        fromAddress();
+      }
       history.replaceState(null, "", address());
       show();
       run();
@@ -221,6 +265,11 @@
       show();
       run();
     });
+    let wide = 0;
+    new ResizeObserver(() => {
+      if (last && root.clientWidth !== wide) draw(...last);
+      wide = root.clientWidth;
+    }).observe(root);
     fromAddress();
     show();
     run();

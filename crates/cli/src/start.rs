@@ -337,6 +337,9 @@ mod tests {
         }
         assert!(short(&args("leaf-spine", 32, "100 Gb/s", Some(32))).is_err());
         assert!(short(&args("leaf-spine", 32, "100", None)).is_err());
+        let spines = |kind: &str| short(&NewArgs { spines: Some(3), ..args(kind, 32, "100 Gb/s", None) });
+        assert!(spines("leaf-spine").unwrap().contains("spines = 3\n"));
+        assert!(spines("chain").is_err());
     }
 
     /// The commented tables are those that exist, and each is accepted when its marks are removed.

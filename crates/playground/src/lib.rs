@@ -9,52 +9,111 @@ use cnsim_studies::study::{Job, Watch, run_job};
 use cnsim_studies::text::Problem;
 use serde_json::{Value, json};
 
-/// The scenario, a file of the documents.
-pub const SCENARIO: &str = include_str!("../../../docs/playground/bottleneck.toml");
+/// An experiment of the page: a scenario of the documents, and what of it can be moved.
+struct Scene {
+    /// Name of the scenario's file in `docs/playground`, without its ending.
+    name: &'static str,
+    text: &'static str,
+    /// Schemes that the page offers; the first is the default.
+    schemes: &'static [&'static str],
+    /// PAUSE modes; the first is the default.
+    pauses: &'static [&'static str],
+    /// Words of the page, and the key that each sets; of parameters one for each scheme, empty where it has none.
+    knobs: &'static [(&'static str, &'static [&'static str])],
+    /// Flows where the page asks for no number.
+    flows: u64,
+    /// Further flows that are shown.
+    others: &'static [&'static str],
+    /// Parameter of each scheme at which a line is drawn into the queue's figure; empty for none.
+    level: &'static [&'static str],
+}
 
 /// Most flows that the page asks for.
 const MOST_FLOWS: u64 = 16;
-/// Schemes that the page offers, and their names for W, G_d and Q_eq.
-const SCHEMES: [(&str, [&str; 3]); 2] =
-    [("qcn-2pt", ["w", "gd", "q_eq"]), ("qcn-802.1Qau", ["cp_w", "rpg_gd", "cp_q_sp"])];
+
+const SCENES: [Scene; 2] = [
+    Scene {
+        name: "bottleneck",
+        text: include_str!("../../../docs/playground/bottleneck.toml"),
+        schemes: &["qcn-2pt", "qcn-802.1Qau"],
+        pauses: &["off"],
+        knobs: &[
+            ("w", &["scheme.params.w", "scheme.params.cp_w"]),
+            ("gd", &["scheme.params.gd", "scheme.params.rpg_gd"]),
+            ("q_eq", &["scheme.params.q_eq", "scheme.params.cp_q_sp"]),
+            ("loop_delay", &["topology.loop_delay", "topology.loop_delay"]),
+        ],
+        flows: 4,
+        others: &[],
+        level: &["q_eq", "cp_q_sp"],
+    },
+    Scene {
+        name: "incast",
+        text: include_str!("../../../docs/playground/incast.toml"),
+        schemes: &["dcqcn", "none"],
+        pauses: &["on", "off"],
+        knobs: &[
+            ("k_min", &["scheme.params.k_min", ""]),
+            ("size", &["traffic.0.size", "traffic.0.size"]),
+            ("link_delay", &["topology.link_delay", "topology.link_delay"]),
+        ],
+        flows: 8,
+        others: &["H1>H17"],
+        level: &["k_min", ""],
+    },
+];
 
 /// What the page lets a reader move, each as text with its unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
 struct Settings {
+    scene: &'static Scene,
     scheme: usize,
-    /// W, G_d, Q_eq, where they are set.
-    control: [Option<String>; 3],
+    pause: &'static str,
+    /// In the order of the scene's knobs, where they are set.
+    knobs: Vec<Option<String>>,
     flows: u64,
-    loop_delay: Option<String>,
 }
 
 impl Settings {
-    /// Reads words `key=value`: `scheme`, `w`, `gd`, `q_eq`, `flows`, `loop_delay`.
+    /// Reads words `key=value`: `scene`, `scheme`, `pause`, `flows`, and the knobs of the scene.
     fn read(words: &[String]) -> Result<Self, String> {
-        let mut all = Self { scheme: 0, control: [None, None, None], flows: 4, loop_delay: None };
-        for word in words {
-            let (key, value) =
-                word.split_once('=').ok_or_else(|| format!("`{word}` has no `=`; write KEY=VALUE"))?;
+        let pairs: Vec<(&str, &str)> = words
+            .iter()
+            .map(|w| w.split_once('=').ok_or_else(|| format!("`{w}` has no `=`; write KEY=VALUE")))
+            .collect::<Result<_, _>>()?;
+        let one_of = |key: &str, value: &str, known: &[&'static str]| {
+            let at = known.iter().position(|k| *k == value);
+            at.ok_or_else(|| format!("{key} `{value}`: write {}", known.join(" or ")))
+        };
+        let names = SCENES.each_ref().map(|s| s.name);
+        let asked = pairs.iter().find(|p| p.0 == "scene").map_or(Ok(0), |p| one_of("scene", p.1, &names))?;
+        let scene = &SCENES[asked];
+        let mut all = Self {
+            scene,
+            scheme: 0,
+            pause: scene.pauses[0],
+            knobs: vec![None; scene.knobs.len()],
+            flows: scene.flows,
+        };
+        for (key, value) in pairs {
             match key {
-                "w" => all.control[0] = Some(value.into()),
-                "gd" => all.control[1] = Some(value.into()),
-                "q_eq" => all.control[2] = Some(value.into()),
-                "loop_delay" => all.loop_delay = Some(value.into()),
-                "scheme" => {
-                    let found = SCHEMES.iter().position(|(name, _)| *name == value);
-                    let names = SCHEMES.map(|(name, _)| name).join(" or ");
-                    all.scheme = found.ok_or_else(|| format!("scheme `{value}`: write {names}"))?;
-                }
+                "scene" => {}
+                "scheme" => all.scheme = one_of(key, value, scene.schemes)?,
+                "pause" => all.pause = scene.pauses[one_of(key, value, scene.pauses)?],
                 "flows" => {
                     let flows = value.parse().ok().filter(|n| (1..=MOST_FLOWS).contains(n));
                     all.flows = flows
                         .ok_or_else(|| format!("flows `{value}`: write a number from 1 to {MOST_FLOWS}"))?;
                 }
-                _ => {
-                    return Err(format!(
-                        "`{key}` cannot be set; scheme, w, gd, q_eq, flows and loop_delay can"
-                    ));
-                }
+                _ => match scene.knobs.iter().position(|k| k.0 == key) {
+                    Some(at) => all.knobs[at] = Some(value.into()),
+                    None => {
+                        let knobs: Vec<&str> = scene.knobs.iter().map(|k| k.0).collect();
+                        return Err(format!(
+                            "`{key}` cannot be set; scene, scheme, pause, flows, {} can",
+                            knobs.join(", ")
+                        ));
+                    }
+                },
             }
         }
         Ok(all)
@@ -62,19 +121,29 @@ impl Settings {
 
     /// As keys of the scenario, what `--set` takes.
     fn sets(&self) -> Vec<(String, String)> {
-        let (_, names) = SCHEMES[self.scheme];
-        let control = names.iter().zip(&self.control);
-        let control =
-            control.filter_map(|(name, value)| Some((format!("scheme.params.{name}"), value.clone()?)));
-        let mut sets: Vec<_> = control.collect();
-        sets.push(("topology.hosts".into(), (self.flows + 1).to_string()));
-        sets.extend(self.loop_delay.iter().map(|v| ("topology.loop_delay".to_owned(), v.clone())));
+        let knobs = self.scene.knobs.iter().zip(&self.knobs);
+        let set = |(knob, value): (&(&str, &[&str]), &Option<String>)| {
+            let key = knob.1[self.scheme];
+            value.clone().filter(|_| !key.is_empty()).map(|v| (key.to_owned(), v))
+        };
+        let mut sets: Vec<_> = knobs.filter_map(set).collect();
+        sets.push(match self.scene.name {
+            "incast" => ("traffic.0.hosts".into(), format!("H1..H{}", self.flows)),
+            _ => ("topology.hosts".into(), (self.flows + 1).to_string()),
+        });
         sets
+    }
+
+    /// The flows that are shown.
+    fn shown(&self) -> Vec<String> {
+        let senders = (1..=self.flows).map(|n| format!("H{n}>H0"));
+        senders.chain(self.scene.others.iter().map(|f| (*f).to_owned())).collect()
     }
 }
 
-/// Runs the scenario with these settings, words `key=value`: `scheme` (`qcn-2pt` or `qcn-802.1Qau`), `w`, `gd`, `q_eq`
-/// (with unit), `flows` (1 to 16), `loop_delay` (with unit). What is left out has its default.
+/// Runs a scenario with these settings, words `key=value`. `scene` is `bottleneck` (the default) or `incast`; `scheme`, `pause` and
+/// `flows` (1 to 16) go with both. Of the bottleneck `w`, `gd`, `q_eq` and `loop_delay` can be set, of the incast `k_min`, `size` and
+/// `link_delay`, with their units. What is left out has its default.
 ///
 /// The answer has the width of a bin in ms, the queue in KB and each flow's delivered rate in Gb/s bin by bin, some metrics, the
 /// run's fingerprint, and the command that does the same run.
@@ -83,19 +152,21 @@ impl Settings {
 /// A setting that cannot be read or does not fit, with reason and remedy.
 pub fn answer(words: &[String]) -> Result<Value, String> {
     let settings = Settings::read(words)?;
-    let sets = settings.sets();
-    let scheme = SCHEMES[settings.scheme].0;
+    let (sets, scene) = (settings.sets(), settings.scene);
+    let scheme = scene.schemes[settings.scheme];
     let shown: String = sets.iter().map(|(key, value)| format!(" --set {key}=\"{value}\"")).collect();
-    let command = format!("cnsim run docs/playground/bottleneck.toml --scheme {scheme}{shown}");
-    let names: Vec<String> = (1..=settings.flows).map(|n| format!("\"H{n}>H0\"")).collect();
+    let pause = if scene.pauses.len() > 1 { format!(" --pause {}", settings.pause) } else { String::new() };
+    let command = format!("cnsim run docs/playground/{}.toml --scheme {scheme}{pause}{shown}", scene.name);
+    let names: Vec<String> = settings.shown().iter().map(|f| format!("\"{f}\"")).collect();
     let mut sets = sets;
     sets.push(("record.flows".into(), format!("[{}]", names.join(", "))));
     let lines = |all: Vec<Problem>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let registry = cnsim_schemes::registry();
-    let scenario =
-        Scenario::parse_in(&registry, "bottleneck.toml", SCENARIO, &sets, &[scheme]).map_err(lines)?;
-    let cases = scenario.cases();
-    let case = cases.into_iter().find(|c| c.scheme == scheme).ok_or("the scenario has no such case")?;
+    let file = format!("{}.toml", scene.name);
+    let scenario = Scenario::parse_in(&registry, &file, scene.text, &sets, &[scheme]).map_err(lines)?;
+    let mut cases = scenario.cases().into_iter();
+    let case = cases.find(|c| c.scheme == scheme && c.pause == settings.pause);
+    let case = case.ok_or("the scenario has no such case")?;
     let ready = scenario.ready(&case).map_err(lines)?;
     let job = Job::new(&scenario, case, ready, 1);
     let record = run_job(&job, None, &Watch::default(), 1)?.ok_or("the run was stopped")?;
@@ -106,19 +177,28 @@ pub fn answer(words: &[String]) -> Result<Value, String> {
 fn told(settings: &Settings, record: &RunRecord, command: &str) -> Value {
     let curve = |name: &str| record.series.get(name);
     let metric = |name: &str| record.metrics.get(name).copied();
-    let rate = |n: u64| {
-        let mbps = curve(&format!("flow H{n}>H0")).map(|c| c.values.as_slice()).unwrap_or_default();
+    let rate = |flow: &String| {
+        let mbps = curve(&format!("flow {flow}")).map(|c| c.values.as_slice()).unwrap_or_default();
         mbps.iter().map(|v| v / 1e3).collect::<Vec<f64>>()
+    };
+    let longest = |name: &str| {
+        let named = record.traffic.iter().find(|t| t.name == name)?;
+        named.metrics.get("completion_time_p99").copied()
     };
     json!({
         "bin": curve("hot_queue").map(|c| c.bin * 1e3),
         "queue": curve("hot_queue").map(|c| &c.values),
-        "rates": (1..=settings.flows).map(rate).collect::<Vec<_>>(),
-        "set_point": record.config["scheme"]["params"][SCHEMES[settings.scheme].1[2]],
+        "rates": settings.shown().iter().map(rate).collect::<Vec<_>>(),
+        "flows": settings.shown(),
+        "set_point": record.config["scheme"]["params"][settings.scene.level[settings.scheme]],
         "throughput": metric("throughput"),
         "mean_queue": metric("mean_hot_queue"),
         "largest_queue": metric("queue_max"),
         "fairness": metric("fairness"),
+        "paused": metric("time_paused"),
+        "finished": metric("finished_flows"),
+        "incast": longest("incast"),
+        "victim": longest("victim"),
         "dropped_frames": metric("dropped_frames"),
         "messages": metric("control_messages"),
         "packet_hops": record.packet_hops,
@@ -177,9 +257,30 @@ mod tests {
             ("scheme=tcp", "qcn-2pt or qcn-802.1Qau"),
             ("speed=1", "cannot be set"),
             ("loop_delay=1 us", "loop_delay"),
+            ("scene=circle", "bottleneck or incast"),
+            ("scene=incast,w=2", "k_min"),
+            ("scene=incast,pause=maybe", "on or off"),
         ] {
             let told = answer(&words(word)).unwrap_err();
             assert!(told.contains(part), "{word}: {told}");
         }
+    }
+
+    /// PAUSE alone stops the victim, DCQCN lets it pass.
+    #[test]
+    fn the_incast_has_a_victim() {
+        let run = |text: &str| answer(&words(&format!("scene=incast,{text}"))).unwrap();
+        let (stopped, spared) = (run("scheme=none"), run("scheme=dcqcn"));
+        let time = |r: &Value, who: &str| r[who].as_f64().unwrap();
+        assert!(time(&stopped, "victim") > 5.0 * time(&spared, "victim"), "{stopped} {spared}");
+        assert!(time(&spared, "incast") > time(&stopped, "incast"), "the incast pays");
+        assert_eq!(
+            (spared["rates"].as_array().unwrap().len(), spared["set_point"].as_str()),
+            (9, Some("60 KB"))
+        );
+        for moved in ["k_min=30 KB", "flows=4", "size=300 KB", "link_delay=3 us", "pause=off"] {
+            assert_ne!(spared["fingerprint"], run(moved)["fingerprint"], "{moved}");
+        }
+        assert!(run("pause=off,scheme=none")["dropped_frames"].as_f64().unwrap() > 100.0);
     }
 }

@@ -116,19 +116,23 @@ impl Wiring {
         format!("{}>{far}", self.name(port.0))
     }
 
-    /// The most that the hosts of a switch can send together, as a multiple of what its links to other switches carry, with the
-    /// switch's name; none where no switch has hosts and such links.
+    /// The most that the hosts of a switch can send together, as a multiple of what its links to switches without hosts carry, with
+    /// the switch's name; none where no switch has hosts and such links.
     pub fn oversubscription(&self) -> Option<(f64, &str)> {
         let mut sides = vec![(0.0, 0.0); self.switches.len()];
         let switch = |n: NodeId| (n.0 as usize).checked_sub(self.hosts.len());
         for l in &self.links {
-            match (switch(l.a.0), switch(l.b.0)) {
-                (Some(a), Some(b)) => {
-                    sides[a].1 += l.rate.bps();
-                    sides[b].1 += l.rate.bps();
+            if let (Some(s), None) | (None, Some(s)) = (switch(l.a.0), switch(l.b.0)) {
+                sides[s].0 += l.rate.bps();
+            }
+        }
+        for l in &self.links {
+            if let (Some(a), Some(b)) = (switch(l.a.0), switch(l.b.0)) {
+                match (sides[a].0 > 0.0, sides[b].0 > 0.0) {
+                    (true, false) => sides[a].1 += l.rate.bps(),
+                    (false, true) => sides[b].1 += l.rate.bps(),
+                    _ => {}
                 }
-                (Some(s), None) | (None, Some(s)) => sides[s].0 += l.rate.bps(),
-                (None, None) => {}
             }
         }
         let ratios = sides.iter().zip(&self.switches).filter(|(s, _)| s.0 > 0.0 && s.1 > 0.0);

@@ -86,6 +86,10 @@ fn nothing_written_is_ignored() {
         ("host_rates = [\"H1 20 Tb/s\"]", &["20 Tb/s is out of range"]),
         ("host_rates = [\"H1 1 Gb/s\", \"H1 2 Gb/s\"]", &["entry 2", "is there twice"]),
         ("host_rates = [\"H9 1 Gb/s\"]", &["there is no host `H9`"]),
+        ("host_rates = [\"H0..H9 1 Gb/s\"]", &["there is no host `H9`", "hosts are H0 to H3"]),
+        ("host_rates = [\"H0..H2 1 Gb/s\", \"H2 2 Gb/s\"]", &["entry 2", "`H2` is there twice"]),
+        ("rate = \"1 Gb/s\"", &["unknown key", "did you mean"]),
+        ("uplink_rate = \"1 Gb/s\"", &["topology.uplink_rate", "set topology.kind to leaf-spine"]),
         ("[workload]\nloads = [\"1 %\", \"2 %\", \"x\", \"4 %\"]", &["f.toml:7:24", "entry 3: `x`"]),
     ] {
         let text = said(&BASE.replace("{}", more));
@@ -217,4 +221,55 @@ fn pause_that_cannot_hold_every_frame_is_told() {
     // With the memory that the note asks for, nothing is lost, and nothing is said of it.
     let (notes, dropped) = run("170 KB");
     assert!(!notes.contains("PAUSE may lose") && dropped == 0.0, "{dropped}: {notes}");
+}
+
+/// Errors that point to what was meant.
+#[test]
+fn errors_name_what_was_meant() {
+    let whole = |head: &str, topology: &str, schemes: &str| {
+        format!(
+            "name = \"g\"\n{head}\n[topology]\n{topology}\n[run]\nduration = \"1 ms\"\n[matrix]\nschemes = [\"{schemes}\"]\n"
+        )
+    };
+    for (text, words) in [
+        (
+            whole("", "kind = \"leaf-spine\"\nhosts = 64", "none"),
+            &["write leaves = 8 and per_switch = 8 in its place"][..],
+        ),
+        (whole("", "kind = \"leaf-spine\"\nhosts = 12", "none"), &["write leaves = 3 and per_switch = 4"]),
+        (
+            whole("link_rate = \"1 Gb/s\"", "hosts = 4", "none"),
+            &["did you mean `topology.link_rate`? Write it below [topology]"],
+        ),
+        (
+            whole("", "hosts = 4", "qcn"),
+            &["`qcn` is a family: choose one of qcn-2pt, qcn-3pt", "qcn-802.1Qau"],
+        ),
+    ] {
+        let told = said(&text);
+        assert!(words.iter().all(|w| told.contains(w)), "{told}");
+    }
+}
+
+/// Uplinks of a leaf-spine have a rate of their own, and ranges of hosts another one.
+#[test]
+fn rates_of_uplinks_and_of_ranges() {
+    let of = |more: &str| {
+        let text = format!(
+            "name = \"g\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nper_switch = 8\n{more}\n[run]\nduration = \"1 ms\"\n"
+        );
+        let s = Scenario::parse("f.toml", &text, &[]).unwrap();
+        s.ready(&s.cases()[0]).unwrap().settings.wiring
+    };
+    let rates = |more: &str| -> Vec<f64> { of(more).links.iter().map(|l| l.rate.gbps()).collect() };
+    assert_eq!(rates(""), vec![10.0; 20]);
+    let up = rates("uplink_rate = \"40 Gb/s\"");
+    assert_eq!((&up[..16], &up[16..]), (&[10.0; 16][..], &[40.0; 4][..]));
+    let mixed = rates("host_rates = [\"H0..H3 1 Gb/s\", \"H8..H15/4 100 Gb/s\"]");
+    assert_eq!(mixed[..4], [1.0; 4]);
+    assert_eq!([mixed[8], mixed[9], mixed[12], mixed[15]], [100.0, 10.0, 100.0, 10.0]);
+    // Eight hosts at 10 Gb/s over two uplinks.
+    assert_eq!(of("").oversubscription(), Some((4.0, "L1")));
+    assert_eq!(of("uplink_rate = \"100 Gb/s\"").oversubscription(), Some((0.4, "L1")));
+    assert_eq!(of("host_rates = [\"H8..H15 25 Gb/s\"]").oversubscription(), Some((10.0, "L2")));
 }
