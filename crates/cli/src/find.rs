@@ -4,7 +4,7 @@ use crate::Failure;
 use cnsim_scheme_api::{Gauge, Registration, Registry};
 use cnsim_studies::assumptions::ASSUMPTIONS;
 use cnsim_studies::keys::KEYS;
-use cnsim_studies::metrics::{self, METRICS};
+use cnsim_studies::metrics::METRICS;
 use cnsim_studies::papers::PAPERS;
 use cnsim_studies::scenario::EMBEDDED;
 use std::collections::BTreeSet;
@@ -87,7 +87,7 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
         let names: Vec<String> =
             all.iter().flat_map(|t| [Some(t.name.clone()), short(t)]).flatten().collect();
         let alike = cnsim_studies::text::nearest(word, names.iter().map(String::as_str));
-        let meant = metrics::meant(word);
+        let meant = cnsim_studies::meant::metric(word);
         near.extend(all.iter().filter(|t| t.kind == "metric" && meant == Some(t.name.as_str())));
         near.extend(all.iter().filter(|t| {
             meant != Some(t.name.as_str())

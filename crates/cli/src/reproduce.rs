@@ -36,7 +36,7 @@ fn choose(registry: &Registry, what: &str) -> Result<Vec<Scenario>, Failure> {
     let ids: Vec<&str> = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| wanted(id)).collect();
     if ids.is_empty() {
         let names = EMBEDDED.iter().flat_map(|(id, _)| std::iter::once(*id).chain(id.split('/')));
-        let hint = cnsim_studies::text::did_you_mean(what, names);
+        let hint = cnsim_studies::meant::did_you_mean(what, names);
         return Err(Failure::input(format!(
             "there is no study or scenario `{what}`\n  help: {hint}write quick, all, a study, STUDY/SCENARIO or a FILE.toml; `cnsim list scenarios` shows them"
         )));

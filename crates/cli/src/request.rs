@@ -174,7 +174,7 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
-            let near = metrics::meant(name);
+            let near = cnsim_studies::meant::metric(name);
             let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
             Failure::input(format!(
                 "there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"
@@ -208,6 +208,6 @@ pub(crate) fn condition_of(
 
 /// The error for a scheme that does not exist.
 pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
-    let hint = cnsim_studies::text::did_you_mean(name, registry.names());
+    let hint = cnsim_studies::meant::did_you_mean(name, registry.names());
     Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
 }

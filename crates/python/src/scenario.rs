@@ -5,10 +5,10 @@ use crate::plan::Plan;
 use crate::record::{Record, plain};
 use crate::spec::Registry;
 use cnsim_studies::grid;
+use cnsim_studies::meant::did_you_mean;
 use cnsim_studies::published::{self, Published};
 use cnsim_studies::scenario::{self, Case};
 use cnsim_studies::study::{self, Job, jobs};
-use cnsim_studies::text::did_you_mean;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 

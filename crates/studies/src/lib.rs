@@ -23,6 +23,7 @@ pub mod import;
 mod inline;
 pub mod keys;
 pub mod kinds;
+pub mod meant;
 pub mod measure;
 pub mod metrics;
 pub mod own;

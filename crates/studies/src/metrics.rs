@@ -584,29 +584,6 @@ pub fn find(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
 }
 
-/// Words of the field for which our metrics have others.
-const ALSO: [(&str, &str); 8] = [
-    ("fct", "completion_time"),
-    ("jct", "completion_time"),
-    ("goodput", "aggregate_throughput"),
-    ("drops", "dropped_frames"),
-    ("loss", "dropped_frames"),
-    ("jain", "fairness"),
-    ("cnps", "control_messages"),
-    ("queue", "queue_max"),
-];
-
-/// The metric that may be meant by a name that none has: in other words of the field (`fct_p99`), or spelled alike.
-pub fn meant(name: &str) -> Option<&'static str> {
-    let small = name.trim().to_lowercase();
-    let (word, rest) = small.split_once('_').map_or((small.as_str(), ""), |(w, r)| (w, r));
-    let other = ALSO.iter().find(|a| a.0 == word).and_then(|(_, ours)| {
-        let whole = if rest.is_empty() { (*ours).to_owned() } else { format!("{ours}_{rest}") };
-        find(&whole).or_else(|| find(ours)).map(|m| m.id)
-    });
-    other.or_else(|| crate::text::nearest(name, METRICS.iter().map(|m| m.id)))
-}
-
 /// Is a value zero by construction here, so that agreement says nothing?
 pub fn structural_zero(metric: &str, pause: &str, scheme: &str) -> bool {
     match metric {

@@ -199,7 +199,7 @@ pub fn unknown(rows: &[Published], studies: &[&str]) -> Vec<String> {
             *said.entry((format!("there is no study `{}`", p.study), near)).or_insert(0) += 1;
         }
         if metrics::find(&p.metric).is_none() {
-            let near = metrics::meant(&p.metric);
+            let near = crate::meant::metric(&p.metric);
             *said.entry((format!("there is no metric `{}`", p.metric), near)).or_insert(0) += 1;
         }
     }

@@ -535,18 +535,6 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, k)| k)
 }
 
-/// A question that a remedy begins with, or nothing: the members of a family that has this name, else the name that comes
-/// nearest.
-pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    let head = format!("{}-", word.to_lowercase());
-    let family: Vec<&str> = known.clone().filter(|k| k.to_lowercase().starts_with(&head)).collect();
-    match (&family[..], nearest(word, known)) {
-        ([_, _, ..], _) => format!("`{word}` is a family: choose one of {}. ", family.join(", ")),
-        (_, Some(n)) => format!("did you mean `{n}`? "),
-        _ => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -556,13 +544,6 @@ mod tests {
         assert_eq!(nearest("emc", ["ecm", "bcn"].into_iter()), Some("ecm"));
         assert_eq!(nearest("xp", ["XP", "IN"].into_iter()), Some("XP"));
         assert_eq!(nearest("pfc", ["on", "off", "global"].into_iter()), None);
-        let schemes = ["bcn", "ecm", "qcn-2pt", "qcn-802.1Qau", "dcqcn"].into_iter();
-        assert_eq!(
-            did_you_mean("QCN", schemes.clone()),
-            "`QCN` is a family: choose one of qcn-2pt, qcn-802.1Qau. "
-        );
-        assert_eq!(did_you_mean("emc", schemes.clone()), "did you mean `ecm`? ");
-        assert_eq!(did_you_mean("timely", schemes), "");
     }
 
     #[test]
