@@ -61,7 +61,7 @@ struct Seat {
 }
 
 /// Everything that does not change during a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Net {
     pub(crate) hosts: u32,
     /// First port number of each node, and the total at the end.
@@ -223,14 +223,7 @@ impl Net {
             hosts,
             ports,
             links,
-            attach: Vec::new(),
-            table: Vec::new(),
-            columns: Vec::new(),
-            edges: 0,
-            ways: Vec::new(),
-            way_ports: Vec::new(),
             total_switches: spec.switches.len(),
-            level: Vec::new(),
             routing: spec.routing,
             salts: Salts::new(spec)?,
             clocks: (0..hosts).map(|h| clock(NodeId(h))).collect(),
@@ -249,9 +242,6 @@ impl Net {
             seed: spec.seed,
             // The sweep's keys have 44 bits for a time within the window.
             lead: if lead == u64::MAX { 1_000_000 } else { lead.min(1 << 43) },
-            window: 0,
-            longest: 0,
-            halves: Vec::new(),
             mtu: spec
                 .hosts
                 .iter()
@@ -261,6 +251,7 @@ impl Net {
                 .unwrap_or(1500),
             flows: Flows::new(spec),
             classes: spec.data_classes()?,
+            ..Self::default()
         };
         net.routes(spec)?;
         net.tree();

@@ -4,7 +4,7 @@ use crate::spec::Rounding;
 use cnsim_scheme_api::Rate;
 
 /// The clock by which a node sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(crate) struct Clock {
     /// How fast it runs: 1 for exact time.
     speed: f64,

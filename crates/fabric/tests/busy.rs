@@ -41,7 +41,7 @@ fn scenario(seed: u64) -> RunSpec {
     let mut r = Stream::new(seed, 2, Purpose::Test);
     let mut pick = |n: u64| r.below(n) as usize;
     let (per, leaves) = (2 + pick(4), [1, 1, 3][pick(3)]);
-    let (hosts, spines) = (per * leaves, if leaves > 1 { 2 } else { 0 });
+    let hosts = per * leaves;
     let mut spec = common::single_switch(2, 0.5, true, Time::from_us(120), seed);
     let aligned = pick(4) == 0;
     let load = [0.5, 0.85, 0.97][pick(3)];
@@ -57,7 +57,6 @@ fn scenario(seed: u64) -> RunSpec {
         }
     }
     let mut switch = spec.switches[0].clone();
-    switch.ports = (per + spines).max(leaves) as u16;
     let high = [2, 6, 40][pick(3)];
     switch.buffer = BufferSpec {
         organisation: [Organisation::Crosspoint, Organisation::Crosspoint, Organisation::Input][pick(3)],
@@ -75,13 +74,7 @@ fn scenario(seed: u64) -> RunSpec {
             transport: if pick(2) == 0 { PauseTransport::Frame } else { PauseTransport::Wire },
         });
     }
-    spec.switches = vec![switch; leaves + spines];
-    spec.links = (0..hosts).map(|h| common::link((h, 0), (hosts + h / per, h % per))).collect();
-    for l in 0..if spines > 0 { leaves } else { 0 } {
-        for s in 0..spines {
-            spec.links.push(common::link((hosts + l, per + s), (hosts + leaves + s, l)));
-        }
-    }
+    common::leaves_and_spines(&mut spec, switch, per, leaves);
     let least = [1_000, 3_000, 8_000][pick(3)];
     for l in &mut spec.links {
         l.delay = Time::from_ns(least + if aligned { 0 } else { pick(3) as u64 * 777 });

@@ -161,7 +161,7 @@ fn scenario(seed: u64) -> RunSpec {
     let longest = [1500, 1500, 1500, 64, 9216][pick(5)];
     let tx = longest * 8 / 10;
     let (per, leaves) = (2 + pick(4), [1, 1, 3][pick(3)]);
-    let (hosts, spines) = (per * leaves, if leaves > 1 { 2 } else { 0 });
+    let hosts = per * leaves;
     let mut spec = common::single_switch(2, 0.5, true, Time::from_ns(tx * 330), seed);
     let load = [0.7, 0.85, 0.97][pick(3)];
     let equal = pick(2) == 0;
@@ -175,7 +175,6 @@ fn scenario(seed: u64) -> RunSpec {
         }
     }
     let mut switch = spec.switches[0].clone();
-    switch.ports = (per + spines).max(leaves) as u16;
     switch.processing = Time::from_ns(10);
     // Large enough that cells are not counted; or not, and PAUSE.
     let small = pick(6) == 0;
@@ -192,13 +191,7 @@ fn scenario(seed: u64) -> RunSpec {
         output_limit: None,
         pause: small.then_some(pause),
     };
-    spec.switches = vec![switch; leaves + spines];
-    spec.links = (0..hosts).map(|h| common::link((h, 0), (hosts + h / per, h % per))).collect();
-    for l in 0..if spines > 0 { leaves } else { 0 } {
-        for s in 0..spines {
-            spec.links.push(common::link((hosts + l, per + s), (hosts + leaves + s, l)));
-        }
-    }
+    common::leaves_and_spines(&mut spec, switch, per, leaves);
     // A window is two of the least delays: two or three of the longest frames end in it.
     let least = tx * [8, 10, 13, 16][pick(4)] / 10;
     let odd = pick(2) as u64 * tx / 7;

@@ -63,62 +63,57 @@ impl ControlBooks {
     }
 }
 
-/// What a host hands in.
+/// What a node hands in, be it a host or a switch.
 #[derive(Debug)]
-pub(crate) struct HostBooks {
-    /// As it is shown.
-    pub(crate) outcome: HostOutcome,
+pub(crate) struct NodeBooks {
     /// What was recorded there.
     pub(crate) series: Vec<Series>,
-    /// Frames that found room at their source.
-    pub(crate) made: Ledger,
-    /// Frames received.
-    pub(crate) got: Ledger,
     /// Frames that still wait there.
     pub(crate) inside: Ledger,
-    /// Time of the last delivery, ps.
-    pub(crate) last_delivery: u64,
-    /// Bytes received by source; empty unless asked for.
-    pub(crate) received_from: Vec<u64>,
-    /// Data and control frames that it put on its link, and the latter alone.
+    /// Data and control frames that it has put on its links, and the latter alone.
     pub(crate) hops: (u64, u64),
-    /// PAUSE and feedback.
+    /// PAUSE, drops and feedback.
     pub(crate) events: Hash,
-    /// Deliveries.
-    pub(crate) frames: Hash,
     /// Congestion management.
     pub(crate) control: ControlBooks,
     /// Why the run cannot go on.
     pub(crate) failure: Failure,
 }
 
+/// What a host hands in.
+#[derive(Debug)]
+pub(crate) struct HostBooks {
+    pub(crate) node: NodeBooks,
+    /// As it is shown.
+    pub(crate) outcome: HostOutcome,
+    /// Frames that found room at their source.
+    pub(crate) made: Ledger,
+    /// Frames received.
+    pub(crate) got: Ledger,
+    /// Time of the last delivery, ps.
+    pub(crate) last_delivery: u64,
+    /// Bytes received by source; empty unless asked for.
+    pub(crate) received_from: Vec<u64>,
+    /// Deliveries.
+    pub(crate) frames: Hash,
+}
+
 /// What a switch hands in.
 #[derive(Debug)]
 pub(crate) struct SwitchBooks {
+    pub(crate) node: NodeBooks,
     /// As it is shown.
     pub(crate) outcome: SwitchOutcome,
-    /// What was recorded there.
-    pub(crate) series: Vec<Series>,
     /// Frames discarded.
     pub(crate) dropped: Ledger,
     /// Of these, by pair of hosts, where that is recorded.
     pub(crate) losses: Losses,
     /// By port: of these, the frames that PAUSE was to prevent from being lost.
     pub(crate) lost: Vec<u64>,
-    /// Frames that still wait there.
-    pub(crate) inside: Ledger,
-    /// Ports where they cannot leave.
+    /// Ports where frames wait that cannot leave.
     pub(crate) stopped: Vec<Stopped>,
-    /// Data and control frames that left, and the latter alone.
-    pub(crate) hops: (u64, u64),
-    /// PAUSE, drops and feedback.
-    pub(crate) events: Hash,
     /// Samples of congestion points.
     pub(crate) samples: Hash,
-    /// Congestion management.
-    pub(crate) control: ControlBooks,
-    /// Why the run cannot go on.
-    pub(crate) failure: Failure,
 }
 
 /// Gathers the results, node by node in order, and checks the laws: no frame is lost or doubled, and none is dropped for want of
@@ -130,7 +125,7 @@ pub(crate) fn close(
     hosts: Vec<HostBooks>,
     switches: Vec<SwitchBooks>,
 ) -> Result<Outcome, RunError> {
-    let failures = hosts.iter().map(|h| &h.failure).chain(switches.iter().map(|s| &s.failure));
+    let failures = hosts.iter().map(|h| &h.node.failure).chain(switches.iter().map(|s| &s.node.failure));
     if let Some((of_scheme, cause)) = Failure::first(failures, spec) {
         return Err(if of_scheme { RunError::Scheme(cause) } else { RunError::Law(cause) });
     }
@@ -140,20 +135,23 @@ pub(crate) fn close(
     let mut control = Vec::new();
     let (mut received_from, mut stopped) = (Vec::new(), Vec::new());
     let (mut waiting, mut last_delivery) = (0, 0);
+    let mut take = |node: NodeBooks, kind: u64, out: &mut Outcome, gone: &mut Ledger| {
+        gone.merge(&node.inside);
+        events.add(node.events.0, kind);
+        out.packet_hops += node.hops.0;
+        out.control_hops += node.hops.1;
+        out.series.extend(node.series);
+        control.push(node.control);
+    };
     for h in hosts {
         made.merge(&h.made);
         gone.merge(&h.got);
-        gone.merge(&h.inside);
-        waiting += h.inside.frames;
+        waiting += h.node.inside.frames;
         last_delivery = last_delivery.max(h.last_delivery);
-        events.add(h.events.0, 1);
         frames.add(h.frames.0, 2);
-        out.packet_hops += h.hops.0;
-        out.control_hops += h.hops.1;
         out.hosts.push(h.outcome);
-        out.series.extend(h.series);
         received_from.push(h.received_from);
-        control.push(h.control);
+        take(h.node, 1, &mut out, &mut gone);
     }
     out.matrix = by_source(&received_from);
     let heeded = !spec.hosts.iter().any(|h| h.faults.ignores_pause);
@@ -161,18 +159,13 @@ pub(crate) fn close(
     for (index, (s, given)) in switches.into_iter().zip(&spec.switches).enumerate() {
         gone.merge(&s.dropped);
         s.losses.add_to(&mut out.lost);
-        gone.merge(&s.inside);
-        events.add(s.events.0, 3);
         samples.add(s.samples.0, 4);
-        out.packet_hops += s.hops.0;
-        out.control_hops += s.hops.1;
         if heeded && given.buffer.pause.is_some() && !short.contains(&index) {
             lossless(&s.lost, &given.name)?;
         }
         stopped.push(s.stopped);
         out.switches.push(s.outcome);
-        out.series.extend(s.series);
-        control.push(s.control);
+        take(s.node, 3, &mut out, &mut gone);
     }
     out.gauges = net.schemes.iter().flat_map(|s| s.gauges()).cloned().collect();
     sum_control(net, &control, &mut out);

@@ -7,7 +7,7 @@ mod gauges;
 mod losses;
 mod sums;
 
-pub(crate) use closing::{ControlBooks, HostBooks, SwitchBooks, close};
+pub(crate) use closing::{ControlBooks, HostBooks, NodeBooks, SwitchBooks, close};
 pub(crate) use failure::{Failure, Who, alarmed, broken, quiet};
 pub(crate) use frozen::{Stopped, standstill};
 pub(crate) use gauges::{Gauges, SINK};

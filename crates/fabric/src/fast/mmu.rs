@@ -16,7 +16,7 @@ pub(crate) enum Signal {
     Change(usize),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Mmu {
     layout: Layout,
     limits: Limits,
@@ -65,14 +65,11 @@ impl Mmu {
         let calm = watch.min(clip(limits.cell));
         Self {
             occupied: vec![0; layout.cells],
-            pool: 0,
             above_low: vec![0; layout.domains],
             off: vec![false; layout.domains],
-            off_count: 0,
             holding: vec![0; if private { ports } else { 0 }],
             private,
             guard,
-            guarded: 0,
             pool_guard: limits.pool.saturating_sub(all),
             cramped: (!private && least < per_cell) || limits.pool < all,
             watch,
@@ -81,6 +78,7 @@ impl Mmu {
             layout,
             limits,
             watermarks,
+            ..Self::default()
         }
     }
 

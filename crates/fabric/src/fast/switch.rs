@@ -2,10 +2,8 @@
 //!
 //! Handlers of single events, in the order of [`crate::fast::frame::order`]: `next_rare` names the earliest of the rare ones,
 //! `execute` carries it out. [`crate::fast::sweep`] brings ports up to date only when they are touched. Ports are
-//! in `port`, what storing a frame does in `storing`, congestion points and messages in `points`, recording and the end of a
-//! run in `books`.
+//! in `port`, what storing a frame does in `storing`, congestion points and messages in `points`.
 
-mod books;
 mod early;
 mod expect;
 mod marking;
@@ -17,19 +15,20 @@ pub(crate) use early::{Due, Stored, ToCome};
 pub(crate) use marking::leaves_marked;
 pub(crate) use port::Port;
 
-use crate::check::broken;
+use crate::check::{Ledger, SwitchBooks, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
 use crate::fast::mmu::{Mmu, Signal};
 use crate::fast::soonest::Soonest;
 use crate::fast::wires::Wires;
 use crate::model::{Management, Moment, Pause, Paused, Point};
 use crate::net::Net;
+use crate::outcome::SwitchOutcome;
 use crate::spec::{BufferSpec, PauseTransport, RateChange, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::Slot;
 use cnsim_scheme_api::network::PointAction;
+use cnsim_scheme_api::{Slot, Time};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Switch {
     pub(crate) index: usize,
     /// Number of its first receiving port at the worker.
@@ -98,37 +97,15 @@ impl Switch {
         let mut sw = Self {
             index,
             inbox: base,
-            now: 0,
             ports: Vec::with_capacity(ports),
             ends: vec![NEVER; ports],
             mmu: Mmu::new(ports, &buffer, net.margin(base, ports)),
             pause_transport: s.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport),
             linked: (0..ports).rev().find(|&p| net.links[base as usize + p].is_some()).map_or(0, |p| p + 1),
-            lazy: false,
-            waiting: 0,
-            flies_up_to: 0,
-            exact: Vec::new(),
-            fastest: TxRate::default(),
-            piece: 0,
             ordered: net.in_turn(index) || net.ties == Ties::Drawn,
-            in_order_for: 0,
-            penalty: 0,
-            may_be_ahead: false,
-            ran_out: Vec::new(),
-            higher: Vec::new(),
-            due_looks: Vec::new(),
-            probes_stored: false,
-            chosen: None,
-            critical: Vec::new(),
-            in_step: 0,
-            soonest: Soonest::default(),
-            stale: 0,
-            next_rare_at: 0,
-            rare_kind: (0, 0),
             next_path: if net.round_robin() { vec![0; net.hosts as usize] } else { Vec::new() },
-            actions: Vec::new(),
             management: Management::new(net, id, s, &spec.changes),
-            control_waits: 0,
+            ..Self::default()
         };
         sw.flies_up_to = sw.mmu.flies();
         let rates = || net.links[base as usize..base as usize + ports].iter().flatten().map(|l| l.tx);
@@ -342,5 +319,54 @@ impl Switch {
                 self.signal(signal, wires);
             }
         }
+    }
+
+    fn tick(&mut self, net: &Net, wires: &mut Wires) {
+        self.management.tick(net);
+        self.note_rare();
+        for i in 0..self.management.recorded.len() {
+            let p = usize::from(self.management.recorded[i].port);
+            // Starts at this very moment do not change a queue's length, so advancing up to them is enough.
+            self.touch(p, self.now, wires);
+            let port = &mut self.ports[p];
+            let later = port.later(self.now + 1);
+            let sent_bits = port.sent_bits();
+            self.management.recorded[i].take(
+                port.queued - later.bytes_to_come,
+                &mut port.queue_max,
+                sent_bits,
+            );
+            self.note_calm(p);
+            // Frames that are stored ahead may bring a new largest length.
+            self.look_for_peaks(p, later.frames_after);
+        }
+    }
+
+    /// Data and control frames that have left.
+    pub(crate) fn hops(&self) -> u64 {
+        self.ports.iter().map(|p| p.frames_departed + p.out.control_sent).sum()
+    }
+
+    /// Ends the run: hands in the books.
+    pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
+        let (mut inside, mut outcome) = (Ledger::default(), SwitchOutcome::default());
+        let mut stopped = Vec::new();
+        for (i, p) in self.ports.iter_mut().enumerate() {
+            stopped.extend(p.stopped(i));
+            p.out.paused = Time::from_ps(p.paused.total(net.duration));
+            let mut parts = Vec::new();
+            std::mem::take(&mut p.paused).pour(net.duration, &mut parts);
+            outcome.paused_by_part.push(parts);
+            (p.out.sent, p.out.sent_bits, p.out.queue_max) =
+                (p.frames_departed - p.sent_in_band(), p.sent_bits(), p.queue_max);
+            p.out.control_sent += p.sent_in_band();
+            p.data.entries().iter().filter(|e| e.frame.is_data()).for_each(|e| inside.add(&e.frame));
+            // All has been counted: its memory serves for the results.
+            p.data = Ring::default();
+        }
+        let queued: Vec<u64> = self.ports.iter().map(|p| p.queued).collect();
+        // Copied, as a list made of the ports in place would keep all their memory.
+        outcome.ports = self.ports.iter().map(|p| p.out.clone()).collect();
+        self.management.close(outcome, &queued, stopped, inside, net)
     }
 }

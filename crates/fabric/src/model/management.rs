@@ -6,7 +6,9 @@ use super::agenda::{Direct, Moment, NEVER};
 use super::frame::{Control, Data, EVERY_FLOW, Says, To, hosts_of};
 use super::memory::Refusal;
 use super::record::{QueueSeries, Samples};
-use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Losses, Stopped, SwitchBooks, Who};
+use crate::check::{
+    ControlBooks, Failure, Gauges, Hash, Ledger, Losses, NodeBooks, Stopped, SwitchBooks, Who,
+};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{RateChange, SwitchSpec};
@@ -16,7 +18,7 @@ use cnsim_scheme_api::{Feedback, FlowId, NodeId, PointId, Probe, ProbeTarget, Ra
 use std::collections::VecDeque;
 
 /// See the head of the file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Management {
     /// The switch.
     pub(crate) id: u32,
@@ -83,18 +85,10 @@ impl Management {
             base: net.ports[id as usize],
             processing: spec.processing.as_ps(),
             changes: mine.into(),
-            own_messages: VecDeque::new(),
-            timers: Timers::default(),
             next_tick: if recorded.is_empty() { NEVER } else { net.record.bin.as_ps() },
             recorded,
-            drops_at: Samples::default(),
-            drops: Ledger::default(),
-            losses: Losses::default(),
-            lost: Vec::new(),
             books: Box::new(ControlBooks::new(net, spec.scheme, Gauges::of_switch(net, id))),
-            events: Hash::default(),
-            samples: Hash::default(),
-            failure: Failure::default(),
+            ..Self::default()
         }
     }
 
@@ -243,18 +237,20 @@ impl Management {
         }
         series.extend(self.books.gauges.switch_series(net, self.id));
         SwitchBooks {
+            node: NodeBooks {
+                series,
+                inside,
+                hops: (sent + control_sent, control_sent),
+                events: self.events,
+                control: *self.books,
+                failure: self.failure,
+            },
             outcome,
-            series,
             dropped: self.drops,
             losses: self.losses,
             lost: self.lost,
-            inside,
             stopped,
-            hops: (sent + control_sent, control_sent),
-            events: self.events,
             samples: self.samples,
-            control: *self.books,
-            failure: self.failure,
         }
     }
 }

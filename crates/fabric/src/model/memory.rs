@@ -16,7 +16,7 @@ pub(crate) enum Refusal {
 }
 
 /// Where a frame counts, and which inputs are in XOFF together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Layout {
     /// The cell of a frame is `output * step.0 + input * step.1`.
     pub(crate) step: (usize, usize),
@@ -55,7 +55,7 @@ impl Layout {
 }
 
 /// Most bytes that each may hold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) cell: u64,
     pub(crate) pool: u64,

@@ -9,7 +9,7 @@ use crate::spec::PauseSpec;
 use cnsim_scheme_api::Time;
 
 /// The levels of a memory cell at which PAUSE begins and ends, bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watermarks {
     pub(crate) high: u64,
     pub(crate) low: u64,

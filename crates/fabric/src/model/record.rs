@@ -3,7 +3,7 @@
 use super::agenda::NEVER;
 use super::frame::{Frame, Packet};
 use super::sender::{Journal, Sender};
-use crate::check::{Hash, HostBooks, Ledger};
+use crate::check::{Hash, HostBooks, Ledger, NodeBooks};
 use crate::flows::Arrived;
 use crate::net::Net;
 use crate::outcome::{
@@ -271,17 +271,19 @@ pub(crate) fn close_host<F: Packet>(
     series.splice(0..0, delivered);
     series.extend(control.gauges.host_series(net, id, sender.settings.plan.limiter_scope));
     HostBooks {
+        node: NodeBooks {
+            series,
+            inside,
+            hops: (sent + control_sent, control_sent),
+            events,
+            control,
+            failure,
+        },
         outcome: out,
-        series,
         made: sender.made,
         got: deliveries.got,
-        inside,
         last_delivery: deliveries.last,
-        hops: (sent + control_sent, control_sent),
-        events,
         frames: deliveries.hash,
         received_from: deliveries.by_source(),
-        control,
-        failure,
     }
 }

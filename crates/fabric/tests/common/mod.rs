@@ -90,6 +90,16 @@ pub(crate) fn link(a: (usize, usize), b: (usize, usize)) -> LinkSpec {
     }
 }
 
+/// Links the hosts to leaves, `per` at each; several leaves have two spines. All switches are like this one.
+pub(crate) fn leaves_and_spines(spec: &mut RunSpec, mut switch: SwitchSpec, per: usize, leaves: usize) {
+    let (hosts, spines) = (per * leaves, if leaves > 1 { 2 } else { 0 });
+    switch.ports = (per + spines).max(leaves) as u16;
+    spec.switches = vec![switch; leaves + spines];
+    let down = (0..hosts).map(|h| link((h, 0), (hosts + h / per, h % per)));
+    let up = |l| (0..spines).map(move |s| link((hosts + l, per + s), (hosts + leaves + s, l)));
+    spec.links = down.chain((0..leaves).flat_map(up)).collect();
+}
+
 /// Serves the port of host 0 at `rate` from 10 to 50 % of the run.
 pub(crate) fn hotspot(spec: &mut RunSpec, rate: Rate) {
     let (node, port) = (NodeId(spec.hosts.len() as u32), 0);

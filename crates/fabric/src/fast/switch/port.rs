@@ -1,6 +1,7 @@
 //! An output port of a switch.
 
 use super::early::ToCome;
+use crate::check::Stopped;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, Ring};
 use crate::model::{Paused, Point};
 use crate::net::Link;
@@ -79,6 +80,12 @@ pub(crate) struct Port {
 }
 
 impl Port {
+    /// What waits there for good, if data does and cannot leave.
+    pub(super) fn stopped(&self, number: usize) -> Option<Stopped> {
+        let data = self.data.entries().iter().filter(|e| e.frame.is_data());
+        let halted = self.paused.is_off() || self.service.stopped();
+        halted.then(|| Stopped::new(number, self.paused.is_off(), data.map(|e| e.frame.input)))?
+    }
     /// As a congestion point sees it, at its moment. Control of time and input
     /// from `until` on has not arrived; it stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, to_come: ToCome, until: (u64, u16)) -> Queue {
