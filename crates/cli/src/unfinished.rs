@@ -2,14 +2,16 @@
 
 use crate::look::{self, Colour, paint};
 use cnsim_studies::files::digits;
+use cnsim_studies::points::{Point, points};
 use cnsim_studies::store::RunRecord;
+use std::collections::BTreeMap;
 
 /// Most cases that are told one by one.
 const MOST: usize = 8;
 
 /// What the runs of one case count.
 struct Case<'a> {
-    record: &'a RunRecord,
+    point: Point<'a>,
     finished: f64,
     open: f64,
     lost: f64,
@@ -23,18 +25,14 @@ impl Case<'_> {
 
     /// The case in a sentence, with the remedy.
     fn line(&self) -> String {
-        let r = self.record;
         let all = self.finished + self.open;
-        let head = format!(
-            "{}, PAUSE {}, {}: {} of {all} flows were not received whole",
-            r.condition, r.pause, r.scheme, self.open
-        );
+        let head = format!("{}: {} of {all} flows were not received whole", self.point.name(), self.open);
         if self.lost > 0.0 {
             format!(
                 "{head}, and {} frames were lost: none is sent again; give switches more memory, or turn PAUSE on",
                 self.lost
             )
-        } else if r.frozen.is_some() {
+        } else if self.point.runs.iter().any(|r| r.frozen.is_some()) {
             format!("{head}, as the network stood still")
         } else {
             format!(
@@ -46,24 +44,13 @@ impl Case<'_> {
 
 /// The cases with finite flows, over their seeds.
 fn cases<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Case<'a>> {
-    let mut cases: Vec<Case<'a>> = Vec::new();
-    for r in records {
-        let of = |id: &str| r.metrics.get(id).copied().unwrap_or(0.0);
-        let (finished, open) = (of("completed_transfers"), of("incomplete_transfers"));
-        let lost = of("dropped_frames") + of("source_discards");
-        if finished + open == 0.0 {
-            continue;
-        }
-        match cases.iter_mut().find(|c| c.record.case() == r.case()) {
-            Some(c) => {
-                c.finished += finished;
-                c.open += open;
-                c.lost += lost;
-            }
-            None => cases.push(Case { record: r, finished, open, lost }),
-        }
-    }
-    cases
+    let of = |point: Point<'a>| {
+        let sum = |id: &str| point.runs.iter().filter_map(|r| r.metrics.get(id)).sum::<f64>();
+        let (finished, open) = (sum("completed_transfers"), sum("incomplete_transfers"));
+        let lost = sum("dropped_frames") + sum("source_discards");
+        (finished + open > 0.0).then_some(Case { point, finished, open, lost })
+    };
+    points(records).into_iter().filter_map(of).collect()
 }
 
 /// A line for each case that has unfinished flows, and one for each comparison of schemes that rests on other shares of flows.
@@ -73,26 +60,34 @@ pub(crate) fn lines<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Str
     let hidden = lines.len().saturating_sub(MOST);
     if hidden > 0 {
         lines.truncate(MOST);
-        lines.push(format!("{} more have unfinished flows", look::count(hidden as u64, "case")));
+        lines.push(match hidden {
+            1 => "1 more case has unfinished flows".into(),
+            n => format!("{n} more cases have unfinished flows"),
+        });
     }
+    let mut places = BTreeMap::new();
     let mut compared: Vec<Vec<&Case<'_>>> = Vec::new();
     for c in &cases {
-        let place =
-            |r: &RunRecord| (r.study.clone(), r.scenario.clone(), r.condition.clone(), r.pause.clone());
-        match compared.iter_mut().find(|g| place(g[0].record) == place(c.record)) {
-            Some(g) => g.push(c),
-            None => compared.push(vec![c]),
+        let at = *places.entry(c.point.place()).or_insert(compared.len());
+        if at == compared.len() {
+            compared.push(Vec::new());
         }
+        compared[at].push(c);
     }
-    let uneven: Vec<&Vec<&Case<'_>>> =
-        compared.iter().filter(|g| g.iter().any(|c| c.share() != g[0].share())).collect();
-    for g in uneven.iter().take(MOST) {
-        let share =
-            |c: &&Case<'_>| format!("{} {} %", c.record.scheme, digits((c.share() * 10.0).round() / 10.0));
+    let uneven = compared.iter().filter(|g| g.iter().any(|c| c.share() != g[0].share()));
+    for g in uneven.take(MOST) {
+        let own = |c: &Case<'_>, of_scheme: bool| -> String {
+            let values = c.point.swept.iter().filter(|v| v.0.starts_with("scheme.") == of_scheme);
+            values.map(|(k, v)| format!(", {k} = {v}")).collect()
+        };
+        let share = |c: &&Case<'_>| {
+            let percent = digits((c.share() * 10.0).round() / 10.0);
+            format!("{}{} {percent} %", c.point.first().scheme, own(c, true))
+        };
         let shares = g.iter().map(share).collect::<Vec<_>>().join(", ");
-        let r = g[0].record;
+        let (r, place) = (g[0].point.first(), own(g[0], false));
         lines.push(format!(
-            "{}, PAUSE {}: schemes finished other shares of the flows ({shares}); means are over these alone, percentiles over all",
+            "{}, PAUSE {}{place}: schemes finished other shares of the flows ({shares}); means are over these alone, percentiles over all",
             r.condition, r.pause
         ));
     }
@@ -149,6 +144,22 @@ mod tests {
         assert!(lines([run("none", [0.0; 3])].iter()).is_empty());
         let many: Vec<RunRecord> = (0..10).map(|i| run(&format!("s{i}"), [1.0, 1.0, 0.0])).collect();
         let said = lines(many.iter());
-        assert!(said.len() == 9 && said[8].starts_with("2 cases more"), "{said:?}");
+        assert!(said.len() == 9 && said[8].starts_with("2 more cases have"), "{said:?}");
+        // Points of a sweep are cases of their own.
+        let swept = |scheme: &str, share: &str, open: f64| {
+            let config = serde_json::json!({"switch.share": share});
+            RunRecord { config, ..run(scheme, [4.0 - open, open, 0.0]) }
+        };
+        let all = [
+            swept("none", "1 KB", 0.0),
+            swept("none", "2 KB", 2.0),
+            swept("ecm", "1 KB", 0.0),
+            swept("ecm", "2 KB", 1.0),
+        ];
+        let said = lines(all.iter());
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said[0].starts_with("c, PAUSE off, none, switch.share = 2 KB: 2 of 4 flows"), "{said:?}");
+        let both = "c, PAUSE off, switch.share = 2 KB: schemes finished other shares of the flows (none 50 %, ecm 75 %)";
+        assert!(said[2].starts_with(both), "{said:?}");
     }
 }

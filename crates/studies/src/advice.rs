@@ -6,8 +6,9 @@ use crate::files::digits;
 use crate::keys::find as find_key;
 use crate::metrics::find;
 use crate::papers::PAPERS;
-use crate::scenario::{Ready, config};
-use crate::store::{LABELS, RunRecord};
+use crate::points::{Point, points};
+use crate::scenario::Ready;
+use crate::store::RunRecord;
 use cnsim_fabric::Organisation;
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::Value;
@@ -31,45 +32,23 @@ pub fn few_seeds(ready: &Ready, seeds: u64) -> Option<String> {
 
 /// What is known after these runs of one or more cases; each thing once, with the first case that has it.
 pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
-    let own: Vec<&RunRecord> = records.into_iter().filter(|r| !of_others(&r.study)).collect();
-    let told = told_apart(&own);
-    let mut places = BTreeMap::new();
-    let mut cases: Vec<Vec<usize>> = Vec::new();
-    for (i, r) in own.iter().enumerate() {
-        let at = *places.entry((r.case(), &told[i])).or_insert(cases.len());
-        if at == cases.len() {
-            cases.push(Vec::new());
-        }
-        cases[at].push(i);
-    }
-    let runs = |case: &[usize]| case.iter().map(|i| own[*i]).collect::<Vec<&RunRecord>>();
-    let once = |say: fn(&[&RunRecord]) -> Option<String>, asked: &dyn Fn(usize) -> bool| {
-        let asked = cases.iter().filter(|c| asked(c[0]));
-        let mut found = asked.filter_map(|case| Some((case[0], say(&runs(case))?)));
+    let cases = points(records.into_iter().filter(|r| !of_others(&r.study)));
+    let once = |say: fn(&[&RunRecord]) -> Option<String>, asked: &dyn Fn(&Point<'_>) -> bool| {
+        let asked = cases.iter().filter(|c| asked(c));
+        let mut found = asked.filter_map(|case| Some((case, say(&case.runs)?)));
         let (first, text) = found.next()?;
         let more = match found.count() {
             0 => String::new(),
             1 => " (and 1 more case)".into(),
             n => format!(" (and {n} more cases)"),
         };
-        let r = own[first];
-        // What a sweep varies tells points of one case apart.
-        let alike = |i: &&Vec<usize>| own[i[0]].case() == r.case();
-        let vary = |k: &str| cases.iter().filter(alike).any(|c| told[c[0]].get(k) != told[first].get(k));
-        let point: String =
-            told[first].iter().filter(|(k, _)| vary(k)).map(|(k, v)| format!(", {k} = {v}")).collect();
-        Some(format!("{}, PAUSE {}, {}{point}{more}: {text}", r.condition, r.pause, r.scheme))
+        Some(format!("{}{more}: {text}", first.name()))
     };
     // A run that is idle for one scheme is as long as another one needs it.
-    let place = |i: usize| {
-        let rest: Vec<_> = told[i].iter().filter(|(k, _)| !k.starts_with("scheme.")).collect();
-        (&own[i].study, &own[i].scenario, &own[i].condition, &own[i].pause, rest)
-    };
-    let busy = cases.iter().filter(|c| idle(&runs(c)).is_none()).map(|c| place(c[0]));
-    let busy: BTreeSet<_> = busy.collect();
-    let idle = once(idle, &|i| !busy.contains(&place(i)));
+    let busy: BTreeSet<_> = cases.iter().filter(|c| idle(&c.runs).is_none()).map(Point::place).collect();
+    let idle = once(idle, &|case| !busy.contains(&case.place()));
     let all = [silent, cool, wide].iter().filter_map(|say| once(*say, &|_| true));
-    idle.into_iter().chain(all).chain(flat(&own, &told)).collect()
+    idle.into_iter().chain(all).chain(flat(&cases)).collect()
 }
 
 /// Is it a published study?
@@ -271,60 +250,28 @@ fn wide(case: &[&RunRecord]) -> Option<String> {
     })
 }
 
-/// What a run is made from, as keys with values, without its labels.
-fn essence(r: &RunRecord) -> BTreeMap<String, String> {
-    let mut all = BTreeMap::new();
-    for (key, value) in r.config.as_object().into_iter().flatten() {
-        match value {
-            Value::Object(scheme) => {
-                for (name, value) in scheme["params"].as_object().into_iter().flatten() {
-                    all.insert(format!("scheme.params.{name}"), config::text(value));
-                }
-            }
-            value if !LABELS.contains(&key.as_str()) => drop(all.insert(key.clone(), config::text(value))),
-            _ => {}
-        }
-    }
-    all
-}
-
-/// Of each run, the keys with values that it does not share with all others.
-fn told_apart(records: &[&RunRecord]) -> Vec<BTreeMap<String, String>> {
-    let mut all: Vec<BTreeMap<String, String>> = records.iter().map(|r| essence(r)).collect();
-    let mut vary: BTreeSet<String> = BTreeSet::new();
-    if let [first, rest @ ..] = &all[..] {
-        for other in rest {
-            let keys = first.keys().chain(other.keys());
-            let new = keys.filter(|k| first.get(*k) != other.get(*k) && !vary.contains(*k));
-            let new: Vec<String> = new.cloned().collect();
-            vary.extend(new);
-        }
-    }
-    all.iter_mut().for_each(|one| one.retain(|k, _| vary.contains(k)));
-    all
-}
-
 /// What runs have in common that differ in one key alone: study, scenario, scheme, seed, and all other keys.
 type Alike<'a> = (&'a str, &'a str, &'a str, u64, Vec<(&'a String, &'a String)>);
 
 /// Keys that were varied and changed no bit of any run.
-fn flat(records: &[&RunRecord], told: &[BTreeMap<String, String>]) -> Option<String> {
+fn flat(points: &[Point<'_>]) -> Option<String> {
     // What is recorded changes no run, but it is what a sweep over it asks for.
-    let keys: BTreeSet<&String> =
-        told.iter().flat_map(BTreeMap::keys).filter(|k| !k.starts_with("record.")).collect();
+    let keys = points.iter().flat_map(|p| p.told.keys()).filter(|k| !k.starts_with("record."));
+    let keys: BTreeSet<&String> = keys.collect();
     let unchanged = |key: &&String| {
-        let key = *key;
-        let mut alike: BTreeMap<Alike<'_>, Vec<usize>> = BTreeMap::new();
-        for (i, r) in records.iter().enumerate().filter(|(i, _)| told[*i].contains_key(key)) {
-            let rest = told[i].iter().filter(|(k, _)| *k != key).collect();
-            alike.entry((&r.study, &r.scenario, &r.scheme, r.seed, rest)).or_default().push(i);
-        }
-        let came = |i: usize| (&records[i].fingerprint, &records[i].metrics, &records[i].traffic);
+        let mut alike: BTreeMap<Alike<'_>, (&RunRecord, &String)> = BTreeMap::new();
         let mut varied = false;
-        for runs in alike.values() {
-            for &i in &runs[1..] {
-                varied |= told[i].get(key) != told[runs[0]].get(key);
-                if came(i) != came(runs[0]) {
+        for p in points {
+            let Some(value) = p.told.get(*key) else { continue };
+            for r in &p.runs {
+                let rest = p.told.iter().filter(|(k, _)| k != key).collect();
+                let place = (r.study.as_str(), r.scenario.as_str(), r.scheme.as_str(), r.seed, rest);
+                let (first, other) = *alike.entry(place).or_insert((r, value));
+                varied |= other != value;
+                let same = |a: &RunRecord, b: &RunRecord| {
+                    a.fingerprint == b.fingerprint && a.metrics == b.metrics && a.traffic == b.traffic
+                };
+                if !same(first, r) {
                     return false;
                 }
             }

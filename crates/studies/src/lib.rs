@@ -31,6 +31,7 @@ pub mod owners;
 pub mod papers;
 pub mod per_study;
 pub mod place;
+pub mod points;
 pub mod published;
 mod reader;
 pub mod results;
