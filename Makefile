@@ -1,5 +1,5 @@
 # The few verbs. None needs root.
-.PHONY: help run try test soak python bench fmt lint docs site
+.PHONY: help run try test soak python dist bench fmt lint docs site
 .DEFAULT_GOAL := help
 
 help: ## list the verbs
@@ -23,6 +23,8 @@ soak: ## random tests for hours: networks by both engines, spoiled files and ran
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
 python: ## the Python package: built in target/venv, its tests, its types
 	@mkdir -p target && python3 python/check.py
+dist: ## what installs without a compiler, in target/dist: a wheel (abi3, manylinux2014) and a static program, both tried where there is no Rust
+	@python3 python/dist.py
 bench: ## speed of the simulator, one row per workload
 	cargo run --release -- bench
 	@if [ -x target/venv/bin/python ]; then target/venv/bin/python python/bench.py; else echo "schemes in Python: make python first"; fi

@@ -84,7 +84,7 @@ fn browser() -> Option<&'static str> {
         .find(|b| Command::new(b).arg("--version").output().is_ok_and(|o| o.status.success()))
 }
 
-/// Three settings in the browser and here: the same fingerprints.
+/// Settings of both experiments in the browser and here: the same fingerprints.
 #[test]
 fn the_playground_gives_the_same_bits_in_a_browser() {
     let name = "the_playground_gives_the_same_bits_in_a_browser";
@@ -106,6 +106,8 @@ fn the_playground_gives_the_same_bits_in_a_browser() {
             "#scheme=qcn-802.1Qau&flows=16&loop_delay=1000",
             vec!["scheme=qcn-802.1Qau", "flows=16", "loop_delay=1 ms"],
         ),
+        ("#scene=incast&k_min=30&flows=4", vec!["scene=incast", "k_min=30 KB", "flows=4"]),
+        ("#scene=incast&scheme=none", vec!["scene=incast", "scheme=none"]),
     ] {
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
         let here = cnsim_playground::answer(&words).unwrap();
