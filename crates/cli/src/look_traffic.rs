@@ -23,7 +23,9 @@ pub(crate) fn traffic(cases: &[CaseRuns<'_>]) -> Vec<Table> {
             places.push((c.condition, c.pause));
         }
     }
-    places.iter().filter_map(|p| table(cases, *p, places.len() > 1)).collect()
+    // PAUSE modes of one condition are told apart by themselves.
+    let several = places.iter().any(|p| p.0 != places[0].0);
+    places.iter().filter_map(|p| table(cases, *p, several)).collect()
 }
 
 fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool) -> Option<Table> {
