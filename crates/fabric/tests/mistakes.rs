@@ -7,12 +7,10 @@ mod common;
 use cnsim_fabric::*;
 use cnsim_scheme_api::network::Lent;
 use cnsim_scheme_api::{
-    Bytes, Class, CongestionPoint, Counter, Feedback, FlowId, NodeId, Plan, PointId, Probe, ProbeTarget,
-    QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, Scheme, Scope, SinkSite, Slot,
-    SourceSite, Tag, Time,
+    Bytes, Class, Feedback, FlowId, PointId, Probe, ProbeTarget, Ramp, RampAt, Rate, ReflectGate, Scope,
+    Slot, Tag, Time,
 };
 use common::script::*;
-use std::sync::Arc;
 
 const NAN: f64 = f64::NAN;
 
@@ -270,92 +268,32 @@ fn harmless() {
     assert_eq!(seen.unwrap().out.counters[1], ("first".to_string(), 1));
 }
 
-/// What a scheme cannot do before any object of it exists.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Early {
-    Plan,
-    PlanOfNaN,
-    Counters,
-    Point,
-    Source,
-    Sink,
-}
-
-impl Scheme for Early {
-    fn name(&self) -> &str {
-        "early"
-    }
-    fn plan(&self) -> Plan {
-        assert!(*self != Early::Plan, "no plan");
-        let p = if *self == Early::PlanOfNaN { NAN } else { 1.0 };
-        let built = cnsim_scheme_api::Built::FirstFrame;
-        Plan { reflect: ReflectGate::Unmarked(p), built, ..Plan::default() }
-    }
-    fn counters(&self) -> Vec<Counter> {
-        assert!(*self != Early::Counters, "no counters");
-        Vec::new()
-    }
-    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        assert!(*self != Early::Point, "no point");
-        None
-    }
-    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        assert!(*self != Early::Source, "no source");
-        None
-    }
-    fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
-        assert!(*self != Early::Sink, "no sink");
-        None
-    }
-}
-
+/// What a scheme does before any object of it exists.
 #[test]
 fn of_schemes() {
-    for (early, words) in [
-        (Early::Plan, "the scheme failed: it panics: no plan"),
-        (Early::PlanOfNaN, "the plan of `early`: NaN is no probability of hearing a frame"),
-        (Early::Counters, "it panics: no counters"),
-        (Early::Point, "congestion point of port 0 at switch S, at 0 us: it panics: no point"),
-        (Early::Source, "reaction point of flow H0>H2, at "),
-        (Early::Sink, "reflector of flow H0>H2, at "),
+    let unsound = script().gate(ReflectGate::Unmarked(NAN));
+    for (panics, words) in [
+        ("", "the plan of `script`: NaN is no probability of hearing a frame"),
+        ("plan", "the scheme failed: it panics: no plan"),
+        ("counters", "it panics: no counters"),
+        ("point", "congestion point of port 0 at switch S, at 0 us: it panics: no point"),
+        ("source", "reaction point of flow H0>H2, at "),
+        ("sink", "reflector of flow H0>H2, at "),
     ] {
-        let mut spec = network(&[0.5]);
-        common::with_scheme(&mut spec, Arc::new(early));
-        for engine in [Engine::Model, Engine::Fast] {
-            let error = run(&spec, &Options { engine, ..Options::default() }).unwrap_err().to_string();
-            assert!(error.contains(words), "{early:?}: {error}");
-        }
+        let sound = script().gate(ReflectGate::Always);
+        let script = Script { panics, ..if panics.is_empty() { unsound.clone() } else { sound } };
+        let error = run_all(&script, network(&[0.5])).map(|_| ()).unwrap_err();
+        assert!(error.contains(words), "{panics}: {error}");
     }
 }
 
-/// Panics of many objects at many times: both ways name the earliest, on any number of threads.
+/// Nobody waits for ever for a worker that panicked: the others leave their barrier, and the run fails by its words.
 #[test]
-fn the_earliest_panic_is_named() {
-    for seed in 0..20u64 {
-        let mut spec = common::single_switch(6, 0.7, true, Time::from_ms(2), seed);
-        spec.switches = vec![spec.switches[0].clone(); 2];
-        let mut r = cnsim_scheme_api::network::Stream::new(seed, 8, cnsim_scheme_api::network::Purpose::Test);
-        common::tangle(&mut spec, (6, 2), false, &mut |n| r.below(n));
-        let late = Time::from_us(20 * seed);
-        let panics = script().gate(ReflectGate::Always).source(move |at, l, _| {
-            if let AtSource::Start | AtSource::Timer(_) = at {
-                assert!(l.now() < late || l.uniform() > 0.2, "at {}", l.now());
-                l.start_timer(Slot(0), Time::from_us(3));
-            }
-        });
-        common::with_scheme(&mut spec, Arc::new(panics));
-        let of = |options: &Options<'_>| run(&spec, options).map(|_| ());
-        let oracle = of(&Options { engine: Engine::Model, ..Options::default() });
-        assert!(
-            matches!(&oracle, Err(RunError::Scheme(why)) if why.contains("it panics: at ")),
-            "{oracle:?}"
-        );
-        let slow = [NodeId(0), NodeId(6)];
-        for (threads, visits, by_model) in
-            [(1, Visits::Adaptive, &[][..]), (1, Visits::Turns, &slow), (2, Visits::Due, &[])]
-        {
-            let fast = of(&Options { threads, visits, by_model, ..Options::default() });
-            assert_eq!(fast, oracle, "seed {seed}, {threads} threads");
-        }
-    }
+fn nobody_waits_for_a_worker_that_panicked() {
+    let spec = common::single_switch(10, 0.5, true, Time::from_ms(20), 1);
+    let progress = |_: Time, _: u64| -> bool { std::panic::resume_unwind(Box::new("lost")) };
+    let options =
+        Options { threads: 2, visits: Visits::All, progress: Some(&progress), ..Options::default() };
+    let Err(RunError::Law(law)) = run(&spec, &options) else { panic!("it ended without the panic") };
+    assert!(law.contains("lost"), "{law}");
 }

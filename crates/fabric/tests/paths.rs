@@ -8,11 +8,8 @@ mod common;
 
 use cnsim_fabric::marks::{Mark, forget, seen};
 use cnsim_fabric::*;
-use cnsim_scheme_api::{
-    Built, Bytes, CongestionPoint, Feedback, FrameView, Limiter, NodeId, Plan, PointControl, Queue,
-    QueueSite, Ramp, RampAt, Rate, ReactionPoint, ReflectGate, Reflector, ReflectorControl, Scheme, SinkSite,
-    SourceSite, Time,
-};
+use cnsim_scheme_api::{Built, Bytes, Feedback, NodeId, Ramp, RampAt, Rate, ReflectGate, Time};
+use common::script::*;
 use std::sync::Arc;
 
 /// Runs a network by the oracle and on so many threads with these visits: the same outcome, and by these marks.
@@ -32,103 +29,29 @@ fn star(load: f64, ms: u64) -> RunSpec {
     common::single_switch(10, load, true, Time::from_ms(ms), 1)
 }
 
-/// Four leaves of three hosts, two spines, short links.
+/// Four leaves of three hosts, two spines, links of this delay.
 fn tree(load: f64, delay: Time, duration: Time) -> RunSpec {
-    let (leaves, spines, per) = (4, 2, 3);
-    let hosts = leaves * per;
-    let mut spec = common::single_switch(2, load, true, duration, 3);
-    spec.hosts = (0..hosts).map(|i| common::host(i, vec![common::bernoulli(load)])).collect();
+    let mut spec = common::tree(3, load, duration, 3);
     spec.hosts.iter_mut().for_each(|h| h.processing = Time::ZERO);
-    let mut switch = spec.switches[0].clone();
-    (switch.ports, switch.processing) = (8, Time::ZERO);
-    spec.switches = vec![switch; leaves + spines];
-    spec.links = (0..hosts).map(|h| common::link((h, 0), (hosts + h / per, h % per))).collect();
-    for l in 0..leaves {
-        for s in 0..spines {
-            spec.links.push(common::link((hosts + l, per + s), (hosts + leaves + s, l)));
-        }
-    }
+    spec.switches.iter_mut().for_each(|s| s.processing = Time::ZERO);
     spec.links.iter_mut().for_each(|l| l.delay = delay);
-    spec.routing = Routing::FrameHash;
     spec
 }
 
-/// What a scheme of these tests does.
-#[derive(Debug, Clone, Copy, Default)]
-struct Does {
-    /// Bytes between samples; each is told to its source.
-    samples: Option<u64>,
-    /// Limiters are built with a flow's first frame, at this share of the line's rate.
-    share: Option<f64>,
-    /// A ramp at departure up to this probability.
-    marks: Option<f64>,
-    /// Marked frames are answered.
-    answers: bool,
-}
-
-#[derive(Debug)]
-struct Part(Does);
-
-impl CongestionPoint for Part {
-    fn start(&mut self, _: &Queue, ctl: &mut PointControl<'_>) {
-        if let Some(bytes) = self.0.samples {
-            ctl.sample_after(Bytes::new(bytes));
-        }
-        if let Some(p_max) = self.0.marks {
-            let (low, high) = (Bytes::new(1_500), Bytes::from_kb(60));
-            ctl.mark(Ramp { low, high, p_max, p_beyond: 1.0, at: RampAt::Departure });
-        }
-    }
-    fn on_sample(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
-        ctl.notify(frame.flow, Feedback::User([queue.len.get(), 0]));
-        if let Some(bytes) = self.0.samples {
-            ctl.sample_after(Bytes::new(bytes));
-        }
-    }
-}
-
-impl ReactionPoint for Part {
-    fn start(&mut self, limiter: &mut Limiter<'_>) {
-        limiter.engage();
-        limiter.set_rate(limiter.line_rate() * self.0.share.unwrap_or(0.3));
-    }
-    fn on_feedback(&mut self, _: &Feedback, _: &mut Limiter<'_>) {}
-}
-
-impl Reflector for Part {
-    fn on_frame(&mut self, _: &FrameView, ctl: &mut ReflectorControl<'_>) {
-        ctl.reply(Feedback::Cnp);
-    }
-}
-
-impl Scheme for Does {
-    fn name(&self) -> &str {
-        "does"
-    }
-    fn plan(&self) -> Plan {
-        Plan {
-            built: if self.share.is_some() { Built::FirstFrame } else { Built::OnFeedback },
-            reflect: if self.answers { ReflectGate::Marked } else { ReflectGate::Never },
-            ..Plan::default()
-        }
-    }
-    fn congestion_point(&self, _: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
-        Some(Box::new(Part(*self)))
-    }
-    fn reaction_point(&self, _: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
-        Some(Box::new(Part(*self)))
-    }
-    fn reflector(&self, _: &SinkSite) -> Option<Box<dyn Reflector>> {
-        Some(Box::new(Part(*self)))
-    }
-    fn engages(&self, _: &Feedback) -> bool {
-        false
-    }
-}
-
-fn with(mut spec: RunSpec, scheme: Does) -> RunSpec {
-    common::with_scheme(&mut spec, Arc::new(scheme));
+fn with(mut spec: RunSpec, mut script: Script) -> RunSpec {
+    script.engages = |_| false;
+    common::with_scheme(&mut spec, Arc::new(script.everywhere()));
     spec
+}
+
+/// Points that sample every 20 kB and report to the source.
+fn samples() -> Script {
+    script().plan(|p| p.built = Built::OnFeedback).point(|at, queue, ctl, _| {
+        if let AtPoint::Sample(frame) = at {
+            ctl.notify(frame.flow, Feedback::User([queue.len.get(), 0]));
+        }
+        ctl.sample_after(Bytes::from_kb(20));
+    })
 }
 
 #[test]
@@ -153,8 +76,7 @@ fn long_windows_are_taken_in_pieces() {
     };
     let mut stopped = star(0.85, 6);
     common::hotspot(&mut stopped, Rate::from_gbps(0.5));
-    let scheme = Does { samples: Some(20_000), ..Does::default() };
-    let sampled = with(stopped.clone(), scheme);
+    let sampled = with(stopped.clone(), samples());
     for visits in [Visits::All, Visits::Turns, Visits::Adaptive] {
         for spec in [star(0.85, 2), stopped.clone(), sampled.clone()] {
             takes(&far(spec), 1, visits, &[Mark::InPieces]);
@@ -211,28 +133,36 @@ fn draws_between_frames_of_one_moment_are_taken_in_order() {
 
 #[test]
 fn samples_are_found_after_all_frames_are_stored() {
-    let scheme = Does { samples: Some(20_000), ..Does::default() };
-    takes(&with(star(0.6, 1), scheme), 1, Visits::All, &[Mark::CalmWindow, Mark::CaughtUp]);
+    takes(&with(star(0.6, 1), samples()), 1, Visits::All, &[Mark::CalmWindow, Mark::CaughtUp]);
 }
 
 #[test]
 fn messages_pass_among_the_data() {
-    let scheme = Does { samples: Some(20_000), ..Does::default() };
-    let spec = with(tree(0.6, Time::from_ns(1500), Time::from_ms(1)), scheme);
+    let spec = with(tree(0.6, Time::from_ns(1500), Time::from_ms(1)), samples());
     takes(&spec, 1, Visits::All, &[Mark::CalmWindow]);
 }
 
 #[test]
 fn marks_are_answered_at_once() {
-    let scheme = Does { marks: Some(0.5), answers: true, ..Does::default() };
-    takes(&with(star(0.8, 2), scheme), 1, Visits::All, &[Mark::SaidAtOnce]);
+    let (low, high) = (Bytes::new(1_500), Bytes::from_kb(60));
+    let ramp = Ramp { low, high, p_max: 0.5, p_beyond: 1.0, at: RampAt::Departure };
+    let script = script().gate(ReflectGate::Marked).plan(|p| p.built = Built::OnFeedback);
+    let script = script.point(move |_, _, ctl, _| ctl.mark(ramp)).sink(|at, ctl, _| {
+        if let AtSink::Frame(_) = at {
+            ctl.reply(Feedback::Cnp);
+        }
+    });
+    takes(&with(star(0.8, 2), script), 1, Visits::All, &[Mark::SaidAtOnce]);
 }
 
 #[test]
 fn hosts_with_limiters_go_event_by_event() {
     for (share, mark) in [(0.02, Mark::HostByEvent), (1.0, Mark::SentStraight)] {
-        let scheme = Does { share: Some(share), ..Does::default() };
-        takes(&with(star(0.5, 1), scheme), 1, Visits::All, &[mark]);
+        let script = script().source(move |_, limiter, _| {
+            limiter.engage();
+            limiter.set_rate(limiter.line_rate() * share);
+        });
+        takes(&with(star(0.5, 1), script), 1, Visits::All, &[mark]);
     }
 }
 
@@ -300,4 +230,22 @@ fn a_star_that_stays_quiet_runs_far() {
     let mut spec = star(0.3, 20);
     common::hotspot(&mut spec, Rate::from_gbps(0.5));
     takes(&spec, 1, Visits::Turns, &[Mark::Stretched, Mark::NotQuiet]);
+}
+
+/// The load comes and goes, so that the choice of nodes to visit is made anew again and again.
+#[test]
+fn the_choice_changes_with_the_load() {
+    let mut spec = common::tree(3, 0.02, Time::from_us(4_800), 1);
+    for h in &mut spec.hosts {
+        let mut burst = common::bernoulli(0.9);
+        let time = Time::from_us(1200);
+        burst.arrivals = Arrivals::OnOff { on: time, off: time, shift: Time::ZERO };
+        h.sources.push(burst);
+    }
+    for threads in [1, 2] {
+        takes(&spec, threads, Visits::Adaptive, &[Mark::ThinWindow, Mark::CalmWindow]);
+        // Each worker visits all in the first burst, chooses what is due after it, all in the second, and what is due again.
+        let chosen = (seen(Mark::ChoseDue), seen(Mark::ChoseAll));
+        assert_eq!(chosen, (2 * threads as u64, threads as u64), "{threads} threads");
+    }
 }

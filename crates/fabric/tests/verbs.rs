@@ -14,6 +14,7 @@ use cnsim_scheme_api::{
     QueueSite, Ramp, RampAt, Rate, ReflectGate, Scope, SinkSite, Slot, SourceSite, Tag, Time,
 };
 use common::script::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 // Covers: Scheme::congestion_point Scheme::reaction_point Scheme::reflector
 // Covers: QueueSite.point QueueSite.rate QueueSite.attached
@@ -181,6 +182,33 @@ fn a_reflector_chooses_other_frames() {
     assert!(error.contains("by its plan no data frame wakes a reflector"), "{error}");
     let error = asks(ReflectGate::Always, ReflectGate::ReturnTags("first"));
     assert!(error.contains("tags are returned by plan only"), "{error}");
+}
+
+// Covers: ReflectorControl::hear
+/// Three frames after each marked one wake it, whatever they are, but where another mark comes first and at the end.
+#[test]
+fn a_reflector_hears_others_for_as_long_as_it_wants() {
+    let left = AtomicU64::new(0);
+    let script = gated(ReflectGate::Marked).sink(move |at, ctl, notes| match at {
+        AtSink::Start => left.store(0, Relaxed),
+        AtSink::Frame(f) => {
+            notes.say(ctl.now(), format!("frame {}", f.marked));
+            let more = if f.marked { 3 } else { left.load(Relaxed) - 1 };
+            left.store(more, Relaxed);
+            ctl.hear(if more > 0 { ReflectGate::Always } else { ReflectGate::Marked });
+        }
+        _ => {}
+    });
+    let script = script
+        .point(|_, _, ctl, _| ctl.mark(Ramp { p_max: 0.05, p_beyond: 0.05, ..Ramp::step(Bytes::ZERO) }));
+    let mut spec = network(&[0.9]);
+    spec.duration = Time::from_ms(5);
+    let seen = run_all(&script, spec).unwrap();
+    let (unmarked, marked) = (seen.count("frame false"), seen.count("frame true"));
+    assert!(marked > 100 && (2 * marked..=3 * marked).contains(&unmarked), "{unmarked}, {marked}");
+    // Each of the others follows a mark, or another of them, without a gap.
+    let all = seen.all("frame");
+    assert!(all.windows(4).all(|w| w.iter().any(|n| n.1.ends_with("true"))));
 }
 
 // Covers: PointControl::sample_after PointControl::bytes_since_armed CongestionPoint::start CongestionPoint::on_sample
@@ -449,6 +477,34 @@ fn points_speak_to_one_or_to_all() {
     // Host 2 sends nothing, and has no limiter.
     assert_eq!(says(Scope::Host, true), (vec![0.0, 1.0], 1));
     assert_eq!(says(Scope::Flow, true), (vec![], 3));
+}
+
+// Covers: PointControl::notify
+#[test]
+fn ideal_feedback_takes_its_time_and_no_link() {
+    let script = script()
+        .point(|at, _, ctl, notes| {
+            if let AtPoint::Sample(f) = at {
+                ctl.notify(f.flow, SAYS);
+                notes.say(ctl.now(), "made");
+            }
+            ctl.sample_after(Bytes::from_kb(9));
+        })
+        .source(|at, limiter, notes| {
+            if let AtSource::Feedback(_) = at {
+                notes.say(limiter.now(), "heard");
+            }
+        });
+    let mut spec = network(&[0.9]);
+    spec.control = ControlTransport::Ideal { latency: Time::from_us(30) };
+    spec.hosts.iter_mut().for_each(|h| h.feedback_delay = Time::from_us(7));
+    let seen = run_all(&script, spec.clone()).unwrap();
+    // The bridge's processing, the latency, and the host's delay.
+    let due = seen.all("made").into_iter().map(|n| n.0 + Time::from_us(1 + 30 + 7));
+    let due: Vec<Time> = due.filter(|&t| t < spec.duration).collect();
+    assert_eq!(seen.all("heard").into_iter().map(|n| n.0).collect::<Vec<_>>(), due);
+    assert!(due.len() > 50 && seen.out.control_messages == seen.count("made"), "{}", due.len());
+    assert_eq!(seen.out.control_hops, 0);
 }
 
 // Covers: PointControl::start_timer PointControl::stop_timer PointControl::now CongestionPoint::on_timer

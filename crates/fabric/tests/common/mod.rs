@@ -1,7 +1,9 @@
 //! Networks for tests, and a tiny measuring helper.
 #![allow(dead_code, clippy::panic)]
 
+pub(crate) mod random;
 pub(crate) mod script;
+pub(crate) mod shaker;
 
 use cnsim_fabric::*;
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Scheme, Time};
@@ -90,16 +92,6 @@ pub(crate) fn link(a: (usize, usize), b: (usize, usize)) -> LinkSpec {
     }
 }
 
-/// Links the hosts to leaves, `per` at each; several leaves have two spines. All switches are like this one.
-pub(crate) fn leaves_and_spines(spec: &mut RunSpec, mut switch: SwitchSpec, per: usize, leaves: usize) {
-    let (hosts, spines) = (per * leaves, if leaves > 1 { 2 } else { 0 });
-    switch.ports = (per + spines).max(leaves) as u16;
-    spec.switches = vec![switch; leaves + spines];
-    let down = (0..hosts).map(|h| link((h, 0), (hosts + h / per, h % per)));
-    let up = |l| (0..spines).map(move |s| link((hosts + l, per + s), (hosts + leaves + s, l)));
-    spec.links = down.chain((0..leaves).flat_map(up)).collect();
-}
-
 /// Serves the port of host 0 at `rate` from 10 to 50 % of the run.
 pub(crate) fn hotspot(spec: &mut RunSpec, rate: Rate) {
     let (node, port) = (NodeId(spec.hosts.len() as u32), 0);
@@ -115,19 +107,54 @@ pub(crate) fn with_scheme(spec: &mut RunSpec, scheme: Arc<dyn Scheme>) {
     spec.switches.iter_mut().for_each(|s| s.scheme = Some(0));
 }
 
-/// A source of this load: of this frame length and in phase with all such, or of a length that `pick` chooses.
-pub(crate) fn talker(load: f64, alike: Option<u64>, pick: &mut impl FnMut(u64) -> u64) -> SourceSpec {
-    let mut s = bernoulli(load);
-    s.frame = Bytes::new(alike.unwrap_or_else(|| LENGTHS[pick(5) as usize]));
-    s.phase = if alike.is_some() { Phase::Aligned } else { Phase::Random };
-    s
-}
-
 /// Lengths of frames.
 pub(crate) const LENGTHS: [u64; 5] = [64, 300, 1500, 1500, 9216];
 
-/// Links hosts to `switches` switches in turn, and each switch to one to three before it, at rates and delays that `pick` (a number
-/// below its argument) chooses, or all at one; routes are chosen too.
+/// One end of a link; a switch is at the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Joint {
+    Host(usize),
+    Switch(usize),
+}
+
+/// Joins hosts to `switches` switches in turn, and each switch by one or two links to one before it, which `pick` (a number below its
+/// argument) chooses.
+pub(crate) fn join(hosts: usize, switches: usize, pick: &mut dyn FnMut(u64) -> u64) -> Vec<(Joint, usize)> {
+    let mut joints: Vec<_> = (0..hosts).map(|h| (Joint::Host(h), h % switches)).collect();
+    for s in 1..switches {
+        for _ in 0..=pick(2) {
+            joints.push((Joint::Switch(s), pick(s as u64) as usize));
+        }
+    }
+    joints
+}
+
+/// Joins hosts to `leaves` switches in turn, and each of these to two spines.
+pub(crate) fn spines(hosts: usize, leaves: usize) -> Vec<(Joint, usize)> {
+    let up = (0..leaves * 2).map(|i| (Joint::Switch(i / 2), leaves + i % 2));
+    (0..hosts).map(|h| (Joint::Host(h), h % leaves)).chain(up).collect()
+}
+
+/// Makes links of what is joined, by the next free port of each switch; `next` gives the rate (Gb/s) and the delay (ps) of each.
+pub(crate) fn place(spec: &mut RunSpec, joints: &[(Joint, usize)], next: &mut dyn FnMut() -> (f64, u64)) {
+    let hosts = spec.hosts.len();
+    let mut used = vec![0u16; spec.switches.len()];
+    let mut end = |s: usize| {
+        used[s] += 1;
+        (NodeId((hosts + s) as u32), used[s] - 1)
+    };
+    let one = |&(joint, s): &(Joint, usize)| {
+        let a = match joint {
+            Joint::Host(h) => (NodeId(h as u32), 0),
+            Joint::Switch(from) => end(from),
+        };
+        let (rate, delay) = next();
+        LinkSpec { a, b: end(s), rate: Rate::from_gbps(rate), delay: Time::from_ps(delay) }
+    };
+    spec.links = joints.iter().map(one).collect();
+}
+
+/// A random tangle ([`join`]) at rates and delays that `pick` chooses, or all at one; routes are chosen too.
 pub(crate) fn tangle(
     spec: &mut RunSpec,
     (hosts, switches): (usize, usize),
@@ -135,33 +162,25 @@ pub(crate) fn tangle(
     pick: &mut impl FnMut(u64) -> u64,
 ) {
     let (rates, delays) = ([10.0, 10.0, 40.0, 100.0, 3.0], [60, 500, 500, 1700, 3000]);
-    let both = (rates[pick(4) as usize], delays[1 + pick(4) as usize]);
-    let mut used = vec![0u16; switches];
-    let mut end = |s: usize| {
-        used[s] += 1;
-        (NodeId((hosts + s) as u32), used[s] - 1)
-    };
-    let mut ends: Vec<_> = (0..hosts).map(|h| ((NodeId(h as u32), 0u16), end(h % switches))).collect();
-    for s in 1..switches {
-        for _ in 0..=pick(2) {
-            ends.push((end(s), end(pick(s as u64) as usize)));
-        }
-    }
-    let one = |(a, b)| {
-        let (rate, delay) = if alike { both } else { (rates[pick(5) as usize], delays[pick(5) as usize]) };
-        LinkSpec { a, b, rate: Rate::from_gbps(rate), delay: Time::from_ns(delay) }
-    };
-    spec.links = ends.into_iter().map(one).collect();
+    let both = (rates[pick(4) as usize], delays[1 + pick(4) as usize] * 1000);
+    let joints = join(hosts, switches, pick);
+    place(spec, &joints, &mut || match alike {
+        true => both,
+        false => (rates[pick(5) as usize], delays[pick(5) as usize] * 1000),
+    });
     spec.routing =
         [Routing::FlowHash, Routing::FrameHash, Routing::RoundRobin, Routing::Destination][pick(4) as usize];
 }
 
-/// The first port of the first switch is slow, stops, and is fast again.
-pub(crate) fn slow_port(spec: &mut RunSpec) {
-    let node = NodeId(spec.hosts.len() as u32);
-    let change =
-        |(at, rate)| RateChange { at: spec.duration.scale(at), node, port: 0, rate: Rate::from_gbps(rate) };
-    spec.changes = [(0.3, 1.0), (0.5, 0.0), (0.6, 10.0)].map(change).to_vec();
+/// `per` hosts of this load at each of four leaves, and two spines, at 10 Gb/s, 0.5 us.
+pub(crate) fn tree(per: usize, load: f64, duration: Time, seed: u64) -> RunSpec {
+    let leaves = 4;
+    let mut spec = single_switch(leaves * per, load, true, duration, seed);
+    let switch = SwitchSpec { ports: (per + 2).max(leaves) as u16, ..spec.switches[0].clone() };
+    spec.switches = vec![switch; leaves + 2];
+    place(&mut spec, &spines(leaves * per, leaves), &mut || (10.0, 500_000));
+    spec.routing = Routing::FrameHash;
+    spec
 }
 
 /// Runs a network by the oracle and by the fast engine in each of these ways (threads, visits): it runs to its end, and they

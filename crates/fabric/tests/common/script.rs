@@ -61,6 +61,7 @@ pub(crate) enum AtSink<'a> {
 
 pub(crate) type PointFn = dyn Fn(AtPoint<'_>, &Queue, &mut PointControl<'_>, &Notes) + Send + Sync;
 pub(crate) type SourceFn = dyn Fn(AtSource<'_>, &mut Limiter<'_>, &Notes) + Send + Sync;
+pub(crate) type SiteFn = dyn Fn(&SourceSite) -> bool + Send + Sync;
 pub(crate) type SinkFn = dyn Fn(AtSink<'_>, &mut ReflectorControl<'_>, &Notes) + Send + Sync;
 
 /// A scheme of at most three functions.
@@ -68,6 +69,12 @@ pub(crate) type SinkFn = dyn Fn(AtSink<'_>, &mut ReflectorControl<'_>, &Notes) +
 pub(crate) struct Script {
     pub(crate) plan: Plan,
     pub(crate) engages: fn(&Feedback) -> bool,
+    /// Its points are at all ports, of any network; else at [`PORT`] of [`network`], whose sites are noted.
+    pub(crate) everywhere: bool,
+    /// Flows that have a reaction point.
+    pub(crate) flows: Option<Arc<SiteFn>>,
+    /// What of the scheme itself panics.
+    pub(crate) panics: &'static str,
     pub(crate) point: Option<Arc<PointFn>>,
     pub(crate) source: Option<Arc<SourceFn>>,
     pub(crate) sink: Option<Arc<SinkFn>>,
@@ -77,7 +84,17 @@ pub(crate) struct Script {
 /// A scheme without rooms, whose reaction points are built with the first frame.
 pub(crate) fn script() -> Script {
     let plan = Plan { built: Built::FirstFrame, ..Plan::default() };
-    Script { plan, engages: |_| true, point: None, source: None, sink: None, notes: Notes::default() }
+    Script {
+        plan,
+        engages: |_| true,
+        everywhere: false,
+        flows: None,
+        panics: "",
+        point: None,
+        source: None,
+        sink: None,
+        notes: Notes::default(),
+    }
 }
 
 impl Script {
@@ -88,6 +105,19 @@ impl Script {
     /// Frames that this gate selects wake reflectors.
     pub(crate) fn gate(self, gate: ReflectGate) -> Self {
         self.plan(|p| p.reflect = gate)
+    }
+    /// Points at all ports, of any network.
+    pub(crate) fn everywhere(mut self) -> Self {
+        self.everywhere = true;
+        self
+    }
+    /// Only such flows have reaction points.
+    pub(crate) fn flows(mut self, f: impl Fn(&SourceSite) -> bool + Send + Sync + 'static) -> Self {
+        self.flows = Some(Arc::new(f));
+        self
+    }
+    fn may(&self, what: &str) {
+        assert!(self.panics != what, "no {what}");
     }
     pub(crate) fn point(
         mut self,
@@ -123,9 +153,14 @@ impl Scheme for Script {
         "script"
     }
     fn plan(&self) -> Plan {
+        self.may("plan");
         self.plan
     }
     fn congestion_point(&self, site: &QueueSite) -> Option<Box<dyn CongestionPoint>> {
+        self.may("point");
+        if self.everywhere {
+            return self.point.is_some().then(|| -> Box<dyn CongestionPoint> { Box::new(self.clone()) });
+        }
         let port = site.point.0 - HOSTS;
         if site.attached && port < HOSTS {
             self.notes.say(Time::ZERO, format!("{site:?}"));
@@ -135,10 +170,13 @@ impl Scheme for Script {
     }
     fn reaction_point(&self, site: &SourceSite) -> Option<Box<dyn ReactionPoint>> {
         self.notes.say(Time::ZERO, format!("{site:?}"));
-        self.source.is_some().then(|| -> Box<dyn ReactionPoint> { Box::new(self.clone()) })
+        self.may("source");
+        let mine = self.flows.as_ref().is_none_or(|of| of(site));
+        (mine && self.source.is_some()).then(|| -> Box<dyn ReactionPoint> { Box::new(self.clone()) })
     }
     fn reflector(&self, site: &SinkSite) -> Option<Box<dyn Reflector>> {
         self.notes.say(Time::ZERO, format!("{site:?}"));
+        self.may("sink");
         match (&self.sink, self.plan.received) {
             (Some(_), _) => Some(Box::new(self.clone())),
             (None, true) => Some(Box::new(Acknowledger)),
@@ -149,6 +187,7 @@ impl Scheme for Script {
         (self.engages)(feedback)
     }
     fn counters(&self) -> Vec<Counter> {
+        self.may("counters");
         ["second", "first"].map(|n| Counter::new(n, "what is counted")).into()
     }
     fn gauges(&self) -> Vec<Gauge> {
@@ -182,7 +221,7 @@ impl CongestionPoint for Script {
         self.at_point(AtPoint::Sample(frame), queue, ctl);
     }
     fn on_probe(&mut self, probe: &mut Probe, flow: FlowId, queue: &Queue, ctl: &mut PointControl<'_>) {
-        assert_eq!(flow, FLOW);
+        assert!(self.everywhere || flow == FLOW);
         self.at_point(AtPoint::Probe(probe), queue, ctl);
     }
     fn on_departure(&mut self, frame: &mut FrameView, queue: &Queue, ctl: &mut PointControl<'_>) {
@@ -219,7 +258,7 @@ impl Reflector for Script {
         self.at_sink(AtSink::Frame(frame), ctl);
     }
     fn on_probe(&mut self, probe: &Probe, flow: FlowId, ctl: &mut ReflectorControl<'_>) {
-        assert_eq!(flow, FLOW);
+        assert!(self.everywhere || flow == FLOW);
         self.at_sink(AtSink::Probe(probe), ctl);
     }
     fn on_timer(&mut self, slot: Slot, ctl: &mut ReflectorControl<'_>) {
