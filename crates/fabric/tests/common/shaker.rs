@@ -87,7 +87,7 @@ impl Shaker {
                 p_beyond: draws.one(&[0.0, 0.5, 1.0, 1.0]),
                 at: RampAt::Departure,
             },
-            period: Time::from_ps(draws.one(&[150_000, 1_200_000, 4_864_000, 7_777_777, 30_000_000])),
+            period: Time::from_ps(draws.one(&[1_200_000, 4_864_000, 7_777_777, 30_000_000])),
             fails: [0.0; 3],
             points: (0, 1),
         }
