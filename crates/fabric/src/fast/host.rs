@@ -92,7 +92,7 @@ impl Host {
                 sent: 0,
                 control_sent: 0,
                 sending: None,
-                paused: Paused::new(net.duration),
+                paused: Paused::default(),
             },
             receiver: Receiver::new(net, id, spec.scheme, sender.settings.plan, link.rate),
             sources: sources.collect(),
@@ -181,9 +181,8 @@ impl Host {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> HostBooks {
-        let (total, mut parts) = (self.line.paused.total(net.duration), Vec::new());
-        self.line.paused.pour(net.duration, &mut parts);
-        let paused = (Time::from_ps(total), parts);
+        let mut parts = Vec::new();
+        let paused = (Time::from_ps(self.line.paused.close(net.duration, &mut parts)), parts);
         let sent = ((self.line.sent, self.line.control_sent), paused);
         close_host(self.sender, self.line.sending, self.receiver.deliveries, self.rates, sent, net)
     }

@@ -126,7 +126,7 @@ impl Switch {
                 longest: net.mtu.max(64),
                 link,
                 service_rate: rate,
-                paused: Paused::new(net.duration),
+                paused: Paused::default(),
                 point: Point::new(net, s.scheme, base + p as u32).map(Box::new),
                 ..Port::default()
             });
@@ -215,7 +215,7 @@ impl Switch {
     pub(crate) fn arrive(&mut self, entry: Entry, input: usize, net: &Net, wires: &mut Wires) {
         let frame = entry.frame;
         match frame.kind() {
-            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, wires),
+            Kind::Xoff | Kind::Xon => self.pause(input, frame.kind() == Kind::Xoff, net.duration, wires),
             Kind::Data => {
                 let out = frame.output(net, self.index, &mut self.next_path);
                 self.data(usize::from(out), frame, net, wires);
@@ -232,13 +232,13 @@ impl Switch {
         }
     }
 
-    fn pause(&mut self, port: usize, off: bool, wires: &mut Wires) {
+    fn pause(&mut self, port: usize, off: bool, duration: u64, wires: &mut Wires) {
         self.touch(port, self.now - 1, wires);
         self.management.events.add(self.now, Pause { off, class: 0 }.code() | port as u64);
         self.outdate(port);
         let p = &mut self.ports[port];
         p.needs_exact = true;
-        if p.paused.hear(off, self.now) && p.sending.is_none() {
+        if p.paused.hear(off, self.now, duration) && p.sending.is_none() {
             p.idle_from = p.idle_from.max(self.now);
         }
     }
@@ -353,9 +353,8 @@ impl Switch {
         let mut stopped = Vec::new();
         for (i, p) in self.ports.iter_mut().enumerate() {
             stopped.extend(p.stopped(i));
-            p.out.paused = Time::from_ps(p.paused.total(net.duration));
             let mut parts = Vec::new();
-            std::mem::take(&mut p.paused).pour(net.duration, &mut parts);
+            p.out.paused = Time::from_ps(std::mem::take(&mut p.paused).close(net.duration, &mut parts));
             outcome.paused_by_part.push(parts);
             (p.out.sent, p.out.sent_bits, p.out.queue_max) =
                 (p.frames_departed - p.sent_in_band(), p.sent_bits(), p.queue_max);

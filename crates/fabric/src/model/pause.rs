@@ -52,15 +52,11 @@ pub(crate) struct Signal {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paused {
     since: Option<u64>,
-    /// In all, and by part of the run.
-    before: Box<(u64, PerBin)>,
+    /// In all, and by part of the run; no memory before the first pause has ended.
+    before: Option<Box<(u64, PerBin)>>,
 }
 
 impl Paused {
-    /// In a run of so many picoseconds.
-    pub(crate) fn new(duration: u64) -> Self {
-        Self { since: None, before: Box::new((0, PerBin::sixtieths(duration))) }
-    }
     /// As a congestion point sees it: for how long it has stood, if it does, and the time spent in XOFF.
     pub(crate) fn seen(&self, now: u64) -> (Option<Time>, Time) {
         let stands = self.since.map(|since| Time::from_ps(now.saturating_sub(since)));
@@ -71,26 +67,29 @@ impl Paused {
     pub(crate) fn is_off(&self) -> bool {
         self.since.is_some()
     }
-    /// XOFF (true) or XON arrives; true if that ends a pause.
-    pub(crate) fn hear(&mut self, off: bool, now: u64) -> bool {
+    /// XOFF (true) or XON arrives, in a run of so many picoseconds; true if that ends a pause.
+    pub(crate) fn hear(&mut self, off: bool, now: u64, duration: u64) -> bool {
         if off {
             self.since.get_or_insert(now);
             return false;
         }
         let Some(since) = self.since.take() else { return false };
-        self.before.0 += now - since;
-        self.before.1.add_span(since, now);
+        let begin = || Box::new((0, PerBin::sixtieths(duration)));
+        let before = self.before.get_or_insert_with(begin);
+        before.0 += now - since;
+        before.1.add_span(since, now);
         true
     }
     /// Time spent in XOFF, ps.
     pub(crate) fn total(&self, now: u64) -> u64 {
-        self.before.0 + self.since.map_or(0, |since| now.saturating_sub(since))
+        let before = self.before.as_ref().map_or(0, |before| before.0);
+        before + self.since.map_or(0, |since| now.saturating_sub(since))
     }
-    /// Time spent in XOFF by part of the run, ps, added to that of others; nothing where it never was.
-    pub(crate) fn pour(mut self, now: u64, into: &mut Vec<u64>) {
-        self.hear(false, now);
-        if self.before.0 > 0 {
-            self.before.1.pour(into);
-        }
+    /// At the end of the run: time spent in XOFF, ps, which is added by part of the run to that of others.
+    pub(crate) fn close(mut self, duration: u64, parts: &mut Vec<u64>) -> u64 {
+        self.hear(false, duration, duration);
+        let Some(before) = self.before.filter(|before| before.0 > 0) else { return 0 };
+        before.1.pour(parts);
+        before.0
     }
 }

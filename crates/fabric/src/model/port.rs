@@ -58,7 +58,7 @@ impl Transmitter {
     /// An idle one, for the classes of data.
     pub(crate) fn new(port: u64, link: Option<Link>, net: &Net) -> Self {
         let service = link.map_or(TxRate::default(), |l| l.tx);
-        let paused = vec![Paused::new(net.duration); net.classes.len()];
+        let paused = vec![Paused::default(); net.classes.len()];
         Self { port, link, service, paused, sending: None }
     }
     /// The frame in transmission.
@@ -108,7 +108,7 @@ impl Transmitter {
     pub(crate) fn pause(&mut self, pause: Pause, turn: &mut Turn<'_>) {
         let paused = self.paused.get_mut(usize::from(pause.class));
         let Some(paused) = paused else { broken("PAUSE of no class") };
-        if paused.hear(pause.off, turn.now) {
+        if paused.hear(pause.off, turn.now, turn.net.duration) {
             self.plan_start(turn);
         }
     }
@@ -125,9 +125,9 @@ impl Transmitter {
         self.service.stopped() || self.paused.get(usize::from(class)).is_some_and(Paused::is_off)
     }
     /// Time spent in XOFF, of each class, and by part of the run.
-    pub(crate) fn paused(&self, now: u64) -> (Time, Vec<u64>) {
+    pub(crate) fn paused(&self, duration: u64) -> (Time, Vec<u64>) {
         let mut parts = Vec::new();
-        self.paused.iter().for_each(|p| p.clone().pour(now, &mut parts));
-        (Time::from_ps(self.paused.iter().map(|p| p.total(now)).sum()), parts)
+        let total = self.paused.iter().cloned().map(|p| p.close(duration, &mut parts)).sum();
+        (Time::from_ps(total), parts)
     }
 }

@@ -209,7 +209,7 @@ impl Host {
         let at = self.moment(net);
         if matches!(frame.kind(), Kind::Xoff | Kind::Xon) {
             if !self.deaf_to_pause {
-                self.pause(frame.kind() == Kind::Xoff);
+                self.pause(frame.kind() == Kind::Xoff, net.duration);
             }
         } else if let Some(feedback) = frame.said() {
             self.sender.hear(FlowId(frame.flow(at.net.hosts)), &feedback, at);
@@ -228,10 +228,10 @@ impl Host {
         (self.next_due, self.calm) = (self.next_due.min(self.sender.deferred.next()), false);
     }
 
-    fn pause(&mut self, off: bool) {
+    fn pause(&mut self, off: bool, duration: u64) {
         self.sender.journal.events.add(self.now, Pause { off, class: 0 }.code());
         self.sender.journal.out.pauses += u64::from(off);
-        self.sender.must_look |= self.line.paused.hear(off, self.now);
+        self.sender.must_look |= self.line.paused.hear(off, self.now, duration);
     }
 
     /// Carries out what follows from a data frame that has been received, or from a probe or a timer, for this flow.
