@@ -133,7 +133,7 @@ impl Random {
             low: Bytes::from_kb(xoff / 2),
             global: d.once_in(3),
             pool: d.once_in(2),
-            transport: d.one(&[PauseTransport::Frame, PauseTransport::Frame, PauseTransport::Wire]),
+            transport: d.one(&[PauseTransport::Frame, PauseTransport::Wire]),
         };
         let switch = SwitchSpec {
             ports: (hosts + switches * 2 + 3) as u16,
@@ -204,7 +204,7 @@ impl Random {
         h.queues = d.one(&[HostQueues::Fifo, HostQueues::Fifo, HostQueues::PerDestination]);
         h.faults.feedback_lost = d.one(&[0, 0, 3]);
         h.feedback_delay = Time::from_ns(d.one(&[0, 0, 1_700, 12_000]));
-        h.clock_ppm = if d.once_in(8) { d.below(2000) as f64 - 1000.0 } else { 0.0 };
+        h.clock_ppm = if step.is_none() && d.once_in(8) { d.below(2000) as f64 - 1000.0 } else { 0.0 };
         let other = |to: u64| NodeId(((i as u64 + 1 + to) % hosts as u64) as u32);
         for _ in 0..=u32::from(d.once_in(4)) {
             let mut s = bernoulli(d.one(self.loads));
