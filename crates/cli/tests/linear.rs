@@ -82,6 +82,17 @@ fn transfers(size: usize) -> String {
     scenario(&tables, 10_000, "off", "none")
 }
 
+/// Flows that are all under way at once: a limiter holds some of them back, and the others take turns.
+fn flows(size: usize) -> String {
+    let list: Vec<String> = ["H0, H1", "H2, H1", "H0, H3"]
+        .iter()
+        .flat_map(|pair| (0..400 * size).map(move |_| format!("\"0 us, {pair}, 3000 B\"")))
+        .collect();
+    let tables =
+        format!("[topology]\nhosts = 4\n[workload]\nkind = \"transfers\"\ntransfers = [{}]", list.join(", "));
+    scenario(&tables, 2500 * size, "on", "dcqcn")
+}
+
 #[test]
 fn four_times_the_input_takes_about_four_times_the_work() {
     if Command::new("valgrind").arg("--version").output().is_err() {
@@ -89,7 +100,8 @@ fn four_times_the_input_takes_about_four_times_the_work() {
     }
     let folder = Folder::new("linear");
     type Make = fn(usize) -> String;
-    let kinds: [(&str, &str, Make); 6] = [
+    let kinds: [(&str, &str, Make); 7] = [
+        ("run", "flows", flows),
         ("run", "flood", flood),
         ("run", "fairness", fairness),
         ("run", "long-links", long_links),

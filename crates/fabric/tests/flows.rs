@@ -246,33 +246,6 @@ fn a_greedy_source_waits_for_a_full_host() {
     }
 }
 
-/// A frame costs the same however many flows are under way: 20,000 that a limiter holds back and 20,000 that take turns cost no more than
-/// ten times what one of each costs. To look at all of them for each frame would cost thousands of times that.
-#[test]
-fn many_flows_cost_no_more_a_frame() {
-    let time = |each: u64| {
-        let mut list: Vec<Transfer> = (0..each).map(|_| frames(1, 40_000 / each)).collect();
-        list.extend((0..each).map(|_| frames(2, 40_000 / each)));
-        let mut spec = alone(list);
-        spec.duration = Time::from_ms(30);
-        Limit { dst: Some(1), gbps: 4.0 }.set(&mut spec);
-        let best = |engine| {
-            let once = || {
-                let begin = std::time::Instant::now();
-                let out = run(&spec, &Options { engine, ..Options::default() }).unwrap();
-                assert!(out.hosts[0].sent > 24_000);
-                begin.elapsed().as_secs_f64()
-            };
-            (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)
-        };
-        BOTH.map(best)
-    };
-    let (few, many) = (time(1), time(20_000));
-    for (few, many) in few.iter().zip(many) {
-        assert!(many < 10.0 * few + 0.05, "{many} s for 40,000 flows, {few} s for 2");
-    }
-}
-
 /// A long flow and a short one that begins later, between the same hosts: they share the link frame by frame, the short one is over
 /// first, and each has its own time, by arithmetic.
 #[test]
