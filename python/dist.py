@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "target" / "dist"
 TOOLS = ROOT / "target" / "venv-dist"
 TARGET = f"{platform.machine()}-unknown-linux-musl"
-# A run of less than a second, and what must come of it.
+# A run of less than a second.
 TRIAL = ["run", "B07/single-hop", "--scheme", "qcn-2pt", "--set", "run.duration=20 ms", "--set", "hotspot.start=2 ms", "--set", "hotspot.stop=15 ms"]
 
 
@@ -50,7 +50,7 @@ def program(profile: str) -> Path | int:
         return absent(f"the Rust target {TARGET}", f"rustup target add {TARGET}")
     if not run("cargo", "build", "--profile", profile, "--target", TARGET, "-p", "cnsim-cli"):
         return 1
-    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    folder = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
     made = OUT / f"cnsim-{TARGET}"
     shutil.copy2(folder / TARGET / profile / "cnsim", made)
     return made
@@ -88,7 +88,7 @@ def imported(made: Path) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder) / "bin" / "python"
-        bare = {"PATH": f"{folder}/bin:/usr/bin:/bin", "HOME": folder}
+        bare = {"PATH": f"{folder}/bin", "HOME": folder}
         code = (
             "import shutil, cnsim as cn; assert shutil.which('cargo') is None; "
             "s = cn.scenario('B07/single-hop').with_({'run.duration': '20 ms', 'hotspot.start': '2 ms', 'hotspot.stop': '15 ms'}); "
@@ -102,6 +102,8 @@ def main(args: list[str]) -> int:
     if not sys.platform.startswith("linux"):
         return absent("Linux", "run this in a Linux system, or install from the checkout")
     profile = args[args.index("--profile") + 1] if "--profile" in args else "release"
+    if not shutil.which("cargo"):
+        return absent("Rust", "https://rustup.rs")
     OUT.mkdir(parents=True, exist_ok=True)
     for make, trial in ((program, tried), (wheel, imported)):
         made = make(profile)

@@ -4,7 +4,7 @@ The pages are the documents of this repository; no text stands here a second tim
 (target/venv-site), lays the pages of the navigation out under target/site/source as they stand in the repository, builds
 them into target/site/html, and checks every link (site/links.py). After the first installation it needs no network. The simulator of
 the playground is compiled for the browser, and notebooks are run with the Python package, which is built for them where it is not
-there yet. What this machine cannot have is left out, and one line at the end names it with the command that brings it.
+there yet. Parts whose tools are missing are left out, and one line at the end names them with the command that brings them.
 
 Exit codes: 0 built and sound, 1 complaints (one per line), 3 the virtual environment cannot be made.
 """

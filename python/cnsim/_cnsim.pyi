@@ -27,7 +27,6 @@ __all__ = [
     "VERSION",
     "cells",
     "check",
-    "check_over",
     "interval",
     "lists",
     "load",

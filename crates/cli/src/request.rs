@@ -101,7 +101,7 @@ impl Notes {
     pub(crate) fn lines(&self) -> Vec<String> {
         let first = self.lines.iter().take(NOTES).cloned();
         let hidden = self.lines.len().saturating_sub(NOTES);
-        first.chain((hidden > 0).then(|| format!("and {hidden} more for other cases"))).collect()
+        first.chain((hidden > 0).then(|| format!("and {hidden} more"))).collect()
     }
 }
 

@@ -148,8 +148,8 @@ pub(super) fn by_model(net: &Net, spec: &RunSpec, options: &Options<'_>) -> Opti
     (!nodes.is_empty()).then(|| (nodes, why.join("; ")))
 }
 
-/// The fast way knows all of a switch's settings: a new one does not compile here until that is decided. Those of a host have one body.
-/// The switch's scheme, which may ask for more.
+/// The fast way knows all settings of a switch: a new one does not compile here until that is decided. Returns the switch's scheme,
+/// which may ask for more. A host's settings are read by its own file of the fast way, and by the sending side that both share.
 fn all_of_switch(switch: &SwitchSpec) -> Option<usize> {
     let SwitchSpec { name: _, ports: _, processing: _, buffer, scheme } = switch;
     let BufferSpec { organisation: _, share: _, output_limit: _, pause } = buffer;

@@ -402,6 +402,9 @@ impl Reflector for Echo {
         if self.0.on(act::ALARMS) {
             ctl.start_timer(Slot(0), Time::from_us(2));
         }
+        if self.0.on(act::HEARS) {
+            ctl.ignore_for(Time::from_us(4));
+        }
     }
     fn on_timer(&mut self, slot: Slot, ctl: &mut ReflectorControl<'_>) {
         let (s, received) = (self.0, self.received(ctl));

@@ -107,16 +107,17 @@ impl Suite {
         Self { limit, ..self }
     }
 
-    /// Looks at a scheme with these settings: all checks with its promise. A flow must also do beside another one, and in another
-    /// thread, what it does alone, and the plan must ask for each method that acts. With `ranges`, each other parameter is then set to either end of its range, to each of its words,
-    /// and off. There the checks are made that hold whatever a parameter does.
+    /// Looks at a scheme with these settings: all checks with its promise. A flow must act beside another one, and in another thread, as
+    /// it does alone, and the plan must ask for each method that acts. With `ranges`, each parameter that `pairs` does not set is then
+    /// set to both ends of its range, to each of its words, and off. There the checks are made that hold whatever a parameter does.
     ///
     /// A check that takes more than a minute breaks its promise and ends the suite. Where a method never returns, its thread is left
     /// behind. The requests of one call, the lists of a rig and the messages on their way are bounded, together by some 100 MB. The
     /// memory of an object itself is not.
     pub fn run(&self, scheme: &Registration, pairs: &[(String, String)], ranges: bool) -> Vec<Checked> {
         let mut all = Vec::new();
-        let ends = if ranges { ends(scheme) } else { Vec::new() };
+        let mut ends = if ranges { ends(scheme) } else { Vec::new() };
+        ends.retain(|(key, _)| pairs.iter().all(|p| p.0 != *key));
         for setting in std::iter::once(None).chain(ends.into_iter().map(Some)) {
             if !self.look(scheme, pairs, setting, &mut all) {
                 break;

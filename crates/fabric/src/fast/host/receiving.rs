@@ -123,7 +123,8 @@ impl Receiver {
             gate = slot.map_or(gate, |s| s.state.gate);
         }
         let selected = gate.selects(frame.marked(), frame.tag_kind(), &mut self.gate_stream);
-        selected && self.ears.get(self.key(u32::from(frame.src))).deaf_until <= now
+        // A tag is returned by the host itself, whatever its reflector ignores.
+        selected && (self.returns_tags() || self.ears.get(self.key(u32::from(frame.src))).deaf_until <= now)
     }
 
     #[inline]

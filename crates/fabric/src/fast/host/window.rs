@@ -185,8 +185,7 @@ impl Host {
         }
     }
 
-    /// Does anything wait for the transmitter, or for its own end to go on the wire? If not, nothing follows from the end of a
-    /// transmission.
+    /// Does anything wait for the transmitter? If not, nothing follows from the end of a transmission.
     #[inline(always)]
     fn waits(&self) -> bool {
         let queues = &self.sender.queues;

@@ -121,7 +121,7 @@ impl Port {
         self.frames_departed += 1;
         self.idle_from = done;
     }
-    /// Frames of `sent` that were control. They are counted as they are stored, so that nothing is asked as they leave.
+    /// Frames of `frames_departed` that were control. They are counted as they are stored, so that nothing is asked as they leave.
     pub(crate) fn sent_in_band(&self) -> u64 {
         let waits = if self.in_band > 0 {
             self.data.entries().iter().filter(|e| !e.frame.is_data()).count()
