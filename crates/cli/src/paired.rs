@@ -2,6 +2,7 @@
 
 use crate::baseline::{Baseline, points};
 use crate::look::{self, Colour, at_least, measured, paint};
+use crate::unfinished::{FINISHED, of_finished};
 use crate::{Done, Failure, advice, unfinished};
 use cnsim_studies::metrics::{METRICS, Metric};
 use cnsim_studies::results::{Results, Run};
@@ -33,17 +34,26 @@ struct Row {
     metric: &'static Metric,
     means: [f64; 2],
     bounds: [bool; 2],
+    /// It is a mean over finished flows, and the two sides finished different shares of theirs under some seed.
+    other_flows: bool,
     difference: Summary,
 }
 
 impl Row {
-    /// In the words of Python's `compare`.
+    /// In the words of Python's `compare`; with the reason, where it is not that the interval holds zero.
     fn verdict(&self) -> &'static str {
+        if self.other_flows {
+            return "undecided: different flows finished";
+        }
+        if self.bounds == [true; 2] {
+            return "undecided: both are bounds";
+        }
         let Some((low, high)) = self.difference.paired() else { return "one seed" };
         // A lower bound may be higher by any amount.
         match (low > 0.0 && !self.bounds[0], high < 0.0 && !self.bounds[1]) {
             (true, _) => "higher",
             (_, true) => "lower",
+            _ if low > 0.0 || high < 0.0 => "undecided: one is a bound",
             _ => "undecided",
         }
     }
@@ -71,6 +81,13 @@ fn value(r: &Run, name: &str, metric: &Metric) -> Option<(f64, bool)> {
     all.get(metric.id).map(|q| (q.value, q.at_least))
 }
 
+/// The shares of flows that finished: of the name, or of all and of each name.
+fn finished<'a>(r: &'a Run, name: &'a str) -> impl Iterator<Item = Option<f64>> + 'a {
+    let names = r.traffic.iter().map(|t| t.name.as_str()).filter(move |_| name.is_empty());
+    let share = |of: &str| METRICS.iter().find(|m| m.id == FINISHED).and_then(|m| value(r, of, m));
+    std::iter::once(name).chain(names).map(move |of| share(of).map(|v| v.0))
+}
+
 /// All metrics of these runs beside the baseline that is asked for.
 fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>), Failure> {
     let points = points(&all.runs)?;
@@ -88,6 +105,9 @@ fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>), Failure> {
             let pairs: Vec<((f64, bool), (f64, bool))> = p.seeds.iter().filter_map(pair).collect();
             let differences: Vec<f64> = pairs.iter().map(|(b, v)| v.0 - b.0).collect();
             let Some(difference) = Summary::of(&differences) else { continue };
+            let apart = |(seed, run): (&u64, &&Run)| {
+                base.seeds.get(seed).is_some_and(|b| !finished(b, name).eq(finished(run, name)))
+            };
             let n = pairs.len() as f64;
             rows.push(Row {
                 place: rest.clone(),
@@ -99,6 +119,7 @@ fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>), Failure> {
                     pairs.iter().map(|p| p.1.0).sum::<f64>() / n,
                 ],
                 bounds: [pairs.iter().any(|p| p.0.1), pairs.iter().any(|p| p.1.1)],
+                other_flows: of_finished(metric) && p.seeds.iter().any(apart),
                 difference,
             });
         }
@@ -158,7 +179,10 @@ fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
         let line = |r: &&Row| {
             let unit = if r.metric.unit.is_empty() { String::new() } else { format!(" [{}]", r.metric.unit) };
             let shown = |at: usize| at_least(r.bounds[at]) + &measured(r.means[at], None);
-            let difference = measured(r.difference.mean, r.difference.paired());
+            let difference = match r.bounds {
+                [true, true] => "-".into(),
+                _ => measured(r.difference.mean, r.difference.paired()),
+            };
             vec![r.title() + &unit, shown(0), shown(1), difference, r.verdict().into()]
         };
         let lines: Vec<Vec<String>> = mine.iter().map(line).collect();
@@ -181,14 +205,42 @@ fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
         (_, most) => look::count(most, "seed"),
     };
     println!(
-        "A difference is the mean over {over}, each less the baseline under the same seed, ± its 95 % interval. Undecided: zero is in it."
+        "A difference is the mean over {over}, each less the baseline under the same seed, ± its 95 % interval. Undecided without a reason: zero is in it."
     );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cnsim_studies::results::{Quantity, Traffic};
     use std::collections::{BTreeMap, BTreeSet};
+
+    /// Seed by seed 10 us less, but over fewer of the flows: no verdict on means, one on what all flows have.
+    #[test]
+    fn means_over_different_flows_do_not_decide() {
+        let words = |shares: [f64; 2], of_name: [f64; 2]| {
+            let one = |scheme: &str, seed: u64, at: usize| {
+                let all = |share: f64, mean: f64| {
+                    let quantity = |value| Quantity { value, unit: String::new(), at_least: false };
+                    let ids = [("finished_flows", share), ("completion_time", mean), ("slowdown", mean)];
+                    ids.map(|(id, v)| (id.to_string(), quantity(v))).into()
+                };
+                let mut r = run(scheme, seed, 1.0, false);
+                r.metrics = all(shares[at], (seed * 40 - at as u64 * 10) as f64);
+                r.traffic = vec![Traffic { name: "backup".into(), metrics: all(of_name[at], 1.0) }];
+                r
+            };
+            let runs = (1..=3).flat_map(|seed| [one("none", seed, 0), one("ecm", seed, 1)]).collect();
+            let Ok((_, rows)) = rows(&Results::new("t", None, runs), "none") else { panic!("no rows") };
+            let found = rows.iter().find(|r| r.metric.id == "completion_time" && r.name.is_empty());
+            let slow = rows.iter().find(|r| r.metric.id == "slowdown" && r.name.is_empty());
+            assert_eq!(found.unwrap().verdict(), slow.unwrap().verdict());
+            found.unwrap().verdict()
+        };
+        assert_eq!(words([95.7, 95.7], [100.0, 100.0]), "lower");
+        assert_eq!(words([95.7, 93.2], [100.0, 100.0]), "undecided: different flows finished");
+        assert_eq!(words([95.0, 95.0], [100.0, 90.0]), "undecided: different flows finished");
+    }
 
     fn run(scheme: &str, seed: u64, p99: f64, at_least: bool) -> Run {
         let record = RunRecord {
@@ -234,10 +286,12 @@ mod tests {
         assert_eq!(verdict([110.0, 130.5, 150.0], [false, true]), "higher", "it is higher still");
         assert_eq!(
             verdict([110.0, 130.5, 150.0], [true, false]),
-            "undecided",
+            "undecided: one is a bound",
             "the baseline may be higher still"
         );
-        assert_eq!(verdict([90.0, 109.5, 130.0], [false, true]), "undecided");
+        assert_eq!(verdict([90.0, 109.5, 130.0], [false, true]), "undecided: one is a bound");
+        assert_eq!(verdict([110.0, 110.0, 150.0], [false, true]), "undecided");
+        assert_eq!(verdict([90.0, 109.5, 130.0], [true, true]), "undecided: both are bounds");
         assert_eq!(verdict([90.0, 109.5, 130.0], [true, false]), "lower");
     }
 }

@@ -2,11 +2,12 @@
 //! much.
 
 use crate::look_topology::caption;
+use crate::unfinished::{FINISHED, times_flows};
 use crate::{Common, Done, Failure};
 use cnsim_scheme_api::Registry;
 use cnsim_studies::advice::{before, few_seeds};
 use cnsim_studies::keys::MAX_SEEDS;
-use cnsim_studies::metrics::{self, Metric};
+use cnsim_studies::metrics::{self, METRICS, Metric};
 use cnsim_studies::scenario::{Case, Ready, Scenario};
 use cnsim_studies::settings::Estimate;
 use cnsim_studies::study::Job;
@@ -170,7 +171,7 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
     refuse_huge(jobs, force)
 }
 
-/// Metrics by their names.
+/// Metrics by their names; before times of flows stands the share of flows that finished.
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
@@ -181,7 +182,12 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> 
             ))
         })
     };
-    names.iter().map(one).collect()
+    let mut all: Vec<&'static Metric> = names.iter().map(one).collect::<Result<_, _>>()?;
+    let finished = |m: &&Metric| m.id == FINISHED;
+    if let (Some(at), false) = (all.iter().position(|m| times_flows(m)), all.iter().any(finished)) {
+        all.splice(at..at, METRICS.iter().find(finished));
+    }
+    Ok(all)
 }
 
 /// The first case of the scheme asked for; a scheme that the scenario does not run takes the first case's place.

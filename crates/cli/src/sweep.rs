@@ -8,6 +8,7 @@ use crate::reproduce::{interrupted, mark_partial, page_of, partial, with_store};
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
+use crate::unfinished::FINISHED;
 use crate::{Batch, Common, Done, Failure, advice, find, frozen, pairs, unfinished};
 use clap::Args;
 use cnsim_report::model;
@@ -226,7 +227,8 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     }
     let rows: Vec<Row<'_>> = sweep.points.iter().filter_map(|p| row(p, &runs, sweep.seeds)).collect();
     let asked: Vec<What<'_>> = asked.into_iter().map(What::all).collect();
-    let shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
+    let mut shown = if asked.is_empty() { main_metrics(&rows) } else { asked };
+    finished_by_name(&rows, &mut shown);
     let all: Vec<RunRecord> = runs.iter().flatten().flatten().cloned().collect();
     let partial = partial(&watch, all.len(), sweep.jobs.len());
     let typed = command(args);
@@ -304,6 +306,19 @@ fn main_metrics<'a>(rows: &[Row<'a>]) -> Vec<What<'a>> {
     let named = rows.iter().find(|r| r.failed.is_none()).into_iter().flat_map(|r| &r.metrics).map(|m| m.0);
     let named = named.filter(|what| what.metric.id == BY_NAME && !what.name.is_empty());
     main.chain(named).filter(|what| rows.iter().any(|r| says(r, what))).collect()
+}
+
+/// Beside the share of all flows that finished, that of each name that left some unfinished.
+fn finished_by_name<'a>(rows: &[Row<'a>], shown: &mut Vec<What<'a>>) {
+    let Some(at) = shown.iter().position(|what| what.metric.id == FINISHED) else { return };
+    let mut named: Vec<What<'a>> = Vec::new();
+    for (what, share, _) in rows.iter().flat_map(|r| &r.metrics) {
+        let open = what.metric.id == FINISHED && !what.name.is_empty() && share.mean < 100.0;
+        if open && !named.iter().any(|n| n.is(what)) {
+            named.push(*what);
+        }
+    }
+    shown.splice(at + 1..=at, named);
 }
 
 /// The ends of an interval as two fields of a CSV file; empty where there is none.

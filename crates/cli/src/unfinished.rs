@@ -2,12 +2,26 @@
 
 use crate::look::{self, Colour, paint};
 use cnsim_studies::files::digits;
+use cnsim_studies::metrics::Metric;
 use cnsim_studies::points::{Point, points};
 use cnsim_studies::store::RunRecord;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most cases that are told one by one.
 const MOST: usize = 8;
+
+/// The share of all finite flows that were received whole.
+pub(crate) const FINISHED: &str = "finished_flows";
+
+/// Is it a time of finite flows? [`FINISHED`] stands beside it.
+pub(crate) fn times_flows(m: &Metric) -> bool {
+    ["completion_time", "small_completion", "slowdown"].iter().any(|start| m.id.starts_with(start))
+}
+
+/// Is it a mean over the finite flows that finished? Two of them compare only where the same flows did.
+pub(crate) fn of_finished(m: &Metric) -> bool {
+    matches!(m.id, "completion_time" | "slowdown")
+}
 
 /// What the runs of one case count.
 struct Case<'a> {
@@ -23,10 +37,40 @@ impl Case<'_> {
         self.finished / (self.finished + self.open) * 100.0
     }
 
+    /// Of the names with unfinished flows: ` (6 of 6 of backup)`; nothing where no traffic has a name.
+    fn by_name(&self) -> String {
+        let mut names: Vec<(&str, f64, f64)> = Vec::new();
+        for t in self.point.runs.iter().flat_map(|r| &r.traffic) {
+            let of = |id: &str| t.metrics.get(id).copied().unwrap_or(0.0);
+            let (done, open) = (of("completed_transfers"), of("incomplete_transfers"));
+            match names.iter_mut().find(|n| n.0 == t.name) {
+                Some(n) => (n.1, n.2) = (n.1 + done + open, n.2 + open),
+                None => names.push((&t.name, done + open, open)),
+            }
+        }
+        let open = names.iter().filter(|n| n.2 > 0.0);
+        let words: Vec<String> = open.map(|(name, all, open)| format!("{open} of {all} of {name}")).collect();
+        if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
+    }
+
+    /// Its share in words, per cent.
+    fn percent(&self) -> String {
+        digits((self.share() * 10.0).round() / 10.0)
+    }
+
     /// The case in a sentence, with the remedy.
     fn line(&self) -> String {
         let all = self.finished + self.open;
-        let head = format!("{}: {} of {all} flows were not received whole", self.point.name(), self.open);
+        let seeds = match self.point.runs.len() {
+            1 => String::new(),
+            n => format!(" in {n} seeds"),
+        };
+        let head = format!(
+            "{}: {} of {all} flows{seeds} were not received whole{}",
+            self.point.name(),
+            self.open,
+            self.by_name()
+        );
         if self.lost > 0.0 {
             format!(
                 "{head}, and {} frames were lost: none is sent again; give switches more memory, or turn PAUSE on",
@@ -42,6 +86,25 @@ impl Case<'_> {
     }
 }
 
+/// The cases of each scenario, where some that one scheme has finished different shares of the flows: a sweep, a matrix or PAUSE
+/// tells them apart.
+fn apart<'a, 'b>(cases: &'b [Case<'a>]) -> Vec<Vec<&'b Case<'a>>> {
+    let mut schemes = BTreeMap::new();
+    let mut uneven = BTreeSet::new();
+    let place = |c: &'b Case<'a>| (&c.point.first().study, &c.point.first().scenario);
+    for c in cases {
+        let params: Vec<_> = c.point.swept.iter().filter(|v| v.0.starts_with("scheme.")).collect();
+        let first = *schemes.entry((place(c), &c.point.first().scheme, params)).or_insert(c.share());
+        if c.share() != first {
+            uneven.insert(place(c));
+        }
+    }
+    uneven.into_iter().map(|at| cases.iter().filter(|c| place(c) == at).collect()).collect()
+}
+
+/// What follows where means are over different flows.
+const MEANS: &str = "means are over these alone, percentiles over all";
+
 /// The cases with finite flows, over their seeds.
 fn cases<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Case<'a>> {
     let of = |point: Point<'a>| {
@@ -53,7 +116,8 @@ fn cases<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Case<'a>> {
     points(records).into_iter().filter_map(of).collect()
 }
 
-/// A line for each case that has unfinished flows, and one for each comparison of schemes that rests on other shares of flows.
+/// A line for each case that has unfinished flows, and one for each comparison that rests on different shares of
+/// flows: of schemes in one place, and of the places of one scheme.
 pub(crate) fn lines<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<String> {
     let cases = cases(records);
     let mut lines: Vec<String> = cases.iter().filter(|c| c.open > 0.0).map(Case::line).collect();
@@ -80,15 +144,24 @@ pub(crate) fn lines<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Str
             let values = c.point.swept.iter().filter(|v| v.0.starts_with("scheme.") == of_scheme);
             values.map(|(k, v)| format!(", {k} = {v}")).collect()
         };
-        let share = |c: &&Case<'_>| {
-            let percent = digits((c.share() * 10.0).round() / 10.0);
-            format!("{}{} {percent} %", c.point.first().scheme, own(c, true))
-        };
+        let share = |c: &&Case<'_>| format!("{}{} {} %", c.point.first().scheme, own(c, true), c.percent());
         let shares = g.iter().map(share).collect::<Vec<_>>().join(", ");
         let (r, place) = (g[0].point.first(), own(g[0], false));
         lines.push(format!(
-            "{}, PAUSE {}{place}: schemes finished other shares of the flows ({shares}); means are over these alone, percentiles over all",
+            "{}, PAUSE {}{place}: schemes finished different shares of the flows ({shares}); {MEANS}",
             r.condition, r.pause
+        ));
+    }
+    for g in apart(&cases).into_iter().take(MOST) {
+        let by_share = |a: &&&Case<'_>, b: &&&Case<'_>| a.share().total_cmp(&b.share());
+        let (Some(least), Some(most)) = (g.iter().min_by(by_share), g.iter().rev().max_by(by_share)) else {
+            continue;
+        };
+        let at = |c: &Case<'_>| format!("{} % ({})", c.percent(), c.point.name());
+        lines.push(format!(
+            "cases finished different shares of the flows: from {} to {}; {MEANS}",
+            at(least),
+            at(most)
         ));
     }
     lines
@@ -112,6 +185,7 @@ pub(crate) const HEAD: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cnsim_studies::traffic::TrafficFacts;
 
     fn run(scheme: &str, counts: [f64; 3]) -> RunRecord {
         let ids = ["completed_transfers", "incomplete_transfers", "dropped_frames"];
@@ -131,7 +205,7 @@ mod tests {
         let said = lines(seeds.iter());
         assert_eq!(said.len(), 3, "{said:?}");
         assert!(
-            said[0].contains("none: 2 of 8 flows") && said[0].contains("14 frames were lost"),
+            said[0].contains("none: 2 of 8 flows in 2 seeds") && said[0].contains("14 frames were lost"),
             "{said:?}"
         );
         assert!(
@@ -157,9 +231,28 @@ mod tests {
             swept("ecm", "2 KB", 1.0),
         ];
         let said = lines(all.iter());
-        assert_eq!(said.len(), 3, "{said:?}");
+        assert_eq!(said.len(), 4, "{said:?}");
         assert!(said[0].starts_with("c, PAUSE off, none, switch.share = 2 KB: 2 of 4 flows"), "{said:?}");
-        let both = "c, PAUSE off, switch.share = 2 KB: schemes finished other shares of the flows (none 50 %, ecm 75 %)";
+        let both = "c, PAUSE off, switch.share = 2 KB: schemes finished different shares of the flows (none 50 %, ecm 75 %)";
         assert!(said[2].starts_with(both), "{said:?}");
+        let ends = "from 50 % (c, PAUSE off, none, switch.share = 2 KB) to 100 % (c, PAUSE off, none, switch.share = 1 KB)";
+        assert!(said[3].contains(ends), "{said:?}");
+        // So are PAUSE modes, and conditions.
+        let on = RunRecord { pause: "on".into(), ..run("none", [4.0, 0.0, 0.0]) };
+        let said = lines([run("none", [1.0, 3.0, 0.0]), on].iter());
+        assert!(said.len() == 2 && said[1].contains("from 25 % (c, PAUSE off, none) to 100 %"), "{said:?}");
+        // Names of traffic are told apart.
+        let named = |name: &str, done: f64, open: f64| TrafficFacts {
+            name: name.into(),
+            metrics: [("completed_transfers".into(), done), ("incomplete_transfers".into(), open)].into(),
+            at_least: BTreeSet::new(),
+        };
+        let traffic = vec![named("backup", 0.0, 3.0), named("rpc", 5.0, 0.0)];
+        let two = [(); 2].map(|()| RunRecord { traffic: traffic.clone(), ..run("none", [5.0, 3.0, 1.0]) });
+        let said = lines(two.iter());
+        assert!(
+            said[0].contains("6 of 16 flows in 2 seeds were not received whole (6 of 6 of backup)"),
+            "{said:?}"
+        );
     }
 }

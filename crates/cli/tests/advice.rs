@@ -125,7 +125,7 @@ fn mistakes() -> Vec<(String, &'static str, &'static str)> {
                 "[switch]\nshare = \"90 KB\"\n[scheme.dcqcn]\npreset = \"hpcc\"\nk_min = \"5 KB\"\nk_max = \"20 KB\"\n[matrix]\npause = [\"off\"]\nschemes = [\"none\", \"dcqcn\"]\n",
             ),
             "",
-            "schemes finished other shares of the flows (none 2.8 %",
+            "schemes finished different shares of the flows (none 2.8 %",
         ),
         case(&with(TO_H0, "0.3 ms", room), "host.fifo=10000,20000", "changed nothing"),
         case(

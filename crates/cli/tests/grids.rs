@@ -301,6 +301,34 @@ fn a_sweep_says_what_was_not_finished() {
     let done = cnsim(&["sweep", &file, "--over", "run.duration=0.5 ms,1 ms", "--seeds", "1", "--out", &out]);
     let said = common::text(&done);
     assert_eq!(done.status.code(), Some(0), "{said}");
-    assert!(said.contains("UNFINISHED") && said.contains("2 of 2 flows were not received whole"), "{said}");
+    assert!(
+        said.contains("UNFINISHED") && said.contains("1 ms: 1 of 1 flows were not received whole"),
+        "{said}"
+    );
     assert!(said.contains(": 2 points of mine/short, 2 runs, "), "{said}");
+}
+
+/// One of two transfers ends in the short run, both in the long one: their means are over different flows, and the share stands by.
+#[test]
+fn means_over_different_flows_are_not_compared() {
+    let folder = Folder::new("different-flows");
+    let text = "study = \"mine\"\nname = \"two\"\n[topology]\nhosts = 3\nlink_rate = \"10 Gb/s\"\n\
+                [[traffic]]\nname = \"short\"\nhosts = [\"H0\"]\nkind = \"transfers\"\ntransfers = [\"0 us, H0, H1, 20 KB\"]\n\
+                [[traffic]]\nname = \"backup\"\nhosts = [\"H2\"]\nkind = \"transfers\"\ntransfers = [\"0 us, H2, H1, 200 KB\"]\n\
+                [run]\nduration = \"1 ms\"\n[matrix]\nschemes = [\"none\"]\n";
+    let (file, out) = (folder.write("two.toml", text), folder.file("out"));
+    let over = ["--over", "run.duration=0.1 ms,1 ms", "--seeds", "2", "--metric", "completion_time"];
+    let done = cnsim(&[&["sweep", &file, "--out", &out][..], &over].concat());
+    let said = common::text(&done);
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    assert!(said.contains("cases finished different shares of the flows: from 50 % ("), "{said}");
+    assert!(said.contains("2 of 4 flows in 2 seeds were not received whole (2 of 2 of backup)"), "{said}");
+    assert!(said.contains("  finished [%]  backup: finished [%]  completion time [us]"), "{said}");
+    let beside = ["--baseline", "run.duration=1ms", "--metric", "completion_time"];
+    let said = common::text(&cnsim(&[&["compare", &out][..], &beside].concat()));
+    let verdict = |metric: &str, word: &str| said.lines().any(|l| l.starts_with(metric) && l.ends_with(word));
+    assert!(verdict("completion_time [us]", "undecided: different flows finished"), "{said}");
+    assert!(verdict("finished_flows [%]", "lower"), "{said}");
+    let said = common::text(&cnsim(&["run", &file, "--metric", "slowdown", "--out", &out]));
+    assert!(said.contains("finished_flows") && said.contains("slowdown"), "{said}");
 }
