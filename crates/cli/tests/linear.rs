@@ -10,7 +10,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// Of sizes 1, 2 and 5: how often the work from 1 to 2 may be in that from 1 to 5. Linear work takes 4 times, quadratic work 8 times.
-const MOST: f64 = 5.5;
+const MOST: f64 = 7.0;
+/// The same of flows: to look at each of them for every frame would take 4.7 times.
+const MOST_OF_FLOWS: f64 = 4.4;
 
 /// Instructions of a call.
 fn counted(args: &[&str]) -> f64 {
@@ -123,7 +125,7 @@ fn four_times_the_input_takes_about_four_times_the_work() {
         };
         let (one, two, five) = (count(1), count(2), count(5));
         let ratio = (five - one) / (two - one);
-        if ratio > MOST {
+        if ratio > if name == "flows" { MOST_OF_FLOWS } else { MOST } {
             failures.push(format!("{verb} {name}: four times the growth takes {ratio:.1} times the work"));
         }
         println!("{verb} {name}: {one:.2e}, {two:.2e}, {five:.2e}: {ratio:.2}");
