@@ -53,6 +53,14 @@ impl Case<'_> {
         if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
     }
 
+    /// How many unfinished flows lost frames; none where the runs do not have that of each.
+    fn hurt(&self) -> Option<f64> {
+        let sources = self.point.runs.iter().filter_map(|r| r.metrics.get("source_discards")).sum::<f64>();
+        let all = || self.point.runs.iter().flat_map(|r| &r.unfinished);
+        let known = all().filter(|f| f.lost.is_some()).count() as f64 == self.open && sources == 0.0;
+        known.then(|| all().filter(|f| f.lost > Some(0)).count() as f64)
+    }
+
     /// Its share in words, per cent.
     fn percent(&self) -> String {
         digits((self.share() * 10.0).round() / 10.0)
@@ -71,17 +79,23 @@ impl Case<'_> {
             self.open,
             self.by_name()
         );
-        if self.lost > 0.0 {
-            format!(
-                "{head}, and {} frames were lost: none is sent again; give switches more memory, or turn PAUSE on",
-                self.lost
-            )
+        let (memory, time) = (
+            "give switches more memory, or turn PAUSE on",
+            "lengthen run.duration, or let the last flows start earlier",
+        );
+        let hurt = self.hurt();
+        if self.lost > 0.0 && hurt != Some(0.0) {
+            let rest = hurt.map_or(0.0, |n| self.open - n);
+            let whole = if rest > 0.0 {
+                format!("; {rest} of them lost none and were still under way: {time}")
+            } else {
+                String::new()
+            };
+            format!("{head}, and {} frames were lost: none is sent again; {memory}{whole}", self.lost)
         } else if self.point.runs.iter().any(|r| r.frozen.is_some()) {
             format!("{head}, as the network stood still")
         } else {
-            format!(
-                "{head}: they were still under way; lengthen run.duration, or let the last flows start earlier"
-            )
+            format!("{head}: they were still under way; {time}")
         }
     }
 }
@@ -185,6 +199,7 @@ pub(crate) const HEAD: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cnsim_studies::flows::fct::Unfinished;
     use cnsim_studies::traffic::TrafficFacts;
 
     fn run(scheme: &str, counts: [f64; 3]) -> RunRecord {
@@ -241,6 +256,32 @@ mod tests {
         let on = RunRecord { pause: "on".into(), ..run("none", [4.0, 0.0, 0.0]) };
         let said = lines([run("none", [1.0, 3.0, 0.0]), on].iter());
         assert!(said.len() == 2 && said[1].contains("from 25 % (c, PAUSE off, none) to 100 %"), "{said:?}");
+        // Flows that lost frames, and those under way, each have their remedy.
+        let waits = |lost: [Option<u64>; 2]| {
+            let flow = |lost| Unfinished {
+                flow: "H0>H1".into(),
+                src: 0,
+                dst: 1,
+                bytes: 1,
+                start: 0,
+                so_far: 1,
+                missing: 1,
+                lost,
+                waits_for: String::new(),
+                name: 0,
+            };
+            let r = RunRecord { unfinished: lost.map(flow).into(), ..run("none", [5.0, 2.0, 9.0]) };
+            let line = lines([r].iter()).remove(0);
+            (
+                line.contains("PAUSE on"),
+                line.contains("lengthen run.duration"),
+                line.contains("; 1 of them lost none"),
+            )
+        };
+        assert_eq!(waits([Some(0), Some(0)]), (false, true, false));
+        assert_eq!(waits([Some(0), Some(9)]), (true, true, true));
+        assert_eq!(waits([Some(3), Some(6)]), (true, false, false));
+        assert_eq!(waits([Some(0), None]), (true, false, false));
         // Names of traffic are told apart.
         let named = |name: &str, done: f64, open: f64| TrafficFacts {
             name: name.into(),
