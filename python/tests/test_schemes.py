@@ -228,7 +228,7 @@ def suite_script(tmp_path: Path, callback: str, call: str) -> "subprocess.Comple
         "    step = cn.param.number(1, low=0, high=2, doc='Step.')\n    class CongestionPoint(cn.CongestionPoint):\n"
         "        def start(self, queue):\n            queue.start_timer(0, 1e-6)\n"
         f"        def on_timer(self, timer, queue):\n            {callback}\n            queue.start_timer(0, 1e-6)\n"
-        "ticks, over = 0, False\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\nticks, over = 0, False\n"
         "def tick():\n    global ticks\n    while not over:\n        ticks += 1\n        time.sleep(0.001)\n    print('counted', ticks > 100)\n"
         "counting = threading.Thread(target=tick)\n"
         "def stop():\n    global at\n    counting.start()\n    time.sleep(1)\n    at = time.monotonic()\n"

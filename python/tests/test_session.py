@@ -158,6 +158,7 @@ def test_progress_and_ctrl_c(short: cn.Scenario, tmp_path: Path) -> None:
     script = tmp_path / "long.py"
     script.write_text(
         "import cnsim as cn, os, signal, threading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "s = cn.scenario('B07/single-hop').with_(scheme='qcn-2pt', run__duration='500 s')\n"
         f"try:\n    s.run(out={str(tmp_path / 'o')!r}, force=True)\n"
@@ -345,7 +346,7 @@ def test_ctrl_c_ends_a_callback(scheme: str, seeds: int, tmp_path: Path) -> None
         "        def start(self, queue):\n            queue.start_timer(0, 1e-6)\n"
         f"        def on_timer(self, timer, queue):\n            {scheme}\n            queue.start_timer(0, 1e-6)\n"
         "def stop():\n    global at\n    at = time.monotonic()\n    os.kill(os.getpid(), signal.SIGINT)\n"
-        "threading.Timer(2.0, stop).start()\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\nthreading.Timer(2.0, stop).start()\n"
         f"try:\n    cn.scenario('B07/single-hop').with_(scheme='slow').run(seeds={seeds})\n"
         "except KeyboardInterrupt:\n    print('stopped', time.monotonic() - at, flush=True)\n"
         "os._exit(0)\n"

@@ -269,11 +269,9 @@ fn a_folder_that_takes_nothing_is_told() {
     rights.set_readonly(true);
     std::fs::set_permissions(&locked, rights).unwrap();
     let root = std::fs::create_dir(format!("{locked}/x")).is_ok();
+    // Rights do not stop root; a file system that takes nothing does.
+    let locked = if root { "/proc/self".to_string() } else { locked };
     for out in [plain.clone(), format!("{plain}/x"), "/dev/null/x".into(), locked] {
-        if root && out.ends_with("locked") {
-            skip("a_folder_that_takes_nothing_is_told: a folder without rights", "a user that is not root");
-            continue;
-        }
         for (verb, more) in
             [("run", "--seed=1"), ("reproduce", "--seeds=1"), ("sweep", "--over=host.fifo=10,20")]
         {

@@ -228,7 +228,7 @@ fn an_incast_in_three_commands() {
     {
         assert!(said.contains(word), "`{word}`: {said}");
     }
-    // DCQCN with the preset of this rate costs the incast little; with the paper's values for 40 Gb/s it is far slower.
+    // DCQCN with the preset of this rate ends an incast of 640 us before the run is over; with the paper's values for 40 Gb/s it does not.
     let longest = |preset: &str| -> f64 {
         let new = ["new", "mine", "--hosts", "9", "--rate", "100 Gb/s", "--incast", "8", "--dcqcn", preset];
         std::fs::write(&file, cnsim(&new).stdout).unwrap();
@@ -237,7 +237,7 @@ fn an_incast_in_three_commands() {
         json["runs"][0]["metrics"]["completion_time_max"]["value"].as_f64().expect("a time")
     };
     let (fast, slow) = (longest("hpcc"), longest("paper"));
-    assert!(fast < 1.7 * 640.0 && slow > 1.5 * fast, "{fast} us, {slow} us");
+    assert!(fast < 1.8 * 640.0 && slow > 1.15 * fast, "{fast} us, {slow} us");
     let only = text(&cnsim(&["run", &file, "--out", &out, "--metric", "queue_max"]));
     assert!(only.contains("queue_max") && !only.contains("overhead"), "{only}");
 }
