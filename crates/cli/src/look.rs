@@ -2,6 +2,7 @@
 
 use crate::fit::{self, Layout};
 pub(crate) use crate::progress::{duration, on_interrupt, with_progress};
+use cnsim_report::plus_minus;
 use cnsim_studies::stats::Summary;
 use std::io::{IsTerminal, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -136,9 +137,6 @@ pub(crate) fn said(text: &str) -> bool {
     !text.is_empty() && text != "none"
 }
 
-/// Share of its half length by which an interval's ends may lie unevenly about the mean and still be told by `±`.
-const EVEN: f64 = 0.25;
-
 /// A mean and its 95 % interval, if it has one, with as many decimals as mean something: `8.31 ± 0.21`, or with both ends where they
 /// lie unevenly, `350 (0 to 1200)`.
 pub(crate) fn measured(mean: f64, interval: Option<(f64, f64)>) -> String {
@@ -152,11 +150,10 @@ pub(crate) fn measured(mean: f64, interval: Option<(f64, f64)>) -> String {
             format!("{plain} ± {:.decimals$}", 0.0)
         };
     };
-    let half = (high - low) / 2.0;
-    if (mean - low - half).abs() > EVEN * half {
-        return format!("{plain} ({low:.decimals$} to {high:.decimals$})");
+    match plus_minus(mean, (low, high)) {
+        Some(half) => format!("{mean:.decimals$} ± {half:.decimals$}"),
+        None => format!("{plain} ({low:.decimals$} to {high:.decimals$})"),
     }
-    format!("{mean:.decimals$} ± {half:.decimals$}")
 }
 
 /// A mean, and the least and the greatest value behind it: `350 (0 to 1200)`.
@@ -221,6 +218,10 @@ mod tests {
         assert_eq!(measured(100.0, Some((97.0, 106.0))), "100.0 (97.0 to 106.0)");
         assert_eq!(measured(1000.0, Some((0.0, 4321.0))), "1000 (0 to 4321)", "an end that is cut shows");
         assert_eq!(measured(0.0, Some((0.0, 2.0))), "0 (0.00 to 2.00)");
+        // ± would reach beyond the end of the interval, where no share and no rate can be.
+        assert_eq!(measured(1.0, Some((0.0, 2.25))), "1.00 (0.00 to 2.25)");
+        assert_eq!(measured(99.0, Some((97.75, 100.0))), "99.00 (97.75 to 100.00)");
+        assert_eq!(measured(0.5, Some((-0.5, 1.5))), "0.500 ± 1.000", "a difference");
     }
 
     #[test]

@@ -21,15 +21,11 @@ pub(crate) fn bars(
         let rest = [0, 1, 2].map(|i| (i != across as usize).then(|| all[i].clone()));
         (at, rest)
     };
-    let summary = |c: &CaseRuns<'_>| {
-        let values: Vec<f64> = c.runs.iter().filter_map(|r| r.metrics.get(metric).copied()).collect();
-        m.summary(&values)
-    };
     let known: Vec<(String, [Option<String>; 3], Summary)> = cases
         .iter()
         .filter_map(|c| {
             let (at, rest) = parts(c);
-            Some((at, rest, summary(c)?))
+            Some((at, rest, c.summary(m)?))
         })
         .collect();
     let short = |condition: &str| -> String {

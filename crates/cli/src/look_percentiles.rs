@@ -32,18 +32,16 @@ pub(crate) fn percentiles(cases: &[&CaseRuns<'_>], group: &str) -> Vec<Figure> {
 }
 
 fn figure((title, axis, members): &Family, cases: &[&CaseRuns<'_>], group: &str) -> Option<Figure> {
-    let values = |c: &CaseRuns<'_>, id: &str| -> Vec<f64> {
-        c.runs.iter().filter_map(|r| r.metrics.get(id).copied()).collect()
-    };
+    let summary = |c: &CaseRuns<'_>, id: &str| c.summary(find(id)?);
     let shown: Vec<&(&str, &str)> =
-        members.iter().filter(|(_, id)| cases.iter().any(|c| !values(c, id).is_empty())).collect();
+        members.iter().filter(|(_, id)| cases.iter().any(|c| summary(c, id).is_some())).collect();
     if shown.len() < 2 {
         return None;
     }
     let trace = |c: &&CaseRuns<'_>| -> Option<Trace> {
         let mut t = Trace { name: c.scheme.into(), band: Some(Band::default()), ..Trace::default() };
         for (place, (_, id)) in shown.iter().enumerate() {
-            let Some(s) = find(id).and_then(|m| m.summary(&values(c, id))) else { continue };
+            let Some(s) = summary(c, id) else { continue };
             let (low, high) = s.confidence().unwrap_or((s.mean, s.mean));
             t.x.push(place as f64);
             t.y.push(s.mean);

@@ -138,5 +138,6 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
             .collect(),
         row_heading: if several { "port, condition".into() } else { "port".into() },
         rows,
+        ..Table::default()
     })
 }

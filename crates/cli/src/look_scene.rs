@@ -1,6 +1,7 @@
 //! A scenario with its runs, as figures and tables of the report take them.
 
 use cnsim_report::model;
+use cnsim_studies::metrics::Metric;
 use cnsim_studies::scenario::{Ready, Scenario};
 use cnsim_studies::stats::Summary;
 use cnsim_studies::store::RunRecord;
@@ -12,6 +13,14 @@ pub(crate) struct CaseRuns<'a> {
     pub(crate) pause: &'a str,
     pub(crate) scheme: &'a str,
     pub(crate) runs: Vec<&'a RunRecord>,
+}
+
+impl CaseRuns<'_> {
+    /// The summary of a metric over its runs; none where none of them has it.
+    pub(crate) fn summary(&self, m: &Metric) -> Option<Summary> {
+        let values: Vec<f64> = self.runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
+        Some(m.summary(&values)?.bounded(self.runs.iter().any(|r| r.at_least.contains(m.id))))
+    }
 }
 
 /// A scenario with its runs, case by case in the order in which they were asked for.
@@ -118,6 +127,7 @@ pub(crate) fn cell(s: &Summary) -> model::Cell {
         ci95: s.confidence(),
         pi95: s.prediction(),
         seeds: s.n as u32,
+        at_least: s.bound,
         ..model::Cell::default()
     }
 }

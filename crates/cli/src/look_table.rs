@@ -12,13 +12,15 @@ pub(crate) const COLUMNS: [&str; 5] =
     ["aggregate_throughput", "hot_port_throughput", "time_paused", "dropped_frames", "overhead"];
 
 /// What one asks of an experiment of one's own, where nothing was published: tails before means.
-const OWN: [&str; 11] = [
+const OWN: [&str; 12] = [
     "finished_flows",
     "completion_time_p99",
     "latency_p99",
     "aggregate_throughput",
     "hot_port_throughput",
     "time_paused",
+    // Hosts may send while links between switches stand.
+    "time_paused_links",
     "dropped_frames",
     "queue_max",
     "overhead",

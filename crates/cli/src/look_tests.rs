@@ -484,16 +484,35 @@ fn a_port_at_which_nothing_waits_is_not_hot() {
         r.series.insert("hot_queue".into(), queue);
         let records = [r];
         let scene = Scene::of(&s, &records);
-        let cells = ["hot_port_throughput", "completion_time_p99", "completion_time"]
+        let cells = ["hot_port_throughput", "completion_time_p99", "time_paused_links", "completion_time"]
             .map(|m| cell(one, "none", m, "us", None));
         let all = tables(&scene, &cells.iter().collect::<Vec<_>>(), &BTreeSet::new(), Layout::Apart);
         let shown = all[0].columns.iter().filter(|c| !c.more);
         let drawn = figures(&scene, Layout::Apart).iter().any(|f| f.title == "Hot queue length");
         (shown.map(|c| c.metric.clone()).collect::<Vec<_>>(), drawn)
     };
-    assert_eq!(heads(3.0), (vec!["completion_time_p99".to_string(), "completion_time".into()], false));
-    let hot = ["completion_time_p99", "hot_port_throughput", "completion_time"].map(String::from);
-    assert_eq!(heads(3.1), (hot.to_vec(), true), "tails before means");
+    let calm = ["completion_time_p99", "time_paused_links", "completion_time"].map(String::from);
+    assert_eq!(heads(3.0), (calm.to_vec(), false));
+    let hot = ["completion_time_p99", "hot_port_throughput", "time_paused_links", "completion_time"];
+    assert_eq!(heads(3.1), (hot.map(String::from).to_vec(), true), "tails before means");
+}
+
+/// A mean of which one value is a lower bound has no interval: not in tables, not in figures.
+#[test]
+fn a_lower_bound_has_no_interval() {
+    let mut records = [1, 2, 5].map(|seed| run("c", "off", "none", seed)).to_vec();
+    let ends = |records: &[RunRecord]| {
+        let case = CaseRuns { condition: "c", pause: "off", scheme: "none", runs: records.iter().collect() };
+        let f = bars(&[&case], "overhead", Dimension::Scheme, "T".into(), String::new()).unwrap();
+        let band = f.traces[0].band.as_ref().unwrap();
+        let cell = crate::look_scene::cell(&case.summary(find("overhead").unwrap()).unwrap());
+        let known = (cell.at_least, cell.ci95.is_some(), cell.pi95.is_some());
+        (f.traces[0].y[0], band.high[0] - band.low[0] > 0.0, known)
+    };
+    let (mean, drawn, known) = ends(&records);
+    assert_eq!((drawn, known), (true, (false, true, true)));
+    records[1].at_least.insert("overhead".into());
+    assert_eq!(ends(&records), (mean, false, (true, false, false)));
 }
 
 #[test]

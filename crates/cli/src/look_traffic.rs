@@ -66,6 +66,7 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
         row_heading: "traffic".into(),
         columns: metrics.iter().map(column).collect(),
         rows: rows.collect(),
+        file: "traffic.csv".into(),
         ..Table::default()
     })
 }
@@ -74,8 +75,8 @@ fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool
 fn value(case: &CaseRuns<'_>, name: &str, m: &Metric) -> Option<Cell> {
     let mine = || case.runs.iter().flat_map(|r| &r.traffic).filter(|t| t.name == name);
     let values: Vec<f64> = mine().filter_map(|t| t.metrics.get(m.id).copied()).collect();
-    let summary = m.summary(&values)?;
-    Some(Cell { at_least: mine().any(|t| t.at_least.contains(m.id)), values, ..cell(&summary) })
+    let summary = m.summary(&values)?.bounded(mine().any(|t| t.at_least.contains(m.id)));
+    Some(Cell { values, ..cell(&summary) })
 }
 
 /// Metric of the figure.

@@ -2,6 +2,7 @@
 
 use crate::bench::peak_memory;
 use crate::look::{self, Colour, at_least, interval, measured, paint};
+use crate::look_ports::ports;
 use crate::look_scene::CaseRuns;
 use crate::look_traffic::traffic;
 use crate::output::{Output, quoted};
@@ -13,7 +14,6 @@ use crate::{Common, Done, Failure, RunArgs, advice, frozen, pairs, summary, unfi
 use cnsim_studies::files::digits;
 use cnsim_studies::flow_files::fork_columns;
 use cnsim_studies::flows::fct::{SizeGroup, Unfinished};
-use cnsim_studies::measure::PortFacts;
 use cnsim_studies::metrics::{METRICS, Metric};
 use cnsim_studies::scenario::Scenario;
 use cnsim_studies::stats::Summary;
@@ -113,9 +113,6 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     frozen::ends(records.iter())
 }
 
-/// Most ports that are told.
-const PORTS: usize = 24;
-
 /// What the runs of one case measured: the metrics asked for, or all, with the ports.
 fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     let Some(record) = records.first() else { return };
@@ -125,21 +122,25 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     };
     let title = format!("{id}, {}, PAUSE {}, {}, {seeds}", record.condition, record.pause, record.scheme);
     println!("{}", paint(&title, Colour::Bold, look::colour_on_stdout()));
-    let value = |range, of: &dyn Fn(&RunRecord) -> Option<f64>| {
-        let values: Vec<f64> = records.iter().filter_map(of).collect();
-        let s = Summary::of(&values)?.within(range);
-        Some(if s.n == 1 { digits(s.mean) } else { measured(s.mean, s.confidence()) })
+    let case = CaseRuns {
+        condition: &record.condition,
+        pause: &record.pause,
+        scheme: &record.scheme,
+        runs: records.iter().collect(),
     };
-    let metric = |m: &&'static Metric| {
-        let value = value(m.range(), &|r| r.metrics.get(m.id).copied())?;
-        let bound = at_least(records.iter().any(|r| r.at_least.contains(m.id)));
-        Some(vec![m.id.to_string(), bound + &value, m.unit.to_string()])
+    let value = |s: Summary| {
+        let one = if s.n == 1 { digits(s.mean) } else { measured(s.mean, s.confidence()) };
+        at_least(s.bound) + &one
     };
+    let metric =
+        |m: &&'static Metric| Some(vec![m.id.to_string(), value(case.summary(m)?), m.unit.to_string()]);
     let metrics: Vec<&'static Metric> =
         if shown.is_empty() { METRICS.iter().collect() } else { shown.to_vec() };
     let counter = |name: &String| {
-        let value = value((0.0, f64::INFINITY), &|r| r.counters.get(name).map(|n| *n as f64))?;
-        Some(vec![name.clone(), value, String::new()])
+        let counts: Vec<f64> =
+            records.iter().filter_map(|r| r.counters.get(name).map(|n| *n as f64)).collect();
+        let s = Summary::of(&counts)?.within((0.0, f64::INFINITY));
+        Some(vec![name.clone(), value(s), String::new()])
     };
     let counters = record.counters.keys().filter(|_| shown.is_empty()).filter_map(counter);
     let rows: Vec<Vec<String>> = metrics.iter().filter_map(metric).chain(counters).collect();
@@ -147,10 +148,13 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     if records.len() > 1 {
         println!("{}", interval([records.len() as u64]));
     }
-    if shown.is_empty() {
-        ports(record);
+    let cases = [case];
+    let mut tables = if shown.is_empty() { ports(&cases) } else { Vec::new() };
+    tables.extend(traffic(&cases));
+    for t in tables {
+        let title = paint(&t.condition, Colour::Bold, look::colour_on_stdout());
+        println!("\n{title}\n{}", summary::table(&t, &[], look::colour_on_stdout()).join("\n"));
     }
-    by_name(records);
     by_size(record);
     unfinished_flows(record);
     if let Some(q) = record.series.get("hot_queue") {
@@ -159,52 +163,6 @@ fn tell(id: &str, records: &[RunRecord], shown: &[&'static Metric]) {
     for r in records {
         let f = &r.fingerprint;
         println!("fingerprint {} {} {} (events, frames, samples)", f["events"], f["frames"], f["samples"]);
-    }
-}
-
-/// Ports that the scenario names, and those where PAUSE or a discard happened; those with most of it first.
-fn ports(record: &RunRecord) {
-    let mut ports: Vec<_> = record.ports.iter().collect();
-    let weight = |f: &PortFacts| f.paused + f.xoffs as f64 + f.dropped;
-    ports.sort_by(|a, b| weight(b.1).total_cmp(&weight(a.1)));
-    // The largest queue stands first.
-    let largest = ports.iter().enumerate().max_by(|a, b| a.1.1.queue_max.total_cmp(&b.1.1.queue_max));
-    if let Some(at) = largest.map(|l| l.0) {
-        let port = ports.remove(at);
-        ports.insert(0, port);
-    }
-    let shown = |v: f64| if v == 0.0 { "-".into() } else { digits(v) };
-    let rows: Vec<Vec<String>> = ports
-        .iter()
-        .take(PORTS)
-        .map(|(name, f)| {
-            let numbers = [f.paused, f.xoffs as f64, f.queue_max, f.dropped];
-            std::iter::once((*name).clone()).chain(numbers.map(shown)).collect()
-        })
-        .collect();
-    if rows.is_empty() {
-        return;
-    }
-    let of = if record.seed == 1 { String::new() } else { format!(" (seed {})", record.seed) };
-    println!("\nPorts{of}: time in XOFF of its transmitter, XOFF that it sent to its peer");
-    let header = ["port", "in XOFF [%]", "XOFF sent", "largest queue [KB]", "dropped"];
-    println!("{}", look::table(&header, &rows, false));
-    if ports.len() > PORTS {
-        println!("and {} more; results.json has them", ports.len() - PORTS);
-    }
-}
-
-/// What each kind of sender got, where its table has a name.
-fn by_name(records: &[RunRecord]) {
-    let first = &records[0];
-    let case = CaseRuns {
-        condition: &first.condition,
-        pause: &first.pause,
-        scheme: &first.scheme,
-        runs: records.iter().collect(),
-    };
-    for t in traffic(&[case]) {
-        println!("\n{}", summary::table(&t, &[], look::colour_on_stdout()).join("\n"));
     }
 }
 

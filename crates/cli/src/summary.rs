@@ -14,15 +14,8 @@ use std::collections::BTreeSet;
 /// Most misses told one by one; with more, a few of each kind.
 const ONE_BY_ONE: usize = 30;
 
-/// Columns beside the five of the printed tables where nothing was published.
-const OWN: [&str; 6] = [
-    "finished_flows",
-    "completion_time_p50",
-    "completion_time_p99",
-    "completion_time_max",
-    "queue_max",
-    "fairness",
-];
+/// Most rows of a table of ports; the report has the others.
+const PORT_ROWS: usize = 24;
 
 /// What there is to tell.
 pub(crate) struct Told<'a> {
@@ -56,7 +49,10 @@ fn text(t: &Told<'_>, colour: bool) -> String {
     let count = |v: Verdict| t.cells.iter().filter(|c| c.verdict == v && !c.structural).count();
     let zeros = t.cells.iter().filter(|c| c.published.is_some() && c.structural).count();
     // Of an experiment with nothing published beside it, nothing is said of published cells.
-    let mut last = look::interval(t.cells.iter().map(|c| c.summary.n as u64));
+    let mut last = match t.cells {
+        [] => "Nothing was measured.".into(),
+        cells => look::interval(cells.iter().map(|c| c.summary.n as u64)),
+    };
     if t.cells.iter().any(|c| c.published.is_some()) {
         let strange = match count(Verdict::Incomparable) {
             0 => String::new(),
@@ -135,28 +131,24 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
     let published =
         |c: usize| t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.published.is_some()));
     let own = !(0..t.columns.len()).any(published);
-    // A table of ports has few columns, which are all told where they say something.
-    let ports = !t.row_heading.is_empty();
-    let said = |c: usize| {
-        t.rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.measured.is_some_and(|m| m != 0.0)))
+    let said = |c: &usize| {
+        t.rows.iter().any(|r| r.cells[*c].as_ref().is_some_and(|x| x.measured.is_some_and(|m| m != 0.0)))
     };
     let zero = |c: usize| t.rows.iter().all(|r| r.cells[c].as_ref().is_none_or(|x| x.structural));
-    let columns: Vec<usize> = (0..t.columns.len())
-        .filter(|&c| !zero(c) || !asked.is_empty())
-        .filter(|&c| match asked {
-            [] if ports => said(c),
-            [] if own => {
-                let id = t.columns[c].metric.as_str();
-                COLUMNS.contains(&id) || OWN.contains(&id)
-            }
-            [] => published(c) || COLUMNS.contains(&t.columns[c].metric.as_str()),
-            asked => asked.contains(&t.columns[c].metric),
-        })
-        .collect();
-    if columns.is_empty() {
+    let main = |c: &usize| published(*c) || COLUMNS.contains(&t.columns[*c].metric.as_str()) && !zero(*c);
+    let mine = |c: &usize| match asked {
+        // What the report leaves to its list of all numbers is left out here, too.
+        [] => !t.columns[*c].more && (own || main(c)),
+        asked => asked.contains(&t.columns[*c].metric),
+    };
+    let (columns, zeros): (Vec<usize>, Vec<usize>) =
+        (0..t.columns.len()).filter(mine).partition(|c| !own || !asked.is_empty() || said(c));
+    let zeros: Vec<&str> = zeros.iter().map(|c| t.columns[*c].title.as_str()).collect();
+    let ports = t.row_heading.starts_with("port");
+    if columns.is_empty() && (zeros.is_empty() || ports) {
         return Vec::new();
     }
-    let heading = if ports { t.row_heading.clone() } else { "condition".into() };
+    let heading = if t.row_heading.is_empty() { "condition".into() } else { t.row_heading.clone() };
     let mut header = if several { vec![heading] } else { Vec::new() };
     header.push("scheme".into());
     for &c in &columns {
@@ -176,7 +168,8 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
         header.push("verdict".into());
     }
     let mut rows = Vec::new();
-    for (i, r) in t.rows.iter().enumerate() {
+    let (shown_rows, left) = t.rows.split_at(if ports { whole_ports(t) } else { t.rows.len() });
+    for (i, r) in shown_rows.iter().enumerate() {
         let same = i > 0 && t.rows[i - 1].condition == r.condition;
         let mut row =
             if several { vec![if same { String::new() } else { r.condition.clone() }] } else { Vec::new() };
@@ -224,8 +217,21 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
         };
         out.push(paint(line, tint, colour));
     }
+    out.extend((!zeros.is_empty()).then(|| format!("Zero in every row: {}.", zeros.join(", "))));
+    out.extend(
+        (!left.is_empty())
+            .then(|| format!("{} are in the report.", look::count(left.len() as u64, "further row"))),
+    );
     out.extend((!t.caption.is_empty()).then(|| t.caption.clone()));
     out
+}
+
+/// How many rows of a table of ports are shown: those of whole ports, at least of one.
+fn whole_ports(t: &Table) -> usize {
+    let port = |i: usize| t.rows[i].condition.split(", ").next();
+    let mut ends = (1..=t.rows.len()).filter(|&i| i == t.rows.len() || port(i) != port(i - 1));
+    let first = ends.next().unwrap_or(0);
+    ends.take_while(|&end| end <= PORT_ROWS).last().unwrap_or(first)
 }
 
 /// A measured value with its interval, or with the least and greatest of few.

@@ -216,7 +216,10 @@ fn one_study_tells_tables_claims_and_the_queue() {
         column("fairness", "fairness", ""),
         column("dropped_frames", "dropped", "frames"),
     ];
-    let bound = |at_least| Some(model::Cell { at_least, ..of(Unpublished, None, 8.25, 0.25).unwrap() });
+    let bound = |at_least| {
+        let cell = of(Unpublished, None, 8.25, 0.25).unwrap();
+        Some(model::Cell { at_least, ci95: cell.ci95.filter(|_| !at_least), ..cell })
+    };
     let rows = vec![
         row(
             "none",
@@ -249,7 +252,7 @@ fn one_study_tells_tables_claims_and_the_queue() {
         "A/one, x, PAUSE on",
         // Of what was not published, only the columns of the printed tables; none that is zero by construction.
         "condition scheme overhead publ. measured [Mb/s] messages publ. measured aggregate [Gb/s] verdict",
-        "c none 2.0 2.50 ± 0.25 4 5.00 ± 0.50 ≥ 8.25 ± 0.25 differs: overhead; near: messages",
+        "c none 2.0 2.50 ± 0.25 4 5.00 ± 0.50 ≥ 8.25 differs: overhead; near: messages",
         "ecm 4 4.00 ± 0.50 8.25 ± 0.25 agrees",
         "d bcn 3.0 2.50 ± 0.25 not compared: overhead",
         "rcp -",
@@ -280,6 +283,8 @@ fn one_study_tells_tables_claims_and_the_queue() {
     args.what = "mine.toml".into();
     let t = &mut report.pages[0].tables[0];
     t.rows.truncate(1);
+    // The report leaves it to its list of all numbers.
+    t.columns[1].more = true;
     for c in t.rows[0].cells.iter_mut().flatten() {
         (c.published, c.verdict) = (None, Unpublished);
     }
@@ -287,8 +292,8 @@ fn one_study_tells_tables_claims_and_the_queue() {
     assert_eq!(
         told[1..3],
         [
-            "condition scheme overhead [Mb/s] aggregate [Gb/s] fairness",
-            "c none 2.50 ± 0.25 ≥ 8.25 ± 0.25 1.00 ± 0.00"
+            "condition scheme overhead [Mb/s] aggregate [Gb/s] fairness dropped [frames]",
+            "c none 2.50 ± 0.25 ≥ 8.25 1.00 ± 0.00 2.50"
         ]
     );
     assert!(told.iter().any(|l| l.starts_with("Next cnsim describe mine.toml · ")), "{told:?}");
@@ -296,7 +301,8 @@ fn one_study_tells_tables_claims_and_the_queue() {
     t.row_heading = "port".into();
     t.rows[0].cells[2] = of(Unpublished, None, 0.0, 0.0);
     let told = lines(&args, &report, &cells, &[], &[]);
-    assert_eq!(told[1], "port scheme overhead [Mb/s] messages fairness");
+    assert_eq!(told[1], "port scheme overhead [Mb/s] fairness dropped [frames]");
+    assert_eq!(told[3], "Zero in every row: aggregate.");
     // The least and greatest of few seeds are no interval, and the caption says so.
     let t = &mut report.pages[0].tables[0];
     t.caption = "few seeds".into();
@@ -304,11 +310,30 @@ fn one_study_tells_tables_claims_and_the_queue() {
         (c.range, c.ci95) = (Some((2.25, 2.75)), None);
     }
     let told = lines(&args, &report, &cells, &[], &[]);
-    assert!(told[2].contains(" 2.50 (2.25 to 2.75) ") && told[3] == "few seeds", "{told:?}");
+    assert!(told[2].contains(" 2.50 (2.25 to 2.75) ") && told[4] == "few seeds", "{told:?}");
+    // Ports stand whole, and only so many of them.
+    let t = &mut report.pages[0].tables[0];
+    let row = t.rows[0].clone();
+    t.rows = (0..15).flat_map(|i| vec![Row { condition: format!("S>H{i}, c"), ..row.clone() }; 5]).collect();
+    let told = lines(&args, &report, &cells, &[], &[]);
+    assert_eq!(told.iter().filter(|l| l.contains(" 2.50 (2.25 to 2.75) ")).count(), 20);
+    assert!(told.contains(&"55 further rows are in the report.".into()), "{told:?}");
+    report.pages[0].tables[0].rows = vec![row];
     // A table of ports at which nothing happened is not shown.
     report.pages[0].tables[0].rows[0].cells.iter_mut().flatten().for_each(|c| c.measured = Some(0.0));
     let told = lines(&args, &report, &cells, &[], &[]);
     assert!(!told[0].starts_with("A/one"), "{told:?}");
+    // One of results says so: that nothing finished, too.
+    report.pages[0].tables[0].row_heading.clear();
+    let told = lines(&args, &report, &cells, &[], &[]);
+    assert_eq!(told[3], "Zero in every row: overhead, aggregate, fairness, dropped.");
+}
+
+/// Where nothing was measured, nothing is told of seeds.
+#[test]
+fn without_cells_no_word_of_seeds() {
+    let told = lines(&ReproduceArgs::default(), &Report::default(), &[], &[], &[]);
+    assert_eq!(told[0], "Nothing was measured.");
 }
 
 /// One published column is enough for a verdict, the first one, too.

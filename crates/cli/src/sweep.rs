@@ -60,7 +60,7 @@ pub(crate) struct SweepArgs {
 }
 
 /// Metrics shown where none are asked for, if they were measured.
-const MAIN: [&str; 10] = [
+const MAIN: [&str; 11] = [
     "aggregate_throughput",
     "hot_port_throughput",
     "throughput_loss",
@@ -69,9 +69,13 @@ const MAIN: [&str; 10] = [
     "completion_time",
     "completion_time_p99",
     "time_paused",
+    LINKS,
     "dropped_frames",
     "overhead",
 ];
+
+/// Shown where some were paused.
+const LINKS: &str = "time_paused_links";
 
 /// Of traffic with a name, what is shown beside them.
 const BY_NAME: &str = "completion_time_p99";
@@ -111,8 +115,8 @@ impl<'a> What<'a> {
 /// A point with what was measured; nothing is where one of its runs failed.
 struct Row<'a> {
     point: &'a Point,
-    /// Summaries over the seeds, and whether they are lower bounds, as flows were not received whole.
-    metrics: Vec<(What<'a>, Summary, bool)>,
+    /// Summaries over the seeds; of lower bounds, where flows were not received whole.
+    metrics: Vec<(What<'a>, Summary)>,
     failed: Option<Failed>,
 }
 
@@ -125,20 +129,19 @@ struct Failed {
 }
 
 impl Row<'_> {
-    fn get(&self, what: &What<'_>) -> Option<(&Summary, bool)> {
-        self.metrics.iter().find(|m| m.0.is(what)).map(|m| (&m.1, m.2))
+    fn get(&self, what: &What<'_>) -> Option<&Summary> {
+        self.metrics.iter().find(|m| m.0.is(what)).map(|m| &m.1)
     }
 
     /// The same as the report takes it.
     fn cell(&self, what: &What<'_>) -> Option<model::Cell> {
-        let (summary, at_least) = self.get(what)?;
-        Some(model::Cell { at_least, ..cell(summary) })
+        self.get(what).map(cell)
     }
 
     /// A mean with its interval, as the table has it.
     fn shown(&self, what: &What<'_>) -> Option<String> {
-        let (s, bound) = self.get(what)?;
-        Some(at_least(bound) + &measured(s.mean, s.confidence()))
+        let s = self.get(what)?;
+        Some(at_least(s.bound) + &measured(s.mean, s.confidence()))
     }
 
     /// The point's name and why it failed: a line for terminal and report.
@@ -288,7 +291,7 @@ fn row<'a>(point: &'a Point, runs: &'a [Result<Option<RunRecord>, JobError>], se
     let of = |what: What<'a>| {
         let values: Vec<(f64, bool)> = runs.iter().filter_map(|r| what.of(r)).collect();
         let summary = what.metric.summary(&values.iter().map(|v| v.0).collect::<Vec<_>>())?;
-        Some((what, summary, values.iter().any(|v| v.1)))
+        Some((what, summary.bounded(values.iter().any(|v| v.1))))
     };
     let names = runs.iter().take(1).flat_map(|r| &r.traffic).map(|t| t.name.as_str());
     let whats = std::iter::once("")
@@ -300,7 +303,8 @@ fn row<'a>(point: &'a Point, runs: &'a [Result<Option<RunRecord>, JobError>], se
 /// The main metrics that were measured and are not zero by construction throughout, and the tail of each name.
 fn main_metrics<'a>(rows: &[Row<'a>]) -> Vec<What<'a>> {
     let says = |r: &Row<'_>, what: &What<'_>| {
-        r.get(what).is_some() && !structural_zero(what.metric.id, &r.point.case.pause, &r.point.case.scheme)
+        let zero = structural_zero(what.metric.id, &r.point.case.pause, &r.point.case.scheme);
+        r.get(what).is_some_and(|s| !zero && (what.metric.id != LINKS || s.mean > 0.0))
     };
     let main = MAIN.iter().filter_map(|id| metrics::find(id)).map(What::all);
     let named = rows.iter().find(|r| r.failed.is_none()).into_iter().flat_map(|r| &r.metrics).map(|m| m.0);
@@ -312,7 +316,7 @@ fn main_metrics<'a>(rows: &[Row<'a>]) -> Vec<What<'a>> {
 fn finished_by_name<'a>(rows: &[Row<'a>], shown: &mut Vec<What<'a>>) {
     let Some(at) = shown.iter().position(|what| what.metric.id == FINISHED) else { return };
     let mut named: Vec<What<'a>> = Vec::new();
-    for (what, share, _) in rows.iter().flat_map(|r| &r.metrics) {
+    for (what, share) in rows.iter().flat_map(|r| &r.metrics) {
         let open = what.metric.id == FINISHED && !what.name.is_empty() && share.mean < 100.0;
         if open && !named.iter().any(|n| n.is(what)) {
             named.push(*what);
@@ -342,13 +346,13 @@ fn csv(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>], partial: Option<Par
             lines.push(head.into_iter().chain(rest.map(String::from)).collect());
             continue;
         }
-        for (what, s, bound) in &r.metrics {
+        for (what, s) in &r.metrics {
             let (mut line, m) = (head.clone(), what.metric);
             line.extend([m.id.to_string(), m.unit.to_string(), digits(s.mean)]);
             line.extend(bounds(s.confidence()));
             line.extend(bounds(s.prediction()));
             line.push(s.n.to_string());
-            let bound = bound.then(|| "at least: flows were unfinished".to_string());
+            let bound = s.bound.then(|| "at least: flows were unfinished".to_string());
             line.push(partial.map(Partial::text).into_iter().chain(bound).collect::<Vec<_>>().join("; "));
             line.push(what.name.into());
             lines.push(line);
@@ -361,11 +365,11 @@ fn as_json(scenario: &Scenario, sweep: &Sweep, rows: &[Row<'_>]) -> serde_json::
     let of = |r: &Row<'_>| {
         let values: serde_json::Map<String, serde_json::Value> =
             sweep.axes.iter().zip(&r.point.values).map(|(a, v)| (a.key.clone(), json!(v))).collect();
-        let quantity = |(what, s, bound): &(What<'_>, Summary, bool)| {
+        let quantity = |(what, s): &(What<'_>, Summary)| {
             let unit = what.metric.unit;
             let mut value =
                 json!({"value": s.mean, "unit": unit, "ci95": s.confidence(), "pi95": s.prediction()});
-            if *bound {
+            if s.bound {
                 value["at_least"] = json!(true);
             }
             (what.metric.id.to_string(), value)
@@ -495,6 +499,7 @@ fn report(
                     cells: shown.iter().map(|m| r.cell(m)).collect(),
                 })
                 .collect(),
+            file: "sweep.csv".into(),
             ..model::Table::default()
         });
     }
@@ -543,7 +548,7 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], what: &What<'_>) -> model::Figure {
     };
     let mut traces: Vec<(String, Vec<At>)> = Vec::new();
     for r in rows {
-        let Some((s, _)) = r.get(what) else { continue };
+        let Some(s) = r.get(what) else { continue };
         let at = axis.values.iter().position(|v| *v == r.point.values[across]).unwrap_or(0);
         let (name, point) = (name(r), (places[at], s.mean, s.confidence().unwrap_or((s.mean, s.mean))));
         match traces.iter_mut().find(|t| t.0 == name) {

@@ -78,9 +78,7 @@ fn the_table_and_what_failed() {
     let failed = |why: &str| Err(JobError::Failed { run: "r".into(), why: why.into() });
     (runs[3], runs[4], runs[5]) = (failed("a rate of NaN"), failed("one\u{1b}"), failed("two"));
     let mut rows = rows_of(&sweep, &runs);
-    rows[3].metrics.iter_mut().filter(|m| m.0.metric.id == "overhead").for_each(|m| m.2 = true);
-    // 4 and 6: 5, and 12.7062 to both sides, but not below 0.
-    let last = "(0.00 to 17.71)";
+    rows[3].metrics.iter_mut().filter(|m| m.0.metric.id == "overhead").for_each(|m| m.1.bound = true);
     assert_eq!(
         lines(&sweep, &rows, &["overhead", "fairness", "pauses"]),
         [
@@ -88,7 +86,8 @@ fn the_table_and_what_failed() {
             "1 Gb/s on ecm 2.00 (0.00 to 14.71) 1.00 ± 0.00 -",
             "1 Gb/s off ecm failed failed failed",
             "2 Gb/s on ecm failed failed failed",
-            &format!("2 Gb/s off ecm ≥ 5.00 {last} 1.00 ± 0.00 -"),
+            // A mean of lower bounds has no interval.
+            "2 Gb/s off ecm ≥ 5.00 1.00 ± 0.00 -",
             "failed: hotspot.rate=1 Gb/s, PAUSE off, ecm, seed 2: a rate of NaN",
             "failed: hotspot.rate=2 Gb/s, PAUSE on, ecm, seed 1: one\\u{1b}",
             &interval([2]),
@@ -122,6 +121,7 @@ fn the_table_and_what_failed() {
     assert_eq!(fields[4][1..].join(","), "mine,small,c,on,ecm,failed,,,,,,,2,failed: seed 1: one\u{1b},");
     let note = Partial { finished: 1, of: 2 }.text();
     assert!(csv.lines().nth(1).unwrap().ends_with(&format!("{note},")));
+    assert!(csv.lines().nth(5).unwrap().contains(",5,,,,,2,"), "{csv}");
     assert!(csv.lines().nth(5).unwrap().ends_with("; at least: flows were unfinished,"), "{csv}");
     let json = as_json(&scenario(), &sweep, &rows);
     assert_eq!(json["rows"][3]["metrics"]["overhead"]["at_least"], json!(true));
@@ -204,6 +204,7 @@ fn the_report_and_its_command() {
     let tables: Vec<(&str, usize, usize)> =
         page.tables.iter().map(|t| (t.pause.as_str(), t.rows.len(), t.columns.len())).collect();
     assert_eq!(tables, [("on", 2, 2), ("off", 2, 2)]);
+    assert!(page.tables.iter().all(|t| t.file == "sweep.csv"), "where all metrics are");
     let row = &page.tables[1].rows[1];
     assert_eq!((row.condition.as_str(), row.cells[0].as_ref().unwrap().measured), ("2 Gb/s", Some(5.0)));
 }
@@ -213,12 +214,15 @@ fn the_report_and_its_command() {
 fn main_metrics_by_hand() {
     let of = |pause: &str, scheme: &str| {
         let sweep = sweep_of(vec![axis("hotspot.rate", &["1 Gb/s"])], &[pause], &[scheme]);
-        let ids = ["overhead", "dropped_frames", "time_paused", "fairness", "queue_max"];
-        let metrics: BTreeMap<String, f64> = ids.iter().map(|id| ((*id).to_string(), 0.0)).collect();
+        let ids = ["overhead", "dropped_frames", "time_paused", "time_paused_links", "fairness", "queue_max"];
+        let mut metrics: BTreeMap<String, f64> = ids.iter().map(|id| ((*id).to_string(), 0.0)).collect();
+        metrics.insert("time_paused_links".into(), if pause == "global" { 5.0 } else { 0.0 });
         let run = || Ok(Some(RunRecord { metrics: metrics.clone(), ..RunRecord::default() }));
         let runs = vec![run(), run()];
         main_metrics(&rows_of(&sweep, &runs)).iter().map(|m| m.metric.id).collect::<Vec<_>>()
     };
     assert_eq!(of("on", "ecm"), ["fairness", "time_paused", "overhead"]);
     assert_eq!(of("off", "none"), ["fairness", "dropped_frames"]);
+    // Where hosts may send and links between switches may not, the latter are shown.
+    assert_eq!(of("global", "ecm"), ["fairness", "time_paused", "time_paused_links", "overhead"]);
 }

@@ -232,9 +232,8 @@
         some.forEach(function (i) { var td = r.insertCell(); td.textContent = l[i]; td.className = NUMBER.test(COLUMNS[i]) ? 'n' : ''; });
       });
     }
-    if (!box.querySelector('p') && !tableOf(button).columns.some(function (c) { return c.more; })) {
-      box.appendChild(element('p', 'numbers.csv, beside this file, has all metrics.', 'small'));
-    }
+    var file = tableOf(button).file;
+    if (file && !box.querySelector('p')) { box.appendChild(element('p', file + ', beside this file, has all metrics.', 'small')); }
     box.hidden = !open;
     button.setAttribute('aria-expanded', String(open));
     cue(box);

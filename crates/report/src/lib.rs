@@ -18,6 +18,7 @@ mod svg;
 mod table;
 mod topology;
 
+pub use number::plus_minus;
 pub use reduce::reduce;
 pub use svg::svg;
 

@@ -127,6 +127,8 @@ pub struct Table {
     pub row_heading: String,
     /// The schemes; `cells` is parallel to `columns`.
     pub rows: Vec<Row>,
+    /// The file beside the report that has metrics that this table lacks; empty where the table has all.
+    pub file: String,
 }
 
 /// A metric of a table.

@@ -3,7 +3,7 @@
 use crate::colour::Colours;
 use crate::html::{Mark, anchor, esc, scroll, swatch};
 use crate::model::{Cell, Page, Table, Verdict};
-use crate::number::{column_decimals, fixed, measured, printed, telling};
+use crate::number::{column_decimals, fixed, measured, plus_minus, printed, telling};
 use std::fmt::Write as _;
 
 /// Has the condition no name? A scenario without a template calls its only one `default`.
@@ -212,9 +212,6 @@ fn value(c: &Cell, decimals: usize) -> String {
     c.measured.map_or("–".into(), |m| format!("{mark}{}", measured(m, decimals)))
 }
 
-/// Share of its half length by which an interval's ends may lie unevenly about the mean and still be told by `±`.
-const EVEN: f64 = 0.25;
-
 /// The interval of the mean behind the mean: half its length, or both ends where they lie unevenly; or the least and greatest value.
 fn ends(c: &Cell, decimals: usize) -> String {
     let text = |v: f64| fixed(v, telling(c.measured.unwrap_or(v), decimals));
@@ -222,11 +219,10 @@ fn ends(c: &Cell, decimals: usize) -> String {
         return format!("({} to {})", text(least), text(greatest));
     }
     let (Some(half), Some((low, high))) = (half(c), c.ci95) else { return String::new() };
-    let mean = c.measured.unwrap_or(half);
-    if (mean - low - half).abs() > EVEN * half {
-        return format!("({} to {})", text(low), text(high));
+    match plus_minus(c.measured.unwrap_or(half), (low, high)) {
+        Some(half) => format!("± {}", text(half)),
+        None => format!("({} to {})", text(low), text(high)),
     }
-    format!("± {}", text(half))
 }
 
 /// Half the interval of the mean, unless it is a point.

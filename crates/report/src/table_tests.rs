@@ -262,5 +262,9 @@ fn uneven_ends_are_given_in_full() {
     assert_eq!(of(Some((96.0, 104.0))), "± 4");
     assert_eq!(of(Some((97.0, 105.0))), "± 4", "off by a quarter of the half length");
     assert_eq!(of(Some((0.0, 320.0))), "(0 to 320)", "an end that is cut shows");
+    // A share ends at 100 %, however small the part that is cut: ± 4 would reach beyond.
+    assert_eq!((of(Some((93.0, 100.0))), of(Some((92.0, 108.0)))), ("(93 to 100)".into(), "± 8".into()));
+    let low = Cell { measured: Some(1.0), ci95: Some((0.0, 2.25)), ..Cell::default() };
+    assert_eq!(ends(&low, 2), "(0.00 to 2.25)");
     assert_eq!((of(None), of(Some((100.0, 100.0)))), (String::new(), String::new()));
 }

@@ -10,13 +10,15 @@
 //! An interval ends where its values can be: a share between 0 and 100 %, a rate or a time at 0 ([`Summary::within`]). That costs no
 //! coverage, as no mean lies beyond.
 //!
+//! A mean of which some values are lower bounds (flows were unfinished) is one itself, and has no interval ([`Summary::bounded`]).
+//!
 //! Differences that are paired by seed and a further run's prediction keep to Student's t: differences are hardly skewed
 //! (measured there, too), and a prediction of one run rests on its values, not on the mean's distribution.
 
 /// What the interval of a mean is, in a sentence for `cnsim explain` and the reference.
 pub const ABOUT_INTERVALS: &str = "Over several seeds, the 95 % interval of the mean is Student's t with Johnson's correction for skewness (1978): \
      its end on the side of the tail reaches farther, by skew (2 t^2 + 1) / (6 sqrt n) standard errors. It ends where values can be: \
-     shares at 0 and 100 %, rates, lengths and times at 0. What stands after ± is half its length; where its ends lie unevenly \
+     shares at 0 and 100 %, rates, lengths and times at 0. A mean of lower bounds has none. What stands after ± is half its length; where its ends lie unevenly \
      about the mean, they are given instead.";
 
 /// How a percentile is taken, in a sentence for `cnsim explain` and the reference.
@@ -48,6 +50,8 @@ pub struct Summary {
     pub skew: f64,
     /// Least and greatest value that there can be.
     pub range: (f64, f64),
+    /// Some of the values are lower bounds, so the mean is one and has no interval.
+    pub bound: bool,
 }
 
 impl Summary {
@@ -70,7 +74,7 @@ impl Summary {
         let variance = second / size;
         let plain = if shaped { sum(3) / size / (variance * variance.sqrt()) } else { 0.0 };
         let skew = if shaped { plain * (size * (size - 1.0)).sqrt() / (size - 2.0) } else { 0.0 };
-        Some(Self { n, mean, sd, skew, range: (f64::NEG_INFINITY, f64::INFINITY) })
+        Some(Self { n, mean, sd, skew, range: (f64::NEG_INFINITY, f64::INFINITY), bound: false })
     }
 
     /// The same of values that can only be in this range: intervals of the mean and of a further run end there.
@@ -78,9 +82,20 @@ impl Summary {
         Self { range, ..self }
     }
 
-    /// 95 % interval of the mean, for skewed values, too: Student's, farther on the side of the tail; none for one value.
+    /// The same where some of the values may be lower bounds: then nobody knows how far up the mean or a further run may lie.
+    pub fn bounded(self, bound: bool) -> Self {
+        Self { bound, ..self }
+    }
+
+    /// Two-sided 95 % quantile for these values; none for one value, and for lower bounds.
+    fn t95(&self) -> Option<f64> {
+        t95(self.n.checked_sub(1)?).filter(|_| !self.bound)
+    }
+
+    /// 95 % interval of the mean, for skewed values, too: Student's, farther on the side of the tail; none for one value and
+    /// for lower bounds.
     pub fn confidence(&self) -> Option<(f64, f64)> {
-        let t = t95(self.n.checked_sub(1)?)?;
+        let t = self.t95()?;
         let error = self.sd / (self.n as f64).sqrt();
         let tail = self.skew * (2.0 * t * t + 1.0) / (6.0 * (self.n as f64).sqrt());
         let (below, above) = (t + (-tail).max(0.0), t + tail.max(0.0));
@@ -93,9 +108,9 @@ impl Summary {
         Some((self.mean - half, self.mean + half))
     }
 
-    /// 95 % prediction interval of one further run: mean +- t s sqrt(1 + 1/n); none for one value.
+    /// 95 % prediction interval of one further run: mean +- t s sqrt(1 + 1/n); none for one value and for lower bounds.
     pub fn prediction(&self) -> Option<(f64, f64)> {
-        let half = t95(self.n.checked_sub(1)?)? * self.sd * (1.0 + 1.0 / self.n as f64).sqrt();
+        let half = self.t95()? * self.sd * (1.0 + 1.0 / self.n as f64).sqrt();
         Some(self.cut((self.mean - half, self.mean + half)))
     }
 
@@ -216,6 +231,14 @@ mod tests {
         assert_eq!(s.within((0.0, 4.0)).prediction(), Some((0.0, 4.0)));
         assert_eq!(s.within((0.0, 4.0)).paired(), s.paired(), "differences have no range");
         assert_eq!(s.within((2.0, 3.0)).confidence(), Some((1.0, 3.0)), "the mean stays in its interval");
+    }
+
+    #[test]
+    fn lower_bounds_have_no_interval() {
+        let s = Summary::of(&[1.0, 2.0, 4.0]).unwrap();
+        assert_eq!(s.bounded(false), s);
+        let bound = s.bounded(true);
+        assert_eq!((bound.mean, bound.confidence(), bound.prediction()), (s.mean, None, None));
     }
 
     #[test]

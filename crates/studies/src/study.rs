@@ -583,7 +583,7 @@ fn cell(
         unit: if scale.is_some() { unit.into() } else { metric.unit.into() },
         published: printed.cloned(),
         values,
-        summary,
+        summary: summary.bounded(at_least > 0),
         verdict,
         // A limit on the output queue loses frames with PAUSE, too.
         structural: structural_zero(metric.id, &r.pause, &r.scheme) && summary.mean == 0.0,
