@@ -121,8 +121,11 @@ fn explained(what: &str, common: &Common) -> Option<Value> {
     if !having.is_empty() {
         return Some(json!({"kind": "parameter", "key": format!("scheme.params.{key}"), "schemes": having}));
     }
-    let k = keys::find(&find::whole_key(registry, what))?;
-    Some(json!({"kind": "key", "key": k.path, "default": k.default, "about": k.doc}))
+    if let Some(k) = keys::find(&find::whole_key(registry, what)) {
+        return Some(json!({"kind": "key", "key": k.path, "default": k.default, "about": k.doc}));
+    }
+    let (term, about) = find::term(what)?;
+    Some(json!({"kind": "term", "name": term, "about": about}))
 }
 
 pub(crate) fn describe(name: &str, common: &Common) -> Done {
@@ -181,7 +184,7 @@ fn refused(file: &str, problems: Vec<Problem>) -> Failure {
 }
 
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
-    let sets = pairs(sets)?;
+    let sets = pairs(sets, &common.registry)?;
     let refuse = |p| refused(file, p);
     let scenario = Scenario::load_in(&common.registry, file, &sets, &[]).map_err(refuse)?;
     let cost = Cost::of(&scenario).map_err(refuse)?;

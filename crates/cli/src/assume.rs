@@ -65,7 +65,7 @@ fn scenarios(
     args: &AssumeArgs,
     published: &[Published],
 ) -> Result<Vec<Scenario>, Failure> {
-    let sets = pairs(&args.sets)?;
+    let sets = pairs(&args.sets, registry)?;
     let Some(paper) = papers::find(&args.scenario) else {
         return Ok(vec![Scenario::load_in(registry, &args.scenario, &sets, &[])?]);
     };

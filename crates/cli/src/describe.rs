@@ -46,6 +46,7 @@ fn explains(name: &str, common: &Common) -> bool {
         || find::gauge(&common.registry, name).is_some()
         || common.registry.iter().any(|e| e.params.iter().any(|p| p.key.eq_ignore_ascii_case(key)))
         || keys::find(&find::whole_key(&common.registry, name)).is_some()
+        || find::term(name).is_some()
 }
 
 fn bold(text: &str) -> String {

@@ -58,6 +58,21 @@ pub(crate) fn things(registry: &Registry) -> Vec<Thing> {
     all
 }
 
+/// Terms of the field, as the manual has them.
+const GLOSSARY: &str = include_str!("../../../docs/reference/glossary.md");
+
+/// A term by one of its names (`CNP`, `congestion notification packet`), and its meaning.
+pub(crate) fn term(word: &str) -> Option<(String, String)> {
+    let plain = |t: &str| t.trim().to_lowercase();
+    let rows = GLOSSARY.lines().filter_map(|l| l.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
+    let mut rows = rows.filter(|(term, _)| *term != "term" && !term.starts_with('-'));
+    let named =
+        |term: &str| term.split([',', '(', ')']).map(plain).any(|t| !t.is_empty() && t == plain(word));
+    let begins = |term: &str| plain(term).starts_with(&(plain(word) + "'s "));
+    let (term, meaning) = rows.find(|(term, _)| named(term) || begins(term))?;
+    Some((term.to_owned(), meaning.replace('`', "")))
+}
+
 /// The gauge of this name, and the schemes that have it.
 pub(crate) fn gauge<'a>(registry: &'a Registry, name: &str) -> Option<(&'a Gauge, Vec<&'a str>)> {
     let of = |e: &'a Registration| e.gauges.iter().find(|g| g.name.eq_ignore_ascii_case(name));
@@ -113,7 +128,7 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
 /// `topology.link_delay`. Anything else is itself.
 pub(crate) fn whole_key(registry: &Registry, key: &str) -> String {
     let key = key.trim();
-    if key.contains('.') {
+    if key.contains('.') || cnsim_studies::keys::find(key).is_some() {
         return key.into();
     }
     if cnsim_studies::assumptions::find(key).is_some() {
@@ -146,6 +161,7 @@ mod tests {
             ("efr", "scheme.params.efr"),
             ("hotspot.rate", "hotspot.rate"),
             ("start", "start"),
+            ("name", "name"),
             ("nonsense", "nonsense"),
         ] {
             assert_eq!(whole_key(&registry, short), whole);
@@ -179,6 +195,25 @@ mod tests {
         assert!(gauge(&registry, "shared").is_none());
         let Failure::Input(text) = unknown(&registry, "shar") else { panic!() };
         assert!(text.contains("explain share"), "{text}");
+    }
+
+    #[test]
+    fn terms_of_the_field_are_explained() {
+        for (word, meaning) in [
+            ("pfc", "priority flow control"),
+            ("FCT", "completion_time_p99"),
+            ("ecn", "mark in a data frame"),
+            ("cp", "watches itself"),
+            ("xon", "stop and go"),
+            ("jain", "fairness"),
+            ("hpcc", "preset of DCQCN"),
+            ("roce", "RDMA"),
+            ("deadlock", "circle"),
+        ] {
+            let (term, found) = term(word).unwrap_or_default();
+            assert!(found.contains(meaning) || term.contains(meaning), "{word}: {term}: {found}");
+        }
+        assert_eq!((term("term"), term("qqq"), term("")), (None, None, None));
     }
 
     /// A letter is in every text: only names that are spelled alike are offered; keys are found as all else.

@@ -43,7 +43,7 @@ fn configuration(name: &str, sets: &[(String, String)], common: &Common) -> Resu
 
 /// `cnsim diff A B`: keys whose values differ between the first cases of two scenarios, parameters of the scheme included.
 pub(crate) fn diff(a: &str, b: &str, sets: &[String], as_json: bool, common: &Common) -> Done {
-    let sets = pairs(sets)?;
+    let sets = pairs(sets, &common.registry)?;
     let (x, y) = (configuration(a, &sets, common)?, configuration(b, &sets, common)?);
     let (x, y) = (flat(&x), flat(&y));
     let keys: std::collections::BTreeSet<&String> = x.keys().chain(y.keys()).collect();

@@ -454,14 +454,17 @@ pub(crate) struct RunArgs {
     force: bool,
 }
 
-/// Splits KEY=VALUE.
-pub(crate) fn pairs(sets: &[String]) -> Result<Vec<(String, String)>, Failure> {
+/// Splits KEY=VALUE; a key may be written by its last word.
+pub(crate) fn pairs(
+    sets: &[String],
+    registry: &cnsim_scheme_api::Registry,
+) -> Result<Vec<(String, String)>, Failure> {
     sets.iter()
         .map(|s| {
             let (key, value) = s.split_once('=').ok_or_else(|| {
                 Failure::input(format!("--set {s}: has no `=`\n  help: write --set KEY=VALUE, for example --set hotspot.rate=\"1 Gb/s\""))
             })?;
-            Ok((key.trim().to_string(), value.trim().to_string()))
+            Ok((find::whole_key(registry, key), value.trim().to_string()))
         })
         .collect()
 }

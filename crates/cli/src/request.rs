@@ -214,6 +214,11 @@ pub(crate) fn condition_of(
 
 /// The error for a scheme that does not exist.
 pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
-    let hint = cnsim_studies::meant::did_you_mean(name, registry.names());
+    if name.contains(',') {
+        return Failure::input(format!(
+            "`{name}`: one scheme is due here\n  help: list all as schemes of [matrix], and run them with `cnsim reproduce FILE`"
+        ));
+    }
+    let hint = cnsim_studies::meant::scheme(registry, name);
     Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
 }

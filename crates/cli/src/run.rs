@@ -23,7 +23,7 @@ use cnsim_units::{Bytes, Time};
 use std::sync::Arc;
 
 pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
-    let sets = pairs(&args.sets)?;
+    let sets = pairs(&args.sets, &common.registry)?;
     let asked = match &args.scheme {
         None => None,
         Some(s) => {

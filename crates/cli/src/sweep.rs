@@ -182,7 +182,7 @@ fn plan(args: &SweepArgs, scenario: &Scenario) -> Result<Sweep, Failure> {
         Some(text) => condition_of(scenario, text, None, schemes.first().map(String::as_str), first)?,
     };
     // A key set on the command line wins over the matrix.
-    let sets = pairs(&args.sets)?;
+    let sets = pairs(&args.sets, scenario.registry())?;
     base.row.retain(|(k, _)| args.condition.is_some() || !sets.iter().any(|s| s.0 == *k));
     if schemes.is_empty() {
         schemes.clone_from(&scenario.groups[base.group].schemes);
@@ -202,7 +202,8 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     let asked = wanted(&args.metric)?;
     let schemes = schemes(&common.registry, &args.scheme)?;
     let names: Vec<&str> = schemes.iter().map(String::as_str).collect();
-    let scenario = Scenario::load_in(&common.registry, &args.scenario, &pairs(&args.sets)?, &names)?;
+    let scenario =
+        Scenario::load_in(&common.registry, &args.scenario, &pairs(&args.sets, &common.registry)?, &names)?;
     let sweep = plan(args, &scenario)?;
     refuse_many(&sweep.jobs, args.batch.force)?;
     tell_notes(&sweep.jobs, common);

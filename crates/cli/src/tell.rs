@@ -168,6 +168,10 @@ pub(crate) fn explain(
         );
         return Ok(());
     }
+    if let Some((term, meaning)) = find::term(what) {
+        println!("{term}: {meaning}.");
+        return Ok(());
+    }
     let id: Vec<&str> = what.split('/').collect();
     let scenario = EMBEDDED.iter().any(|(e, _)| e.eq_ignore_ascii_case(what));
     if id.len() < 2 || (scenario && !out.join("numbers.csv").exists()) {
@@ -238,7 +242,7 @@ fn claim(c: &Claim, out: &Path) -> Done {
 const NETWORKS: usize = 3;
 
 pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
-    let scenario = Scenario::load_in(&common.registry, file, &pairs(sets)?, &[])?;
+    let scenario = Scenario::load_in(&common.registry, file, &pairs(sets, &common.registry)?, &[])?;
     let cost = Cost::of(&scenario)?;
     if !common.quiet {
         let notes = cost.notes.lines();

@@ -270,7 +270,16 @@ fn settings_on_the_command_line_have_their_effect() {
     assert!(value(&["hotspot.rate=0 Gb/s"], "hot_port_throughput") < base - 0.3);
     assert!(value(&["workload.load=20 %"], "aggregate_throughput") < 10.0);
     assert!(value(&["assumptions.source-queue=20"], "source_discards") >= value(&[], "source_discards"));
-    assert!(value(&["topology.link_delay=5 us"], "mean_latency") > value(&[], "mean_latency") + 8.0);
+    // By its last word, too.
+    for key in ["topology.link_delay", "link_delay"] {
+        let later = value(&[&format!("{key}=5 us")], "mean_latency");
+        assert!(later > value(&[], "mean_latency") + 8.0, "{key}");
+    }
+    let several = text(&cnsim(&["run", &file, "--scheme", "none,ecm"]));
+    assert!(
+        several.contains("one scheme is due here") && several.contains("schemes of [matrix]"),
+        "{several}"
+    );
 }
 
 #[test]
@@ -493,6 +502,9 @@ fn counters_and_parameters_are_explained() {
         ("CPID_changes", ["from one congestion point to another", "ecm"]),
         ("q_eq", ["Z07: 75 KB", "Q_eq"]),
         ("scheme.params.fbhat_g", ["qcn-hsp", "0 to 1"]),
+        ("pfc", ["PFC: priority flow control", "pause.mode"]),
+        ("fct", ["flow completion time", "completion_time_p99"]),
+        ("completion_time_p99", ["99th percentile of the completion time", "over all finite flows"]),
     ] {
         let out = cnsim(&["explain", what]);
         let said = text(&out);
@@ -501,6 +513,8 @@ fn counters_and_parameters_are_explained() {
     }
     let out = cnsim(&["explain", "false_positve"]);
     assert!(out.status.code() == Some(2) && text(&out).contains("cnsim explain false_positives"));
+    let said = text(&cnsim(&["describe", "ecn"]));
+    assert!(said.contains("explicit congestion notification"), "{said}");
     let said = text(&cnsim(&["describe", "e2cm-src"]));
     assert!(said.contains("probes_returned") && !said.contains("width of QCN's"), "{said}");
 }

@@ -48,7 +48,11 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
         }
         if let Some(rest) = path.strip_prefix("scheme.") {
             if rest.rsplit_once('.').and_then(|(owner, _)| registry.find(owner)).is_none() {
-                problems.push(flat.at(path, "names no scheme", "write [scheme.params] or [scheme.ecm]"));
+                let hint = match registry.iter().any(|e| e.reads(rest)) {
+                    true => format!("did you mean `scheme.params.{rest}`?"),
+                    false => "write [scheme.params] or [scheme.ecm]".into(),
+                };
+                problems.push(flat.at(path, "names no scheme", hint));
             }
             single(flat, path, leaf, problems);
             continue;
@@ -58,7 +62,7 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
             continue;
         }
         match find(path) {
-            None => problems.push(flat.at(path, "unknown key", near(path))),
+            None => problems.push(flat.at(path, "unknown key", near(path, registry))),
             Some(k) => {
                 values(flat, path, path, k.kind, leaf, problems);
                 if let Some((reason, remedy)) = idle(flat, path).filter(|_| !decided(flat, path)) {
@@ -70,19 +74,54 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
 }
 
 /// What may have been meant by an unknown key.
-fn near(path: &str) -> String {
+fn near(path: &str, registry: &Registry) -> String {
     let section = path.split('.').next().unwrap_or("");
-    let known: Vec<&str> = KEYS.iter().map(|k| k.path).filter(|k| k.starts_with(section)).collect();
+    let matrix: Vec<String> = MATRIX.iter().map(|k| format!("matrix.{}", k.path)).collect();
+    let all = || KEYS.iter().map(|k| k.path).chain(matrix.iter().map(String::as_str));
+    let known: Vec<&str> = all().filter(|k| k.split('.').next() == Some(section)).collect();
     let leaf = |k: &str| k.rsplit('.').next().unwrap_or(k).to_owned();
-    let same: Vec<&str> = KEYS.iter().map(|k| k.path).filter(|k| leaf(k) == leaf(path)).collect();
-    match (&same[..], nearest(path, KEYS.iter().map(|k| k.path))) {
-        ([one], _) => {
-            format!("did you mean `{one}`? Write it below [{}]", one.rsplit_once('.').map_or("", |k| k.0))
-        }
-        (_, Some(n)) => format!("did you mean `{n}`?"),
-        _ if known.is_empty() => "see `cnsim schema`, or `cnsim new NAME`".into(),
+    // A key of `[[traffics]]`.
+    let numbered = path.split('.').nth(1).is_some_and(|n| n.parse::<usize>().is_ok());
+    if let Some(table) = unknown_table(section).filter(|_| numbered && known.is_empty()) {
+        return format!("did you mean {table}?");
+    }
+    // `host` may be `hosts`, and `uplinks` may be `uplink_rate`.
+    let stem = leaf(path).trim_end_matches('s').to_owned();
+    let goes_on =
+        |k: &str| leaf(k).strip_prefix(&stem).is_some_and(|rest| rest == "s" || rest.starts_with('_'));
+    let begun = known.iter().copied().filter(|k| goes_on(k)).min_by_key(|k| k.len());
+    let own = |k: &&str| k.split_once('.').is_none_or(|(t, _)| t == section || !array(t));
+    let mut same: Vec<&str> = all().filter(|k| leaf(k) == leaf(path)).filter(own).collect();
+    // A key of no table goes before others of its name.
+    if same.iter().any(|k| !k.contains('.')) {
+        same.retain(|k| !k.contains('.'));
+    }
+    let params = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
+    match (&same[..], begun.or_else(|| nearest(path, all()))) {
+        ([one], _) => match one.rsplit_once('.') {
+            Some((table, _)) => format!("did you mean `{one}`? Write it below [{table}]"),
+            None => format!("did you mean `{one}`? Write it before the first [table]"),
+        },
+        (_, Some(one)) => format!("did you mean `{one}`?"),
+        _ if known.is_empty() => nearest(path, params()).map_or_else(
+            || "see `cnsim schema`, or `cnsim new NAME`".into(),
+            |param| format!("did you mean `scheme.params.{param}`?"),
+        ),
         _ => format!("known here: {}", known.join(", ")),
     }
+}
+
+/// The table that may have been meant by the name of none, with its brackets.
+fn unknown_table(name: &str) -> Option<String> {
+    let plain =
+        KEYS.iter().filter_map(|k| Some(k.path.split_once('.')?.0)).chain(["matrix", "scheme", "rows"]);
+    let near = nearest(name, plain)?;
+    Some(if array(near) { format!("[[{near}]]") } else { format!("[{near}]") })
+}
+
+/// Is it the name of an array of tables?
+fn array(table: &str) -> bool {
+    table == "rows" || TABLES.contains(&table)
 }
 
 /// A key of the matrix or of rows: a list of values of the key that it varies.
@@ -117,10 +156,13 @@ fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<P
             let hint = match key {
                 "pause.mode" => "write pause = [\"on\", \"off\"]".into(),
                 "run.seeds" => "write seeds = 10".into(),
-                _ => nearest(key, KEYS.iter().map(|k| k.path)).filter(|n| *n != key).map_or_else(
-                    || "a row sets keys of the scenario that change a run".into(),
-                    |n| format!("did you mean `{n}`?"),
-                ),
+                _ => {
+                    let all = MATRIX.iter().chain(KEYS).map(|k| k.path);
+                    nearest(key, all).filter(|n| *n != key).map_or_else(
+                        || "a row sets keys of the scenario that change a run".into(),
+                        |n| format!("did you mean `{n}`?"),
+                    )
+                }
             };
             problems.push(flat.at(path, "unknown key in the matrix", hint));
         }
@@ -206,7 +248,6 @@ fn unnamed(registry: &Registry, name: &str) -> bool {
 
 /// Refuses tables that nobody reads, and tables where a value or an array of tables is due, or the other way round.
 fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
-    let array = |table: &str| table == "rows" || TABLES.contains(&table);
     for (path, place) in &flat.tables {
         let mut wrong = |reason: &str, remedy: String| {
             problems.push(flat.problem(path, Some(place), reason, remedy));
@@ -224,10 +265,8 @@ fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
                 );
             }
             [one] if !plain(one) => {
-                let near = nearest(one, KEYS.iter().filter_map(|k| Some(k.path.split_once('.')?.0)));
-                let hint =
-                    near.map_or_else(|| "see `cnsim schema`".into(), |n| format!("did you mean [{n}]?"));
-                wrong("unknown table", hint);
+                let near = unknown_table(one).map(|table| format!("did you mean {table}?"));
+                wrong("unknown table", near.unwrap_or_else(|| "see `cnsim schema`".into()));
             }
             [one, number] if array(one) && number.parse::<usize>().is_ok() && !holds(flat, path) => {
                 wrong("is empty", format!("give the [[{one}]] table its keys, or remove it"));

@@ -1,6 +1,7 @@
 //! Figures of a scenario, as its `[[figure]]` tables ask for them; which runs make which lines. Drawing is the report's.
 
 use crate::kinds::{Across, Each};
+use crate::meant;
 use crate::reader::Reader;
 use crate::store::RunRecord;
 use crate::text::{Flat, Problem, nearest};
@@ -175,7 +176,9 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
                 continue;
             }
             (true, m) => {
-                r.wrong(&key("metric"), format!("there is no metric `{m}`"), "see `cnsim list metrics`");
+                let near = meant::metric(m).map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+                let hint = format!("{near}`cnsim list metrics` shows them");
+                r.wrong(&key("metric"), format!("there is no metric `{m}`"), hint);
                 continue;
             }
             _ => {
@@ -196,7 +199,8 @@ pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>
             match registry.find(&s) {
                 Some(e) => known.push(e.name.clone()),
                 None => {
-                    r.wrong(&key("schemes"), format!("there is no scheme `{s}`"), "see `cnsim list schemes`")
+                    let hint = format!("{}`cnsim list schemes` shows them", meant::scheme(registry, &s));
+                    r.wrong(&key("schemes"), format!("there is no scheme `{s}`"), hint);
                 }
             }
         }

@@ -407,7 +407,7 @@ choices! {
     }
 }
 
-fn quantity<T>(text: &str, low: T, high: T, meant: fn(&str) -> Option<String>) -> Result<T, Wrong>
+fn quantity<T>(text: &str, low: T, high: T, meant: fn(&str) -> Vec<String>) -> Result<T, Wrong>
 where
     T: std::str::FromStr<Err = UnitError> + PartialOrd + Copy + fmt::Display,
 {
@@ -415,10 +415,18 @@ where
         Ok(v) if v >= low && v <= high => Ok(v),
         Ok(v) => Err(Wrong::new(format!("{v} is out of range"), format!("allowed: {low} to {high}"))),
         Err(e) => {
-            let example = meant(text.trim()).filter(|m| m.parse::<T>().is_ok());
-            let remedy = match example {
-                Some(m) => format!("did you mean \"{m}\"?"),
-                None => format!("write for example \"{}\"", e.example),
+            let mut meant: Vec<(T, String)> = meant(text.trim())
+                .into_iter()
+                .filter_map(|m| Some((m.parse().ok()?, format!("\"{m}\""))))
+                .collect();
+            if meant.len() > 1 {
+                meant.retain(|(v, _)| *v >= low && *v <= high);
+            }
+            let meant: Vec<String> = meant.into_iter().map(|m| m.1).collect();
+            let remedy = match &meant[..] {
+                [] => format!("write for example \"{}\"", e.example),
+                [one] => format!("did you mean {one}?"),
+                [many @ .., last] => format!("did you mean {} or {last}?", many.join(", ")),
             };
             Err(Wrong::new(format!("`{text}`: {}", e.reason), remedy))
         }
@@ -433,42 +441,44 @@ fn parted(text: &str) -> Option<(&str, String)> {
 }
 
 /// What a rate may have meant: `100G`, `100 Gb`, a bare `10`.
-fn rate_as_meant(text: &str) -> Option<String> {
-    let (number, rest) = parted(text)?;
+fn rate_as_meant(text: &str) -> Vec<String> {
+    let Some((number, rest)) = parted(text) else { return Vec::new() };
     let prefix = match rest.as_str() {
         "" | "g" | "gb" | "gbit" | "gig" | "gbe" => "G",
         "m" | "mb" | "mbit" | "meg" => "M",
         "k" | "kb" | "kbit" => "k",
         "t" | "tb" | "tbit" => "T",
-        _ => return None,
+        _ => return Vec::new(),
     };
-    Some(format!("{number} {prefix}b/s"))
+    vec![format!("{number} {prefix}b/s")]
 }
 
-/// What a time may have meant: `4u`, `4 usec`, a bare `4`.
-fn time_as_meant(text: &str) -> Option<String> {
-    let (number, rest) = parted(text)?;
+/// What a time may have meant: `4u`, `4 usec`; a bare `4` in any unit.
+fn time_as_meant(text: &str) -> Vec<String> {
+    let Some((number, rest)) = parted(text) else { return Vec::new() };
     let unit = match rest.as_str() {
         "u" | "usec" | "usecs" | "microseconds" => "us",
-        "m" | "msec" | "msecs" | "milliseconds" | "" => "ms",
+        "m" | "msec" | "msecs" | "milliseconds" => "ms",
+        // As well one as the other.
+        "" => return ["ns", "us", "ms", "s"].map(|unit| format!("{number} {unit}")).into(),
         "n" | "nsec" | "nsecs" | "nanoseconds" => "ns",
         "sec" | "secs" | "seconds" | "second" => "s",
-        _ => return None,
+        _ => return Vec::new(),
     };
-    Some(format!("{number} {unit}"))
+    vec![format!("{number} {unit}")]
 }
 
 /// What bytes may have meant: a bare `1500`, `150k`.
-fn bytes_as_meant(text: &str) -> Option<String> {
-    let (number, rest) = parted(text)?;
+fn bytes_as_meant(text: &str) -> Vec<String> {
+    let Some((number, rest)) = parted(text) else { return Vec::new() };
     let unit = match rest.as_str() {
         "" | "b" | "byte" | "bytes" | "octets" => "B",
         "k" | "kb" => "KB",
         "m" | "mb" => "MB",
         "g" | "gb" => "GB",
-        _ => return None,
+        _ => return Vec::new(),
     };
-    Some(format!("{number} {unit}"))
+    vec![format!("{number} {unit}")]
 }
 
 /// A percentage.
@@ -524,6 +534,7 @@ mod tests {
         assert_eq!(remedy(&rate, "100G"), "did you mean \"100 Gb/s\"?");
         assert_eq!(remedy(&bytes, "1500"), "did you mean \"1500 B\"?");
         assert_eq!(remedy(&time, "4 usec"), "did you mean \"4 us\"?");
+        assert_eq!(remedy(&time, "5"), "did you mean \"5 ns\", \"5 us\" or \"5 ms\"?");
         assert_eq!(remedy(&Kind::Percent, "0.5"), "did you mean \"50 %\"?");
         assert_eq!(rate.read("100Gbps"), Ok(Value::Rate(Rate::from_gbps(100.0))));
         assert_eq!(time.read("4us"), Ok(Value::Time(Time::from_us(4))));

@@ -1,4 +1,5 @@
 //! What is measured: definitions and tolerances; [`crate::measure`] takes them from a run.
+//! This file is long because every metric is defined here, each in words of its own.
 
 use crate::stats::Summary;
 
@@ -232,14 +233,14 @@ pub const METRICS: &[Metric] = &[
         "sd of queue",
         "KB",
         Tolerance::Relative(0.05),
-        "standard deviation of the same samples",
+        "standard deviation of the length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot",
     ),
     metric(
         "queue_p99",
         "99 % queue",
         "KB",
         Tolerance::Relative(0.05),
-        "99th percentile of the same samples; none of fewer than 100 samples",
+        "99th percentile of the length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot; none of fewer than 100 samples",
     ),
     metric(
         "queue_max",
@@ -320,7 +321,7 @@ pub const METRICS: &[Metric] = &[
         "control at bottleneck",
         "Mb/s",
         Tolerance::Relative(0.05),
-        "control bits sent by that same port in the whole run, over its duration",
+        "control bits in the whole run, over its duration, of the bottleneck: the switch port with the largest load of data and control",
     ),
     metric(
         "fairness",
@@ -355,7 +356,7 @@ pub const METRICS: &[Metric] = &[
         "discarded, share",
         "%",
         Tolerance::Absolute(2.0),
-        "the same over all positive messages",
+        "share of all positive messages that a reaction point discarded, as discarded_positives counts them",
     ),
     metric(
         "point_changes",
@@ -427,13 +428,19 @@ pub const METRICS: &[Metric] = &[
         Tolerance::Relative(0.05),
         "median time from a frame's generation to its reception, from a histogram of 16 buckets to an octave, interpolated",
     ),
-    metric("latency_p99", "99 % latency", "us", Tolerance::Relative(0.05), "99th percentile of the same"),
+    metric(
+        "latency_p99",
+        "99 % latency",
+        "us",
+        Tolerance::Relative(0.05),
+        "99th percentile of the time from a frame's generation to its reception",
+    ),
     metric(
         "latency_p999",
         "99.9 % latency",
         "us",
         Tolerance::Relative(0.05),
-        "99.9th percentile of the same",
+        "99.9th percentile of the time from a frame's generation to its reception",
     ),
     metric(
         "completed_transfers",
@@ -468,56 +475,56 @@ pub const METRICS: &[Metric] = &[
         "median completion",
         "us",
         Tolerance::Relative(0.05),
-        "median over all finite flows; those not received whole count as longer than all others",
+        "median completion time over all finite flows; those not received whole count as longer than all others",
     ),
     metric(
         "completion_time_p90",
         "90 % completion",
         "us",
         Tolerance::Relative(0.05),
-        "90th percentile of the same",
+        "90th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
     ),
     metric(
         "completion_time_p95",
         "95 % completion",
         "us",
         Tolerance::Relative(0.05),
-        "95th percentile of the same",
+        "95th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
     ),
     metric(
         "completion_time_p99",
         "99 % completion",
         "us",
         Tolerance::Relative(0.05),
-        "99th percentile of the same",
+        "99th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
     ),
     metric(
         "completion_time_p999",
         "99.9 % completion",
         "us",
         Tolerance::Relative(0.05),
-        "99.9th percentile of the same",
+        "99.9th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
     ),
     metric(
         "completion_time_max",
         "longest completion",
         "us",
         Tolerance::Relative(0.05),
-        "longest of the same",
+        "longest completion time over all finite flows; those not received whole count as longer than all others",
     ),
     metric(
         "small_completion_p50",
         "median, small flows",
         "us",
         Tolerance::Relative(0.05),
-        "median completion time of all finite flows below 100 KB, as completion_time_p50",
+        "median completion time over all finite flows below 100 KB; those not received whole count as longer than all others",
     ),
     metric(
         "small_completion_p90",
         "90 %, small flows",
         "us",
         Tolerance::Relative(0.05),
-        "90th percentile of the same",
+        "90th percentile of the completion time over all finite flows below 100 KB; those not received whole count as longer than all others",
     ),
     metric(
         "slowdown",
@@ -533,14 +540,26 @@ pub const METRICS: &[Metric] = &[
         Tolerance::Relative(0.05),
         "median slowdown over all finite flows; those not received whole count as slower than all others",
     ),
-    metric("slowdown_p95", "95 % slowdown", "", Tolerance::Relative(0.05), "95th percentile of the same"),
-    metric("slowdown_p99", "99 % slowdown", "", Tolerance::Relative(0.05), "99th percentile of the same"),
+    metric(
+        "slowdown_p95",
+        "95 % slowdown",
+        "",
+        Tolerance::Relative(0.05),
+        "95th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
+    ),
+    metric(
+        "slowdown_p99",
+        "99 % slowdown",
+        "",
+        Tolerance::Relative(0.05),
+        "99th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
+    ),
     metric(
         "slowdown_p999",
         "99.9 % slowdown",
         "",
         Tolerance::Relative(0.05),
-        "99.9th percentile of the same",
+        "99.9th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
     ),
     metric(
         "flows_below_ideal",

@@ -225,8 +225,11 @@ impl<'a> Reader<'a> {
     pub(crate) fn host(&mut self, key: &str, item: usize, text: &str, wiring: &Wiring) -> Option<usize> {
         let index = wiring.host(text.trim());
         if index.is_none() {
-            let known = match &wiring.hosts[..] {
-                [first, .., last] => format!("hosts are {first} to {last}"),
+            let known = match (text.split_once('-'), &wiring.hosts[..]) {
+                (Some((a, b)), _) if wiring.host(a.trim()).is_some() && wiring.host(b.trim()).is_some() => {
+                    format!("did you mean \"{}..{}\"?", a.trim(), b.trim())
+                }
+                (_, [first, .., last]) => format!("hosts are {first} to {last}"),
                 _ => "see topology".into(),
             };
             self.wrong_item(key, item, format!("there is no host `{}`", text.trim()), known);
@@ -279,7 +282,10 @@ impl<'a> Reader<'a> {
     ) -> Option<(NodeId, u16)> {
         let port = wiring.port(text).filter(|p| p.0.0 as usize >= wiring.hosts.len());
         if port.is_none() {
-            let hint = "name a switch and its neighbour: \"S>H1\"; `cnsim describe` shows the names";
+            let hint = match text.contains("->") {
+                true => format!("did you mean \"{}\"?", text.replace("->", ">")),
+                false => "name a switch and its neighbour: \"S>H1\"; `cnsim describe` shows the names".into(),
+            };
             self.wrong_item(key, item, format!("there is no switch port `{text}`"), hint);
         }
         port
@@ -293,13 +299,12 @@ impl<'a> Reader<'a> {
         text: &str,
         wiring: &Wiring,
     ) -> Option<(NodeId, NodeId)> {
-        let Some((a, b)) = text.split_once('>') else {
-            self.wrong_item(
-                key,
-                item,
-                format!("`{text}` is not a flow"),
-                "write source and destination: \"H1>H5\"",
-            );
+        let Some((a, b)) = text.split_once('>').filter(|(a, _)| !a.ends_with('-')) else {
+            let hint = match text.contains("->") {
+                true => format!("did you mean \"{}\"?", text.replace("->", ">")),
+                false => "write source and destination: \"H1>H5\"".into(),
+            };
+            self.wrong_item(key, item, format!("`{text}` is not a flow"), hint);
             return None;
         };
         let (a, b) = (self.host(key, item, a, wiring)?, self.host(key, item, b, wiring)?);

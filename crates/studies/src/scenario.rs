@@ -12,7 +12,7 @@ use crate::figures::{self, FigureSpec};
 use crate::inline::inline_files;
 use crate::keys::{MATRIX, MAX_CASES, MAX_CONDITION, find};
 use crate::kinds::{Kind, Value as Read};
-use crate::meant::did_you_mean;
+use crate::meant;
 use crate::reader::MAX_PROBLEMS;
 use crate::settings::{Estimate, Settings};
 use crate::text::{Flat, Leaf, MAX_TEXT, Place, Problem, nearest, read_file, read_from};
@@ -582,7 +582,7 @@ fn groups(
             match registry.find(&s) {
                 Some(e) => schemes.push(e.name.clone()),
                 None => {
-                    let hint = format!("{}see `cnsim list schemes`", did_you_mean(&s, registry.names()));
+                    let hint = format!("{}`cnsim list schemes` shows them", meant::scheme(registry, &s));
                     problems.push(flat.at(&at, format!("there is no scheme `{s}`"), hint));
                 }
             }

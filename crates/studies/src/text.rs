@@ -299,7 +299,16 @@ impl Flat {
         let (table, errors) = DeTable::parse_recoverable(text);
         let wrong = |e: &toml::de::Error| {
             let place = e.span().map(|s| Place::Text(s.start));
-            flat.problem("", place.as_ref(), e.message().replace('\n', "; "), "the file must be TOML")
+            // A name that stands in single and in double brackets.
+            let name = e.span().and_then(|s| text.get(s)).filter(|_| e.message().contains("duplicate"));
+            let arrays = name.filter(|name| text.contains(&format!("[[{name}]]")));
+            let (reason, remedy) = match arrays {
+                Some(name) => {
+                    ("stands in single and in double brackets".into(), format!("write [[{name}]] each time"))
+                }
+                None => (e.message().replace('\n', "; "), "the file must be TOML".into()),
+            };
+            flat.problem(arrays.unwrap_or_default(), place.as_ref(), reason, remedy)
         };
         let mut problems: Vec<Problem> = errors.iter().map(wrong).collect();
         if problems.is_empty() {

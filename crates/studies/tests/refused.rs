@@ -245,6 +245,46 @@ fn errors_name_what_was_meant() {
             whole("", "hosts = 4", "qcn"),
             &["`qcn` is a family: choose one of qcn-2pt, qcn-3pt", "qcn-802.1Qau"],
         ),
+        (whole("", "hosts = 4", "hpcc"), &["`hpcc` is a preset of dcqcn"]),
+        (
+            whole("", "hosts = 4\nlink_delay = \"5\"", "none"),
+            &["did you mean \"5 ns\", \"5 us\" or \"5 ms\"?"],
+        ),
+        (
+            whole("", "hosts = 4\nname = \"x\"", "none"),
+            &["did you mean `name`? Write it before the first [table]"],
+        ),
+        (whole("", "hosts = 4\nstudy = \"x\"", "none"), &["`study`? Write it before the first [table]"]),
+        (
+            whole("", "kind = \"leaf-spine\"\nuplinks = \"40 Gb/s\"", "none"),
+            &["did you mean `topology.uplink_rate`?"],
+        ),
+        (
+            whole("[[figure]]\nmetric = \"fct_p99\"", "hosts = 4", "none"),
+            &["did you mean `completion_time_p99`?"],
+        ),
+        (
+            whole("[record]\nflows = [\"H1->H2\"]\nports = [\"S->H2\"]", "hosts = 4", "none"),
+            &["did you mean \"H1>H2\"?", "did you mean \"S>H2\"?"],
+        ),
+        (whole("[[traffic]]\nhosts = [\"H1-H3\"]", "hosts = 4", "none"), &["did you mean \"H1..H3\"?"]),
+        (whole("[[traffics]]\nhosts = \"all\"", "hosts = 4", "none"), &["did you mean [[traffic]]?"]),
+        (
+            whole("[[traffic]]\nhosts = \"all\"\n[traffic]\nhosts = \"H1\"", "hosts = 4", "none"),
+            &[
+                "f.toml:4:",
+                "`traffic`: stands in single and in double brackets",
+                "write [[traffic]] each time",
+            ],
+        ),
+        (
+            whole("[traffic]\nhosts = \"all\"\n[[traffic]]\nhosts = \"H1\"", "hosts = 4", "none"),
+            &["`traffic`: stands in single and in double brackets"],
+        ),
+        (whole("", "hosts = 4", "none").replace("schemes", "scheme"), &["did you mean `schemes`?"]),
+        (whole("schemes = [\"ecm\"]", "hosts = 4", "none"), &["did you mean `matrix.schemes`?"]),
+        (whole("k_mn = \"5 KB\"", "hosts = 4", "none"), &["did you mean `scheme.params.k_min`?"]),
+        (whole("[scheme]\nk_min = \"5 KB\"", "hosts = 4", "none"), &["did you mean `scheme.params.k_min`?"]),
     ] {
         let told = said(&text);
         assert!(words.iter().all(|w| told.contains(w)), "{told}");
