@@ -19,7 +19,7 @@ test: ## every test, doc test and transcript in profile try (the network's in pr
 	exit $$status
 soak: ## random tests for hours: networks by both engines, spoiled files and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
 	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile checked -p cnsim-fabric --test engines --test textbook
-	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-studies --test mutated --test random_scenarios --test fuzz
+	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-lab -p cnsim-papers --test mutated --test random_scenarios --test fuzz
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
 python: ## the Python package: built in target/venv, its tests, its types
 	@mkdir -p target && python3 python/check.py

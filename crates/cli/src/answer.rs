@@ -4,16 +4,16 @@ use crate::describe::PRESET_RATES;
 use crate::request::Cost;
 use crate::tell::rows_of;
 use crate::{Common, Done, Failure, find, pairs};
+use cnsim_lab::assumptions::ASSUMPTIONS;
+use cnsim_lab::files::read_csv;
+use cnsim_lab::keys;
+use cnsim_lab::metrics;
+use cnsim_lab::scenario::{EMBEDDED, Scenario};
+use cnsim_papers::files::COLUMNS;
+use cnsim_papers::published::{self, carried_claim};
+use cnsim_papers::{self, PAPERS};
+use cnsim_problem::Problem;
 use cnsim_scheme_api::{Rate, Registration};
-use cnsim_studies::assumptions::ASSUMPTIONS;
-use cnsim_studies::files::read_csv;
-use cnsim_studies::keys;
-use cnsim_studies::metrics;
-use cnsim_studies::papers::{self, PAPERS};
-use cnsim_studies::published::{self, carried_claim};
-use cnsim_studies::results::COLUMNS;
-use cnsim_studies::scenario::{EMBEDDED, Scenario};
-use cnsim_studies::text::Problem;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn scheme(e: &Registration) -> Value {
     })
 }
 
-fn study(p: &papers::Paper) -> Value {
+fn study(p: &cnsim_papers::Paper) -> Value {
     let mine = |id: &&str| id.split('/').next() == Some(p.id);
     let claims: Vec<Value> =
         p.claims.iter().map(|c| json!({"id": c.id, "origin": c.origin, "text": c.text})).collect();
@@ -72,7 +72,7 @@ fn described(name: &str, common: &Common) -> Result<Option<Value>, Failure> {
     if let Some(e) = common.registry.find(name) {
         return Ok(Some(scheme(e)));
     }
-    if let Some(p) = papers::find(name) {
+    if let Some(p) = cnsim_papers::find(name) {
         return Ok(Some(study(p)));
     }
     match Scenario::load_in(&common.registry, name, &[], &[]) {

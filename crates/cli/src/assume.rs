@@ -8,19 +8,18 @@ use crate::request::{ASSUMED_SPEED, refuse_many, refuse_no_seeds, threads};
 use crate::sweep::bounds;
 use crate::{Batch, Common, Done, Failure, pairs};
 use clap::Args;
-use cnsim_report::model;
-use cnsim_scheme_api::Registry;
-use cnsim_studies::assume::{
+use cnsim_lab::files::{digits, table};
+use cnsim_lab::place::Place;
+use cnsim_lab::run::Watch;
+use cnsim_lab::saved::RESULTS;
+use cnsim_lab::scenario::{Case, EMBEDDED, Scenario};
+use cnsim_lab::stats::Summary;
+use cnsim_papers::assume::{
     Fold, Lab, Scored, ScoredCell, Setup, asked_switches, contenders, every, leave_one_out, named_switches,
 };
-use cnsim_studies::files::{digits, table};
-use cnsim_studies::papers;
-use cnsim_studies::place::Place;
-use cnsim_studies::published::Published;
-use cnsim_studies::saved::RESULTS;
-use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
-use cnsim_studies::stats::Summary;
-use cnsim_studies::study::Watch;
+use cnsim_papers::published::Published;
+use cnsim_report::model;
+use cnsim_scheme_api::Registry;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -66,7 +65,7 @@ fn scenarios(
     published: &[Published],
 ) -> Result<Vec<Scenario>, Failure> {
     let sets = pairs(&args.sets, registry)?;
-    let Some(paper) = papers::find(&args.scenario) else {
+    let Some(paper) = cnsim_papers::find(&args.scenario) else {
         return Ok(vec![Scenario::load_in(registry, &args.scenario, &sets, &[])?]);
     };
     let told = |id: &str| published.iter().any(|p| format!("{}/{}", p.study, p.scenario) == id);

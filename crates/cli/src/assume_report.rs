@@ -1,12 +1,12 @@
 //! The figures and tables of the report of `cnsim assume`.
 
-use crate::look_scene::cell;
 use crate::sweep::column;
+use cnsim_lab::metrics::Metric;
+use cnsim_lab::scenario::{Case, Scenario};
+use cnsim_lab::stats::Summary;
+use cnsim_papers::assume::{Scored, ScoredCell};
+use cnsim_report::build::cell;
 use cnsim_report::model;
-use cnsim_studies::assume::{Scored, ScoredCell};
-use cnsim_studies::metrics::Metric;
-use cnsim_studies::scenario::{Case, Scenario};
-use cnsim_studies::stats::Summary;
 
 /// The ranking as a table.
 pub(crate) fn ranking(id: &str, title: &str, list: &[&Scored]) -> model::Table {
@@ -131,5 +131,5 @@ pub(crate) fn heat(
 
 /// The same condition, however it is spelled.
 fn same(a: &str, b: &str) -> bool {
-    cnsim_studies::condition::canonical(a) == cnsim_studies::condition::canonical(b)
+    cnsim_lab::condition::canonical(a) == cnsim_lab::condition::canonical(b)
 }

@@ -3,9 +3,9 @@
 
 use crate::Failure;
 use crate::verify::flat;
-use cnsim_studies::keys::TABLES;
-use cnsim_studies::results::Run;
-use cnsim_studies::store::LABELS;
+use cnsim_lab::keys::TABLES;
+use cnsim_lab::results::Run;
+use cnsim_lab::store::LABELS;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What all others are compared with.
@@ -230,7 +230,7 @@ fn same(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_studies::store::RunRecord;
+    use cnsim_lab::store::RunRecord;
     use serde_json::{Value, json};
 
     /// A run of a condition, scheme and configuration.

@@ -2,9 +2,9 @@
 
 use crate::{Common, Done, Failure, look, progress};
 use cnsim_fabric::{Arrivals, LinkSpec, Routing, RunSpec, Transfer};
+use cnsim_lab::scenario::Scenario;
 use cnsim_scheme_api::network::{Purpose, Stream};
 use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
-use cnsim_studies::scenario::Scenario;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -6,9 +6,9 @@ use crate::request::wanted;
 use crate::verify::flat;
 use crate::{Done, Failure};
 use crate::{look, paired};
-use cnsim_studies::files::digits;
-use cnsim_studies::results::{Quantity, Results, Run};
-use cnsim_studies::stats::Summary;
+use cnsim_lab::files::digits;
+use cnsim_lab::results::{Quantity, Results, Run};
+use cnsim_lab::stats::Summary;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -255,8 +255,8 @@ fn text(found: &Found, files: [&Path; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_studies::measure::PortFacts;
-    use cnsim_studies::store::RunRecord;
+    use cnsim_lab::measure::PortFacts;
+    use cnsim_lab::store::RunRecord;
 
     fn results(seeds: u64, of: impl Fn(u64, &mut RunRecord)) -> Results {
         let run = |seed: u64| {
@@ -390,7 +390,7 @@ mod tests {
         let (theirs, y) = (read[0].result_version, &mut read[1]);
         y.command = "run y".into();
         y.result_version += 1;
-        let partial = cnsim_studies::results::Partial { finished: 1, of: 2 };
+        let partial = cnsim_lab::results::Partial { finished: 1, of: 2 };
         y.partial = Some(partial);
         assert_eq!(
             notes(&read, &files),

@@ -3,14 +3,14 @@
 use crate::look::{self, Colour, paint, said};
 use crate::request::{ASSUMED_SPEED, is_file, threads};
 use crate::{Common, Done, Failure, draw, find, tell};
+use cnsim_lab::assumptions::{ASSUMPTIONS, readable};
+use cnsim_lab::demo::{SECOND, demo};
+use cnsim_lab::keys;
+use cnsim_lab::scenario::{EMBEDDED, Scenario};
+use cnsim_papers::per_study::in_studies;
+use cnsim_papers::published::{self, Agreement};
+use cnsim_papers::{self, Paper};
 use cnsim_scheme_api::{Rate, Registration, Registry};
-use cnsim_studies::assumptions::{ASSUMPTIONS, readable};
-use cnsim_studies::demo::{SECOND, demo};
-use cnsim_studies::keys;
-use cnsim_studies::papers::{self, Paper};
-use cnsim_studies::per_study::in_studies;
-use cnsim_studies::published::{self, Agreement};
-use cnsim_studies::scenario::{EMBEDDED, Scenario};
 
 /// Most conditions of a group that are listed.
 const MOST: usize = 16;
@@ -20,7 +20,7 @@ pub(crate) fn describe(name: &str, common: &Common) -> Done {
     if let Some(e) = registry.find(name) {
         return scheme(registry, e);
     }
-    if let Some(p) = papers::find(name) {
+    if let Some(p) = cnsim_papers::find(name) {
         return study(p);
     }
     let s = match Scenario::load_in(registry, name, &[], &[]) {
@@ -39,8 +39,8 @@ pub(crate) fn describe(name: &str, common: &Common) -> Done {
 fn explains(name: &str, common: &Common) -> bool {
     let same = |n: &str| n.eq_ignore_ascii_case(name);
     let key = name.trim_start_matches("scheme.params.");
-    cnsim_studies::metrics::find(name).is_some()
-        || papers::PAPERS.iter().flat_map(|p| p.claims).any(|c| same(c.id))
+    cnsim_lab::metrics::find(name).is_some()
+        || cnsim_papers::PAPERS.iter().flat_map(|p| p.claims).any(|c| same(c.id))
         || ASSUMPTIONS.iter().any(|a| same(a.id) || same(a.name))
         || common.registry.iter().any(|e| e.counters.iter().any(|c| same(&c.name)))
         || find::gauge(&common.registry, name).is_some()
@@ -152,7 +152,7 @@ fn scenario(s: &Scenario, written: String) -> Done {
         look::duration(seconds / threads as f64)
     );
     println!("\n{}", bold("What it sets; all else is as `cnsim new` says"));
-    let shown = cnsim_studies::scenario::config::text;
+    let shown = cnsim_lab::scenario::config::text;
     for (k, v) in ready.config.as_object().into_iter().flatten() {
         let usual = keys::find(k).map_or("", |k| k.default);
         if !matches!(k.as_str(), "scheme" | "study" | "name" | "condition") && shown(v) != usual {

@@ -1,12 +1,12 @@
 //! Everything that has a name, for questions that name it wrongly or by another kind.
 
 use crate::Failure;
+use cnsim_lab::assumptions::ASSUMPTIONS;
+use cnsim_lab::keys::KEYS;
+use cnsim_lab::metrics::METRICS;
+use cnsim_lab::scenario::EMBEDDED;
+use cnsim_papers::PAPERS;
 use cnsim_scheme_api::{Gauge, Registration, Registry};
-use cnsim_studies::assumptions::ASSUMPTIONS;
-use cnsim_studies::keys::KEYS;
-use cnsim_studies::metrics::METRICS;
-use cnsim_studies::papers::PAPERS;
-use cnsim_studies::scenario::EMBEDDED;
 use std::collections::BTreeSet;
 
 /// Most things that an answer names.
@@ -101,8 +101,8 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
         let short = |t: &Thing| t.name.rsplit('/').next().map(str::to_string);
         let names: Vec<String> =
             all.iter().flat_map(|t| [Some(t.name.clone()), short(t)]).flatten().collect();
-        let alike = cnsim_studies::text::nearest(word, names.iter().map(String::as_str));
-        let meant = cnsim_studies::meant::metric(word);
+        let alike = cnsim_problem::nearest(word, names.iter().map(String::as_str));
+        let meant = cnsim_lab::meant::metric(word);
         near.extend(all.iter().filter(|t| t.kind == "metric" && meant == Some(t.name.as_str())));
         near.extend(all.iter().filter(|t| {
             meant != Some(t.name.as_str())
@@ -128,13 +128,13 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
 /// `topology.link_delay`. Anything else is itself.
 pub(crate) fn whole_key(registry: &Registry, key: &str) -> String {
     let key = key.trim();
-    if key.contains('.') || cnsim_studies::keys::find(key).is_some() {
+    if key.contains('.') || cnsim_lab::keys::find(key).is_some() {
         return key.into();
     }
-    if cnsim_studies::assumptions::find(key).is_some() {
-        return cnsim_studies::grid::canonical_key(key);
+    if cnsim_lab::assumptions::find(key).is_some() {
+        return cnsim_lab::grid::canonical_key(key);
     }
-    let tables = cnsim_studies::keys::TABLES;
+    let tables = cnsim_lab::keys::TABLES;
     let ends = |path: &str| {
         path.rsplit_once('.').is_some_and(|(table, leaf)| leaf == key && !tables.contains(&table))
     };

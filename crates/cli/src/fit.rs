@@ -1,7 +1,7 @@
 //! Text and tables that fit the terminal: lines are broken between words, and a table that is too wide wraps its cells,
 //! stands in several parts, or becomes a paragraph a row.
 
-use cnsim_studies::text::obeyed;
+use cnsim_problem::obeyed;
 use std::borrow::Cow;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;

@@ -4,9 +4,9 @@
 use crate::look;
 use crate::{Cli, Common, Done, Failure, pairs};
 use clap::CommandFactory as _;
-use cnsim_studies::place::PlaceError;
-use cnsim_studies::scenario::Scenario;
-use cnsim_studies::store::Store;
+use cnsim_lab::place::PlaceError;
+use cnsim_lab::scenario::Scenario;
+use cnsim_lab::store::Store;
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -17,7 +17,6 @@ macro_rules! eprintln {
     ($($text:tt)*) => { $crate::look::complain(&format!($($text)*)) };
 }
 
-mod advice;
 mod answer;
 mod assume;
 mod assume_report;
@@ -28,23 +27,10 @@ mod describe;
 mod draw;
 mod find;
 mod fit;
-mod frozen;
 mod housekeeping;
 mod import;
 mod look;
-mod look_bars;
-mod look_figure;
-mod look_percentiles;
-mod look_ports;
-mod look_report;
-mod look_scene;
-mod look_slowdown;
-mod look_table;
-#[cfg(test)]
-mod look_tests;
-mod look_topology;
-mod look_traffic;
-mod look_xoff;
+mod notes;
 mod output;
 mod paired;
 mod points;
@@ -56,13 +42,12 @@ mod start;
 mod summary;
 mod sweep;
 mod tell;
-mod unfinished;
 mod verify;
 
 use clap::{Args, Parser, Subcommand};
 use cnsim_fabric::Engine;
+use cnsim_lab::run::JobError;
 use cnsim_scheme_api::Registry;
-use cnsim_studies::study::JobError;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -101,8 +86,8 @@ impl From<JobError> for Failure {
     }
 }
 
-impl From<Vec<cnsim_studies::text::Problem>> for Failure {
-    fn from(problems: Vec<cnsim_studies::text::Problem>) -> Self {
+impl From<Vec<cnsim_problem::Problem>> for Failure {
+    fn from(problems: Vec<cnsim_problem::Problem>) -> Self {
         Self::Input(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     }
 }
@@ -111,10 +96,10 @@ pub(crate) type Done = Result<(), Failure>;
 
 /// The figures of a scenario's page as the report draws them, from finished runs: for documents.
 pub fn figures(
-    scenario: &cnsim_studies::scenario::Scenario,
-    records: &[cnsim_studies::store::RunRecord],
+    scenario: &cnsim_lab::scenario::Scenario,
+    records: &[cnsim_lab::store::RunRecord],
 ) -> Vec<cnsim_report::model::Figure> {
-    look_report::figures_of(scenario, records)
+    cnsim_report::build::figures_of(scenario, records)
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run or a law failed; 2 bad input or usage, or output \

@@ -3,10 +3,10 @@
 //! was cut short has finished is written only where nothing better stands, and says that it is partial.
 
 use crate::{Done, Failure};
-use cnsim_studies::place::{Place, PlaceError};
-use cnsim_studies::results::{self, Partial, Results, case_title};
-use cnsim_studies::saved::{RESULTS, Saved};
-use cnsim_studies::store::RunRecord;
+use cnsim_lab::place::{Place, PlaceError};
+use cnsim_lab::results::{self, Partial, Results, case_title};
+use cnsim_lab::saved::{RESULTS, Saved};
+use cnsim_lab::store::RunRecord;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -2,12 +2,12 @@
 
 use crate::baseline::{Baseline, points};
 use crate::look::{self, Colour, at_least, measured, paint};
-use crate::unfinished::{FINISHED, of_finished};
-use crate::{Done, Failure, advice, unfinished};
-use cnsim_studies::metrics::{METRICS, Metric};
-use cnsim_studies::results::{Results, Run};
-use cnsim_studies::stats::Summary;
-use cnsim_studies::store::RunRecord;
+use crate::{Done, Failure, notes};
+use cnsim_lab::metrics::{METRICS, Metric};
+use cnsim_lab::results::{Results, Run};
+use cnsim_lab::stats::Summary;
+use cnsim_lab::store::RunRecord;
+use cnsim_lab::unfinished::{FINISHED, of_finished};
 use serde_json::json;
 
 /// Metrics that the table shows where none are asked for.
@@ -150,8 +150,7 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
         return Ok(());
     }
     let records: Vec<RunRecord> = all.runs.iter().map(Run::record).collect();
-    unfinished::tell(records.iter());
-    advice::tell(&records);
+    notes::print(&records);
     tell(&rows, &baseline, asked);
     Ok(())
 }
@@ -212,7 +211,7 @@ fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_studies::results::{Quantity, Traffic};
+    use cnsim_lab::results::{Quantity, Traffic};
     use std::collections::{BTreeMap, BTreeSet};
 
     /// Seed by seed 10 us less, but over fewer of the flows: no verdict on means, one on what all flows have.

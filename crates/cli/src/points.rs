@@ -1,7 +1,7 @@
 //! The runs of results by case and by what varies beside it: the points of a sweep.
 
 use crate::verify::flat;
-use cnsim_studies::results::{Results, Run};
+use cnsim_lab::results::{Results, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A case with the values of what is swept.

@@ -1,21 +1,23 @@
 //! `cnsim reproduce`: run, compare, write, tell.
 
 use crate::look;
-use crate::look_report::{self, Parts};
 use crate::output::{Output, quoted};
 use crate::request::{is_file, refuse_huge, refuse_no_seeds, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
-use crate::{Common, Done, EngineArg, Failure, ReproduceArgs, advice, frozen, unfinished};
+use crate::{Common, Done, EngineArg, Failure, ReproduceArgs, notes};
+use cnsim_lab::results::Partial;
+use cnsim_lab::run::{Job, Watch, jobs, run_jobs, stored, unkept};
+use cnsim_lab::scenario::{Case, EMBEDDED, Scenario};
+use cnsim_lab::store::{RunRecord, Store};
+use cnsim_papers::cells::{Cell, all_cases, cells, not_run};
+use cnsim_papers::files::{claims_csv, numbers_csv};
+use cnsim_papers::findings;
+use cnsim_papers::own::Studies;
+use cnsim_papers::published::{self, Published};
+use cnsim_papers::verdict::Verdict;
+use cnsim_problem::{MAX_FILE, read_file};
+use cnsim_report::build::{Parts, build};
 use cnsim_scheme_api::Registry;
-use cnsim_studies::own::Studies;
-use cnsim_studies::papers::findings;
-use cnsim_studies::published::{self, Published};
-use cnsim_studies::results::{Partial, claims_csv, numbers_csv};
-use cnsim_studies::scenario::{Case, EMBEDDED, Scenario};
-use cnsim_studies::store::{RunRecord, Store};
-use cnsim_studies::study::{Cell, Job, Watch, cells, jobs, not_run, run_jobs, stored, unkept};
-use cnsim_studies::text::{MAX_FILE, read_file};
-use cnsim_studies::verdict::Verdict;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,7 +38,7 @@ fn choose(registry: &Registry, what: &str) -> Result<Vec<Scenario>, Failure> {
     let ids: Vec<&str> = EMBEDDED.iter().map(|(id, _)| *id).filter(|id| wanted(id)).collect();
     if ids.is_empty() {
         let names = EMBEDDED.iter().flat_map(|(id, _)| std::iter::once(*id).chain(id.split('/')));
-        let hint = cnsim_studies::meant::did_you_mean(what, names);
+        let hint = cnsim_lab::meant::did_you_mean(what, names);
         return Err(Failure::input(format!(
             "there is no study or scenario `{what}`\n  help: {hint}write quick, all, a study, STUDY/SCENARIO or a FILE.toml; `cnsim list scenarios` shows them"
         )));
@@ -72,7 +74,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let mut lost: Vec<Published> = Vec::new();
     for s in &scenarios {
         refuse_no_seeds(s.seeds)?;
-        let (more, unread) = jobs(s, &published, &keep).map_err(Failure::Input)?;
+        let (cases, unread) = all_cases(s, &published);
+        let more = jobs(s, cases.into_iter().filter(keep)).map_err(Failure::Input)?;
         all.extend(more.into_iter().map(|job| Job { engine: args.engine.engine(), ..job }));
         lost.extend(unread);
     }
@@ -119,7 +122,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     };
     output.write("numbers.csv", numbers_csv(&cells, partial).as_bytes())?;
     output.write("claims.csv", claims_csv(&findings, partial).as_bytes())?;
-    let mut report = look_report::build(&Parts {
+    let mut report = build(&Parts {
         command: &command,
         scenarios: &scenarios,
         records: &records,
@@ -136,9 +139,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     if let Some(p) = partial {
         println!("{}\n", p.text());
     }
-    frozen::tell(records.iter());
-    unfinished::tell(records.iter());
-    advice::tell(&records);
+    notes::print(&records);
     if !common.quiet {
         summary::tell(&Told {
             args,
@@ -152,7 +153,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     interrupted(&watch, (records.len(), all.len()), kept, None)?;
     missed(args.fail_on_miss, cells.iter().map(|c| c.verdict))?;
     // In the embedded studies a deadlock is what was published.
-    if is_file(&args.what) { frozen::ends(records.iter()) } else { Ok(()) }
+    if is_file(&args.what) { notes::ends(&records) } else { Ok(()) }
 }
 
 /// The runs on which verdicts are passed: those of the studies' own experiments. What the others are is told.
@@ -300,7 +301,7 @@ fn reason(p: &Published, scenarios: &[Scenario]) -> String {
     let Some(scheme) = s.registry().find(&p.scheme) else {
         return format!("there is no scheme `{}`", p.scheme);
     };
-    if cnsim_studies::metrics::find(&p.metric).is_none() {
+    if cnsim_lab::metrics::find(&p.metric).is_none() {
         return format!("there is no metric `{}`", p.metric);
     }
     if s.case_of(&p.condition, &p.pause, &scheme.name).is_none() {

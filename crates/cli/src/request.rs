@@ -1,17 +1,17 @@
 //! What is asked for on a command line: files or names, cases, schemes, metrics, seeds and threads; and what is refused as too
 //! much.
 
-use crate::look_topology::caption;
-use crate::unfinished::{FINISHED, times_flows};
 use crate::{Common, Done, Failure};
+use cnsim_lab::advice::{before, few_seeds};
+use cnsim_lab::keys::MAX_SEEDS;
+use cnsim_lab::metrics::{self, METRICS, Metric};
+use cnsim_lab::run::Job;
+use cnsim_lab::scenario::{Case, Ready, Scenario};
+use cnsim_lab::settings::Estimate;
+use cnsim_lab::unfinished::{FINISHED, times_flows};
+use cnsim_problem::Problem;
+use cnsim_report::build::caption;
 use cnsim_scheme_api::Registry;
-use cnsim_studies::advice::{before, few_seeds};
-use cnsim_studies::keys::MAX_SEEDS;
-use cnsim_studies::metrics::{self, METRICS, Metric};
-use cnsim_studies::scenario::{Case, Ready, Scenario};
-use cnsim_studies::settings::Estimate;
-use cnsim_studies::study::Job;
-use cnsim_studies::text::Problem;
 use std::collections::BTreeSet;
 
 /// Is this meant as a file, not as a name?
@@ -175,7 +175,7 @@ pub(crate) fn refuse_many(jobs: &[Job], force: bool) -> Done {
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
     let one = |name: &String| {
         metrics::find(name.trim()).ok_or_else(|| {
-            let near = cnsim_studies::meant::metric(name);
+            let near = cnsim_lab::meant::metric(name);
             let hint = near.map_or_else(String::new, |n| format!("did you mean `{n}`? "));
             Failure::input(format!(
                 "there is no metric `{name}`\n  help: {hint}`cnsim list metrics` shows them"
@@ -219,6 +219,6 @@ pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
             "`{name}`: one scheme is due here\n  help: list all as schemes of [matrix], and run them with `cnsim reproduce FILE`"
         ));
     }
-    let hint = cnsim_studies::meant::scheme(registry, name);
+    let hint = cnsim_lab::meant::scheme(registry, name);
     Failure::input(format!("there is no scheme `{name}`\n  help: {hint}`cnsim list schemes` shows them"))
 }

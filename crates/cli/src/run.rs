@@ -2,23 +2,21 @@
 
 use crate::bench::peak_memory;
 use crate::look::{self, Colour, at_least, interval, measured, paint};
-use crate::look_ports::ports;
-use crate::look_scene::CaseRuns;
-use crate::look_traffic::traffic;
 use crate::output::{Output, quoted};
 use crate::reproduce::tell_stored;
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
-use crate::{Common, Done, Failure, RunArgs, advice, frozen, pairs, summary, unfinished};
-use cnsim_studies::files::digits;
-use cnsim_studies::flow_files::fork_columns;
-use cnsim_studies::flows::fct::{SizeGroup, Unfinished};
-use cnsim_studies::metrics::{METRICS, Metric};
-use cnsim_studies::scenario::Scenario;
-use cnsim_studies::stats::Summary;
-use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::{Job, Watch, run_job, run_jobs};
+use crate::{Common, Done, Failure, RunArgs, notes, pairs, summary};
+use cnsim_lab::files::digits;
+use cnsim_lab::flow_files::fork_columns;
+use cnsim_lab::flows::fct::{SizeGroup, Unfinished};
+use cnsim_lab::metrics::{METRICS, Metric};
+use cnsim_lab::run::{Job, Watch, run_job, run_jobs};
+use cnsim_lab::scenario::Scenario;
+use cnsim_lab::stats::Summary;
+use cnsim_lab::store::RunRecord;
+use cnsim_report::build::{CaseRuns, ports, traffic};
 use cnsim_units::{Bytes, Time};
 use std::sync::Arc;
 
@@ -99,18 +97,16 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
     }
     if args.json {
         println!("{text}");
-        return frozen::ends(records.iter());
+        return notes::ends(&records);
     }
-    frozen::tell(records.iter());
-    unfinished::tell(records.iter());
-    advice::tell(&records);
+    notes::print(&records);
     tell(&scenario.id(), &records, &shown);
     if !common.quiet {
         let hops: u64 = records.iter().map(|r| r.packet_hops).sum();
         let s = started.elapsed().as_secs_f64();
         eprintln!("{hops} packet-hops in {s:.2} s; results in {}", path.display());
     }
-    frozen::ends(records.iter())
+    notes::ends(&records)
 }
 
 /// What the runs of one case measured: the metrics asked for, or all, with the ports.

@@ -3,8 +3,8 @@
 
 use crate::{Done, Failure};
 use clap::Args;
-use cnsim_studies::headroom::Loop;
-use cnsim_studies::scenario::Scenario;
+use cnsim_lab::headroom::Loop;
+use cnsim_lab::scenario::Scenario;
 use cnsim_units::{Bytes, Rate, Time};
 use std::fmt::Write as _;
 
@@ -75,7 +75,7 @@ pub(crate) fn new(args: &NewArgs) -> Done {
         && args.rate.is_none()
         && args.incast.is_none()
         && args.spines.is_none();
-    let text = if plain { cnsim_studies::schema::template(name) + TABLES } else { short(args)? };
+    let text = if plain { cnsim_lab::schema::template(name) + TABLES } else { short(args)? };
     print!("{text}");
     Ok(())
 }
@@ -148,7 +148,7 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
     let text = args.rate.as_deref().unwrap_or("10 Gb/s");
     let rate: Rate = text.parse().map_err(|e| bad("rate", text, e))?;
     let size: Bytes = args.size.parse().map_err(|e| bad("size", &args.size, e))?;
-    let (slowest, fastest) = (cnsim_studies::keys::SLOWEST, cnsim_studies::keys::FASTEST);
+    let (slowest, fastest) = (cnsim_lab::keys::SLOWEST, cnsim_lab::keys::FASTEST);
     if rate < slowest || rate > fastest {
         return Err(Failure::input(format!("--rate {rate}: {slowest} to {fastest} are possible")));
     }
@@ -268,7 +268,7 @@ fn rounded(seconds: f64) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cnsim_studies::advice::before;
+    use cnsim_lab::advice::before;
 
     fn args(topology: &str, hosts: usize, rate: &str, incast: Option<usize>) -> NewArgs {
         NewArgs {
@@ -330,7 +330,7 @@ mod tests {
                 }
             }
         }
-        let all = cnsim_studies::schema::template("mine");
+        let all = cnsim_lab::schema::template("mine");
         let s = Scenario::parse("mine.toml", &all, &[]).unwrap();
         for ready in s.cases().iter().map(|c| s.ready(c).unwrap()) {
             assert_eq!([ready.notes(), before(&ready)].concat(), Vec::<String>::new());
@@ -351,7 +351,7 @@ mod tests {
             .skip(1)
             .map(|b| b.lines().map(|l| l.trim_start_matches('#').trim()).collect::<Vec<_>>().join("\n"))
             .collect();
-        assert_eq!(blocks.len(), cnsim_studies::keys::TABLES.len() + 1, "and [[rows]]");
+        assert_eq!(blocks.len(), cnsim_lab::keys::TABLES.len() + 1, "and [[rows]]");
         for block in blocks {
             let base = if block.starts_with("[[traffic]]") {
                 base.replace("[workload]\nkind = \"bernoulli\"\nload = \"60 %\"", "")

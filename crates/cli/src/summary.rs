@@ -2,13 +2,13 @@
 
 use crate::ReproduceArgs;
 use crate::look::{self, Colour, at_least, measured, paint};
-use crate::look_table::COLUMNS;
+use cnsim_lab::files::digits;
+use cnsim_lab::store::{RunRecord, fingerprint};
+use cnsim_papers::cells::Cell;
+use cnsim_papers::claims::{Claim, Finding, Holds};
+use cnsim_papers::verdict::Verdict;
+use cnsim_report::build::COLUMNS;
 use cnsim_report::model::{self, Page, Report, Table};
-use cnsim_studies::claims::{Claim, Finding, Holds};
-use cnsim_studies::files::digits;
-use cnsim_studies::store::{RunRecord, fingerprint};
-use cnsim_studies::study::Cell;
-use cnsim_studies::verdict::Verdict;
 use std::collections::BTreeSet;
 
 /// Most misses told one by one; with more, a few of each kind.

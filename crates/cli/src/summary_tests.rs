@@ -1,11 +1,11 @@
 //! Reports that are made up, and what is told of them, line by line.
 
 use super::*;
+use cnsim_lab::metrics::find;
+use cnsim_lab::stats::Summary;
+use cnsim_lab::store::Curve;
+use cnsim_papers::published::Published;
 use cnsim_report::model::{Column, Figure, NotRun, Row};
-use cnsim_studies::metrics::find;
-use cnsim_studies::published::Published;
-use cnsim_studies::stats::Summary;
-use cnsim_studies::store::Curve;
 use std::path::Path;
 
 const fn claim(id: &'static str, origin: &'static str) -> Claim {

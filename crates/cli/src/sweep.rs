@@ -1,28 +1,28 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
 use crate::look::{self, Colour, at_least, interval, measured, paint, said};
-use crate::look_report::{alerts, conclusions};
-use crate::look_scene::cell;
 use crate::output::{Output, quoted};
 use crate::reproduce::{interrupted, mark_partial, page_of, partial, with_store};
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
-use crate::unfinished::FINISHED;
-use crate::{Batch, Common, Done, Failure, advice, find, frozen, pairs, unfinished};
+use crate::{Batch, Common, Done, Failure, find, notes, pairs};
 use clap::Args;
+use cnsim_lab::advice::after;
+use cnsim_lab::files::{digits, table};
+use cnsim_lab::grid::{self, Axis, Point, Sweep};
+use cnsim_lab::metrics::{self, METRICS, Metric, structural_zero};
+use cnsim_lab::results::Partial;
+use cnsim_lab::run::{JobError, Watch, run_each};
+use cnsim_lab::scenario::Scenario;
+use cnsim_lab::stats::Summary;
+use cnsim_lab::store::{RunRecord, Store};
+use cnsim_lab::unfinished::FINISHED;
+use cnsim_problem::printable;
+use cnsim_report::build::cell;
+use cnsim_report::build::{alerts, conclusions};
 use cnsim_report::model;
 use cnsim_scheme_api::Registry;
-use cnsim_studies::advice::after;
-use cnsim_studies::files::{digits, table};
-use cnsim_studies::grid::{self, Axis, Point, Sweep};
-use cnsim_studies::metrics::{self, METRICS, Metric, structural_zero};
-use cnsim_studies::results::Partial;
-use cnsim_studies::scenario::Scenario;
-use cnsim_studies::stats::Summary;
-use cnsim_studies::store::{RunRecord, Store};
-use cnsim_studies::study::{JobError, Watch, run_each};
-use cnsim_studies::text::printable;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -261,9 +261,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
         if let Some(p) = partial {
             println!("{}\n", p.text());
         }
-        frozen::tell(all.iter());
-        unfinished::tell(all.iter());
-        advice::tell(&all);
+        notes::print(&all);
         println!("{}", text(&out, &sweep, &rows, &shown, look::colour_on_stdout()));
     }
     let failed = rows.iter().filter(|r| r.failed.is_some()).count();
@@ -274,7 +272,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
         return Err(Failure::Run(text));
     }
     interrupted(&watch, (all.len(), sweep.jobs.len()), true, None)?;
-    frozen::ends(all.iter())
+    notes::ends(&all)
 }
 
 /// What was measured at a point, or how it failed; none if an interruption left out one of its runs.

@@ -2,7 +2,7 @@
 
 use super::*;
 use clap::Parser;
-use cnsim_studies::scenario::Case;
+use cnsim_lab::scenario::Case;
 use std::collections::BTreeMap;
 
 #[derive(Parser)]

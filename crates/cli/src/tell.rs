@@ -3,17 +3,17 @@
 use crate::look::{self, Colour, paint};
 use crate::request::Cost;
 use crate::{Common, Done, Failure, find, pairs};
+use cnsim_lab::assumptions::ASSUMPTIONS;
+use cnsim_lab::headroom::Loop;
+use cnsim_lab::keys;
+use cnsim_lab::metrics::{self, METRICS};
+use cnsim_lab::scenario::{EMBEDDED, Scenario};
+use cnsim_lab::stats::ABOUT_INTERVALS;
+use cnsim_papers::PAPERS;
+use cnsim_papers::claims::{Claim, grounds};
+use cnsim_papers::per_study::in_studies;
+use cnsim_papers::published::carried_claim;
 use cnsim_scheme_api::Registry;
-use cnsim_studies::assumptions::ASSUMPTIONS;
-use cnsim_studies::claims::{Claim, grounds};
-use cnsim_studies::headroom::Loop;
-use cnsim_studies::keys;
-use cnsim_studies::metrics::{self, METRICS};
-use cnsim_studies::papers::PAPERS;
-use cnsim_studies::per_study::in_studies;
-use cnsim_studies::published::carried_claim;
-use cnsim_studies::scenario::{EMBEDDED, Scenario};
-use cnsim_studies::stats::ABOUT_INTERVALS;
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
 use std::path::Path;
@@ -74,7 +74,7 @@ pub(crate) fn rows_of(
         Failure::input(format!("{}: {e}\n  help: run `cnsim reproduce` first, or give --out", path.display()))
     })?;
     let mut rows = Vec::new();
-    for line in cnsim_studies::files::read_csv(&text) {
+    for line in cnsim_lab::files::read_csv(&text) {
         let columns = [0, 1, 4, 5];
         let fits =
             id.iter().zip(columns).all(|(want, c)| line.get(c).is_some_and(|v| v.eq_ignore_ascii_case(want)));
@@ -227,7 +227,7 @@ fn claim(c: &Claim, out: &Path) -> Done {
     };
     let path = out.join("claims.csv");
     let text = std::fs::read_to_string(&path).unwrap_or_default();
-    if let Some(line) = cnsim_studies::files::read_csv(&text).iter().find(|l| l[1] == c.id) {
+    if let Some(line) = cnsim_lab::files::read_csv(&text).iter().find(|l| l[1] == c.id) {
         show(&path.display().to_string(), &line[4], &line[5]);
         return Ok(());
     }
@@ -265,7 +265,7 @@ pub(crate) fn check(file: &str, sets: &[String], common: &Common) -> Done {
 }
 
 pub(crate) fn schema(common: &Common) -> Done {
-    println!("{:#}", cnsim_studies::schema::schema(&common.registry));
+    println!("{:#}", cnsim_lab::schema::schema(&common.registry));
     Ok(())
 }
 

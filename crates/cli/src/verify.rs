@@ -4,13 +4,13 @@ use crate::look;
 use crate::request::{refuse_huge, threads};
 use crate::{Common, Done, Failure};
 use cnsim_fabric::Engine;
+use cnsim_lab::frozen::Frozen;
+use cnsim_lab::results::{LARGEST, Quantity, Results, Run, series_csv, series_file};
+use cnsim_lab::run::{Job, Watch, run_jobs};
+use cnsim_lab::scenario::{Scenario, config};
+use cnsim_lab::store::{RESULT_VERSION, RunRecord};
+use cnsim_problem::read_file;
 use cnsim_scheme_api::Registry;
-use cnsim_studies::frozen::Frozen;
-use cnsim_studies::results::{LARGEST, Quantity, Results, Run, series_csv, series_file};
-use cnsim_studies::scenario::{Scenario, config};
-use cnsim_studies::store::{RESULT_VERSION, RunRecord};
-use cnsim_studies::study::{Job, Watch, run_jobs};
-use cnsim_studies::text::read_file;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,7 +115,7 @@ fn misfit(all: &Results, file: &Path, differ: Vec<String>) -> Option<String> {
 
 /// The job that a run's configuration describes.
 fn job(registry: &Registry, run: &Run) -> Result<Job, String> {
-    let told = |problems: Vec<cnsim_studies::text::Problem>| {
+    let told = |problems: Vec<cnsim_problem::Problem>| {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let (scenario, case) = Scenario::from_config(registry, &run.config).map_err(told)?;

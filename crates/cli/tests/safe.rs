@@ -4,7 +4,7 @@
 
 mod common;
 
-use cnsim_studies::text::obeyed;
+use cnsim_problem::obeyed;
 use common::{Folder, cnsim};
 
 /// An escape sequence, one of a single character, and marks of direction.

@@ -3,10 +3,10 @@
 //! The program of this crate is built twice. Compiled for the target `wasm32-wasip1` it runs in the reader's browser, a fresh
 //! instance for each run; compiled for this machine it prints the same text. A test compares the two, fingerprints included.
 
-use cnsim_studies::scenario::Scenario;
-use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::{Job, Watch, run_job};
-use cnsim_studies::text::Problem;
+use cnsim_lab::run::{Job, Watch, run_job};
+use cnsim_lab::scenario::Scenario;
+use cnsim_lab::store::RunRecord;
+use cnsim_problem::Problem;
 use serde_json::{Value, json};
 
 /// An experiment of the page: a scenario of the documents, and what of it can be moved.

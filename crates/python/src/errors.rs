@@ -1,7 +1,7 @@
 //! Errors of the simulator as exceptions of `cnsim.errors`: file, key, reason and remedy stay apart.
 
+use cnsim_problem::Problem;
 use cnsim_scheme_api::registry::RegisterError;
-use cnsim_studies::text::Problem;
 use pyo3::prelude::*;
 
 /// An exception of `cnsim.errors`, of this class and in Python's words.

@@ -1,18 +1,18 @@
 //! Finished runs as Python sees them, and what is made of many.
 
 use crate::errors::{raise, told};
+use cnsim_lab::assumptions::ASSUMPTIONS;
+use cnsim_lab::flow_files::read_flows;
+use cnsim_lab::metrics::{self, METRICS};
+use cnsim_lab::place::PlaceError;
+use cnsim_lab::results::{Results, read_series};
+use cnsim_lab::saved::Saved;
+use cnsim_lab::scenario::{self, EMBEDDED};
+use cnsim_lab::stats::Summary;
+use cnsim_lab::store::{RESULT_VERSION, RunRecord};
+use cnsim_lab::xoff::PARTS;
+use cnsim_papers::PAPERS;
 use cnsim_scheme_api::Time;
-use cnsim_studies::assumptions::ASSUMPTIONS;
-use cnsim_studies::flow_files::read_flows;
-use cnsim_studies::metrics::{self, METRICS};
-use cnsim_studies::papers::PAPERS;
-use cnsim_studies::place::PlaceError;
-use cnsim_studies::results::{Results, read_series};
-use cnsim_studies::saved::Saved;
-use cnsim_studies::scenario::{self, EMBEDDED};
-use cnsim_studies::stats::Summary;
-use cnsim_studies::store::{RESULT_VERSION, RunRecord};
-use cnsim_studies::xoff::PARTS;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -157,7 +157,7 @@ pub(crate) fn interval(
 /// Texts as numbers of one unit; none where they are not.
 #[pyfunction]
 pub(crate) fn numbers(values: Vec<String>) -> Option<(Vec<f64>, String)> {
-    cnsim_studies::grid::numbers(&values)
+    cnsim_lab::grid::numbers(&values)
 }
 
 /// What there is, as JSON: studies, scenarios, metrics or assumptions.

@@ -4,11 +4,12 @@ use crate::errors::{problems, raise, told};
 use crate::plan::Plan;
 use crate::record::{Record, plain};
 use crate::spec::Registry;
-use cnsim_studies::grid;
-use cnsim_studies::meant::did_you_mean;
-use cnsim_studies::published::{self, Published};
-use cnsim_studies::scenario::{self, Case};
-use cnsim_studies::study::{self, Job, jobs};
+use cnsim_lab::grid;
+use cnsim_lab::meant::did_you_mean;
+use cnsim_lab::run::{Job, jobs};
+use cnsim_lab::scenario::{self, Case};
+use cnsim_papers::cells::all_cases;
+use cnsim_papers::published::{self, Published};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -140,8 +141,8 @@ impl Scenario {
         if let Some(n) = seeds {
             scenario.set_seeds(n);
         }
-        let (jobs, _) = jobs(&scenario, &published_rows(py)?, &|_| true)
-            .map_err(|text| told(py, "ScenarioError", &text))?;
+        let (cases, _) = all_cases(&scenario, &published_rows(py)?);
+        let jobs = jobs(&scenario, cases).map_err(|text| told(py, "ScenarioError", &text))?;
         Ok(self.plan(jobs))
     }
 
@@ -190,8 +191,8 @@ pub(crate) fn cells(
     scenarios: Vec<Bound<'_, Scenario>>,
 ) -> PyResult<String> {
     let scenarios: Vec<scenario::Scenario> = scenarios.iter().map(|s| s.get().inner.clone()).collect();
-    let cells = study::cells(&plain(&records), &published_rows(py)?, &scenarios);
-    let row = |c: &study::Cell| {
+    let cells = cnsim_papers::cells::cells(&plain(&records), &published_rows(py)?, &scenarios);
+    let row = |c: &cnsim_papers::cells::Cell| {
         json!({
             "study": c.study, "scenario": c.scenario, "condition": c.condition, "pause": c.pause,
             "scheme": c.scheme, "metric": c.metric.id, "unit": c.unit,

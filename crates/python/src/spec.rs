@@ -4,12 +4,12 @@ use crate::bridge::{Bridged, Trouble};
 use crate::errors::{raise, refused};
 use crate::handles::gate;
 use crate::params::{Declared, Number, Value};
+use cnsim_problem::nearest;
 use cnsim_scheme_api::registry::{Code, Configured};
 use cnsim_scheme_api::testing::Promise;
 use cnsim_scheme_api::{
     Built, Bytes, Counter, Gauge, ParamError, Plan, Rate, Registration, Scope, Speaks, Time,
 };
-use cnsim_studies::text::nearest;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;

@@ -1,8 +1,16 @@
 //! The HTML report: one file that opens from disk, offline; pages are routes in it (`#B07/single-hop`).
 //!
-//! Plain data in ([`model`]), one text out ([`render`]). Its figures are drawn by `assets/chart.js`; [`svg`] draws one
-//! without a browser, for documents.
+//! [`build`] makes plain data ([`model`]) of results, and [`render`] one text of these data. Its figures are drawn by
+//! `assets/chart.js`; [`svg`] draws one without a browser, for documents.
+//!
+//! ```
+//! use cnsim_report::model::Report;
+//!
+//! let html = cnsim_report::render(&Report { title: "My switches".into(), ..Report::default() }).unwrap();
+//! assert!(html.contains("<title>My switches") && !html.contains("https://fonts"));
+//! ```
 
+pub mod build;
 mod colour;
 mod encode;
 mod heat;

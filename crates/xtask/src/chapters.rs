@@ -1,11 +1,11 @@
 //! A chapter for each scheme, from what is registered and from the head of its file, and the page that lists them.
 
+use cnsim_papers::published::{self, Published};
 use cnsim_scheme_api::testing::PointRig;
 use cnsim_scheme_api::{
     Built, Bytes, Class, FlowId, NodeId, Rate, ReflectGate, Registration, Scheme, Scope, SinkSite,
     SourceSite, Time,
 };
-use cnsim_studies::published::{self, Published};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -202,7 +202,7 @@ fn parameters(page: &mut String, entry: &Registration) {
         "\n## Parameters\n\n*In studies*: what the scenarios of a study set, where it is not the default.\n\n\
          | parameter | symbol | default | in studies | range | kind | meaning |\n|---|---|---|---|---|---|---|\n",
     );
-    let studies = cnsim_studies::per_study::in_studies(&entry.name);
+    let studies = cnsim_papers::per_study::in_studies(&entry.name);
     for p in parameters {
         let _ = writeln!(
             page,

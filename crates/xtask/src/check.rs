@@ -15,9 +15,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("scheme-api", &["units"]),
     ("schemes", &["units", "scheme-api"]),
     ("fabric", &["units", "scheme-api"]),
-    ("studies", &["units", "scheme-api", "schemes", "fabric"]),
-    ("report", &["units", "studies"]),
-    ("playground", &["schemes", "studies"]),
+    ("problem", &[]),
+    ("import", &["units", "problem"]),
+    ("lab", &["units", "problem", "import", "scheme-api", "schemes", "fabric"]),
+    ("papers", &["units", "problem", "import", "fabric", "scheme-api", "schemes", "lab"]),
+    ("report", &["scheme-api", "lab", "papers"]),
+    ("playground", &["problem", "schemes", "lab"]),
 ];
 const ABOVE_ALL: &[&str] = &["cli", "python", "xtask"];
 
@@ -175,7 +178,7 @@ mod tests {
         let manifest = "[package]\nname = \"cnsim-schemes\"\n[dependencies]\ncnsim-units.workspace = true\n\
                         cnsim-fabric = { path = \"../fabric\" }\n";
         assert_eq!(direction("schemes", manifest), ["crates/schemes/Cargo.toml: schemes may not use fabric"]);
-        assert!(direction("studies", manifest).is_empty());
+        assert!(direction("lab", manifest).is_empty());
         assert!(direction("cli", manifest).is_empty());
         assert_eq!(direction("novelty", manifest).len(), 1);
     }

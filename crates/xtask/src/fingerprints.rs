@@ -7,7 +7,7 @@
 //! call `cnsim-xtask fingerprints`.
 
 use cnsim_fabric::{Options, RunSpec};
-use cnsim_studies::scenario::Scenario;
+use cnsim_lab::scenario::Scenario;
 use cnsim_units::Time;
 use std::path::Path;
 
@@ -65,7 +65,7 @@ impl Row {
             let (key, value) = pair.split_once('=').ok_or_else(|| wrong("settings are KEY=VALUE; ..."))?;
             sets.push((key.trim().to_string(), value.trim().to_string()));
         }
-        let problems = |p: Vec<cnsim_studies::text::Problem>| {
+        let problems = |p: Vec<cnsim_problem::Problem>| {
             wrong(&p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
         };
         let file = root.join(scenario).display().to_string();

@@ -1,9 +1,9 @@
 //! The gallery: figures of the documents, drawn by the report's own code from runs of scenarios.
 
+use cnsim_lab::run::{Job, Watch, run_jobs};
+use cnsim_lab::scenario::{Case, Scenario};
+use cnsim_lab::store::RunRecord;
 use cnsim_report::model::Figure;
-use cnsim_studies::scenario::{Case, Scenario};
-use cnsim_studies::store::RunRecord;
-use cnsim_studies::study::{Job, Watch, run_jobs};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -138,9 +138,8 @@ pub fn studies(root: &Path) -> Result<Vec<(String, String)>, String> {
 }
 
 fn draw(root: &Path, p: &Picture) -> Result<String, String> {
-    let lines = |all: Vec<cnsim_studies::text::Problem>| {
-        all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-    };
+    let lines =
+        |all: Vec<cnsim_problem::Problem>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let file = root.join(p.scenario);
     let what = if file.is_file() { file.to_string_lossy().into_owned() } else { p.scenario.to_owned() };
     let scenario = Scenario::load(&what, &[]).map_err(lines)?;

@@ -15,10 +15,10 @@
 //! | `claims STUDY` | a row for each claim |
 //! | `claims-hold` | scored claims that hold: `29 of 37` |
 
-use cnsim_studies::metrics::find;
-use cnsim_studies::published::{EMBEDDED, Published, parse};
-use cnsim_studies::scenario::EMBEDDED as SCENARIOS;
-use cnsim_studies::store::{RESULT_VERSION, sha256};
+use cnsim_lab::metrics::find;
+use cnsim_lab::scenario::EMBEDDED as SCENARIOS;
+use cnsim_lab::store::{RESULT_VERSION, sha256};
+use cnsim_papers::published::{EMBEDDED, Published, parse};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;

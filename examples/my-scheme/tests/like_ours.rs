@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use cnsim_fabric::{Engine, Options, run};
+use cnsim_lab::scenario::Scenario;
 use cnsim_scheme_api::Registry;
 use cnsim_scheme_api::testing::conformance_over;
-use cnsim_studies::scenario::Scenario;
 
 fn registry() -> Registry {
     let mut registry = cnsim_schemes::registry();

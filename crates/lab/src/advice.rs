@@ -1,0 +1,326 @@
+//! Notes on an experiment that may mislead, each with its figure and a remedy: before its runs and after them.
+//!
+//! All that they name is allowed, and may be meant. Published studies are as their authors made them: they have no notes.
+
+use crate::files::digits;
+use crate::keys::find as find_key;
+use crate::metrics::find;
+use crate::points::{Point, points};
+use crate::results::case_title;
+use crate::scenario::{EMBEDDED, Ready};
+use crate::store::RunRecord;
+use cnsim_fabric::Organisation;
+use cnsim_units::{Bytes, Rate, Time};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known before a case runs.
+pub fn before(ready: &Ready) -> Vec<String> {
+    if of_others(ready.config["study"].as_str().unwrap_or_default()) {
+        return Vec::new();
+    }
+    overload(ready).into_iter().chain(late(ready)).collect()
+}
+
+/// One seed of traffic that is drawn.
+pub fn few_seeds(ready: &Ready, seeds: u64) -> Option<String> {
+    let own = !of_others(ready.config["study"].as_str().unwrap_or_default());
+    (own && seeds == 1 && ready.settings.is_drawn()).then(|| {
+        "the traffic is drawn by one seed alone, so a difference may be chance and has no interval: set run.seeds = 5, or use --seeds 5".into()
+    })
+}
+
+/// What is known after these runs of one or more cases; each thing once, with the first case that has it.
+pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
+    let cases = points(records.into_iter().filter(|r| !of_others(&r.study)));
+    let once = |say: fn(&[&RunRecord]) -> Option<String>, asked: &dyn Fn(&Point<'_>) -> bool| {
+        let asked = cases.iter().filter(|c| asked(c));
+        let mut found = asked.filter_map(|case| Some((case, say(&case.runs)?)));
+        let (first, text) = found.next()?;
+        let more = match found.count() {
+            0 => String::new(),
+            1 => " (and 1 more case)".into(),
+            n => format!(" (and {n} more cases)"),
+        };
+        Some(format!("{}{more}: {text}", first.name()))
+    };
+    // A run that is idle for one scheme is as long as another one needs it.
+    let busy: BTreeSet<_> = cases.iter().filter(|c| idle(&c.runs).is_none()).map(Point::place).collect();
+    let idle = once(idle, &|case| !busy.contains(&case.place()));
+    let all = [silent, cool, wide].iter().filter_map(|say| once(*say, &|_| true));
+    idle.into_iter().chain(all).chain(flat(&cases)).collect()
+}
+
+/// Most cases that froze and are named one by one.
+const FROZEN: usize = 8;
+
+/// A line for each case whose network stood still at the end.
+pub fn frozen<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
+    let mut cases: Vec<(&RunRecord, Vec<u64>)> = Vec::new();
+    for r in records.into_iter().filter(|r| r.frozen.is_some()) {
+        match cases.iter_mut().find(|c| c.0.case() == r.case()) {
+            Some(c) => c.1.push(r.seed),
+            None => cases.push((r, vec![r.seed])),
+        }
+    }
+    let mut lines: Vec<String> = cases.iter().filter_map(|(r, seeds)| frozen_case(r, seeds)).collect();
+    let hidden = lines.len().saturating_sub(FROZEN);
+    if hidden > 0 {
+        lines.truncate(FROZEN);
+        lines.push(match hidden {
+            1 => "1 more case froze; results.json names it".into(),
+            n => format!("{n} more cases froze; results.json names them"),
+        });
+    }
+    lines
+}
+
+fn frozen_case(r: &RunRecord, seeds: &[u64]) -> Option<String> {
+    let (study, scenario, condition, pause, scheme) = r.case();
+    let case = case_title([study, scenario, condition, pause, scheme]);
+    let text = r.frozen.as_ref()?.text();
+    Some(match seeds {
+        [one] => format!("{case}, seed {one}: {text}"),
+        many => format!("{case}, {} seeds; seed {}: {text}", many.len(), r.seed),
+    })
+}
+
+/// Is it a published study, whose scenarios come with cnsim?
+pub fn of_others(study: &str) -> bool {
+    EMBEDDED.iter().any(|(id, _)| id.split('/').next().is_some_and(|own| own.eq_ignore_ascii_case(study)))
+}
+
+/// A link that is offered more than it carries.
+fn overload(ready: &Ready) -> Option<String> {
+    let all = ready.settings.overloads();
+    let worst = all.first()?;
+    let more = match all.len() {
+        1 => String::new(),
+        2 => ", and 1 further port is overloaded".into(),
+        n => format!(", and {} further ports are overloaded", n - 1),
+    };
+    // Both in the unit of the link's rate.
+    let carries = Rate::from_bps(worst.carries).to_string();
+    let (number, unit) = carries.split_once(' ').unwrap_or((&carries, ""));
+    let times = worst.offered / worst.carries;
+    let offered =
+        number.parse::<f64>().map_or_else(|_| String::new(), |n| format!("{:.1} {unit} of ", n * times));
+    Some(format!(
+        "{} is offered {times:.2} times what it carries, {offered}{carries} on average over the run{more}: lower the load, lengthen the run, or give it more or faster links",
+        worst.port,
+    ))
+}
+
+/// Parameters that hold the queue above which a scheme sends feedback.
+const LEVELS: [&str; 3] = ["k_min", "q_eq", "cp_q_sp"];
+
+/// A scheme that sends feedback only above the length at which PAUSE has stopped the input.
+fn late(ready: &Ready) -> Option<String> {
+    let buffer = ready.settings.buffer();
+    let pause = buffer.pause?;
+    let size = |key: &&'static str| {
+        let value = ready.built.values.iter().find(|v| v.0 == **key)?;
+        Some((*key, value.1.parse::<Bytes>().ok()?))
+    };
+    let (key, level) = LEVELS.iter().find_map(size).filter(|(_, level)| *level > pause.high)?;
+    let (xoff, scheme) = (pause.high, &ready.scheme);
+    let inputs = level.get() / xoff.get().max(1) + 1;
+    let stops = match (buffer.organisation, pause.global) {
+        (Organisation::SharedOutput, _) => {
+            let of = if pause.pool { "the switch holds" } else { "an output holds" };
+            format!(
+                "PAUSE stops all inputs as soon as {of} {xoff}, so feedback comes only of what still arrives then"
+            )
+        }
+        (_, true) => format!(
+            "PAUSE stops all inputs as soon as one holds {xoff}, so feedback comes only where {inputs} or more inputs fill one output"
+        ),
+        (_, false) => format!(
+            "PAUSE stops an input at {xoff}, so feedback comes only where {inputs} or more inputs fill one output"
+        ),
+    };
+    Some(format!(
+        "{scheme} sends feedback above a queue of {level} ({key}), but {stops}: set scheme.{scheme}.{key} below pause.high, or raise pause.high and switch.share"
+    ))
+}
+
+/// Sum of a metric over the runs of a case; none where a run lacks it.
+fn sum(case: &[&RunRecord], metric: &str) -> Option<f64> {
+    case.iter().map(|r| r.metrics.get(metric).copied()).sum()
+}
+
+/// Share of a measurement that is no pause worth a word, where its idle parts are named.
+const SHORT: f64 = 0.05;
+
+/// A measurement that is idle for more than half of its time, before its first or after its last frame.
+fn idle(case: &[&RunRecord]) -> Option<String> {
+    let time = |key: &str, r: &RunRecord| r.config[key].as_str()?.parse::<Time>().ok();
+    let (mut busy, mut all, mut before, mut after) = (0.0, 0.0, f64::INFINITY, 0.0_f64);
+    let mut window = (0.0, 0.0);
+    for r in case {
+        let Some(curve) = r.series.get("aggregate_throughput") else { continue };
+        let sends = |v: &f64| *v > 0.0;
+        let Some(first) = curve.values.iter().position(sends) else { continue };
+        let last = curve.values.iter().rposition(sends).unwrap_or(first);
+        let end = curve.values.len() as f64 * curve.bin;
+        let from = time("record.from", r).map_or(0.0, Time::as_secs_f64);
+        let to = time("record.to", r).map_or(end, Time::as_secs_f64).min(end);
+        let (begins, ends) = (first as f64 * curve.bin, (last + 1) as f64 * curve.bin);
+        busy += (ends.min(to) - begins.max(from)).max(0.0);
+        all += to - from;
+        (before, after, window) = (before.min(begins), after.max(ends), (from, to));
+    }
+    if all <= 0.0 || 2.0 * busy >= all {
+        return None;
+    }
+    let at = |seconds: f64| Time::from_us((seconds * 1e6).round() as u64);
+    let (from, to) = window;
+    let early = (before - from > SHORT * (to - from)).then(|| format!("before {}", at(before)));
+    let late = (to - after > SHORT * (to - from)).then(|| format!("after {}", at(after)));
+    let start = early.as_ref().map(|_| "let traffic start earlier");
+    let stop = late.as_ref().map(|_| "shorten run.duration");
+    let whole = from == 0.0 && time("record.to", case[0]).is_none();
+    Some(format!(
+        "{:.0} % of the {} is idle, as nothing arrives {}, and rates are means over all of it: {}",
+        (1.0 - busy / all) * 100.0,
+        if whole { "run" } else { "measurement" },
+        early.into_iter().chain(late).collect::<Vec<_>>().join(" or "),
+        start
+            .into_iter()
+            .chain(stop)
+            .chain(["set record.from and record.to"])
+            .collect::<Vec<_>>()
+            .join(", or ")
+    ))
+}
+
+/// Flows of at least so many bytes last long enough for feedback on them.
+const LARGE: u64 = 100_000;
+
+/// A scheme that made fewer messages than there are flows that it could slow, though PAUSE acted or frames were lost.
+fn silent(case: &[&RunRecord]) -> Option<String> {
+    if case[0].scheme == "none" {
+        return None;
+    }
+    let sizes = || {
+        let of = |r: &&RunRecord| {
+            let done = r.flows.iter().map(|f| f.bytes);
+            done.chain(r.unfinished.iter().map(|f| f.bytes)).collect::<Vec<u64>>()
+        };
+        case.iter().flat_map(of)
+    };
+    let flows = sum(case, "completed_transfers")? + sum(case, "incomplete_transfers")?;
+    // Where the times of flows are not kept, their sizes are not known.
+    let large = sizes().filter(|b| *b >= LARGE).count() as f64;
+    let known = sizes().count() as f64 == flows;
+    let flows = if large > 0.0 { large } else { flows };
+    let messages = sum(case, "control_messages")?;
+    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
+    let rounded = |sum: f64| digits((sum / case.len() as f64 * 10.0).round() / 10.0);
+    (known && messages < flows && xoffs + lost > 0.0).then(|| {
+        let what = [(xoffs, "XOFF"), (lost, "frames lost")];
+        let what = what.iter().filter(|w| w.0 > 0.0).map(|(n, what)| format!("{} {what}", rounded(*n)));
+        format!(
+            "the scheme made {} messages for {} flows a run, fewer than one each, beside {}: lower the queue at which it sends feedback or its interval of samples, or send larger flows",
+            rounded(messages),
+            rounded(flows),
+            what.collect::<Vec<_>>().join(" and ")
+        )
+    })
+}
+
+/// The largest frame of a run's traffic, KB.
+fn frame(config: &Value) -> f64 {
+    let frames = config.as_object().into_iter().flatten().filter(|(key, _)| key.ends_with(".frame"));
+    let sizes = frames.filter_map(|(_, v)| v.as_str()?.parse::<Bytes>().ok());
+    // A table that names none has the usual one.
+    let usual = find_key("workload.frame").and_then(|k| k.default.parse::<Bytes>().ok());
+    sizes.chain(usual).max().map_or(0.0, |b| b.as_f64() / 1e3)
+}
+
+/// A hot port, named by hand, at which nothing waits: its queue is two frames at most, or a tenth of the longest.
+fn cool(case: &[&RunRecord]) -> Option<String> {
+    let config = &case[0].config;
+    let host = config["record.host"].as_str().filter(|h| *h != "off" && *h != "auto")?;
+    if config["hotspot.host"].as_str().is_some_and(|h| h != "off") || config["hotspot.host"].is_array() {
+        return None;
+    }
+    let ends = format!(">{host}");
+    let queue = |r: &&RunRecord| r.ports.iter().find(|p| p.0.ends_with(&ends)).map(|p| p.1.queue_max);
+    let most = case.iter().filter_map(queue).fold(f64::NAN, f64::max);
+    let all = case.iter().filter_map(|r| r.metrics.get("queue_max").copied());
+    let longest = all.fold(f64::NAN, f64::max);
+    (most <= 2.0 * frame(config) || most < 0.1 * longest).then(|| {
+        format!(
+            "record.host names {host}, but its port is not hot: its queue never passes {} KB, and the longest of all is {} KB; name the host whose port is full, or leave it out",
+            digits(most),
+            digits(longest)
+        )
+    })
+}
+
+/// Metrics whose intervals are looked at: what schemes are ranked by.
+const RANKED: [&str; 4] =
+    ["completion_time_p99", "completion_time_p50", "aggregate_throughput", "hot_port_throughput"];
+
+/// An interval that is wider than its value.
+fn wide(case: &[&RunRecord]) -> Option<String> {
+    RANKED.iter().find_map(|id| {
+        let values: Vec<f64> = case.iter().filter_map(|r| r.metrics.get(*id).copied()).collect();
+        let metric = find(id)?;
+        let summary = metric.summary(&values)?;
+        let (low, high) = summary.confidence()?;
+        (high - low > summary.mean && summary.mean > 0.0).then(|| {
+            format!(
+                "the interval of {id}, {} to {} {}, is wider than its mean of {}: run more than {} seeds (--seeds {})",
+                digits(low),
+                digits(high),
+                metric.unit,
+                digits(summary.mean),
+                summary.n,
+                4 * summary.n
+            )
+        })
+    })
+}
+
+/// What runs have in common that differ in one key alone: study, scenario, scheme, seed, and all other keys.
+type Alike<'a> = (&'a str, &'a str, &'a str, u64, Vec<(&'a String, &'a String)>);
+
+/// Keys that were varied and changed no bit of any run.
+fn flat(points: &[Point<'_>]) -> Option<String> {
+    // What is recorded changes no run, but it is what a sweep over it asks for.
+    let keys = points.iter().flat_map(|p| p.told.keys()).filter(|k| !k.starts_with("record."));
+    let keys: BTreeSet<&String> = keys.collect();
+    let unchanged = |key: &&String| {
+        let mut alike: BTreeMap<Alike<'_>, (&RunRecord, &String)> = BTreeMap::new();
+        let mut varied = false;
+        for p in points {
+            let Some(value) = p.told.get(*key) else { continue };
+            for r in &p.runs {
+                let rest = p.told.iter().filter(|(k, _)| k != key).collect();
+                let place = (r.study.as_str(), r.scenario.as_str(), r.scheme.as_str(), r.seed, rest);
+                let (first, other) = *alike.entry(place).or_insert((r, value));
+                varied |= other != value;
+                let same = |a: &RunRecord, b: &RunRecord| {
+                    a.fingerprint == b.fingerprint && a.metrics == b.metrics && a.traffic == b.traffic
+                };
+                if !same(first, r) {
+                    return false;
+                }
+            }
+        }
+        varied
+    };
+    let flat: Vec<&str> = keys.into_iter().filter(unchanged).map(String::as_str).collect();
+    (!flat.is_empty()).then(|| {
+        format!(
+            "{} changed nothing: runs that differ in it alone are the same to the last bit; vary a key that matters here, or one that it depends on",
+            flat.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+#[path = "advice_tests.rs"]
+mod tests;

@@ -1,0 +1,391 @@
+//! Before a scenario's values are read: assumptions become the keys they stand for, and keys that nobody reads, or that have no
+//! effect here, are refused.
+
+use crate::assumptions::{self, ASSUMPTIONS};
+use crate::keys::{KEYS, MATRIX, Only, TABLES, find, varied};
+use crate::kinds::Kind;
+use crate::text::{Flat, Form, Leaf, Mark, Place};
+use cnsim_problem::{Problem, nearest};
+use cnsim_scheme_api::Registry;
+use std::collections::BTreeSet;
+
+/// Replaces `assumptions.NAME` by the keys that they stand for.
+pub(crate) fn expand_assumptions(flat: &mut Flat, problems: &mut Vec<Problem>) {
+    let named: Vec<String> = flat.leaves.keys().filter(|k| k.starts_with("assumptions.")).cloned().collect();
+    for path in named {
+        let name = &path["assumptions.".len()..];
+        match assumptions::find(name) {
+            Some(a) => {
+                if let Some(leaf) = flat.leaves.remove(&path) {
+                    flat.leaves.insert(a.key.into(), leaf);
+                }
+            }
+            None => {
+                let near = nearest(name, ASSUMPTIONS.iter().map(|a| a.name));
+                let hint = near.map_or_else(
+                    || "see `cnsim list assumptions`".into(),
+                    |n| format!("did you mean `{n}`?"),
+                );
+                problems.push(flat.at(&path, "unknown assumption", hint));
+                flat.leaves.remove(&path);
+            }
+        }
+    }
+}
+
+/// Refuses tables and keys that nobody reads, values of a wrong kind, and keys without effect.
+pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
+    tables(flat, registry, problems);
+    for (path, leaf) in &flat.leaves {
+        if let Some(key) = path.strip_prefix("scheme.params.") {
+            let all = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
+            if !registry.iter().any(|e| e.reads(key)) {
+                let hint = nearest(key, all())
+                    .map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
+                problems.push(flat.at(path, "no scheme has this parameter", hint));
+            }
+            single(flat, path, leaf, problems);
+            continue;
+        }
+        if let Some(rest) = path.strip_prefix("scheme.") {
+            if rest.rsplit_once('.').and_then(|(owner, _)| registry.find(owner)).is_none() {
+                let hint = match registry.iter().any(|e| e.reads(rest)) {
+                    true => format!("did you mean `scheme.params.{rest}`?"),
+                    false => "write [scheme.params] or [scheme.ecm]".into(),
+                };
+                problems.push(flat.at(path, "names no scheme", hint));
+            }
+            single(flat, path, leaf, problems);
+            continue;
+        }
+        if let Some((_, key)) = varied(path) {
+            row_key(flat, path, key, leaf, problems);
+            continue;
+        }
+        match find(path) {
+            None => problems.push(flat.at(path, "unknown key", near(path, registry))),
+            Some(k) => {
+                values(flat, path, path, k.kind, leaf, problems);
+                if let Some((reason, remedy)) = idle(flat, path).filter(|_| !decided(flat, path)) {
+                    problems.push(flat.at(path, reason, remedy));
+                }
+            }
+        }
+    }
+}
+
+/// What may have been meant by an unknown key.
+fn near(path: &str, registry: &Registry) -> String {
+    let section = path.split('.').next().unwrap_or("");
+    let matrix: Vec<String> = MATRIX.iter().map(|k| format!("matrix.{}", k.path)).collect();
+    let all = || KEYS.iter().map(|k| k.path).chain(matrix.iter().map(String::as_str));
+    let known: Vec<&str> = all().filter(|k| k.split('.').next() == Some(section)).collect();
+    let leaf = |k: &str| k.rsplit('.').next().unwrap_or(k).to_owned();
+    // A key of `[[traffics]]`.
+    let numbered = path.split('.').nth(1).is_some_and(|n| n.parse::<usize>().is_ok());
+    if let Some(table) = unknown_table(section).filter(|_| numbered && known.is_empty()) {
+        return format!("did you mean {table}?");
+    }
+    // `host` may be `hosts`, and `uplinks` may be `uplink_rate`.
+    let stem = leaf(path).trim_end_matches('s').to_owned();
+    let goes_on =
+        |k: &str| leaf(k).strip_prefix(&stem).is_some_and(|rest| rest == "s" || rest.starts_with('_'));
+    let begun = known.iter().copied().filter(|k| goes_on(k)).min_by_key(|k| k.len());
+    let own = |k: &&str| k.split_once('.').is_none_or(|(t, _)| t == section || !array(t));
+    let mut same: Vec<&str> = all().filter(|k| leaf(k) == leaf(path)).filter(own).collect();
+    // A key of no table goes before others of its name.
+    if same.iter().any(|k| !k.contains('.')) {
+        same.retain(|k| !k.contains('.'));
+    }
+    let params = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
+    match (&same[..], begun.or_else(|| nearest(path, all()))) {
+        ([one], _) => match one.rsplit_once('.') {
+            Some((table, _)) => format!("did you mean `{one}`? Write it below [{table}]"),
+            None => format!("did you mean `{one}`? Write it before the first [table]"),
+        },
+        (_, Some(one)) => format!("did you mean `{one}`?"),
+        _ if known.is_empty() => nearest(path, params()).map_or_else(
+            || "see `cnsim schema`, or `cnsim new NAME`".into(),
+            |param| format!("did you mean `scheme.params.{param}`?"),
+        ),
+        _ => format!("known here: {}", known.join(", ")),
+    }
+}
+
+/// The table that may have been meant by the name of none, with its brackets.
+fn unknown_table(name: &str) -> Option<String> {
+    let plain =
+        KEYS.iter().filter_map(|k| Some(k.path.split_once('.')?.0)).chain(["matrix", "scheme", "rows"]);
+    let near = nearest(name, plain)?;
+    Some(if array(near) { format!("[[{near}]]") } else { format!("[{near}]") })
+}
+
+/// Is it the name of an array of tables?
+fn array(table: &str) -> bool {
+    table == "rows" || TABLES.contains(&table)
+}
+
+/// A key of the matrix or of rows: a list of values of the key that it varies.
+fn row_key(flat: &Flat, path: &str, key: &str, leaf: &Leaf, problems: &mut Vec<Problem>) {
+    if let Some(own) = MATRIX.iter().find(|k| k.path == key) {
+        return values(flat, path, path, own.kind, leaf, problems);
+    }
+    if leaf.items.is_empty() {
+        problems.push(flat.at(path, "has no value: there is no row", "write at least one value"));
+    }
+    let mut seen = BTreeSet::new();
+    for (i, item) in leaf.items.iter().enumerate() {
+        if !seen.insert(item) {
+            problems.push(flat.at_item(
+                path,
+                i,
+                0,
+                format!("`{item}` is there twice"),
+                "name each value once",
+            ));
+        }
+    }
+    if key.starts_with("scheme.") {
+        return;
+    }
+    let forbidden =
+        matches!(key, "study" | "name" | "title" | "question" | "source" | "run.seeds" | "pause.mode")
+            || key.starts_with("figure.")
+            || key.ends_with("file");
+    match find(key).filter(|_| !forbidden) {
+        None => {
+            let hint = match key {
+                "pause.mode" => "write pause = [\"on\", \"off\"]".into(),
+                "run.seeds" => "write seeds = 10".into(),
+                _ => {
+                    let all = MATRIX.iter().chain(KEYS).map(|k| k.path);
+                    nearest(key, all).filter(|n| *n != key).map_or_else(
+                        || "a row sets keys of the scenario that change a run".into(),
+                        |n| format!("did you mean `{n}`?"),
+                    )
+                }
+            };
+            problems.push(flat.at(path, "unknown key in the matrix", hint));
+        }
+        Some(k) => {
+            // An item may be a list itself, written as text: "[H0, H1]".
+            for (i, item) in leaf.items.iter().enumerate() {
+                let inner = item.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+                let parts: Vec<&str> = match inner.filter(|_| k.kind.items().is_some()) {
+                    Some(inner) => inner.split(',').map(|t| t.trim().trim_matches('"')).collect(),
+                    None => vec![item],
+                };
+                for part in parts {
+                    if let Some((reason, remedy)) = misread(k.kind, part, leaf.marks.get(i)) {
+                        problems
+                            .push(Problem { key: key.into(), ..flat.at_item(path, i, 0, reason, remedy) });
+                    }
+                }
+            }
+            if let Some((reason, remedy)) = idle(flat, key).filter(|_| !decided(flat, key)) {
+                problems.push(flat.at(path, reason, remedy));
+            }
+        }
+    }
+}
+
+/// A key that takes one value: no list, no empty one.
+fn single(flat: &Flat, path: &str, leaf: &Leaf, problems: &mut Vec<Problem>) {
+    if leaf.list {
+        let n = leaf.items.len();
+        problems.push(flat.at(
+            path,
+            format!("is a list of {n} where one value is due"),
+            "write one value, without brackets",
+        ));
+    }
+}
+
+/// The values of a key, each by its kind.
+fn values(flat: &Flat, path: &str, key: &str, kind: Kind, leaf: &Leaf, problems: &mut Vec<Problem>) {
+    if kind.items().is_none() {
+        let before = problems.len();
+        single(flat, path, leaf, problems);
+        if problems.len() > before {
+            return;
+        }
+    }
+    for (i, item) in leaf.items.iter().enumerate() {
+        if let Some((reason, remedy)) = misread(kind, item, leaf.marks.get(i)) {
+            problems.push(Problem { key: key.into(), ..flat.at_item(path, i, 0, reason, remedy) });
+        }
+        if problems.len() >= crate::reader::MAX_PROBLEMS {
+            return;
+        }
+    }
+}
+
+/// Why an item is no value of a kind, if it is none.
+fn misread(kind: Kind, item: &str, mark: Option<&Mark>) -> Option<(String, String)> {
+    match mark.map(|m| m.form) {
+        Some(Form::Boolean) if !kind.takes_booleans() => {
+            let word = if item == "on" { "true" } else { "false" };
+            return Some((format!("`{word}` where this is due: {kind}"), "write such a value".into()));
+        }
+        Some(Form::Number) if !kind.takes_numbers() => {
+            return Some((format!("`{item}` is a number where a text is due"), format!("write \"{item}\"")));
+        }
+        _ => {}
+    }
+    kind.read(item).err().map(|w| (w.reason, w.remedy))
+}
+
+/// Does a table hold any key?
+fn holds(flat: &Flat, path: &str) -> bool {
+    let start = format!("{path}.");
+    flat.leaves.range(start.clone()..).next().is_some_and(|(k, _)| k.starts_with(&start))
+}
+
+/// Is this the name of no scheme's table, nor the beginning of one with a dot in it?
+fn unnamed(registry: &Registry, name: &str) -> bool {
+    let begun = format!("{name}.");
+    name != "params" && registry.find(name).is_none() && !registry.names().any(|n| n.starts_with(&begun))
+}
+
+/// Refuses tables that nobody reads, and tables where a value or an array of tables is due, or the other way round.
+fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
+    for (path, place) in &flat.tables {
+        let mut wrong = |reason: &str, remedy: String| {
+            problems.push(flat.problem(path, Some(place), reason, remedy));
+        };
+        let parts: Vec<&str> = path.split('.').collect();
+        let plain = |section: &str| {
+            matches!(section, "scheme" | "matrix" | "assumptions")
+                || KEYS.iter().any(|k| k.path.split_once('.').is_some_and(|(t, _)| t == section))
+        };
+        match parts[..] {
+            [one] if array(one) => {
+                wrong(
+                    "is an array of tables: with single brackets nothing of it would be read",
+                    format!("write [[{one}]]"),
+                );
+            }
+            [one] if !plain(one) => {
+                let near = unknown_table(one).map(|table| format!("did you mean {table}?"));
+                wrong("unknown table", near.unwrap_or_else(|| "see `cnsim schema`".into()));
+            }
+            [one, number] if array(one) && number.parse::<usize>().is_ok() && !holds(flat, path) => {
+                wrong("is empty", format!("give the [[{one}]] table its keys, or remove it"));
+            }
+            [one, number] if !array(one) && plain(one) && number.parse::<usize>().is_ok() => {
+                wrong("stands there as an array of tables", format!("write [{one}] once"));
+            }
+            // Names of schemes may hold a dot: their tables are then nested.
+            ["scheme", name] if name != "params" && registry.find(name).is_none() && !holds(flat, path) => {
+                wrong("names no scheme", "write [scheme.params] or [scheme.ecm]".into());
+            }
+            _ if find(path).is_some() => wrong("is a table where a value is due", "write KEY = VALUE".into()),
+            // `q_eq = {}` in a scheme's table, and a key of the matrix in the same way.
+            [_, _, ..]
+                if !holds(flat, path)
+                    && path.strip_prefix("scheme.").is_none_or(|name| unnamed(registry, name)) =>
+            {
+                wrong("is an empty table: a value is due here", "write KEY = VALUE".into());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Refuses parameters that no scheme reads which runs here: on the command line, none of those `asked` for; elsewhere, none
+/// of these nor of the `matrix`.
+pub(crate) fn unread_params(
+    flat: &Flat,
+    registry: &Registry,
+    matrix: &[&str],
+    asked: &[&str],
+    problems: &mut Vec<Problem>,
+) {
+    let all: Vec<&str> = registry.names().collect();
+    for (path, leaf) in &flat.leaves {
+        let row = path.strip_prefix("rows.").and_then(|p| p.split_once('.')).map(|(_, key)| key);
+        let key = path.strip_prefix("matrix.").or(row).unwrap_or(path);
+        let Some(param) = key.strip_prefix("scheme.params.") else { continue };
+        let typed = leaf.place == Place::Set && !asked.is_empty();
+        let names: Vec<&str> = asked.iter().chain(matrix.iter().filter(|_| !typed)).copied().collect();
+        let params = |names: &[&str]| {
+            let entries = names.iter().filter_map(|n| registry.find(n));
+            entries.flat_map(|e| &e.params).map(|i| i.key.as_str()).collect::<Vec<_>>()
+        };
+        let known = params(&names);
+        let read = |names: &[&str]| names.iter().filter_map(|n| registry.find(n)).any(|e| e.reads(param));
+        if read(&names) || !read(&all) {
+            continue;
+        }
+        let mut unique = names.clone();
+        unique.dedup();
+        let hint = nearest(param, known.into_iter()).map_or_else(
+            || "remove it, or run a scheme that has it: `cnsim describe SCHEME` shows them".into(),
+            |n| format!("did you mean `{n}`?"),
+        );
+        problems.push(flat.at(
+            path,
+            format!("has no effect: {} has no such parameter", unique.join(", ")),
+            hint,
+        ));
+    }
+}
+
+/// Does something in the matrix or in rows decide whether this key has an effect? Then each case says for itself.
+fn decided(flat: &Flat, key: &str) -> bool {
+    let Some(other) = governor(key) else { return false };
+    flat.leaves
+        .keys()
+        .filter_map(|p| varied(p))
+        .any(|(_, k)| k == other || (other == "pause.mode" && k == "pause"))
+}
+
+/// The key that decides whether this one has an effect.
+fn governor(path: &str) -> Option<String> {
+    let other = find(path)?.only.key()?;
+    // A key of `[[traffic]]` depends on the kind of its own table.
+    let numbered = path.rsplit_once('.').filter(|(table, _)| table.starts_with("traffic."));
+    Some(match (numbered, other.rsplit_once('.')) {
+        (Some((table, _)), Some(("workload", leaf))) => format!("{table}.{leaf}"),
+        _ => other.to_string(),
+    })
+}
+
+/// Has this key no effect here? Then why, and what to do.
+pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
+    let k = find(path)?;
+    if path.starts_with("workload.") && !flat.tables("traffic").is_empty() {
+        let reason = "has no effect: [[traffic]] tables replace the workload";
+        return Some((reason.into(), "move it into a [[traffic]] table, or remove it".into()));
+    }
+    let other = governor(path)?;
+    let now = flat.leaves.get(&other).and_then(|l| l.items.first().cloned());
+    let now = now.unwrap_or_else(|| find(&other).map_or("", |o| o.default).into());
+    if k.only.admits(&now) {
+        return None;
+    }
+    Some(match k.only {
+        Only::Unless("hotspot.host", _) => {
+            ("has no effect: there is no hotspot".into(), "set hotspot.host, or remove this key".into())
+        }
+        Only::With(..) if path == "topology.hosts" && now == "leaf-spine" => {
+            let count = flat.leaves.get(path).and_then(|l| l.items.first()?.parse::<u64>().ok());
+            // Eight at a leaf, where that goes.
+            let each =
+                count.and_then(|n| [8, 4, 16, 32, 2, 1].into_iter().find(|e| n % e == 0 && n / e >= 2));
+            let parts = count.zip(each).map_or_else(
+                || "leaves = 4 and per_switch = 8".to_owned(),
+                |(n, each)| format!("leaves = {} and per_switch = {each}", n / each),
+            );
+            (
+                "has no effect: a leaf-spine has leaves times per_switch hosts".into(),
+                format!("write {parts} in its place"),
+            )
+        }
+        Only::With(_, values) => (
+            format!("has no effect with {other} = {now}"),
+            format!("remove it, or set {other} to {}", values.join(" or ")),
+        ),
+        _ => (format!("has no effect with {other} = {now}"), format!("remove it, or set {other} otherwise")),
+    })
+}

@@ -1,0 +1,229 @@
+//! Figures of a scenario, as its `[[figure]]` tables ask for them; which runs make which lines. Drawing is the report's.
+
+use crate::kinds::{Across, Each};
+use crate::meant;
+use crate::reader::Reader;
+use crate::store::RunRecord;
+use crate::text::Flat;
+use cnsim_problem::{Problem, nearest};
+use cnsim_scheme_api::Registry;
+use std::collections::BTreeSet;
+
+/// A figure, or one for each value of a dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FigureSpec {
+    /// Heading of the figure.
+    pub title: String,
+    /// A remark that stands below the figure.
+    pub caption: String,
+    /// What the figure draws.
+    pub show: Show,
+    /// Only these conditions; empty for all.
+    pub conditions: Vec<String>,
+    /// Only these PAUSE modes; empty for all.
+    pub pauses: Vec<String>,
+    /// Only these schemes; empty for all.
+    pub schemes: Vec<String>,
+    /// The dimension each of whose values gets a figure of its own.
+    pub each: Option<Dimension>,
+    /// Horizontal axis of a metric.
+    pub across: Dimension,
+}
+
+/// What a figure draws.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// Time series by name: `hot_queue`, `queue X>E5`, `flow H1>H5`.
+    Series(Vec<String>),
+    /// A metric: bars with intervals.
+    Metric(String),
+}
+
+/// What tells the runs of a scenario apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// The conditions of the runs.
+    Condition,
+    /// The PAUSE modes of the runs.
+    Pause,
+    /// The schemes of the runs.
+    Scheme,
+}
+
+impl Dimension {
+    /// The value of this dimension in a run.
+    pub fn of(self, run: &RunRecord) -> &str {
+        match self {
+            Self::Condition => &run.condition,
+            Self::Pause => &run.pause,
+            Self::Scheme => &run.scheme,
+        }
+    }
+}
+
+impl FigureSpec {
+    /// Is this run drawn?
+    pub fn takes(&self, run: &RunRecord) -> bool {
+        let among = |list: &[String], value: &str| list.is_empty() || list.iter().any(|x| x == value);
+        among(&self.conditions, &run.condition)
+            && among(&self.pauses, &run.pause)
+            && among(&self.schemes, &run.scheme)
+    }
+}
+
+/// Series of every run, and those that a scenario names with a place: `queue X>E5`.
+const PLAIN: &[&str] = &[
+    "hot_queue",
+    "hot_port_throughput",
+    "aggregate_throughput",
+    "innocent_throughput",
+    "ports_throughput",
+    "overhead",
+    "fairness",
+];
+const PLACED: &[(&str, &str)] = &[
+    ("queue", "record.ports"),
+    ("sent", "record.port"),
+    ("flow", "record.flows"),
+    ("limiter", "record.limiters"),
+    ("gauge", "record.limiters"),
+];
+
+/// What is wrong with the name of a series, by what is written alone, and what would be right. [`unmet`] says whether any run has it.
+fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
+    if PLAIN.contains(&name) {
+        return None;
+    }
+    let Some((kind, key)) = PLACED.iter().find(|(k, _)| name.split(' ').next() == Some(k)) else {
+        let near = nearest(name, PLAIN.iter().copied());
+        let hint = near.map_or_else(|| PLAIN.join(", "), |n| format!("did you mean `{n}`?"));
+        return Some((format!("there is no series `{name}`"), hint));
+    };
+    let mut place = name[kind.len()..].trim();
+    if *kind == "gauge" {
+        // Its name comes first; a place is a port or a flow.
+        let Some((_, at)) = place.split_once(' ') else {
+            return Some((format!("`{name}` has no place"), "write \"gauge NAME H1>H5\"".into()));
+        };
+        place = at.trim_end_matches(" at its end");
+    }
+    let named = flat.leaves.get(*key).is_some_and(|l| l.items.iter().any(|i| i.replace(' ', "") == place));
+    // The hot port is recorded without being named.
+    let hot = matches!(*kind, "queue" | "sent" | "gauge");
+    (!named && !hot).then(|| (format!("`{place}` is not recorded"), format!("add \"{place}\" to {key}")))
+}
+
+/// Refuses figures that no case of a scenario would draw: of a condition, PAUSE mode or scheme that no case has, or of a place that
+/// none records. `cases` are condition, PAUSE mode and scheme of each, `recorded` the names of series with a place that they record.
+pub(crate) fn unmet(
+    flat: &Flat,
+    figures: &[FigureSpec],
+    cases: &[[&str; 3]],
+    recorded: &BTreeSet<String>,
+    problems: &mut Vec<Problem>,
+) {
+    for (prefix, figure) in flat.tables("figure").iter().zip(figures) {
+        let mut missing = |key: &str, named: &[String], part: usize| {
+            for (i, name) in named.iter().enumerate().filter(|(_, n)| !cases.iter().any(|c| c[part] == *n)) {
+                let known: BTreeSet<&str> = cases.iter().map(|c| c[part]).collect();
+                let near = nearest(name, known.iter().copied());
+                let some = known.iter().copied().take(5).collect::<Vec<_>>().join("; ");
+                let hint =
+                    near.map_or_else(|| format!("cases have: {some}"), |n| format!("did you mean `{n}`?"));
+                problems.push(flat.at_item(
+                    &format!("{prefix}.{key}"),
+                    i,
+                    0,
+                    format!("no case has `{name}`"),
+                    hint,
+                ));
+            }
+        };
+        missing("conditions", &figure.conditions, 0);
+        missing("pause", &figure.pauses, 1);
+        missing("schemes", &figure.schemes, 2);
+        let Show::Series(names) = &figure.show else { continue };
+        for (i, name) in names.iter().enumerate().filter(|(_, n)| !PLAIN.contains(&n.as_str())) {
+            if !recorded.contains(name) {
+                let known: Vec<&str> = recorded.iter().map(String::as_str).take(5).collect();
+                let reason = format!("no case records `{name}`");
+                let hint = match nearest(name, recorded.iter().map(String::as_str)) {
+                    Some(n) => format!("did you mean `{n}`?"),
+                    None if known.is_empty() => {
+                        "name the place in [record]; the hot port's queue is hot_queue".into()
+                    }
+                    None => {
+                        format!("recorded by name: {}; the hot port's queue is hot_queue", known.join(", "))
+                    }
+                };
+                problems.push(flat.at_item(&format!("{prefix}.series"), i, 0, reason, hint));
+            }
+        }
+    }
+}
+
+/// Reads the `[[figure]]` tables.
+pub(crate) fn read(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) -> Vec<FigureSpec> {
+    let mut r = Reader::new(flat, problems);
+    let mut all = Vec::new();
+    for prefix in flat.tables("figure") {
+        let key = |leaf: &str| format!("{prefix}.{leaf}");
+        let (series, metric) = (r.list(&key("series")), r.word(&key("metric")));
+        let show = match (series.is_empty(), metric.as_str()) {
+            (false, "none") => Show::Series(series),
+            (true, m) if crate::metrics::find(m).is_some() => Show::Metric(metric),
+            (true, "none") => {
+                r.wrong(&prefix, "shows nothing", "give it series = [\"hot_queue\"], or a metric");
+                continue;
+            }
+            (true, m) => {
+                let near = meant::metric(m).map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+                let hint = format!("{near}`cnsim list metrics` shows them");
+                r.wrong(&key("metric"), format!("there is no metric `{m}`"), hint);
+                continue;
+            }
+            _ => {
+                r.wrong(&prefix, "has both series and a metric", "make two figures of it");
+                continue;
+            }
+        };
+        if let Show::Series(names) = &show {
+            for name in names {
+                if let Some((reason, remedy)) = unknown_series(name, flat) {
+                    r.wrong(&key("series"), reason, remedy);
+                }
+            }
+        }
+        let schemes = r.list(&key("schemes"));
+        let mut known = Vec::new();
+        for s in schemes {
+            match registry.find(&s) {
+                Some(e) => known.push(e.name.clone()),
+                None => {
+                    let hint = format!("{}`cnsim list schemes` shows them", meant::scheme(registry, &s));
+                    r.wrong(&key("schemes"), format!("there is no scheme `{s}`"), hint);
+                }
+            }
+        }
+        all.push(FigureSpec {
+            title: r.word(&key("title")),
+            caption: r.word(&key("caption")),
+            show,
+            conditions: r.list(&key("conditions")),
+            pauses: r.list(&key("pause")),
+            schemes: known,
+            each: match r.choice(&key("each")) {
+                Each::Off => None,
+                Each::Condition => Some(Dimension::Condition),
+                Each::Pause => Some(Dimension::Pause),
+                Each::Scheme => Some(Dimension::Scheme),
+            },
+            across: match r.choice(&key("across")) {
+                Across::Condition => Dimension::Condition,
+                Across::Pause => Dimension::Pause,
+                Across::Scheme => Dimension::Scheme,
+            },
+        });
+    }
+    all
+}

@@ -1,0 +1,207 @@
+//! Files that a scenario names are put in its place, so that a configuration is whole in itself: lists of links, transfers and
+//! points, and files of other simulators, whose lines become such lists.
+
+use crate::keys::find;
+use crate::text::{Flat, Form, Leaf, Mark, Place};
+use cnsim_import::{Fabric, FileFlow, ImportError, hpcc, htsim};
+use cnsim_problem::{MAX_FILE, Problem, Unread, read_file};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a file lists, by the key that it stands for.
+type Lists<'a> = BTreeMap<&'a str, (Vec<String>, Vec<Mark>)>;
+
+/// Lists that files stand for.
+const LISTS: [&str; 4] = ["nodes", "links", "transfers", "size_table"];
+
+/// A file that a key names.
+struct Named<'a> {
+    key: &'a str,
+    /// `topology`, `workload` or `traffic.3`.
+    table: &'a str,
+    file: Arc<str>,
+    text: String,
+}
+
+/// Replaces keys such as `workload.file` and `topology.file` by what these files list.
+pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<Problem>) {
+    let is_file = |path: &str| find(path).is_some_and(|k| k.path.ends_with("file"));
+    let named: Vec<(String, Leaf)> =
+        flat.leaves.iter().filter(|(k, _)| is_file(k)).map(|(k, l)| (k.clone(), l.clone())).collect();
+    // The topology first: it knows the hosts of flows.
+    let (first, rest): (Vec<_>, Vec<_>) = named.into_iter().partition(|(k, _)| k.starts_with("topology."));
+    let mut fabric = None;
+    for (key, leaf) in first.into_iter().chain(rest) {
+        let [name] = &leaf.items[..] else { continue };
+        if name == "off" {
+            continue;
+        }
+        let beside = std::path::Path::new(scenario).parent().map(|d| d.join(name)).filter(|p| p.exists());
+        let path: PathBuf = beside.unwrap_or_else(|| name.into());
+        let text = match read_file(&path, MAX_FILE) {
+            Ok(text) => text,
+            Err(Unread { line: Some(line), reason }) => {
+                let place = Place::Listed { file: path.display().to_string().into(), line, column: 1 };
+                problems.push(flat.problem(&key, Some(&place), reason, "write it in UTF-8"));
+                continue;
+            }
+            Err(Unread { line: None, reason }) => {
+                let hint = "give the path of a text file, from the scenario's folder or from here";
+                problems.push(flat.at(&key, format!("`{name}` {reason}"), hint));
+                continue;
+            }
+        };
+        let Some((table, of)) = key.rsplit_once('.') else { continue };
+        let mine: &[&str] = match (table, of) {
+            ("topology", _) => &LISTS[..2],
+            (_, "size_file") => &LISTS[3..],
+            _ => &LISTS[2..3],
+        };
+        let both = mine.iter().map(|list| format!("{table}.{list}")).find(|k| flat.leaves.contains_key(k));
+        if let Some(both) = both {
+            problems.push(flat.at(
+                &both,
+                format!("is there beside {key}: one of them would be ignored"),
+                "use one of the two",
+            ));
+        }
+        let form_key = format!("{table}.format");
+        let form = flat.leaves.get(&form_key).and_then(|l| l.items.first().cloned());
+        let form = form.filter(|_| of == "file").unwrap_or_else(|| "lines".into());
+        let file: Arc<str> = path.display().to_string().into();
+        let named = Named { key: &key, table, file, text };
+        let lists = match (form.as_str(), table) {
+            ("hpcc" | "htsim", "topology") => named.topology(&form).map(|(read, lists)| {
+                fabric = Some(read);
+                lists
+            }),
+            ("hpcc" | "htsim", _) => named.flows(&form, fabric.as_ref()),
+            _ => Ok(named.lines(flat, of, problems)),
+        };
+        match lists {
+            Ok(lists) => {
+                flat.leaves.remove(&key);
+                if of == "file" {
+                    flat.leaves.remove(&form_key);
+                }
+                for (list, (items, marks)) in lists {
+                    let leaf = Leaf {
+                        items: Arc::new(items),
+                        marks: Arc::new(marks),
+                        list: true,
+                        place: leaf.place.clone(),
+                    };
+                    flat.leaves.insert(format!("{table}.{list}"), leaf);
+                }
+            }
+            Err(e) => problems.push(flat.problem(&key, Some(&named.place(e.line, 1)), e.reason, e.remedy)),
+        }
+    }
+    // A form without a file to read.
+    let forms = flat.leaves.keys().filter(|k| find(k).is_some_and(|k| k.path.ends_with(".format")));
+    for key in forms.cloned().collect::<Vec<_>>() {
+        let file = format!("{}file", key.trim_end_matches("format"));
+        if flat.leaves.get(&file).is_none_or(|l| l.items.first().is_none_or(|name| name == "off")) {
+            problems.push(flat.at(
+                &key,
+                "has no effect: no file is named",
+                format!("set {file}, or remove it"),
+            ));
+        }
+    }
+}
+
+impl Named<'_> {
+    fn place(&self, line: usize, column: usize) -> Place {
+        Place::Listed { file: self.file.clone(), line: line.max(1), column }
+    }
+
+    fn keep<'l>(&self, lists: &mut Lists<'l>, list: &'l str, line: usize, item: String) {
+        let (items, marks) = lists.entry(list).or_default();
+        items.push(item);
+        marks.push(Mark { place: self.place(line, 1), form: Form::Text });
+    }
+
+    /// A topology of another simulator, as nodes and links of a graph.
+    fn topology(&self, form: &str) -> Result<(Fabric, Lists<'static>), ImportError> {
+        let read = if form == "hpcc" { hpcc::topology(&self.text)? } else { htsim::topology(&self.text)? };
+        let mut ports: BTreeMap<&str, usize> = BTreeMap::new();
+        for end in read.links.iter().flat_map(|l| [&l.a, &l.b]) {
+            *ports.entry(end).or_default() += 1;
+        }
+        let mut lists = Lists::new();
+        for name in &read.switches {
+            let n = ports.get(name.as_str()).copied().unwrap_or(0).max(2);
+            self.keep(&mut lists, "nodes", 1, format!("{name} {n}"));
+        }
+        for l in &read.links {
+            self.keep(&mut lists, "links", l.line, format!("{} {} {} {}", l.a, l.b, l.rate, l.delay));
+        }
+        Ok((read, lists))
+    }
+
+    /// Flows of another simulator, as transfers.
+    fn flows(&self, form: &str, fabric: Option<&Fabric>) -> Result<Lists<'static>, ImportError> {
+        let read: Vec<FileFlow> = match form {
+            "hpcc" => hpcc::flows(&self.text, fabric)?,
+            _ => htsim::flows(&self.text, fabric)?,
+        };
+        if let Some((first, other)) =
+            read.first().and_then(|first| Some((first, read.iter().find(|f| f.class != first.class)?)))
+        {
+            let reason =
+                format!("class {}, where line {} has class {}", other.class, first.line, first.class);
+            let remedy = "flows of a scenario have one class: write the same for all".to_string();
+            return Err(ImportError { line: other.line, key: String::new(), reason, remedy });
+        }
+        let mut lists = Lists::new();
+        for f in &read {
+            let item = format!("{} ps, {}, {}, {} B", f.start.as_ps(), f.src, f.dst, f.bytes.get());
+            self.keep(&mut lists, "transfers", f.line, item);
+        }
+        Ok(lists)
+    }
+
+    /// Lines as a scenario lists them.
+    fn lines(&self, flat: &Flat, of: &str, problems: &mut Vec<Problem>) -> Lists<'static> {
+        let mut lists = Lists::new();
+        for (number, line) in self.text.lines().enumerate() {
+            let content = line.trim();
+            if content.is_empty() || content.starts_with('#') {
+                continue;
+            }
+            let place = |rest: &str| {
+                let before = rest.as_ptr() as usize - line.as_ptr() as usize;
+                self.place(number + 1, line[..before].chars().count() + 1)
+            };
+            let keep = |lists: &mut Lists<'static>, list, rest: &str| {
+                let (items, marks) = lists.entry(list).or_default();
+                items.push(rest.to_string());
+                marks.push(Mark { place: place(rest), form: Form::Text });
+            };
+            if of == "size_file" {
+                keep(&mut lists, "size_table", content);
+            } else if self.table == "topology" {
+                match content.split_once(char::is_whitespace) {
+                    Some(("switch", rest)) => keep(&mut lists, "nodes", rest.trim()),
+                    Some(("link", rest)) => keep(&mut lists, "links", rest.trim()),
+                    _ if problems.len() < crate::reader::MAX_PROBLEMS => {
+                        let reason = format!("`{content}` is neither a switch nor a link");
+                        let remedy = "write `switch S1 16` or `link H1 S1 10 Gb/s 0.5 us`";
+                        problems.push(flat.problem(self.key, Some(&place(content)), reason, remedy));
+                    }
+                    _ => break,
+                }
+            } else if !lists.is_empty() || !is_header(content) {
+                keep(&mut lists, "transfers", content);
+            }
+        }
+        lists
+    }
+}
+
+/// The line that names a trace's columns: `start, source, destination, bytes`.
+fn is_header(line: &str) -> bool {
+    line.split(',').map(str::trim).eq(["start", "source", "destination", "bytes"])
+}

@@ -1,0 +1,318 @@
+//! Reads typed values from a scenario's flat table; what is wrong becomes a problem with its place and a remedy.
+
+use crate::keys::{Key, find};
+use crate::kinds::{Choice, Switched, Value};
+use crate::text::Flat;
+use crate::wiring::Wiring;
+use cnsim_problem::Problem;
+use cnsim_scheme_api::NodeId;
+use cnsim_units::{Bytes, Rate, Time};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// Problems that are said of a scenario at most.
+pub(crate) const MAX_PROBLEMS: usize = 100;
+
+/// The items of a list as a default writes it: `[3, 3, 2]`, or a single word.
+pub(crate) fn default_items(text: &str) -> Vec<String> {
+    let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    inner.split(',').map(str::trim).filter(|t| !t.is_empty()).map(String::from).collect()
+}
+
+/// Reads values of a flat table; collects problems.
+pub(crate) struct Reader<'a> {
+    pub(crate) flat: &'a Flat,
+    pub(crate) problems: &'a mut Vec<Problem>,
+    /// Keys whose values were asked for: what a run depends on.
+    pub(crate) read: RefCell<BTreeSet<String>>,
+}
+
+/// A list as it is written: the key that holds it, and its items.
+pub(crate) struct List {
+    pub(crate) key: String,
+    pub(crate) items: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(flat: &'a Flat, problems: &'a mut Vec<Problem>) -> Self {
+        Self { flat, problems, read: RefCell::default() }
+    }
+
+    pub(crate) fn word(&self, key: &str) -> String {
+        self.read.borrow_mut().insert(key.into());
+        let own = self.flat.leaves.get(key).and_then(|l| l.items.first().cloned());
+        own.unwrap_or_else(|| find(key).map_or("", |k| k.default).into())
+    }
+
+    fn push(&mut self, problem: Problem) {
+        if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    pub(crate) fn wrong(&mut self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) {
+        let problem = self.flat.at(key, reason, remedy);
+        self.push(problem);
+    }
+
+    /// A problem with one item of a list.
+    pub(crate) fn wrong_item(
+        &mut self,
+        key: &str,
+        item: usize,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.wrong_at(key, item, 0, reason, remedy);
+    }
+
+    /// A problem with one item of a list, so many characters behind its beginning.
+    pub(crate) fn wrong_at(
+        &mut self,
+        key: &str,
+        item: usize,
+        offset: usize,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let problem = self.flat.at_item(key, item, offset, reason, remedy);
+        self.push(problem);
+    }
+
+    /// Values of these keys do not go together; said of the first. Not where one of them is wrong by itself, as what stands for
+    /// it then was not written by anyone.
+    pub(crate) fn clash(&mut self, keys: &[&str], reason: String, remedy: impl Into<String>) {
+        if let [first, ..] = keys
+            && !self.problems.iter().any(|p| keys.contains(&p.key.as_str()))
+        {
+            self.wrong(first, reason, remedy);
+        }
+    }
+
+    /// The value of a key, read by its kind; where it is wrong, that is said, and the default stands for it.
+    fn value(&mut self, key: &str) -> Option<Value> {
+        let row: &Key = find(key)?;
+        let text = self.word(key);
+        match row.kind.read(&text) {
+            Ok(value) => Some(value),
+            Err(wrong) => {
+                self.wrong(key, wrong.reason, wrong.remedy);
+                row.kind.read(row.default).ok()
+            }
+        }
+    }
+
+    pub(crate) fn rate(&mut self, key: &str) -> Rate {
+        if let Some(Value::Rate(v)) = self.value(key) { v } else { Rate::ZERO }
+    }
+
+    /// A rate, or a share of this one.
+    pub(crate) fn rate_or_share(&mut self, key: &str, of: Rate) -> Rate {
+        match self.value(key) {
+            Some(Value::Share(share)) => of * share,
+            Some(Value::Rate(v)) => v,
+            _ => Rate::ZERO,
+        }
+    }
+
+    /// A rate; `None` where the key's word stands in its place.
+    pub(crate) fn rate_or(&mut self, key: &str) -> Option<Rate> {
+        if let Some(Value::Rate(v)) = self.value(key) { Some(v) } else { None }
+    }
+
+    /// A time; `None` where the key's word stands in its place.
+    pub(crate) fn time_or(&mut self, key: &str) -> Option<Time> {
+        if let Some(Value::Time(v)) = self.value(key) { Some(v) } else { None }
+    }
+
+    pub(crate) fn time(&mut self, key: &str) -> Time {
+        self.time_or(key).unwrap_or_default()
+    }
+
+    /// Bytes; `None` where the key's word stands in their place.
+    pub(crate) fn bytes_or(&mut self, key: &str) -> Option<Bytes> {
+        if let Some(Value::Bytes(v)) = self.value(key) { Some(v) } else { None }
+    }
+
+    pub(crate) fn bytes(&mut self, key: &str) -> Bytes {
+        self.bytes_or(key).unwrap_or_default()
+    }
+
+    /// A whole number; `None` where the key's word stands in its place.
+    pub(crate) fn integer_or(&mut self, key: &str) -> Option<u64> {
+        if let Some(Value::Integer(v)) = self.value(key) { Some(v) } else { None }
+    }
+
+    pub(crate) fn integer(&mut self, key: &str) -> u64 {
+        if let Some(Value::Integer(v)) = self.value(key) { v } else { 0 }
+    }
+
+    /// Percentage, 1 for 100 %.
+    pub(crate) fn share(&mut self, key: &str) -> f64 {
+        if let Some(Value::Share(v)) = self.value(key) { v } else { 0.0 }
+    }
+
+    /// What a word stands for; the key's kind must be the words of this type.
+    pub(crate) fn choice<T: Choice>(&mut self, key: &str) -> T {
+        debug_assert!(find(key).is_some_and(|k| k.kind.choices() == T::WORDS), "{key} has other words");
+        let word = match self.value(key) {
+            Some(Value::Text(word)) => T::of(&word),
+            _ => None,
+        };
+        word.unwrap_or(T::ALL[0])
+    }
+
+    /// Whether a key that switches something says `on`.
+    pub(crate) fn switched(&mut self, key: &str) -> bool {
+        match self.choice(key) {
+            Switched::On => true,
+            Switched::Off => false,
+        }
+    }
+
+    /// Items of a list; those of the key's default where it is not set; none where its word stands in their place.
+    pub(crate) fn list(&self, key: &str) -> Vec<String> {
+        self.read.borrow_mut().insert(key.into());
+        match self.flat.leaves.get(key) {
+            Some(l) => l.items.to_vec(),
+            None => default_items(find(key).map_or("", |k| k.default)),
+        }
+    }
+
+    /// The same with its key.
+    pub(crate) fn listed(&self, key: &str) -> List {
+        List { key: key.into(), items: self.list(key) }
+    }
+
+    /// Items of a list of percentages, 1 for 100 %.
+    pub(crate) fn shares(&mut self, key: &str) -> Vec<f64> {
+        let items = self.list(key);
+        let read = |(i, text): (usize, &String)| match find(key).map(|k| k.kind.read(text)) {
+            Some(Ok(Value::Share(v))) => v,
+            Some(Err(wrong)) => {
+                self.wrong_item(key, i, wrong.reason, wrong.remedy);
+                0.0
+            }
+            _ => 0.0,
+        };
+        items.iter().enumerate().map(read).collect()
+    }
+
+    /// Items of a list of whole numbers.
+    pub(crate) fn integers(&mut self, key: &str) -> Vec<u64> {
+        let items = self.list(key);
+        let read = |(i, text): (usize, &String)| match find(key).map(|k| k.kind.read(text)) {
+            Some(Ok(Value::Integer(v))) => v,
+            Some(Err(wrong)) => {
+                self.wrong_item(key, i, wrong.reason, wrong.remedy);
+                0
+            }
+            _ => 0,
+        };
+        items.iter().enumerate().map(read).collect()
+    }
+
+    /// Was this key written?
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        self.flat.leaves.contains_key(key)
+    }
+
+    /// Prefixes of an array of tables, in order: `source.0`, `source.1`.
+    pub(crate) fn tables(&self, name: &str) -> Vec<String> {
+        self.flat.tables(name)
+    }
+
+    /// Index of a host by its name, item `item` of a key's list.
+    pub(crate) fn host(&mut self, key: &str, item: usize, text: &str, wiring: &Wiring) -> Option<usize> {
+        let index = wiring.host(text.trim());
+        if index.is_none() {
+            let known = match (text.split_once('-'), &wiring.hosts[..]) {
+                (Some((a, b)), _) if wiring.host(a.trim()).is_some() && wiring.host(b.trim()).is_some() => {
+                    format!("did you mean \"{}..{}\"?", a.trim(), b.trim())
+                }
+                (_, [first, .., last]) => format!("hosts are {first} to {last}"),
+                _ => "see topology".into(),
+            };
+            self.wrong_item(key, item, format!("there is no host `{}`", text.trim()), known);
+        }
+        index
+    }
+
+    /// Hosts named by a word: `H3`, `H0..H9`, every third of them `H0..H9/3`, or `all`.
+    pub(crate) fn range(&mut self, key: &str, item: usize, text: &str, wiring: &Wiring) -> Vec<usize> {
+        if text.eq_ignore_ascii_case("all") {
+            return (0..wiring.hosts.len()).collect();
+        }
+        let Some((from, to)) = text.split_once("..") else {
+            return self.host(key, item, text, wiring).into_iter().collect();
+        };
+        let (to, step) = to.split_once('/').unwrap_or((to, "1"));
+        let Some(step) = step.trim().parse::<usize>().ok().filter(|s| *s > 0) else {
+            self.wrong_item(
+                key,
+                item,
+                format!("`{text}` has no whole step"),
+                "write for example \"H0..H9/3\"",
+            );
+            return Vec::new();
+        };
+        let (from, to) = (self.host(key, item, from, wiring), self.host(key, item, to, wiring));
+        match (from, to) {
+            (Some(a), Some(b)) if a <= b => (a..=b).step_by(step).collect(),
+            (Some(_), Some(_)) => {
+                self.wrong_item(key, item, format!("`{text}` runs backwards"), "write the lower host first");
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// All hosts of a list of such words.
+    pub(crate) fn ranges(&mut self, list: &List, wiring: &Wiring) -> Vec<usize> {
+        let each = list.items.iter().enumerate();
+        each.flat_map(|(i, n)| self.range(&list.key, i, n, wiring)).collect()
+    }
+
+    /// An output port by its name: `X>E5`.
+    pub(crate) fn port(
+        &mut self,
+        key: &str,
+        item: usize,
+        text: &str,
+        wiring: &Wiring,
+    ) -> Option<(NodeId, u16)> {
+        let port = wiring.port(text).filter(|p| p.0.0 as usize >= wiring.hosts.len());
+        if port.is_none() {
+            let hint = match text.contains("->") {
+                true => format!("did you mean \"{}\"?", text.replace("->", ">")),
+                false => "name a switch and its neighbour: \"S>H1\"; `cnsim describe` shows the names".into(),
+            };
+            self.wrong_item(key, item, format!("there is no switch port `{text}`"), hint);
+        }
+        port
+    }
+
+    /// Two different hosts: `H1>H5`.
+    pub(crate) fn pair(
+        &mut self,
+        key: &str,
+        item: usize,
+        text: &str,
+        wiring: &Wiring,
+    ) -> Option<(NodeId, NodeId)> {
+        let Some((a, b)) = text.split_once('>').filter(|(a, _)| !a.ends_with('-')) else {
+            let hint = match text.contains("->") {
+                true => format!("did you mean \"{}\"?", text.replace("->", ">")),
+                false => "write source and destination: \"H1>H5\"".into(),
+            };
+            self.wrong_item(key, item, format!("`{text}` is not a flow"), hint);
+            return None;
+        };
+        let (a, b) = (self.host(key, item, a, wiring)?, self.host(key, item, b, wiring)?);
+        if a == b {
+            self.wrong_item(key, item, format!("`{text}` leads from a host to itself"), "name two hosts");
+            return None;
+        }
+        Some((NodeId(a as u32), NodeId(b as u32)))
+    }
+}

@@ -1,0 +1,452 @@
+//! `results.json`: what came out of runs, with all that is needed to run them again. The same types write and read it.
+
+use crate::files::{digits, table};
+use crate::frozen::Frozen;
+use crate::measure::PortFacts;
+use crate::metrics::find;
+use crate::store::{ByModel, Curve, RESULT_VERSION, RunRecord, sha256};
+use crate::traffic::TrafficFacts;
+use crate::xoff::Xoff;
+use cnsim_problem::read_file;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Form of the file.
+pub const SCHEMA: u32 = 1;
+/// Largest file that is read, bytes.
+pub const LARGEST: u64 = 2_000_000_000;
+
+/// A whole `results.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Results {
+    /// Form of the file: [`SCHEMA`].
+    pub schema: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Version of the results: what the same configuration gives.
+    pub result_version: u32,
+    /// Processor and operating system of the program that wrote the file.
+    pub target: String,
+    /// The command that made the runs, such as `reproduce quick`.
+    pub command: String,
+    /// Only where the command was cut short: how much of it is here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Partial>,
+    /// The runs, in the order in which they were asked for.
+    pub runs: Vec<Run>,
+    /// Over everything else in the file: shows whether it was changed after it was written.
+    pub checksum: String,
+}
+
+/// How much of a command is finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partial {
+    /// Number of runs that were finished.
+    pub finished: usize,
+    /// Runs that were asked for.
+    pub of: usize,
+}
+
+impl Partial {
+    /// `20 of 160 runs are finished`.
+    pub fn text(self) -> String {
+        format!("partial: {} of {} runs are finished", self.finished, self.of)
+    }
+}
+
+/// A value and its unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantity {
+    /// The measured value.
+    pub value: f64,
+    /// Only where the value is a lower bound, as flows were not received whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
+    /// Unit of the value.
+    pub unit: String,
+}
+
+/// The traffic of a name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// `name` of its `[[traffic]]` tables.
+    pub name: String,
+    /// The measured values by their metrics' ids.
+    pub metrics: BTreeMap<String, Quantity>,
+}
+
+/// Values with their units; `at_least` are lower bounds.
+fn quantities(values: &BTreeMap<String, f64>, at_least: &BTreeSet<String>) -> BTreeMap<String, Quantity> {
+    let quantity = |(id, value): (&String, &f64)| {
+        let unit = find(id).map_or("ms", |m| m.unit).to_string();
+        (id.clone(), Quantity { value: *value, at_least: at_least.contains(id), unit })
+    };
+    values.iter().map(quantity).collect()
+}
+
+/// The values alone, and which of them are lower bounds.
+fn values(quantities: &BTreeMap<String, Quantity>) -> (BTreeMap<String, f64>, BTreeSet<String>) {
+    let bounds = quantities.iter().filter(|(_, q)| q.at_least).map(|(id, _)| id.clone());
+    (quantities.iter().map(|(id, q)| (id.clone(), q.value)).collect(), bounds.collect())
+}
+
+/// One run: what it was and what came out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Study that the run belongs to.
+    pub study: String,
+    /// Name of the scenario within its study.
+    pub scenario: String,
+    /// Condition of the run, as its scenario's template writes it.
+    pub condition: String,
+    /// PAUSE mode of the run: `on`, `off` or `global`.
+    pub pause: String,
+    /// Registered name of the scheme.
+    pub scheme: String,
+    /// Seed of the run's random streams.
+    pub seed: u64,
+    /// Only where the network stood still at the end: since when, and which ports wait for which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<Frozen>,
+    /// Hashes over events, frames and samples, hexadecimal.
+    pub fingerprint: BTreeMap<String, String>,
+    /// All that determines the run but the seed ([`crate::scenario::config`]).
+    pub config: Value,
+    /// The measured values by their metrics' ids.
+    pub metrics: BTreeMap<String, Quantity>,
+    /// The scheme's own counters.
+    pub counters: BTreeMap<String, u64>,
+    /// What was measured at the named ports.
+    pub ports: BTreeMap<String, PortFacts>,
+    /// When each port was in XOFF, of those that ever were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub xoff: Vec<Xoff>,
+    /// What was measured of its traffic by name, in the order of the `[[traffic]]` tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
+    /// Data and control frames that finished a link.
+    pub packet_hops: u64,
+    /// Only where nodes ran by the model: how many, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_model: Option<ByModel>,
+    /// Files of its series, from the folder of the results.
+    pub series: Vec<String>,
+}
+
+impl Run {
+    /// What a record holds, with these files of series.
+    pub fn of(r: &RunRecord, series: Vec<String>) -> Self {
+        let traffic =
+            |t: &TrafficFacts| Traffic { name: t.name.clone(), metrics: quantities(&t.metrics, &t.at_least) };
+        Self {
+            study: r.study.clone(),
+            scenario: r.scenario.clone(),
+            condition: r.condition.clone(),
+            pause: r.pause.clone(),
+            scheme: r.scheme.clone(),
+            seed: r.seed,
+            frozen: r.frozen.clone(),
+            fingerprint: r.fingerprint.clone(),
+            config: r.config.clone(),
+            metrics: quantities(&r.metrics, &r.at_least),
+            counters: r.counters.clone(),
+            ports: r.ports.clone(),
+            xoff: r.xoff.clone(),
+            traffic: r.traffic.iter().map(traffic).collect(),
+            packet_hops: r.packet_hops,
+            by_model: r.by_model.clone(),
+            series,
+        }
+    }
+
+    /// The record of which this was made, without its series and the times of its flows.
+    pub fn record(&self) -> RunRecord {
+        let (metrics, at_least) = values(&self.metrics);
+        let traffic = |t: &Traffic| {
+            let (metrics, at_least) = values(&t.metrics);
+            TrafficFacts { name: t.name.clone(), metrics, at_least }
+        };
+        RunRecord {
+            study: self.study.clone(),
+            scenario: self.scenario.clone(),
+            condition: self.condition.clone(),
+            pause: self.pause.clone(),
+            scheme: self.scheme.clone(),
+            seed: self.seed,
+            frozen: self.frozen.clone(),
+            fingerprint: self.fingerprint.clone(),
+            config: self.config.clone(),
+            metrics,
+            at_least,
+            traffic: self.traffic.iter().map(traffic).collect(),
+            counters: self.counters.clone(),
+            ports: self.ports.clone(),
+            xoff: self.xoff.clone(),
+            packet_hops: self.packet_hops,
+            by_model: self.by_model.clone(),
+            ..RunRecord::default()
+        }
+    }
+
+    /// Study, scenario, condition, PAUSE and scheme: what runs have in common that differ by the seed, or by what a sweep
+    /// varies.
+    pub fn case(&self) -> String {
+        case_title([&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme])
+    }
+
+    /// The run's name for a person.
+    pub fn title(&self) -> String {
+        format!("{}, seed {}", self.case(), self.seed)
+    }
+}
+
+/// Study, scenario, condition, PAUSE and scheme in words.
+pub fn case_title([study, scenario, condition, pause, scheme]: [&str; 5]) -> String {
+    format!("{study}/{scenario}, {condition}, PAUSE {pause}, {scheme}")
+}
+
+impl Results {
+    /// The results of a command.
+    pub fn new(command: &str, partial: Option<Partial>, runs: Vec<Run>) -> Self {
+        let mut all = Self {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").into(),
+            result_version: RESULT_VERSION,
+            target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            command: command.into(),
+            partial,
+            runs,
+            checksum: String::new(),
+        };
+        all.checksum = all.sum();
+        all
+    }
+
+    /// The checksum that belongs to its contents.
+    pub fn sum(&self) -> String {
+        let mut rest = serde_json::to_value(self).unwrap_or_default();
+        rest.as_object_mut().map(|o| o.remove("checksum"));
+        sha256(rest.to_string().as_bytes())
+    }
+
+    /// The file as text.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn text(&self) -> Result<String, String> {
+        serde_json::to_string(self).map_err(|e| e.to_string())
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Path, place, reason and remedy, for all that is no results.json of this version of the form.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let wrong = |what: String| {
+            let help = "give a results.json that this version of cnsim has written";
+            format!("{}: {what}\n  help: {help}", path.display())
+        };
+        let text = read_file(path, LARGEST).map_err(|e| wrong(e.reason))?;
+        let any: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("not JSON: {e}")))?;
+        if any["schema"] != SCHEMA {
+            return Err(wrong(format!("not a results.json of schema {SCHEMA}")));
+        }
+        // From the text again, for errors then say where.
+        drop(any);
+        serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))
+    }
+}
+
+/// Longest part of a file's name that comes from names, in characters.
+const NAME: usize = 120;
+
+/// The file of a run's series, from the folder of the results. Every run and series has its own: what names lose that are
+/// cut or hold other characters than letters, digits and dots, a hash at the end keeps.
+pub fn series_file(r: &RunRecord, name: &str) -> String {
+    let words = [
+        &r.study,
+        &r.scenario,
+        &r.condition,
+        &format!("pause-{}", r.pause),
+        &r.scheme,
+        &format!("seed{}", r.seed),
+    ];
+    let readable = words.map(|w| plain(w)).join("-");
+    let readable: String = readable.chars().take(NAME).collect();
+    let whole = serde_json::json!([words, name, r.config]).to_string();
+    let series: String = plain(name).chars().take(NAME / 2).collect();
+    format!("series/{readable}-{series}-{}.csv", &sha256(whole.as_bytes())[..10])
+}
+
+/// A name that is a file's name everywhere, and no other place: not one to one by itself.
+pub fn plain(text: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+    let name: String = text.chars().map(|c| if safe(c) { c } else { '-' }).collect();
+    name.trim_start_matches('.').to_string()
+}
+
+/// The name of a folder for a text, one to one.
+pub fn folder(text: &str) -> String {
+    let name: String = plain(text).chars().take(60).collect();
+    if name == text && !text.is_empty() { name } else { format!("{name}-{}", &sha256(text.as_bytes())[..10]) }
+}
+
+/// The file of a series: time at the end of each bin, and the value in it; of a queue, its largest length in the bin beside.
+pub fn series_csv(name: &str, curve: &Curve) -> String {
+    let unit = unit_in(&curve.unit);
+    let mut header = vec!["time_s".to_string(), format!("{name}{unit}")];
+    header.extend((!curve.peaks.is_empty()).then(|| format!("{name}_max{unit}")));
+    let row = |(i, v): (usize, &f64)| {
+        let peak = curve.peaks.get(i).map(|p| digits(*p));
+        [digits((i + 1) as f64 * curve.bin), digits(*v)].into_iter().chain(peak).collect()
+    };
+    table(&header, &curve.values.iter().enumerate().map(row).collect::<Vec<_>>())
+}
+
+/// Reads what [`series_csv`] wrote: the name of the series, and its values with the digits that were written.
+///
+/// # Errors
+/// What is wrong with the file, where, and what would be right.
+pub fn read_series(path: &Path) -> Result<(String, Curve), String> {
+    let help = "take the file as cnsim wrote it, or leave it away";
+    let wrong = |line: usize, what: &str| format!("{}:{line}: {what}\n  help: {help}", path.display());
+    let text = read_file(path, LARGEST).map_err(|e| format!("{}: {e}\n  help: {help}", path.display()))?;
+    let mut lines = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let head = lines.headers().cloned().unwrap_or_default();
+    let title = head.get(1).filter(|_| head.get(0) == Some("time_s"));
+    let Some(title) = title else { return Err(wrong(1, "no time series")) };
+    let unit = ["KB", "Gb/s", "Mb/s", ""].into_iter().find(|u| title.ends_with(&unit_in(u)));
+    let name = unit.and_then(|u| title.strip_suffix(&unit_in(u)));
+    let (Some(unit), Some(name)) = (unit, name) else { return Err(wrong(1, "no unit that is known")) };
+    let mut curve = Curve { unit: unit.into(), ..Curve::default() };
+    for (n, line) in lines.records().enumerate() {
+        let read =
+            |l: csv::StringRecord| l.iter().map(|v| v.parse::<f64>().ok()).collect::<Option<Vec<f64>>>();
+        match line.ok().and_then(read).as_deref() {
+            Some([time, value, rest @ ..]) if rest.len() < 2 => {
+                curve.bin = if n == 0 { *time } else { curve.bin };
+                curve.values.push(*value);
+                curve.peaks.extend(rest);
+            }
+            _ => return Err(wrong(n + 2, "no line of two or three numbers")),
+        }
+    }
+    Ok((name.into(), curve))
+}
+
+/// The unit at the end of a column's name.
+fn unit_in(unit: &str) -> String {
+    format!("_{}", unit.replace('/', "_per_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(condition: &str) -> RunRecord {
+        RunRecord {
+            study: "../../escaped".into(),
+            scenario: "/etc".into(),
+            condition: condition.into(),
+            seed: 1,
+            metrics: BTreeMap::from([("overhead".into(), 0.1 + 0.2)]),
+            config: serde_json::json!({"a": ["1, 2", "3"]}),
+            ..RunRecord::default()
+        }
+    }
+
+    #[test]
+    fn names_are_safe_and_one_to_one() {
+        let long = "x".repeat(3000);
+        let conditions = ["λ", "μ", "a b", "a-b", "", "..", "/", "\0", &long, &format!("{long}y")];
+        let names: Vec<String> = conditions.iter().map(|c| series_file(&record(c), "queue S>H1")).collect();
+        for (i, n) in names.iter().enumerate() {
+            assert!(!names[..i].contains(n), "{n}");
+            let file = n.strip_prefix("series/").unwrap();
+            assert!(file.len() < 250 && !file.contains(['/', '\\', '\0']) && !file.starts_with('.'), "{n}");
+        }
+        assert_ne!(series_file(&record("a"), "queue S>H1"), series_file(&record("a"), "queue S-H1"));
+        let folders: Vec<String> = conditions.iter().map(|c| folder(c)).collect();
+        assert!(folders.iter().enumerate().all(|(i, f)| !folders[..i].contains(f) && !f.contains('/')));
+    }
+
+    #[test]
+    fn reads_what_it_writes_and_nothing_else() {
+        let dir = std::env::temp_dir().join(format!("cnsim-results-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("results.json");
+        let all = Results::new("run x", None, vec![Run::of(&record("c"), vec![])]);
+        let text = all.text().unwrap();
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Results::read(&path)
+        };
+        let back = read(&text).unwrap();
+        assert_eq!((&back, back.sum()), (&all, all.checksum.clone()));
+        assert_eq!(back.runs[0].title(), "../../escaped//etc, c, PAUSE , , seed 1");
+        for (from, to) in [
+            ("\"schema\":1", "\"schema\":3"),
+            ("\"seed\":1", "\"seed\":\"x\""),
+            ("\"seed\":1", "\"seed\":-1"),
+            ("\"seed\":1", "\"seed\":1,\"sed\":1"),
+            ("\"runs\":[", "\"more\":1,\"runs\":["),
+            ("\"runs\":[", "\"runs\":[[],"),
+            ("\"packet_hops\":0,", ""),
+        ] {
+            assert!(text.contains(from));
+            let said = read(&text.replacen(from, to, 1)).unwrap_err();
+            assert!(said.contains("results.json") && said.contains("help"), "{from} -> {to}: {said}");
+        }
+        let edited = read(&text.replacen("run x", "run y", 1)).unwrap();
+        assert_ne!(edited.sum(), edited.checksum);
+        assert!(Results::read(&dir).unwrap_err().contains("folder"));
+        assert!(Results::read(&dir.join("no")).unwrap_err().contains("no such file"));
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn a_series_reads_back() {
+        let dir = std::env::temp_dir().join(format!("cnsim-series-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("s.csv");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_series(&path)
+        };
+        let queue = Curve { unit: "KB".into(), bin: 0.5, values: vec![1.0, 3.0], peaks: vec![2.0, 4.5] };
+        let text = series_csv("queue S>H1", &queue);
+        assert_eq!(text, "time_s,queue S>H1_KB,queue S>H1_max_KB\n0.5,1,2\n1,3,4.5\n");
+        assert_eq!(read(&text).unwrap(), ("queue S>H1".to_string(), queue.clone()));
+        let rate = Curve { unit: "Gb/s".into(), peaks: Vec::new(), ..queue };
+        let text = series_csv("aggregate", &rate);
+        assert_eq!(text, "time_s,aggregate_Gb_per_s\n0.5,1\n1,3\n");
+        assert_eq!(read(&text).unwrap(), ("aggregate".to_string(), rate));
+        for (text, line, what) in [
+            ("time,x_KB\n0.5,1\n", 1, "no time series"),
+            ("time_s\n0.5\n", 1, "no time series"),
+            ("time_s,x\n0.5,1\n", 1, "no unit"),
+            ("time_s,x_KB\n0.5,1\n1\n", 3, "two or three numbers"),
+            ("time_s,x_KB\n0.5,1,2,3\n", 2, "two or three numbers"),
+            ("time_s,x_KB\n0.5,a\n", 2, "two or three numbers"),
+        ] {
+            let said = read(text).unwrap_err();
+            assert!(said.contains(&format!("s.csv:{line}: ")) && said.contains(what), "{text}: {said}");
+        }
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn a_folder_keeps_a_plain_name() {
+        assert_eq!(folder("single_hop.2"), "single_hop.2");
+        assert!(folder("").starts_with('-') && folder("").len() == 11, "{}", folder(""));
+        assert!(folder("a/b").starts_with("a-b-"));
+        assert_eq!(plain("..hidden"), "hidden");
+    }
+}

@@ -1,0 +1,140 @@
+//! The configuration of a case: what it is run from, written so that it reads back as the same scenario.
+//!
+//! It holds the keys that were read when the case was made ready, and no other: a key without effect is no part of a run.
+//! Values are texts as in a scenario file, lists are arrays of texts; `scheme` holds the name and every parameter.
+
+use super::{Case, Group, Scenario};
+use crate::checks::{idle, known_keys};
+use crate::condition::Template;
+use crate::keys::{TABLES, find};
+use crate::reader::default_items;
+use crate::settings::Settings;
+use crate::text::{Flat, Leaf, Place};
+use cnsim_problem::Problem;
+use cnsim_scheme_api::Registry;
+use cnsim_scheme_api::registry::Configured;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Writes the configuration of a case.
+pub(super) fn write(flat: &Flat, case: &Case, settings: &mut Settings, built: &Configured) -> Value {
+    let mut config = Map::new();
+    let word = |key: &str| flat.leaves.get(key).and_then(|l| l.items.first().cloned());
+    config.insert("study".into(), json!(word("study").unwrap_or_else(|| default("study").into())));
+    config.insert("name".into(), json!(word("name")));
+    config.insert("condition".into(), json!(case.condition));
+    for key in std::mem::take(&mut settings.keys) {
+        let table = key.split_once('.').is_some_and(|(t, _)| TABLES.contains(&t));
+        let value = match flat.leaves.get(&key) {
+            Some(l) if l.list => json!(*l.items),
+            Some(l) => json!(l.items.first().map(|text| text.trim())),
+            None if table => continue,
+            None if default(&key).starts_with('[') => json!(default_items(default(&key))),
+            None => json!(default(&key)),
+        };
+        if idle(flat, &key).is_none() {
+            config.insert(key, value);
+        }
+    }
+    let params: Map<String, Value> = built.values.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
+    config.insert("scheme".into(), json!({"name": case.scheme, "params": params}));
+    Value::Object(config)
+}
+
+fn default(key: &str) -> &'static str {
+    find(key).map_or("", |k| k.default)
+}
+
+/// A value of a configuration as it would be written in a scenario, without quotes.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
+/// A text or a list of texts.
+fn leaf(value: &Value) -> Option<Leaf> {
+    let place = Place::Condition;
+    match value {
+        Value::String(text) => {
+            Some(Leaf { items: Arc::new(vec![text.clone()]), marks: Arc::default(), list: false, place })
+        }
+        Value::Array(items) => {
+            let items: Option<Vec<String>> = items.iter().map(|v| v.as_str().map(String::from)).collect();
+            Some(Leaf { items: Arc::new(items?), marks: Arc::default(), list: true, place })
+        }
+        _ => None,
+    }
+}
+
+impl Scenario {
+    /// The scenario of one case that a configuration describes, with the schemes of this registry, and that case.
+    ///
+    /// # Errors
+    /// Everything in it that is not a key with a text or a list of texts, that nobody reads, or that has no effect.
+    pub fn from_config(registry: &Registry, config: &Value) -> Result<(Self, Case), Vec<Problem>> {
+        let mut flat = Flat::unwritten("config");
+        let mut problems = Vec::new();
+        let wrong = |flat: &Flat, key: &str, reason: &str| {
+            flat.problem(key, None, reason, "only what cnsim has written can be run again")
+        };
+        let Some(all) = config.as_object() else {
+            return Err(vec![wrong(&flat, "", "the configuration is not an object")]);
+        };
+        let scheme = all.get("scheme").and_then(|s| s["name"].as_str()).and_then(|name| registry.find(name));
+        let Some(scheme) = scheme else {
+            return Err(vec![wrong(&flat, "scheme", "names no scheme that this program has")]);
+        };
+        let usual = scheme.build(&[]).map(|b| b.values).unwrap_or_default();
+        for (key, value) in all.iter().filter(|(k, _)| *k != "scheme") {
+            match leaf(value) {
+                Some(leaf) => drop(flat.leaves.insert(key.clone(), leaf)),
+                None => problems.push(wrong(&flat, key, "neither a text nor a list of texts")),
+            }
+        }
+        let part = &all["scheme"];
+        if part.as_object().is_some_and(|o| o.keys().any(|k| k != "name" && k != "params")) {
+            problems.push(wrong(&flat, "scheme", "holds more than name and params"));
+        }
+        for (key, value) in part["params"].as_object().into_iter().flatten() {
+            let path = format!("scheme.{}.{key}", scheme.name);
+            match leaf(value).filter(|l| !l.list) {
+                None => problems.push(wrong(&flat, &path, "not a text")),
+                // A parameter at its default may be one that has no effect beside the others.
+                Some(l) if usual.iter().any(|(k, v)| k == key && *v == l.items[0]) => {}
+                Some(l) => drop(flat.leaves.insert(path, l)),
+            }
+        }
+        known_keys(&flat, registry, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let word = |key: &str| {
+            let own = flat.leaves.get(key).and_then(|l| l.items.first().cloned());
+            own.unwrap_or_else(|| default(key).into())
+        };
+        let (study, name, pause) = (word("study"), word("name"), word("pause.mode"));
+        let scenario = Self {
+            study,
+            name,
+            title: String::new(),
+            question: String::new(),
+            source: String::new(),
+            seeds: 1,
+            groups: vec![Group {
+                template: Template::literal(&word("condition")),
+                rows: vec![Vec::new()],
+                pauses: vec![pause.clone()],
+                schemes: vec![scheme.name.clone()],
+                seeds: None,
+            }],
+            figures: Vec::new(),
+            flat,
+            registry: registry.clone(),
+        };
+        let case = scenario.case(0, Vec::new(), &pause, &scheme.name);
+        Ok((scenario, case))
+    }
+}

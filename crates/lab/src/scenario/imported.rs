@@ -1,0 +1,33 @@
+//! Scenarios that files of another simulator describe.
+
+use super::Scenario;
+use cnsim_import::Imported;
+use cnsim_problem::{Position, Problem};
+use cnsim_scheme_api::Registry;
+
+impl Scenario {
+    /// The scenario of an import, checked; `schemes` is as in [`Scenario::load_in`].
+    ///
+    /// # Errors
+    /// Everything wrong with it, each with file and line: where a line of the configuration decides the key at fault, that line.
+    pub fn of_import(
+        registry: &Registry,
+        read: &Imported,
+        sets: &[(String, String)],
+        schemes: &[&str],
+    ) -> Result<Self, Vec<Problem>> {
+        let name = read.source().display().to_string();
+        // No file has this name, so that what is wrong with the text is told from what is wrong with a file that it names.
+        let own = format!("imported from {name}");
+        let placed = |mut p: Problem| {
+            if p.file == own {
+                let (line, key) = read.origin(&p.key).unwrap_or((1, &p.key));
+                (p.file, p.key, p.excerpt) = (name.clone(), key.into(), None);
+                p.position = Some(Position { line, column: 1 });
+            }
+            p
+        };
+        Self::parse_in(registry, &own, &read.text, sets, schemes)
+            .map_err(|all| all.into_iter().map(placed).collect())
+    }
+}

@@ -1,0 +1,108 @@
+//! The scheme of a case, built from what the scenario says of it.
+
+use super::Scenario;
+use crate::text::{Flat, Place};
+use cnsim_problem::Problem;
+use cnsim_scheme_api::registry::{Configured, PRESET};
+use cnsim_scheme_api::{Rate, Registration};
+
+/// What a scenario sets of a scheme.
+struct Setting<'a> {
+    /// The command line goes before the file, and the scheme's own value before that of all schemes.
+    rank: (bool, bool),
+    key: &'a str,
+    text: String,
+    path: &'a str,
+}
+
+/// All that a scenario sets of a scheme, what goes before others last.
+fn settings<'a>(flat: &'a Flat, entry: &Registration) -> Vec<Setting<'a>> {
+    let mut found = Vec::new();
+    for (path, leaf) in &flat.leaves {
+        let shared = path.strip_prefix("scheme.params.").filter(|k| entry.reads(k));
+        // By any name of the scheme, which may hold a dot itself.
+        let own = path
+            .strip_prefix("scheme.")
+            .and_then(|p| p.rsplit_once('.'))
+            .filter(|(owner, _)| entry.is_called(owner));
+        if let Some(key) = own.map(|o| o.1).or(shared) {
+            let rank = (leaf.place == Place::Set, own.is_some());
+            found.push(Setting { rank, key, text: leaf.items.join("; "), path });
+        }
+    }
+    found.sort_by_key(|f| f.rank);
+    found
+}
+
+/// What a scheme says where it runs with defaults that are made for links much slower or faster than these.
+fn misfit(entry: &Registration, rate: Rate, set: &[Setting<'_>]) -> Option<String> {
+    let made_for = entry.made_for?;
+    let factor = rate.bps() / made_for.bps();
+    let preset = entry.presets.first()?;
+    let chosen = |s: &Setting<'_>| s.key == PRESET || (preset.values)(rate).iter().any(|v| v.0 == s.key);
+    let fits = (0.5..=2.0).contains(&factor) || rate == Rate::ZERO || set.iter().any(chosen);
+    (!fits).then(|| {
+        format!(
+            "{0} runs with its defaults, which are made for links of {made_for}; those of the hosts have {rate}. \
+             scheme.{0}.{PRESET} = \"{1}\" fits them: see `cnsim describe {0}`",
+            entry.name, preset.name
+        )
+    })
+}
+
+impl Scenario {
+    /// Builds a scheme from `scheme.params` (those it knows) and `scheme.NAME` (all), with a note where its defaults do not fit.
+    /// A preset takes the rate of the hosts' links.
+    pub(super) fn scheme(
+        &self,
+        flat: &Flat,
+        name: &str,
+        rate: Option<Rate>,
+        problems: &mut Vec<Problem>,
+    ) -> Option<(Configured, Option<String>)> {
+        let entry = self.registry.find(name)?;
+        let found = settings(flat, entry);
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        if let Some(asked) = found.iter().rfind(|s| s.key == PRESET && entry.reads(PRESET)) {
+            let Some(preset) = entry.preset(&asked.text) else {
+                let known: Vec<&str> = entry.presets.iter().map(|p| p.name).collect();
+                problems.push(flat.at(
+                    asked.path,
+                    format!("{name} has no preset `{}`", asked.text),
+                    format!("known: {}; `cnsim describe {name}` shows them", known.join(", ")),
+                ));
+                return None;
+            };
+            let values = (preset.values)(rate?);
+            pairs.extend(values.into_iter().map(|(key, text)| (key.to_string(), text)));
+        }
+        let own = found.iter().filter(|s| s.key != PRESET || !entry.reads(PRESET));
+        pairs.extend(own.map(|s| (s.key.to_string(), s.text.clone())));
+        let path_of = |key: &str| found.iter().rfind(|s| s.key == key).map(|s| s.path);
+        match entry.build(&pairs) {
+            Ok(built) => {
+                for (key, why) in &built.idle {
+                    if let Some(path) = path_of(key) {
+                        problems.push(flat.at(
+                            path,
+                            format!("has no effect: {why}"),
+                            "remove it, or change the other setting",
+                        ));
+                    }
+                }
+                let note = rate.and_then(|rate| misfit(entry, rate, &found));
+                Some((built, note))
+            }
+            Err(e) => {
+                let path = path_of(&e.key).unwrap_or_default();
+                // What one scheme reads as a factor another reads as a rate.
+                let reason = match path.starts_with("scheme.params.") {
+                    true => format!("{} (as {name} reads it)", e.reason),
+                    false => e.reason,
+                };
+                problems.push(flat.at(path, reason, e.remedy));
+                None
+            }
+        }
+    }
+}

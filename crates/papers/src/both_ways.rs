@@ -1,0 +1,294 @@
+//! Every claim is shown able to hold and to fail, over made-up runs: all hold over runs as claimed, and each fails once
+//! one thing in them is changed. A claim that is missing here fails the test. What breaks claims in real runs stands in
+//! `tests/mutations.rs`.
+
+use super::synthetic::{Synthetic as _, run, verdict};
+use super::{PAPERS, c07, m08, r07, z07};
+use crate::claims::Holds;
+use cnsim_lab::store::RunRecord;
+
+/// What is changed in runs as claimed.
+enum Turn {
+    /// A metric of some runs: (scenario, words of the condition, PAUSE, scheme) with `*` for any, then metric and value.
+    Metric(&'static str, &'static str, &'static str, &'static str, &'static str, f64),
+    /// A series of a scheme, in every run that has it: scheme, name, value of all bins.
+    Series(&'static str, &'static str, f64),
+    /// A port's mean queue and its share of time in XOFF.
+    Port(&'static str, f64, f64),
+    /// Two schemes change names.
+    Swap(&'static str, &'static str),
+    /// Every scheme measures what the second one does: it has no effect of its own.
+    Same(&'static str, &'static str),
+    /// Values of one condition stand under another, too: (scenario, from, to).
+    Condition(&'static str, &'static str, &'static str),
+}
+use Turn::{Condition, Metric, Port, Same, Series, Swap};
+
+/// Each claim, and what breaks it; several lines where a claim has several parts.
+#[rustfmt::skip]
+const TURNS: &[(&str, Turn)] = &[
+    ("B07.1", Metric("baseline", "EFR off", "on", "qcn-2pt", "sd_hot_queue", 19.0)),
+    ("B07.1", Metric("baseline", "EFR off", "off", "qcn-2pt", "aggregate_throughput", 10.0)),
+    ("B07.1", Condition("baseline", "load 50%", "load 50%, EFR off")),
+    ("B07.2", Metric("baseline", "packet-current", "off", "qcn-2pt", "sd_hot_queue", 9.0)),
+    ("B07.2", Condition("baseline", "load 50%", "load 50%, sampling packet-last")),
+    ("B07.3", Swap("qcn-2pt", "qcn-3pt")),
+    ("B07.3", Swap("qcn-3pt", "ecm")),
+    ("B07.3", Swap("none", "qcn-2pt")),
+    ("B07.3", Same("none", "*")),
+    ("B07.3", Metric("single-hop", "0 Gb/s", "on", "ecm", "aggregate_throughput", 60.0)),
+    ("B07.4", Swap("qcn-3pt", "ecm")),
+    ("B07.4", Swap("qcn-3pt", "qcn-2pt")),
+    ("B07.4", Metric("single-hop", "2 Gb/s", "on", "qcn-3pt", "overhead", 40.0)),
+    ("B07.4", Metric("multi-hop", " 0 Gb/s", "on", "ecm", "overhead", 20.0)),
+    ("B07.4", Metric("fat-tree", "0.5 Gb/s", "on", "ecm", "overhead", 200.0)),
+    ("B07.5", Metric("uniform", "85%", "on", "qcn-3pt", "overhead", 90.0)),
+    ("B07.5", Condition("signalling", "steady hotspot 2 Gb/s", "two steady hotspots 2 Gb/s")),
+    ("B07.5", Condition("signalling", "steady hotspot 2 Gb/s", "steady hotspot 1 Gb/s")),
+    ("B07.6", Swap("qcn-2pt", "qcn-3pt")),
+    ("B07.6", Swap("qcn-3pt", "ecm")),
+    ("B07.6", Swap("none", "qcn-2pt")),
+    ("B07.6", Same("none", "*")),
+    ("B07.7", Swap("qcn-2pt", "ecm")),
+    ("B07.7", Same("ecm", "qcn-2pt")),
+    ("B07.7", Metric("single-hop", "0 Gb/s", "off", "ecm", "recovery_time", 500.0)),
+    ("B07.8", Swap("none", "qcn-2pt")),
+    ("B07.8", Same("none", "*")),
+    ("B07.8", Metric("single-hop", "2 Gb/s", "off", "qcn-3pt", "dropped_frames", 3000.0)),
+    ("B07.8", Metric("multi-hop", "0.5 Gb/s", "off", "ecm", "dropped_frames", 6000.0)),
+    ("B07.9", Swap("none", "ecm")),
+    ("B07.9", Same("none", "*")),
+    ("B07.9", Metric("fat-tree", "0.5 Gb/s", "on", "qcn-2pt", "aggregate_throughput", 420.0)),
+    ("B07.10", Swap("qcn-3pt", "ecm")),
+    ("B07.10", Metric("uniform", "85%", "on", "qcn-3pt", "overhead", 139.0)),
+    ("B07.10", Metric("uniform", "85%", "on", "qcn-2pt", "overhead", 3.0)),
+    ("M08.1", Swap("none", "qcn-serial-hai")),
+    ("M08.1", Same("none", "*")),
+    ("M08.1", Metric("multi-hop-periodic", "200 ms", "on", "none", "innocent_flow_utilization", 75.0)),
+    ("M08.2", Metric("symmetric-4-to-1", "500 us", "off", "*", "throughput", 7.9)),
+    ("M08.2", Condition("symmetric-4-to-1", "control loop delay 500 us", "control loop delay 1 ms")),
+    ("M08.3", Condition("symmetric-4-to-1", "control loop delay 8 us", "control loop delay 100 us")),
+    ("M08.3", Metric("symmetric-16-to-1", " 8 us", "off", "*", "dropped_frames", 20.0)),
+    ("M08.4", Series("qcn-serial-hai", "hot_queue", 45.0)),
+    ("M08.4", Series("qcn-serial-hai", "hot_port_throughput", 0.4)),
+    ("M08.5", Condition("multi-hop-periodic", "congestion 25 ms on/off", "congestion 200 ms on/off")),
+    ("M08.5", Metric("multi-hop-periodic", "125 ms", "on", "none", "innocent_flow_utilization", 50.0)),
+    ("R07.1", Swap("qcn-h", "qcn-2pt")),
+    ("R07.1", Same("qcn-2pt", "qcn-h")),
+    ("R07.2", Condition("chain-20", "bursty", "bursty, HAI")),
+    ("R07.2", Condition("single-hop-10", "hotspot 1 Gb/s", "hotspot 1 Gb/s, HAI")),
+    ("R07.3", Metric("single-hop-10", "*", "on", "qcn-2pt", "recovery_time", 50.0)),
+    ("R07.3", Condition("single-hop-10", "hotspot 2 Gb/s", "hotspot 0.1 Gb/s")),
+    ("R07.4", Metric("single-hop-20", "*", "on", "qcn-2pt", "aggregate_throughput", 180.0)),
+    ("R07.4", Metric("single-hop-20", "2 Gb/s", "on", "qcn-2pt", "aggregate_throughput", 140.0)),
+    ("R07.5", Swap("qcn-p", "qcn-2pt")),
+    ("R07.5", Swap("qcn-sp", "qcn-2pt")),
+    ("R07.5", Same("qcn-2pt", "*")),
+    ("R07.6", Swap("ecm", "qcn-pp")),
+    ("R07.6", Metric("chain-20", "bursty, HAI", "on", "ecm", "discarded_positive_share", 0.3)),
+    ("R07.7", Swap("qcn-sp", "qcn-2pt")),
+    ("R07.7", Swap("qcn-hsp", "qcn-2pt")),
+    ("R07.7", Swap("qcn-sp", "qcn-pp")),
+    ("R07.7", Same("qcn-2pt", "*")),
+    ("R07.7", Metric("chain-20", "bursty, HAI", "on", "qcn-p", "ports_throughput", 170.0)),
+    ("R07.8", Condition("single-hop-10", "hotspot 1 Gb/s", "hotspot 1 Gb/s, oversampling")),
+    ("Z07.1", Metric("*", "RTT 500 us", "off", "e2cm-dst", "mean_hot_queue", 1000.0)),
+    ("Z07.1", Metric("*", "*", "off", "e2cm-src", "hot_port_throughput", 1.14)),
+    ("Z07.1", Metric("*", "*", "off", "e2cm-src", "aggregate_throughput", 120.0)),
+    ("Z07.1", Swap("e2cm-src", "ecm")),
+    ("Z07.2", Condition("single-hop-16", "service rate 10%, no output-queue limit", "service rate 10%, RTT 500 us, no output-queue limit")),
+    ("Z07.2", Metric("*", "600 KB", "off", "e2cm-src", "mean_hot_queue_late", 590.0)),
+    ("Z07.2", Metric("*", "*", "off", "e2cm-dst", "bottleneck_utilization", 80.0)),
+    ("Z07.2", Metric("*", "no output-queue limit", "off", "e2cm-dst", "late_drops", 10.0)),
+    ("Z07.3", Condition("single-hop-16", "service rate 10%, no output-queue limit", "service rate 10%, output-queue limit 600 KB")),
+    ("Z07.3", Metric("*", "*", "off", "ecm", "innocent_drop_share", 50.0)),
+    ("Z07.4", Metric("*", "no output-queue limit", "on", "e2cm-src", "dropped_frames", 1.0)),
+    ("Z07.5", Swap("ecm", "e2cm-src")),
+    ("Z07.5", Same("ecm", "e2cm-src")),
+    ("C07.1", Metric("symmetric-on-off", "1%", "*", "bcn", "overhead", 0.4)),
+    ("C07.1", Metric("symmetric-on-off", "30 us", "*", "becn", "overhead", 800.0)),
+    ("C07.2", Metric("symmetric-on-off", "30 us", "*", "becn", "fairness", 0.97)),
+    ("C07.2", Metric("symmetric-on-off", "1%", "*", "bcn", "fairness", 1.0)),
+    ("C07.3", Metric("symmetric-on-off", "30 us", "*", "becn", "hot_port_throughput", 9.0)),
+    ("C07.3", Metric("symmetric-on-off", "30 us", "*", "becn", "overhead", 16_380.0)),
+    ("C07.4", Port("E5>H5", 3.0, 0.0)),
+    ("C07.4", Port("X>E5", 30.0, 0.0)),
+    ("C07.5", Metric("asymmetric", "300 us", "*", "becn", "flow_rate_max", 500.0)),
+    ("C07.5", Metric("asymmetric", "300 us", "*", "becn", "flow_rate_min", 300.0)),
+    ("C07.5", Series("bcn", "aggregate_throughput", 8.0)),
+    ("C07.6", Metric("asymmetric", "30 us", "*", "becn", "aggregate_throughput", 1.0)),
+    ("C07.6", Series("becn", "overhead", 900.0)),
+    ("C07.6", Port("E1>X", 0.0, 1.0)),
+    ("C07.7a", Metric("parking-lot", "30 us", "*", "becn", "flow_rate_min", 1500.0)),
+    ("C07.7a", Metric("parking-lot", "30 us", "*", "becn", "bottleneck_control", 500.0)),
+    ("C07.7b", Metric("parking-lot", "run 1 s", "*", "bcn", "flow_rate_max", 3500.0)),
+    ("C07.8", Metric("parking-lot", "200 us, W 4", "*", "bcn", "sd_hot_queue", 25.0)),
+    ("C07.8", Condition("parking-lot", "sampling rate 1%, added delay 50 us", "sampling rate 1%, added delay 50 us, W 4")),
+    ("C07.9", Condition("symmetric-on-off", "tagging rate 1%", "tagging rate 100%")),
+    ("C07.9", Condition("symmetric-on-off", "tagging rate 100%", "tagging rate 1%")),
+    ("C07.9", Condition("symmetric-on-off", "tagging rate 5%", "tagging rate 10%")),
+    ("C07.10", Metric("parking-lot", "30 us", "*", "becn", "throughput_loss", 2.0)),
+    ("C07.10", Metric("parking-lot", "30 us", "*", "becn", "aggregate_loss", 1.5)),
+    ("C07.10", Series("bcn", "flow H5>H7", 1000.0)),
+    ("C07.11", Metric("symmetric-on-off", "1%", "*", "bcn", "sd_hot_queue", 80.0)),
+    ("C07.11", Metric("symmetric-on-off", "12 ms", "*", "becn", "sd_hot_queue", 10.0)),
+    ("C07.12", Series("bcn", "hot_port_throughput", 5.0)),
+    ("C07.12", Series("fecn", "hot_port_throughput", 10.0)),
+];
+
+/// B07 as claimed.
+fn b07() -> Vec<RunRecord> {
+    const RATES: [&str; 3] = ["hotspot 2 Gb/s", "hotspot 0.5 Gb/s", "hotspot 0 Gb/s"];
+    let mut all = Vec::new();
+    for seed in 1..=3 {
+        let new =
+            |scenario, condition: &str, pause, scheme| run("B07", scenario, condition, pause, scheme, seed);
+        for pause in ["on", "off"] {
+            for (more, sd, rate) in [
+                ("", 10.0, 10.0),
+                (", EFR off", 25.0, 9.5),
+                (", sampling packet-last", 13.0, 10.0),
+                (", sampling packet-current", 12.0, 10.0),
+            ] {
+                let r = new("baseline", &format!("load 50%{more}"), pause, "qcn-2pt");
+                all.push(r.has("sd_hot_queue", sd).has("aggregate_throughput", rate));
+            }
+            // By scheme: aggregate of the single hop, overhead, recovery, drops.
+            for (scheme, share, overhead, recovery, drops) in [
+                ("none", 0.6, 0.0, 10.0, 200_000.0),
+                ("qcn-2pt", 0.9, 0.5, 200.0, 100.0),
+                ("qcn-3pt", 0.95, 140.0, 120.0, 50.0),
+                ("ecm", 0.97, 5.0, 50.0, 20.0),
+            ] {
+                for (scenario, ideal) in [("single-hop", 85.0), ("multi-hop", 31.0), ("fat-tree", 544.0)] {
+                    for c in RATES {
+                        let r = new(scenario, c, pause, scheme)
+                            .has("aggregate_throughput", share * ideal)
+                            .has("overhead", overhead)
+                            .has("recovery_time", recovery)
+                            .has("dropped_frames", if pause == "on" { 0.0 } else { drops });
+                        all.push(r);
+                    }
+                }
+            }
+        }
+        for (load, share) in [("load 85%", 1.0), ("load 42.5%", 0.5)] {
+            for (scheme, full) in [("qcn-2pt", 0.2), ("qcn-3pt", 145.0), ("ecm", 0.9)] {
+                all.push(new("uniform", load, "on", scheme).has("overhead", full * share));
+            }
+        }
+        for scheme in ["qcn-2pt", "ecm"] {
+            for (condition, overhead) in [
+                ("steady hotspot 2 Gb/s", 2.0),
+                ("steady hotspot 1 Gb/s", 1.0),
+                ("two steady hotspots 2 Gb/s", 4.0),
+            ] {
+                all.push(new("signalling", condition, "on", scheme).has("overhead", overhead));
+            }
+        }
+    }
+    all
+}
+
+/// A study's runs as claimed.
+fn as_claimed(study: &str) -> Vec<RunRecord> {
+    match study {
+        "B07" => b07(),
+        "M08" => m08::tests::good(),
+        "R07" => r07::tests::runs(),
+        "Z07" => z07::tests::runs(10, |_| {}),
+        "C07" => c07::tests::runs(|_| {}),
+        other => panic!("no runs of {other} as claimed: write some"),
+    }
+}
+
+/// Takes what another run measured.
+fn take(r: &mut RunRecord, from: &RunRecord) {
+    r.metrics.clone_from(&from.metrics);
+    r.series.clone_from(&from.series);
+    r.ports.clone_from(&from.ports);
+}
+
+/// The runs after a change; none if it changed nothing.
+fn turned(mut all: Vec<RunRecord>, turn: &Turn) -> Option<Vec<RunRecord>> {
+    let before = all.clone();
+    let same = |word: &str, what: &str| word == "*" || word == what;
+    for r in &mut all {
+        match *turn {
+            Metric(scenario, words, pause, scheme, id, value) => {
+                let condition = words == "*" || r.condition.contains(words);
+                if same(scenario, &r.scenario)
+                    && condition
+                    && same(pause, &r.pause)
+                    && same(scheme, &r.scheme)
+                {
+                    *r = r.clone().has(id, value);
+                }
+            }
+            Series(scheme, name, value) => {
+                if let Some(curve) = r.series.get_mut(name).filter(|_| r.scheme == scheme) {
+                    curve.values.fill(value);
+                }
+            }
+            Port(name, queue, paused) => {
+                if r.ports.contains_key(name) {
+                    *r = r.clone().port(name, queue, paused);
+                }
+            }
+            Swap(a, b) => {
+                let other = if r.scheme == a { b } else { a };
+                if r.scheme == a || r.scheme == b {
+                    r.scheme = other.into();
+                }
+            }
+            Same(source, scheme) => {
+                let twin = |x: &&RunRecord| {
+                    x.scheme == source
+                        && (&x.scenario, &x.condition, &x.pause, x.seed)
+                            == (&r.scenario, &r.condition, &r.pause, r.seed)
+                };
+                if let Some(from) = before.iter().find(twin).filter(|_| same(scheme, &r.scheme)) {
+                    take(r, from);
+                }
+            }
+            Condition(scenario, from, to) => {
+                let twin = |x: &&RunRecord| {
+                    x.condition == from
+                        && (&x.scenario, &x.scheme, &x.pause, x.seed)
+                            == (&r.scenario, &r.scheme, &r.pause, r.seed)
+                };
+                let here = r.scenario == scenario && r.condition == to;
+                if let Some(source) = before.iter().find(twin).filter(|_| here) {
+                    take(r, source);
+                }
+            }
+        }
+    }
+    let text = |all: &[RunRecord]| all.iter().map(|r| format!("{r:?}\n")).collect::<String>();
+    (text(&before) != text(&all)).then_some(all)
+}
+
+#[test]
+fn every_claim_can_hold() {
+    for paper in PAPERS.iter().filter(|p| !p.claims.is_empty()) {
+        let records = as_claimed(paper.id);
+        for claim in paper.claims {
+            assert_eq!(verdict(&records, claim.id), Holds::Yes, "{}", claim.id);
+        }
+    }
+}
+
+#[test]
+fn every_claim_can_fail() {
+    let claims = || PAPERS.iter().flat_map(|p| p.claims);
+    for claim in claims() {
+        assert!(TURNS.iter().any(|t| t.0 == claim.id), "{}: say in TURNS what makes it fail", claim.id);
+    }
+    for (i, (id, turn)) in TURNS.iter().enumerate() {
+        let claim = claims().find(|c| c.id == *id);
+        let study = claim.unwrap_or_else(|| panic!("line {i} speaks of {id}, which is no claim")).study();
+        let records =
+            turned(as_claimed(study), turn).unwrap_or_else(|| panic!("line {i}, for {id}, changes nothing"));
+        assert_eq!(verdict(&records, id), Holds::No, "line {i}, for {id}");
+    }
+}

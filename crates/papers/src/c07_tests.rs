@@ -1,0 +1,158 @@
+use super::*;
+use crate::claims::Holds::{No, NotRun, Yes};
+use crate::synthetic::{Synthetic as _, run, verdict};
+
+/// 100 bins of 1 ms: a value in the first `slow` bins of each phase, another in the others.
+fn phases(slow: usize, first: f64, then: f64) -> Vec<f64> {
+    (0..100).map(|b| if b % PHASE < slow { first } else { then }).collect()
+}
+
+/// All runs, as the claims would have them, then changed.
+pub(crate) fn runs(change: impl Fn(&mut RunRecord)) -> Vec<RunRecord> {
+    let mut all = Vec::new();
+    for seed in 1..=5 {
+        let new = |scenario, condition: &str, scheme| run("C07", scenario, condition, "global", scheme, seed);
+        all.push(
+            new("symmetric-on-off", BECN, "becn")
+                .has("overhead", 1638.0)
+                .has("fairness", 0.999)
+                .has("hot_port_throughput", 8.36)
+                .port("E5>H5", 23.0, 0.0)
+                .port("X>E5", 7.0, 0.0),
+        );
+        all.push(new("symmetric-on-off", "measurement interval 12 ms", "becn").has("sd_hot_queue", 69.0));
+        all.push(
+            new("symmetric-on-off", BCN, "bcn")
+                .has("overhead", 3.6)
+                .has("fairness", 0.85)
+                .has("sd_hot_queue", 14.0)
+                .port("E5>H5", 1.0, 0.0)
+                .port("X>E5", 20.0, 0.0)
+                .draws("hot_port_throughput", phases(2, 5.0, 10.0)),
+        );
+        for (rate, index, slow) in [("100%", 0.9999, 1), ("10%", 0.99, 2), ("5%", 0.9, 10), ("1%", 0.5, 15)] {
+            let mut r = new("symmetric-on-off", &format!("tagging rate {rate}"), "fecn")
+                .has("fairness", index)
+                .draws("hot_port_throughput", phases(slow, 5.0, 10.0));
+            for h in 1..=4 {
+                let share = |b: usize| if (b / PHASE).is_multiple_of(2) { 2500.0 } else { 5000.0 };
+                let values = (0..100).map(|b| if b % PHASE < slow { 1.0 } else { share(b) }).collect();
+                r = r.draws(&format!("flow H{h}>H5"), values);
+            }
+            all.push(r);
+        }
+        all.push(
+            new("asymmetric", "measurement interval 300 us", "becn")
+                .has("flow_rate_min", 417.0)
+                .has("flow_rate_max", 419.0),
+        );
+        all.push(new("asymmetric", BCN, "bcn").draws("aggregate_throughput", vec![9.9; 100]));
+        all.push(
+            new("asymmetric", BECN, "becn")
+                .has("aggregate_throughput", 0.02)
+                .has("frozen_since", 8.0)
+                .port("E1>X", 0.0, 97.0)
+                .draws("overhead", vec![1638.0; 100]),
+        );
+        all.push(
+            new("parking-lot", BECN, "becn")
+                .has("flow_rate_min", 1726.0)
+                .has("flow_rate", 1727.0)
+                .has("flow_rate_max", 1728.0)
+                .has("bottleneck_control", 1365.0)
+                .has("throughput_loss", 1.366)
+                .has("aggregate_loss", 1.639),
+        );
+        for (condition, length) in [(BCN, 100), ("sampling rate 1%, run 1 s", 1000)] {
+            let mut r = new("parking-lot", condition, "bcn")
+                .has("flow_rate_min", 1900.0)
+                .has("flow_rate", 2000.0)
+                .has("flow_rate_max", 2100.0);
+            for f in ["H1>H9", "H2>H9", "H3>H9", "H4>H9", "H5>H7", "H6>H8"] {
+                r = r.draws(&format!("flow {f}"), vec![1990.0; length]);
+            }
+            all.push(r);
+        }
+        for delay in ["50 us", "100 us", "200 us"] {
+            for (w, sd) in [("", 20.0), (", W 4", 15.0), (", W 8", 17.0)] {
+                let c = format!("{BCN}, added delay {delay}{w}");
+                all.push(new("parking-lot", &c, "bcn").has("sd_hot_queue", sd));
+            }
+        }
+    }
+    all.iter_mut().for_each(change);
+    all
+}
+
+#[test]
+fn all_can_hold() {
+    let records = runs(|_| {});
+    for c in CLAIMS {
+        assert_eq!(verdict(&records, c.id), Yes, "{}", c.id);
+    }
+    assert_eq!(verdict(&records[..1], "C07.1"), NotRun);
+}
+
+/// A change of one value in the runs of one condition (or all) turns a claim.
+#[test]
+fn each_can_fail() {
+    let metric = |id: &str, condition: &str, scheme: &str, name: &str, value: f64| {
+        let records = runs(|r| {
+            if r.condition == condition && r.scheme == scheme {
+                *r = r.clone().has(name, value);
+            }
+        });
+        assert_eq!(verdict(&records, id), No, "{id} with {name} {value}");
+    };
+    metric("C07.1", BECN, "becn", "overhead", 800.0);
+    metric("C07.2", BECN, "becn", "fairness", 0.97);
+    metric("C07.2", BCN, "bcn", "fairness", 1.0);
+    metric("C07.3", BECN, "becn", "hot_port_throughput", 9.0);
+    metric("C07.5", "measurement interval 300 us", "becn", "flow_rate_max", 500.0);
+    metric("C07.6", BECN, "becn", "aggregate_throughput", 1.0);
+    metric("C07.7a", BECN, "becn", "flow_rate_min", 1500.0);
+    metric("C07.7a", BECN, "becn", "bottleneck_control", 500.0);
+    metric("C07.7b", "sampling rate 1%, run 1 s", "bcn", "flow_rate_max", 3500.0);
+    metric("C07.8", "sampling rate 1%, added delay 200 us, W 4", "bcn", "sd_hot_queue", 25.0);
+    metric("C07.9", "tagging rate 10%", "fecn", "fairness", 0.8);
+    metric("C07.10", BECN, "becn", "throughput_loss", 2.0);
+    metric("C07.10", BECN, "becn", "aggregate_loss", 1.5);
+    metric("C07.11", "measurement interval 12 ms", "becn", "sd_hot_queue", 10.0);
+    let series = |id: &str, scheme: &str, name: &str, values: &[f64]| {
+        let records = runs(|r| {
+            if r.scheme == scheme && r.series.contains_key(name) {
+                *r = r.clone().draws(name, values.to_vec());
+            }
+        });
+        assert_eq!(verdict(&records, id), No, "{id} with another {name}");
+    };
+    series("C07.5", "bcn", "aggregate_throughput", &[8.0; 100]);
+    series("C07.6", "becn", "overhead", &[900.0; 100]);
+    series("C07.9", "fecn", "flow H4>H5", &[100.0; 100]);
+    series("C07.10", "bcn", "flow H5>H7", &[1000.0; 100]);
+    series("C07.12", "bcn", "hot_port_throughput", &phases(19, 5.0, 10.0));
+    let records = runs(|r| *r = r.clone().port("E5>H5", 3.0, 0.0).port("E1>X", 0.0, 1.0));
+    assert_eq!([verdict(&records, "C07.4"), verdict(&records, "C07.6")], [No; 2]);
+}
+
+/// Runs in which nothing moves any more say nothing of a queue's standard deviation.
+#[test]
+fn frozen_runs_are_not_scored() {
+    let records = runs(|r| {
+        if r.condition.ends_with("200 us") {
+            *r = r.clone().has("frozen_since", 30.0);
+        }
+    });
+    assert_eq!(verdict(&records, "C07.8"), NotRun);
+}
+
+/// Bad in the bins 0, 1, 2 of each phase: 3 ms; never good: the whole phase.
+#[test]
+fn settling_by_hand() {
+    let r = run("C07", "symmetric-on-off", BCN, "global", "bcn", 1);
+    let of = |values: Vec<f64>| settled_port(&r.clone().draws("hot_port_throughput", values));
+    assert_eq!(of(phases(3, 1.0, 9.6)), Some(vec![3.0; 4]));
+    assert_eq!(of(phases(0, 1.0, 9.6)), Some(vec![0.0; 4]));
+    assert_eq!(of(vec![9.4; 100]), Some(vec![20.0; 4]));
+    assert_eq!(settled_port(&r), None);
+}

@@ -1,0 +1,198 @@
+//! Cells: what the runs of a case measured, beside the number that a study published, with the verdict.
+
+use crate::own::Studies;
+use crate::published::Published;
+use crate::suspect;
+use crate::verdict::{Verdict, factor, judge};
+use cnsim_lab::metrics::{METRICS, Metric, Span, find, structural_zero};
+use cnsim_lab::scenario::{Case, Scenario};
+use cnsim_lab::stats::Summary;
+use cnsim_lab::store::RunRecord;
+use std::collections::BTreeMap;
+
+/// Cases of a scenario: its matrix, and those that published numbers add. Published rows that do not parse, or name a scheme that
+/// is not known, are returned beside.
+pub fn all_cases(scenario: &Scenario, published: &[Published]) -> (Vec<Case>, Vec<Published>) {
+    let mut cases = scenario.cases();
+    let mut lost = Vec::new();
+    for p in published.iter().filter(|p| p.study == scenario.study && p.scenario == scenario.name) {
+        let case = scenario
+            .registry()
+            .find(&p.scheme)
+            .and_then(|scheme| scenario.case_of(&p.condition, &p.pause, &scheme.name))
+            .filter(|_| find(&p.metric).is_some());
+        let Some(case) = case else {
+            lost.push(p.clone());
+            continue;
+        };
+        let known =
+            |c: &Case| (&c.condition, &c.pause, &c.scheme) == (&case.condition, &case.pause, &case.scheme);
+        if !cases.iter().any(known) {
+            // A new condition is run with all schemes of its group, so that its table has no hole.
+            for scheme in &scenario.groups[case.group].schemes {
+                let more = scenario.case(case.group, case.row.clone(), &p.pause, scheme);
+                if !cases.contains(&more) {
+                    cases.push(more);
+                }
+            }
+            if !cases.contains(&case) {
+                cases.push(case);
+            }
+        }
+    }
+    (cases, lost)
+}
+
+/// A row of numbers.csv.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Study that the cell belongs to.
+    pub study: String,
+    /// Name of the scenario within its study.
+    pub scenario: String,
+    /// Condition of the cell's runs.
+    pub condition: String,
+    /// PAUSE mode of the cell's runs.
+    pub pause: String,
+    /// Registered name of the scheme.
+    pub scheme: String,
+    /// The metric that the cell shows.
+    pub metric: &'static Metric,
+    /// Unit of the values: the metric's, or the one that was published.
+    pub unit: String,
+    /// Published number, if there is one.
+    pub published: Option<Published>,
+    /// Values of the runs.
+    pub values: Vec<f64>,
+    /// Summary of the measured values over the seeds.
+    pub summary: Summary,
+    /// What came of comparing the cell with the published value.
+    pub verdict: Verdict,
+    /// The value is zero by construction, such as drops under PAUSE.
+    pub structural: bool,
+    /// The values of so many runs are lower bounds, as flows were not received whole.
+    pub at_least: usize,
+    /// Suspected assumption, or why it cannot be compared.
+    pub note: String,
+}
+
+/// The cells of finished runs. Runs of another experiment than the study's are not judged by what was published ([`Studies`]).
+pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenario]) -> Vec<Cell> {
+    let mut studies = Studies::of(scenarios);
+    cells_by(records, published, scenarios, |r| studies.other(r))
+}
+
+/// The cells of finished runs; `other` says of a run why it is not judged by what was published.
+pub fn cells_by(
+    records: &[RunRecord],
+    published: &[Published],
+    scenarios: &[Scenario],
+    mut other: impl FnMut(&RunRecord) -> Option<String>,
+) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    // Runs of one case and one configuration.
+    let (mut groups, mut known) = (Vec::<Vec<&RunRecord>>::new(), BTreeMap::new());
+    for r in records {
+        let at = *known.entry((r.case(), r.config.to_string())).or_insert(groups.len());
+        groups.resize(groups.len().max(at + 1), Vec::new());
+        groups[at].push(r);
+    }
+    for same in groups {
+        let r = same[0];
+        let other = other(r);
+        let scenario = scenarios.iter().find(|s| s.study == r.study && s.name == r.scenario);
+        for metric in METRICS {
+            let values: Vec<f64> = same.iter().filter_map(|x| x.metrics.get(metric.id).copied()).collect();
+            if values.is_empty() {
+                continue;
+            }
+            let mut printed: Vec<Option<&Published>> = published
+                .iter()
+                .filter(|p| {
+                    p.study == r.study
+                        && p.scenario == r.scenario
+                        && p.pause == r.pause
+                        && p.metric == metric.id
+                        && scenario.is_some_and(|s| {
+                            s.registry().find(&p.scheme).is_some_and(|e| e.name == r.scheme)
+                                && s.case_of(&p.condition, &p.pause, &r.scheme)
+                                    .is_some_and(|c| c.condition == r.condition)
+                        })
+                })
+                .map(Some)
+                .collect();
+            // Where studies write the condition otherwise, the row under our own words has no hole.
+            if !printed.iter().flatten().any(|p| p.condition == r.condition) {
+                printed.push(None);
+            }
+            for p in printed {
+                let at_least = same.iter().filter(|x| x.at_least.contains(metric.id)).count();
+                cells.extend(cell(r, metric, p, (&values, at_least), other.as_deref()));
+            }
+        }
+    }
+    cells
+}
+
+/// One cell; the row of a published number carries the study's own words for the condition, and its unit.
+fn cell(
+    r: &RunRecord,
+    metric: &'static Metric,
+    printed: Option<&Published>,
+    (values, at_least): (&[f64], usize),
+    other: Option<&str>,
+) -> Option<Cell> {
+    let unit = printed.map_or(metric.unit, |p| p.unit.as_str());
+    let scale = factor(metric.unit, unit);
+    let values: Vec<f64> = values.iter().map(|v| v * scale.unwrap_or(1.0)).collect();
+    // A unit of the same kind has the same range: only rates are scaled.
+    let summary = metric.summary(&values)?;
+    let (verdict, mut note) = match (printed, scale, other) {
+        (None, ..) => (Verdict::Unpublished, String::new()),
+        (Some(_), _, Some(why)) => (Verdict::Incomparable, why.into()),
+        (Some(p), None, _) => {
+            (Verdict::Incomparable, format!("published in {}, measured in {}", p.unit, metric.unit))
+        }
+        (Some(p), ..) => (judge(metric, p, &summary), String::new()),
+    };
+    if matches!(verdict, Verdict::Near | Verdict::Differs) {
+        note = suspect(r, metric.id);
+    }
+    let mut more: Vec<String> = Vec::new();
+    if at_least > 0 {
+        more.push(format!("at least: flows were unfinished at the end of {at_least} of {} runs", summary.n));
+    }
+    // Where a part of the run is measured, what is of another span says so.
+    let part = ["record.from", "record.to"].iter().any(|k| {
+        let key = cnsim_lab::keys::find(k).map_or("", |k| k.default);
+        r.config[*k].as_str().is_some_and(|v| v != key)
+    });
+    let span =
+        metric.span().note().filter(|_| metric.span() != Span::Hotspot || r.config["hotspot.host"] != "off");
+    more.extend(span.filter(|_| part).map(String::from));
+    note = [note].into_iter().chain(more).filter(|t| !t.is_empty()).collect::<Vec<_>>().join("; ");
+    Some(Cell {
+        study: r.study.clone(),
+        scenario: r.scenario.clone(),
+        condition: printed.map_or_else(|| r.condition.clone(), |p| p.condition.clone()),
+        pause: r.pause.clone(),
+        scheme: r.scheme.clone(),
+        metric,
+        unit: if scale.is_some() { unit.into() } else { metric.unit.into() },
+        published: printed.cloned(),
+        values,
+        summary: summary.bounded(at_least > 0),
+        verdict,
+        // A limit on the output queue loses frames with PAUSE, too.
+        structural: structural_zero(metric.id, &r.pause, &r.scheme) && summary.mean == 0.0,
+        at_least,
+        note,
+    })
+}
+
+/// Published numbers for which there is no cell.
+pub fn not_run(published: &[Published], cells: &[Cell], scenarios: &[Scenario]) -> Vec<Published> {
+    let asked = |p: &&Published| scenarios.iter().any(|s| s.study == p.study && s.name == p.scenario);
+    let met = |p: &Published| cells.iter().any(|c| c.published.as_ref() == Some(p));
+    published.iter().filter(asked).filter(|p| !met(p) || find(&p.metric).is_none()).cloned().collect()
+}

@@ -1,0 +1,22 @@
+//! The RoCE networks of the years after 2015: runs of the HPCC fork of ns-3, and the DCQCN study of 2016. Numbers without claims.
+
+use super::Paper;
+use cnsim_lab::store::RunRecord;
+
+/// Runs of others' simulators.
+pub(super) const PAPER: Paper = Paper {
+    id: "modern",
+    title: "DCQCN as other simulators run it",
+    citation: "ns-3 fork of Li et al., HPCC, SIGCOMM 2019 (alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a), run by others; Y. Zhu et al., ECN or Delay, CoNEXT 2016",
+    summary: "Two flows, an incast and 320 hosts beside the completion times of the HPCC fork; the star and the dumbbell of the CoNEXT 2016 study.",
+    claims: &[],
+    suspect,
+};
+
+fn suspect(run: &RunRecord, _metric: &str) -> &'static str {
+    if run.scenario.starts_with("conext") {
+        "the frame, the marking ramp and the number of flows of the dumbbell are not printed; the star's values are a fluid model's"
+    } else {
+        "the fork's flows end when their last acknowledgement is back, which waits where its path is congested"
+    }
+}

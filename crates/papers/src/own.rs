@@ -1,0 +1,129 @@
+//! Is a run the experiment whose numbers were published? Only such a run is judged by them: its configuration is that of its
+//! study, but for what no metric feels.
+
+use cnsim_lab::keys;
+use cnsim_lab::scenario::config::text;
+use cnsim_lab::scenario::{EMBEDDED, Scenario};
+use cnsim_lab::store::{LABELS, RunRecord};
+use cnsim_scheme_api::Registry;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Keys that no metric feels: how often a case is run, and what is recorded beside.
+const UNFELT: [&str; 6] =
+    ["run.seeds", "record.bin", "record.limiters", "record.size_bins", "record.flow_times", "record.latency"];
+
+/// Most keys that are named.
+const NAMED: usize = 4;
+
+/// The studies that come with cnsim, for runs to be held against.
+#[derive(Debug)]
+pub struct Studies<'a> {
+    scenarios: &'a [Scenario],
+    /// Configurations of cases, as far as they were asked for.
+    known: BTreeMap<String, Vec<Value>>,
+}
+
+impl<'a> Studies<'a> {
+    /// For runs of these scenarios, with the schemes that they know.
+    pub fn of(scenarios: &'a [Scenario]) -> Self {
+        Self { scenarios, known: BTreeMap::new() }
+    }
+
+    /// How a run's configuration is not its study's; none where it is, and for a scenario that does not come with cnsim, whose
+    /// file is the study.
+    pub fn other(&mut self, run: &RunRecord) -> Option<String> {
+        let scenario = self.scenarios.iter().find(|s| s.study == run.study && s.name == run.scenario)?;
+        let id = scenario.id();
+        EMBEDDED.iter().find(|e| e.0 == id)?;
+        let case = format!("{id}|{}|{}|{}", run.condition, run.pause, run.scheme);
+        let own = self.known.entry(case).or_insert_with(|| configurations(scenario.registry(), &id, run));
+        let mut differences: Vec<Vec<String>> = own.iter().map(|c| differ(&run.config, c)).collect();
+        differences.sort_by_key(Vec::len);
+        let mut keys = match differences.into_iter().next() {
+            None => vec!["the study has no such case".into()],
+            Some(keys) if keys.is_empty() => return None,
+            Some(keys) => keys,
+        };
+        let hidden = keys.len().saturating_sub(NAMED);
+        keys.truncate(NAMED);
+        keys.extend((hidden > 0).then(|| format!("and {hidden} more keys")));
+        Some(format!("not the study's experiment: {}", keys.join("; ")))
+    }
+}
+
+/// What a case of these names may be in the study: what its templates leave out can differ.
+fn configurations(registry: &Registry, id: &str, run: &RunRecord) -> Vec<Value> {
+    let Ok(scenario) = Scenario::load_in(registry, id, &[], &[&run.scheme]) else { return Vec::new() };
+    let same = |c: &cnsim_lab::scenario::Case| {
+        (&c.condition, &c.pause, &c.scheme) == (&run.condition, &run.pause, &run.scheme)
+    };
+    let named = scenario.case_of(&run.condition, &run.pause, &run.scheme);
+    let all = scenario.cases().into_iter().filter(same).chain(named);
+    all.filter_map(|case| Some(scenario.ready(&case).ok()?.config)).collect()
+}
+
+/// A configuration's values by their keys, parameters of the scheme among them.
+fn leaves(config: &Value) -> BTreeMap<String, &Value> {
+    let own = config.as_object().into_iter().flatten();
+    let own =
+        own.filter(|(k, _)| *k != "scheme" && !LABELS.contains(&k.as_str()) && !UNFELT.contains(&k.as_str()));
+    let params = config["scheme"]["params"].as_object().into_iter().flatten();
+    let params = params.map(|(k, v)| (format!("scheme.params.{k}"), v));
+    own.map(|(k, v)| (k.clone(), v)).chain(params).collect()
+}
+
+/// Keys whose values differ, in words: `run.duration is 20 ms, there 1 s`.
+fn differ(mine: &Value, theirs: &Value) -> Vec<String> {
+    let (mine, theirs) = (leaves(mine), leaves(theirs));
+    let keys: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
+    let word = |v: Option<&&Value>| v.map_or_else(|| "not used".into(), |v| text(v));
+    let one = |key: &String| {
+        let (a, b) = (mine.get(key), theirs.get(key));
+        (!alike(key, a, b)).then(|| format!("{key} is {}, there {}", word(a), word(b)))
+    };
+    keys.into_iter().filter_map(one).collect()
+}
+
+/// Do two texts mean one value of a key?
+fn alike(key: &str, a: Option<&&Value>, b: Option<&&Value>) -> bool {
+    let read = |v: Option<&&Value>| keys::find(key)?.kind.read(v?.as_str()?).ok();
+    a == b || read(a).is_some_and(|a| read(b).as_ref() == Some(&a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_lab::run::Job;
+
+    /// What keys that were set make of a run of B07's single hop.
+    fn other(sets: &[(&str, &str)]) -> Option<String> {
+        let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        let scenario = Scenario::load("B07/single-hop", &sets).unwrap();
+        let case = scenario.cases().into_iter().find(|c| c.scheme == "ecm").unwrap();
+        let row = case.row.iter().filter(|r| !sets.iter().any(|s| s.0 == r.0)).cloned().collect();
+        let case = scenario.case(case.group, row, &case.pause, &case.scheme);
+        let ready = scenario.ready(&case).unwrap();
+        let record = Job::new(&scenario, case, ready, 1).record();
+        Studies::of(&[scenario]).other(&record)
+    }
+
+    #[test]
+    fn the_study_itself_and_what_no_metric_feels() {
+        assert_eq!(other(&[]), None);
+        assert_eq!(other(&[("run.duration", "1000 ms"), ("run.seeds", "9"), ("record.bin", "2 ms")]), None);
+        assert_eq!(other(&[("record.limiters", "[\"H1>H0\"]")]), None);
+        assert_eq!(other(&[("hotspot.rate", "2 Gb/s")]), None, "a condition of the study");
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let said =
+            other(&[("run.duration", "20 ms"), ("hotspot.start", "2 ms"), ("hotspot.stop", "8 ms")]).unwrap();
+        assert!(said.starts_with("not the study's experiment: hotspot.start is 2 ms, there "), "{said}");
+        assert!(said.contains("run.duration is 20 ms, there 1 s"), "{said}");
+        let said = other(&[("scheme.params.q_eq", "20 KB")]).unwrap();
+        assert!(said.contains("scheme.params.q_eq is 20 KB, there "), "{said}");
+        assert!(other(&[("record.from", "1 ms")]).is_some(), "the window is measured");
+    }
+}

@@ -1,0 +1,175 @@
+//! Verdicts: what comes of setting a published number beside the runs that were measured.
+
+use crate::published::Published;
+use cnsim_lab::metrics::{Metric, Tolerance};
+use cnsim_lab::stats::Summary;
+
+/// Verdict of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The published value is [`accepted`]: one honest run may give it.
+    Agrees,
+    /// The published value is not accepted, but lies within the metric's tolerance.
+    Near,
+    /// The published value lies outside of the metric's tolerance, too.
+    Differs,
+    /// Nothing was published for the cell.
+    Unpublished,
+    /// What was published cannot be compared; the note says why.
+    Incomparable,
+}
+
+impl Verdict {
+    /// The verdict's word in numbers.csv.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Near => "near",
+            Self::Differs => "differs",
+            Self::Unpublished => "unpublished",
+            Self::Incomparable => "incomparable",
+        }
+    }
+}
+
+/// How far the measured mean may be from a published number that is near, in its unit: the metric's tolerance, and at
+/// least half a unit of the last printed digit.
+pub fn allowance(metric: &Metric, published: &Published) -> f64 {
+    let around = match metric.tolerance.around(published.value) {
+        // A tolerance in the metric's unit, where another one is published.
+        _ if published.unit != metric.unit => match metric.tolerance {
+            Tolerance::Relative(share) | Tolerance::Either(share, _) => share * published.value.abs(),
+            Tolerance::Absolute(_) => 0.0,
+        },
+        t => t,
+    };
+    around.max(published.half_unit())
+}
+
+/// Share of the measured mean by which a published number may be off and still agree, whatever the metric.
+pub const CLOSE: f64 = 0.02;
+
+/// Where a published number agrees: in the prediction interval of one run, widened by half a unit of its last printed
+/// digit, or within [`CLOSE`] of the mean. The interval that spans both, in the unit of the summary.
+pub fn accepted(published: &Published, summary: &Summary) -> (f64, f64) {
+    let half = published.half_unit();
+    let close = (CLOSE * summary.mean.abs()).max(half);
+    let (low, high) = (summary.mean - close, summary.mean + close);
+    summary.prediction().map_or((low, high), |(l, h)| (low.min(l - half), high.max(h + half)))
+}
+
+/// The verdict on a published number (contracts): it is one run, so the prediction interval judges it.
+pub fn judge(metric: &Metric, published: &Published, summary: &Summary) -> Verdict {
+    let (low, high) = accepted(published, summary);
+    let near = (published.value - summary.mean).abs() <= allowance(metric, published) + 1e-12;
+    match published.value {
+        v if v >= low - 1e-12 && v <= high + 1e-12 => Verdict::Agrees,
+        _ if near => Verdict::Near,
+        _ => Verdict::Differs,
+    }
+}
+
+/// Factor from one unit to another of the same kind; none between kinds.
+pub fn factor(from: &str, to: &str) -> Option<f64> {
+    const RATES: [(&str, f64); 3] = [("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)];
+    let of = |u: &str| RATES.iter().find(|r| r.0 == u).map(|r| r.1);
+    if from == to { Some(1.0) } else { Some(of(from)? / of(to)?) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cnsim_lab::metrics::find;
+
+    #[test]
+    fn verdicts_by_hand() {
+        let metric = find("time_paused").unwrap();
+        let printed = |text: &str| Published {
+            study: String::new(),
+            scenario: String::new(),
+            condition: String::new(),
+            pause: "on".into(),
+            scheme: String::new(),
+            metric: "time_paused".into(),
+            value: text.parse().unwrap(),
+            text: text.into(),
+            unit: "%".into(),
+            note: String::new(),
+        };
+        let s = Summary::of(&[31.0, 31.0, 31.0]).unwrap();
+        assert_eq!(judge(metric, &printed("31.6"), &s), Verdict::Agrees, "2 % of 31");
+        let small = Summary::of(&[1.0, 1.0, 1.0]).unwrap();
+        assert_eq!(judge(metric, &printed("1.0"), &small), Verdict::Agrees);
+        assert_eq!(judge(metric, &printed("1.04"), &small), Verdict::Near, "0.5 points are near, not right");
+        assert_eq!(judge(metric, &printed("1.5"), &small), Verdict::Near);
+        assert_eq!(judge(metric, &printed("1.51"), &small), Verdict::Differs);
+        // 2 % of the mean and no more, on both sides; half a unit of the last digit more.
+        let hundred = Summary::of(&[100.0, 100.0]).unwrap();
+        assert_eq!(judge(metric, &printed("102.0"), &hundred), Verdict::Agrees);
+        assert_eq!(judge(metric, &printed("98.0"), &hundred), Verdict::Agrees);
+        assert_eq!(judge(metric, &printed("102.1"), &hundred), Verdict::Differs);
+        assert_eq!(judge(metric, &printed("97.9"), &hundred), Verdict::Differs);
+        let throughput = find("aggregate_throughput").unwrap();
+        let of = |text: &str| Published { unit: "Gb/s".into(), ..printed(text) };
+        assert_eq!(judge(throughput, &of("103.0"), &hundred), Verdict::Near, "3 % of what was published");
+        assert_eq!(judge(throughput, &of("103.1"), &hundred), Verdict::Differs);
+        let spread = Summary::of(&[99.0, 101.0]).unwrap();
+        // The prediction interval is 100 +- 12.706 sqrt(2) sqrt(1.5), and half a unit wider: 22.007 and 0.5.
+        let (low, high) = accepted(&printed("100"), &spread);
+        assert!((low - 77.493).abs() < 1e-3 && (high - 122.507).abs() < 1e-3, "{low} {high}");
+        let wide = Summary::of(&[20.0, 31.0, 42.0]).unwrap();
+        assert_eq!(judge(metric, &printed("60"), &wide), Verdict::Agrees, "inside the prediction interval");
+    }
+
+    #[test]
+    fn units_of_one_kind_have_a_factor() {
+        assert_eq!(factor("Mb/s", "Gb/s"), Some(1e-3));
+        assert_eq!(factor("Gb/s", "kb/s"), Some(1e6));
+        assert_eq!(factor("KB", "KB"), Some(1.0));
+        assert_eq!(factor("Mb/s", "s"), None);
+    }
+
+    /// Published in another unit than the metric's: a share holds in any unit, a difference in its own alone.
+    #[test]
+    fn allowances_of_other_units() {
+        let published = |text: &str, unit: &str| Published {
+            study: String::new(),
+            scenario: String::new(),
+            condition: String::new(),
+            pause: "on".into(),
+            scheme: String::new(),
+            metric: String::new(),
+            value: text.parse().unwrap(),
+            text: text.into(),
+            unit: unit.into(),
+            note: String::new(),
+        };
+        let near = |id: &str, text: &str, unit: &str, by_hand: f64| {
+            let is = allowance(find(id).unwrap(), &published(text, unit));
+            assert!((is - by_hand).abs() < 1e-9, "{id} {text} {unit}: {is}");
+        };
+        near("overhead", "2.00", "Mb/s", 0.1);
+        near("overhead", "-2.00", "Gb/s", 0.1);
+        near("dropped_frames", "2000", "thousand frames", 20.0);
+        near("dropped_frames", "2000", "frames", 100.0);
+        near("time_paused", "20.0", "%", 0.5);
+        // Half a unit of the last digit is all that is left of a difference.
+        near("time_paused", "20.0", "ms", 0.05);
+        near("time_paused", "20", "%", 0.5);
+        near("time_paused", "20", "ms", 0.5);
+    }
+
+    #[test]
+    fn tolerances_by_hand() {
+        for (tolerance, value, around, text) in [
+            (Tolerance::Relative(0.03), -50.0, 1.5, "3 %"),
+            (Tolerance::Absolute(0.5), 50.0, 0.5, "0.5 KB"),
+            (Tolerance::Either(0.01, 100.0), 20_000.0, 200.0, "1 % or 100 KB"),
+            (Tolerance::Either(0.01, 100.0), -20_000.0, 200.0, "1 % or 100 KB"),
+            (Tolerance::Either(0.01, 100.0), 5000.0, 100.0, "1 % or 100 KB"),
+        ] {
+            assert!((tolerance.around(value) - around).abs() < 1e-9, "{tolerance:?} of {value}");
+            assert_eq!(tolerance.text("KB"), text);
+        }
+    }
+}

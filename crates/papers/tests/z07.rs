@@ -1,0 +1,87 @@
+//! Z07's scenario: all of it can be run, and a short piece of it shows what the study is about.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use cnsim_lab::run::{Job, Watch, jobs, run_jobs};
+use cnsim_lab::scenario::Scenario;
+use cnsim_lab::store::RunRecord;
+use cnsim_papers::cells::all_cases;
+use cnsim_papers::published;
+
+const NO_LIMIT: &str = "service rate 10%, no output-queue limit";
+const LIMIT: &str = "service rate 10%, output-queue limit 600 KB";
+
+fn runs(sets: &[(&str, &str)], cases: &[(&str, &str, &str)]) -> Vec<RunRecord> {
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+    let scenario = Scenario::load("Z07/single-hop-16", &sets).unwrap();
+    let job = |(condition, pause, scheme): &(&str, &str, &str)| {
+        let case = scenario.case_of(condition, pause, scheme).unwrap();
+        let ready = scenario.ready(&case).unwrap();
+        Job::new(&scenario, case, ready, 1)
+    };
+    let jobs: Vec<Job> = cases.iter().map(job).collect();
+    run_jobs(&jobs, None, 0, &Watch::default()).unwrap().into_iter().flatten().collect()
+}
+
+/// The run ends after 30 ms, in the middle of the transient; the row with a shorter window must fit in, too.
+const SHORT: &[(&str, &str)] =
+    &[("run.duration", "30 ms"), ("hotspot.stop", "30 ms"), ("rows.2.hotspot.stop", "20 ms")];
+
+#[test]
+fn all_rows_are_read_and_ready() {
+    let scenario = Scenario::load("Z07/single-hop-16", &[]).unwrap();
+    assert_eq!(scenario.cases().len(), 2 * 5 * 3 * 2 + 2 * 3 + 2 * 3);
+    let published = published::parse("published.csv", published::EMBEDDED).unwrap();
+    let (cases, lost) = all_cases(&scenario, &published);
+    let jobs = jobs(&scenario, cases).unwrap();
+    assert!(lost.is_empty(), "{lost:?}");
+    assert_eq!(jobs.len(), 72 * 5 + 8 * 5, "eight cases have ten seeds");
+    // Values that nobody printed, and the words of a whole condition.
+    for text in [
+        "service rate 10%, RTT 300 us, output-queue limit 600 KB",
+        "service rate 20%, RTT 1 ms, no output-queue limit",
+        "service rate 10%, RTT 500 us, output-queue limit 300 KB, hotspot until 110 ms, dropped frames sampled",
+    ] {
+        let case = scenario.case_of(text, "off", "ecm").unwrap();
+        assert_eq!(case.condition, text);
+        scenario.ready(&case).unwrap();
+    }
+    let same =
+        scenario.case_of("service rate 10%, RTT 0 us, output-queue limit 600 KB", "off", "ecm").unwrap();
+    assert_eq!(same.condition, LIMIT, "no extra delay is the scenario's own");
+}
+
+/// The parameters of ECM are the study's, as those that E2CM has for its congestion points.
+#[test]
+fn ecm_has_the_studys_parameters() {
+    let scenario = Scenario::load("Z07/single-hop-16", &[]).unwrap();
+    let params = |scheme: &str| {
+        let case = scenario.case_of(NO_LIMIT, "off", scheme).unwrap();
+        scenario.ready(&case).unwrap().config["scheme"]["params"].clone()
+    };
+    let (ecm, e2cm) = (params("ecm"), params("e2cm-src"));
+    for (key, value) in ecm.as_object().unwrap() {
+        assert_eq!(&e2cm[key], value, "{key}");
+    }
+}
+
+/// Without a limit the hot frames hog all memory and nearly all loss is of innocents; with it, of the hot flows alone, and
+/// ten times less. The hot port is used fully all the time.
+#[test]
+fn the_limit_saves_the_innocents() {
+    let seen = runs(SHORT, &[(NO_LIMIT, "off", "ecm"), (LIMIT, "off", "ecm"), (LIMIT, "off", "e2cm-src")]);
+    let get = |i: usize, id: &str| seen[i].metrics[id];
+    assert!(get(0, "innocent_drop_share") > 80.0 && get(1, "innocent_drop_share") < 1.0);
+    assert!(get(0, "dropped_frames") > 4.0 * get(1, "dropped_frames"));
+    assert!(get(2, "dropped_frames") < get(1, "dropped_frames"), "probes stop the loss");
+    (0..3).for_each(|i| assert!(get(i, "bottleneck_utilization") > 97.0));
+    assert!(seen[1].series["hot_queue"].values.iter().all(|kb| *kb <= 600.0));
+}
+
+/// PAUSE keeps all frames, unless the output queue is limited.
+#[test]
+fn pause_and_limit() {
+    let seen = runs(SHORT, &[(NO_LIMIT, "on", "e2cm-dst"), (LIMIT, "on", "e2cm-dst")]);
+    assert_eq!(seen[0].metrics["dropped_frames"], 0.0);
+    assert!(seen[0].metrics["time_paused"] > 0.0);
+    assert!(seen[1].metrics["dropped_frames"] > 0.0);
+}

@@ -1,0 +1,562 @@
+//! The figures of a scenario's page: time series below each table, then those that the scenario asks for.
+
+use super::bars::bars;
+use super::percentiles::percentiles;
+use super::scene::{CaseRuns, Scene, ordinal, split};
+use super::slowdown::slowdowns;
+use super::table::Layout;
+use super::traffic::tails;
+use crate::model::{Axis, Band, Figure, Level, Trace, Window};
+use cnsim_lab::figures::{Dimension, FigureSpec, Show};
+use cnsim_lab::metrics::find;
+use cnsim_lab::store::Curve;
+use cnsim_scheme_api::Bytes;
+
+/// Most lines of a figure; with more it is split.
+const MOST: usize = 10;
+/// Columns of time series below a table: the first that is there of each.
+const BELOW: [&[&str]; 2] = [&["hot_queue"], &["hot_port_throughput", "aggregate_throughput"]];
+
+pub(crate) fn figures(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
+    let mut all = match layout {
+        Layout::Apart => below_each(scene, layout),
+        Layout::Together => below_all(scene, layout),
+    };
+    // Below the table where there is one only, else in a section of their own.
+    let tables: std::collections::BTreeSet<String> = scene.cases.iter().map(|c| layout.table(c)).collect();
+    let only = tables.first().filter(|_| layout == Layout::Apart && tables.len() == 1);
+    for spec in &scene.scenario.figures {
+        let mut some = asked(scene, spec);
+        if let (Some(id), [one]) = (only, &mut some[..]) {
+            one.group.clone_from(id);
+        }
+        all.extend(some);
+    }
+    // A name has one look in all figures that stand together.
+    let mut looks: Vec<(String, Vec<String>)> = Vec::new();
+    let mut of: Vec<usize> = Vec::new();
+    for f in &all {
+        let at = looks.iter().position(|l| l.0 == f.group && !f.group.is_empty()).unwrap_or_else(|| {
+            looks.push((f.group.clone(), Vec::new()));
+            looks.len() - 1
+        });
+        of.push(at);
+        let names = &mut looks[at].1;
+        for t in f.traces.iter().filter(|t| t.slot.is_some()) {
+            if !names.contains(&t.name) {
+                names.push(t.name.clone());
+            }
+        }
+    }
+    for (f, at) in all.iter_mut().zip(of) {
+        let names = &looks[at].1;
+        for t in f.traces.iter_mut().filter(|t| t.slot.is_some()) {
+            t.slot = names.iter().position(|n| *n == t.name).map(|i| spread(i, names.len()));
+        }
+    }
+    all
+}
+
+/// Slot of the `i`-th of `n` settings: few are spread over the colours, more than there are colours are dashed.
+fn spread(i: usize, n: usize) -> u8 {
+    match n {
+        0 | 1 => 2,
+        2..=8 => (i * 7 / (n - 1)) as u8,
+        _ => ordinal(i),
+    }
+}
+
+/// A line: its case, the series, its name, and a slot where the name is no scheme's.
+struct Line<'s, 'a> {
+    case: &'s CaseRuns<'a>,
+    series: String,
+    name: String,
+    slot: Option<u8>,
+}
+
+/// Below each table: a figure per series, one line a scheme.
+fn below_each(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
+    let mut tables: Vec<(String, Vec<&CaseRuns<'_>>)> = Vec::new();
+    for c in &scene.cases {
+        let id = layout.table(c);
+        match tables.iter_mut().find(|t| t.0 == id) {
+            Some(t) => t.1.push(c),
+            None => tables.push((id, vec![c])),
+        }
+    }
+    let mut all = Vec::new();
+    let hot = scene.has_hot_port();
+    for (id, cases) in &tables {
+        for names in BELOW {
+            let shown = |n: &&&str| has(cases, n) && (hot || !n.starts_with("hot_"));
+            let Some(series) = names.iter().find(shown) else { continue };
+            let lines = cases
+                .iter()
+                .map(|c| Line { case: c, series: (*series).into(), name: c.scheme.into(), slot: None })
+                .collect::<Vec<_>>();
+            all.extend(over_time(scene, &lines, id, title(series), String::new()));
+        }
+        all.extend(tails(cases, id));
+        all.extend(percentiles(cases, id));
+        all.extend(slowdowns(cases, id));
+    }
+    all
+}
+
+/// Below a table of many conditions: a figure per scheme and series, one line a condition; none that the scenario asks
+/// for itself.
+fn below_all(scene: &Scene<'_>, layout: Layout) -> Vec<Figure> {
+    let mut sets: Vec<(String, &str, &str, Vec<&CaseRuns<'_>>)> = Vec::new();
+    for c in &scene.cases {
+        match sets.iter_mut().find(|t| (t.1, t.2) == (c.pause, c.scheme)) {
+            Some(t) => t.3.push(c),
+            None => sets.push((layout.table(c), c.pause, c.scheme, vec![c])),
+        }
+    }
+    let mut all = Vec::new();
+    let hot = scene.has_hot_port();
+    for (id, _, scheme, cases) in &sets {
+        let conditions: Vec<&str> = cases.iter().map(|c| c.condition).collect();
+        for (rest, members) in split(&conditions) {
+            for names in BELOW {
+                let shown = |n: &&&str| has(cases, n) && (hot || !n.starts_with("hot_"));
+                let Some(series) = names.iter().find(shown) else { continue };
+                let drawn = |c: &CaseRuns<'_>| {
+                    scene.scenario.figures.iter().any(|f| {
+                        let same = matches!(&f.show, Show::Series(list) if list.iter().any(|s| s == series));
+                        same && c.runs.first().is_some_and(|r| f.takes(r))
+                    })
+                };
+                let lines: Vec<Line<'_, '_>> = members
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(i, (name, condition))| {
+                        let case = cases.iter().find(|c| c.condition == *condition)?;
+                        Some((i, name, case))
+                    })
+                    .map(|(i, name, case)| Line {
+                        case,
+                        series: (*series).into(),
+                        name: name.clone(),
+                        slot: Some(ordinal(i)),
+                    })
+                    .collect();
+                if lines.iter().all(|l| drawn(l.case)) {
+                    continue;
+                }
+                let about = [*scheme, rest.as_str()].into_iter().filter(|t| !t.is_empty());
+                let about = about.collect::<Vec<_>>().join(", ");
+                all.extend(over_time(
+                    scene,
+                    &lines,
+                    id,
+                    format!("{}: {about}", title(series)),
+                    String::new(),
+                ));
+            }
+        }
+    }
+    all
+}
+
+fn has(cases: &[&CaseRuns<'_>], series: &str) -> bool {
+    cases.iter().any(|c| c.runs.first().is_some_and(|r| r.series.contains_key(series)))
+}
+
+/// Heading of a series.
+fn title(series: &str) -> String {
+    match series {
+        "hot_queue" => "Hot queue length".into(),
+        "hot_port_throughput" => "Hot-port throughput".into(),
+        "aggregate_throughput" => "Aggregate throughput".into(),
+        other => match other.split_once(' ') {
+            Some(("queue", port)) => format!("Queue {port}"),
+            Some(("flow", flow)) => format!("Delivered rate {flow}"),
+            Some(("limiter", flow)) => format!("Limiter's rate {flow}"),
+            _ => capital(&other.replace('_', " ")),
+        },
+    }
+}
+
+/// What a series shows, for its axis.
+fn quantity(series: &str) -> &'static str {
+    let of = |word: &str| series.contains(word);
+    match series {
+        _ if of("queue") => "queue",
+        _ if of("throughput") => "throughput",
+        _ if of("flow") || of("limiter") || of("delivered") || of("rate") => "rate",
+        _ if of("fair") => "fairness",
+        _ if of("drop") => "frames",
+        _ => "value",
+    }
+}
+
+/// The series of a run by its name; the hot port's queue by its own name, too.
+fn curve<'r>(scene: &Scene<'_>, case: &CaseRuns<'r>, seed_at: usize, series: &str) -> Option<&'r Curve> {
+    let run = case.runs.get(seed_at)?;
+    if let Some((_, c)) = run.series.iter().find(|(name, _)| name.eq_ignore_ascii_case(series)) {
+        return Some(c);
+    }
+    let port = series.strip_prefix("queue ")?;
+    let settings = scene.ready(case)?.settings;
+    let named = settings.wiring.port(port)?;
+    if settings.named.ports.first() == Some(&named) { run.series.get("hot_queue") } else { None }
+}
+
+/// A figure over time, or one for each unit.
+fn over_time(
+    scene: &Scene<'_>,
+    lines: &[Line<'_, '_>],
+    group: &str,
+    title: String,
+    caption: String,
+) -> Vec<Figure> {
+    let mut all: Vec<Figure> = Vec::new();
+    let mut seeds = (u64::MAX, 0);
+    // Units of the figures whose lines are queues with their peaks.
+    let mut peaked: Vec<String> = Vec::new();
+    for line in lines {
+        let Some(first) = curve(scene, line.case, 0, &line.series) else { continue };
+        let y = Axis { title: quantity(&line.series).into(), unit: first.unit.clone(), log: false };
+        let n = first.values.len();
+        let x = (1..=n).map(|i| ((i as f64 * first.bin) * 1e7).round() / 1e4).collect();
+        let others: Vec<&Curve> = (0..line.case.runs.len())
+            .filter_map(|i| curve(scene, line.case, i, &line.series))
+            .filter(|c| c.values.len() == n)
+            .collect();
+        let extreme = |of: fn(&Curve) -> &[f64], f: fn(f64, f64) -> f64| -> Vec<f64> {
+            (0..n).map(|i| others.iter().map(|c| of(c)[i]).reduce(f).unwrap_or(0.0)).collect()
+        };
+        let peaks = others.iter().any(|c| !c.peaks.is_empty());
+        peaked.extend(peaks.then(|| y.unit.clone()));
+        let band = (others.len() > 1 || peaks)
+            .then(|| Band { low: extreme(|c| &c.values, f64::min), high: extreme(Curve::upper, f64::max) });
+        let runs = line.case.runs.len() as u64;
+        seeds = (seeds.0.min(runs), seeds.1.max(runs));
+        let trace = Trace {
+            name: line.name.clone(),
+            slot: line.slot,
+            x,
+            y: first.values.clone(),
+            band,
+            ..Trace::default()
+        };
+        match all.iter_mut().find(|f| f.y == y) {
+            Some(f) => f.traces.push(trace),
+            None => all.push(Figure {
+                group: group.into(),
+                title: title.clone(),
+                x: Axis { title: "time".into(), unit: "ms".into(), log: false },
+                y,
+                traces: vec![trace],
+                ..Figure::default()
+            }),
+        }
+    }
+    let shown = lines.iter().find_map(|l| l.case.runs.first()).map_or(1, |r| r.seed);
+    let said = |peaked: bool| match (seeds, peaked) {
+        ((_, 0), _) => String::new(),
+        ((_, 1), false) => format!("Seed {shown}."),
+        ((_, 1), true) => {
+            format!(
+                "Seed {shown}: the line is the length at the end of each bin; the band reaches up to the longest in it."
+            )
+        }
+        ((a, b), _) => {
+            let band = if peaked {
+                "from the least sample to the longest queue of each bin,"
+            } else {
+                "least and greatest"
+            };
+            let most = if a == b { "" } else { "up to " };
+            format!("Seed {shown}; band: {band} of {most}{b} seeds.")
+        }
+    };
+    let windows = windows(scene, lines);
+    let same = |of: fn(&CaseRuns<'_>) -> String| -> String {
+        let mut values = lines.iter().map(|l| of(l.case));
+        let first = values.next().unwrap_or_default();
+        if values.all(|v| v == first) { first } else { String::new() }
+    };
+    for f in &mut all {
+        (f.scheme, f.condition) = (same(|c| c.scheme.into()), same(|c| c.condition.into()));
+        f.pause = same(|c| c.pause.into());
+        let said = said(peaked.contains(&f.y.unit));
+        f.caption = [caption.as_str(), said.as_str()]
+            .into_iter()
+            .filter(|t| !t.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
+        f.windows.clone_from(&windows);
+        f.levels = levels(scene, lines, &f.y);
+    }
+    all
+}
+
+/// The spans in which the hot port is slow, where all lines agree on them.
+fn windows(scene: &Scene<'_>, lines: &[Line<'_, '_>]) -> Vec<Window> {
+    let mut found: Vec<Vec<(f64, f64)>> = Vec::new();
+    for line in lines {
+        let spans = scene.ready(line.case).and_then(|r| r.settings.hotspot()).map_or_else(Vec::new, |h| {
+            h.windows().iter().map(|(a, b)| (a.as_secs_f64() * 1e3, b.as_secs_f64() * 1e3)).collect()
+        });
+        if !found.contains(&spans) {
+            found.push(spans);
+        }
+    }
+    let [spans] = &found[..] else { return Vec::new() };
+    let label = |i: usize| if i == 0 { "hotspot" } else { "" };
+    let window =
+        |(i, (from, to)): (usize, &(f64, f64))| Window { from: *from, to: *to, label: label(i).into() };
+    spans.iter().enumerate().map(window).collect()
+}
+
+/// Set points and the queue's limit for queues; the service rate for a throughput or rate of the hot port.
+fn levels(scene: &Scene<'_>, lines: &[Line<'_, '_>], y: &Axis) -> Vec<Level> {
+    let mut found: Vec<(f64, String)> = Vec::new();
+    let mut add = |value: f64, label: String| {
+        if !found.iter().any(|f| f.0 == value) {
+            found.push((value, label));
+        }
+    };
+    for line in lines.iter().filter(|l| quantity(&l.series) == y.title) {
+        let Some(run) = line.case.runs.first() else { continue };
+        let size = |v: &serde_json::Value| v.as_str().and_then(|t| t.parse::<Bytes>().ok());
+        if y.title == "queue" && y.unit == "KB" {
+            if let Some(b) = size(&run.config["scheme"]["params"]["q_eq"]) {
+                add(b.as_f64() / 1e3, format!("set point {b}"));
+            }
+            if let Some(b) = size(&run.config["switch.output_limit"]) {
+                add(b.as_f64() / 1e3, format!("limit {b}"));
+            }
+        }
+        if line.series == "hot_port_throughput"
+            && let Some(h) = scene.ready(line.case).and_then(|r| r.settings.hotspot())
+        {
+            add(h.rate.gbps(), format!("service rate {}", h.rate));
+        }
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if found.len() > 3 {
+        return Vec::new();
+    }
+    // Labels of levels that lie close together would cover each other.
+    let close = |a: f64, b: f64| (b - a) < 0.2 * b;
+    let mut levels: Vec<Level> = Vec::new();
+    for (value, label) in found {
+        match levels.last_mut() {
+            Some(l) if close(l.value, value) && l.label.starts_with("set point") => {
+                let first = std::mem::take(&mut l.label);
+                let more = label.trim_start_matches("set point ");
+                levels.push(Level {
+                    value,
+                    label: format!("{}, {more}", first.replace("set point ", "set points ")),
+                });
+            }
+            _ => levels.push(Level { value, label }),
+        }
+    }
+    levels
+}
+
+/// A figure that the scenario asks for, or one for each value of a dimension.
+fn asked(scene: &Scene<'_>, spec: &FigureSpec) -> Vec<Figure> {
+    let cases: Vec<&CaseRuns<'_>> =
+        scene.cases.iter().filter(|c| c.runs.first().is_some_and(|r| spec.takes(r))).collect();
+    let value = |c: &CaseRuns<'_>, d: Dimension| match d {
+        Dimension::Condition => c.condition.to_string(),
+        Dimension::Pause => format!("PAUSE {}", c.pause),
+        Dimension::Scheme => c.scheme.to_string(),
+    };
+    let mut parts: Vec<(String, Vec<&CaseRuns<'_>>)> = Vec::new();
+    for c in cases {
+        let at = spec.each.map_or_else(String::new, |d| value(c, d));
+        match parts.iter_mut().find(|p| p.0 == at) {
+            Some(p) => p.1.push(c),
+            None => parts.push((at, vec![c])),
+        }
+    }
+    let heading = match (&spec.show, spec.title.is_empty()) {
+        (_, false) => spec.title.clone(),
+        (Show::Series(list), _) => list.first().map_or_else(String::new, |s| title(s)),
+        (Show::Metric(m), _) => capital(find(m).map_or(m.as_str(), |m| m.title)),
+    };
+    let mut all = Vec::new();
+    for (at, cases) in &parts {
+        match &spec.show {
+            Show::Metric(m) => {
+                for (rest, some) in sorted(cases, spec.across == Dimension::Condition) {
+                    let parts = [at.as_str(), rest.as_str()].into_iter().filter(|t| !t.is_empty());
+                    let inner = parts.collect::<Vec<_>>().join(", ");
+                    let title = if inner.is_empty() { heading.clone() } else { inner };
+                    all.extend(bars(&some, m, spec.across, title, spec.caption.clone()));
+                }
+            }
+            Show::Series(list) => all.extend(series(scene, cases, list, at, spec, &heading)),
+        }
+    }
+    // Several under one heading, or one with its own.
+    let group = if all.len() > 1 { heading } else { String::new() };
+    for f in &mut all {
+        f.group.clone_from(&group);
+    }
+    all
+}
+
+/// Cases whose conditions differ in more than one clause, in groups that differ in one; else all together.
+fn sorted<'s, 'a>(cases: &[&'s CaseRuns<'a>], wanted: bool) -> Vec<(String, Vec<&'s CaseRuns<'a>>)> {
+    let mut conditions: Vec<&str> = Vec::new();
+    for c in cases {
+        if !conditions.contains(&c.condition) {
+            conditions.push(c.condition);
+        }
+    }
+    let groups = split(&conditions);
+    if !wanted || groups.len() < 2 || groups.iter().any(|g| g.1.len() < 2) {
+        return vec![(String::new(), cases.to_vec())];
+    }
+    let mine = |members: &[(String, String)]| {
+        let of = |c: &&&CaseRuns<'_>| members.iter().any(|m| m.1 == c.condition);
+        cases.iter().filter(of).copied().collect::<Vec<_>>()
+    };
+    groups.iter().map(|(rest, members)| (rest.clone(), mine(members))).collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |c| c.to_uppercase().collect::<String>() + letters.as_str())
+}
+
+/// Series of some cases: one line each, split where there are too many.
+fn series(
+    scene: &Scene<'_>,
+    cases: &[&CaseRuns<'_>],
+    list: &[String],
+    at: &str,
+    spec: &FigureSpec,
+    heading: &str,
+) -> Vec<Figure> {
+    let distinct = |f: &dyn Fn(&CaseRuns<'_>) -> String| -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for v in cases.iter().map(|c| f(c)) {
+            if !all.contains(&v) {
+                all.push(v);
+            }
+        }
+        all
+    };
+    let conditions = distinct(&|c| c.condition.to_string());
+    let pauses = distinct(&|c| c.pause.to_string());
+    let schemes = distinct(&|c| c.scheme.to_string());
+    let groups = sorted(cases, cases.len() * list.len() > 4);
+    if groups.len() > 1 {
+        let inner = |rest: &str| if at.is_empty() { rest.to_string() } else { format!("{at}, {rest}") };
+        let each = |(rest, some): &(String, Vec<&CaseRuns<'_>>)| {
+            series(scene, some, list, &inner(rest), spec, heading)
+        };
+        return groups.iter().flat_map(each).collect();
+    }
+    // Too many lines: one figure for each scheme or condition, whichever leaves fewer figures.
+    if cases.len() * list.len() > MOST && cases.len() > 1 {
+        let by = [
+            (schemes.len(), Dimension::Scheme),
+            (conditions.len(), Dimension::Condition),
+            (pauses.len(), Dimension::Pause),
+        ];
+        if let Some((_, d)) = by.into_iter().filter(|b| b.0 > 1).min_by_key(|b| b.0) {
+            let mut all = Vec::new();
+            for value in [&conditions, &pauses, &schemes][d as usize] {
+                let some: Vec<&CaseRuns<'_>> = cases
+                    .iter()
+                    .copied()
+                    .filter(|c| [c.condition, c.pause, c.scheme][d as usize] == value)
+                    .collect();
+                let text = if d == Dimension::Pause { format!("PAUSE {value}") } else { value.clone() };
+                let inner = if at.is_empty() { text } else { format!("{at}, {text}") };
+                all.extend(series(scene, &some, list, &inner, spec, heading));
+            }
+            return all;
+        }
+    }
+    let short = split(&conditions.iter().map(String::as_str).collect::<Vec<_>>());
+    let told = |c: &CaseRuns<'_>, s: &str| -> (String, bool) {
+        let mut words = Vec::new();
+        if schemes.len() > 1 {
+            words.push(c.scheme.to_string());
+        }
+        if conditions.len() > 1 {
+            // One clause says it all, if they differ in no other.
+            let clause = match &short[..] {
+                [(_, members)] => members.iter().find(|m| m.1 == c.condition).map(|m| m.0.clone()),
+                _ => None,
+            };
+            words.push(clause.unwrap_or_else(|| c.condition.to_string()));
+        }
+        if pauses.len() > 1 {
+            words.push(format!("PAUSE {}", c.pause));
+        }
+        if list.len() > 1 {
+            words.push(s.split_once(' ').map_or_else(|| title(s), |(_, what)| what.to_string()));
+        }
+        let plain = words.len() <= 1 && schemes.len() > 1 || words.is_empty();
+        (if words.is_empty() { c.scheme.to_string() } else { words.join(", ") }, plain)
+    };
+    let mut lines = Vec::new();
+    for c in cases {
+        for s in list {
+            let (name, plain) = told(c, s);
+            let slot = (!plain).then(|| ordinal(lines.len()));
+            lines.push(Line { case: c, series: s.clone(), name, slot });
+        }
+    }
+    let title = if at.is_empty() { heading.to_string() } else { at.to_string() };
+    over_time(scene, &lines, "", title, spec.caption.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_split_by_the_clause_that_varies_most() {
+        let mut conditions = Vec::new();
+        for limit in ["output-queue limit 600 KB", "no output-queue limit"] {
+            for rtt in [10, 100, 200] {
+                conditions.push(format!("service rate 10%, RTT {rtt} us, {limit}"));
+            }
+            conditions.push(format!("service rate 10%, {limit}"));
+        }
+        let groups = split(&conditions.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(groups.len(), 2);
+        assert_eq!(groups[0].0, "output-queue limit 600 KB");
+        let names: Vec<&str> = groups[0].1.iter().map(|m| m.0.as_str()).collect();
+        assert_eq!(names, ["RTT 10 us", "RTT 100 us", "RTT 200 us", "RTT as usual"]);
+        assert_eq!(split(&["a"]), [(String::new(), vec![("a".into(), "a".into())])]);
+        assert_eq!(split(&["hotspot 2 Gb/s", "hotspot 1 Gb/s"])[0].1.len(), 2);
+    }
+
+    #[test]
+    fn quantities_of_series() {
+        for (series, is) in [
+            ("queue S>H1", "queue"),
+            ("hot_port_throughput", "throughput"),
+            ("flow H0>H1", "rate"),
+            ("limiter H0>H1", "rate"),
+            ("delivered H1", "rate"),
+            ("fairness", "fairness"),
+            ("dropped S", "frames"),
+            ("gauge alpha H0>H1", "value"),
+        ] {
+            assert_eq!(quantity(series), is, "{series}");
+        }
+        assert_eq!(
+            (title("queue S>H1"), title("limiter a"), title("some_thing")),
+            ("Queue S>H1".into(), "Limiter's rate a".into(), "Some thing".into())
+        );
+        assert_eq!(
+            [(0, 1), (0, 2), (1, 2), (2, 4), (7, 8), (8, 9), (32, 40)].map(|(i, n)| spread(i, n)),
+            [2, 0, 7, 4, 7, 8, 0]
+        );
+        assert_eq!(capital(""), "");
+    }
+}

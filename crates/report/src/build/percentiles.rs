@@ -1,0 +1,75 @@
+//! Figures of distributions: percentiles of frame latency and of completion times, by scheme.
+
+use super::scene::CaseRuns;
+use crate::model::{Axis, Band, Figure, Kind, Trace};
+use cnsim_lab::metrics::find;
+
+/// Heading, what is on the vertical axis, and the percentiles with their metrics.
+type Family = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const FAMILIES: [Family; 2] = [
+    (
+        "Completion times of transfers",
+        "completion time",
+        &[
+            ("median", "completion_time_p50"),
+            ("mean", "completion_time"),
+            ("90 %", "completion_time_p90"),
+            ("99 %", "completion_time_p99"),
+            ("slowest", "completion_time_max"),
+        ],
+    ),
+    (
+        "Latency of frames",
+        "latency",
+        &[("median", "latency_p50"), ("99 %", "latency_p99"), ("99.9 %", "latency_p999")],
+    ),
+];
+
+/// A figure for each family that was measured, one set of bars a scheme.
+pub(crate) fn percentiles(cases: &[&CaseRuns<'_>], group: &str) -> Vec<Figure> {
+    FAMILIES.iter().filter_map(|f| figure(f, cases, group)).collect()
+}
+
+fn figure((title, axis, members): &Family, cases: &[&CaseRuns<'_>], group: &str) -> Option<Figure> {
+    let summary = |c: &CaseRuns<'_>, id: &str| c.summary(find(id)?);
+    let shown: Vec<&(&str, &str)> =
+        members.iter().filter(|(_, id)| cases.iter().any(|c| summary(c, id).is_some())).collect();
+    if shown.len() < 2 {
+        return None;
+    }
+    let trace = |c: &&CaseRuns<'_>| -> Option<Trace> {
+        let mut t = Trace { name: c.scheme.into(), band: Some(Band::default()), ..Trace::default() };
+        for (place, (_, id)) in shown.iter().enumerate() {
+            let Some(s) = summary(c, id) else { continue };
+            let (low, high) = s.confidence().unwrap_or((s.mean, s.mean));
+            t.x.push(place as f64);
+            t.y.push(s.mean);
+            if let Some(b) = &mut t.band {
+                b.low.push(low);
+                b.high.push(high);
+            }
+        }
+        (!t.x.is_empty()).then_some(t)
+    };
+    let traces: Vec<Trace> = cases.iter().filter_map(trace).collect();
+    let finite = || traces.iter().flat_map(|t| &t.y).copied().filter(|v| *v > 0.0);
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(0.0, f64::max));
+    let unit = shown.first().and_then(|(_, id)| find(id)).map_or("", |m| m.unit);
+    let seeds = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
+    Some(Figure {
+        group: group.into(),
+        title: (*title).into(),
+        caption: if seeds > 1 {
+            format!("Mean of {seeds} seeds and its 95 % interval.")
+        } else {
+            "One seed.".into()
+        },
+        x: Axis { title: "percentile".into(), ..Axis::default() },
+        y: Axis { title: (*axis).into(), unit: unit.into(), log: high > 30.0 * low },
+        kind: Kind::Bars,
+        categories: shown.iter().map(|(name, _)| (*name).into()).collect(),
+        traces,
+        ..Figure::default()
+    })
+}

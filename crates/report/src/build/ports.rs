@@ -1,0 +1,143 @@
+//! The table of ports of an experiment of one's own: where PAUSE stopped whom, and where frames waited or were dropped.
+
+use super::scene::{CaseRuns, cell};
+use crate::model::{Cell, Column, Row, Table};
+use cnsim_lab::measure::PortFacts;
+use cnsim_lab::stats::Summary;
+use std::collections::BTreeMap;
+
+/// Most ports of a table beside the named ones: those that were in XOFF longest, then those with the longest queues.
+const MOST: usize = 10;
+/// Fewest seeds of which an interval of the mean is given; of fewer the least and the greatest value.
+const SEEDS: usize = 5;
+
+/// The value of a port over its seeds.
+fn summed(values: Vec<f64>, most: f64) -> Option<Cell> {
+    let s = Summary::of(&values)?.within((0.0, most));
+    let whole = cell(&s);
+    if values.len() >= SEEDS {
+        return Some(whole);
+    }
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = values.iter().copied().fold(0.0, f64::max);
+    Some(Cell {
+        range: (values.len() > 1).then_some((least, greatest)),
+        ci95: None,
+        pi95: None,
+        values,
+        ..whole
+    })
+}
+
+/// Ports that the scenario names, in its order.
+fn named<'a>(cases: &[&CaseRuns<'a>]) -> Vec<&'a str> {
+    let first = cases.first().and_then(|c| c.runs.first());
+    first
+        .and_then(|r| r.config["record.ports"].as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(|p| p.as_str())
+        .collect()
+}
+
+/// A column: its name, title, unit and meaning, and the value of a port.
+type Fact = (&'static str, &'static str, &'static str, &'static str, fn(&PortFacts) -> Option<f64>);
+
+/// The value of a fact in a run. A port without facts was never in XOFF, sent none and discarded nothing; of a host nothing is
+/// known but how long it was paused.
+fn value(port: &str, facts: Option<&PortFacts>, fact: &Fact) -> Option<f64> {
+    match facts {
+        Some(_) if !port.contains('>') && fact.0 != "paused" => None,
+        Some(facts) => fact.4(facts),
+        None if fact.0 == "paused" || (port.contains('>') && ["xoffs", "dropped"].contains(&fact.0)) => {
+            Some(0.0)
+        }
+        None => None,
+    }
+}
+
+const FACTS: [Fact; 6] = [
+    ("paused", "Paused", "%", "share of the run in XOFF: the port may not send", |p| Some(p.paused)),
+    ("xoffs", "XOFF sent", "", "XOFF messages that the port sent to its peer", |p| Some(p.xoffs as f64)),
+    ("queue_max", "Largest queue", "KB", "of the run, however short", |p| Some(p.queue_max)),
+    ("mean_queue", "Mean queue", "KB", "mean over the measurement, where it is recorded", |p| p.mean_queue),
+    ("throughput", "Throughput", "Gb/s", "data rate sent", |p| Some(p.throughput)),
+    ("dropped", "Dropped", "frames", "data frames discarded", |p| Some(p.dropped)),
+];
+
+/// A table for each PAUSE mode, a row for each port and scheme; none where only the hot port is known.
+pub fn ports(cases: &[CaseRuns<'_>]) -> Vec<Table> {
+    let mut pauses: Vec<&str> = Vec::new();
+    for c in cases {
+        if !pauses.contains(&c.pause) {
+            pauses.push(c.pause);
+        }
+    }
+    pauses.iter().filter_map(|p| table(cases, p)).collect()
+}
+
+fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
+    let mine: Vec<&CaseRuns<'_>> = cases.iter().filter(|c| c.pause == pause).collect();
+    // How long a port was in XOFF, and its queue, in the worst case.
+    let mut weight: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for (name, facts) in mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.ports) {
+        let w = weight.entry(name).or_default();
+        *w = (w.0.max(facts.paused), w.1.max(facts.queue_max));
+    }
+    if weight.len() < 2 {
+        return None;
+    }
+    let mut names: Vec<(&str, (f64, f64))> = weight.into_iter().collect();
+    names.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(b.1.1.total_cmp(&a.1.1)).then(a.0.cmp(b.0)));
+    // Those that the scenario names stand first.
+    let asked = named(&mine);
+    let place = |name: &str| asked.iter().position(|p| p.eq_ignore_ascii_case(name));
+    names.sort_by_key(|n| place(n.0).unwrap_or(usize::MAX));
+    let shown = names.iter().filter(|n| place(n.0).is_some()).count() + MOST;
+    let left = names.len().saturating_sub(shown);
+    let few = mine.iter().any(|c| (2..SEEDS).contains(&c.runs.len()));
+    let several = mine.windows(2).any(|w| w[0].condition != w[1].condition);
+    let mut rows = Vec::new();
+    for (name, _) in names.iter().take(shown) {
+        for c in &mine {
+            let cells = FACTS.iter().map(|f| {
+                let values: Vec<f64> =
+                    c.runs.iter().filter_map(|r| value(name, r.ports.get(*name), f)).collect();
+                let most = if f.2 == "%" { 100.0 } else { f64::INFINITY };
+                summed(values, most)
+            });
+            let condition = if several { format!("{name}, {}", c.condition) } else { (*name).to_owned() };
+            rows.push(Row { scheme: c.scheme.into(), condition, cells: cells.collect() });
+        }
+    }
+    Some(Table {
+        id: format!("ports, PAUSE {pause}"),
+        condition: "Ports".into(),
+        pause: pause.into(),
+        caption: {
+            let said = [
+                few.then(|| {
+                    format!("Of fewer than {SEEDS} seeds: the mean, and in brackets the least and the greatest value; no interval.")
+                }),
+                (left > 0).then(|| match left {
+                    1 => "1 further port is in results.json.".into(),
+                    n => format!("{n} further ports are in results.json."),
+                }),
+            ];
+            said.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        },
+        columns: FACTS
+            .iter()
+            .map(|f| Column {
+                metric: f.0.into(),
+                title: f.1.into(),
+                unit: f.2.into(),
+                about: f.3.into(),
+                more: false,
+            })
+            .collect(),
+        row_heading: if several { "port, condition".into() } else { "port".into() },
+        rows,
+        ..Table::default()
+    })
+}

@@ -1,0 +1,137 @@
+//! A scenario with its runs, as figures and tables of the report take them.
+
+use crate::model;
+use cnsim_lab::metrics::Metric;
+use cnsim_lab::scenario::{Ready, Scenario};
+use cnsim_lab::stats::Summary;
+use cnsim_lab::store::RunRecord;
+use std::collections::BTreeMap;
+
+/// The runs of one case, in order of seeds.
+pub struct CaseRuns<'a> {
+    /// Condition of the runs.
+    pub condition: &'a str,
+    /// PAUSE mode of the runs.
+    pub pause: &'a str,
+    /// Registered name of the scheme.
+    pub scheme: &'a str,
+    /// The runs, one for each seed.
+    pub runs: Vec<&'a RunRecord>,
+}
+
+impl CaseRuns<'_> {
+    /// The summary of a metric over its runs; none where none of them has it.
+    pub fn summary(&self, m: &Metric) -> Option<Summary> {
+        let values: Vec<f64> = self.runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
+        Some(m.summary(&values)?.bounded(self.runs.iter().any(|r| r.at_least.contains(m.id))))
+    }
+}
+
+/// A scenario with its runs, case by case in the order in which they were asked for.
+pub(crate) struct Scene<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) cases: Vec<CaseRuns<'a>>,
+}
+
+/// Longest queue of a port at which nothing waits, KB.
+const TWO_FRAMES: f64 = 3.0;
+
+impl<'a> Scene<'a> {
+    pub(crate) fn of(scenario: &'a Scenario, records: &'a [RunRecord]) -> Self {
+        let mut at: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+        let mut cases: Vec<CaseRuns<'a>> = Vec::new();
+        for r in records.iter().filter(|r| r.study == scenario.study && r.scenario == scenario.name) {
+            let i = *at.entry((&r.condition, &r.pause, &r.scheme)).or_insert_with(|| {
+                cases.push(CaseRuns {
+                    condition: &r.condition,
+                    pause: &r.pause,
+                    scheme: &r.scheme,
+                    runs: Vec::new(),
+                });
+                cases.len() - 1
+            });
+            cases[i].runs.push(r);
+        }
+        cases.iter_mut().for_each(|c| c.runs.sort_by_key(|r| r.seed));
+        Self { scenario, cases }
+    }
+
+    /// Is there a port at which frames wait that metrics call hot? More than two frames must have been there in a run.
+    pub(crate) fn has_hot_port(&self) -> bool {
+        let waits = |r: &&RunRecord| {
+            let hot = r.series.get("hot_queue");
+            hot.is_none_or(|q| q.upper().iter().any(|kb| *kb > TWO_FRAMES))
+        };
+        self.cases
+            .iter()
+            .any(|c| self.ready(c).is_none_or(|ready| ready.settings.hot) && c.runs.iter().any(waits))
+    }
+
+    /// Settings of a case, for what a figure shows beside its lines.
+    pub(crate) fn ready(&self, case: &CaseRuns<'_>) -> Option<Ready> {
+        let found = self.scenario.case_of(case.condition, case.pause, case.scheme)?;
+        self.scenario.ready(&found).ok()
+    }
+}
+
+/// Slots in the order of the colours, then dashed.
+pub(crate) fn ordinal(i: usize) -> u8 {
+    (i % 32) as u8
+}
+
+/// Conditions in groups that differ in one clause: (what they share, each with the clause that tells it apart).
+pub(crate) fn split(conditions: &[&str]) -> Vec<(String, Vec<(String, String)>)> {
+    // A clause without its quantity: `RTT 10 us` and `RTT 0 us` are of one kind.
+    let kind = |clause: &str| -> String {
+        let words: Vec<&str> = clause.split_whitespace().collect();
+        let plain = words.iter().take_while(|w| !w.starts_with(|c: char| c.is_ascii_digit()));
+        plain.copied().collect::<Vec<_>>().join(" ")
+    };
+    let clauses = |c: &str| c.split(", ").map(str::to_string).collect::<Vec<String>>();
+    let mut kinds: Vec<(String, std::collections::BTreeSet<String>)> = Vec::new();
+    for clause in conditions.iter().flat_map(|c| clauses(c)) {
+        let k = kind(&clause);
+        match kinds.iter_mut().find(|x| x.0 == k) {
+            Some(x) => {
+                x.1.insert(clause);
+            }
+            None => kinds.push((k, std::iter::once(clause).collect())),
+        }
+    }
+    let most = kinds.iter().map(|k| k.1.len()).max().unwrap_or(0);
+    let chosen = kinds.into_iter().find(|k| k.1.len() == most && most > 1).map(|k| k.0);
+    // What all have in common need not be said.
+    let everywhere = |p: &String| conditions.len() > 1 && conditions.iter().all(|c| clauses(c).contains(p));
+    let mut groups: Vec<(String, Vec<(String, String)>)> = Vec::new();
+    for c in conditions {
+        let parts: Vec<String> = clauses(c).into_iter().filter(|p| !everywhere(p)).collect();
+        let of_kind = |p: &&String| chosen.as_ref().is_some_and(|k| kind(p) == *k);
+        let name = parts.iter().find(of_kind).cloned();
+        let rest: Vec<String> = parts.iter().filter(|p| !of_kind(p)).cloned().collect();
+        let (rest, name) = match name {
+            Some(name) => (rest.join(", "), name),
+            // The clause is left out where it has its usual value.
+            None if chosen.is_some() => {
+                (rest.join(", "), format!("{} as usual", chosen.as_deref().unwrap_or_default()))
+            }
+            None => (String::new(), (*c).to_string()),
+        };
+        match groups.iter_mut().find(|g| g.0 == rest) {
+            Some(g) => g.1.push((name, (*c).to_string())),
+            None => groups.push((rest, vec![(name, (*c).to_string())])),
+        }
+    }
+    groups
+}
+
+/// A cell of a table without anything published.
+pub fn cell(s: &Summary) -> model::Cell {
+    model::Cell {
+        measured: Some(s.mean),
+        ci95: s.confidence(),
+        pi95: s.prediction(),
+        seeds: s.n as u32,
+        at_least: s.bound,
+        ..model::Cell::default()
+    }
+}

@@ -1,0 +1,270 @@
+//! The tables of a scenario's page: a condition each, or all conditions of a PAUSE mode in one.
+
+use super::scene::{CaseRuns, Scene};
+use crate::model::{self, Column, Row, Table};
+use cnsim_lab::metrics::{METRICS, Metric};
+use cnsim_papers::cells::Cell;
+use cnsim_papers::verdict::{Verdict, accepted, factor};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The five columns of the printed tables.
+pub const COLUMNS: [&str; 5] =
+    ["aggregate_throughput", "hot_port_throughput", "time_paused", "dropped_frames", "overhead"];
+
+/// What one asks of an experiment of one's own, where nothing was published: tails before means.
+const OWN: [&str; 12] = [
+    "finished_flows",
+    "completion_time_p99",
+    "latency_p99",
+    "aggregate_throughput",
+    "hot_port_throughput",
+    "time_paused",
+    // Hosts may send while links between switches stand.
+    "time_paused_links",
+    "dropped_frames",
+    "queue_max",
+    "overhead",
+    "completion_time",
+    "mean_hot_queue",
+];
+/// Metrics of the hot port.
+const HOT: [&str; 2] = ["hot_port_throughput", "mean_hot_queue"];
+
+/// How the conditions of a scenario are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// A table each.
+    Apart,
+    /// One table for each PAUSE mode: many conditions with few schemes each.
+    Together,
+}
+
+impl Layout {
+    pub(crate) fn of(scene: &Scene<'_>) -> Self {
+        let tables: BTreeSet<(&str, &str)> = scene.cases.iter().map(|c| (c.condition, c.pause)).collect();
+        let pauses: BTreeSet<&str> = scene.cases.iter().map(|c| c.pause).collect();
+        let few = scene.cases.len() <= 3 * tables.len();
+        if few && tables.len() > pauses.len() { Self::Together } else { Self::Apart }
+    }
+
+    /// The table in which a case stands.
+    pub(crate) fn table(self, case: &CaseRuns<'_>) -> String {
+        self.id(case.condition, case.pause)
+    }
+
+    fn id(self, condition: &str, pause: &str) -> String {
+        match self {
+            Self::Apart => format!("{condition}, PAUSE {pause}"),
+            Self::Together => format!("PAUSE {pause}"),
+        }
+    }
+}
+
+/// A metric in a unit.
+type Head = (&'static str, String);
+
+/// A row to be: its condition in the study's words, that of its runs, PAUSE mode, scheme.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    shown: String,
+    run: String,
+    pause: String,
+    scheme: String,
+}
+
+/// All tables of a scenario.
+pub(crate) fn tables(
+    scene: &Scene<'_>,
+    cells: &[&Cell],
+    claimed: &BTreeSet<&str>,
+    layout: Layout,
+) -> Vec<Table> {
+    let runs: Vec<String> = cells.iter().map(|c| run_condition(scene, c)).collect();
+    // Two published rows on one run keep the study's words; all others take the run's.
+    let mut words: BTreeMap<(&str, &str, &str, Head), BTreeSet<&str>> = BTreeMap::new();
+    for (c, run) in cells.iter().zip(&runs) {
+        let at = (run.as_str(), c.pause.as_str(), c.scheme.as_str(), (c.metric.id, c.unit.clone()));
+        words.entry(at).or_default().insert(&c.condition);
+    }
+    let own: BTreeSet<&str> = words.values().filter(|w| w.len() > 1).flatten().copied().collect();
+    let mut rows: Vec<Key> = Vec::new();
+    let mut place: BTreeMap<Key, BTreeMap<Head, &Cell>> = BTreeMap::new();
+    for (c, run) in cells.iter().zip(&runs) {
+        let shown = if own.contains(c.condition.as_str()) { &c.condition } else { run };
+        let key =
+            Key { shown: shown.clone(), run: run.clone(), pause: c.pause.clone(), scheme: c.scheme.clone() };
+        if !place.contains_key(&key) {
+            rows.push(key.clone());
+        }
+        place.entry(key).or_default().insert((c.metric.id, c.unit.clone()), c);
+    }
+    rows.sort_by_cached_key(|k| order(scene, k));
+    let heads = heads(cells, claimed, scene.has_hot_port());
+    let mut tables: Vec<Table> = Vec::new();
+    let mut of: Vec<Vec<&Key>> = Vec::new();
+    for k in &rows {
+        let id = layout.id(&k.run, &k.pause);
+        match tables.iter().position(|t| t.id == id) {
+            Some(i) => of[i].push(k),
+            None => {
+                let condition = if layout == Layout::Apart { k.run.clone() } else { String::new() };
+                tables.push(Table { id, condition, pause: k.pause.clone(), ..Table::default() });
+                of.push(vec![k]);
+            }
+        }
+    }
+    // Those that the table leaves out.
+    let more: Vec<Head> = METRICS
+        .iter()
+        .filter(|m| heads.iter().all(|h| h.0 != m.id))
+        .filter_map(|m| Some((m.id, cells.iter().find(|c| c.metric.id == m.id)?.unit.clone())))
+        .collect();
+    for (t, keys) in tables.iter_mut().zip(&of) {
+        fill(t, keys, &place, &heads, &more);
+    }
+    tables
+}
+
+/// The condition of a cell's runs; the cell carries the study's words for it.
+fn run_condition(scene: &Scene<'_>, c: &Cell) -> String {
+    let case = c.published.as_ref().and_then(|p| scene.scenario.case_of(&p.condition, &c.pause, &c.scheme));
+    case.map_or_else(|| c.condition.clone(), |case| case.condition)
+}
+
+/// Place of a row: that of its condition among the runs, PAUSE, then its scheme; of one run, the published words.
+fn order(scene: &Scene<'_>, k: &Key) -> (usize, usize, bool, String, usize) {
+    let end = scene.cases.len();
+    let first = |f: &dyn Fn(&CaseRuns<'_>) -> bool| scene.cases.iter().position(f).unwrap_or(end);
+    (
+        first(&|c| c.condition == k.run),
+        first(&|c| c.condition == k.run && c.pause == k.pause),
+        k.shown != k.run,
+        k.shown.clone(),
+        first(&|c| c.condition == k.run && c.pause == k.pause && c.scheme == k.scheme),
+    )
+}
+
+/// Columns: what was published here, what claims rest on, the five of the printed tables; in the order of the metrics. Of an
+/// experiment of one's own what one asks of it, in that order.
+fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>, hot: bool) -> Vec<Head> {
+    let published: BTreeSet<&str> =
+        cells.iter().filter(|c| c.published.is_some()).map(|c| c.metric.id).collect();
+    let wanted = |m: &Metric| {
+        // Without a hotspot the rate of the one receiver is both.
+        let twice = m.id == "hot_port_throughput" && published.contains("throughput");
+        if published.is_empty() {
+            let there = OWN.contains(&m.id) && cells.iter().any(|c| c.metric.id == m.id);
+            return claimed.contains(m.id) || there && (hot || !HOT.contains(&m.id));
+        }
+        published.contains(m.id) || claimed.contains(m.id) || (COLUMNS.contains(&m.id) && !twice)
+    };
+    let mut heads: Vec<Head> = Vec::new();
+    let mut order: Vec<&Metric> = METRICS.iter().filter(|m| wanted(m)).collect();
+    if published.is_empty() {
+        order.sort_by_key(|m| OWN.iter().position(|id| *id == m.id).unwrap_or(OWN.len()));
+    }
+    for m in order {
+        let mine = || cells.iter().filter(|c| c.metric.id == m.id);
+        // A column in each unit that was published; what was not is shown in the first of them.
+        let mut units: Vec<&String> = mine().filter(|c| c.published.is_some()).map(|c| &c.unit).collect();
+        if units.is_empty() {
+            units.extend(mine().map(|c| &c.unit).next());
+        }
+        for unit in units {
+            let head = (m.id, unit.clone());
+            if !heads.contains(&head) {
+                heads.push(head);
+            }
+        }
+    }
+    heads
+}
+
+fn fill(
+    t: &mut Table,
+    keys: &[&Key],
+    place: &BTreeMap<Key, BTreeMap<Head, &Cell>>,
+    heads: &[Head],
+    more: &[Head],
+) {
+    let first = |head: &Head| heads.iter().chain(more).find(|h| h.0 == head.0) == Some(head);
+    let find = |k: &Key, head: &Head| -> Option<model::Cell> {
+        let row = place.get(k)?;
+        let own = row.get(head).map(|c| shown(c, 1.0));
+        own.or_else(|| {
+            // Unpublished, so in the metric's own unit.
+            let c = row.values().find(|c| c.metric.id == head.0 && c.published.is_none())?;
+            first(head).then(|| factor(&c.unit, &head.1)).flatten().map(|f| shown(c, f))
+        })
+    };
+    let cell = |k: &Key, head: &Head| -> Option<model::Cell> {
+        if let Some(c) = find(k, head) {
+            return Some(c);
+        }
+        // The same runs under other words: measured, but nothing published under these.
+        let other = Key { shown: k.run.clone(), ..k.clone() };
+        let c = find(&other, head)?;
+        let note = String::new();
+        Some(model::Cell { published: None, accept: None, verdict: model::Verdict::Unpublished, note, ..c })
+    };
+    let several = keys.iter().any(|k| k.shown != t.condition);
+    // A column that is zero by construction throughout says nothing, unless it was published.
+    let told = |head: &&Head| {
+        let says =
+            |c: &model::Cell| !c.structural || c.published.is_some() || c.verdict == model::Verdict::Differs;
+        keys.iter().filter_map(|k| cell(k, head)).any(|c| says(&c))
+    };
+    let shown: Vec<&Head> = heads.iter().filter(told).collect();
+    let some = |head: &&Head| keys.iter().any(|k| cell(k, head).is_some());
+    let heads: Vec<&Head> = shown.iter().copied().chain(more.iter().filter(some)).collect();
+    t.columns = heads
+        .iter()
+        .enumerate()
+        .filter_map(|(i, (id, unit))| {
+            let m = cnsim_lab::metrics::find(id)?;
+            let about = format!("{}. Near: within {}", m.about, m.tolerance.text(m.unit));
+            Some(Column {
+                metric: m.id.into(),
+                title: m.title.into(),
+                unit: unit.clone(),
+                about,
+                more: i >= shown.len(),
+            })
+        })
+        .collect();
+    t.rows = keys
+        .iter()
+        .map(|k| Row {
+            scheme: k.scheme.clone(),
+            condition: if several { k.shown.clone() } else { String::new() },
+            cells: heads.iter().map(|head| cell(k, head)).collect(),
+        })
+        .collect();
+}
+
+/// A cell as the report takes it, its values times a factor.
+fn shown(c: &Cell, factor: f64) -> model::Cell {
+    let scaled = |i: Option<(f64, f64)>| i.map(|(l, h)| (l * factor, h * factor));
+    let (ci95, pi95) = (scaled(c.summary.confidence()), scaled(c.summary.prediction()));
+    let accept = c.published.as_ref().map(|p| accepted(p, &c.summary));
+    model::Cell {
+        published: c.published.as_ref().map(|p| p.text.clone()),
+        measured: Some(c.summary.mean * factor),
+        ci95,
+        range: None,
+        pi95,
+        accept,
+        seeds: u32::try_from(c.summary.n).unwrap_or(u32::MAX),
+        values: c.values.iter().map(|v| v * factor).collect(),
+        verdict: match c.verdict {
+            Verdict::Agrees => model::Verdict::Agrees,
+            Verdict::Near => model::Verdict::Near,
+            Verdict::Differs => model::Verdict::Differs,
+            Verdict::Unpublished => model::Verdict::Unpublished,
+            Verdict::Incomparable => model::Verdict::Incomparable,
+        },
+        structural: c.structural,
+        at_least: c.at_least > 0,
+        note: c.note.clone(),
+    }
+}

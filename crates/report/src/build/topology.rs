@@ -1,0 +1,84 @@
+//! The network of a scenario, for the report's drawing.
+
+use crate::model::{Hot, Link, Node, Topology};
+use cnsim_lab::scenario::{Ready, Scenario};
+use cnsim_scheme_api::NodeId;
+use std::collections::BTreeSet;
+
+pub(crate) fn topology(s: &Scenario) -> Topology {
+    let ready = s.cases().into_iter().find_map(|c| s.ready(&c).ok());
+    ready.map_or_else(Topology::default, |r| drawn(&r))
+}
+
+/// Ports that are or become the congested ones: the hot port, those of all hotspots, those that events slow down.
+pub fn hot_ports(ready: &Ready) -> BTreeSet<(NodeId, u16)> {
+    let settings = &ready.settings;
+    let mut hot: BTreeSet<(NodeId, u16)> =
+        settings.hotspots.iter().map(|h| settings.wiring.feeder(h.host)).collect();
+    if settings.hot {
+        hot.extend(settings.named.ports.first());
+    }
+    for (key, value) in ready.config.as_object().into_iter().flatten() {
+        if key.starts_with("event.") && key.ends_with(".port") {
+            hot.extend(value.as_str().and_then(|name| settings.wiring.port(name)));
+        }
+    }
+    hot
+}
+
+fn drawn(ready: &Ready) -> Topology {
+    let (wiring, hot) = (&ready.settings.wiring, hot_ports(ready));
+    let node = |name: &String, switch| Node { name: name.clone(), switch, layer: None };
+    let mut nodes: Vec<Node> = wiring.hosts.iter().map(|h| node(h, false)).collect();
+    nodes.extend(wiring.switches.iter().map(|(name, _)| node(name, true)));
+    let links = wiring
+        .links
+        .iter()
+        .map(|l| Link {
+            a: l.a.0.0 as usize,
+            b: l.b.0.0 as usize,
+            rate: l.rate.to_string(),
+            delay: l.delay.to_string(),
+            hot: if hot.contains(&l.a) {
+                Hot::A
+            } else if hot.contains(&l.b) {
+                Hot::B
+            } else {
+                Hot::No
+            },
+        })
+        .collect();
+    Topology { nodes, links, caption: caption(ready) }
+}
+
+/// Hosts, switches, links and delays in a sentence.
+pub fn caption(ready: &Ready) -> String {
+    let wiring = &ready.settings.wiring;
+    let several = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
+    let span = |mut all: Vec<String>| -> String {
+        all.dedup();
+        match (all.first(), all.last()) {
+            (Some(a), Some(b)) if a != b => format!("{a} to {b}"),
+            (Some(a), _) => a.clone(),
+            _ => String::new(),
+        }
+    };
+    let mut rates: Vec<_> = wiring.links.iter().map(|l| l.rate).collect();
+    rates.sort_by(|a, b| a.bps().total_cmp(&b.bps()));
+    let mut delays: Vec<_> = wiring.links.iter().map(|l| l.delay).collect();
+    delays.sort_unstable();
+    // Where a switch's hosts can send more than its links to other switches carry.
+    let over = match wiring.oversubscription().filter(|(ratio, _)| *ratio > 1.0) {
+        Some((ratio, switch)) => {
+            format!(", oversubscribed {}:1 at {switch}", (ratio * 100.0).round() / 100.0)
+        }
+        None => String::new(),
+    };
+    format!(
+        "{}, {}, links of {} with a delay of {}{over}",
+        several(wiring.hosts.len(), "host", "hosts"),
+        several(wiring.switches.len(), "switch", "switches"),
+        span(rates.iter().map(ToString::to_string).collect()),
+        span(delays.iter().map(ToString::to_string).collect())
+    )
+}

@@ -1,0 +1,124 @@
+//! Traffic by name, as a table and a figure: what each kind of sender got under each scheme.
+
+use super::scene::{CaseRuns, cell};
+use crate::model::{Axis, Band, Cell, Column, Figure, Kind, Row, Table, Trace};
+use cnsim_lab::metrics::{Metric, find};
+
+/// Columns: what was left behind, then tails before means.
+const SHOWN: [&str; 7] = [
+    "finished_flows",
+    "dropped_frames",
+    "completion_time_p99",
+    "completion_time_p50",
+    "slowdown_p99",
+    "slowdown_p50",
+    "aggregate_throughput",
+];
+
+/// A table for each PAUSE mode and condition; none where no `[[traffic]]` table has a name.
+pub fn traffic(cases: &[CaseRuns<'_>]) -> Vec<Table> {
+    let mut places: Vec<(&str, &str)> = Vec::new();
+    for c in cases {
+        if !places.contains(&(c.condition, c.pause)) {
+            places.push((c.condition, c.pause));
+        }
+    }
+    // PAUSE modes of one condition are told apart by themselves.
+    let several = places.iter().any(|p| p.0 != places[0].0);
+    places.iter().filter_map(|p| table(cases, *p, several)).collect()
+}
+
+fn table(cases: &[CaseRuns<'_>], (condition, pause): (&str, &str), several: bool) -> Option<Table> {
+    let mine: Vec<&CaseRuns<'_>> =
+        cases.iter().filter(|c| (c.condition, c.pause) == (condition, pause)).collect();
+    let all = || mine.iter().flat_map(|c| &c.runs).flat_map(|r| &r.traffic);
+    let known = |m: &&Metric| all().any(|t| t.metrics.contains_key(m.id));
+    let metrics: Vec<&Metric> = SHOWN.iter().filter_map(|id| find(id)).filter(known).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for t in all() {
+        if !names.contains(&t.name.as_str()) {
+            names.push(&t.name);
+        }
+    }
+    let rows = names.iter().flat_map(|name| {
+        mine.iter().map(|c| Row {
+            scheme: c.scheme.into(),
+            condition: (*name).into(),
+            cells: metrics.iter().map(|m| value(c, name, m)).collect(),
+        })
+    });
+    let column = |m: &&Metric| Column {
+        metric: m.id.into(),
+        title: m.title.into(),
+        unit: m.unit.into(),
+        about: format!("Of the traffic of this name, over the whole run: {}", m.about),
+        more: false,
+    };
+    (!names.is_empty()).then(|| Table {
+        id: format!("traffic, {condition}, PAUSE {pause}"),
+        // The window of a measurement (record.from) does not concern it.
+        condition: if several {
+            format!("Traffic by name, whole run, {condition}")
+        } else {
+            "Traffic by name, whole run".into()
+        },
+        pause: pause.into(),
+        row_heading: "traffic".into(),
+        columns: metrics.iter().map(column).collect(),
+        rows: rows.collect(),
+        file: "traffic.csv".into(),
+        ..Table::default()
+    })
+}
+
+/// A metric of a name over the seeds of a case.
+fn value(case: &CaseRuns<'_>, name: &str, m: &Metric) -> Option<Cell> {
+    let mine = || case.runs.iter().flat_map(|r| &r.traffic).filter(|t| t.name == name);
+    let values: Vec<f64> = mine().filter_map(|t| t.metrics.get(m.id).copied()).collect();
+    let summary = m.summary(&values)?.bounded(mine().any(|t| t.at_least.contains(m.id)));
+    Some(Cell { values, ..cell(&summary) })
+}
+
+/// Metric of the figure.
+const DRAWN: &str = "completion_time_p99";
+
+/// Below a table of cases: the tail of the completion times of each name, a bar for each scheme; none where no name has flows
+/// that end.
+pub(crate) fn tails(cases: &[&CaseRuns<'_>], group: &str) -> Option<Figure> {
+    let m = find(DRAWN)?;
+    let mut names: Vec<&str> = Vec::new();
+    for t in cases.iter().flat_map(|c| &c.runs).flat_map(|r| &r.traffic) {
+        if t.metrics.contains_key(m.id) && !names.contains(&t.name.as_str()) {
+            names.push(&t.name);
+        }
+    }
+    let trace = |c: &&CaseRuns<'_>| {
+        let mut t = Trace { name: c.scheme.into(), band: Some(Band::default()), ..Trace::default() };
+        for (at, cell) in names.iter().enumerate().filter_map(|(at, name)| Some((at, value(c, name, m)?))) {
+            let mean = cell.measured?;
+            let (low, high) = cell.ci95.unwrap_or((mean, mean));
+            t.x.push(at as f64);
+            t.y.push(mean);
+            if let Some(b) = &mut t.band {
+                b.low.push(low);
+                b.high.push(high);
+            }
+        }
+        (!t.x.is_empty()).then_some(t)
+    };
+    let traces: Vec<Trace> = cases.iter().filter_map(trace).collect();
+    let seeds = cases.iter().map(|c| c.runs.len()).max().unwrap_or(0);
+    let said =
+        if seeds > 1 { format!("Mean of {seeds} seeds and its 95 % interval.") } else { "One seed.".into() };
+    (!traces.is_empty()).then(|| Figure {
+        group: group.into(),
+        title: "99 % completion by traffic".into(),
+        caption: said,
+        x: Axis { title: "traffic".into(), ..Axis::default() },
+        y: Axis { title: m.title.into(), unit: m.unit.into(), log: false },
+        kind: Kind::Bars,
+        categories: names.iter().map(|n| (*n).to_string()).collect(),
+        traces,
+        ..Figure::default()
+    })
+}

@@ -1,0 +1,61 @@
+//! How XOFF spreads: a strip of heat for each case of an experiment of one's own, a row a port.
+
+use super::scene::{CaseRuns, Scene};
+use crate::model::{Axis, Figure, Kind, Trace};
+use cnsim_lab::xoff;
+
+/// The strips, below the table of ports of their PAUSE mode: all strips of a mode have the same rows. None where fewer than two ports
+/// were in XOFF.
+pub(crate) fn strips(scene: &Scene<'_>) -> Vec<Figure> {
+    let mut pauses: Vec<&str> = Vec::new();
+    for c in &scene.cases {
+        if !pauses.contains(&c.pause) {
+            pauses.push(c.pause);
+        }
+    }
+    pauses.iter().flat_map(|p| of_pause(scene, p)).collect()
+}
+
+fn of_pause(scene: &Scene<'_>, pause: &str) -> Vec<Figure> {
+    let cases: Vec<&CaseRuns<'_>> = scene.cases.iter().filter(|c| c.pause == pause).collect();
+    let ports = xoff::ports(cases.iter().filter_map(|c| c.runs.first()).map(|r| &r.xoff[..]));
+    if ports.len() < 2 {
+        return Vec::new();
+    }
+    let several = cases.windows(2).any(|w| w[0].condition != w[1].condition);
+    let strip = |c: &&CaseRuns<'_>| {
+        let (run, ready) = (c.runs.first()?, scene.ready(c)?);
+        let part = ready.settings.duration.as_secs_f64() * 1e3 / xoff::PARTS as f64;
+        let x: Vec<f64> = (1..=xoff::PARTS).map(|i| ((i as f64 * part) * 1e6).round() / 1e6).collect();
+        let row = |&(port, tier): &(&str, &str)| Trace {
+            name: port.into(),
+            group: tier.into(),
+            slot: Some(0),
+            x: x.clone(),
+            y: match run.xoff.iter().find(|x| x.port == port) {
+                Some(x) => x.percent.iter().map(|p| f64::from(*p)).collect(),
+                None => vec![0.0; xoff::PARTS],
+            },
+            ..Trace::default()
+        };
+        let place = if several { format!("{}, {}", c.scheme, c.condition) } else { c.scheme.into() };
+        Some(Figure {
+            group: format!("ports, PAUSE {pause}"),
+            title: format!("How XOFF spreads: {place}"),
+            caption: format!(
+                "Seed {}. A row a port, darker the longer it was in XOFF. XOFF spreads from the top down: from ports towards hosts \
+                 to ports towards spines, and to hosts. Level 1: the switches with hosts.",
+                run.seed
+            ),
+            x: Axis { title: "time".into(), unit: "ms".into(), log: false },
+            y: Axis { title: "share of time in XOFF".into(), unit: "%".into(), log: false },
+            kind: Kind::Heat,
+            traces: ports.iter().map(row).collect(),
+            scheme: c.scheme.into(),
+            condition: c.condition.into(),
+            pause: pause.into(),
+            ..Figure::default()
+        })
+    };
+    cases.iter().filter_map(strip).collect()
+}
