@@ -7,11 +7,12 @@ container is needed. The program is linked against musl and needs no library at 
 wheel in a fresh virtual environment, the program in an empty root where this user may change the root, else without an environment.
 
 Needed are Rust and Python with venv, a package index for maturin and ziglang, and the target of Rust that the message names.
-Exit codes: 0 both made and tried, 1 something failed, 3 something is not there.
+Exit codes: 0 both made and tried, 1 something failed, 2 wrong words, 3 something is not there.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import shutil
@@ -52,7 +53,8 @@ def program(profile: str) -> Path | int:
         return 1
     folder = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
     made = OUT / f"cnsim-{TARGET}"
-    shutil.copy2(folder / TARGET / profile / "cnsim", made)
+    # The profile `dev` keeps its files under another name.
+    shutil.copy2(folder / TARGET / {"dev": "debug", "test": "debug", "bench": "release"}.get(profile, profile) / "cnsim", made)
     return made
 
 
@@ -101,7 +103,9 @@ def main(args: list[str]) -> int:
     """Makes and tries both; gives the exit code."""
     if not sys.platform.startswith("linux"):
         return absent("Linux", "run this in a Linux system, or install from the checkout")
-    profile = args[args.index("--profile") + 1] if "--profile" in args else "release"
+    options = argparse.ArgumentParser(prog="dist.py", description="Makes a wheel and a static program in target/dist, and tries both.")
+    options.add_argument("--profile", default="release", help="profile of cargo [release]")
+    profile = options.parse_args(args).profile
     if not shutil.which("cargo"):
         return absent("Rust", "https://rustup.rs")
     OUT.mkdir(parents=True, exist_ok=True)

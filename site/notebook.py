@@ -80,7 +80,11 @@ def main(source: Path, page: Path, unrun: bool) -> int:
                 printed, value = run(text, source.name, scope)
             except ImportError as e:
                 traceback.print_exc()
-                print(getattr(e, "remedy", None) or f"pip install {e.name}", file=sys.stderr)
+                # A name that a module lacks, or one of this repository, is a fault, not an extra.
+                remedy = getattr(e, "remedy", None) or (isinstance(e, ModuleNotFoundError) and e.name and f"pip install {e.name.split('.')[0]}")
+                if not remedy:
+                    return 1
+                print(remedy, file=sys.stderr)
                 return 4
             except Exception:
                 traceback.print_exc()

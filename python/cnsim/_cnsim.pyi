@@ -32,7 +32,9 @@ __all__ = [
     "load",
     "main",
     "numbers",
+    "paired",
     "plan_of",
+    "plus_minus",
     "save",
 ]
 
@@ -387,6 +389,9 @@ class Record:
     def metrics(self) -> dict[str, float]:
         """Values by metric."""
     @property
+    def at_least(self) -> list[str]:
+        """Metrics whose value is a lower bound, as flows were unfinished."""
+    @property
     def counters(self) -> dict[str, int]:
         """The scheme's own counters."""
     @property
@@ -476,8 +481,12 @@ class Scenario:
 def plan_of(registry: Registry, tasks: Sequence[str]) -> Plan: ...
 def cells(records: Sequence[Record], scenarios: Sequence[Scenario]) -> str: ...
 def interval(
-    values: Sequence[float], paired: bool = False, metric: str = ""
+    values: Sequence[float], paired: bool = False, metric: str = "", bound: bool = False
 ) -> tuple[float, tuple[float, float] | None, float] | None: ...
+def plus_minus(mean: float, low: float, high: float) -> float | None: ...
+def paired(
+    base: Sequence[Record], here: Sequence[Record], metric: str
+) -> tuple[float, tuple[float, float] | None, int, str] | None: ...
 def numbers(values: Sequence[str]) -> tuple[list[float], str] | None: ...
 def lists(what: str) -> str: ...
 def load(path: str | PathLike[str]) -> list[Record]: ...

@@ -92,6 +92,15 @@ def settled(
                 tried[k] += 1
 
 
+def same(one: str, other: str) -> bool:
+    """Do two texts write one value? ``2Gb/s``, ``2 Gb/s`` and ``2000 Mb/s`` do."""
+    from . import _cnsim
+
+    bare = ["".join(t.split()).replace('"', "").lower() for t in (one, other)]
+    numbers = _cnsim.numbers([one, other])
+    return bare[0] == bare[1] or (numbers is not None and numbers[0][0] == numbers[0][1])
+
+
 def count(name: str, value: Any, low: int = 1, high: int = 1_000_000) -> int:
     """A whole number within bounds."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:

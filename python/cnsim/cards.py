@@ -10,12 +10,15 @@ if TYPE_CHECKING:
 
 #: Metrics that a card shows, where they were measured.
 MAIN = (
+    "finished_flows",
+    "completion_time_p99",
     "aggregate_throughput",
     "hot_port_throughput",
     "throughput_loss",
     "fairness",
     "completion_time",
     "time_paused",
+    "time_paused_links",
     "dropped_frames",
     "overhead",
 )
@@ -60,7 +63,7 @@ def results(found: Results) -> str:
         seeds = f"{len(runs)} seed{'s' if len(runs) > 1 else ''}"
         cards.append(
             f"<div style='display:inline-block;vertical-align:top;border:1px solid #cfd4d9;border-radius:6px;padding:8px;margin:4px'>"
-            f"{title}<br><small>{seeds}, ± is half the 95 % interval of the mean</small><table>{rows}</table>{picture}</div>"
+            f"{title}<br><small>{seeds}, with the 95 % interval of the mean</small><table>{rows}</table>{picture}</div>"
         )
     more = len(found._cases()) - len(cards)
     rest = f"<p>and {more} more cases: <code>.summary()</code> has all</p>" if more > 0 else ""

@@ -146,7 +146,7 @@ def strip(rows: Sequence[tuple[str, str, Sequence[int]]], end: float, ax: Axes |
 
 
 def points(
-    lines: Sequence[tuple[str, Sequence[float], Sequence[float], Sequence[float]]],
+    lines: Sequence[tuple[str, Sequence[float], Sequence[float], Sequence[tuple[float, float]]]],
     ax: Axes | None,
     *,
     x: str,
@@ -154,12 +154,13 @@ def points(
     log: bool = False,
     ticks: Sequence[str] | None = None,
 ) -> Axes:
-    """Draws means with 95 % intervals over a swept key, one line a name."""
+    """Draws means with the ends of their 95 % intervals over a swept key, one line a name."""
     ax = axes(ax)
     taken = slots([name for name, *_ in lines])
-    for nth, (name, xs, means, halves) in enumerate(lines):
+    for nth, (name, xs, means, ends) in enumerate(lines):
+        lengths = [[m - low for m, (low, _) in zip(means, ends, strict=True)], [high - m for m, (_, high) in zip(means, ends, strict=True)]]
         ax.errorbar(
-            xs, means, yerr=halves, color=colour(taken[name]), linestyle=DASHES[nth % 4], marker="o", markersize=4,
+            xs, means, yerr=lengths, color=colour(taken[name]), linestyle=DASHES[nth % 4], marker="o", markersize=4,
             linewidth=1.4, capsize=3, label=name,
         )
     ax.set_xlabel(x)

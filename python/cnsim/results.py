@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -38,6 +38,8 @@ class Estimate:
     """Unit of all numbers; empty for a share."""
     values: tuple[float, ...]
     """One value a run."""
+    at_least: bool = False
+    """Some values are lower bounds, as flows were unfinished: the mean is one, too, and has no interval."""
 
     @property
     def mean(self) -> float:
@@ -46,17 +48,17 @@ class Estimate:
 
     @property
     def ci95(self) -> tuple[float, float] | None:
-        """The 95 % interval of the mean; none for one run."""
+        """The 95 % interval of the mean; none for one run, and for lower bounds."""
         return self._of[1]
 
     @property
     def half(self) -> float:
-        """Half the length of the interval, whose ends may lie unevenly about the mean; NaN for one run."""
+        """Half the length of the interval, whose ends may lie unevenly about the mean; NaN where there is none."""
         return (self.ci95[1] - self.ci95[0]) / 2 if self.ci95 else float("nan")
 
     @property
     def _of(self) -> tuple[float, tuple[float, float] | None, float]:
-        found = _cnsim.interval(list(self.values), metric=self.metric)
+        found = _cnsim.interval(list(self.values), metric=self.metric, bound=self.at_least)
         if found is None:
             raise CnsimError(f"`{self.metric}` was measured in no run", "look at r.metrics for what was", key=self.metric)
         return found
@@ -66,12 +68,22 @@ class Estimate:
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
-        if self.ci95 is None or not self.half > 0:
-            return f"{self.mean:.6g}{unit}"
-        import math
+        return _measured(self.mean, self.ci95, self.at_least) + unit
 
-        places = max(0, 1 - math.floor(math.log10(self.half)))
-        return f"{self.mean:.{places}f} ± {self.half:.{places}f}{unit}"
+
+def _measured(mean: float, ci95: Sequence[float] | None, at_least: bool = False) -> str:
+    """A mean and its interval: ``8.31 ± 0.21``, or both ends where they lie unevenly; ``≥ 8.31`` of a lower bound."""
+    import math
+
+    mark = "≥ " if at_least else ""
+    if ci95 is None or not ci95[1] > ci95[0]:
+        return f"{mark}{mean:.6g}"
+    low, high = ci95
+    places = max(0, 1 - math.floor(math.log10((high - low) / 2)))
+    half = _cnsim.plus_minus(mean, low, high)
+    if half is None:
+        return f"{mean:.{places}f} ({low:.{places}f} to {high:.{places}f})"
+    return f"{mean:.{places}f} ± {half:.{places}f}"
 
 
 class Series:
@@ -137,6 +149,12 @@ def metric_named(name: str) -> dict[str, Any]:
     )
 
 
+def estimate(runs: Iterable[_cnsim.Record], name: str, unit: str) -> Estimate:
+    """A metric over those of these runs that have it."""
+    having = [r for r in runs if name in r.metrics]
+    return Estimate(name, unit, tuple(r.metrics[name] for r in having), any(name in r.at_least for r in having))
+
+
 class Results:
     """Finished runs. An item is one run; ``summary()``, ``table()`` and ``plot()`` look at all of them."""
 
@@ -181,8 +199,7 @@ class Results:
             if counted:
                 return Estimate(name, "", tuple(map(float, counted)))
         about = metric_named(name)
-        values = tuple(r.metrics[name] for r in self if name in r.metrics)
-        return Estimate(name, str(about["unit"]), values)
+        return estimate(self, name, str(about["unit"]))
 
     def summary(self, metrics: Sequence[str] | None = None) -> Summary:
         """Published values beside measured ones, with verdicts; one row a case and metric."""
@@ -322,14 +339,14 @@ class Results:
 
 class Summary(list[dict[str, Any]]):
     """Published beside measured: rows with study, scenario, condition, pause, scheme, metric, unit, published, measured, ci95,
-    pi95, seeds, verdict and note."""
+    pi95, at_least, seeds, verdict and note."""
 
-    _SHOWN = ("condition", "pause", "scheme", "metric", "unit", "published", "measured", "±", "verdict")
+    _SHOWN = ("condition", "pause", "scheme", "metric", "unit", "published", "measured", "verdict")
 
     def _lines(self) -> list[list[str]]:
         def shown(row: dict[str, Any], column: str) -> str:
-            if column == "±":
-                return f"{(row['ci95'][1] - row['ci95'][0]) / 2:.2g}" if row["ci95"] else ""
+            if column == "measured":
+                return _measured(row["measured"], row["ci95"], row["at_least"])
             value = row[column]
             return "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
 

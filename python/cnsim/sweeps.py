@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _cnsim, _values
 from .errors import CnsimError, ScenarioError, SweepWarning
-from .results import Estimate, Results, metric_named
+from .results import Results, estimate, metric_named
 from .scenario import Scenario, pause_word, scenario, scheme_word
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class Point(Results):
 
 class Comparison(list[dict[str, Any]]):
     """Differences from a baseline, paired by seed: rows with the swept values, pause, scheme, baseline, metric, unit, seeds,
-    difference, ci95_low, ci95_high and verdict (higher, lower, or undecided where the interval holds zero)."""
+    difference, ci95_low, ci95_high and verdict: higher, lower, or undecided, with the reason where it is not that the interval holds
+    zero. A mean over finished flows decides nothing where different flows finished; a lower bound may be higher by any amount."""
 
     @property
     def table(self) -> Table:
@@ -133,33 +134,33 @@ class Sweep(Results):
         ]
 
     def means(self, metric: str) -> list[dict[str, Any]]:
-        """Mean and interval of a metric at each point."""
+        """Mean and interval of a metric at each point; ``at_least`` where the mean is a lower bound, which has no interval."""
         unit = metric_named(metric)["unit"]
         found = []
         for p in self.points:
-            values = tuple(r.metrics[metric] for r in p if metric in r.metrics)
-            if not values or p.failed:
+            e = estimate(p, metric, unit)
+            if not e.values or p.failed:
                 continue
-            e = Estimate(metric, unit, values)
             low, high = e.ci95 or (None, None)
-            row = {"mean": e.mean, "ci95_low": low, "ci95_high": high, "unit": unit, "seeds": len(values)}
+            row = {"mean": e.mean, "ci95_low": low, "ci95_high": high, "at_least": e.at_least, "unit": unit, "seeds": len(e.values)}
             found.append({**p.values, "pause": p.pause, "scheme": p.scheme, **row})
         return found
 
     def compare(self, metric: str, baseline: str | Mapping[str, Any]) -> Comparison:
         """Differences of a metric from a baseline, paired by seed, with 95 % intervals.
 
-        The baseline is a scheme, compared at the same values of the keys; or a mapping of swept keys to values, compared with
-        the same scheme. All schemes meet the same arrivals under the same seed, so paired intervals are narrow.
+        The baseline is a scheme or ``"PAUSE on"``, compared at the same values of the keys; or a mapping of swept keys to values,
+        compared with the same scheme. All schemes meet the same arrivals under the same seed, so paired intervals are narrow.
+        Verdicts are those of ``cnsim compare``.
         """
         unit = metric_named(metric)["unit"]
-        if isinstance(baseline, str):
-            fixed = {"scheme": baseline}
-        else:
-            pairs = _values.sets(baseline)
-            fixed = {k: v for k, v in pairs}
         words = [{**p.values, "pause": p.pause, "scheme": p.scheme} for p in self.points]
-        bases = [(w, p) for w, p in zip(words, self.points, strict=True) if all(w.get(k) == v for k, v in fixed.items())]
+        fixed = self._baseline(baseline, words)
+
+        def is_base(w: Mapping[str, str]) -> bool:
+            return all(k in w and _values.same(w[k], v) for k, v in fixed.items())
+
+        bases = [(w, p) for w, p in zip(words, self.points, strict=True) if is_base(w)]
         if not bases:
             known = {k: list(dict.fromkeys(w[k] for w in words)) for k in (words[0] if words else {})}
             raise ScenarioError(
@@ -167,27 +168,38 @@ class Sweep(Results):
             )
         found = Comparison()
         for w, p in zip(words, self.points, strict=True):
-            if all(w.get(k) == v for k, v in fixed.items()):
-                continue
             rest = {k: v for k, v in w.items() if k not in fixed}
-            base = next((q for x, q in bases if {k: v for k, v in x.items() if k not in fixed} == rest), None)
-            if base is None or base.failed or p.failed:
+            beside = [q for x, q in bases if {k: v for k, v in x.items() if k not in fixed} == rest]
+            if is_base(w) or p.failed or not beside or beside[0].failed:
                 continue
-            theirs = {r.seed: r.metrics[metric] for r in base if metric in r.metrics}
-            both = [r.metrics[metric] - theirs[r.seed] for r in p if metric in r.metrics and r.seed in theirs]
-            said = _cnsim.interval(both, paired=True)
+            if len(beside) > 1:
+                raise ScenarioError(
+                    f"{len(beside)} points of the sweep are the baseline {fixed} beside {p.name}", "name one of them", key="baseline"
+                )
+            # Where a key has no effect, two points are the same runs.
+            said = None if [r.key for r in p] == [r.key for r in beside[0]] else _cnsim.paired(list(beside[0]), list(p), metric)
             if said is None:
                 continue
-            mean, ci, _ = said
-            if ci is None:
-                verdict = "one seed"
-            else:
-                verdict = "higher" if ci[0] > 0 else "lower" if ci[1] < 0 else "undecided"
+            difference, ci, seeds, verdict = said
             low, high = ci or (None, None)
-            words_of = {"baseline": ", ".join(fixed.values()), "metric": metric, "unit": unit, "seeds": len(both)}
-            row = {"difference": mean, "ci95_low": low, "ci95_high": high, "verdict": verdict}
-            found.append({**w, **words_of, **row})
+            about = {"baseline": ", ".join(fixed.values()), "metric": metric, "unit": unit, "seeds": seeds}
+            found.append({**w, **about, "difference": difference, "ci95_low": low, "ci95_high": high, "verdict": verdict})
+        if not found:
+            raise ScenarioError(
+                f"nothing can be paired with the baseline {fixed} in `{metric}`",
+                "other points must have run under the same seeds, differ from it in that alone, and have that metric",
+                key="baseline",
+            )
         return found
+
+    def _baseline(self, asked: str | Mapping[str, Any], words: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        """What the baseline fixes: names as `cnsim compare` takes them, or keys with their values."""
+        if not isinstance(asked, str):
+            return dict(_values.sets(asked))
+        if any(_values.same(w["scheme"], asked) for w in words):
+            return {"scheme": asked}
+        key, sign, value = ("pause", " ", asked.strip()[6:]) if asked.strip().lower().startswith("pause ") else asked.partition("=")
+        return {_values.key(key.strip()): value.strip()} if sign else {"scheme": asked}
 
     def plot(self, name: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
         """Draws a metric over the first swept key, one line a scheme, with 95 % intervals; or a time series by its name."""
@@ -200,11 +212,11 @@ class Sweep(Results):
         axis = self.axes[0]
         numbers = axis["numbers"]
         at = dict(zip(axis["values"], numbers[0] if numbers else range(len(axis["values"])), strict=True))
-        groups: dict[tuple[str, ...], list[tuple[float, float, float]]] = {}
+        groups: dict[tuple[str, ...], list[tuple[float, float, tuple[float, float]]]] = {}
         for row in self.means(metric):
             rest = tuple(str(row[k]) for k in ["scheme", *self.keys[1:]])
-            half = 0.0 if row["ci95_low"] is None else (row["ci95_high"] - row["ci95_low"]) / 2
-            groups.setdefault(rest, []).append((float(at[row[axis["key"]]]), row["mean"], half))
+            ends = (row["mean"], row["mean"]) if row["ci95_low"] is None else (row["ci95_low"], row["ci95_high"])
+            groups.setdefault(rest, []).append((float(at[row[axis["key"]]]), row["mean"], ends))
         unit = f" [{numbers[1]}]" if numbers and numbers[1] else ""
         lines = [
             (", ".join(key), [p[0] for p in some], [p[1] for p in some], [p[2] for p in some])
@@ -318,6 +330,9 @@ def sweep(
     notes = list(about["notes"])
     if narrow and wide:
         notes.append(f"{len(wide)} points are not as narrow as asked with {MOST_SEEDS} seeds")
+    bound = sum(any(estimate(p, m, "").at_least for m in narrow) for p in points)
+    if bound:
+        notes.append(f"{bound} points have unfinished flows: a lower bound has no interval to narrow")
     done = Sweep(points, about["axes"], notes)
     if done.failed:
         import warnings
@@ -345,8 +360,6 @@ def _narrow(until: Any) -> dict[str, float]:
 
 
 def _reached(point: Point, metric: str, share: float) -> bool:
-    values = tuple(r.metrics[metric] for r in point if metric in r.metrics)
-    if not values:
-        return True
-    e = Estimate(metric, "", values)
-    return e.ci95 is not None and e.half <= share * abs(e.mean)
+    e = estimate(point, metric, "")
+    # More seeds give a lower bound no interval.
+    return not e.values or e.at_least or (e.ci95 is not None and e.half <= share * abs(e.mean))

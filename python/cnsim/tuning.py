@@ -166,10 +166,11 @@ class Tuning:
         for (name, sign), new, old in zip(self.aims, best.aims, self.usual.aims, strict=True):
             both = [a - b for a, b in zip(new.values, old.values, strict=True)]
             mean, ci, _ = _cnsim.interval(both, paired=True) or (0.0, None, 0.0)
-            sure = "" if ci is None else f" (95 %: {ci[0]:.4g} to {ci[1]:.4g})"
+            bound = new.at_least or old.at_least
+            sure = "" if ci is None or bound else f" (95 %: {ci[0]:.4g} to {ci[1]:.4g})"
             share = f", {mean / old.mean:+.1%}" if old.mean else ""
             word = "better" if sign * mean < 0 else "worse" if sign * mean > 0 else "the same"
-            undecided = ci is not None and ci[0] <= 0 <= ci[1] and mean != 0
+            undecided = bound or (ci is not None and ci[0] <= 0 <= ci[1] and mean != 0)
             lines.append(
                 f"{name}: {new} instead of {old}; {mean:+.4g}{sure}{share}: {'undecided' if undecided else word}"
             )
@@ -327,7 +328,9 @@ def tune(
         for name, _ in aims:
             if not all(name in r.metrics for r in records):
                 raise ScenarioError(f"`{name}` is not measured here", "choose another aim: `.run().metrics` lists them", key=name)
-        found = tuple(Estimate(n, units[n], tuple(r.metrics[n] for r in records)) for n, _ in aims)
+        found = tuple(
+            Estimate(n, units[n], tuple(r.metrics[n] for r in records), any(n in r.at_least for r in records)) for n, _ in aims
+        )
         trial = Trial(dict(values), found, all(keeps(r.metrics) for r in records))
         if not usual:
             known[tuple(texts.values())] = trial

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +78,26 @@ def test_the_doc_tests_of_the_package() -> None:
         assert found.attempted > 0 and found.failed == 0
 
 
+
+
+@pytest.mark.parametrize(
+    ("cell", "code", "said"),
+    [
+        ("import no_such_module_at_all", 4, "pip install no_such_module_at_all"),
+        ("import cnsim as cn\nfrom cnsim.errors import missing\nmissing('x', 'plot', 'It')", 4, "pip install 'cnsim[plot]'"),
+        # No package has it: a fault of the notebook.
+        ("from json import nothing", 1, "cannot import name"),
+        ("raise ImportError('no name')", 1, "no name"),
+    ],
+)
+def test_a_notebook_that_lacks_a_module(cell: str, code: int, said: str, tmp_path: Path) -> None:
+    (tmp_path / "n.py").write_text(f"# %%\n{cell}\n")
+    command = [sys.executable, ROOT / "site/notebook.py", tmp_path / "n.py", tmp_path / "n.md"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == code and said in done.stderr.splitlines()[-1], done.stderr
+
+
+@pytest.mark.parametrize("words", [["--profile"], ["--profil", "a", "b"], ["fast"]])
+def test_dist_names_wrong_words(words: list[str]) -> None:
+    done = subprocess.run([sys.executable, ROOT / "python/dist.py", *words], capture_output=True, text=True)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "usage: dist.py" in done.stderr

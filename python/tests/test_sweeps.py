@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -52,6 +53,57 @@ def test_a_grid_with_paired_differences() -> None:
     matplotlib.use("agg")
     ax = s.plot("aggregate_throughput")
     assert ax.get_xlabel().startswith("hotspot.rate [")
+
+
+def test_comparisons_are_those_of_the_program(tmp_path: Path) -> None:
+    """Lower bounds, means over different flows, other spellings: the rows of `cnsim compare`, in numbers and verdicts."""
+    incast = {"kind": "incast", "hosts": ["H1", "H2", "H3", "H4"], "destinations": ["H0"], "size": "200 KB"}
+    noise = {"kind": "poisson", "hosts": ["H5"], "destinations": ["H6"], "load": "40 %", "sizes": "file", "size_table": ["20000 100"]}
+    base = cn.build("bounds", topology={"hosts": 7}, traffic=[incast, noise], run={"duration": "1 ms"}, scheme=["none"])
+    s = cn.sweep(base, {"topology.link_rate": ["5 Gb/s", "10 Gb/s"]}, scheme=["none", "ecm"], pause=["on", "off"], seeds=3, progress=False)
+    s.save(tmp_path)
+    metrics = ("completion_time_p99", "completion_time", "aggregate_throughput", "time_paused", "finished_flows")
+    verdicts = set()
+    for text, same in (
+        ("none", ["NONE", {"scheme": "none"}]),
+        ("PAUSE on", [{"pause": "on"}]),
+        ("topology.link_rate=5 Gb/s", [{"topology.link_rate": "5Gb/s"}, {"topology__link_rate": "5000 Mb/s"}]),
+    ):
+        command = [sys.executable, "-m", "cnsim.program", "compare", str(tmp_path), "--baseline", text, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        for metric in metrics:
+            theirs = [r for r in json.loads(done.stdout)["rows"] if r["metric"] == metric and not r["traffic"]]
+            wanted = sorted((r["difference"], *(r["ci95"] or (None, None)), r["seeds"], r["verdict"]) for r in theirs)
+            for way in (text, *same):
+                ours = s.compare(metric, way)
+                assert sorted((r["difference"], r["ci95_low"], r["ci95_high"], r["seeds"], r["verdict"]) for r in ours) == wanted
+            verdicts |= {r["verdict"] for r in theirs}
+    assert {"higher", "lower", "undecided: different flows finished"} <= verdicts
+    assert any("bound" in v for v in verdicts), verdicts
+    refused(cn.ScenarioError, "nothing can be paired", s.compare, "recovery_time", "none")
+    means = s.means("completion_time_p99")
+    assert any(m["at_least"] for m in means) and all(m["ci95_low"] is None for m in means if m["at_least"])
+
+
+def test_points_that_are_the_same_runs_are_not_compared() -> None:
+    s = cn.sweep(HOP, {"scheme.params.q_eq": ["20 KB", "30 KB"]}, scheme=["none", "ecm"], seeds=2, progress=False)
+    found = s.compare("overhead", {"scheme.params.q_eq": "20KB"})
+    assert [(r["scheme"], r["scheme.params.q_eq"]) for r in found] == [("ecm", "30 KB")]
+
+
+def test_intervals_stay_where_values_can_be() -> None:
+    """A lower bound has no interval, ± reaches beyond no limit, and `until` does not chase a bound."""
+    share = cn.results.Estimate("finished_flows", "%", (98.0, 100.0, 100.0))
+    assert share.ci95 is not None and share.ci95[1] == 100.0 and str(share) == "99.3 (92.2 to 100.0) %"
+    bound = cn.results.Estimate("completion_time_p99", "us", (10.0, 20.0, 30.0), at_least=True)
+    assert bound.ci95 is None and str(bound) == "≥ 20 us"
+    assert str(cn.results.Estimate("completion_time_p99", "us", (19.0, 20.0, 21.0))) == "20.0 ± 2.5 us"
+    incast = {"kind": "incast", "hosts": ["H1", "H2"], "destinations": ["H0"], "size": "9 MB"}
+    base = cn.build("long", topology={"hosts": 3}, traffic=[incast], run={"duration": "1 ms"}, scheme=["none"])
+    s = cn.sweep(base, {"run.duration": ["1 ms", "2 ms"]}, until={"completion_time_p99": "1%"}, progress=False)
+    assert {len(p) for p in s.points} == {4} and "2 points have unfinished flows" in s.notes[-1]
+    row = next(r for r in base.run(seeds=2, progress=False).summary(["completion_time_p99"]))
+    assert row["at_least"] and row["ci95"] is None and "≥ 1" in repr(cn.results.Summary([row]))
 
 
 def test_the_ranges_of_the_documents() -> None:

@@ -94,6 +94,9 @@ impl From<Vec<cnsim_problem::Problem>> for Failure {
 
 pub(crate) type Done = Result<(), Failure>;
 
+pub use cnsim_report::plus_minus;
+pub use paired::Pairs;
+
 /// The figures of a scenario's page as the report draws them, from finished runs: for documents.
 pub fn figures(
     scenario: &cnsim_lab::scenario::Scenario,

@@ -9,6 +9,7 @@ use cnsim_lab::stats::Summary;
 use cnsim_lab::store::RunRecord;
 use cnsim_lab::unfinished::{FINISHED, of_finished};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// Metrics that the table shows where none are asked for.
 const SHOWN: [&str; 12] = [
@@ -26,22 +27,66 @@ const SHOWN: [&str; 12] = [
     "overhead",
 ];
 
-/// A metric of two points.
+/// A metric of two points, seed by seed: of the baseline, and of what is compared with it.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    /// Means of both.
+    pub means: [f64; 2],
+    /// Whether either is a lower bound, as flows were unfinished.
+    pub bounds: [bool; 2],
+    /// It is a mean over finished flows, and the two sides finished different shares of theirs under some seed.
+    other_flows: bool,
+    /// Differences from the baseline under the same seed.
+    pub difference: Summary,
+}
+
+/// A metric of two points, and where they are.
 struct Row {
     place: String,
     own: String,
     name: String,
     metric: &'static Metric,
-    means: [f64; 2],
-    bounds: [bool; 2],
-    /// It is a mean over finished flows, and the two sides finished different shares of theirs under some seed.
-    other_flows: bool,
-    difference: Summary,
+    pairs: Pairs,
 }
 
-impl Row {
-    /// In the words of Python's `compare`; with the reason, where it is not that the interval holds zero.
-    fn verdict(&self) -> &'static str {
+impl Pairs {
+    /// A metric, of all traffic or that of a name, of two points whose runs stand by seed; none where no seed has it on both sides.
+    fn of(base: &BySeed<'_>, here: &BySeed<'_>, name: &str, metric: &Metric) -> Option<Self> {
+        let pair = |(seed, run): (&u64, &&Run)| {
+            Some((value(base.get(seed)?, name, metric)?, value(run, name, metric)?))
+        };
+        let pairs: Vec<((f64, bool), (f64, bool))> = here.iter().filter_map(pair).collect();
+        let difference = Summary::of(&pairs.iter().map(|(b, v)| v.0 - b.0).collect::<Vec<_>>())?;
+        let apart = |(seed, run): (&u64, &&Run)| {
+            base.get(seed).is_some_and(|b| !finished(b, name).eq(finished(run, name)))
+        };
+        let n = pairs.len() as f64;
+        Some(Self {
+            means: [
+                pairs.iter().map(|p| p.0.0).sum::<f64>() / n,
+                pairs.iter().map(|p| p.1.0).sum::<f64>() / n,
+            ],
+            bounds: [pairs.iter().any(|p| p.0.1), pairs.iter().any(|p| p.1.1)],
+            other_flows: of_finished(metric) && here.iter().any(apart),
+            difference,
+        })
+    }
+
+    /// The same of finished runs; one of several runs with a seed counts.
+    pub fn of_records(base: &[&RunRecord], here: &[&RunRecord], metric: &Metric) -> Option<Self> {
+        let runs = |of: &[&RunRecord]| of.iter().map(|r| Run::of(r, Vec::new())).collect::<Vec<_>>();
+        let (base, here) = (runs(base), runs(here));
+        let [base, here] = [&base, &here].map(|of| of.iter().map(|r| (r.seed, r)).collect());
+        Self::of(&base, &here, "", metric)
+    }
+
+    /// The 95 % interval of the difference; none for one seed, nor where either side is a bound.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.difference.paired().filter(|_| self.bounds == [false; 2])
+    }
+
+    /// `higher`, `lower`, `one seed` or `undecided`; with the reason, where it is not that the interval holds zero.
+    pub fn verdict(&self) -> &'static str {
         if self.other_flows {
             return "undecided: different flows finished";
         }
@@ -62,6 +107,18 @@ impl Row {
         self.difference.mean != 0.0 || self.difference.sd != 0.0
     }
 
+    /// The difference with its interval; of a bound on one side the bound of the difference.
+    fn text(&self) -> String {
+        let text = measured(self.difference.mean, self.interval());
+        match self.bounds {
+            [true, true] => "-".into(),
+            [true, false] => format!("≤ {text}"),
+            [_, bound] => at_least(bound) + &text,
+        }
+    }
+}
+
+impl Row {
     /// `completion_time_p99 of victim`.
     fn title(&self) -> String {
         if self.name.is_empty() {
@@ -71,6 +128,9 @@ impl Row {
         }
     }
 }
+
+/// The runs of a point by seed.
+type BySeed<'a> = BTreeMap<u64, &'a Run>;
 
 /// A metric of a run, of all traffic or that of a name, and whether it is a lower bound.
 fn value(r: &Run, name: &str, metric: &Metric) -> Option<(f64, bool)> {
@@ -99,29 +159,8 @@ fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>), Failure> {
         let names: Vec<&str> =
             std::iter::once("").chain(p.run.traffic.iter().map(|t| t.name.as_str())).collect();
         for (name, metric) in names.iter().flat_map(|name| METRICS.iter().map(move |m| (*name, m))) {
-            let pair = |(seed, run): (&u64, &&Run)| {
-                Some((value(base.seeds.get(seed)?, name, metric)?, value(run, name, metric)?))
-            };
-            let pairs: Vec<((f64, bool), (f64, bool))> = p.seeds.iter().filter_map(pair).collect();
-            let differences: Vec<f64> = pairs.iter().map(|(b, v)| v.0 - b.0).collect();
-            let Some(difference) = Summary::of(&differences) else { continue };
-            let apart = |(seed, run): (&u64, &&Run)| {
-                base.seeds.get(seed).is_some_and(|b| !finished(b, name).eq(finished(run, name)))
-            };
-            let n = pairs.len() as f64;
-            rows.push(Row {
-                place: rest.clone(),
-                own: baseline.own(p),
-                name: name.into(),
-                metric,
-                means: [
-                    pairs.iter().map(|p| p.0.0).sum::<f64>() / n,
-                    pairs.iter().map(|p| p.1.0).sum::<f64>() / n,
-                ],
-                bounds: [pairs.iter().any(|p| p.0.1), pairs.iter().any(|p| p.1.1)],
-                other_flows: of_finished(metric) && p.seeds.iter().any(apart),
-                difference,
-            });
+            let Some(pairs) = Pairs::of(&base.seeds, &p.seeds, name, metric) else { continue };
+            rows.push(Row { place: rest.clone(), own: baseline.own(p), name: name.into(), metric, pairs });
         }
     }
     Ok((baseline, rows))
@@ -141,8 +180,9 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
         let row = |r: &Row| {
             json!({
                 "place": r.place, "case": r.own, "traffic": r.name, "metric": r.metric.id, "unit": r.metric.unit,
-                "baseline": r.means[0], "value": r.means[1], "at_least": r.bounds, "difference": r.difference.mean,
-                "ci95": r.difference.paired(), "seeds": r.difference.n, "verdict": r.verdict(),
+                "baseline": r.pairs.means[0], "value": r.pairs.means[1], "at_least": r.pairs.bounds,
+                "difference": r.pairs.difference.mean, "ci95": r.pairs.interval(), "seeds": r.pairs.difference.n,
+                "verdict": r.pairs.verdict(),
             })
         };
         let rows: Vec<_> = rows.iter().map(row).collect();
@@ -171,18 +211,14 @@ fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
         let here = |r: &&Row| r.place == place && r.own == own;
         let mut mine: Vec<&Row> = rows.iter().filter(wanted).filter(here).collect();
         let all = mine.len();
-        mine.retain(|r| r.changes());
+        mine.retain(|r| r.pairs.changes());
         mine.sort_by_key(|r| (r.name.clone(), rank(r)));
         let title = format!("{place}: {own} beside {}", baseline.text());
         println!("{}", paint(&title, Colour::Bold, look::colour_on_stdout()));
         let line = |r: &&Row| {
             let unit = if r.metric.unit.is_empty() { String::new() } else { format!(" [{}]", r.metric.unit) };
-            let shown = |at: usize| at_least(r.bounds[at]) + &measured(r.means[at], None);
-            let difference = match r.bounds {
-                [true, true] => "-".into(),
-                _ => measured(r.difference.mean, r.difference.paired()),
-            };
-            vec![r.title() + &unit, shown(0), shown(1), difference, r.verdict().into()]
+            let shown = |at: usize| at_least(r.pairs.bounds[at]) + &measured(r.pairs.means[at], None);
+            vec![r.title() + &unit, shown(0), shown(1), r.pairs.text(), r.pairs.verdict().into()]
         };
         let lines: Vec<Vec<String>> = mine.iter().map(line).collect();
         if !lines.is_empty() {
@@ -198,7 +234,7 @@ fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
         }
         println!();
     }
-    let seeds = || rows.iter().map(|r| r.difference.n as u64);
+    let seeds = || rows.iter().map(|r| r.pairs.difference.n as u64);
     let over = match (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0)) {
         (few, most) if few < most => format!("{few} to {most} seeds"),
         (_, most) => look::count(most, "seed"),
@@ -212,7 +248,7 @@ fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
 mod tests {
     use super::*;
     use cnsim_lab::results::{Quantity, Traffic};
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
     /// Seed by seed 10 us less, but over fewer of the flows: no verdict on means, one on what all flows have.
     #[test]
@@ -233,8 +269,8 @@ mod tests {
             let Ok((_, rows)) = rows(&Results::new("t", None, runs), "none") else { panic!("no rows") };
             let found = rows.iter().find(|r| r.metric.id == "completion_time" && r.name.is_empty());
             let slow = rows.iter().find(|r| r.metric.id == "slowdown" && r.name.is_empty());
-            assert_eq!(found.unwrap().verdict(), slow.unwrap().verdict());
-            found.unwrap().verdict()
+            assert_eq!(found.unwrap().pairs.verdict(), slow.unwrap().pairs.verdict());
+            found.unwrap().pairs.verdict()
         };
         assert_eq!(words([95.7, 95.7], [100.0, 100.0]), "lower");
         assert_eq!(words([95.7, 93.2], [100.0, 100.0]), "undecided: different flows finished");
@@ -269,7 +305,7 @@ mod tests {
             (rows.len(), rows[0].place.as_str(), rows[0].own.as_str()),
             (2, "mine/t, c, PAUSE on", "ecm")
         );
-        rows.iter().find(|r| r.metric.id == "completion_time_p99").unwrap().verdict()
+        rows.iter().find(|r| r.metric.id == "completion_time_p99").unwrap().pairs.verdict()
     }
 
     #[test]
@@ -292,5 +328,14 @@ mod tests {
         assert_eq!(verdict([110.0, 110.0, 150.0], [false, true]), "undecided");
         assert_eq!(verdict([90.0, 109.5, 130.0], [true, true]), "undecided: both are bounds");
         assert_eq!(verdict([90.0, 109.5, 130.0], [true, false]), "lower");
+        // The difference is a bound, too, without an interval.
+        let one = |bounds| Pairs {
+            means: [1.0; 2],
+            bounds,
+            other_flows: false,
+            difference: Summary::of(&[1.0, 3.0]).unwrap(),
+        };
+        let texts = [[false; 2], [false, true], [true, false], [true; 2]].map(|b| one(b).text());
+        assert_eq!(texts, ["2.00 ± 12.71", "≥ 2.00", "≤ 2.00", "-"]);
     }
 }

@@ -145,7 +145,7 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
         (0..t.columns.len()).filter(mine).partition(|c| !own || !asked.is_empty() || said(c));
     let zeros: Vec<&str> = zeros.iter().map(|c| t.columns[*c].title.as_str()).collect();
     let ports = t.row_heading.starts_with("port");
-    if columns.is_empty() && (zeros.is_empty() || ports) {
+    if columns.is_empty() && zeros.is_empty() {
         return Vec::new();
     }
     let heading = if t.row_heading.is_empty() { "condition".into() } else { t.row_heading.clone() };

@@ -1,6 +1,7 @@
 //! Finished runs as Python sees them, and what is made of many.
 
 use crate::errors::{raise, told};
+use cnsim_cli::Pairs;
 use cnsim_lab::assumptions::ASSUMPTIONS;
 use cnsim_lab::flow_files::read_flows;
 use cnsim_lab::metrics::{self, METRICS};
@@ -82,6 +83,11 @@ impl Record {
     fn metrics(&self) -> BTreeMap<String, f64> {
         self.0.metrics.clone()
     }
+    /// Metrics whose value is a lower bound, as flows were unfinished.
+    #[getter]
+    fn at_least(&self) -> Vec<String> {
+        self.0.at_least.iter().cloned().collect()
+    }
     /// The scheme's own counters.
     #[getter]
     fn counters(&self) -> BTreeMap<String, u64> {
@@ -141,17 +147,38 @@ pub(crate) fn plain(records: &[Bound<'_, Record>]) -> Vec<RunRecord> {
 }
 
 /// Mean of some values, the 95 % interval of the mean, and the standard deviation; the interval is none for one value.
-/// `paired`: the values are differences taken seed by seed. The interval of a `metric` ends where its values can be.
+/// `paired`: the values are differences taken seed by seed. The interval of a `metric` ends where its values can be. `bound`: some
+/// values are lower bounds, so there is no interval.
 #[pyfunction]
-#[pyo3(signature = (values, paired = false, metric = ""))]
+#[pyo3(signature = (values, paired = false, metric = "", bound = false))]
 pub(crate) fn interval(
     values: Vec<f64>,
     paired: bool,
     metric: &str,
+    bound: bool,
 ) -> Option<(f64, Option<(f64, f64)>, f64)> {
-    let s = Summary::of(&values)?;
+    let s = Summary::of(&values)?.bounded(bound);
     let s = metrics::find(metric).map_or(s, |m| s.within(m.range()));
     Some((s.mean, if paired { s.paired() } else { s.confidence() }, s.sd))
+}
+
+/// Half the length of an interval, where `mean ± half` tells it; none where both ends must be given.
+#[pyfunction]
+pub(crate) fn plus_minus(mean: f64, low: f64, high: f64) -> Option<f64> {
+    cnsim_cli::plus_minus(mean, (low, high))
+}
+
+/// A metric of runs beside a baseline's, paired by seed: mean difference, its 95 % interval, number of seeds, and verdict. None where
+/// no seed has it on both sides.
+#[pyfunction]
+pub(crate) fn paired(
+    base: Vec<Bound<'_, Record>>,
+    here: Vec<Bound<'_, Record>>,
+    metric: &str,
+) -> Option<(f64, Option<(f64, f64)>, usize, &'static str)> {
+    let [base, here] = [&base, &here].map(|all| all.iter().map(|r| &r.get().0).collect::<Vec<_>>());
+    let pairs = Pairs::of_records(&base, &here, metrics::find(metric)?)?;
+    Some((pairs.difference.mean, pairs.interval(), pairs.difference.n, pairs.verdict()))
 }
 
 /// Texts as numbers of one unit; none where they are not.

@@ -197,7 +197,8 @@ pub(crate) fn cells(
             "study": c.study, "scenario": c.scenario, "condition": c.condition, "pause": c.pause,
             "scheme": c.scheme, "metric": c.metric.id, "unit": c.unit,
             "published": c.published.as_ref().map(|p| p.value), "measured": c.summary.mean,
-            "ci95": c.summary.confidence(), "pi95": c.summary.prediction(), "seeds": c.summary.n,
+            "ci95": c.summary.confidence(), "pi95": c.summary.prediction(),
+            "at_least": c.summary.bound, "seeds": c.summary.n,
             "verdict": c.verdict.text(), "note": c.note,
         })
     };

@@ -97,7 +97,7 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
     let left = names.len().saturating_sub(shown);
     let few = mine.iter().any(|c| (2..SEEDS).contains(&c.runs.len()));
     let several = mine.windows(2).any(|w| w[0].condition != w[1].condition);
-    let mut rows = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for (name, _) in names.iter().take(shown) {
         for c in &mine {
             let cells = FACTS.iter().map(|f| {
@@ -109,6 +109,15 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
             let condition = if several { format!("{name}, {}", c.condition) } else { (*name).to_owned() };
             rows.push(Row { scheme: c.scheme.into(), condition, cells: cells.collect() });
         }
+    }
+    // Other ports than these may have sent XOFF or dropped frames: zeros of these are not shown, nor is a table of zeros.
+    let says = |c: usize| rows.iter().any(|r| r.cells[c].as_ref().is_some_and(|x| x.measured != Some(0.0)));
+    let facts: Vec<usize> = (0..FACTS.len()).filter(|c| says(*c)).collect();
+    if facts.is_empty() {
+        return None;
+    }
+    for r in &mut rows {
+        r.cells = facts.iter().map(|c| r.cells[*c].take()).collect();
     }
     Some(Table {
         id: format!("ports, PAUSE {pause}"),
@@ -126,8 +135,9 @@ fn table(cases: &[CaseRuns<'_>], pause: &str) -> Option<Table> {
             ];
             said.into_iter().flatten().collect::<Vec<_>>().join(" ")
         },
-        columns: FACTS
+        columns: facts
             .iter()
+            .map(|c| &FACTS[*c])
             .map(|f| Column {
                 metric: f.0.into(),
                 title: f.1.into(),
