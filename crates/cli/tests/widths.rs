@@ -224,7 +224,7 @@ fn an_incast_in_three_commands() {
     let said = text(&run);
     assert!(run.status.success(), "{said}");
     for word in
-        ["completion_time_p50", "completion_time_p99", "queue_max", "XOFF sent", "hot queue", "fingerprint"]
+        ["completion_time_p50", "completion_time_p99", "queue_max", "Paused [%]", "hot queue", "fingerprint"]
     {
         assert!(said.contains(word), "`{word}`: {said}");
     }
