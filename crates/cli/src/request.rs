@@ -12,7 +12,6 @@ use cnsim_lab::unfinished::{FINISHED, times_flows};
 use cnsim_problem::Problem;
 use cnsim_report::build::caption;
 use cnsim_scheme_api::Registry;
-use std::collections::BTreeSet;
 
 /// Is this meant as a file, not as a name?
 pub(crate) fn is_file(name: &str) -> bool {
@@ -73,11 +72,10 @@ pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
 /// Most notes that are told one by one.
 const NOTES: usize = 8;
 
-/// What a reader of the results should know beforehand: different notes, each with the first case that has it.
+/// What a reader of the results should know beforehand: different notes, each with the conditions and PAUSE modes that have it.
 #[derive(Default)]
 pub(crate) struct Notes {
-    lines: Vec<String>,
-    known: BTreeSet<String>,
+    all: Vec<(String, Vec<String>)>,
 }
 
 impl Notes {
@@ -88,20 +86,31 @@ impl Notes {
     }
 
     fn say(&mut self, case: &Case, text: String) {
-        if self.known.insert(text.clone()) {
-            self.lines.push(format!("{}, PAUSE {}: {text}", case.condition, case.pause));
+        let place = format!("{}, PAUSE {}", case.condition, case.pause);
+        match self.all.iter_mut().find(|n| n.0 == text) {
+            Some((_, places)) if places.contains(&place) => {}
+            Some((_, places)) => places.push(place),
+            None => self.all.push((text, vec![place])),
         }
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.lines.len()
+        self.all.len()
     }
 
     /// A line each of the first ones, and how many there are beside.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let first = self.lines.iter().take(NOTES).cloned();
-        let hidden = self.lines.len().saturating_sub(NOTES);
+        let line = |(text, places): &(String, Vec<String>)| {
+            let more = match places.len() - 1 {
+                0 => String::new(),
+                1 => " (and 1 more condition)".into(),
+                n => format!(" (and {n} more conditions)"),
+            };
+            format!("{}{more}: {text}", places[0])
+        };
+        let first = self.all.iter().take(NOTES).map(line);
+        let hidden = self.all.len().saturating_sub(NOTES);
         first.chain((hidden > 0).then(|| format!("and {hidden} more"))).collect()
     }
 }

@@ -127,7 +127,8 @@ fn short(args: &NewArgs) -> Result<String, Failure> {
         None => Ok(text),
         Some(o) => {
             let fits = f64::from(LOAD) * FULLEST * o.carries / o.offered;
-            at_load(args, (fits / 5.0).floor().max(1.0) as u32 * 5)
+            let step = if fits < 5.0 { 1.0 } else { 5.0 };
+            at_load(args, ((fits / step).floor() * step).max(1.0) as u32)
         }
     }
 }

@@ -100,7 +100,7 @@ fn mistakes() -> Vec<(String, &'static str, &'static str)> {
                 TO_H0,
                 "1 ms",
                 &format!(
-                    "{room}[scheme.ecm]\nq_eq = \"200 KB\"\n[matrix]\npause = [\"on\"]\nschemes = [\"ecm\"]\n"
+                    "{room}[scheme.ecm]\nq_eq = \"280 KB\"\n[matrix]\npause = [\"on\"]\nschemes = [\"ecm\"]\n"
                 ),
             ),
             "",

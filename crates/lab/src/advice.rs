@@ -19,7 +19,7 @@ pub fn before(ready: &Ready) -> Vec<String> {
     if of_others(ready.config["study"].as_str().unwrap_or_default()) {
         return Vec::new();
     }
-    overload(ready).into_iter().chain(late(ready)).collect()
+    overload(ready).into_iter().chain(late(ready)).chain(even(ready)).collect()
 }
 
 /// One seed of traffic that is drawn.
@@ -33,7 +33,8 @@ pub fn few_seeds(ready: &Ready, seeds: u64) -> Option<String> {
 /// What is known after these runs of one or more cases; each thing once, with the first case that has it.
 pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
     let cases = points(records.into_iter().filter(|r| !of_others(&r.study)));
-    let once = |say: fn(&[&RunRecord]) -> Option<String>, asked: &dyn Fn(&Point<'_>) -> bool| {
+    type Say<'s> = &'s dyn Fn(&[&RunRecord]) -> Option<String>;
+    let once = |say: Say<'_>, asked: &dyn Fn(&Point<'_>) -> bool| {
         let asked = cases.iter().filter(|c| asked(c));
         let mut found = asked.filter_map(|case| Some((case, say(&case.runs)?)));
         let (first, text) = found.next()?;
@@ -46,9 +47,20 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
     };
     // A run that is idle for one scheme is as long as another one needs it.
     let busy: BTreeSet<_> = cases.iter().filter(|c| idle(&c.runs).is_none()).map(Point::place).collect();
-    let idle = once(idle, &|case| !busy.contains(&case.place()));
-    let all = [silent, cool, wide].iter().filter_map(|say| once(*say, &|_| true));
-    idle.into_iter().chain(all).chain(flat(&cases)).collect()
+    let idle = once(&idle, &|case| !busy.contains(&case.place()));
+    // Beside each case, the one without a scheme.
+    let bare = |case: &Point<'_>| {
+        cases.iter().find(|c| c.first().scheme == "none" && c.place() == case.place()).map(|c| &c.runs[..])
+    };
+    let mutes: BTreeSet<_> =
+        cases.iter().filter(|c| mute(&c.runs, bare(c)).is_some()).map(|c| c.first().case()).collect();
+    let is_mute = |case: &Point<'_>| mutes.contains(&case.first().case());
+    let mute = once(&|runs| mute(runs, None), &is_mute);
+    let silent = once(&silent, &|case| !is_mute(case));
+    let all: [Say<'_>; 2] = [&cool, &wide];
+    let all = all.iter().filter_map(|say| once(*say, &|_| true));
+    let first = lossy(&cases).into_iter().chain(idle).chain(mute).chain(silent);
+    first.chain(all).chain(flat(&cases)).collect()
 }
 
 /// Most cases that froze and are named one by one.
@@ -114,17 +126,53 @@ fn overload(ready: &Ready) -> Option<String> {
 /// Parameters that hold the queue above which a scheme sends feedback.
 const LEVELS: [&str; 3] = ["k_min", "q_eq", "cp_q_sp"];
 
-/// A scheme that sends feedback only above the length at which PAUSE has stopped the input.
+/// Share by which more is sent to one host than to others that is no chance.
+const EVEN: f64 = 1.1;
+
+/// A hot port, named by hand, that gets no more than others, and less than its link carries.
+fn even(ready: &Ready) -> Option<String> {
+    let settings = &ready.settings;
+    let named = ready.config["record.host"].as_str().is_some_and(|h| h != "auto" && h != "off");
+    if !named || settings.hotspot().is_some() {
+        return None;
+    }
+    let (host, sent) = (settings.receiver, settings.sent_to());
+    let others =
+        || sent.iter().enumerate().filter(|(h, rate)| *h != host && **rate > 0.0).map(|(_, rate)| *rate);
+    let mean = others().sum::<f64>() / (others().count() as f64).max(1.0);
+    let line = settings.wiring.access(host)?.rate;
+    (sent[host] < line.bps() && sent[host] <= EVEN * mean).then(|| {
+        format!(
+            "record.host names {0}, but its port is no hotter than others: {1} are sent to {0} on average, and {2} to each other receiver; name the host to which most is sent, or leave it out",
+            settings.wiring.hosts[host],
+            Rate::from_bps((sent[host] / 1e6).round() * 1e6),
+            Rate::from_bps((mean / 1e6).round() * 1e6)
+        )
+    })
+}
+
+/// A scheme that sends feedback only above the length at which PAUSE has stopped the inputs, or above all that can wait.
 fn late(ready: &Ready) -> Option<String> {
     let buffer = ready.settings.buffer();
-    let pause = buffer.pause?;
     let size = |key: &&'static str| {
         let value = ready.built.values.iter().find(|v| v.0 == **key)?;
         Some((*key, value.1.parse::<Bytes>().ok()?))
     };
-    let (key, level) = LEVELS.iter().find_map(size).filter(|(_, level)| *level > pause.high)?;
-    let (xoff, scheme) = (pause.high, &ready.scheme);
+    let (key, level) = LEVELS.iter().find_map(size)?;
+    let (scheme, most) = (&ready.scheme, ready.settings.fan_in());
+    let (deepest, of) = ready.settings.deepest(most);
+    if level >= deepest && most > 0 {
+        return Some(format!(
+            "{scheme} sends feedback above a queue of {level} ({key}), but no queue gets longer than {deepest} ({of}): set scheme.{scheme}.{key} below that, or give switches more memory"
+        ));
+    }
+    let pause = buffer.pause.filter(|pause| level > pause.high)?;
+    let xoff = pause.high;
     let inputs = level.get() / xoff.get().max(1) + 1;
+    if buffer.organisation != Organisation::SharedOutput && inputs as usize <= most {
+        return None;
+    }
+    let here = format!("{inputs} or more inputs fill one output, and here at most {most} do");
     let stops = match (buffer.organisation, pause.global) {
         (Organisation::SharedOutput, _) => {
             let of = if pause.pool { "the switch holds" } else { "an output holds" };
@@ -132,12 +180,10 @@ fn late(ready: &Ready) -> Option<String> {
                 "PAUSE stops all inputs as soon as {of} {xoff}, so feedback comes only of what still arrives then"
             )
         }
-        (_, true) => format!(
-            "PAUSE stops all inputs as soon as one holds {xoff}, so feedback comes only where {inputs} or more inputs fill one output"
-        ),
-        (_, false) => format!(
-            "PAUSE stops an input at {xoff}, so feedback comes only where {inputs} or more inputs fill one output"
-        ),
+        (_, true) => {
+            format!("PAUSE stops all inputs as soon as one holds {xoff}, so feedback comes only where {here}")
+        }
+        (_, false) => format!("PAUSE stops an input at {xoff}, so feedback comes only where {here}"),
     };
     Some(format!(
         "{scheme} sends feedback above a queue of {level} ({key}), but {stops}: set scheme.{scheme}.{key} below pause.high, or raise pause.high and switch.share"
@@ -194,6 +240,78 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
     ))
 }
 
+/// Most places of which losses are told.
+const PLACES: usize = 4;
+
+/// Frames of traffic without an end that were lost, for all schemes of a place at once.
+fn lossy(cases: &[Point<'_>]) -> Vec<String> {
+    let lost = |c: &Point<'_>| {
+        let flows = sum(&c.runs, "completed_transfers").unwrap_or(0.0)
+            + sum(&c.runs, "incomplete_transfers").unwrap_or(0.0);
+        let lost = sum(&c.runs, "dropped_frames")?;
+        (flows == 0.0).then_some((lost / c.runs.len() as f64).round())
+    };
+    let mut places: Vec<Vec<(&Point<'_>, f64)>> = Vec::new();
+    for (c, lost) in cases.iter().filter_map(|c| Some((c, lost(c)?))) {
+        match places.iter_mut().find(|p| p[0].0.place() == c.place()) {
+            Some(place) => place.push((c, lost)),
+            None => places.push(vec![(c, lost)]),
+        }
+    }
+    let told = |place: &Vec<(&Point<'_>, f64)>| {
+        let first = place[0].0.first();
+        let own = |c: &Point<'_>, of_scheme: bool| -> String {
+            let values = c.swept.iter().filter(|v| v.0.starts_with("scheme.") == of_scheme);
+            values.map(|(k, v)| format!(", {k} = {v}")).collect()
+        };
+        let each = |(c, lost): &(&Point<'_>, f64)| format!("{}{} {lost}", c.first().scheme, own(c, true));
+        format!(
+            "{}, PAUSE {}{}: frames were lost, and none is sent again (frames a run: {}); queues and times are of those that arrived: give switches more memory, lower the load, or turn PAUSE on",
+            first.condition,
+            first.pause,
+            own(place[0].0, false),
+            place.iter().map(each).collect::<Vec<_>>().join(", ")
+        )
+    };
+    let losing = |place: &&Vec<(&Point<'_>, f64)>| place.iter().any(|p| p.1 > 0.0);
+    let mut lines: Vec<String> = places.iter().filter(losing).take(PLACES).map(told).collect();
+    let hidden = places.iter().filter(losing).count() - lines.len();
+    if hidden > 0 {
+        lines.push(format!("frames were lost under {hidden} further conditions, too"));
+    }
+    lines
+}
+
+/// A scheme that made no message, though PAUSE acted or frames were lost; where it was run `without` one, too, its runs are the same.
+fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Option<String> {
+    let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
+    let acts = |r: &&RunRecord| {
+        let bare = without.and_then(|all| all.iter().find(|b| b.seed == r.seed));
+        bare.is_some_and(|b| b.fingerprint != r.fingerprint)
+    };
+    let made = sum(case, "control_messages")?;
+    if case[0].scheme == "none" || made > 0.0 || xoffs + lost == 0.0 || case.iter().any(acts) {
+        return None;
+    }
+    Some(format!(
+        "the scheme made no message, so it changed nothing, beside {}: lower the queue at which it sends feedback, or its interval of samples",
+        beside(case, xoffs, lost)
+    ))
+}
+
+/// `12 XOFF and 3 frames lost`: means over the runs.
+fn beside(case: &[&RunRecord], xoffs: f64, lost: f64) -> String {
+    let what = [(xoffs, "XOFF"), (lost, "frames lost")];
+    let what = what.iter().filter(|w| w.0 > 0.0);
+    let words = what.map(|(n, what)| format!("{} {what}", rounded(case, *n)));
+    words.collect::<Vec<_>>().join(" and ")
+}
+
+/// A sum over the runs, as a mean of them with a digit behind the point.
+fn rounded(case: &[&RunRecord], sum: f64) -> String {
+    digits((sum / case.len() as f64 * 10.0).round() / 10.0)
+}
+
 /// Flows of at least so many bytes last long enough for feedback on them.
 const LARGE: u64 = 100_000;
 
@@ -216,15 +334,12 @@ fn silent(case: &[&RunRecord]) -> Option<String> {
     let flows = if large > 0.0 { large } else { flows };
     let messages = sum(case, "control_messages")?;
     let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
-    let rounded = |sum: f64| digits((sum / case.len() as f64 * 10.0).round() / 10.0);
     (known && messages < flows && xoffs + lost > 0.0).then(|| {
-        let what = [(xoffs, "XOFF"), (lost, "frames lost")];
-        let what = what.iter().filter(|w| w.0 > 0.0).map(|(n, what)| format!("{} {what}", rounded(*n)));
         format!(
             "the scheme made {} messages for {} flows a run, fewer than one each, beside {}: lower the queue at which it sends feedback or its interval of samples, or send larger flows",
-            rounded(messages),
-            rounded(flows),
-            what.collect::<Vec<_>>().join(" and ")
+            rounded(case, messages),
+            rounded(case, flows),
+            beside(case, xoffs, lost)
         )
     })
 }
@@ -298,7 +413,9 @@ fn flat(points: &[Point<'_>]) -> Option<String> {
         for p in points {
             let Some(value) = p.told.get(*key) else { continue };
             for r in &p.runs {
-                let rest = p.told.iter().filter(|(k, _)| k != key).collect();
+                // A key that has an effect beside some values of this one only follows it.
+                let follows = |k: &String| find_key(k).and_then(|k| k.only.key()) == Some(key.as_str());
+                let rest = p.told.iter().filter(|(k, _)| k != key && !follows(k)).collect();
                 let place = (r.study.as_str(), r.scenario.as_str(), r.scheme.as_str(), r.seed, rest);
                 let (first, other) = *alike.entry(place).or_insert((r, value));
                 varied |= other != value;

@@ -78,11 +78,11 @@ fn an_overload_is_in_one_unit() {
 fn a_mark_above_xoff_is_reached_as_the_memory_is_organised() {
     let said = |buffer: &str, pause: &str| {
         let text = format!(
-            "topology.hosts = 4\nswitch.buffer = \"{buffer}\"\nswitch.share = \"400 KB\"\npause = {{high = \"100 KB\", low = \"80 KB\"{pause}}}\nscheme.ecm.q_eq = \"200 KB\"\nmatrix.schemes = [\"ecm\"]\n"
+            "topology.hosts = 4\nswitch.buffer = \"{buffer}\"\nswitch.share = \"400 KB\"\npause = {{high = \"100 KB\", low = \"80 KB\"{pause}}}\nscheme.ecm.q_eq = \"350 KB\"\nmatrix.schemes = [\"ecm\"]\n"
         );
         before(&ready(&text)).join("\n")
     };
-    let inputs = "feedback comes only where 3 or more inputs fill one output";
+    let inputs = "feedback comes only where 4 or more inputs fill one output, and here at most 3 do";
     assert!(
         said("XP", "").contains(&format!("PAUSE stops an input at 100 KB, so {inputs}")),
         "{}",
@@ -103,8 +103,104 @@ fn a_mark_above_xoff_is_reached_as_the_memory_is_organised() {
         "{}",
         said("SO", ", pool = true")
     );
-    let off = "topology.hosts = 4\npause.mode = \"off\"\nscheme.ecm.q_eq = \"200 KB\"\nmatrix.schemes = [\"ecm\"]\n";
-    assert_eq!(before(&ready(off)), Vec::<String>::new());
+    let off = |hosts: u32, level: &str, more: &str| {
+        let text = format!(
+            "topology.hosts = {hosts}\npause.mode = \"off\"\nscheme.ecm.q_eq = \"{level}\"\nmatrix.schemes = [\"ecm\"]\n{more}"
+        );
+        before(&ready(&text)).join("\n")
+    };
+    // Without PAUSE, what can wait is the bound: three inputs of 150 KB.
+    assert_eq!(off(4, "200 KB", ""), "");
+    assert!(off(4, "500 KB", "").contains("no queue gets longer than 450 KB (3 inputs fill it)"));
+    assert_eq!(off(8, "500 KB", ""), "");
+    let limited = off(8, "500 KB", "switch.output_limit = \"400 KB\"\n");
+    assert!(limited.contains("no queue gets longer than 400 KB (switch.output_limit)"), "{limited}");
+    // Two senders of a star of many hosts are two inputs.
+    let two = "[[traffic]]\nhosts = \"H1..H2\"\nload = \"10 %\"\ndestinations = [\"H0\"]\n";
+    assert!(off(8, "500 KB", two).contains("longer than 300 KB (2 inputs fill it)"));
+    // Enough inputs fill the port above the mark.
+    let on = |hosts: u32| {
+        before(&ready(&format!(
+            "topology.hosts = {hosts}\nscheme.ecm.q_eq = \"400 KB\"\nmatrix.schemes = [\"ecm\"]\n"
+        )))
+    };
+    assert!(on(4)[0].contains("4 or more inputs fill one output, and here at most 3 do"));
+    assert_eq!(on(5), Vec::<String>::new());
+}
+
+#[test]
+fn sources_in_turns_and_slow_ports_count() {
+    let ports = |more: &str| -> Vec<(String, f64)> {
+        let r = ready(&format!(
+            "topology.hosts = 6\nrun.duration = \"1 ms\"\n[[traffic]]\nhosts = \"H0..H2\"\n{more}\ndestinations = [\"H5\"]\n"
+        ));
+        let all = r.settings.overloads().into_iter();
+        all.map(|o| (o.port, (o.offered / o.carries * 100.0).round())).collect()
+    };
+    let turns = |on: &str| ports(&format!("kind = \"on-off\"\non = \"{on}\"\noff = \"10 us\""));
+    assert_eq!(turns("10 us"), [("S>H5".to_string(), 150.0)]);
+    assert_eq!(turns("4 us"), []);
+    assert_eq!(ports("kind = \"greedy\""), [], "what is greedy takes what there is");
+    // Half of the time the port serves a tenth: 5.5 Gb/s.
+    let slow = |at: &str| {
+        let text = format!("[[event]]\nat = \"{at}\"\nport = \"S>H5\"\nrate = \"1 Gb/s\"\n[[traffic]]\n");
+        let r = ready(&format!(
+            "topology.hosts = 6\nrun.duration = \"1 ms\"\n{text}hosts = \"H0..H2\"\nload = \"25 %\"\ndestinations = [\"H5\"]\n"
+        ));
+        before(&r).join("\n")
+    };
+    assert!(slow("0.5 ms").contains("S>H5 is offered 1.36 times what it carries, 7.5 Gb/s of 5.5 Gb/s"));
+    assert_eq!(slow("0.9 ms"), "");
+}
+
+#[test]
+fn a_hot_port_must_get_more_than_others() {
+    let said = |host: &str, traffic: &str| {
+        before(&ready(&format!(
+            "topology.hosts = 6\nrun.duration = \"1 ms\"\nrecord.host = \"{host}\"\n{traffic}"
+        )))
+        .join("\n")
+    };
+    let uniform = "workload.load = \"30 %\"\n";
+    assert!(said("H3", uniform).contains("H3, but its port is no hotter than others: 3 Gb/s are sent to H3"));
+    assert_eq!(said("auto", uniform), "");
+    let more = "[[traffic]]\nhosts = \"all\"\nload = \"30 %\"\n[[traffic]]\nhosts = \"H1\"\nload = \"30 %\"\ndestinations = [\"H3\"]\n";
+    assert_eq!(said("H3", more), "");
+    assert!(said("H4", more).contains("record.host names H4"));
+    // Two ports may be full.
+    let both = "[[traffic]]\nhosts = \"H2..H3\"\nkind = \"greedy\"\ndestinations = [\"H0\"]\n[[traffic]]\nhosts = \"H4..H5\"\nkind = \"greedy\"\ndestinations = [\"H1\"]\n";
+    assert_eq!(said("H0", both), "");
+}
+
+#[test]
+fn who_made_no_message_and_who_lost() {
+    let of = |scheme: &str, seed: u64, messages: f64, lost: f64, events: &str| {
+        let counts = [
+            ("control_messages", messages),
+            ("pauses", 0.0),
+            ("dropped_frames", lost),
+            ("completed_transfers", 0.0),
+            ("incomplete_transfers", 0.0),
+        ];
+        let mut r = run(scheme, seed, json!({}), &counts);
+        r.fingerprint.insert("events".into(), events.into());
+        r
+    };
+    let said =
+        after(&[of("none", 1, 0.0, 30.0, "a"), of("none", 2, 0.0, 50.0, "b"), of("ecm", 1, 0.0, 30.0, "a")]);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said[0].contains("frames were lost, and none is sent again (frames a run: none 40, ecm 30)"),
+        "{said:?}"
+    );
+    assert!(
+        said[1].starts_with("c, PAUSE on, ecm: the scheme made no message")
+            && said[1].contains("30 frames lost")
+    );
+    // Without a message, but with another course: marks alone may act.
+    let said = after(&[of("none", 1, 0.0, 30.0, "a"), of("ecm", 1, 0.0, 3.0, "c")]);
+    assert!(said.len() == 1 && said[0].contains("none 30, ecm 3"), "{said:?}");
+    assert_eq!(after(&[of("none", 1, 0.0, 0.0, "a"), of("ecm", 1, 0.0, 0.0, "a")]), Vec::<String>::new());
 }
 
 #[test]
@@ -164,6 +260,11 @@ fn a_key_without_effect_is_found_among_all_runs() {
         Vec::<String>::new(),
         "what is recorded changes no run"
     );
+    // What has an effect beside one value alone follows it.
+    let mut follows = swept("topology.routing", 2, false);
+    follows.iter_mut().take(2).for_each(|r| r.config["topology.hash"] = json!("per-switch"));
+    let said = after(&follows);
+    assert!(said.len() == 1 && said[0].starts_with("topology.routing changed nothing"), "{said:?}");
     // Two keys that vary together: nothing is known of either.
     let mut both = swept("host.fifo", 1, false);
     both[0].config["switch.share"] = json!("1 KB");

@@ -286,8 +286,13 @@ impl Settings {
                 |port| format!("the memory behind {}", self.wiring.port_name((node, port))),
             );
             let (need, room) = (s.need, s.room);
+            let more = need.saturating_sub(room);
+            let remedy = match s.port {
+                Some(_) => format!("enlarge switch.share or lower pause.high by {more}"),
+                None => "enlarge switch.share, or lower pause.high".into(),
+            };
             format!(
-                "PAUSE may lose frames: {place} can need {need} and has {room} (`cnsim headroom` explains)"
+                "PAUSE may lose frames: {place} can need {need} and has {room}: {remedy} (`cnsim headroom` explains)"
             )
         };
         cnsim_fabric::shortages(&self.spec(built, 1, false)).into_iter().map(tell).collect()
@@ -317,6 +322,29 @@ impl Settings {
     /// Memory and PAUSE of the switches.
     pub(crate) fn buffer(&self) -> BufferSpec {
         self.buffer
+    }
+
+    /// Most that can wait for one output, where so many inputs fill it, and what bounds it.
+    pub(crate) fn deepest(&self, inputs: usize) -> (Bytes, String) {
+        let share = self.buffer.share;
+        let (room, of) = match self.buffer.organisation {
+            Organisation::SharedOutput => {
+                let ports = self.wiring.switches.iter().map(|s| u64::from(s.1)).max().unwrap_or(1);
+                (share * ports, "switch.share of all ports".to_string())
+            }
+            Organisation::Input | Organisation::Crosspoint => {
+                let of = if inputs == 1 {
+                    "one input fills it".into()
+                } else {
+                    format!("{inputs} inputs fill it")
+                };
+                (share * inputs as u64, of)
+            }
+        };
+        match self.buffer.output_limit.filter(|limit| *limit < room) {
+            Some(limit) => (limit, "switch.output_limit".into()),
+            None => (room, of),
+        }
     }
 
     /// Does the seed draw what is sent?

@@ -233,6 +233,19 @@ impl SourcePlan {
         }
     }
 
+    /// Greedy all the time: it offers no rate of its own.
+    pub(crate) fn endless(&self) -> bool {
+        self.arrivals == Arrivals::Greedy
+    }
+
+    /// May it send to this host?
+    pub(crate) fn reaches(&self, host: usize) -> bool {
+        match &self.transfers[..] {
+            [] => self.receivers().have(host),
+            listed => listed.iter().any(|t| t.dst.0 as usize == host),
+        }
+    }
+
     /// Greedy, always or in turns.
     pub fn greedy(&self) -> bool {
         matches!(self.arrivals, Arrivals::Greedy | Arrivals::OnOff { .. })

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::estimate::{Way, breadth};
-use crate::workload::Receivers;
+use crate::workload::{Receivers, SourcePlan};
 use cnsim_scheme_api::NodeId;
 use std::collections::BTreeMap;
 
@@ -32,18 +32,65 @@ struct Spread<'a> {
     all: f64,
 }
 
+/// What sources offer on average over the run.
+struct Offered<'a> {
+    /// By host: rate to it, bit/s.
+    to_host: Vec<f64>,
+    /// By switch of the destination: rate from the hosts of a switch.
+    single: Vec<BTreeMap<usize, f64>>,
+    spreads: Vec<Spread<'a>>,
+    /// Of each spread, by switch: how many hosts of its list are there.
+    seats: Vec<Vec<f64>>,
+}
+
+/// Receivers whose inputs are counted: those to which most is sent.
+const COUNTED: usize = 8;
+
 impl Settings {
-    /// Ports whose link is offered more than it carries, the worst first. Traffic is spread evenly over the shortest paths. Sources
-    /// that send as fast as they may offer no rate, so they do not count.
-    pub fn overloads(&self) -> Vec<Overload> {
+    /// What is sent to each host, mean over the run, bit/s; greedy sources count as fully as their link allows.
+    pub(crate) fn sent_to(&self) -> Vec<f64> {
+        self.offered_by_plans(|_| true).to_host
+    }
+
+    /// Most inputs of a switch that can fill one host's port, by what sources may send.
+    pub(crate) fn fan_in(&self) -> usize {
+        let sent = self.sent_to();
+        let mut all: Vec<usize> = (0..self.hosts()).filter(|h| sent[*h] > 0.0).collect();
+        all.sort_by(|a, b| sent[*b].total_cmp(&sent[*a]));
+        let ways = self.ways();
+        let inputs = |to: usize| {
+            let seat = self.seat(to)?;
+            let senders =
+                (0..self.hosts()).filter(|h| *h != to && self.plans(*h).iter().any(|p| p.reaches(to)));
+            let (here, there): (Vec<usize>, Vec<usize>) = senders.partition(|h| self.seat(*h) == Some(seat));
+            Some(here.len() + there.len().min(ways[seat].len()))
+        };
+        all.into_iter().take(COUNTED).filter_map(inputs).max().unwrap_or(0)
+    }
+
+    /// Rate at which a port of a switch serves, mean over the run: events slow it down.
+    fn carries(&self, end: (NodeId, u16), line: f64) -> f64 {
+        let mut changes: Vec<(f64, f64)> = (self.events.iter().filter(|e| (e.node, e.port) == end))
+            .map(|e| (e.at.as_secs_f64(), e.rate.bps()))
+            .collect();
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut bits, mut since, mut rate) = (0.0, 0.0, line);
+        for (at, next) in changes.into_iter().chain([(self.duration.as_secs_f64(), line)]) {
+            bits += rate * (at - since);
+            (since, rate) = (at, next);
+        }
+        bits / self.duration.as_secs_f64()
+    }
+
+    /// What the sources that count offer.
+    fn offered_by_plans(&self, counts: impl Fn(&SourcePlan) -> bool) -> Offered<'_> {
         let (hosts, ways) = (self.hosts(), self.ways());
         let mut to_host = vec![0.0; hosts];
-        // By switch of the destination: rate from the hosts of a switch.
         let mut single: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); ways.len()];
         let mut spreads: Vec<Spread<'_>> = Vec::new();
         for h in 0..hosts {
             let Some(from) = self.seat(h) else { continue };
-            for plan in self.plans(h).iter().filter(|p| !p.greedy()) {
+            for plan in self.plans(h).iter().filter(|p| counts(p)) {
                 let rate = self.mean_offer(h, plan);
                 let mut send = |to: usize, rate: f64| {
                     to_host[to] += rate;
@@ -85,7 +132,6 @@ impl Settings {
                 spread.all += each;
             }
         }
-        // Of each list, how many hosts are at a switch.
         let mut seats: Vec<Vec<f64>> = vec![vec![0.0; ways.len()]; spreads.len()];
         for (s, seats) in spreads.iter().zip(&mut seats) {
             let mut goes = |to: usize| {
@@ -97,8 +143,17 @@ impl Settings {
                 Some(list) => list.iter().for_each(|to| goes(*to)),
             }
         }
+        Offered { to_host, single, spreads, seats }
+    }
+
+    /// Ports whose link is offered more than it carries, the worst first. Traffic is spread evenly over the shortest paths. Sources
+    /// that always send as fast as they may offer no rate, so they do not count.
+    pub fn overloads(&self) -> Vec<Overload> {
+        let ways = self.ways();
+        let Offered { to_host, single, spreads, seats } = self.offered_by_plans(|p| !p.endless());
         // Where all of it together fits any link, none is overloaded.
-        let least = self.wiring.links.iter().map(|l| l.rate.bps()).fold(f64::INFINITY, f64::min);
+        let lines = self.wiring.links.iter().flat_map(|l| [(l.a, l.rate.bps()), (l.b, l.rate.bps())]);
+        let least = lines.map(|(end, line)| self.carries(end, line)).fold(f64::INFINITY, f64::min);
         if to_host.iter().sum::<f64>() <= least {
             return Vec::new();
         }
@@ -122,7 +177,8 @@ impl Settings {
             }
         }
         let mut all: Vec<Overload> = Vec::new();
-        let mut add = |end: (NodeId, u16), offered: f64, carries: f64| {
+        let mut add = |end: (NodeId, u16), offered: f64, line: f64| {
+            let carries = self.carries(end, line);
             if offered > MORE * carries {
                 all.push(Overload { port: self.wiring.port_name(end), offered, carries });
             }
