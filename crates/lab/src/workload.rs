@@ -101,8 +101,7 @@ impl SourcePlan {
     /// Rate that it offers on an access link of `line`.
     pub fn offered(&self, host: usize, line: Rate, duration: Time) -> Rate {
         if let Some(drawn) = &self.drawn {
-            let bits = drawn.expected(host).1 * 8.0;
-            return Rate::from_bps(bits / duration.as_secs_f64()).min(line);
+            return Rate::from_bps(drawn.expected(host).1 * 8.0 / duration.as_secs_f64()).min(line);
         }
         let share = match self.arrivals {
             Arrivals::Bernoulli { load } | Arrivals::Bursts { load, .. } => load,
@@ -236,14 +235,6 @@ impl SourcePlan {
     /// Greedy all the time: it offers no rate of its own.
     pub(crate) fn endless(&self) -> bool {
         self.arrivals == Arrivals::Greedy
-    }
-
-    /// May it send to this host?
-    pub(crate) fn reaches(&self, host: usize) -> bool {
-        match &self.transfers[..] {
-            [] => self.receivers().have(host),
-            listed => listed.iter().any(|t| t.dst.0 as usize == host),
-        }
     }
 
     /// Greedy, always or in turns.

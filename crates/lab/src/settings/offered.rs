@@ -58,10 +58,14 @@ impl Settings {
         let mut all: Vec<usize> = (0..self.hosts()).filter(|h| sent[*h] > 0.0).collect();
         all.sort_by(|a, b| sent[*b].total_cmp(&sent[*a]));
         let ways = self.ways();
+        let reaches = |p: &SourcePlan, to: usize| match p.transfers() {
+            [] => p.receivers().have(to),
+            listed => listed.iter().any(|t| t.dst.0 as usize == to),
+        };
         let inputs = |to: usize| {
             let seat = self.seat(to)?;
             let senders =
-                (0..self.hosts()).filter(|h| *h != to && self.plans(*h).iter().any(|p| p.reaches(to)));
+                (0..self.hosts()).filter(|h| *h != to && self.plans(*h).iter().any(|p| reaches(p, to)));
             let (here, there): (Vec<usize>, Vec<usize>) = senders.partition(|h| self.seat(*h) == Some(seat));
             Some(here.len() + there.len().min(ways[seat].len()))
         };
