@@ -62,11 +62,14 @@ pub(crate) fn points(runs: &[Run]) -> Result<Vec<At<'_>>, Failure> {
         }
     }
     let swept = varying(&points, |p| p.run.case());
-    let varied = varying(&points, |p| format!("{:?}", p.scenario()));
+    let scenario = |p: &At<'_>| format!("{:?}", p.scenario());
+    let scheme = |p: &At<'_>| format!("{:?} {}", p.scenario(), p.run.scheme);
+    let (varied, own) = (varying(&points, scenario), varying(&points, scheme));
     for p in &mut points {
         p.swept = swept[&p.run.case()].clone();
-        let varied = &varied[&format!("{:?}", p.scenario())];
-        p.config.retain(|k, _| varied.contains(k));
+        let (varied, own) = (&varied[&scenario(p)], &own[&scheme(p)]);
+        // A scheme's parameters tell nothing where all its runs have them.
+        p.config.retain(|k, _| if k.starts_with("scheme.") { own.contains(k) } else { varied.contains(k) });
     }
     Ok(points)
 }
@@ -95,12 +98,15 @@ impl Baseline {
             "scheme" | "scheme.name" => has(scheme, value).map(Self::Scheme),
             "pause" | "pause.mode" => has(pause, value).map(Self::Pause),
             _ => {
+                // A scheme's own table is as good as that of all.
+                let param = key.strip_prefix("scheme.").and_then(|k| k.rsplit_once('.'));
+                let param = param.filter(|(name, _)| has(scheme, name).is_some());
+                let whole = param.map(|(_, param)| format!("scheme.params.{param}"));
+                let key = whole.as_deref().unwrap_or(key);
                 let is = |p: &At<'_>| p.config.get(key).is_some_and(|v| same(v, value));
                 points.iter().any(is).then(|| Self::Key(key.into(), value.into()))
             }
         };
-        let all = |of: fn(&Run) -> &str| points.iter().map(|p| of(p.run)).collect::<BTreeSet<_>>();
-        let list = |words: BTreeSet<&str>, and: &str| words.into_iter().collect::<Vec<_>>().join(and);
         has(scheme, text)
             .map(Self::Scheme)
             .or_else(|| has(|r| &r.condition, text).map(Self::Condition))
@@ -111,9 +117,8 @@ impl Baseline {
             .or_else(|| text.split_once('=').and_then(|(k, v)| key(k.trim(), v.trim())))
             .ok_or_else(|| {
                 Failure::input(format!(
-                    "the baseline `{text}` tells no runs from others\n  help: name a scheme ({}), a condition ({}), \"PAUSE on\", or KEY=VALUE of a key that varies",
-                    list(all(scheme), ", "),
-                    list(all(|r| &r.condition), "; ")
+                    "the baseline `{text}` tells no runs from others\n  help: {}",
+                    choices(points)
                 ))
             })
     }
@@ -221,6 +226,29 @@ impl Baseline {
     }
 }
 
+/// What can be a baseline among these points.
+pub(crate) fn choices(points: &[At<'_>]) -> String {
+    let list = |words: BTreeSet<&str>, and: &str| words.into_iter().collect::<Vec<_>>().join(and);
+    let all = |of: fn(&Run) -> &str| points.iter().map(|p| of(p.run)).collect::<BTreeSet<_>>();
+    let modes: Vec<String> = all(|r| &r.pause).into_iter().map(|mode| format!("\"PAUSE {mode}\"")).collect();
+    let keys: BTreeSet<&str> = points
+        .iter()
+        .flat_map(|p| p.config.keys())
+        .map(String::as_str)
+        .filter(|k| *k != "pause.mode")
+        .collect();
+    let varies = match keys.is_empty() {
+        true => "no key varies".into(),
+        false => format!("or KEY=VALUE of a key that varies ({})", list(keys, ", ")),
+    };
+    format!(
+        "name a scheme ({}), a condition ({}), a PAUSE mode ({}); {varies}",
+        list(all(|r| &r.scheme), ", "),
+        list(all(|r| &r.condition), "; "),
+        modes.join(", ")
+    )
+}
+
 /// Do two texts write one value? `300us` and `300 us` do.
 fn same(a: &str, b: &str) -> bool {
     let bare = |t: &str| t.chars().filter(|c| !c.is_whitespace() && *c != '"').collect::<String>();
@@ -294,6 +322,18 @@ mod tests {
         assert!(whole.iter().all(|w| w.1 == "hotspot 2 Gb/s, load 50 %"));
     }
 
+    /// What all runs of a scheme have is no part of a heading.
+    #[test]
+    fn parameters_that_do_not_vary_are_not_told() {
+        let of = |fifo: &str, scheme: &str| {
+            let params = if scheme == "ecm" { json!({"q_eq": "24 KB", "w": "2"}) } else { json!({}) };
+            run(fifo, scheme, json!({"host.fifo": fifo, "scheme": {"name": scheme, "params": params}}))
+        };
+        let runs = [of("5", "none"), of("9", "none"), of("5", "ecm"), of("9", "ecm")];
+        let places: Vec<String> = pairs(&runs, "host.fifo=5").unwrap().into_iter().map(|p| p.0).collect();
+        assert_eq!(places, ["mine/t, PAUSE on, none: 9", "mine/t, PAUSE on, ecm: 9"]);
+    }
+
     #[test]
     fn a_key_that_one_lacks() {
         // Where PAUSE is off, its watermark is not read; a table's key may be at its default.
@@ -319,7 +359,11 @@ mod tests {
         );
         assert_eq!(pairs(&runs, "none").unwrap().len(), 2);
         assert_eq!(pairs(&runs, "scheme=none").unwrap().len(), 2);
-        assert_eq!(pairs(&runs, "scheme.params.q_eq=24KB").unwrap().len(), 1);
+        for key in ["scheme.params.q_eq", "scheme.ecm.q_eq"] {
+            assert_eq!(pairs(&runs, &format!("{key}=24KB")).unwrap().len(), 1, "{key}");
+        }
+        let said = pairs(&runs, "q_eq=24KB").unwrap_err();
+        assert!(said.contains("a key that varies (scheme.params.q_eq)"), "{said}");
         // The same run in two files counts once, unless its results differ.
         let twice = [none.clone(), ecm("24 KB"), none.clone()];
         assert_eq!(pairs(&twice, "none").unwrap().len(), 1);

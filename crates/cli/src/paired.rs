@@ -1,6 +1,6 @@
 //! `cnsim compare --baseline`: every other scheme, or condition, beside one of them: paired by seed, with interval and verdict.
 
-use crate::baseline::{Baseline, points};
+use crate::baseline::{Baseline, choices, points};
 use crate::look::{self, Colour, at_least, measured, paint};
 use crate::{Done, Failure, notes};
 use cnsim_lab::metrics::{METRICS, Metric};
@@ -148,13 +148,24 @@ fn finished<'a>(r: &'a Run, name: &'a str) -> impl Iterator<Item = Option<f64>> 
     std::iter::once(name).chain(names).map(move |of| share(of).map(|v| v.0))
 }
 
-/// All metrics of these runs beside the baseline that is asked for.
-fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>), Failure> {
+/// All metrics of these runs beside the baseline that is asked for, and how many cases have none of it beside them.
+fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>, u64), Failure> {
     let points = points(&all.runs)?;
     let baseline = Baseline::read(asked, &points)?;
-    let mut rows = Vec::new();
+    if points.iter().all(|p| baseline.is(p)) {
+        return Err(Failure::input(format!(
+            "all runs are the baseline {}\n  help: {}",
+            baseline.text(),
+            choices(&points)
+        )));
+    }
+    let (mut rows, mut alone) = (Vec::new(), 0);
     for p in points.iter().filter(|p| !baseline.is(p)) {
-        let Some(base) = baseline.of(p, &points)? else { continue };
+        let base = baseline.of(p, &points)?.filter(|b| b.seeds.keys().any(|seed| p.seeds.contains_key(seed)));
+        let Some(base) = base else {
+            alone += 1;
+            continue;
+        };
         let rest = baseline.rest(p, base);
         let names: Vec<&str> =
             std::iter::once("").chain(p.run.traffic.iter().map(|t| t.name.as_str())).collect();
@@ -163,13 +174,13 @@ fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>), Failure> {
             rows.push(Row { place: rest.clone(), own: baseline.own(p), name: name.into(), metric, pairs });
         }
     }
-    Ok((baseline, rows))
+    Ok((baseline, rows, alone))
 }
 
 /// Compares all runs of these results with those of the baseline.
 pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric], as_json: bool) -> Done {
     let all = Results::new("compare", None, files.into_iter().flat_map(|f| f.runs).collect());
-    let (baseline, rows) = rows(&all, text)?;
+    let (baseline, rows, alone) = rows(&all, text)?;
     if rows.is_empty() {
         return Err(Failure::input(format!(
             "nothing can be paired with {}\n  help: the others must have run under the same seeds, and differ from it in that alone",
@@ -186,12 +197,19 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
             })
         };
         let rows: Vec<_> = rows.iter().map(row).collect();
-        println!("{}", json!({"schema": 1, "baseline": baseline.text(), "rows": rows}));
+        println!("{}", json!({"schema": 1, "baseline": baseline.text(), "rows": rows, "unpaired": alone}));
         return Ok(());
     }
     let records: Vec<RunRecord> = all.runs.iter().map(Run::record).collect();
     notes::print(&records);
     tell(&rows, &baseline, asked);
+    if alone > 0 {
+        println!(
+            "{} left out: no run of {} has the same seed and is alike in all else.",
+            look::count(alone, "case"),
+            baseline.text()
+        );
+    }
     Ok(())
 }
 
@@ -266,7 +284,7 @@ mod tests {
                 r
             };
             let runs = (1..=3).flat_map(|seed| [one("none", seed, 0), one("ecm", seed, 1)]).collect();
-            let Ok((_, rows)) = rows(&Results::new("t", None, runs), "none") else { panic!("no rows") };
+            let Ok((_, rows, _)) = rows(&Results::new("t", None, runs), "none") else { panic!("no rows") };
             let found = rows.iter().find(|r| r.metric.id == "completion_time" && r.name.is_empty());
             let slow = rows.iter().find(|r| r.metric.id == "slowdown" && r.name.is_empty());
             assert_eq!(found.unwrap().pairs.verdict(), slow.unwrap().pairs.verdict());
@@ -300,12 +318,27 @@ mod tests {
             runs.push(run("none", seed, base[seed as usize - 1], bounds[0]));
             runs.push(run("ecm", seed, tails[seed as usize - 1], bounds[1]));
         }
-        let Ok((_, rows)) = rows(&Results::new("t", None, runs), "NONE") else { panic!("no rows") };
+        let Ok((_, rows, _)) = rows(&Results::new("t", None, runs), "NONE") else { panic!("no rows") };
         assert_eq!(
             (rows.len(), rows[0].place.as_str(), rows[0].own.as_str()),
             (2, "mine/t, c, PAUSE on", "ecm")
         );
         rows.iter().find(|r| r.metric.id == "completion_time_p99").unwrap().pairs.verdict()
+    }
+
+    #[test]
+    fn who_has_no_partner_is_counted() {
+        let alone = |runs: Vec<Run>| match rows(&Results::new("t", None, runs), "none") {
+            Ok((_, rows, alone)) => (rows.len(), alone),
+            Err(_) => (0, 99),
+        };
+        let elsewhere = |r: Run| Run { pause: "off".into(), ..r };
+        let all = [run("none", 1, 1.0, false), run("ecm", 1, 2.0, false)];
+        assert_eq!(alone(all.to_vec()), (2, 0));
+        let more = [elsewhere(run("ecm", 1, 2.0, false)), run("becn", 2, 2.0, false)];
+        assert_eq!(alone([all.to_vec(), more.to_vec()].concat()), (2, 2));
+        // Nothing but the baseline.
+        assert_eq!(alone(vec![run("none", 1, 1.0, false)]), (0, 99));
     }
 
     #[test]

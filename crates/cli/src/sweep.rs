@@ -563,7 +563,10 @@ fn figure(sweep: &Sweep, rows: &[Row<'_>], what: &What<'_>) -> model::Figure {
     };
     model::Figure {
         title: what.title(),
-        caption: format!("{}. Mean over {} seeds with its 95 % interval.", metric.about, sweep.seeds),
+        caption: match sweep.seeds {
+            1 => format!("{}. One seed at each point, so no interval.", metric.about),
+            n => format!("{}. Mean over {n} seeds at each point, with its 95 % interval.", metric.about),
+        },
         x: model::Axis { title: axis.key.clone(), unit, log: axis.log && numeric.is_some() },
         y: model::Axis { title: metric.title.into(), unit: metric.unit.into(), log: false },
         kind: if numeric.is_some() { model::Kind::Points } else { model::Kind::Bars },

@@ -173,6 +173,18 @@ fn a_hot_port_must_get_more_than_others() {
 }
 
 #[test]
+fn a_scheme_must_run_where_traffic_starts() {
+    let said = |hosts: &str| {
+        before(&ready(&format!(
+            "topology.hosts = 5\nrun.duration = \"1 ms\"\nmatrix.schemes = [\"ecm\"]\n[[group]]\nhosts = \"{hosts}\"\nscheme = \"none\"\n[[traffic]]\nhosts = \"H1..H3\"\nkind = \"greedy\"\ndestinations = [\"H0\"]\n"
+        )))
+        .join("\n")
+    };
+    assert!(said("H1..H4").contains("no host that sends runs ecm"));
+    assert_eq!(said("H2..H4"), "");
+}
+
+#[test]
 fn who_made_no_message_and_who_lost() {
     let of = |scheme: &str, seed: u64, messages: f64, lost: f64, events: &str| {
         let counts = [
@@ -183,7 +195,7 @@ fn who_made_no_message_and_who_lost() {
             ("incomplete_transfers", 0.0),
         ];
         let mut r = run(scheme, seed, json!({}), &counts);
-        r.fingerprint.insert("events".into(), events.into());
+        r.fingerprint.insert("frames".into(), events.into());
         r
     };
     let said =

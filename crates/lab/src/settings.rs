@@ -324,6 +324,11 @@ impl Settings {
         self.buffer
     }
 
+    /// Does no host that sends run the scheme?
+    pub(crate) fn all_bare(&self) -> bool {
+        self.plans.iter().zip(&self.bare).all(|(plans, bare)| *bare || plans.is_empty())
+    }
+
     /// Most that can wait for one output, where so many inputs fill it, and what bounds it.
     pub(crate) fn deepest(&self, inputs: usize) -> (Bytes, String) {
         let share = self.buffer.share;
