@@ -59,25 +59,25 @@ pub(crate) struct SweepArgs {
     batch: Batch,
 }
 
-/// Metrics shown where none are asked for, if they were measured.
+/// Metrics shown where none are asked for, if they were measured: tails before means.
 const MAIN: [&str; 11] = [
+    "finished_flows",
+    BY_NAME,
     "aggregate_throughput",
     "hot_port_throughput",
     "throughput_loss",
     "fairness",
-    "finished_flows",
-    "completion_time",
-    "completion_time_p99",
     "time_paused",
     LINKS,
     "dropped_frames",
     "overhead",
+    "completion_time",
 ];
 
 /// Shown where some were paused.
 const LINKS: &str = "time_paused_links";
 
-/// Of traffic with a name, what is shown beside them.
+/// Of traffic with a name, what is shown behind that of all.
 const BY_NAME: &str = "completion_time_p99";
 
 /// What is measured: a metric, of all traffic or of that of a name.
@@ -305,10 +305,14 @@ fn main_metrics<'a>(rows: &[Row<'a>]) -> Vec<What<'a>> {
         let zero = structural_zero(what.metric.id, &r.point.case.pause, &r.point.case.scheme);
         r.get(what).is_some_and(|s| !zero && (what.metric.id != LINKS || s.mean > 0.0))
     };
-    let main = MAIN.iter().filter_map(|id| metrics::find(id)).map(What::all);
-    let named = rows.iter().find(|r| r.failed.is_none()).into_iter().flat_map(|r| &r.metrics).map(|m| m.0);
-    let named = named.filter(|what| what.metric.id == BY_NAME && !what.name.is_empty());
-    main.chain(named).filter(|what| rows.iter().any(|r| says(r, what))).collect()
+    let measured = rows.iter().find(|r| r.failed.is_none()).into_iter().flat_map(|r| &r.metrics).map(|m| m.0);
+    let named: Vec<What<'a>> =
+        measured.filter(|what| what.metric.id == BY_NAME && !what.name.is_empty()).collect();
+    let of = |m: &'static Metric| {
+        std::iter::once(What::all(m)).chain(named.iter().copied().filter(|what| what.metric.id == m.id))
+    };
+    let main = MAIN.iter().filter_map(|id| metrics::find(id)).flat_map(of);
+    main.filter(|what| rows.iter().any(|r| says(r, what))).collect()
 }
 
 /// Beside the share of all flows that finished, that of each name that left some unfinished.

@@ -282,7 +282,7 @@ var cnsimFigures = (function () {
   }
   // A strip of heat: a row a line, in groups, shaded from 0 to 100; equal parts are one. heat.rs draws the same.
   function heat(div, f) {
-    var v = chosen(div), lines = f.traces, w = v.print ? 340 : Math.max(div.clientWidth, 200), tiny = div.classList.contains('tiny');
+    var v = chosen(div), lines = f.traces, w = v.print ? 340 : Math.max(div.clientWidth, 140), tiny = div.classList.contains('tiny');
     var row = Math.max(tiny ? 2 : 3, Math.min(13, Math.floor((tiny ? 130 : 420) / lines.length))), named = row >= 11 && w > 300;
     var left = named ? 14 + 6.6 * Math.max.apply(null, lines.map(function (t) { return t.name.length; })) : 8, right = w - 20, y = tiny ? 4 : 26, out = '', inside = '';
     var ends = lines[0] ? lines[0].data.x : [1], step = ends.length > 1 ? ends[1] - ends[0] : ends[0], xs = v.zoom || [ends[0] - step, ends[ends.length - 1]], x = scale(xs[0], xs[1], left, right, false);
@@ -321,9 +321,10 @@ var cnsimFigures = (function () {
   function draw(div) {
     if (figureOf(div).kind === 'heat') { heat(div, figureOf(div)); return; }
     var f = figureOf(div), v = chosen(div), lines = shown(div, f), tiny = div.classList.contains('tiny');
-    var w = v.print ? 340 : Math.max(div.clientWidth, 200), apart = v.mode === 'apart' && lines.length > 1, ax = axes(div, f);
-    var turned = f.categories.length && Math.max.apply(null, f.categories.map(function (c) { return c.length; })) * 6.4 > (w - 70) / f.categories.length;
-    var h = v.print ? 215 : apart ? 60 + 84 * lines.length : tiny ? 148 : (w < 420 ? 250 : 290) + (turned ? 40 : 0), foot = (tiny ? 38 : 40) + (turned ? (tiny ? 20 : 46) : 0);
+    var w = v.print ? 340 : Math.max(div.clientWidth, 140), apart = v.mode === 'apart' && lines.length > 1, ax = axes(div, f);
+    // Names that are turned reach down by their length, above the axis' title.
+    var longest = Math.min(24, f.categories.reduce(function (m, c) { return Math.max(m, c.length); }, 0)), turned = longest * 6.4 > (w - 70) / f.categories.length ? 3.1 * longest : 0;
+    var h = (v.print ? 215 : apart ? 60 + 84 * lines.length : tiny ? 148 : w < 420 ? 250 : 290) + turned, foot = (tiny ? 38 : 40) + turned;
     // Room for the numbers at the left: as wide as the widest of them.
     var trial = layout(div, f, lines, { l: 50, r: w - 20, t: 20, b: h - foot });
     var widest = (trial.y.log ? logTicks(trial.y.low, trial.y.high) : ticks(trial.y.low, trial.y.high, 6)).reduce(function (m, t) { return Math.max(m, label(t).length); }, 1);
@@ -333,7 +334,9 @@ var cnsimFigures = (function () {
       panels.push(panel(div, f, apart ? [lines[i]] : lines, box, apart ? i : undefined));
     }
     var all = panels.map(function (p) { return p.svg; }).join('');
-    all += text((left + w - 20) / 2, h - 6, axis(ax.x), ' class="mid title"');
+    // A long title stays in the figure, about as wide as its letters are.
+    var title = axis(ax.x), half = Math.min(3.3 * title.length + 2, w / 2);
+    all += text(Math.min(Math.max((left + w - 20) / 2, half), w - half), h - 6, title, ' class="mid title"');
     if (!tiny) {
       all += '<text class="mid title" transform="translate(12 ' + num((20 + h - foot) / 2) + ') rotate(-90)">' + esc(axis(ax.y)) + '</text>';
     }

@@ -327,6 +327,18 @@ fn bars_in_chromium() {
     let (dom, errors) = shown_by(browser, "bars", &report);
     assert_eq!(dom.matches("class=\"trace bars\"").count(), 1, "{errors}");
     assert_eq!(dom.matches("class=\"errorbar\"").count(), 2, "{errors}");
+    // Names of many bars are turned: their lower ends stay above the title of the axis.
+    let bars = &mut report.pages[0].figures[0];
+    bars.x.title = "traffic".into();
+    bars.categories = (0..40).map(|i| format!("{i:02} of the background load")).collect();
+    let (dom, errors) = shown_by(browser, "turned", &report);
+    let number = |text: &str| text.split([' ', ')', '"']).next().and_then(|n| n.parse::<f64>().ok()).unwrap();
+    let chart = dom.split("<svg class=\"chart\"").nth(1).expect("a chart");
+    let height = number(chart.split(" height=\"").nth(1).expect("a height"));
+    let name = chart.split("class=\"end\" transform=\"translate(").nth(1).expect(&errors);
+    let top = number(name.split_once(' ').unwrap().1);
+    // 24 letters of 6 pixels at 28 degrees; the title is 10 high and stands 6 above the lower end.
+    assert!(top + 24.0 * 6.0 * 0.47 < height - 16.0, "{top} {height}");
 }
 
 /// What a browser makes of a report's page `T/one`, in dark colours, and what it says on the way.
