@@ -186,7 +186,8 @@ def engine() -> list[str]:
     """Compiles the simulator of the playground and lays it beside its page; returns complaints."""
     said: list[str] = []
     text = "// Built without the simulator.\n"
-    sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    ask = ["rustc", "--print", "sysroot"]
+    sysroot = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True).stdout.strip() if shutil.which("rustc") and shutil.which("cargo") else ""
     there = Path(sysroot) / "lib" / "rustlib" / TARGET
     if sysroot and not there.is_dir() and shutil.which("rustup"):
         subprocess.run(["rustup", "target", "add", TARGET], cwd=ROOT, capture_output=True, text=True)

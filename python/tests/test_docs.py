@@ -101,3 +101,15 @@ def test_a_notebook_that_lacks_a_module(cell: str, code: int, said: str, tmp_pat
 def test_dist_names_wrong_words(words: list[str]) -> None:
     done = subprocess.run([sys.executable, ROOT / "python/dist.py", *words], capture_output=True, text=True)
     assert done.returncode == 2 and "Traceback" not in done.stderr and "usage: dist.py" in done.stderr
+
+
+def test_a_site_without_rust_names_what_it_left_out(tmp_path: Path) -> None:
+    (tmp_path / "docs/playground").mkdir(parents=True)
+    code = (
+        "import pathlib, sys; sys.path.insert(0, sys.argv[1]); import build; build.SOURCE = pathlib.Path(sys.argv[2]); "
+        "print(build.engine(), build.LEFT_OUT)"
+    )
+    command = [sys.executable, "-c", code, ROOT / "site", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": str(tmp_path)})
+    assert done.stdout == "[] {'install Rust': ['the simulator of the playground']}\n", done.stderr
+    assert (tmp_path / "docs/playground/engine.js").exists()
