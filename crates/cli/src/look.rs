@@ -190,8 +190,12 @@ pub(crate) fn interval(seeds: impl IntoIterator<Item = u64, IntoIter: Clone>) ->
     match seeds.filter(|n| *n > 1).min() {
         None => "One seed has no interval.".into(),
         Some(few) => format!(
-            "± is half the length of the 95 % interval of the mean over {} seeds; uneven ends are given in full.",
-            if few < most { format!("{few} to {most}") } else { most.to_string() }
+            "± is half the length of the 95 % interval of the mean over {}; uneven ends are given in full.",
+            if few < most {
+                format!("the {few} to {most} seeds of each case")
+            } else {
+                format!("{most} seeds")
+            }
         ),
     }
 }
@@ -235,7 +239,7 @@ mod tests {
     fn what_stands_behind_the_sign() {
         let of = |seeds: &[u64]| interval(seeds.iter().copied());
         assert!(of(&[1]).contains("no interval") && of(&[1, 2]).contains("over 2 seeds"));
-        assert!(of(&[5, 3]).contains("over 3 to 5 seeds"));
+        assert!(of(&[5, 3]).contains("over the 3 to 5 seeds of each case"));
     }
 
     #[test]

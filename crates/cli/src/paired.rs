@@ -254,7 +254,7 @@ fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
     }
     let seeds = || rows.iter().map(|r| r.pairs.difference.n as u64);
     let over = match (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0)) {
-        (few, most) if few < most => format!("{few} to {most} seeds"),
+        (few, most) if few < most => format!("the {few} to {most} seeds that both have"),
         (_, most) => look::count(most, "seed"),
     };
     println!(

@@ -149,6 +149,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
             findings: &findings,
             records: &records,
         });
+        unshown(&args.metric, &records).iter().for_each(|line| println!("{line}"));
     }
     interrupted(&watch, (records.len(), all.len()), kept, None)?;
     missed(args.fail_on_miss, cells.iter().map(|c| c.verdict))?;
@@ -337,6 +338,22 @@ pub(crate) fn mark_partial(report: &mut cnsim_report::model::Report, partial: Op
     }
 }
 
+/// What is said of metrics that were asked for and that no table shows.
+fn unshown(asked: &[String], records: &[RunRecord]) -> Vec<String> {
+    let studies: std::collections::BTreeSet<&str> = records.iter().map(|r| r.study.as_str()).collect();
+    if studies.len() > 1 && !asked.is_empty() {
+        return vec!["--metric shows metrics of one study: name one; numbers.csv has those of all".into()];
+    }
+    let none = |id: &&String| !records.iter().any(|r| r.metrics.contains_key(id.as_str()));
+    let line = |id: &String| match id.starts_with("latency") {
+        true => format!("{id}: no run measured it; set record.latency = true"),
+        false => {
+            format!("{id}: no run measured it, as nothing happened that it counts; `cnsim explain {id}`")
+        }
+    };
+    asked.iter().filter(none).map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,6 +369,26 @@ mod tests {
         assert!(ends(false, &[Differs]).is_ok());
         assert!(ends(true, &[Agrees, Near, Unpublished, Incomparable]).is_ok());
         assert!(ends(true, &[]).is_ok());
+    }
+
+    #[test]
+    fn metrics_that_no_table_shows_are_named() {
+        let run = |study: &str| RunRecord {
+            study: study.into(),
+            metrics: [("pauses".to_string(), 1.0)].into(),
+            ..RunRecord::default()
+        };
+        let of = |asked: &[&str], records: &[RunRecord]| {
+            unshown(&asked.iter().map(|a| (*a).to_string()).collect::<Vec<_>>(), records).join("\n")
+        };
+        assert_eq!(of(&["pauses"], &[run("mine")]), "");
+        assert!(
+            of(&["pauses", "latency_p99"], &[run("mine")])
+                .starts_with("latency_p99: no run measured it; set")
+        );
+        assert!(of(&["frozen_since"], &[run("mine")]).contains("nothing happened"));
+        assert!(of(&["pauses"], &[run("B07"), run("C07")]).contains("name one"));
+        assert_eq!(of(&[], &[run("B07"), run("C07")]), "");
     }
 
     fn row(scenario: &str, metric: &str, condition: &str, scheme: &str) -> Published {

@@ -150,7 +150,8 @@ pub(crate) fn explain(
     }
     if let Some((gauge, schemes)) = find::gauge(&common.registry, what) {
         let unit = if gauge.unit.is_empty() { String::new() } else { format!(" [{}]", gauge.unit) };
-        println!("{}{unit}: a value that {} show of themselves.", gauge.name, schemes.join(", "));
+        let show = if schemes.len() == 1 { "shows of itself" } else { "show of themselves" };
+        println!("{}{unit}: a value that {} {show}.", gauge.name, schemes.join(", "));
         println!(
             "It is a series at the ports of record.ports and for the flows of record.limiters: \"gauge {} S>H0\".",
             gauge.name

@@ -218,6 +218,76 @@ fn sound() -> Vec<(String, &'static str)> {
     ]
 }
 
+/// A single switch of so many hosts, with memory for XOFF, and three seeds of 2 ms.
+fn star(hosts: u32, rest: &str) -> String {
+    format!("name = \"t\"\n[topology]\nhosts = {hosts}\n{rest}[run]\nduration = \"2 ms\"\nseeds = 3\n")
+}
+
+/// Traffic without an end, and marks beside the memory: each experiment with the key of a sweep, and words of what must be
+/// reported; of a sound one, none.
+#[test]
+fn traffic_without_an_end() {
+    let to_h0 = |hosts: &str, rest: &str| {
+        format!("[[traffic]]\nhosts = \"{hosts}\"\ndestinations = [\"H0\"]\n{rest}\n")
+    };
+    let greedy = |hosts: &str| to_h0(hosts, "kind = \"greedy\"");
+    let turns =
+        |hosts: &str, off: &str| to_h0(hosts, &format!("kind = \"on-off\"\non = \"50 us\"\noff = \"{off}\""));
+    let matrix =
+        |pause: &str, schemes: &str| format!("[matrix]\npause = [\"{pause}\"]\nschemes = [{schemes}]\n");
+    let event = |rate: &str| format!("[[event]]\nat = \"0.2 ms\"\nport = \"S>H0\"\nrate = \"{rate}\"\n");
+    let q_eq = |level: &str| format!("[scheme.ecm]\nq_eq = \"{level}\"\n");
+    let group = |hosts: &str| format!("[[group]]\nhosts = \"{hosts}\"\nscheme = \"none\"\n");
+    let both = "\"none\", \"ecm\"";
+    let light = to_h0("H1..H2", "load = \"30 %\"");
+    let cases: &[(String, &str, &str)] = &[
+        (star(8, &turns("H1..H5", "100 us")), "", "S>H0 is offered 1.67 times"),
+        (star(8, &turns("H1..H2", "100 us")), "", ""),
+        (star(6, &(event("2 Gb/s") + &light)), "", "S>H0 is offered 2.14 times"),
+        (star(6, &(event("8 Gb/s") + &light)), "", ""),
+        (
+            star(4, &(greedy("H1..H3") + &matrix("off", both) + "[scheme.ecm]\nq_eq = \"40 KB\"\n")),
+            "",
+            "frames were lost, and none is sent again (frames a run: none",
+        ),
+        (
+            star(4, &(greedy("H1..H3") + &matrix("off", both) + &q_eq("500 KB"))),
+            "",
+            "the scheme made no message, so it changed nothing",
+        ),
+        (star(4, &(greedy("H1..H3") + &matrix("off", both) + &q_eq("500 KB"))), "", "longer than 450 KB"),
+        (star(6, &(greedy("H1..H2") + &matrix("on", both) + &q_eq("280 KB"))), "", "here at most 2 do"),
+        (star(6, &(greedy("H1..H4") + &matrix("on", both) + &q_eq("280 KB"))), "", ""),
+        (
+            star(6, &light),
+            "topology.routing=flow-hash,round-robin,destination",
+            "topology.routing changed nothing",
+        ),
+        (
+            star(6, "[record]\nhost = \"H5\"\n[workload]\nload = \"40 %\"\n"),
+            "",
+            "its port is no hotter than others",
+        ),
+        (star(6, &("[record]\nhost = \"H0\"\n".to_string() + &greedy("H1..H3"))), "", ""),
+        (
+            star(5, &(group("H0..H4") + &greedy("H1..H3") + &matrix("on", both))),
+            "",
+            "no host that sends runs ecm",
+        ),
+        (star(5, &(group("H3..H4") + &greedy("H1..H3") + &matrix("on", both))), "", ""),
+        (
+            fabric("[workload]\nload = \"20 %\"\n[run]\nduration = \"0.5 ms\"\nseeds = 5\n"),
+            "topology.routing=flow-hash,frame-hash",
+            "",
+        ),
+    ];
+    for (text, over, word) in cases {
+        let said = said(text, over);
+        let noted = ["note:", "BEFORE YOU CONCLUDE", "UNFINISHED"].iter().any(|w| said.contains(w));
+        assert!(if word.is_empty() { !noted } else { said.contains(word) }, "`{word}`:\n{text}\n{said}");
+    }
+}
+
 #[test]
 fn mistakes_are_reported() {
     let all = mistakes();

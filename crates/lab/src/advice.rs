@@ -354,13 +354,13 @@ fn silent(case: &[&RunRecord]) -> Option<String> {
     })
 }
 
-/// The largest frame of a run's traffic, KB.
-fn frame(config: &Value) -> f64 {
+/// Longest queue of a port at which nothing waits, KB: two frames of the largest size in a run's traffic.
+pub fn two_frames(config: &Value) -> f64 {
     let frames = config.as_object().into_iter().flatten().filter(|(key, _)| key.ends_with(".frame"));
     let sizes = frames.filter_map(|(_, v)| v.as_str()?.parse::<Bytes>().ok());
     // A table that names none has the usual one.
     let usual = find_key("workload.frame").and_then(|k| k.default.parse::<Bytes>().ok());
-    sizes.chain(usual).max().map_or(0.0, |b| b.as_f64() / 1e3)
+    sizes.chain(usual).max().map_or(0.0, |b| 2.0 * b.as_f64() / 1e3)
 }
 
 /// A hot port, named by hand, at which nothing waits: its queue is two frames at most, or a tenth of the longest.
@@ -375,7 +375,7 @@ fn cool(case: &[&RunRecord]) -> Option<String> {
     let most = case.iter().filter_map(queue).fold(f64::NAN, f64::max);
     let all = case.iter().filter_map(|r| r.metrics.get("queue_max").copied());
     let longest = all.fold(f64::NAN, f64::max);
-    (most <= 2.0 * frame(config) || most < 0.1 * longest).then(|| {
+    (most <= two_frames(config) || most < 0.1 * longest).then(|| {
         format!(
             "record.host names {host}, but its port is not hot: its queue never passes {} KB, and the longest of all is {} KB; name the host whose port is full, or leave it out",
             digits(most),

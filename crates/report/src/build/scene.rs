@@ -1,6 +1,7 @@
 //! A scenario with its runs, as figures and tables of the report take them.
 
 use crate::model;
+use cnsim_lab::advice::two_frames;
 use cnsim_lab::metrics::Metric;
 use cnsim_lab::scenario::{Ready, Scenario};
 use cnsim_lab::stats::Summary;
@@ -33,9 +34,6 @@ pub(crate) struct Scene<'a> {
     pub(crate) cases: Vec<CaseRuns<'a>>,
 }
 
-/// Longest queue of a port at which nothing waits, KB.
-const TWO_FRAMES: f64 = 3.0;
-
 impl<'a> Scene<'a> {
     pub(crate) fn of(scenario: &'a Scenario, records: &'a [RunRecord]) -> Self {
         let mut at: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
@@ -60,7 +58,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn has_hot_port(&self) -> bool {
         let waits = |r: &&RunRecord| {
             let hot = r.series.get("hot_queue");
-            hot.is_none_or(|q| q.upper().iter().any(|kb| *kb > TWO_FRAMES))
+            hot.is_none_or(|q| q.upper().iter().any(|kb| *kb > two_frames(&r.config)))
         };
         self.cases
             .iter()
