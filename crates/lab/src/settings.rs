@@ -287,8 +287,10 @@ impl Settings {
             );
             let (need, room) = (s.need, s.room);
             let more = need.saturating_sub(room);
+            let lower = self.buffer.pause.is_some_and(|p| p.high > more);
             let remedy = match s.port {
-                Some(_) => format!("enlarge switch.share or lower pause.high by {more}"),
+                Some(_) if lower => format!("enlarge switch.share or lower pause.high by {more}"),
+                Some(_) => format!("enlarge switch.share by {more}"),
                 None => "enlarge switch.share, or lower pause.high".into(),
             };
             format!(
