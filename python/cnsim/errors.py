@@ -126,7 +126,7 @@ _WORDS = (
     (r"^--over [^\n]*?: `", "`"),
     (r"put all its values behind one --over", "put all its values into one list"),
     (r"`cnsim list (\w+)` shows them", r'`cn.list("\1")` shows them'),
-    (r"`cnsim describe ([\w-]+)` shows them", r'`cn.list("schemes")` shows them'),
+    (r"`cnsim explain ([\w-]+)` shows them", r'`cn.list("schemes")` shows them'),
 )
 #: A reason that begins like this is about a name that there is not.
 _NAMELESS = re.compile(

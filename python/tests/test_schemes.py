@@ -78,7 +78,7 @@ def test_parameters_are_known_everywhere(tmp_path: Path) -> None:
         "about": "Set point of the queue.",
     }  # fmt: skip
     program = [sys.executable, "-m", "cnsim.program", "--python", str(EXAMPLES / "qcn_python.py")]
-    told = subprocess.run([*program, "describe", "qcn-2pt-python"], capture_output=True, text=True)
+    told = subprocess.run([*program, "explain", "qcn-2pt-python"], capture_output=True, text=True)
     assert told.returncode == 0 and "Set point of the queue." in told.stdout, told.stderr
     file = tmp_path / "mine.toml"
     file.write_text(

@@ -1,9 +1,10 @@
 //! `cnsim assume`: which reading of what the sources leave open comes nearest to the published cells?
 
 use crate::assume_report::{bars, heat, ranking};
+use crate::experiment::{interrupted, page_of, run_all};
 use crate::look::{self, Colour, half, interval, measured, paint};
 use crate::output::{Output, quoted};
-use crate::reproduce::{interrupted, page_of, published_in, run_all, words_of};
+use crate::reproduce::{published_in, words_of};
 use crate::request::{ASSUMED_SPEED, refuse_many, refuse_no_seeds, threads};
 use crate::sweep::bounds;
 use crate::{Batch, Common, Done, Failure, pairs};

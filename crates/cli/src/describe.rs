@@ -1,8 +1,8 @@
-//! `cnsim describe`: a study, a scenario with its network, a scheme with a picture of what it does.
+//! Pages of `cnsim explain`: a study, a scenario with its network, a scheme with a picture of what it does.
 
 use crate::look::{self, Colour, paint, said};
 use crate::request::{ASSUMED_SPEED, is_file, threads};
-use crate::{Common, Done, Failure, draw, find, tell};
+use crate::{Done, Failure, draw};
 use cnsim_lab::assumptions::{ASSUMPTIONS, readable};
 use cnsim_lab::demo::{SECOND, demo};
 use cnsim_lab::keys;
@@ -14,40 +14,6 @@ use cnsim_scheme_api::{Rate, Registration, Registry};
 
 /// Most conditions of a group that are listed.
 const MOST: usize = 16;
-
-pub(crate) fn describe(name: &str, common: &Common) -> Done {
-    let registry = &common.registry;
-    if let Some(e) = registry.find(name) {
-        return scheme(registry, e);
-    }
-    if let Some(p) = cnsim_papers::find(name) {
-        return study(p);
-    }
-    let s = match Scenario::load_in(registry, name, &[], &[]) {
-        Ok(s) => s,
-        Err(p) if is_file(name) => return Err(p.into()),
-        Err(_) if explains(name, common) => {
-            let unknown = |name: &str, common: &Common| Err(find::unknown(&common.registry, name));
-            return tell::explain(name, None, None, std::path::Path::new("out"), common, unknown);
-        }
-        Err(_) => return Err(find::unknown(registry, name)),
-    };
-    scenario(&s, if is_file(name) { name.into() } else { s.id() })
-}
-
-/// Is it something that `cnsim explain` knows?
-fn explains(name: &str, common: &Common) -> bool {
-    let same = |n: &str| n.eq_ignore_ascii_case(name);
-    let key = name.trim_start_matches("scheme.params.");
-    cnsim_lab::metrics::find(name).is_some()
-        || cnsim_papers::PAPERS.iter().flat_map(|p| p.claims).any(|c| same(c.id))
-        || ASSUMPTIONS.iter().any(|a| same(a.id) || same(a.name))
-        || common.registry.iter().any(|e| e.counters.iter().any(|c| same(&c.name)))
-        || find::gauge(&common.registry, name).is_some()
-        || common.registry.iter().any(|e| e.params.iter().any(|p| p.key.eq_ignore_ascii_case(key)))
-        || keys::find(&find::whole_key(&common.registry, name)).is_some()
-        || find::term(name).is_some()
-}
 
 fn bold(text: &str) -> String {
     paint(text, Colour::Bold, look::colour_on_stdout())
@@ -69,7 +35,7 @@ fn carried(study: &str, scenario: Option<&str>) -> String {
     format!("with the defaults {} of {} agree{zero}", cells.0, cells.1)
 }
 
-fn study(p: &Paper) -> Done {
+pub(crate) fn study(p: &Paper) -> Done {
     println!("{}\n\n{}\n\nSource: {}\n", bold(&format!("{}: {}", p.id, p.title)), p.summary, p.citation);
     let mut rows = Vec::new();
     for (id, _) in EMBEDDED.iter().filter(|(id, _)| id.split('/').next().is_some_and(|s| s == p.id)) {
@@ -98,7 +64,7 @@ fn study(p: &Paper) -> Done {
     Ok(())
 }
 
-fn scenario(s: &Scenario, written: String) -> Done {
+pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
     println!("{}\n", bold(&format!("{}: {}", s.id(), s.title)));
     if said(&s.question) {
         println!("{}\n", s.question);
@@ -167,7 +133,11 @@ fn scenario(s: &Scenario, written: String) -> Done {
         println!("\n{}", bold("Assumptions that bear on it"));
         println!("{}", look::words(&["id", "key", "here", "alternatives", "what is assumed"], &bearing));
     }
-    println!("\nRun it: cnsim reproduce {0} · one case: cnsim run {0} --scheme {1}", written, first.scheme);
+    let whole = if is_file(&written) { "run" } else { "reproduce" };
+    println!(
+        "\nRun it: cnsim {whole} {written} · one case: cnsim run {written} --case \"{}, PAUSE {}, {}\"",
+        first.condition, first.pause, first.scheme
+    );
     Ok(())
 }
 
@@ -206,7 +176,7 @@ fn bearing(s: &Scenario, config: &serde_json::Value) -> Vec<Vec<String>> {
     rows
 }
 
-fn scheme(registry: &Registry, e: &Registration) -> Done {
+pub(crate) fn scheme(registry: &Registry, e: &Registration) -> Done {
     println!("{}\n", bold(&format!("{}: {}", e.name, e.title)));
     println!("{}\n", plain(&e.about));
     let info = &e.params;

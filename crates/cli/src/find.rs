@@ -110,9 +110,8 @@ pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
         }));
     }
     let shown = |t: &&Thing| {
-        let verb = if matches!(t.kind, "scheme" | "study" | "scenario") { "describe" } else { "explain" };
         let colon = if t.about.is_empty() { "" } else { ": " };
-        format!("\n    cnsim {verb} {}  ({}){colon}{}", t.name, t.kind, t.about)
+        format!("\n    cnsim explain {}  ({}){colon}{}", t.name, t.kind, t.about)
     };
     let list: String = near.iter().take(MOST).map(shown).collect();
     let head = "there is no scheme, study, scenario, metric, assumption, claim, counter, parameter or key";
@@ -172,8 +171,8 @@ mod tests {
     fn any_kind_is_found() {
         let registry = cnsim_schemes::registry();
         for (word, near) in [
-            ("ecn", "describe dcqcn"),
-            ("dcqc", "describe dcqcn"),
+            ("ecn", "explain dcqcn"),
+            ("dcqc", "explain dcqcn"),
             ("queue_maxx", "explain queue_max"),
             ("fct_p99", "explain completion_time_p99"),
         ] {
@@ -233,7 +232,7 @@ mod tests {
             "{}",
             of("topology.hosst")
         );
-        assert!(of("single-hopp").contains("cnsim describe B07/single-hop  (scenario)"));
+        assert!(of("single-hopp").contains("cnsim explain B07/single-hop  (scenario)"));
         assert!(of("qqqqqqqqq").contains("cnsim list schemes"));
     }
 }

@@ -2,33 +2,32 @@
 //! store of runs.
 
 use crate::look;
-use crate::{Cli, Common, Done, Failure, pairs};
-use clap::CommandFactory as _;
+use crate::{Common, Done, Failure, pairs};
 use cnsim_lab::place::PlaceError;
 use cnsim_lab::scenario::Scenario;
 use cnsim_lab::store::Store;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// `cnsim completions SHELL`.
+/// `cnsim tool completions SHELL`.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Done {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "cnsim", &mut text);
+    clap_complete::generate(shell, &mut crate::command(), "cnsim", &mut text);
     print!("{}", String::from_utf8_lossy(&text));
     Ok(())
 }
 
-/// `cnsim man`: cnsim.1 on standard output, or a page a verb in a folder.
+/// `cnsim tool man`: cnsim.1 on standard output, or a page a verb in a folder.
 pub(crate) fn man(out: Option<&Path>) -> Done {
     let Some(out) = out else {
         let mut text = Vec::new();
-        let page = clap_mangen::Man::new(Cli::command()).render(&mut text);
+        let page = clap_mangen::Man::new(crate::command()).render(&mut text);
         page.map_err(|e| Failure::Run(e.to_string()))?;
         print!("{}", String::from_utf8_lossy(&text));
         return Ok(());
     };
     std::fs::create_dir_all(out).map_err(|e| Failure::io(out, &e))?;
-    clap_mangen::generate_to(Cli::command(), out).map_err(|e| Failure::io(out, &e))?;
+    clap_mangen::generate_to(crate::command(), out).map_err(|e| Failure::io(out, &e))?;
     println!("The manual pages are in {0}: man -l {0}/cnsim.1", out.display());
     Ok(())
 }
@@ -41,7 +40,7 @@ fn configuration(name: &str, sets: &[(String, String)], common: &Common) -> Resu
     Ok(scenario.ready(first)?.config)
 }
 
-/// `cnsim diff A B`: keys whose values differ between the first cases of two scenarios, parameters of the scheme included.
+/// `cnsim tool diff A B`: keys whose values differ between the first cases of two scenarios, parameters of the scheme included.
 pub(crate) fn diff(a: &str, b: &str, sets: &[String], as_json: bool, common: &Common) -> Done {
     let sets = pairs(sets, &common.registry)?;
     let (x, y) = (configuration(a, &sets, common)?, configuration(b, &sets, common)?);
@@ -90,7 +89,7 @@ fn flat(config: &Value) -> std::collections::BTreeMap<String, String> {
     out
 }
 
-/// `cnsim clean`: removes the finished runs that `DIR/runs` keeps; results, tables and reports stay.
+/// `cnsim tool clean`: removes the finished runs that `DIR/runs` keeps; results, tables and reports stay.
 pub(crate) fn clean(out: &Path, dry: bool) -> Done {
     let store = out.join("runs");
     let cleaned = Store::clean(out, dry).map_err(|e| match e {

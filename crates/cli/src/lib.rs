@@ -25,12 +25,16 @@ mod bench;
 mod compare;
 mod describe;
 mod draw;
+mod experiment;
+mod explain;
 mod find;
 mod fit;
 mod housekeeping;
 mod import;
 mod look;
+mod names;
 mod notes;
+mod one_case;
 mod output;
 mod paired;
 mod points;
@@ -39,11 +43,14 @@ mod reproduce;
 mod request;
 mod run;
 mod start;
+mod subject;
 mod summary;
 mod sweep;
 mod tell;
+mod verbs;
 mod verify;
 
+use crate::names::Names;
 use clap::{Args, Parser, Subcommand};
 use cnsim_fabric::Engine;
 use cnsim_lab::run::JobError;
@@ -105,13 +112,19 @@ pub fn figures(
     cnsim_report::build::figures_of(scenario, records)
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run or a law failed; 2 bad input or usage, or output \
-that cannot be written (a full disk, a folder without rights); 3 verification differs, or a published cell with --fail-on-miss; 4 a network froze: its results are written; 130 interrupted. Where a scenario's file is asked for, - reads standard input. \
-`cnsim completions SHELL` and `cnsim man` write what shells and man read.";
+/// Exit codes and their meanings.
+pub(crate) const EXIT_CODES: [(u8, &str); 6] = [
+    (0, "done"),
+    (1, "a run or a law failed"),
+    (2, "bad input or usage, or output that cannot be written (a full disk, a folder without rights)"),
+    (3, "verification differs, or a published cell with --fail-on-miss"),
+    (4, "a network froze: its results are written"),
+    (130, "interrupted"),
+];
 
 /// The laboratory for congestion management in data-centre Ethernet. Without a verb: `reproduce quick`.
 #[derive(Parser, Debug)]
-#[command(name = "cnsim", version, about, arg_required_else_help = false, after_help = EXIT_CODES)]
+#[command(name = "cnsim", version, about, arg_required_else_help = false)]
 struct Cli {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -140,29 +153,22 @@ pub(crate) struct Common {
 enum Verb {
     /// Run a study's tables and show what was measured beside what was published.
     Reproduce(ReproduceArgs),
-    /// Run one case of a scenario.
+    /// Run a scenario: every case of its matrix with every seed, or those that the options name.
     Run(RunArgs),
     /// List studies, scenarios, schemes, metrics or assumptions.
     List {
-        /// What.
+        /// The list.
         #[arg(default_value = "scenarios", value_parser = ["studies", "scenarios", "schemes", "metrics", "assumptions"])]
         what: String,
         /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Describe a study, a scenario or a scheme; whatever else has the name is explained.
-    Describe {
-        /// Its name, or a scenario's file.
-        name: String,
-        /// Print the answer as JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Explain a metric, a key, a parameter, a cell `STUDY/SCENARIO[/SCHEME[/METRIC]]`, a claim (B07.3) or an assumption (A1);
-    /// whatever else has the name is described.
+    /// Explain anything that has a name: scheme, study, scenario, metric, key, parameter, counter, cell, claim, assumption, exit code,
+    /// term of the field.
     Explain {
-        /// Metric, key, parameter, counter, cell, claim or assumption.
+        /// Its name or id, or a scenario's file; a cell is `STUDY/SCENARIO/SCHEME[/METRIC]`.
+        #[arg(value_parser = Names::Any, hide_possible_values = true)]
         what: String,
         /// Print the answer as JSON.
         #[arg(long)]
@@ -192,8 +198,6 @@ enum Verb {
     },
     /// Write a commented scenario to start from to standard output: every key, or with --topology a short one.
     New(start::NewArgs),
-    /// Print the JSON Schema of scenarios.
-    Schema,
     /// Compute the PAUSE headroom of a link: what a buffer must still take after XOFF.
     Headroom {
         /// Rate of the link.
@@ -256,7 +260,7 @@ enum Verb {
         #[arg(long, value_name = "CASE")]
         baseline: Option<String>,
         /// Metrics that the table of a baseline shows [default: the main ones].
-        #[arg(long, value_delimiter = ',', requires = "baseline")]
+        #[arg(long, value_delimiter = ',', requires = "baseline", value_parser = Names::Metrics, hide_possible_values = true)]
         metric: Vec<String>,
         /// Print the answer as JSON.
         #[arg(long)]
@@ -264,8 +268,18 @@ enum Verb {
     },
     /// Vary keys of a scenario over a grid, and show table, CSV file and figure.
     Sweep(sweep::SweepArgs),
-    /// Search for the reading of what sources leave open that comes nearest to the published cells.
+    /// Try other readings of what the papers leave open, and rank them by their fit to the published numbers.
     Assume(assume::AssumeArgs),
+    /// Tools around the program: schema, completions, manual pages, and others.
+    #[command(subcommand)]
+    Tool(Tool),
+}
+
+/// The verbs of `cnsim tool`.
+#[derive(Subcommand, Debug)]
+enum Tool {
+    /// Print the JSON Schema of scenarios.
+    Schema,
     /// Show in which keys the first cases of two scenarios differ.
     Diff {
         /// One: a scenario's name or file.
@@ -306,50 +320,61 @@ enum Verb {
 /// Arguments of `reproduce`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReproduceArgs {
-    /// quick, all, a study, STUDY/SCENARIO, or a FILE.toml.
-    #[arg(default_value = "quick")]
+    /// quick, all, a study or STUDY/SCENARIO.
+    #[arg(default_value = "quick", value_parser = Names::Studies, hide_possible_values = true)]
     what: String,
     /// Number of seeds of each cell [default: the scenario's].
     #[arg(long)]
     seeds: Option<u64>,
-    /// Number of threads [default: all cores].
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-    /// Folder for the results.
-    #[arg(long, default_value = "out")]
-    out: PathBuf,
-    /// Engine of the runs.
-    #[arg(long, value_enum, default_value_t)]
-    engine: EngineArg,
-    /// Published numbers instead of the embedded ones.
-    #[arg(long)]
-    published: Option<PathBuf>,
+    #[command(flatten)]
+    making: Making,
+}
+
+impl Default for ReproduceArgs {
+    fn default() -> Self {
+        Self { what: "quick".into(), seeds: None, making: Making::default() }
+    }
+}
+
+/// What `run` and `reproduce` have in common.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct Making {
     /// Run only the cases whose condition, PAUSE mode or scheme contains this text.
     #[arg(long)]
     only: Option<String>,
-    /// Show only these metrics in the tables of the terminal; the files have all.
-    #[arg(long, value_delimiter = ',')]
-    metric: Vec<String>,
+    /// Published numbers instead of the embedded ones.
+    #[arg(long)]
+    published: Option<PathBuf>,
     /// End with exit code 3 where a published cell differs from the measured one.
     #[arg(long)]
     fail_on_miss: bool,
+    /// Show only these metrics in the tables of the terminal; the files have all.
+    #[arg(long, value_delimiter = ',', value_parser = Names::Metrics, hide_possible_values = true)]
+    metric: Vec<String>,
+    /// Number of threads [default: all cores; of a single run, by its size].
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+    /// Engine of the runs.
+    #[arg(long, value_enum, default_value_t)]
+    engine: EngineArg,
+    /// Folder for the results.
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
     /// Start even if the estimated time or memory is huge, and write over files of others.
     #[arg(long)]
     force: bool,
 }
 
-impl Default for ReproduceArgs {
+impl Default for Making {
     fn default() -> Self {
         Self {
-            what: "quick".into(),
-            seeds: None,
-            threads: 0,
-            out: "out".into(),
-            engine: EngineArg::Fast,
-            published: None,
             only: None,
-            metric: Vec::new(),
+            published: None,
             fail_on_miss: false,
+            metric: Vec::new(),
+            threads: 0,
+            engine: EngineArg::Fast,
+            out: "out".into(),
             force: false,
         }
     }
@@ -401,45 +426,35 @@ pub(crate) struct RunArgs {
     scenario: Option<String>,
     #[command(flatten)]
     foreign: import::ForeignArgs,
-    /// Scheme that is run [default: the scenario's first].
-    #[arg(long)]
-    scheme: Option<String>,
-    /// PAUSE mode of the run [default: the scenario's first].
-    #[arg(long, value_parser = ["on", "off", "global"])]
-    pause: Option<String>,
-    /// Condition of the run, as the scenario's template writes it [default: the first].
+    /// Schemes that are run [default: the scenario's].
+    #[arg(long, value_delimiter = ',', value_parser = Names::Schemes, hide_possible_values = true)]
+    scheme: Vec<String>,
+    /// PAUSE modes that are run [default: the scenario's].
+    #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
+    pause: Vec<String>,
+    /// Condition that is run, as the scenario's template writes it [default: all].
     #[arg(long)]
     condition: Option<String>,
-    /// Seed of the run, or the first of several seeds.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Number of seeds: means with intervals where there are several.
-    #[arg(long, default_value_t = 1)]
-    seeds: u64,
-    /// Show only these metrics in the table; results.json has all.
-    #[arg(long, value_delimiter = ',')]
-    metric: Vec<String>,
-    /// Number of threads for this one run [default: by its size and the cores that are free].
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-    /// Engine of the runs.
-    #[arg(long, value_enum, default_value_t)]
-    engine: EngineArg,
+    /// The case that is run, as tables and notes name it: "CONDITION, PAUSE on, SCHEME".
+    #[arg(long, value_name = "ID", conflicts_with_all = ["scheme", "pause", "condition"])]
+    case: Option<String>,
+    /// The seed that is run; with --seeds the first of so many.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Number of seeds of each case [default: the scenario's].
+    #[arg(long)]
+    seeds: Option<u64>,
     /// Set a key of the scenario.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
-    /// Which series to write beside the results.
+    /// Which series to write beside the results; of several cases, those of the first seed.
     #[arg(long, default_value = "key", value_parser = ["none", "key", "all"])]
     series: String,
-    /// Folder for the results.
-    #[arg(long, default_value = "out")]
-    out: PathBuf,
-    /// Print the result as JSON on standard output.
+    /// Print the results as JSON on standard output.
     #[arg(long)]
     json: bool,
-    /// Start even if the estimated time or memory is huge, and write over files of others.
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    making: Making,
 }
 
 /// Splits KEY=VALUE; a key may be written by its last word.
@@ -459,7 +474,7 @@ pub(crate) fn pairs(
 
 /// The command line of the program, for documents that are made from it.
 pub fn command() -> clap::Command {
-    <Cli as clap::CommandFactory>::command()
+    verbs::command()
 }
 
 /// The program `cnsim` with the schemes of this repository.
@@ -486,11 +501,14 @@ pub fn main_with(registry: Registry) -> ExitCode {
 pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     // `cnsim list | head` ends quietly, as other tools do.
     sigpipe::reset();
-    let mut cli = match Cli::try_parse_from(args) {
+    let parsed = verbs::command().try_get_matches_from(args);
+    let mut cli = match parsed.and_then(|m| <Cli as clap::FromArgMatches>::from_arg_matches(&m)) {
         Ok(cli) => cli,
         Err(e) => {
             let code = if e.use_stderr() { 2 } else { 0 };
-            if e.use_stderr() {
+            if let Some(text) = verbs::moved(&e) {
+                eprintln!("{text}");
+            } else if e.use_stderr() {
                 eprintln!("{}", e.render().to_string().trim_end());
             } else if e.print().and_then(|()| std::io::Write::flush(&mut std::io::stdout())).is_err() {
                 eprintln!("error: standard output takes nothing more");
@@ -506,19 +524,14 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         Verb::Reproduce(args) => reproduce::reproduce(&args, common),
         Verb::Run(args) => run::run(&args, common),
         Verb::List { what, json } => tell::list(&what, json, common),
-        Verb::Describe { name, json: true } => answer::describe(&name, common),
-        Verb::Describe { name, .. } => describe::describe(&name, common),
-        Verb::Explain { what, json: true, condition, pause, out } => {
-            answer::explain(&what, condition.as_deref(), pause.as_deref(), &out, common)
-        }
-        Verb::Explain { what, condition, pause, out, .. } => {
-            tell::explain(&what, condition.as_deref(), pause.as_deref(), &out, common, describe::describe)
+        Verb::Explain { what, json, condition, pause, out } => {
+            let asked = subject::Asked { what: &what, condition, pause, out: &out, common };
+            explain::explain(&asked, json)
         }
         Verb::Import(args) => import::import(&args, common),
         Verb::Check { file, sets, json: true } => answer::check(&file, &sets, common),
         Verb::Check { file, sets, .. } => tell::check(&file, &sets, common),
         Verb::New(args) => start::new(&args),
-        Verb::Schema => tell::schema(common),
         Verb::Headroom { rate, length, mtu, processing, json } => {
             tell::headroom(&rate, &length, &mtu, &processing, json)
         }
@@ -536,11 +549,12 @@ pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsSt
         }
         Verb::Sweep(args) => sweep::sweep(&args, common),
         Verb::Assume(args) => assume::assume(&args, common),
-        Verb::Diff { a, b, sets, json } => housekeeping::diff(&a, &b, &sets, json, common),
-        Verb::Clean { out, dry_run } => housekeeping::clean(&out, dry_run),
-        Verb::Completions { shell } => housekeeping::completions(shell),
-        Verb::Man { out } => housekeeping::man(out.as_deref()),
-        Verb::Doctor => tell::doctor(),
+        Verb::Tool(Tool::Schema) => tell::schema(common),
+        Verb::Tool(Tool::Diff { a, b, sets, json }) => housekeeping::diff(&a, &b, &sets, json, common),
+        Verb::Tool(Tool::Clean { out, dry_run }) => housekeeping::clean(&out, dry_run),
+        Verb::Tool(Tool::Completions { shell }) => housekeeping::completions(shell),
+        Verb::Tool(Tool::Man { out }) => housekeeping::man(out.as_deref()),
+        Verb::Tool(Tool::Doctor) => tell::doctor(),
     };
     let (code, text) = match done {
         Ok(()) => return 0,

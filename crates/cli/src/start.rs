@@ -48,7 +48,7 @@ const TABLES: &str = r#"
 #
 # [[event]]                        # a switch port gets another service rate
 # at = "1 ms"
-# port = "S>H0"                    # names: cnsim describe FILE
+# port = "S>H0"                    # names: cnsim explain FILE
 # rate = "1 Gb/s"
 #
 # [[group]]                        # hosts that run without the scheme
@@ -164,7 +164,7 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
     let name = &args.name;
     let _ = writeln!(
         out,
-        "# Check it:  cnsim check {name}.toml\n# Run it:    cnsim reproduce {name}.toml\n# Every key: cnsim new {name}"
+        "# Check it:  cnsim check {name}.toml\n# Run it:    cnsim run {name}.toml\n# Every key: cnsim new {name}"
     );
     let _ = writeln!(out, "name = \"{name}\"\ntitle = \"{}\"", title(args, kind, hosts, rate));
     let _ = writeln!(out, "question = \"(what do you want to know?)\"");
@@ -234,13 +234,13 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
     if schemes.contains("dcqcn") {
         let _ = writeln!(
             out,
-            "\n[scheme.dcqcn]\npreset = \"{}\"    # fits the links' rate: cnsim describe dcqcn",
+            "\n[scheme.dcqcn]\npreset = \"{}\"    # fits the links' rate: cnsim explain dcqcn",
             args.dcqcn
         );
     }
     let _ = writeln!(
         out,
-        "\n# Parameters of the schemes that know them: cnsim describe SCHEME\n# [scheme.params]"
+        "\n# Parameters of the schemes that know them: cnsim explain SCHEME\n# [scheme.params]"
     );
     out.push_str(TABLES);
     Ok(out)

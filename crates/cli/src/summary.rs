@@ -1,6 +1,5 @@
-//! What `cnsim reproduce` tells in the terminal: tables of one study, or a line a scenario for many.
+//! What `cnsim run` and `reproduce` print: tables of one study, or a line a scenario for many.
 
-use crate::ReproduceArgs;
 use crate::look::{self, Colour, at_least, measured, paint};
 use cnsim_lab::files::digits;
 use cnsim_lab::store::{RunRecord, fingerprint};
@@ -19,7 +18,10 @@ const PORT_ROWS: usize = 24;
 
 /// What there is to tell.
 pub(crate) struct Told<'a> {
-    pub(crate) args: &'a ReproduceArgs,
+    /// The command's word for the scenario.
+    pub(crate) what: &'a str,
+    /// Metrics that are asked for; none for the main ones.
+    pub(crate) metric: &'a [String],
     pub(crate) out: &'a std::path::Path,
     pub(crate) report: &'a Report,
     pub(crate) cells: &'a [Cell],
@@ -40,7 +42,7 @@ fn text(t: &Told<'_>, colour: bool) -> String {
     if one {
         for page in &t.report.pages {
             for table in &page.tables {
-                page_table(page, table, &t.args.metric, colour, out);
+                page_table(page, table, t.metric, colour, out);
             }
         }
     } else {
@@ -353,18 +355,18 @@ fn next(t: &Told<'_>, out: &mut Vec<String>) {
             "Why      cnsim explain {}/{}/{}/{} --condition \"{}\" --pause {}{place}",
             c.study, c.scenario, c.scheme, c.metric.id, c.condition, c.pause
         ));
-        let more = match t.args.what.as_str() {
+        let more = match t.what {
             "all" => String::new(),
             file if file.ends_with(".toml") => String::new(),
             "quick" => format!("cnsim reproduce {} · cnsim reproduce all · ", c.study),
             _ => "cnsim reproduce all · ".into(),
         };
-        let name = match &t.args.what {
-            file if file.ends_with(".toml") => file.clone(),
+        let name = match t.what {
+            file if file.ends_with(".toml") => file.to_string(),
             _ => format!("{}/{}", c.study, c.scenario),
         };
         out.push(format!(
-            "Next     {more}cnsim describe {0} · cnsim run {0} --scheme {1} · cnsim new mine > mine.toml",
+            "Next     {more}cnsim explain {0} · cnsim run {0} --scheme {1} · cnsim new mine > mine.toml",
             name, c.scheme
         ));
     }

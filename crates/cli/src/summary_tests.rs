@@ -1,6 +1,7 @@
 //! Reports that are made up, and what is told of them, line by line.
 
 use super::*;
+use crate::ReproduceArgs;
 use cnsim_lab::metrics::find;
 use cnsim_lab::stats::Summary;
 use cnsim_lab::store::Curve;
@@ -97,7 +98,8 @@ fn lines(
     findings: &[(&'static Claim, Finding)],
     records: &[RunRecord],
 ) -> Vec<String> {
-    let told = Told { args, out: Path::new("out"), report, cells, findings, records };
+    let (what, metric) = (args.what.as_str(), &args.making.metric[..]);
+    let told = Told { what, metric, out: Path::new("out"), report, cells, findings, records };
     let text = text(&told, false);
     text.lines()
         .map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -167,7 +169,7 @@ fn many_studies_have_a_line_a_scenario() {
         "Report out/report.html",
         "Numbers out/numbers.csv, claims.csv, results.json, series/",
         "Why cnsim explain B/one/ecm/overhead --condition \"c\" --pause on",
-        "Next cnsim describe B/one · cnsim run B/one --scheme ecm · cnsim new mine > mine.toml",
+        "Next cnsim explain B/one · cnsim run B/one --scheme ecm · cnsim new mine > mine.toml",
     ];
     assert_eq!(told[..told.len() - 1], expected);
     assert!(told.last().unwrap().starts_with("Fingerprint of all runs: "));
@@ -264,11 +266,11 @@ fn one_study_tells_tables_claims_and_the_queue() {
         "Report out/report.html",
         "Numbers out/numbers.csv, claims.csv, results.json, series/",
         "Why cnsim explain A/one/ecm/overhead --condition \"c\" --pause on",
-        "Next cnsim reproduce A · cnsim reproduce all · cnsim describe A/one · cnsim run A/one --scheme ecm · cnsim new mine > mine.toml",
+        "Next cnsim reproduce A · cnsim reproduce all · cnsim explain A/one · cnsim run A/one --scheme ecm · cnsim new mine > mine.toml",
     ];
     assert_eq!(told[..told.len() - 1], expected);
     // Only what was asked for.
-    args.metric = vec!["fairness".into(), "dropped_frames".into()];
+    args.making.metric = vec!["fairness".into(), "dropped_frames".into()];
     let told = lines(&args, &report, &cells, &findings[1..], &records);
     assert_eq!(
         told[1..4],
@@ -279,7 +281,7 @@ fn one_study_tells_tables_claims_and_the_queue() {
         "{told:?}"
     );
     // An experiment of one's own, and its ports: columns that say something.
-    args.metric.clear();
+    args.making.metric.clear();
     args.what = "mine.toml".into();
     let t = &mut report.pages[0].tables[0];
     t.rows.truncate(1);
@@ -296,7 +298,7 @@ fn one_study_tells_tables_claims_and_the_queue() {
             "c none 2.50 ± 0.25 ≥ 8.25 1.00 ± 0.00 2.50"
         ]
     );
-    assert!(told.iter().any(|l| l.starts_with("Next cnsim describe mine.toml · ")), "{told:?}");
+    assert!(told.iter().any(|l| l.starts_with("Next cnsim explain mine.toml · ")), "{told:?}");
     let t = &mut report.pages[0].tables[0];
     t.row_heading = "port".into();
     t.rows[0].cells[2] = of(Unpublished, None, 0.0, 0.0);

@@ -1,8 +1,9 @@
 //! `cnsim sweep`: a grid over keys of a scenario, as a table, a CSV file and a figure.
 
+use crate::experiment::{interrupted, mark_partial, page_of, partial, with_store};
 use crate::look::{self, Colour, at_least, interval, measured, paint, said};
+use crate::names::Names;
 use crate::output::{Output, quoted};
-use crate::reproduce::{interrupted, mark_partial, page_of, partial, with_store};
 use crate::request::{
     condition_of, first_case, refuse_many, refuse_no_seeds, tell_notes, threads, unknown_scheme, wanted,
 };
@@ -38,7 +39,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "KEY=V1,V2", required = true)]
     over: Vec<String>,
     /// Schemes that are run [default: the scenario's].
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = Names::Schemes, hide_possible_values = true)]
     scheme: Vec<String>,
     /// PAUSE modes that are run [default: the scenario's first].
     #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
@@ -50,7 +51,7 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     seeds: Option<u64>,
     /// Metrics that table and figures show [default: the main ones]; the CSV file has all.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = Names::Metrics, hide_possible_values = true)]
     metric: Vec<String>,
     /// Set a key of the scenario for all points.
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -1,22 +1,15 @@
-//! Verbs that tell: list, explain, check, new, schema, headroom, doctor.
+//! Verbs that print what is known without a run: list, check, schema, headroom, doctor.
 
 use crate::look::{self, Colour, paint};
 use crate::request::Cost;
-use crate::{Common, Done, Failure, find, pairs};
+use crate::{Common, Done, Failure, pairs};
 use cnsim_lab::assumptions::ASSUMPTIONS;
 use cnsim_lab::headroom::Loop;
-use cnsim_lab::keys;
-use cnsim_lab::metrics::{self, METRICS};
+use cnsim_lab::metrics::METRICS;
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
-use cnsim_lab::stats::ABOUT_INTERVALS;
 use cnsim_papers::PAPERS;
-use cnsim_papers::claims::{Claim, grounds};
-use cnsim_papers::per_study::in_studies;
-use cnsim_papers::published::carried_claim;
-use cnsim_scheme_api::Registry;
 use cnsim_units::{Bytes, Rate, Time};
 use serde_json::json;
-use std::path::Path;
 
 pub(crate) fn list(what: &str, as_json: bool, common: &Common) -> Done {
     let mut rows: Vec<(String, String)> = Vec::new();
@@ -59,183 +52,6 @@ pub(crate) fn list(what: &str, as_json: bool, common: &Common) -> Done {
         };
         println!("{}  {about}", paint(&format!("{name:width$}"), Colour::Bold, look::colour_on_stdout()));
     }
-    Ok(())
-}
-
-/// Rows of numbers.csv that match.
-pub(crate) fn rows_of(
-    out: &Path,
-    id: &[&str],
-    condition: Option<&str>,
-    pause: Option<&str>,
-) -> Result<Vec<Vec<String>>, Failure> {
-    let path = out.join("numbers.csv");
-    let text = std::fs::read_to_string(&path).map_err(|e| {
-        Failure::input(format!("{}: {e}\n  help: run `cnsim reproduce` first, or give --out", path.display()))
-    })?;
-    let mut rows = Vec::new();
-    for line in cnsim_lab::files::read_csv(&text) {
-        let columns = [0, 1, 4, 5];
-        let fits =
-            id.iter().zip(columns).all(|(want, c)| line.get(c).is_some_and(|v| v.eq_ignore_ascii_case(want)));
-        if fits && condition.is_none_or(|c| line[2] == c) && pause.is_none_or(|p| line[3] == p) {
-            rows.push(line);
-        }
-    }
-    Ok(rows)
-}
-
-/// Says what a scheme's parameter is, in each scheme that has it; false if none has.
-fn parameter(registry: &Registry, what: &str) -> bool {
-    let key = what.trim_start_matches("scheme.params.");
-    let mut rows = Vec::new();
-    for e in registry.iter() {
-        if let Some(i) = e.params.iter().find(|i| i.key.eq_ignore_ascii_case(key)) {
-            let studies = in_studies(&e.name).remove(&i.key).unwrap_or_default();
-            let (symbol, default, range) = (i.symbol.clone(), i.default.clone(), i.range.to_string());
-            rows.push(vec![e.name.clone(), symbol, default, studies, range, i.doc.clone()]);
-        }
-    }
-    if !rows.is_empty() {
-        println!(
-            "{}",
-            look::words(&["scheme", "symbol", "default", "in studies", "range", "meaning"], &rows)
-        );
-        println!("\nSet it with scheme.params.{key}, or for one of them with scheme.NAME.{key}.");
-    }
-    !rows.is_empty()
-}
-
-/// `cnsim explain`. What is not explained goes on to `otherwise`.
-pub(crate) fn explain(
-    what: &str,
-    condition: Option<&str>,
-    pause: Option<&str>,
-    out: &Path,
-    common: &Common,
-    otherwise: fn(&str, &Common) -> Done,
-) -> Done {
-    let counters = || common.registry.iter().flat_map(|e| &e.counters);
-    if let Some(m) = metrics::find(what) {
-        println!("{} [{}]: {}.", m.id, m.unit, m.about);
-        println!("{}", m.span().text());
-        println!("{ABOUT_INTERVALS}");
-        println!(
-            "Agrees with a published value that lies in the 95 % prediction interval of one run, or within 2 % of the mean. Near: within {}.",
-            m.tolerance.text(m.unit)
-        );
-        return Ok(());
-    }
-    let claims = || PAPERS.iter().flat_map(|p| p.claims);
-    if let Some(c) = claims().find(|c| c.id.eq_ignore_ascii_case(what)) {
-        return claim(c, out);
-    }
-    if let Some(a) =
-        ASSUMPTIONS.iter().find(|a| a.id.eq_ignore_ascii_case(what) || a.name.eq_ignore_ascii_case(what))
-    {
-        println!("{} {}: {}.", a.id, a.name, a.about);
-        println!("Set it with {} = {} (or assumptions.{}).", a.key, a.alternatives, a.name);
-        return Ok(());
-    }
-    if let Some(c) = counters().find(|c| c.name.eq_ignore_ascii_case(what)) {
-        let having = common.registry.iter().filter(|e| e.counters.contains(c));
-        let schemes: Vec<&str> = having.map(|e| e.name.as_str()).collect();
-        println!(
-            "{}: {}.\nCounted by {}; it stands with a run's metrics.",
-            c.name,
-            c.meaning,
-            schemes.join(", ")
-        );
-        return Ok(());
-    }
-    if let Some((gauge, schemes)) = find::gauge(&common.registry, what) {
-        let unit = if gauge.unit.is_empty() { String::new() } else { format!(" [{}]", gauge.unit) };
-        let show = if schemes.len() == 1 { "shows of itself" } else { "show of themselves" };
-        println!("{}{unit}: a value that {} {show}.", gauge.name, schemes.join(", "));
-        println!(
-            "It is a series at the ports of record.ports and for the flows of record.limiters: \"gauge {} S>H0\".",
-            gauge.name
-        );
-        return Ok(());
-    }
-    if parameter(&common.registry, what) {
-        return Ok(());
-    }
-    if let Some(k) = keys::find(&find::whole_key(&common.registry, what)) {
-        let default = if k.default.is_empty() { "none: it must be given" } else { k.default };
-        println!(
-            "{}: {}.\nDefault: {default}. Set it in a scenario, or with --set {0}=VALUE.",
-            k.path, k.doc
-        );
-        return Ok(());
-    }
-    if let Some((term, meaning)) = find::term(what) {
-        println!("{term}: {meaning}.");
-        return Ok(());
-    }
-    let id: Vec<&str> = what.split('/').collect();
-    let scenario = EMBEDDED.iter().any(|(e, _)| e.eq_ignore_ascii_case(what));
-    if id.len() < 2 || (scenario && !out.join("numbers.csv").exists()) {
-        // What is not explained may be described; an unknown name is said there.
-        return otherwise(what, common);
-    }
-    let rows = rows_of(out, &id, condition, pause)?;
-    if rows.is_empty() {
-        return Err(Failure::input(format!(
-            "{}: no such cell was run\n  help: `cnsim reproduce {}` runs it",
-            out.display(),
-            id[..2].join("/")
-        )));
-    }
-    println!("One published cell is one run; the 95 % prediction interval of one run judges it.");
-    for r in &rows {
-        let (published, pi) = (&r[7], (&r[11], &r[12]));
-        println!("\n{}/{}, {}, PAUSE {}, {}, {}", r[0], r[1], r[2], r[3], r[4], r[5]);
-        println!("  measured {} {} over {} seeds, one run lies in {} to {}", r[8], r[6], r[13], pi.0, pi.1);
-        if published.is_empty() {
-            println!("  nothing was published");
-        } else {
-            println!("  published {published}: {}", r[14]);
-        }
-        if !r[15].is_empty() {
-            println!("  {}", r[15]);
-        }
-    }
-    Ok(())
-}
-
-/// A claim: what it says, what it rests on, and what came of it in the last `reproduce`.
-fn claim(c: &Claim, out: &Path) -> Done {
-    println!("{}: {} ({}).", c.id, c.text, c.origin);
-    let mut scenarios: Vec<String> = Vec::new();
-    let mut used: Vec<String> = Vec::new();
-    for (scenario, metric) in grounds(c, &[]) {
-        let id = format!("{}/{scenario}", c.study());
-        if !scenarios.contains(&id) {
-            scenarios.push(id);
-        }
-        if !metric.is_empty() && !used.contains(&metric) {
-            used.push(metric);
-        }
-    }
-    println!("It rests on {} and is decided on differences paired by seed.", scenarios.join(", "));
-    if !used.is_empty() {
-        println!("Metrics: {}.", used.join(", "));
-    }
-    let show = |from: &str, holds: &str, evidence: &str| {
-        println!("{from}: {holds}");
-        evidence.split("; ").filter(|e| !e.is_empty()).for_each(|e| println!("  {e}"));
-    };
-    let path = out.join("claims.csv");
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    if let Some(line) = cnsim_lab::files::read_csv(&text).iter().find(|l| l[1] == c.id) {
-        show(&path.display().to_string(), &line[4], &line[5]);
-        return Ok(());
-    }
-    if let Some([holds, evidence]) = carried_claim(c.id) {
-        show("With the defaults", &holds, &evidence);
-    }
-    println!("Not run here yet: `cnsim reproduce {}` decides it.", c.study());
     Ok(())
 }
 

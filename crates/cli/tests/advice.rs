@@ -37,7 +37,7 @@ fn said(text: &str, over: &str) -> String {
     };
     let checked = go(&["check", "t.toml"]);
     let ran = match over {
-        "" => go(&["reproduce", "t.toml", "--quiet"]),
+        "" => go(&["run", "t.toml", "--quiet"]),
         over => go(&["sweep", "t.toml", "--over", over, "--quiet"]),
     };
     // The report has the same.

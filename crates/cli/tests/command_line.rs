@@ -93,7 +93,7 @@ fn descriptions_carry_the_verdicts_of_the_stored_run() {
     let mine: Vec<&str> = cells.lines().filter(|l| l.starts_with("C07,asymmetric,")).collect();
     let (zeros, rest): (Vec<&str>, Vec<&str>) = mine.iter().partition(|l| zero(l));
     let agree = |rows: &[&str]| rows.iter().filter(|l| l.ends_with(",agrees")).count();
-    let said = text(&cnsim(&["describe", "C07/asymmetric"]));
+    let said = text(&cnsim(&["explain", "C07/asymmetric"]));
     let says = format!("with the defaults {} of {} agree", agree(&rest), rest.len());
     assert!(rest.len() > 2 && said.contains(&says), "{says}, {} zeros:\n{said}", zeros.len());
     let folder = Folder::new("no-run");
@@ -111,7 +111,7 @@ fn descriptions_carry_the_verdicts_of_the_stored_run() {
     assert!(said.contains("claims.csv: yes\n  seen"), "{said}");
     // In a study's table, cells that were published as zero are no agreement.
     let row = format!("{} of {}", agree(&rest), rest.len());
-    let said = text(&cnsim(&["describe", "C07"]));
+    let said = text(&cnsim(&["explain", "C07"]));
     let asymmetric = said.lines().find(|l| l.starts_with("C07/asymmetric ")).unwrap();
     assert!(asymmetric.contains(&row), "{row}: {asymmetric}");
 }
@@ -147,7 +147,7 @@ fn usage_errors_exit_with_2() {
         &["run", "single-hop", "--set", "x"],
         &["run", "single-hop", "--set", "hotspot.rate=fast"],
         &["run", "single-hop", "--condition", "sunny"],
-        &["describe", "qnc-2pt"],
+        &["explain", "qnc-2pt"],
         &["explain", "aggregat_throughput"],
         &["frobnicate"],
         &["bench", "w9"],
@@ -220,8 +220,8 @@ fn run_writes_results_that_verify_on_any_number_of_threads() {
         let o = cnsim(&[
             "run",
             &file,
-            "--scheme",
-            "ecm",
+            "--case=hotspot 1 Gb/s, PAUSE on, ecm",
+            "--seeds=2",
             "--threads",
             threads,
             "--out",
@@ -247,7 +247,7 @@ fn run_writes_results_that_verify_on_any_number_of_threads() {
     let o = cnsim(&["verify", &folder.file("broken.json")]);
     assert_eq!(o.status.code(), Some(3), "{}", text(&o));
     let o = cnsim(&["compare", &results, &folder.file("out8/results.json")]);
-    assert!(text(&o).contains("1 runs equal"), "{}", text(&o));
+    assert!(text(&o).contains("2 runs equal"), "{}", text(&o));
 }
 
 #[test]
@@ -275,10 +275,31 @@ fn settings_on_the_command_line_have_their_effect() {
         let later = value(&[&format!("{key}=5 us")], "mean_latency");
         assert!(later > value(&[], "mean_latency") + 8.0, "{key}");
     }
-    let several = text(&cnsim(&["run", &file, "--scheme", "none,ecm"]));
+    let out = folder.file("out");
+    let runs = |more: &[&str]| {
+        let o = cnsim(&[&["run", &file, "--json", "--quiet", "--seeds", "1", "--out", &out], more].concat());
+        assert!(o.status.success(), "{more:?}: {}", text(&o));
+        let r: serde_json::Value = serde_json::from_slice(&o.stdout).unwrap();
+        let one = |r: &serde_json::Value| {
+            ["condition", "pause", "scheme", "seed"].map(|k| r[k].to_string().replace('"', "")).join("/")
+        };
+        r["runs"].as_array().unwrap().iter().map(one).collect::<Vec<_>>().join(" ")
+    };
+    let two = "hotspot 1 Gb/s/on/none/1 hotspot 1 Gb/s/on/ecm/1";
+    assert_eq!(runs(&["--scheme", "none,ecm", "--only", "1 Gb/s, PAUSE on"]), two);
+    assert_eq!(
+        runs(&["--pause", "on", "--set", "hotspot.rate=1 Gb/s"]),
+        two,
+        "a key that is set wins over the matrix"
+    );
+    assert_eq!(runs(&["--case", "mine/small, hotspot 1 Gb/s, PAUSE on, ECM"]), "hotspot 1 Gb/s/on/ecm/1");
+    let strange = ["--scheme", "fecn", "--pause", "off", "--condition", "hotspot 1 Gb/s", "--seed", "7"];
+    assert_eq!(runs(&strange), "hotspot 1 Gb/s/off/fecn/7", "beside the matrix");
+    let none = cnsim(&["run", &file, "--case", "hotspot 9 Gb/s, PAUSE on, ecm", "--out", &out]);
+    let said = text(&none);
     assert!(
-        several.contains("one scheme is due here") && several.contains("schemes of [matrix]"),
-        "{several}"
+        none.status.code() == Some(2) && said.contains("no such case") && said.contains("PAUSE on, none"),
+        "{said}"
     );
 }
 
@@ -381,7 +402,7 @@ fn a_new_published_row_adds_its_run() {
 fn a_closed_pipe_is_quiet() {
     use std::process::Stdio;
     let mut child = Command::new(env!("CARGO_BIN_EXE_cnsim"))
-        .arg("schema")
+        .args(["tool", "schema"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -399,12 +420,12 @@ fn tells() {
         (&["list", "assumptions"], &["limiter-position"]),
         (&["list"], &["B07/single-hop"]),
         (&["list", "studies"], &["Bergamasco"]),
-        (&["describe", "ECM"], &["Q_eq", "24 KB", "Oversampling", "false"]),
-        (&["describe", "single-hop"], &["H0*", "hotspot 0.5 Gb/s"]),
+        (&["explain", "ECM"], &["Q_eq", "24 KB", "Oversampling", "false"]),
+        (&["explain", "single-hop"], &["H0*", "hotspot 0.5 Gb/s"]),
         (&["explain", "time_paused"], &["XOFF", "0.5"]),
-        (&["schema"], &["json-schema.org", "hotspot"]),
+        (&["tool", "schema"], &["json-schema.org", "hotspot"]),
         (&["headroom", "--rate", "100 Gb/s", "--length", "300"], &["Headroom", "100 Gb/s"]),
-        (&["doctor"], &["cores"]),
+        (&["tool", "doctor"], &["cores"]),
         (&["--version"], &["cnsim 0.1.0"]),
     ] {
         let o = cnsim(args);
@@ -419,7 +440,8 @@ fn tells() {
 #[test]
 fn a_condition_brings_its_group_s_scheme() {
     let run = |args: &[&str]| {
-        let mut all = vec!["run", "C07/parking-lot", "--quiet", "--set", "run.duration=2 ms", "--out"];
+        let mut all =
+            vec!["run", "C07/parking-lot", "--quiet", "--seeds=2", "--set", "run.duration=2 ms", "--out"];
         let folder = Folder::new(&format!("group-{}", args.len()));
         let out = folder.file("out");
         all.push(&out);
@@ -427,7 +449,7 @@ fn a_condition_brings_its_group_s_scheme() {
         text(&cnsim(&all))
     };
     let own = run(&["--condition", "sampling rate 2%"]);
-    assert!(own.starts_with("C07/parking-lot, sampling rate 2%, PAUSE global, bcn, seed 1"), "{own}");
+    assert!(own.starts_with("C07/parking-lot, sampling rate 2%, PAUSE global, bcn, seeds 1 to 2"), "{own}");
     let asked = run(&["--condition", "sampling rate 2%", "--scheme", "none"]);
     assert!(asked.contains("sampling rate 2%, PAUSE global, none"), "{asked}");
     let wrong = run(&["--condition", "sampling often"]);
@@ -513,8 +535,8 @@ fn counters_and_parameters_are_explained() {
     }
     let out = cnsim(&["explain", "false_positve"]);
     assert!(out.status.code() == Some(2) && text(&out).contains("cnsim explain false_positives"));
-    let said = text(&cnsim(&["describe", "ecn"]));
+    let said = text(&cnsim(&["explain", "ecn"]));
     assert!(said.contains("explicit congestion notification"), "{said}");
-    let said = text(&cnsim(&["describe", "e2cm-src"]));
+    let said = text(&cnsim(&["explain", "e2cm-src"]));
     assert!(said.contains("probes_returned") && !said.contains("width of QCN's"), "{said}");
 }

@@ -31,7 +31,7 @@ fn temporaries(dir: &Path) -> usize {
 
 /// What an undisturbed call gives.
 fn undisturbed(folder: &Folder, file: &str) -> String {
-    let done = cnsim(&["reproduce", file, "--quiet", "--out", &folder.file("good")]);
+    let done = cnsim(&["run", file, "--quiet", "--out", &folder.file("good")]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
     folder.read("good/numbers.csv")
 }
@@ -51,7 +51,7 @@ fn killed_at_any_moment_nothing_is_lost_or_half_written() {
     let out = folder.0.join("out");
     for i in 0..tries(8) {
         let _ = std::fs::remove_dir_all(&out);
-        let args = ["reproduce", &file, "--quiet", "--threads", "2", "--out", out.to_str().unwrap()];
+        let args = ["run", &file, "--quiet", "--threads", "2", "--out", out.to_str().unwrap()];
         let mut child = start(&args);
         wait_for(&mut child, &out, (i as usize * 13) % 60);
         signal(&child, "KILL");
@@ -85,11 +85,11 @@ fn interrupted_it_says_so_and_keeps_what_was_finished() {
         let path = out.to_str().unwrap();
         let finished = i % 3 == 0;
         if finished {
-            let done = cnsim(&["reproduce", &file, "--seeds", "2", "--quiet", "--out", path]);
+            let done = cnsim(&["run", &file, "--seeds", "2", "--quiet", "--out", path]);
             assert!(done.status.success(), "{}", text(&done));
         }
         let before = std::fs::read(out.join("results.json")).ok();
-        let args = ["reproduce", &file, "--threads", "1", "--out", path];
+        let args = ["run", &file, "--threads", "1", "--out", path];
         let mut child = start(&args);
         wait_for(&mut child, &out, if finished { 15 } else { 2 + i as usize * 5 });
         signal(&child, name);
@@ -119,7 +119,7 @@ fn interrupted_it_says_so_and_keeps_what_was_finished() {
                 (None, None) => {}
             }
         }
-        let done = cnsim(&["reproduce", &file, "--quiet", "--out", path]);
+        let done = cnsim(&["run", &file, "--quiet", "--out", path]);
         assert!(done.status.success(), "{}", text(&done));
         assert_eq!(std::fs::read_to_string(out.join("numbers.csv")).unwrap(), good);
         assert!(!std::fs::read_to_string(out.join("results.json")).unwrap().contains("\"partial\""));
@@ -133,7 +133,7 @@ fn interrupted_the_model_keeps_nothing() {
     let long = MANY.replace("duration = \"2 ms\"", "duration = \"20 ms\"");
     let file = folder.write("many.toml", &long);
     for wait in [300, 1000, 4000] {
-        let child = start(&["reproduce", &file, "--engine", "model", "--out", &folder.file("out")]);
+        let child = start(&["run", &file, "--engine", "model", "--out", &folder.file("out")]);
         std::thread::sleep(Duration::from_millis(wait));
         signal(&child, "INT");
         let ended = child.wait_with_output().unwrap();
@@ -174,7 +174,7 @@ fn no_damage_of_a_store_goes_unnoticed() {
     let folder = Folder::new("damaged");
     let file = folder.write("many.toml", MANY);
     let good = undisturbed(&folder, &file);
-    let args = ["reproduce", &file, "--quiet", "--out", &folder.file("good")];
+    let args = ["run", &file, "--quiet", "--out", &folder.file("good")];
     let all = stored(&folder.0.join("good"));
     assert_eq!(all.len(), 60);
     for round in 0..tries(2) as usize {
@@ -222,7 +222,7 @@ fn two_in_one_folder_do_not_disturb_each_other() {
     let folder = Folder::new("two");
     let file = folder.write("many.toml", MANY);
     let good = undisturbed(&folder, &file);
-    let args = ["reproduce", &file, "--quiet", "--threads", "1", "--out", &folder.file("out")];
+    let args = ["run", &file, "--quiet", "--threads", "1", "--out", &folder.file("out")];
     let both = [start(&args), start(&args)];
     for child in both {
         let done = child.wait_with_output().unwrap();
@@ -238,8 +238,7 @@ fn two_in_one_folder_do_not_disturb_each_other() {
 fn a_full_disk_is_told_with_path_and_remedy() {
     let folder = Folder::new("full");
     let file = folder.write("many.toml", MANY);
-    for (verb, more) in [("run", "--seed=1"), ("reproduce", "--seeds=1"), ("sweep", "--over=host.fifo=10,20")]
-    {
+    for (verb, more) in [("run", "--seed=1"), ("run", "--seeds=1"), ("sweep", "--over=host.fifo=10,20")] {
         for blocks in ["0", "2"] {
             let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
             let out = folder.file("out");
@@ -272,9 +271,7 @@ fn a_folder_that_takes_nothing_is_told() {
     // Rights do not stop root; a file system that takes nothing does.
     let locked = if root { "/proc/self".to_string() } else { locked };
     for out in [plain.clone(), format!("{plain}/x"), "/dev/null/x".into(), locked] {
-        for (verb, more) in
-            [("run", "--seed=1"), ("reproduce", "--seeds=1"), ("sweep", "--over=host.fifo=10,20")]
-        {
+        for (verb, more) in [("run", "--seed=1"), ("run", "--seeds=1"), ("sweep", "--over=host.fifo=10,20")] {
             let done = cnsim(&[verb, &file, more, "--quiet", "--out", &out]);
             let said = text(&done);
             assert_eq!(done.status.code(), Some(2), "{verb} {out}: {said}");
@@ -293,7 +290,7 @@ fn no_verb_panics_where_output_ends() {
     let folder = Folder::new("devfull");
     let file = folder.write("many.toml", &MANY.replace("seeds = 10", "seeds = 1"));
     let out = folder.file("out");
-    assert!(cnsim(&["reproduce", &file, "--quiet", "--out", &out]).status.success());
+    assert!(cnsim(&["run", &file, "--quiet", "--out", &out]).status.success());
     let results = folder.file("out/results.json");
     let full = || Stdio::from(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
     let verbs: &[&[&str]] = &[
@@ -301,21 +298,21 @@ fn no_verb_panics_where_output_ends() {
         &["--version"],
         &["run", &file, "--out", &out],
         &["run", &file, "--out", &out, "--json"],
-        &["reproduce", &file, "--out", &out],
+        &["run", &file, "--out", &out],
         &["sweep", &file, "--over", "host.fifo=10,20", "--out", &out],
         &["list"],
         &["list", "schemes", "--json"],
-        &["describe", "ecm"],
-        &["describe", "B07/single-hop"],
+        &["explain", "ecm"],
+        &["explain", "B07/single-hop"],
         &["explain", "time_paused"],
         &["check", &file],
         &["new", "mine"],
-        &["schema"],
+        &["tool", "schema"],
         &["headroom"],
         &["bench", "w1", "--duration", "0.1 ms"],
         &["verify", &results],
         &["compare", &results, &results],
-        &["doctor"],
+        &["tool", "doctor"],
     ];
     for args in verbs {
         let run = |c: &mut Command| c.args(*args).env("NO_COLOR", "1").output().unwrap();
@@ -337,7 +334,7 @@ fn what_is_no_file_hangs_nothing() {
     let folder = Folder::new("pipes");
     let file = folder.write("many.toml", &MANY.replace("seeds = 10", "seeds = 1"));
     let out = folder.file("out");
-    let args = ["reproduce", &file, "--quiet", "--out", &out];
+    let args = ["run", &file, "--quiet", "--out", &out];
     assert!(cnsim(&args).status.success());
     let all = stored(&folder.0.join("out"));
     let pipe = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -385,7 +382,7 @@ fn what_is_no_file_hangs_nothing() {
 fn a_huge_file_in_the_store_takes_no_memory() {
     let folder = Folder::new("huge");
     let file = folder.write("many.toml", &MANY.replace("seeds = 10", "seeds = 1"));
-    let args = ["reproduce", &file, "--quiet", "--threads", "1", "--out", &folder.file("out")];
+    let args = ["run", &file, "--quiet", "--threads", "1", "--out", &folder.file("out")];
     assert!(cnsim(&args).status.success());
     let all = stored(&folder.0.join("out"));
     let bytes = std::fs::read_to_string(&all[0]).unwrap();
@@ -429,7 +426,7 @@ fn a_hang_up_that_is_ignored_stays_ignored() {
         let out = folder.0.join(format!("out-{ignored}"));
         let script = if ignored { "trap '' HUP; exec \"$0\" \"$@\"" } else { "exec \"$0\" \"$@\"" };
         let mut child = Command::new("sh")
-            .args(["-c", script, env!("CARGO_BIN_EXE_cnsim"), "reproduce", &file, "--threads", "1", "--out"])
+            .args(["-c", script, env!("CARGO_BIN_EXE_cnsim"), "run", &file, "--threads", "1", "--out"])
             .arg(&out)
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -26,7 +26,7 @@ fn snapshot(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 /// The verbs that write results, short.
 fn writers<'a>(file: &'a str, out: &'a str) -> [Vec<&'a str>; 3] {
     let of = |verb: &'a str, more: &'a str| vec![verb, file, more, "--quiet", "--out", out];
-    [of("run", "--seed=1"), of("reproduce", "--seeds=1"), of("sweep", "--over=host.fifo=10,20")]
+    [of("run", "--seed=1"), of("run", "--seeds=1"), of("sweep", "--over=host.fifo=10,20")]
 }
 
 /// Whatever name of cnsim's a file of the user's has: it stays, and so does all beside it, unless the user insists.
@@ -76,14 +76,13 @@ fn files_of_others_are_never_written_over() {
     }
     // Insisted on: what has the name is replaced, the rest stays.
     let dir = folder.0.join("d1");
-    let done =
-        cnsim(&["reproduce", &file, "--seeds=1", "--quiet", "--force", "--out", dir.to_str().unwrap()]);
+    let done = cnsim(&["run", &file, "--seeds=1", "--quiet", "--force", "--out", dir.to_str().unwrap()]);
     assert!(done.status.success(), "{}", text(&done));
     assert_eq!(folder.read("d1/notes.txt"), "mine");
     assert!(folder.read("d1/numbers.csv").starts_with("study,"));
     // What comes into a folder of cnsim's later is the user's, too.
     folder.write("d1/fct.csv", "mine");
-    let done = cnsim(&["reproduce", &file, "--seeds=1", "--quiet", "--out", dir.to_str().unwrap()]);
+    let done = cnsim(&["run", &file, "--seeds=1", "--quiet", "--out", dir.to_str().unwrap()]);
     assert_eq!(
         (done.status.code(), folder.read("d1/fct.csv").as_str()),
         (Some(2), "mine"),
@@ -117,7 +116,7 @@ fn other_files_do_not_hinder() {
     }
     assert!(stored(&out).len() > 3);
     for more in ["--dry-run", "--quiet"] {
-        let done = cnsim(&["clean", "--out", out.to_str().unwrap(), more]);
+        let done = cnsim(&["tool", "clean", "--out", out.to_str().unwrap(), more]);
         let said = text(&done);
         assert!(done.status.success() && said.contains("entries there are not of cnsim"), "{said}");
         assert!(kept(&snapshot(&out)), "{said}");
@@ -136,15 +135,15 @@ fn a_store_of_others_is_refused() {
     let name = "out/runs/0123456789abcdef0123456789abcdef.json";
     folder.write(name, "{\"mine\":1}");
     let before = snapshot(&folder.0);
-    for args in [&["clean", "--out", &out][..], &["reproduce", &file, "--quiet", "--out", &out]] {
+    for args in [&["tool", "clean", "--out", &out][..], &["run", &file, "--quiet", "--out", &out]] {
         let done = cnsim(args);
         let said = text(&done);
         assert!(done.status.code() == Some(2) && said.contains("cnsim did not write"), "{said}");
         assert_eq!(snapshot(&folder.0), before);
     }
-    let done = cnsim(&["reproduce", &file, "--quiet", "--force", "--out", &out]);
+    let done = cnsim(&["run", &file, "--quiet", "--force", "--out", &out]);
     assert!(done.status.success(), "{}", text(&done));
-    assert!(cnsim(&["clean", "--out", &out]).status.success());
+    assert!(cnsim(&["tool", "clean", "--out", &out]).status.success());
     assert_eq!(folder.read(name), "{\"mine\":1}");
 }
 
@@ -154,7 +153,7 @@ fn folders_of_an_earlier_cnsim_are_taken_over() {
     let folder = Folder::new("earlier");
     let file = folder.write("many.toml", &MANY.replace("seeds = 10", "seeds = 1"));
     let out = folder.file("out");
-    let args = ["reproduce", &file, "--out", &out];
+    let args = ["run", &file, "--out", &out];
     assert!(cnsim(&args).status.success());
     let good = folder.read("out/numbers.csv");
     std::fs::remove_dir_all(folder.0.join("out/.cnsim")).unwrap();

@@ -27,7 +27,7 @@ fn a_deadlock_is_said_first() {
     let folder = Folder::new("frozen");
     let file = folder.write("ring.toml", &ring(2));
     let out = folder.file("out");
-    let done = cnsim(&["run", &file, "--out", &out]);
+    let done = cnsim(&["run", &file, "--pause", "on", "--scheme", "none", "--seed", "1", "--out", &out]);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(done.status.code(), Some(4), "{}", text(&done));
     assert!(said.starts_with("FROZEN"), "{said}");
@@ -44,7 +44,7 @@ fn a_deadlock_is_said_first() {
         text(&edited)
     );
 
-    let done = cnsim(&["reproduce", &file, "--out", &out]);
+    let done = cnsim(&["run", &file, "--out", &out]);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert_eq!(done.status.code(), Some(4), "{}", text(&done));
     assert!(said.starts_with("FROZEN") && said.contains("PAUSE on") && said.contains("2 seeds"), "{said}");
@@ -55,7 +55,7 @@ fn a_deadlock_is_said_first() {
     assert!(alert < table);
     assert!(report.contains(">port</th>"), "the column of ports is named so");
     // What is kept says so again.
-    assert_eq!(cnsim(&["reproduce", &file, "--out", &out, "--quiet"]).status.code(), Some(4));
+    assert_eq!(cnsim(&["run", &file, "--out", &out, "--quiet"]).status.code(), Some(4));
 
     let sweep =
         ["sweep", &file, "--over", "run.duration=3ms,4ms", "--seeds", "1", "--out", &folder.file("swept")];
@@ -68,7 +68,7 @@ fn a_deadlock_is_said_first() {
 fn a_network_that_moves_is_not_called_frozen() {
     let folder = Folder::new("moves");
     let file = folder.write("ring.toml", &ring(1));
-    let done = cnsim(&["reproduce", &file, "--out", &folder.file("out")]);
+    let done = cnsim(&["run", &file, "--out", &folder.file("out")]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
     assert!(!text(&done).contains("FROZEN"));
     assert!(!folder.read("out/report.html").contains("The network stood still"));

@@ -164,7 +164,7 @@ fn a_long_table_of_published_numbers_is_read_evenly() {
             text += &(columns.iter().map(cell).collect::<Vec<String>>().join(",") + "\n");
         }
         let published = folder.write("published.csv", &text);
-        counted(&["reproduce", &file, "--published", &published, "--threads", "1", "--quiet", "--out", &out])
+        counted(&["run", &file, "--published", &published, "--threads", "1", "--quiet", "--out", &out])
     };
     let (one, two, five) = (count(1), count(2), count(5));
     let ratio = (five - one) / (two - one);

@@ -70,7 +70,7 @@ fn a_report_of_many_conditions() {
          mine,many,sunny,off,ecm,mean_latency,1,us,\n",
     );
     let out = folder.file("out");
-    let (done, said) = cnsim(&["reproduce", &file, "--published", &published, "--out", &out]);
+    let (done, said) = cnsim(&["run", &file, "--published", &published, "--out", &out]);
     assert!(done, "{said}");
     assert!(said.contains("RTT 50 us, no limit"), "a new row adds its condition: {said}");
     assert!(said.contains("differs: aggregate") && said.contains("published 1.00"), "{said}");
@@ -160,14 +160,14 @@ fn describes() {
             &["[S] ── H0* H1..H9", "hot port S>H0", "24 cases, 240 runs", "CPU time", "A1 source-queue"],
         ),
     ] {
-        let (done, said) = cnsim(&["describe", name]);
+        let (done, said) = cnsim(&["explain", name]);
         assert!(done, "{said}");
         for w in words {
             assert!(said.contains(w), "{name}: `{w}` is not in {said}");
         }
     }
-    let (done, said) = cnsim(&["describe", "single-hopp"]);
-    assert!(!done && said.contains("cnsim describe B07/single-hop "), "{said}");
+    let (done, said) = cnsim(&["explain", "single-hopp"]);
+    assert!(!done && said.contains("cnsim explain B07/single-hop "), "{said}");
     let (_, said) = cnsim(&["list", "studies"]);
     assert!(["B07", "M08", "R07", "Z07", "C07"].iter().all(|s| said.contains(s)), "{said}");
 }

@@ -71,7 +71,7 @@ fn results_of_every_embedded_scenario_verify_by_both_engines() {
         }
         let sets: Vec<String> = sets.iter().map(|(k, v)| format!("{k}={v}")).collect();
         let mut args = vec!["run", id, "--condition", &case.condition, "--scheme", &case.scheme];
-        args.extend(["--pause", &case.pause, "--quiet", "--threads", "1", "--out", &out]);
+        args.extend(["--pause", &case.pause, "--seed", "1", "--quiet", "--threads", "1", "--out", &out]);
         args.extend(["--series", ["key", "none", "all"][i % 3]]);
         sets.iter().for_each(|s| args.extend(["--set", s]));
         let (code, said) = go(&args);
@@ -91,7 +91,7 @@ fn a_matrix_runs_by_the_model() {
     let file = folder.write("small.toml", SMALL);
     let go_to = |out: &str, more: &[&str]| {
         let out = folder.file(out);
-        let (code, said) = go(&[&["reproduce", &file, "--out", &out], more].concat());
+        let (code, said) = go(&[&["run", &file, "--out", &out], more].concat());
         assert_eq!(code, 0, "{said}");
         said
     };
@@ -112,7 +112,19 @@ fn a_matrix_runs_by_the_model() {
     let says = "12 of 12 runs: 5 of 5 nodes ran by the model: the model's engine was asked for.";
     let report = folder.read("out/report.html");
     assert!(report.replace("&#39;", "'").contains(says), "the method page of the report");
-    let (_, said) = go(&["run", &file, "-v", "--engine", "model", "--out", &folder.file("one")]);
+    let (_, said) = go(&[
+        "run",
+        &file,
+        "-v",
+        "--case",
+        "hotspot 1 Gb/s, PAUSE off, ecm",
+        "--seed",
+        "1",
+        "--engine",
+        "model",
+        "--out",
+        &folder.file("one"),
+    ]);
     assert!(said.contains("5 of 5 nodes ran by the model"), "{said}");
 }
 
@@ -121,7 +133,8 @@ fn a_matrix_runs_by_the_model() {
 fn verify_names_what_was_edited() {
     let folder = Folder::new("verify-edits");
     let file = folder.write("small.toml", SMALL);
-    let args = ["run", &file, "--scheme", "ecm", "--quiet", "--out", &folder.file("out")];
+    let case = "--case=hotspot 1 Gb/s, PAUSE off, ecm";
+    let args = ["run", &file, case, "--seed", "1", "--quiet", "--out", &folder.file("out")];
     assert_eq!(go(&args).0, 0);
     let good = load(&folder, "out/results.json");
     let verify = || go(&["verify", &folder.file("out/results.json")]);
@@ -228,7 +241,7 @@ fn compare_tells_every_difference() {
     let file = folder.write("small.toml", SMALL);
     let reproduce = |out: &str, more: &[&str]| {
         let out = folder.file(out);
-        let args = [&["reproduce", &file, "--quiet", "--out", &out][..], more].concat();
+        let args = [&["run", &file, "--quiet", "--out", &out][..], more].concat();
         let (code, said) = go(&args);
         assert_eq!(code, 0, "{said}");
     };
@@ -309,22 +322,25 @@ fn finished_results_stay() {
         let all = std::fs::read_dir(folder.file(name)).unwrap();
         all.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
     };
-    assert_eq!(go(&["reproduce", &file, "--quiet", "--out", &out]).0, 0);
+    assert_eq!(go(&["run", &file, "--quiet", "--out", &out]).0, 0);
     let (numbers, files) = (folder.read("out/numbers.csv"), series("out/series"));
-    // Another command goes to a folder beside; fewer of the same command, too.
-    let (code, said) = go(&["run", &file, "--out", &out]);
+    // Fewer of them go to a folder beside; those of another verb, too.
+    let few = ["run", &file, "--case", "hotspot 1 Gb/s, PAUSE off, ecm", "--seed", "1"];
+    let (code, said) = go(&[&few[..], &["--out", &out]].concat());
     assert!(code == 0 && said.contains("keeps the results of") && said.contains("out/run"), "{said}");
-    let (code, said) = go(&["reproduce", &file, "--only", "ecm", "--out", &out]);
+    let sweep =
+        ["sweep", &file, "--over", "host.fifo=10,20", "--scheme", "ecm", "--seeds", "1", "--out", &out];
+    let (code, said) = go(&sweep);
     assert!(code == 0 && said.contains("keeps the results of"), "{said}");
     assert_eq!((runs("out/results.json"), runs("out/run/results.json")), (12, 1));
     assert_eq!((numbers, files), (folder.read("out/numbers.csv"), series("out/series")));
     // More replaces.
-    assert_eq!(go(&["reproduce", &file, "--seeds", "4", "--quiet", "--out", &out]).0, 0);
+    assert_eq!(go(&["run", &file, "--seeds", "4", "--quiet", "--out", &out]).0, 0);
     assert_eq!(runs("out/results.json"), 16);
     // A run takes the place of the run before, with its series.
     let before = series("out/run/series");
     let named = ["--set", "record.flows=[H0>H2]", "--set", "record.ports=[]"];
-    assert_eq!(go(&[&["run", &file, "--out", &out, "--quiet"][..], &named].concat()).0, 0);
+    assert_eq!(go(&[&few[..], &["--out", &out, "--quiet"], &named].concat()).0, 0);
     let now = series("out/run/series");
     assert!(
         now.iter().any(|f| f.contains("flow-H0-H2")) && !now.iter().any(|f| before.contains(f)),
@@ -343,10 +359,8 @@ fn nothing_escapes_the_folder() {
     let text = SMALL.replace("condition = \"hotspot", &format!("condition = \"all ../{long} hotspot"));
     let file = folder.write("bad.toml", &text);
     std::fs::create_dir(folder.file("in")).unwrap();
-    for verb in ["run", "reproduce"] {
-        let (code, said) = go(&[verb, &file, "--quiet", "--out", &folder.file("in/out")]);
-        assert_eq!(code, 0, "{said}");
-    }
+    let (code, said) = go(&["run", &file, "--quiet", "--out", &folder.file("in/out")]);
+    assert_eq!(code, 0, "{said}");
     let names = |dir: &str| -> Vec<String> {
         let all = std::fs::read_dir(folder.file(dir)).unwrap();
         all.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
@@ -374,7 +388,7 @@ fn only_the_studys_own_experiment_is_judged() {
     let judge = |name: &str, text: &str| {
         let file = folder.write(name, text);
         let (out, only) = (folder.file("out"), "hotspot 2 Gb/s, PAUSE on, ecm");
-        let (code, said) = go(&["reproduce", &file, "--seeds", "1", "--only", only, "--out", &out]);
+        let (code, said) = go(&["run", &file, "--seeds", "1", "--only", only, "--out", &out]);
         assert_eq!(code, 0, "{said}");
         said
     };

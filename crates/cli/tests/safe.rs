@@ -48,29 +48,29 @@ fn no_verb_lets_a_name_steer_the_terminal() {
     // Files whose names are evil, and which are as they should be.
     harmless(&["check", &file]);
     harmless(&["check", &file, "--json"]);
-    harmless(&["describe", &file]);
+    harmless(&["explain", &file]);
     harmless(&["run", &file, "--out", &other, "--verbose"]);
     harmless(&["run", &file, "--out", &other, "--json"]);
-    harmless(&["reproduce", &file, "--out", &out]);
+    harmless(&["run", &file, "--out", &out]);
     harmless(&["sweep", &file, "--over", "workload.load=10 %,20 %", "--out", &at("swept")]);
     harmless(&["verify", &other]);
     harmless(&["verify", &format!("{other}/results.json")]);
     harmless(&["compare", &format!("{out}/results.json"), &format!("{other}/results.json")]);
     harmless(&["explain", "t/s", "--out", &out]);
-    harmless(&["clean", "--out", &at("none")]);
+    harmless(&["tool", "clean", "--out", &at("none")]);
     // What stands in them is evil.
     let names =
         SCENARIO.replace("\"c\"", &format!("\"{EVIL}\"")).replace("[\"none\"]", &format!("[\"{EVIL}\"]"));
     let bad = write("bad.toml", &format!("{names}\n[{EVIL:?}]\n"));
     let remark = write("remark.toml", &format!("{SCENARIO}# \u{202e}\u{61c}\n"));
     let noise = write("noise.toml", EVIL);
-    for verb in ["check", "describe", "run", "reproduce"] {
+    for verb in ["check", "explain", "run", "reproduce"] {
         for path in [&bad, &noise, &at("absent.toml"), &remark] {
             harmless(&[verb, path, "--out", &at("o")][..if verb.len() > 8 || verb == "run" { 4 } else { 2 }]);
         }
     }
     harmless(&["sweep", &bad, "--over", &format!("{EVIL}=1,2"), "--out", &at("o")]);
-    for verb in ["describe", "explain", "run", "new", "headroom", EVIL] {
+    for verb in ["explain", "run", "new", "headroom", EVIL] {
         harmless(&[verb, EVIL]);
     }
     harmless(&["run", &file, "--set", &format!("{EVIL}={EVIL}"), "--out", &at("o")]);
@@ -103,7 +103,7 @@ fn no_verb_lets_a_name_steer_the_terminal() {
     harmless(&["explain", "t/s", "--out", &out]);
     harmless(&["explain", "t/s", "--out", &out, "--json"]);
     let published = write("p.csv", &format!("study,scenario,{EVIL}\nt,s,{EVIL}\n"));
-    harmless(&["reproduce", &file, "--out", &at("p"), "--published", &published]);
+    harmless(&["run", &file, "--out", &at("p"), "--published", &published]);
     for (name, text) in
         [("n.topo", EVIL), ("f.cm", EVIL), ("n.txt", "2 1 1\n1\n0 1 100Gbps 1us 0\n"), ("f.txt", EVIL)]
     {

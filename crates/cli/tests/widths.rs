@@ -65,16 +65,18 @@ fn every_verb_keeps_within_the_terminal() {
     let results = format!("{out}/results.json");
     let (file, out, bad, results) = (file.as_str(), out.as_str(), bad.as_str(), results.as_str());
     let mut asked: Vec<Vec<&str>> = vec![
-        vec!["reproduce", file, "--out", out, "--threads", "1"],
-        vec!["run", file, "--scheme", "ecm", "--out", out],
+        vec!["run", file, "--out", out, "--threads", "1"],
+        vec!["run", file, "--scheme", "ecm", "--only", "1 Gb/s", "--seed", "1", "--out", out],
+        vec!["run", file, "--case", "no such case"],
+        vec!["describe", "ecm"],
         vec!["sweep", file, "--over", "hotspot.rate=1 Gb/s,0.2 Gb/s", "--scheme", "none,ecm", "--out", out],
         vec!["compare", results, results],
         vec!["verify", results],
-        vec!["describe", "b07"],
-        vec!["describe", "B07/multi-hop"],
-        vec!["describe", "parking-lot"],
-        vec!["describe", "dcqcn"],
-        vec!["describe", file],
+        vec!["explain", "b07"],
+        vec!["explain", "B07/multi-hop"],
+        vec!["explain", "parking-lot"],
+        vec!["explain", "dcqcn"],
+        vec!["explain", file],
         vec!["explain", "overhead"],
         vec!["explain", "q_eq"],
         vec!["explain", "B07.1"],
@@ -83,10 +85,10 @@ fn every_verb_keeps_within_the_terminal() {
         vec!["check", file],
         vec!["check", bad],
         vec!["run", "no-such"],
-        vec!["doctor"],
+        vec!["tool", "doctor"],
         vec!["headroom", "--rate", "100 Gb/s"],
-        vec!["diff", file, "B07/single-hop"],
-        vec!["clean", "--out", out, "--dry-run"],
+        vec!["tool", "diff", file, "B07/single-hop"],
+        vec!["tool", "clean", "--out", out, "--dry-run"],
         vec!["new", "mine"],
         vec!["new", "mine", "--topology", "core-edge", "--hosts", "32", "--rate", "100G", "--incast", "8"],
         vec!["--help"],
@@ -95,16 +97,19 @@ fn every_verb_keeps_within_the_terminal() {
     let lists = ["studies", "scenarios", "schemes", "metrics", "assumptions"];
     lists.iter().for_each(|what| asked.push(vec!["list", what]));
     let help = text(&cnsim(&["help"]));
-    let verbs = help.lines().skip_while(|l| *l != "Commands:").skip(1).take_while(|l| !l.is_empty());
-    let verbs: Vec<&str> =
-        verbs.filter_map(|l| l.split_whitespace().next()).filter(|v| *v != "help").collect();
-    assert!(verbs.len() > 15 && verbs.contains(&"headroom"), "{verbs:?}");
+    let verb = |l: &str| {
+        let (word, about) = l.strip_prefix("  ")?.split_once("  ")?;
+        (!about.is_empty() && word.starts_with(char::is_lowercase) && word != "help")
+            .then(|| word.to_string())
+    };
+    let verbs: Vec<String> = help.lines().filter_map(verb).collect();
+    assert!(verbs.len() == 14 && verbs.iter().any(|v| v == "headroom"), "{verbs:?}");
+    let verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
     verbs.iter().for_each(|verb| asked.push(vec![verb, "--help"]));
     // Whatever is listed, described or explained.
     let names: Vec<(&str, Vec<String>)> = lists.iter().map(|what| (*what, listed(what))).collect();
     for (what, names) in &names {
-        let verb = if ["metrics", "assumptions"].contains(what) { "explain" } else { "describe" };
-        names.iter().for_each(|name| asked.push(vec![verb, name]));
+        names.iter().for_each(|name| asked.push(vec!["explain", name]));
         if *what == "scenarios" {
             names.iter().for_each(|name| asked.push(vec!["check", name]));
         }
@@ -127,12 +132,15 @@ fn every_verb_keeps_within_the_terminal() {
 fn the_nearest_thing_of_any_kind_answers() {
     for (args, words) in [
         (&["explain", "dcqcn"][..], &["dcqcn:", "k_min"][..]),
-        (&["describe", "overhead"], &["overhead [Mb/s]", "whole run"]),
-        (&["describe", "record.from"], &["record.from:", "Default: 0 us"]),
+        (&["explain", "overhead"], &["overhead [Mb/s]", "whole run"]),
+        (&["explain", "record.from"], &["record.from:", "Default: 0 us"]),
         (&["explain", "single-hop"], &["B07/single-hop", "cases"]),
         (&["explain", "link_delay"], &["topology.link_delay:"]),
         (&["explain", "flow_rate"], &["record.from to record.to"]),
         (&["explain", "time_paused"], &["Taken over the whole run"]),
+        (&["explain", "A8"], &["A8 ", "Set it with"]),
+        (&["explain", "exit code 4"], &["a network froze"]),
+        (&["explain", "pfc"], &["priority flow control"]),
     ] {
         let out = cnsim(args);
         assert!(out.status.success(), "{args:?}: {}", text(&out));
@@ -140,9 +148,8 @@ fn the_nearest_thing_of_any_kind_answers() {
             assert!(text(&out).contains(word), "{args:?}, `{word}`: {}", text(&out));
         }
     }
-    let out = cnsim(&["describe", "ecn"]);
-    assert_eq!(out.status.code(), Some(2));
-    assert!(text(&out).contains("cnsim describe dcqcn"), "{}", text(&out));
+    let out = cnsim(&["explain", "ecnn-based"]);
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out));
     let out = cnsim(&["sweep", "B07/single-hop", "--over", "k_minn=1 KB,2 KB"]);
     assert_eq!(out.status.code(), Some(2), "{}", text(&out));
 }
@@ -176,12 +183,14 @@ fn other_programs_are_served() {
         assert!(out.status.success(), "{args:?}: {}", text(&out));
         serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{args:?}: {e}: {}", text(&out)))
     };
-    assert_eq!(json(&["describe", "dcqcn", "--json"])["kind"], "scheme");
-    assert_eq!(json(&["describe", "B07", "--json"])["scenarios"][0], "B07/baseline");
-    assert_eq!(json(&["describe", "single-hop", "--json"])["cases"][0]["pause"], "on");
+    assert_eq!(json(&["explain", "dcqcn", "--json"])["kind"], "scheme");
+    assert_eq!(json(&["explain", "B07", "--json"])["scenarios"][0], "B07/baseline");
+    assert_eq!(json(&["explain", "single-hop", "--json"])["cases"][0]["pause"], "on");
     assert_eq!(json(&["explain", "overhead", "--json"])["unit"], "Mb/s");
     assert_eq!(json(&["explain", "q_eq", "--json"])["kind"], "parameter");
-    assert!(json(&["diff", "B07/single-hop", "B07/multi-hop", "--json"]).as_array().unwrap().len() > 2);
+    assert!(
+        json(&["tool", "diff", "B07/single-hop", "B07/multi-hop", "--json"]).as_array().unwrap().len() > 2
+    );
     let mut child = Command::new(env!("CARGO_BIN_EXE_cnsim"))
         .args(["check", "-", "--json"])
         .stdin(Stdio::piped())
@@ -194,9 +203,9 @@ fn other_programs_are_served() {
     assert_eq!(out.status.code(), Some(2));
     let said: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((&said["ok"], &said["problems"][0]["key"]), (&false.into(), &"topology.host".into()));
-    let shells = cnsim(&["completions", "bash"]);
+    let shells = cnsim(&["tool", "completions", "bash"]);
     assert!(text(&shells).contains("reproduce") && text(&shells).contains("--fail-on-miss"));
-    assert!(text(&cnsim(&["man"])).contains(".TH cnsim 1"));
+    assert!(text(&cnsim(&["tool", "man"])).contains(".TH cnsim 1"));
 }
 
 /// With nothing but `new`: 32 hosts, 8:1 at 100 Gb/s, completion times, PAUSE per port and the largest queue.
@@ -220,7 +229,7 @@ fn an_incast_in_three_commands() {
     std::fs::write(&file, &new.stdout).unwrap();
     let check = cnsim(&["check", &file]);
     assert!(check.status.success(), "{}", text(&check));
-    let run = cnsim(&["run", &file, "--out", &out, "--seeds", "2"]);
+    let run = cnsim(&["run", &file, "--scheme", "none", "--out", &out, "--seeds", "2"]);
     let said = text(&run);
     assert!(run.status.success(), "{said}");
     for word in
@@ -238,7 +247,7 @@ fn an_incast_in_three_commands() {
     };
     let (fast, slow) = (longest("hpcc"), longest("paper"));
     assert!(fast < 1.8 * 640.0 && slow > 1.15 * fast, "{fast} us, {slow} us");
-    let only = text(&cnsim(&["run", &file, "--out", &out, "--metric", "queue_max"]));
+    let only = text(&cnsim(&["run", &file, "--scheme", "none", "--out", &out, "--metric", "queue_max"]));
     assert!(only.contains("queue_max") && !only.contains("overhead"), "{only}");
 }
 

@@ -43,9 +43,9 @@ const fn a(
     Assumption { id, name, about, alternatives, key }
 }
 
-/// Finds one by its name; underscores stand for hyphens.
+/// Finds one by its name, in which underscores stand for hyphens, or by its number.
 pub fn find(name: &str) -> Option<&'static Assumption> {
-    ASSUMPTIONS.iter().find(|a| a.name == name.replace('_', "-"))
+    ASSUMPTIONS.iter().find(|a| a.name == name.replace('_', "-") || a.id.eq_ignore_ascii_case(name))
 }
 
 /// All named assumptions, in the order of their numbers.

@@ -41,7 +41,7 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
             let all = || registry.iter().flat_map(|e| &e.params).map(|i| i.key.as_str());
             if !registry.iter().any(|e| e.reads(key)) {
                 let hint = nearest(key, all())
-                    .map_or_else(|| "see `cnsim describe SCHEME`".into(), |n| format!("did you mean `{n}`?"));
+                    .map_or_else(|| "see `cnsim explain SCHEME`".into(), |n| format!("did you mean `{n}`?"));
                 problems.push(flat.at(path, "no scheme has this parameter", hint));
             }
             single(flat, path, leaf, problems);
@@ -105,7 +105,7 @@ fn near(path: &str, registry: &Registry) -> String {
         },
         (_, Some(one)) => format!("did you mean `{one}`?"),
         _ if known.is_empty() => nearest(path, params()).map_or_else(
-            || "see `cnsim schema`, or `cnsim new NAME`".into(),
+            || "see `cnsim tool schema`, or `cnsim new NAME`".into(),
             |param| format!("did you mean `scheme.params.{param}`?"),
         ),
         _ => format!("known here: {}", known.join(", ")),
@@ -267,7 +267,7 @@ fn tables(flat: &Flat, registry: &Registry, problems: &mut Vec<Problem>) {
             }
             [one] if !plain(one) => {
                 let near = unknown_table(one).map(|table| format!("did you mean {table}?"));
-                wrong("unknown table", near.unwrap_or_else(|| "see `cnsim schema`".into()));
+                wrong("unknown table", near.unwrap_or_else(|| "see `cnsim tool schema`".into()));
             }
             [one, number] if array(one) && number.parse::<usize>().is_ok() && !holds(flat, path) => {
                 wrong("is empty", format!("give the [[{one}]] table its keys, or remove it"));
@@ -320,7 +320,7 @@ pub(crate) fn unread_params(
         let mut unique = names.clone();
         unique.dedup();
         let hint = nearest(param, known.into_iter()).map_or_else(
-            || "remove it, or run a scheme that has it: `cnsim describe SCHEME` shows them".into(),
+            || "remove it, or run a scheme that has it: `cnsim explain SCHEME` shows them".into(),
             |n| format!("did you mean `{n}`?"),
         );
         problems.push(flat.at(

@@ -1,5 +1,5 @@
 //! One flow meeting one bottleneck: a little scenario that shows what a scheme does, run in a few milliseconds.
-//! `cnsim describe SCHEME` and the figures of the chapter on schemes come from here.
+//! `cnsim explain SCHEME` and the figures of the chapter on schemes come from here.
 
 use crate::run::{Job, Watch, run_job};
 use crate::scenario::Scenario;

@@ -68,7 +68,7 @@ pub fn axis(text: &str) -> Result<Axis, String> {
         {
             return wrong(
                 format!("`{k}` changes nothing of a run"),
-                "name a key that does; `cnsim schema` lists them",
+                "name a key that does; `cnsim tool schema` lists them",
             );
         }
         _ => {}

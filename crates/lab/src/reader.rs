@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
         if port.is_none() {
             let hint = match text.contains("->") {
                 true => format!("did you mean \"{}\"?", text.replace("->", ">")),
-                false => "name a switch and its neighbour: \"S>H1\"; `cnsim describe` shows the names".into(),
+                false => "name a switch and its neighbour: \"S>H1\"; `cnsim explain` shows the names".into(),
             };
             self.wrong_item(key, item, format!("there is no switch port `{text}`"), hint);
         }

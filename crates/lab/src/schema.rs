@@ -42,7 +42,7 @@ pub fn template(name: &str) -> String {
             &format!("{} ({})", k.doc, k.kind),
         );
     }
-    out.push_str("\n[matrix]\n\"hotspot.rate\" = [\"2 Gb/s\", \"0.5 Gb/s\"]    # rows: any key, a list of values\npause = [\"on\"]\nschemes = [\"none\", \"qcn-2pt\", \"ecm\"]\n\n# Parameters of the schemes that know them: cnsim describe ecm\n# [scheme.params]\n# q_eq = \"24 KB\"\n");
+    out.push_str("\n[matrix]\n\"hotspot.rate\" = [\"2 Gb/s\", \"0.5 Gb/s\"]    # rows: any key, a list of values\npause = [\"on\"]\nschemes = [\"none\", \"qcn-2pt\", \"ecm\"]\n\n# Parameters of the schemes that know them: cnsim explain ecm\n# [scheme.params]\n# q_eq = \"24 KB\"\n");
     out
 }
 

@@ -142,7 +142,7 @@ impl SchemeSpec {
                         key: key.clone(),
                         reason: format!("`{called}` has no such parameter"),
                         remedy: near.map_or_else(
-                            || format!("`cnsim describe {called}` shows them"),
+                            || format!("`cnsim explain {called}` shows them"),
                             |n| format!("did you mean `{n}`?"),
                         ),
                     });

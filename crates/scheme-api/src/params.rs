@@ -1,5 +1,5 @@
 //! Parameters, declared once: value, unit, default, range, the paper's symbol and the doc text come from one place, and
-//! scenario files, `cnsim describe`, the JSON Schema and the docs table are made from it.
+//! scenario files, `cnsim explain`, the JSON Schema and the docs table are made from it.
 
 use cnsim_units::{Bytes, Rate, Time};
 use std::fmt;

@@ -73,7 +73,7 @@ fn list() -> String {
         );
     }
     page + "\nThe figure of a chapter shows one flow meeting one bottleneck: H1 sends as fast as it may, H2 joins it from 5 to\n\
-            20 ms, both into one port of 10 Gb/s, with PAUSE. `cnsim describe SCHEME` runs the same and draws it in the terminal.\n"
+            20 ms, both into one port of 10 Gb/s, with PAUSE. `cnsim explain SCHEME` runs the same and draws it in the terminal.\n"
 }
 
 /// What stands in each of the three rooms of a scheme, in words; none where it is empty.
@@ -154,7 +154,7 @@ fn chapter(entry: &Registration, rows: &[Published]) -> io::Result<String> {
         "\n## One flow meets one bottleneck\n\n\
          ![One flow meets one bottleneck under {0}: rates of two flows and the queue over 30 ms](../reference/{1})\n\n\
          H1 sends as fast as it may, H2 joins it from 5 to 20 ms, both into one port of 10 Gb/s, with PAUSE.\n\
-         `cnsim describe {0}` runs the same.",
+         `cnsim explain {0}` runs the same.",
         entry.name,
         picture(&entry.name)
     );

@@ -12,9 +12,9 @@ pub fn page() -> String {
          `cnsim VERB --help` says the same. Options of every verb:\n",
     );
     out += &table(program.get_arguments().filter(|a| shown(a)));
-    for verb in program.get_subcommands().filter(|v| !v.is_hide_set() && v.get_name() != "help") {
+    for (name, verb) in verbs(&program) {
         let about = verb.get_long_about().or_else(|| verb.get_about()).map(ToString::to_string);
-        let _ = write!(out, "\n## cnsim {}\n\n{}\n", verb.get_name(), about.unwrap_or_default().trim());
+        let _ = write!(out, "\n## {name}\n\n{}\n", about.unwrap_or_default().trim());
         out += &format!("\n```text\n{}\n```\n", usage(verb));
         out += &table(verb.get_arguments().filter(|a| shown(a) && !a.is_global_set()));
         if let Some(more) = verb.get_after_long_help().or_else(|| verb.get_after_help()) {
@@ -25,6 +25,18 @@ pub fn page() -> String {
         let _ = write!(out, "\n## Exit codes and more\n\n{}\n", more.to_string().trim());
     }
     out
+}
+
+/// Every verb with its name, those of a group of verbs instead of the group.
+fn verbs(program: &Command) -> Vec<(String, &Command)> {
+    let mut all = Vec::new();
+    for verb in program.get_subcommands().filter(|v| !v.is_hide_set() && v.get_name() != "help") {
+        let name = format!("{} {}", program.get_name(), verb.get_name());
+        let inner: Vec<&Command> = verb.get_subcommands().filter(|v| v.get_name() != "help").collect();
+        all.extend(inner.iter().map(|v| (format!("{name} {}", v.get_name()), *v)));
+        all.extend(inner.is_empty().then_some((name, verb)));
+    }
+    all
 }
 
 /// Neither hidden nor an option that every program has.
@@ -64,7 +76,9 @@ fn table<'a>(arguments: impl Iterator<Item = &'a Arg>) -> String {
         let choices: Vec<String> = arg
             .get_possible_values()
             .iter()
-            .filter(|v| !v.is_hide_set() && arg.get_action().takes_values())
+            .filter(|v| {
+                !v.is_hide_set() && !arg.is_hide_possible_values_set() && arg.get_action().takes_values()
+            })
             .map(|v| format!("`{}`", v.get_name()))
             .collect();
         let choices =
@@ -83,8 +97,8 @@ mod tests {
         let page = page();
         let mut program = cnsim_cli::command();
         program.build();
-        for verb in program.get_subcommands().filter(|v| !v.is_hide_set() && v.get_name() != "help") {
-            let heading = format!("\n## cnsim {}\n", verb.get_name());
+        for (name, verb) in verbs(&program) {
+            let heading = format!("\n## {name}\n");
             let section = page.split(&heading).nth(1).unwrap_or_else(|| panic!("{heading}"));
             let section = section.split("\n## ").next().unwrap();
             for arg in verb.get_arguments().filter(|a| shown(a) && !a.is_global_set()) {

@@ -44,7 +44,7 @@ fn misfit(entry: &Registration, rate: Rate, set: &[Setting<'_>]) -> Option<Strin
     (!fits).then(|| {
         format!(
             "{0} runs with its defaults, which are made for links of {made_for}; those of the hosts have {rate}. \
-             scheme.{0}.{PRESET} = \"{1}\" fits them: see `cnsim describe {0}`",
+             scheme.{0}.{PRESET} = \"{1}\" fits them: see `cnsim explain {0}`",
             entry.name, preset.name
         )
     })
@@ -69,7 +69,7 @@ impl Scenario {
                 problems.push(flat.at(
                     asked.path,
                     format!("{name} has no preset `{}`", asked.text),
-                    format!("known: {}; `cnsim describe {name}` shows them", known.join(", ")),
+                    format!("known: {}; `cnsim explain {name}` shows them", known.join(", ")),
                 ));
                 return None;
             };

@@ -1,0 +1,346 @@
+//! What `run` and `reproduce` share: runs are made, measured, written and shown.
+
+use crate::bench::peak_memory;
+use crate::look;
+use crate::output::Output;
+use crate::request::{is_file, refuse_many, tell_notes, threads, wanted};
+use crate::summary::{self, Told};
+use crate::{Common, Done, EngineArg, Failure, Making, notes, one_case};
+use cnsim_lab::flow_files::fork_columns;
+use cnsim_lab::results::Partial;
+use cnsim_lab::run::{Job, Watch, run_job, run_jobs, stored, unkept};
+use cnsim_lab::scenario::Scenario;
+use cnsim_lab::store::{RunRecord, Store};
+use cnsim_papers::cells::{Cell, cells};
+use cnsim_papers::files::{claims_csv, numbers_csv};
+use cnsim_papers::findings;
+use cnsim_papers::own::Studies;
+use cnsim_papers::published::Published;
+use cnsim_papers::verdict::Verdict;
+use cnsim_report::build::{Parts, build};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Runs that are asked for, and the forms in which their results are.
+pub(crate) struct Experiment<'a> {
+    /// The command without the program's name, as results and report have it.
+    pub(crate) command: String,
+    /// Its word for the scenario: a name, a file, `quick` or `all`.
+    pub(crate) what: &'a str,
+    /// The scenarios.
+    pub(crate) scenarios: Vec<Scenario>,
+    /// The runs.
+    pub(crate) jobs: Vec<Job>,
+    /// Published numbers to set beside the results.
+    pub(crate) published: &'a [Published],
+    /// Published numbers for which these results have no cell, each with the reason.
+    pub(crate) left: &'a dyn Fn(&[Cell]) -> Vec<(Published, String)>,
+    /// Which series are written: `none`, `key` or `all`.
+    pub(crate) series: &'a str,
+    /// Are the results printed as JSON?
+    pub(crate) json: bool,
+    /// Options of both verbs.
+    pub(crate) making: &'a Making,
+}
+
+/// Makes the runs, writes what they gave, and shows it.
+pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
+    let (all, making) = (&e.jobs, e.making);
+    let shown = wanted(&making.metric)?;
+    refuse_many(all, making.force)?;
+    // Of the embedded studies docs/assumptions.md speaks.
+    let own = is_file(e.what) || e.command.starts_with("run ");
+    if own {
+        tell_notes(all, common);
+    }
+    let asked = threads(making.threads);
+    if !common.quiet {
+        let runs = look::count(all.len() as u64, "run");
+        eprintln!("cnsim {}: {runs} of {}, {asked} threads", env!("CARGO_PKG_VERSION"), e.what);
+    }
+    let single = all.iter().all(|job| job.case == all[0].case);
+    if let ([first, ..], true, true) = (&all[..], single, common.verbose) {
+        eprintln!("effective configuration: {:#}", first.ready.config);
+    }
+    Output::check(&making.out, making.force)?;
+    let watch = Arc::new(Watch::default());
+    // A second opinion takes no run from the store, and leaves none there.
+    let kept = making.engine == EngineArg::Fast;
+    look::on_interrupt(&watch, kept);
+    let started = std::time::Instant::now();
+    let place = (making.out.as_path(), making.force);
+    let records = with_store(all, place, &watch, common.quiet, |store| match &all[..] {
+        // One run may take several threads; many take one each.
+        [one] => run_job(one, Some(store), &watch, making.threads.min(64)).map(|r| vec![r]),
+        many => run_jobs(many, Some(store), asked, &watch),
+    })??;
+    let records: Vec<RunRecord> = records.into_iter().flatten().collect();
+    let cells = cells(&records, e.published, &e.scenarios);
+    let left = (e.left)(&cells);
+    let findings = findings(&judged(&records, &e.scenarios));
+    let partial = partial(&watch, records.len(), all.len());
+    let Some(mut output) = Output::open(&making.out, &e.command, &records, partial, making.force)? else {
+        return interrupted(&watch, (records.len(), all.len()), kept, Some(&making.out));
+    };
+    output.write("numbers.csv", numbers_csv(&cells, partial).as_bytes())?;
+    output.write("claims.csv", claims_csv(&findings, partial).as_bytes())?;
+    let mut report = build(&Parts {
+        command: &format!("cnsim {}", e.command),
+        scenarios: &e.scenarios,
+        records: &records,
+        cells: &cells,
+        findings: &findings,
+        left: &left,
+    });
+    mark_partial(&mut report, partial);
+    output.write("report.html", page_of(&report)?.as_bytes())?;
+    if let ([record], [job]) = (&records[..], &all[..]) {
+        let settings = &job.ready.settings;
+        let hosts = &settings.wiring.hosts;
+        let text = settings.fork_columns().then(|| fork_columns(record, hosts, settings.origin().as_ps()));
+        if let Some(text) = text.flatten() {
+            output.write("fct.txt", text.as_bytes())?;
+        }
+    }
+    let out = output.dir().to_path_buf();
+    // The first seed's series stand for the figures of many cases; all others are in the store.
+    let first = records.iter().map(|r| r.seed).min().unwrap_or(1);
+    let text = output.results(&records, |r| e.series != "none" && (single || r.seed == first))?;
+    if common.verbose {
+        effort(&watch, &records);
+    }
+    if e.json {
+        println!("{text}");
+    } else {
+        if let Some(p) = partial {
+            println!("{}\n", p.text());
+        }
+        notes::print(&records);
+        let alone = single && own;
+        if alone {
+            one_case::print(&records, &shown);
+        }
+        if !common.quiet && (!alone || cells.iter().any(|c| c.published.is_some())) {
+            let (metric, what) = (&making.metric, e.what);
+            let (report, cells, findings, records) = (&report, &cells[..], &findings[..], &records[..]);
+            summary::tell(&Told { what, metric, out: &out, report, cells, findings, records });
+        }
+    }
+    if !common.quiet {
+        unshown(&making.metric, &records).iter().for_each(|line| eprintln!("note: {line}"));
+        let (hops, seconds) =
+            (records.iter().map(|r| r.packet_hops).sum::<u64>(), started.elapsed().as_secs_f64());
+        eprintln!("{hops} packet-hops in {seconds:.2} s; results in {}", out.join("results.json").display());
+    }
+    interrupted(&watch, (records.len(), all.len()), kept, None)?;
+    missed(making.fail_on_miss, cells.iter().map(|c| c.verdict))?;
+    // In the embedded studies a deadlock is what was published.
+    if own { notes::ends(&records) } else { Ok(()) }
+}
+
+/// What the runs took.
+fn effort(watch: &Watch, records: &[RunRecord]) {
+    eprintln!("{} packet-hops simulated now", watch.hops.load(Ordering::Relaxed));
+    if let ([record], Ok(cpu)) = (records, cpu_time::ProcessTime::try_now()) {
+        if let Some(by) = &record.by_model {
+            eprintln!("{}", by.text());
+        }
+        let (cpu, peak) = (cpu.as_duration().as_secs_f64(), peak_memory() as f64 / 1e6);
+        eprintln!("this took {cpu:.2} CPU-seconds and at most {peak:.1} MB");
+    }
+}
+
+/// Most experiments other than the study's that are named.
+const OTHERS: usize = 4;
+
+/// The runs on which verdicts are passed: those of the studies' own experiments. What the others are is told.
+fn judged<'a>(records: &'a [RunRecord], scenarios: &[Scenario]) -> Cow<'a, [RunRecord]> {
+    let mut studies = Studies::of(scenarios);
+    let others: Vec<Option<String>> = records.iter().map(|r| studies.other(r)).collect();
+    let words: BTreeSet<&String> = others.iter().flatten().collect();
+    words.iter().take(OTHERS).for_each(|why| eprintln!("note: no verdict: {why}"));
+    if words.is_empty() {
+        return records.into();
+    }
+    records.iter().zip(&others).filter(|(_, other)| other.is_none()).map(|(r, _)| r.clone()).collect()
+}
+
+/// With `--fail-on-miss` a published cell that differs ends the program with the exit code of a verification.
+fn missed(fail_on_miss: bool, verdicts: impl Iterator<Item = Verdict>) -> Done {
+    let differ = verdicts.filter(|v| *v == Verdict::Differs).count();
+    match differ {
+        n if n > 0 && fail_on_miss => {
+            Err(Failure::Differs(format!("{} differ from what was published", look::count(n as u64, "cell"))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Runs jobs with progress and the store; `None` for those that an interruption left out. The first failure ends it.
+pub(crate) fn run_all(
+    jobs: &[Job],
+    out: (&Path, bool),
+    asked: usize,
+    watch: &Arc<Watch>,
+    quiet: bool,
+) -> Result<Vec<Option<RunRecord>>, Failure> {
+    Ok(with_store(jobs, out, watch, quiet, |store| run_jobs(jobs, Some(store), threads(asked), watch))??)
+}
+
+/// Does `work` on jobs with progress and the store of a folder.
+pub(crate) fn with_store<T: Send>(
+    jobs: &[Job],
+    (out, force): (&Path, bool),
+    watch: &Arc<Watch>,
+    quiet: bool,
+    work: impl FnOnce(&Store) -> T + Send,
+) -> Result<T, Failure> {
+    let store = Store::open(out, force)?;
+    let strangers = store.strangers();
+    if strangers > 0 {
+        let dir = out.join("runs");
+        eprintln!(
+            "note: {} holds {strangers} files of another version of cnsim; those runs are done anew",
+            dir.display()
+        );
+    }
+    unkept(jobs).iter().for_each(|note| eprintln!("note: {note}"));
+    // What is in the store costs next to nothing.
+    let new = jobs.iter().filter(|j| !stored(j, &store));
+    let hops = new.map(|j| j.ready.estimate().packet_hops).sum();
+    let done = look::with_progress(jobs.len() as u64, hops, watch, quiet, || work(&store));
+    tell_stored(watch, jobs.len(), quiet);
+    Ok(done)
+}
+
+/// Says how many runs were not done now. `--quiet` leaves out that there were none.
+pub(crate) fn tell_stored(watch: &Watch, of: usize, quiet: bool) {
+    let stored = watch.stored.swap(0, Ordering::Relaxed);
+    if stored > 0 || !quiet {
+        eprintln!("{stored} of {of} runs taken from the store");
+    }
+}
+
+/// How much is finished of what Ctrl-C has cut short.
+pub(crate) fn partial(watch: &Watch, finished: usize, of: usize) -> Option<Partial> {
+    (watch.stop.load(Ordering::Relaxed) && finished < of).then_some(Partial { finished, of })
+}
+
+/// The end of a verb that Ctrl-C may have cut short after so many runs of all. `kept`: they are in the store. `stay` is where finished
+/// results stand that partial ones did not replace.
+pub(crate) fn interrupted(
+    watch: &Watch,
+    (finished, of): (usize, usize),
+    kept: bool,
+    stay: Option<&Path>,
+) -> Done {
+    if partial(watch, finished, of).is_none() {
+        return Ok(());
+    }
+    let stay =
+        stay.map_or_else(String::new, |out| format!("; the results in {} are as they were", out.display()));
+    let (place, next) = match kept {
+        true => (" and kept in the store", "goes on from here"),
+        false => (", and the store keeps none of the model's", "begins anew"),
+    };
+    Err(Failure::Interrupted(format!(
+        "interrupted: {finished} of {of} runs are finished{place}{stay}; the same command {next}"
+    )))
+}
+
+/// A report as a page.
+pub(crate) fn page_of(report: &cnsim_report::model::Report) -> Result<String, Failure> {
+    cnsim_report::render(report).map_err(|e| Failure::Run(e.to_string()))
+}
+
+/// Says at the head of a report that it is partial.
+pub(crate) fn mark_partial(report: &mut cnsim_report::model::Report, partial: Option<Partial>) {
+    if let Some(p) = partial {
+        report.title = format!("PARTIAL: {}", report.title);
+        report.facts.insert(0, cnsim_report::model::Fact { name: "partial".into(), value: p.text() });
+    }
+}
+
+/// A line for each metric that was asked for and that no table shows.
+fn unshown(asked: &[String], records: &[RunRecord]) -> Vec<String> {
+    let studies: std::collections::BTreeSet<&str> = records.iter().map(|r| r.study.as_str()).collect();
+    if studies.len() > 1 && !asked.is_empty() {
+        return vec!["--metric shows metrics of one study: name one; numbers.csv has those of all".into()];
+    }
+    let none = |id: &&String| !records.iter().any(|r| r.metrics.contains_key(id.as_str()));
+    let line = |id: &String| match id.starts_with("latency") {
+        true => format!("{id}: no run measured it; set record.latency = true"),
+        false => {
+            format!("{id}: no run measured it, as nothing happened that it counts; `cnsim explain {id}`")
+        }
+    };
+    asked.iter().filter(none).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_miss_fails_where_that_is_asked_for() {
+        use Verdict::{Agrees, Differs, Incomparable, Near, Unpublished};
+        let ends = |asked, verdicts: &[Verdict]| missed(asked, verdicts.iter().copied());
+        let Err(Failure::Differs(text)) = ends(true, &[Agrees, Differs]) else {
+            panic!("one miss is a miss")
+        };
+        assert!(text.starts_with("1 cell"), "{text}");
+        assert!(ends(false, &[Differs]).is_ok());
+        assert!(ends(true, &[Agrees, Near, Unpublished, Incomparable]).is_ok());
+        assert!(ends(true, &[]).is_ok());
+    }
+
+    #[test]
+    fn a_partial_report_says_so() {
+        let fact = |name: &str| cnsim_report::model::Fact { name: name.into(), ..Default::default() };
+        let mut r = cnsim_report::model::Report {
+            title: "T".into(),
+            facts: vec![fact("runs")],
+            ..Default::default()
+        };
+        mark_partial(&mut r, None);
+        assert_eq!((r.title.as_str(), r.facts.len()), ("T", 1));
+        let p = Partial { finished: 1, of: 2 };
+        mark_partial(&mut r, Some(p));
+        assert_eq!(
+            (r.title.as_str(), r.facts[0].name.as_str(), &r.facts[0].value),
+            ("PARTIAL: T", "partial", &p.text())
+        );
+        // What was stopped with nothing left to do is whole.
+        let watch = Watch::default();
+        assert_eq!(partial(&watch, 1, 2), None);
+        watch.stop.store(true, Ordering::Relaxed);
+        assert_eq!((partial(&watch, 1, 2), partial(&watch, 2, 2)), (Some(p), None));
+        assert!(
+            matches!(interrupted(&watch, (1, 2), true, None), Err(Failure::Interrupted(text)) if text.starts_with("interrupted: 1 of 2 runs"))
+        );
+        assert!(interrupted(&watch, (2, 2), true, None).is_ok());
+    }
+
+    #[test]
+    fn metrics_that_no_table_shows_are_named() {
+        let run = |study: &str| RunRecord {
+            study: study.into(),
+            metrics: [("pauses".to_string(), 1.0)].into(),
+            ..RunRecord::default()
+        };
+        let of = |asked: &[&str], records: &[RunRecord]| {
+            unshown(&asked.iter().map(|a| (*a).to_string()).collect::<Vec<_>>(), records).join("\n")
+        };
+        assert_eq!(of(&["pauses"], &[run("mine")]), "");
+        assert!(
+            of(&["pauses", "latency_p99"], &[run("mine")])
+                .starts_with("latency_p99: no run measured it; set")
+        );
+        assert!(of(&["frozen_since"], &[run("mine")]).contains("nothing happened"));
+        assert!(of(&["pauses"], &[run("B07"), run("C07")]).contains("name one"));
+        assert_eq!(of(&[], &[run("B07"), run("C07")]), "");
+    }
+}

@@ -1,0 +1,130 @@
+//! What a name stands for, whatever its kind.
+
+use crate::request::is_file;
+use crate::{Common, EXIT_CODES, Failure, find};
+use cnsim_lab::assumptions::{ASSUMPTIONS, Assumption};
+use cnsim_lab::keys::{self, Key};
+use cnsim_lab::metrics::{self, Metric};
+use cnsim_lab::scenario::Scenario;
+use cnsim_papers::claims::Claim;
+use cnsim_papers::{PAPERS, Paper};
+use cnsim_scheme_api::{Counter, Gauge, ParamInfo, Registration, Registry};
+use std::path::Path;
+
+/// A question.
+pub(crate) struct Asked<'a> {
+    pub(crate) what: &'a str,
+    /// The condition of a cell.
+    pub(crate) condition: Option<String>,
+    /// The PAUSE mode of a cell.
+    pub(crate) pause: Option<String>,
+    /// Folder of the last results.
+    pub(crate) out: &'a Path,
+    pub(crate) common: &'a Common,
+}
+
+/// What a name stands for.
+pub(crate) enum Subject<'a> {
+    Scheme(&'a Registration),
+    Study(&'static Paper),
+    Scenario(Box<Scenario>),
+    Metric(&'static Metric),
+    Claim(&'static Claim),
+    Assumption(&'static Assumption),
+    /// A counter, and the schemes that count it.
+    Counter(&'a Counter, Vec<&'a str>),
+    /// A gauge, and the schemes that show it.
+    Gauge(&'a Gauge, Vec<&'a str>),
+    /// A parameter of each scheme that has it.
+    Parameter(Vec<(&'a Registration, &'a ParamInfo)>),
+    Key(&'static Key),
+    /// An exit code of the program, and its meaning.
+    ExitCode(u8, &'static str),
+    /// A term of the field, and its meaning.
+    Term(String, String),
+    /// Rows of numbers.csv.
+    Cells(Vec<Vec<String>>),
+}
+
+impl<'a> Subject<'a> {
+    /// The thing that a question names.
+    ///
+    /// # Errors
+    /// A name that nothing has, with those that come nearest; a file that is no scenario; a cell that was not run.
+    pub(crate) fn of(asked: &Asked<'a>) -> Result<Self, Failure> {
+        let (what, registry) = (asked.what, &asked.common.registry);
+        if let Some(known) = named(registry, what) {
+            return Ok(known);
+        }
+        let of_a_cell = asked.condition.is_some() || asked.pause.is_some();
+        match Scenario::load_in(registry, what, &[], &[]) {
+            Ok(s) if !of_a_cell => return Ok(Subject::Scenario(Box::new(s))),
+            Err(problems) if is_file(what) => return Err(problems.into()),
+            _ => {}
+        }
+        if what.contains('/') {
+            return rows(asked).map(Subject::Cells);
+        }
+        Err(find::unknown(registry, what))
+    }
+}
+
+/// What has this name without being a file, a scenario or a cell.
+fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
+    let same = |name: &str| name.eq_ignore_ascii_case(what);
+    let having = |c: &Counter| {
+        registry.iter().filter(|e| e.counters.contains(c)).map(|e| e.name.as_str()).collect::<Vec<_>>()
+    };
+    let parameters = || {
+        let key = what.trim_start_matches("scheme.params.");
+        let of = |e: &'a Registration| Some((e, e.params.iter().find(|p| p.key.eq_ignore_ascii_case(key))?));
+        let all: Vec<_> = registry.iter().filter_map(|e| of(e)).collect();
+        (!all.is_empty()).then_some(Subject::Parameter(all))
+    };
+    let code = |what: &str| {
+        let number = what.trim_start_matches("exit").trim().trim_start_matches("code").trim();
+        EXIT_CODES.iter().find(|c| number.parse() == Ok(c.0)).map(|c| Subject::ExitCode(c.0, c.1))
+    };
+    let counter = || registry.iter().flat_map(|e| &e.counters).find(|c| same(&c.name));
+    let assumption = || {
+        let number = what.split(' ').next().unwrap_or_default();
+        ASSUMPTIONS.iter().find(|a| a.id.eq_ignore_ascii_case(number) || same(a.name))
+    };
+    registry
+        .find(what)
+        .map(|e| Subject::Scheme(e))
+        .or_else(|| cnsim_papers::find(what).map(Subject::Study))
+        .or_else(|| metrics::find(what).map(Subject::Metric))
+        .or_else(|| PAPERS.iter().flat_map(|p| p.claims).find(|c| same(c.id)).map(Subject::Claim))
+        .or_else(|| assumption().map(Subject::Assumption))
+        .or_else(|| counter().map(|c| Subject::Counter(c, having(c))))
+        .or_else(|| find::gauge(registry, what).map(|(g, schemes)| Subject::Gauge(g, schemes)))
+        .or_else(parameters)
+        .or_else(|| keys::find(&find::whole_key(registry, what)).map(Subject::Key))
+        .or_else(|| code(&what.to_lowercase()))
+        .or_else(|| find::term(what).map(|(term, meaning)| Subject::Term(term, meaning)))
+}
+
+/// Rows of numbers.csv that a question names.
+fn rows(asked: &Asked<'_>) -> Result<Vec<Vec<String>>, Failure> {
+    let id: Vec<&str> = asked.what.split('/').collect();
+    let path = asked.out.join("numbers.csv");
+    let text = std::fs::read_to_string(&path).map_err(|e| {
+        Failure::input(format!("{}: {e}\n  help: run `cnsim reproduce` first, or give --out", path.display()))
+    })?;
+    let fits = |line: &Vec<String>| {
+        let same = |(want, c): (&&str, usize)| line.get(c).is_some_and(|v| v.eq_ignore_ascii_case(want));
+        id.iter().zip([0, 1, 4, 5]).all(same)
+            && asked.condition.as_ref().is_none_or(|c| line[2] == *c)
+            && asked.pause.as_ref().is_none_or(|p| line[3] == *p)
+    };
+    let rows: Vec<Vec<String>> = cnsim_lab::files::read_csv(&text).into_iter().filter(fits).collect();
+    if rows.is_empty() {
+        return Err(Failure::input(format!(
+            "{}: no such cell was run\n  help: `cnsim reproduce {}` runs it",
+            asked.out.display(),
+            id[..2.min(id.len())].join("/")
+        )));
+    }
+    Ok(rows)
+}
