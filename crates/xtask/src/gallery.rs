@@ -177,11 +177,12 @@ fn page() -> String {
         let says = p.says.split_whitespace().collect::<Vec<_>>().join(" ");
         let _ = write!(
             out,
-            "\n## {0}\n\n![{0}](../{1})\n\n{says}\n\n`cnsim reproduce {2}{3}`\n",
+            "\n## {0}\n\n![{0}](../{1})\n\n{says}\n\n`cnsim {4} {2}{3}`\n",
             p.title,
             p.path,
             p.scenario,
-            if p.condition.is_empty() { String::new() } else { format!(" --only \"{}\"", p.condition) }
+            if p.condition.is_empty() { String::new() } else { format!(" --only \"{}\"", p.condition) },
+            if p.scenario.ends_with(".toml") { "run" } else { "reproduce" }
         );
     }
     out
