@@ -42,7 +42,8 @@ def test_a_run_is_the_programs_run(short: cn.Scenario, tmp_path: Path) -> None:
     """The same configuration gives the same bits from Python and from the command line, and both share one store."""
     r = short.run(seeds=2, out=tmp_path)
     sets = [x for k, v in SHORT.items() for x in ("--set", f"{k}={v}")]
-    args = ["run", "B07/single-hop", "--scheme", "qcn-2pt", "--seeds", "2", *sets, "--json", "--quiet", "--out", str(tmp_path)]
+    case = f"{r[0].condition}, PAUSE {r[0].pause}, qcn-2pt"
+    args = ["run", "B07/single-hop", "--case", case, "--seeds", "2", *sets, "--json", "--quiet", "--out", str(tmp_path)]
     done = subprocess.run([sys.executable, "-m", "cnsim.program", *args], capture_output=True, text=True, check=True)
     theirs = json.loads(done.stdout)["runs"]
     assert [x["fingerprint"] for x in theirs] == r.fingerprints
