@@ -8,20 +8,13 @@ run: ## reproduce the quick set of studies
 	cargo run --release
 try: ## build target/try/cnsim: the same bits as a release build, compiled in seconds after an edit, some 15 % slower
 	cargo build --profile try && echo "use it as target/try/cnsim"
-test: ## every test, doc test and transcript in profile try (the network's in profile checked: overflows, debug assertions, marks), the gates of speed in a release build; ends with the names of the tests skipped (CNSIM_STRICT=1: a skip fails)
-	@mkdir -p target && rm -f target/skipped.txt
-	@status=0; cargo test --workspace --exclude cnsim-fabric --profile try --no-fail-fast || status=$$?; \
-	cargo test --profile checked -p cnsim-fabric --no-fail-fast || status=$$?; \
-	cargo test --release -p cnsim-cli --test gates -- --include-ignored || status=$$?; \
-	if command -v python3 >/dev/null; then python3 python/check.py || status=$$?; \
-	else echo "SKIPPED: python (needs python3)" >> target/skipped.txt; [ "$$CNSIM_STRICT" != 1 ] || status=1; fi; \
-	if [ -s target/skipped.txt ]; then echo; sort -u target/skipped.txt; else echo; echo "No test was skipped."; fi; \
-	exit $$status
+test: ## every test, or with PART=schemes, fabric, lab, papers, report, cli, fingerprints, docs, speed or python one part; names each step, failure and skipped test (CNSIM_STRICT=1: a skipped test fails)
+	@.ci/test $(PART)
 soak: ## random tests for hours: networks by both engines, spoiled files and random scenarios, kills, signals, damaged stores (SOAK=N tries of each kind, CNSIM_SEED=N from where)
 	CNSIM_NETWORKS=$${SOAK:-10000} cargo test --profile checked -p cnsim-fabric --test engines --test textbook
 	CNSIM_MUTANTS=$${SOAK:-10000} CNSIM_RANDOM=$${SOAK:-10000} cargo test --profile try -p cnsim-lab -p cnsim-papers --test mutated --test random_scenarios --test fuzz
 	CNSIM_SOAK=$${SOAK:-100} cargo test --profile try -p cnsim-cli --test faults
-python: ## the Python package: built in target/venv, its tests, its types
+python: ## the Python package: build it in target/venv, run its tests, check its types
 	@mkdir -p target && python3 python/check.py
 dist: ## what installs without a compiler, in target/dist: a wheel (abi3, manylinux2014) and a static program, both tried where there is no Rust
 	@python3 python/dist.py
@@ -31,8 +24,8 @@ bench: ## speed of the simulator, one row per workload
 fmt: ## format the code
 	cargo fmt
 lint: ## what the continuous integration refuses
-	cargo fmt --check && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo run --profile try -q -p cnsim-xtask -- check && cargo run --profile try -q -p cnsim-xtask -- deny
+	cargo fmt --check && cargo clippy --profile try --workspace --all-targets -- -D warnings && cargo xtask check && cargo xtask deny
 docs: ## generated chapters and the API documentation
-	cargo run --profile try -q -p cnsim-xtask -- generate && cargo doc --workspace --no-deps
+	cargo xtask generate && cargo doc --workspace --no-deps
 site: ## the documentation site, every link checked: target/site/html/index.html (needs Python with venv; no network after the first call)
 	python3 site/build.py

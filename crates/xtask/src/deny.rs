@@ -1,6 +1,6 @@
 //! What may stand behind the program: licences, sources and names of its dependencies, and that each is used.
 //!
-//! `cnsim-xtask deny`, offline, from `Cargo.lock`, the manifests and `cargo tree`; nothing is installed for it.
+//! `cargo xtask deny`, offline, from `Cargo.lock`, the manifests and `cargo tree`; nothing is installed for it.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -4,7 +4,7 @@
 //! The left half of a row says what to run, the right half what came out. A fingerprint that differs says *that* something
 //! moved: `frames` are deliveries (time, flow, number), `samples` what congestion points saw, `events` PAUSE, drops and
 //! feedback. It never says that the old value was right. To add a run, write its left half, leave the right one empty, and
-//! call `cnsim-xtask fingerprints`.
+//! call `cargo xtask fingerprints`.
 
 use cnsim_fabric::{Options, RunSpec};
 use cnsim_lab::scenario::Scenario;

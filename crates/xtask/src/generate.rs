@@ -57,7 +57,7 @@ pub fn stale(root: &Path) -> io::Result<Vec<String>> {
             Err(error) => return Err(error),
         };
         if present != text {
-            complaints.push(format!("{path}: stale; run `cargo run -p cnsim-xtask -- generate`"));
+            complaints.push(format!("{path}: stale; run `cargo xtask generate`"));
         }
     }
     Ok(complaints)

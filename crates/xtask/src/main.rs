@@ -1,4 +1,4 @@
-//! Chores of the repository: `cnsim-xtask check`, `deny`, `generate [--check]`, `fingerprints` and `measured DIR...`.
+//! Chores of the repository: `cargo xtask check`, `deny`, `generate [--check]`, `fingerprints` and `measured DIR...`.
 //!
 //! Exit codes: 0 nothing to complain about, 1 complaints (one per line on stderr), 2 usage.
 
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         ["fingerprints"] => return rewrite_fingerprints(&root),
         _ => {
             eprintln!(
-                "usage: cnsim-xtask check | deny | generate [--check] | fingerprints | measured DIR..."
+                "usage: cargo xtask check | deny | generate [--check] | fingerprints | measured DIR..."
             );
             return ExitCode::from(2);
         }

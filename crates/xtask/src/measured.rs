@@ -1,6 +1,6 @@
 //! The one source of every measured figure in the documents: `published/measured.csv` and `published/claims.csv`.
 //!
-//! Both come from one run of everything: `cnsim reproduce all --out DIR`, then `cargo run -p cnsim-xtask -- measured DIR`
+//! Both come from one run of everything: `cnsim reproduce all --out DIR`, then `cargo xtask measured DIR`
 //! (or a folder for each study). A document
 //! shows their figures between `<!-- measured: KIND -->` and `<!-- end -->`; [`stale`] finds a block that holds others. The first line
 //! of `measured.csv` is a stamp over all that decides these results. A change that moves the stamp asks for a new run.
@@ -355,7 +355,7 @@ pub fn stale(root: &Path) -> io::Result<Vec<String>> {
     let stamped = fs::read_to_string(root.join(CELLS))?;
     if stamped.lines().next() != Some(&stamp(root)?) {
         complaints.push(format!(
-            "{CELLS}: results may have changed since; `cnsim reproduce all --out DIR`, then `cargo run -p cnsim-xtask -- measured DIR`"
+            "{CELLS}: results may have changed since; `cnsim reproduce all --out DIR`, then `cargo xtask measured DIR`"
         ));
     }
     let measured = Measured::read(root)?;
@@ -363,7 +363,7 @@ pub fn stale(root: &Path) -> io::Result<Vec<String>> {
         let text = fs::read_to_string(&path)?;
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         if measured.fill(&shown, &text)? != text {
-            complaints.push(format!("{shown}: stale figures; run `cargo run -p cnsim-xtask -- generate`"));
+            complaints.push(format!("{shown}: stale figures; run `cargo xtask generate`"));
         }
     }
     Ok(complaints)

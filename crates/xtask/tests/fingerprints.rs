@@ -23,7 +23,7 @@ fn holds(threads: usize) {
     assert!(
         moved.is_empty(),
         "on {threads} thread(s) {} row(s) of benches/fingerprints.csv moved; if that is meant, run \
-         `cargo run --profile try -p cnsim-xtask -- fingerprints` and say why in CHANGELOG.md, \"Results change\":\n{}",
+         `cargo xtask fingerprints` and say why in CHANGELOG.md, \"Results change\":\n{}",
         moved.len(),
         moved.join("\n")
     );
