@@ -46,9 +46,9 @@ struct Way {
     mask: u16,
     /// All ones at the destination's own switch, else 0.
     local: u16,
-    /// Bits of the destination used up below ([`Routing::Destination`]).
-    shift: u8,
-    /// The number of choices is not a power of two, or the hash is [`Routing::ForkHash`]: [`Net::route`] must be asked.
+    /// 2^32 by the product of the choices used up below ([`Routing::Destination`]).
+    share: u64,
+    /// The number of choices is not a power of two, or the hash is [`Routing::ForkHash`].
     odd: bool,
 }
 
@@ -83,6 +83,8 @@ pub(crate) struct Net {
     /// Levels from the hosts upwards.
     level: Vec<u32>,
     routing: Routing,
+    /// It is [`Routing::FrameHash`]: asked first, as most frames are routed so where speed matters.
+    by_frame: bool,
     salts: Salts,
     /// By which hosts send, and switches.
     pub(crate) clocks: Vec<Clock>,
@@ -225,6 +227,7 @@ impl Net {
             links,
             total_switches: spec.switches.len(),
             routing: spec.routing,
+            by_frame: spec.routing == Routing::FrameHash,
             salts: Salts::new(spec)?,
             clocks: (0..hosts).map(|h| clock(NodeId(h))).collect(),
             switch_clock: Clock::new(spec.rounding, 0.0),
@@ -323,7 +326,7 @@ impl Net {
         self.table = vec![u16::MAX; s * s];
         let mut known: BTreeMap<(u32, Vec<u16>), u16> = BTreeMap::new();
         let widest = (0..s).map(|x| (self.ports[h + x + 1] - self.ports[h + x]) as u16).max().unwrap_or(0);
-        self.ways.push(Way { first: 0, mask: 0, local: u16::MAX, shift: 0, odd: false });
+        self.ways.push(Way { first: 0, mask: 0, local: u16::MAX, share: 1 << 32, odd: false });
         self.way_ports.extend(0..widest);
         let mut lately = vec![u16::MAX; s];
         for to in 0..s {
@@ -361,7 +364,7 @@ impl Net {
                         first: self.way_ports.len() as u32,
                         mask: n - 1,
                         local: 0,
-                        shift: (level * n.ilog2()).min(31) as u8,
+                        share: (1u64 << 32).div_ceil(u64::from(n).saturating_pow(level)),
                         odd: !n.is_power_of_two() || n > 1 && self.routing == Routing::ForkHash,
                     });
                     self.way_ports.extend(&group);
@@ -493,45 +496,53 @@ impl Net {
         }
     }
 
-    /// Output port of switch `s` towards host `dst`. `next_path` is the round-robin state per destination switch.
-    #[inline]
-    pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
-        let Seat { switch, port, .. } = self.attach[dst as usize];
-        let to = switch as usize;
-        if to == s { port } else { self.towards(s, to, dst, flow, seq, next_path) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn route_odd(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
-        self.route(s, dst, flow, seq, next_path)
-    }
-
-    /// [`Net::route`] without branches where the choices are a power of two, as nearly always.
+    /// Output port of switch `s` towards host `dst`, without branches where the choices are a power of two, as nearly always.
+    /// `next_path` is the state of round robin, by destination host.
     #[inline(always)]
-    pub(crate) fn choose(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
-        let Seat { port, column, .. } = self.attach[dst as usize];
+    pub(crate) fn route(&self, s: usize, dst: u32, flow: u32, seq: u32, next_path: &mut [u8]) -> u16 {
+        let Seat { port, column, switch } = self.attach[dst as usize];
         let way = &self.ways[self.table[s * self.total_switches + usize::from(column)] as usize];
         if way.odd {
-            return self.route_odd(s, dst, flow, seq, next_path);
+            return self.towards(s, switch as usize, (dst, flow, seq), next_path);
         }
-        let hash = if self.routing == Routing::FrameHash {
-            mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16
+        let pick = self.pick(s, way, (dst, flow, seq), next_path, |n| n & u64::from(way.mask)) as u16;
+        self.way_ports[way.first as usize + usize::from(pick & way.mask | port & way.local)]
+    }
+
+    /// Output port of switch `s` towards another switch. `seen` is what of a frame decides: destination, flow and number.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn towards(&self, s: usize, to: usize, seen: (u32, u32, u32), next_path: &mut [u8]) -> u16 {
+        let way = &self.ways[self.table[s * self.total_switches + self.columns[to] as usize] as usize];
+        let choices = u64::from(way.mask) + 1;
+        let pick = self.pick(s, way, seen, next_path, |n| n % choices) % choices;
+        self.way_ports[way.first as usize + pick as usize]
+    }
+
+    /// What says which of equal paths a frame takes: the remainder of this by their number (`modulo`).
+    #[inline(always)]
+    fn pick(
+        &self,
+        s: usize,
+        way: &Way,
+        (dst, flow, seq): (u32, u32, u32),
+        next_path: &mut [u8],
+        modulo: impl Fn(u64) -> u64,
+    ) -> u64 {
+        if self.by_frame {
+            mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17))
         } else if self.routing == Routing::RoundRobin {
-            match next_path.get_mut(dst as usize) {
-                Some(t) => {
-                    let now = u16::from(*t);
-                    *t = if way.mask == 0 { *t } else { ((now + 1) & way.mask) as u8 };
-                    now
-                }
-                None => 0,
-            }
+            let Some(next) = next_path.get_mut(dst as usize) else { return 0 };
+            let now = u64::from(*next);
+            *next = if way.mask == 0 { *next } else { modulo(now + 1) as u8 };
+            now
         } else if self.routing == Routing::Destination {
-            (dst >> way.shift) as u16
+            (u64::from(dst) * way.share) >> 32
+        } else if way.odd && self.routing == Routing::ForkHash {
+            self.salts.fork(s, self.hosts, flow, seq).into()
         } else {
-            self.salts.of(s, flow) as u16
-        };
-        self.way_ports[way.first as usize + usize::from(hash & way.mask | port & way.local)]
+            self.salts.of(s, flow)
+        }
     }
 
     /// Ports of switch `s` that lead to another switch; none where no path does.
@@ -544,43 +555,6 @@ impl Net {
     fn ports_of(&self, way: u16) -> &[u16] {
         let way = self.ways.get(usize::from(way));
         way.and_then(|w| self.way_ports[w.first as usize..].get(..=usize::from(w.mask))).unwrap_or_default()
-    }
-
-    /// Output port of switch `s` towards another switch.
-    #[inline]
-    pub(crate) fn towards(
-        &self,
-        s: usize,
-        to: usize,
-        dst: u32,
-        flow: u32,
-        seq: u32,
-        next_path: &mut [u8],
-    ) -> u16 {
-        let group = self.group(s, to);
-        let n = group.len() as u64;
-        if n == 1 {
-            return group[0];
-        }
-        let pick = match self.routing {
-            Routing::FlowHash | Routing::PolarisedHash => self.salts.of(s, flow) % n,
-            Routing::ForkHash => u64::from(self.salts.fork(s, self.hosts, flow, seq)) % n,
-            Routing::FrameHash => mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) % n,
-            Routing::RoundRobin => {
-                let t = &mut next_path[dst as usize];
-                let pick = u64::from(*t) % n;
-                *t = ((pick + 1) % n) as u8;
-                pick
-            }
-            Routing::Destination => {
-                let mut d = u64::from(dst);
-                for _ in 0..self.level[s] {
-                    d /= n;
-                }
-                d % n
-            }
-        };
-        group[pick as usize]
     }
 
     /// Switch (index among switches) that a host is linked to.

@@ -69,7 +69,7 @@ impl TxRate {
     pub(crate) fn bytes(self, within: u64) -> u64 {
         (within << 20) / (self.0 & !WHOLE).max(1)
     }
-    pub(crate) fn stopped(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self.0 == 0
     }
 }
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!((at(cut, 100.0, 1048), at(cut, 400.0, 1048)), (83_000, 20_000));
         assert_eq!((at(cut, 100.0, 1000), at(cut, 1600.0, 64)), (80_000, 1_000));
         assert_eq!(at(Clock::new(Rounding::Exact, 100.0), 10.0, 1500), 1_199_880);
-        assert!(cut.tx(Rate::ZERO).stopped() && cut.gap(1500, Rate::ZERO).is_none());
+        assert!(cut.tx(Rate::ZERO) == TxRate::default() && cut.gap(1500, Rate::ZERO).is_none());
     }
 
     /// From the slowest rate of a port to the fastest link, products of the longest frame's time stay below 64 bits, and times are those

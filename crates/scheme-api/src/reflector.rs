@@ -39,6 +39,28 @@ impl ReflectGate {
             Self::Always => true,
         }
     }
+    /// Does a data frame wake its reflector, or the host in its place? The reflector `listens`, or is deaf for a time, which does not
+    /// matter to the host.
+    #[inline]
+    pub fn wakes(
+        self,
+        marked: bool,
+        tag_kind: u8,
+        listens: impl FnOnce() -> bool,
+        draws: &mut Stream,
+    ) -> bool {
+        self.selects(marked, tag_kind, draws) && (matches!(self, Self::ReturnTags(_)) || listens())
+    }
+    /// What the host does in place of the reflector with a frame that wakes it: true if it returns tags.
+    #[inline]
+    pub fn return_tag(self, tag: Tag, actions: &mut Vec<ReflectorAction>) -> bool {
+        let Self::ReturnTags(counter) = self else { return false };
+        if let Tag::RateDiscovery(rate) = tag {
+            actions.push(ReflectorAction::Count(counter.into()));
+            actions.push(ReflectorAction::Reply(Feedback::ReturnedRate { rate }));
+        }
+        true
+    }
     /// The gate, if its probability is one.
     ///
     /// # Errors

@@ -11,7 +11,12 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     ("whether a ramp marks", "crates/scheme-api/src/ramp.rs", &["p > 0.0 && draws.chance(p)"]),
     ("what a memory admits", "crates/fabric/src/model/memory.rs", &["Err(Refusal::"]),
     ("where a frame's memory counts", "crates/fabric/src/model/memory.rs", &["Organisation::Crosspoint =>"]),
-    ("when XOFF begins and ends", "crates/fabric/src/model/pause.rs", &["> self.high", "> self.low"]),
+    (
+        "when XOFF begins and ends",
+        "crates/fabric/src/model/pause.rs",
+        &["> marks.high", "> self.low", "self.off[d"],
+    ),
+    ("where XOFF and XON go", "crates/fabric/src/model/pause.rs", &["input..(input + 1)"]),
     ("what PAUSE does to a transmitter", "crates/fabric/src/model/pause.rs", &["get_or_insert(now)"]),
     ("when a limiter lets a frame go", "crates/fabric/src/model/limiter.rs", &["saturating_add(gap)"]),
     (
@@ -24,10 +29,30 @@ const LAWS: &[(&str, &str, &[&str])] = &[
         "crates/fabric/src/model/transfers.rs",
         &["LetGo::Limiter(at) =>"],
     ),
+    ("which lane of a port or host is next", "crates/fabric/src/model/port.rs", &["take(Lane::Control)"]),
+    ("at which rate a lane is sent", "crates/fabric/src/model/port.rs", &["Lane::Data(_) => service"]),
     (
-        "which lane of a port is next",
+        "when a lane is stopped",
         "crates/fabric/src/model/port.rs",
-        &["pause <= start", "control <= start"],
+        &[".is_zero()", "some_and(Paused::is_off)"],
+    ),
+    (
+        "which frames a congestion point counts",
+        "crates/fabric/src/model/point.rs",
+        &["countdown -= i64", "p.state.sample_dropped"],
+    ),
+    ("what a congestion point sees", "crates/fabric/src/model/point.rs", &["link.map_or(Rate::ZERO"]),
+    ("how a stamp lowers a tag", "crates/fabric/src/model/frame.rs", &[".min(rate)"]),
+    ("when a rate of service changes", "crates/fabric/src/model/management.rs", &["changes.pop_front()"]),
+    ("which slots have a frame", "crates/fabric/src/model/source.rs", &["0xFFFF_FFFF) <"]),
+    ("which frames find room at a host", "crates/fabric/src/model/sender.rs", &["source_discards += 1"]),
+    ("which PAUSE a host ignores", "crates/fabric/src/model/sender.rs", &["spec.faults.ignores_pause"]),
+    ("which of equal paths is next", "crates/fabric/src/net.rs", &["((s as u64) << 17)", "* way.share"]),
+    ("which frames wake a reflector", "crates/scheme-api/src/reflector.rs", &[".selects("]),
+    (
+        "which tags a host returns",
+        "crates/scheme-api/src/reflector.rs",
+        &["ReturnTags(counter)", "push(ReflectorAction::Count("],
     ),
     (
         "whose turn it is at a host",
@@ -58,7 +83,7 @@ const LAWS: &[(&str, &str, &[&str])] = &[
     (
         "how a reflector is woken",
         "crates/fabric/src/model/sink.rs",
-        &[".listens(Time::", "ReflectorControl::new(Time::", "push(ReflectorAction::Count("],
+        &[".listens(Time::", "ReflectorControl::new(Time::"],
     ),
     ("what is recorded of a delivery", "crates/fabric/src/model/record.rs", &["latency_max.max("]),
 ];
@@ -112,6 +137,30 @@ fn complaints(laws: &[(&str, &str, &[&str])], texts: &[(String, String)]) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines of second bodies that stood in the fast way, or in the model itself.
+    #[test]
+    fn bodies_that_stood_twice_are_refused() {
+        for line in [
+            "Some(e) if !self.paused.is_off() && !self.service.is_zero() => e.ready,",
+            "let begins = now > marks.high && !self.off[domain];",
+            "port.countdown -= i64::from(frame.len);",
+            "!dropped || port.point.as_ref().is_some_and(|p| p.state.sample_dropped)",
+            "line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),",
+            "self.ext = if stamped { self.ext.min(rate) } else { self.ext };",
+            "if let Some(RateChange { port, rate, .. }) = self.management.changes.pop_front() {",
+            "if self.to_follow > 0 || (bits & 0xFFFF_FFFF) < threshold {",
+            "self.sender.journal.out.source_discards += 1;",
+            "deaf_to_pause: spec.faults.ignores_pause,",
+            "mix((u64::from(flow) << 32) ^ u64::from(seq) ^ ((s as u64) << 17)) as u16",
+            "let selected = gate.selects(frame.marked(), frame.tag_kind(), &mut self.gate_stream);",
+            "if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (gate, tag) {",
+        ] {
+            let texts = [("crates/fabric/src/fast/host.rs".to_string(), line.to_string())];
+            let refused = |c: &String| c.starts_with("crates/fabric/src/fast/host.rs: a second body");
+            assert!(complaints(LAWS, &texts).iter().any(refused), "{line}");
+        }
+    }
 
     #[test]
     fn a_second_body_is_refused_and_a_lost_one_missed() {

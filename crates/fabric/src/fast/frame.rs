@@ -1,7 +1,7 @@
 //! Frames, and queues of them.
 
 use crate::check::{Ledger, broken};
-use crate::model::{Data, To};
+use crate::model::{Data, Kind as Event, Lane, MANAGED, To, lowered};
 use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, PointId, Tag};
 use prefetch_index::prefetch_index;
@@ -28,6 +28,18 @@ pub(crate) enum Kind {
     Xoff,
     /// XON.
     Xon,
+}
+
+impl Kind {
+    /// The lane in which such a frame waits.
+    #[inline(always)]
+    pub(crate) fn lane(self) -> Lane {
+        match self {
+            Self::Data | Self::InBand => MANAGED,
+            Self::Control => Lane::Control,
+            Self::Xoff | Self::Xon => Lane::Pause,
+        }
+    }
 }
 
 /// A frame: 24 bytes; it never grows with a scheme (bodies of control frames are kept in [`crate::fast::bodies`]).
@@ -64,7 +76,7 @@ impl Frame {
     pub(crate) fn data(src: u32, dst: u32, seq: u32, len: u16, now: u64) -> Self {
         Self { word: now, src: src as u16, dst: dst as u16, seq, len, ..Self::default() }
     }
-    /// A control frame about a data flow, made now; `to` as in [`Frame::to`].
+    /// A control frame about a data flow, made now; `to` as in `seq`.
     pub(crate) fn control(kind: Kind, flow: FlowId, hosts: u32, to: u32, now: u64) -> Self {
         let (src, dst) = ((flow.0 / hosts) as u16, (flow.0 % hosts) as u16);
         Self { word: now | (kind as u64) << KIND, src, dst, seq: to, len: CONTROL, ..Self::default() }
@@ -113,13 +125,9 @@ impl Frame {
     /// Of a data frame: the output of switch `s` by which it goes on.
     #[inline(always)]
     pub(crate) fn output(&self, net: &Net, s: usize, turn: &mut [u8]) -> u16 {
-        net.choose(s, u32::from(self.dst), self.flow(net.hosts), self.seq, turn)
+        net.route(s, u32::from(self.dst), self.flow(net.hosts), self.seq, turn)
     }
-    /// Where a control frame goes: a host, [`BROADCAST`], or [`TO_POINT`] with a point.
-    pub(crate) fn to(&self) -> u32 {
-        self.seq
-    }
-    /// The same as the model has it.
+    /// Where a control frame goes.
     #[inline]
     pub(crate) fn goes_to(&self) -> To {
         match self.seq {
@@ -218,13 +226,13 @@ impl Frame {
         self.word = self.word & !(7 << TAG) | u64::from(kind) << TAG;
         self.ext = ext;
     }
-    /// Lowers the tag of a data frame to a stamp of its kind. Packed rates are in the order of the rates.
+    /// Lowers the tag of a data frame to a stamp.
     #[inline]
     pub(crate) fn stamp(&mut self, stamp: Option<(u8, u32)>) {
         if let Some((tag, rate)) = stamp {
-            // Both kinds at once, without a branch: which it is cannot be predicted.
-            let stamped = self.word & (7 << KIND | 7 << TAG) == u64::from(tag) << TAG;
-            self.ext = if stamped { self.ext.min(rate) } else { self.ext };
+            // The kinds of frame and tag at once, without a branch: which they are cannot be predicted.
+            let kinds = self.word & (7 << KIND | 7 << TAG);
+            self.ext = lowered((kinds, self.ext), (u64::from(tag) << TAG, rate));
         }
     }
 }
@@ -462,7 +470,6 @@ impl Ledger {
 pub(crate) mod order {
     use crate::model::Kind;
     pub(crate) const CHANGE: u8 = Kind::Change as u8;
-    pub(crate) const PAUSE: u8 = Kind::Pause as u8;
     pub(crate) const END: u8 = Kind::End as u8;
     pub(crate) const CONTROL: u8 = Kind::Control as u8;
     pub(crate) const DATA: u8 = Kind::Data as u8;
@@ -481,9 +488,5 @@ pub(crate) const NO_EVENT: Key = (NEVER, u8::MAX, u32::MAX);
 /// Kind of the arrival of a frame.
 #[inline]
 pub(crate) fn arrival_kind(kind: Kind) -> u8 {
-    match kind {
-        Kind::Data | Kind::InBand => order::DATA,
-        Kind::Control => order::CONTROL,
-        Kind::Xoff | Kind::Xon => order::PAUSE,
-    }
+    Event::of_arrival(kind.lane()) as u8
 }

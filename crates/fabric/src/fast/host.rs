@@ -20,13 +20,14 @@ use crate::check::HostBooks;
 use crate::fast::frame::{Frame, Key, NEVER, order};
 use crate::fast::source::Source;
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Moment, Paused, RateSeries, Sender, close_host};
+use crate::model::{Lane, Lanes, Moment, Paused, RateSeries, Sender, close_host, is_stopped};
 use crate::net::Net;
 use crate::spec::HostSpec;
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Time;
 use receiving::Receiver;
 pub(crate) use sending::packed;
+use std::slice::from_ref;
 
 /// Index of the event of deferred feedback, after an arrival of the same moment.
 const DEFERRED: u32 = 1;
@@ -51,6 +52,14 @@ pub(crate) struct Line {
     paused: Paused,
 }
 
+impl Line {
+    /// Is a lane stopped?
+    #[inline(always)]
+    fn is_stopped(&self, lane: Lane) -> bool {
+        is_stopped(lane, self.tx, from_ref(&self.paused))
+    }
+}
+
 /// A host. What each window and each frame touches stands first.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -62,12 +71,11 @@ pub(crate) struct Host {
     calm: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
     kick: bool,
-    /// Does it ignore PAUSE, by a fault?
-    deaf_to_pause: bool,
     pub(crate) line: Line,
     sources: Vec<Source>,
     pub(crate) sender: Sender<Frame>,
     receiver: Receiver,
+    lanes: Lanes,
     rates: RateSeries,
 }
 
@@ -82,7 +90,6 @@ impl Host {
             now: 0,
             calm: false,
             kick: false,
-            deaf_to_pause: spec.faults.ignores_pause,
             line: Line {
                 inbox: base,
                 peer: link.peer,
@@ -97,6 +104,7 @@ impl Host {
             receiver: Receiver::new(net, id, spec.scheme, sender.settings.plan, link.rate),
             sources: sources.collect(),
             sender,
+            lanes: Lanes::new(net),
             rates: RateSeries::new(net, id),
         })
     }
@@ -139,11 +147,11 @@ impl Host {
         debug_assert!(self.is_sound(), "end {}, kick {}", self.line.end, self.kick);
     }
 
-    /// The transmitter looks for a frame, if it is idle. PAUSE stops data alone.
+    /// The transmitter looks for a frame, if it is idle.
     fn start(&mut self, net: &Net, wires: &mut Wires) {
-        let stopped = self.line.paused.is_off();
-        if self.line.end == NEVER
-            && let Some(frame) = self.sender.next(|lane| lane == Lane::Control || !stopped, self.moment(net))
+        let (at, line) = (self.moment(net), &self.line);
+        if line.end == NEVER
+            && let Some(frame) = self.sender.next(&mut self.lanes, |lane| !line.is_stopped(lane), at)
         {
             self.transmit(frame, net, wires);
         }

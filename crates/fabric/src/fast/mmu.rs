@@ -3,17 +3,17 @@
 //! Instead of all cells of a domain, those above the low watermark are counted: none is left when all are at or below it.
 
 use crate::check::broken;
-use crate::model::{Layout, Limits, Refusal, Watermarks};
+use crate::model::{Domains, Layout, Limits, Refusal, Signal, Watermarks};
 use crate::spec::BufferSpec;
 
-/// What a change of occupancy does to PAUSE.
+/// What follows from a change of occupancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signal {
+pub(crate) enum Change {
     None,
     /// A cell of a domain in XOFF has risen above the low watermark.
     Watch,
-    /// The domain enters or leaves XOFF.
-    Change(usize),
+    /// A domain enters or leaves XOFF.
+    Send(Signal),
 }
 
 #[derive(Debug, Default)]
@@ -26,8 +26,7 @@ pub(crate) struct Mmu {
     pub(crate) pool: u64,
     /// Cells of each domain above the low watermark.
     above_low: Vec<u32>,
-    /// Domains in XOFF.
-    pub(crate) off: Vec<bool>,
+    domains: Domains,
     /// Number of domains in XOFF.
     off_count: u32,
     /// Of each output with cells of its own: those above the low watermark whose domain is in XOFF.
@@ -66,7 +65,7 @@ impl Mmu {
         Self {
             occupied: vec![0; layout.cells],
             above_low: vec![0; layout.domains],
-            off: vec![false; layout.domains],
+            domains: Domains::new(layout.domains),
             holding: vec![0; if private { ports } else { 0 }],
             private,
             guard,
@@ -93,10 +92,6 @@ impl Mmu {
     /// Does it send PAUSE before it is full?
     pub(crate) fn has_pause(&self) -> bool {
         self.watermarks.are_on()
-    }
-    /// Ports that a domain's XOFF goes to: all, or one.
-    pub(crate) fn is_global(&self) -> bool {
-        self.layout.domains == 1
     }
 
     /// May a frame be stored? `queued` = bytes now queued for its output.
@@ -175,7 +170,7 @@ impl Mmu {
 
     /// Stores an admitted frame.
     #[inline]
-    pub(crate) fn store(&mut self, output: usize, input: usize, len: u16) -> Signal {
+    pub(crate) fn store(&mut self, output: usize, input: usize, len: u16) -> Change {
         let cell = self.cell(output, input);
         let before = self.occupied[cell];
         let now = before + u32::from(len);
@@ -184,11 +179,11 @@ impl Mmu {
         if now > self.watch {
             return self.rise(output, input, before, now);
         }
-        Signal::None
+        Change::None
     }
 
     #[cold]
-    fn rise(&mut self, output: usize, input: usize, before: u32, now: u32) -> Signal {
+    fn rise(&mut self, output: usize, input: usize, before: u32, now: u32) -> Change {
         let d = self.layout.domain(input);
         if before <= self.guard && now > self.guard {
             self.guarded += 1;
@@ -196,18 +191,15 @@ impl Mmu {
         let keeps = |cell: u32| self.watermarks.keep_xoff(cell.into());
         if !keeps(before) && keeps(now) {
             self.above_low[d] += 1;
-            if self.off[d] {
+            if self.domains.is_off(d) {
                 self.holds(output, 1);
-                return Signal::Watch;
+                return Change::Watch;
             }
         }
-        if self.watermarks.call_for_xoff(now.into()) && !self.off[d] {
-            self.off[d] = true;
-            self.off_count += 1;
-            self.hold(d);
-            return Signal::Change(d);
-        }
-        Signal::None
+        let Some(signal) = self.domains.grow(d, now.into(), &self.watermarks) else { return Change::None };
+        self.off_count += 1;
+        self.hold(d);
+        Change::Send(signal)
     }
 
     /// Notes that an output has so many more cells that keep a domain in XOFF.
@@ -221,7 +213,7 @@ impl Mmu {
     fn hold(&mut self, domain: usize) {
         // Cells of one output and all inputs come once.
         let all = if self.layout.step.1 == 0 { 0..1 } else { 0..self.layout.inputs };
-        let inputs = if self.is_global() { all } else { domain..domain + 1 };
+        let inputs = if self.domains.is_one() { all } else { domain..domain + 1 };
         for output in 0..self.holding.len() {
             for input in inputs.clone() {
                 let now = self.occupied.get(self.cell(output, input));
@@ -233,7 +225,7 @@ impl Mmu {
 
     /// Frees a frame's memory.
     #[inline]
-    pub(crate) fn free(&mut self, output: usize, input: usize, len: u16) -> Signal {
+    pub(crate) fn free(&mut self, output: usize, input: usize, len: u16) -> Change {
         let cell = self.cell(output, input);
         let before = self.occupied[cell];
         let now = before - u32::from(len);
@@ -242,11 +234,11 @@ impl Mmu {
         if before > self.watch {
             return self.fall(output, input, before, now);
         }
-        Signal::None
+        Change::None
     }
 
     #[cold]
-    fn fall(&mut self, output: usize, input: usize, before: u32, now: u32) -> Signal {
+    fn fall(&mut self, output: usize, input: usize, before: u32, now: u32) -> Change {
         if before > self.guard && now <= self.guard {
             self.guarded -= 1;
         }
@@ -254,16 +246,15 @@ impl Mmu {
         if keeps(before) && !keeps(now) {
             let d = self.layout.domain(input);
             self.above_low[d] -= 1;
-            if self.off[d] {
+            if self.domains.is_off(d) {
                 self.holds(output, -1);
             }
-            if self.above_low[d] == 0 && self.off[d] {
-                self.off[d] = false;
+            if let Some(signal) = self.domains.shrink(d, || self.above_low[d] > 0) {
                 self.off_count -= 1;
-                return Signal::Change(d);
+                return Change::Send(signal);
             }
         }
-        Signal::None
+        Change::None
     }
 
     /// Can a departure at one port matter at another: an XOFF to be ended, or shared memory nearly full?
@@ -292,7 +283,7 @@ impl Mmu {
             holds,
             (0..self.layout.inputs).any(|i| {
                 let cell = self.occupied[self.cell(output, i)];
-                self.watermarks.keep_xoff(cell.into()) && self.off[self.layout.domain(i)]
+                self.watermarks.keep_xoff(cell.into()) && self.domains.is_off(self.layout.domain(i))
             })
         );
         holds

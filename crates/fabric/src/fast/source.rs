@@ -6,7 +6,7 @@
 //! * Marks: HostCalm.
 
 use crate::fast::frame::NEVER;
-use crate::model::{self, FlowQueue, Offer};
+use crate::model::{self, Bursts, FlowQueue, Offer};
 use crate::net::Net;
 use crate::spec::SourceSpec;
 use crate::tx_rate::TxRate;
@@ -20,12 +20,8 @@ pub(crate) struct Source {
     stream: Stream,
     slot: u64,
     stop: u64,
-    /// A burst begins when 32 random bits are below this (2^32 = always); its frames, and those left of the present one.
-    threshold: u64,
-    burst: u32,
-    to_follow: u32,
-    /// Destination of the frame that comes next.
-    pub(crate) to: u32,
+    /// Their destination is that of the frame that comes next.
+    bursts: Bursts,
     /// By chance, and so ahead; else greedy, or of finite flows.
     pub(crate) drawn: bool,
     pub(crate) len: u16,
@@ -37,16 +33,12 @@ impl Source {
     /// Source number `index` of `host`, whose link has the rate `line`.
     pub(crate) fn new(spec: &SourceSpec, at: (u32, usize), line: TxRate, net: &Net) -> Self {
         let law = model::Source::new(spec, at, line, net);
-        let (threshold, burst) = law.drawn().unwrap_or_default();
         let mut source = Self {
             next: law.next,
             stream: law.stream.clone(),
             slot: law.slot,
             stop: law.stop.min(net.duration),
-            threshold,
-            burst,
-            to_follow: 0,
-            to: 0,
+            bursts: law.drawn().unwrap_or_default(),
             drawn: law.drawn().is_some(),
             len: law.len,
             law,
@@ -58,15 +50,15 @@ impl Source {
     }
 
     /// Draws slot by slot from `next` on, until one has a frame: what others do has no part in that.
-    #[inline]
+    #[inline(always)]
     fn seek(&mut self) {
         // Most slots are empty where the load is small: all that a draw needs stays in registers meanwhile.
         let (mut stream, mut next) = (self.stream.clone(), self.next);
-        let (stop, slot, threshold) = (self.stop, self.slot, self.threshold);
+        let (stop, slot, held) = (self.stop, self.slot, self.bursts);
         let mut bits = 0;
         while next < stop {
             bits = stream.bits();
-            if self.to_follow > 0 || (bits & 0xFFFF_FFFF) < threshold {
+            if held.have(bits) {
                 break;
             }
             next += slot;
@@ -77,18 +69,13 @@ impl Source {
             return;
         }
         self.next = next;
-        if self.to_follow > 0 {
-            self.to_follow -= 1;
-        } else {
-            self.to = self.law.choose(bits >> 32);
-            self.to_follow = self.burst - 1;
-        }
+        self.bursts.take(|| self.law.choose(bits >> 32));
     }
 
     /// The slot that `next` names, of a source that is never held back: its frame's destination.
     #[inline]
     pub(crate) fn frame(&mut self) -> u32 {
-        let to = self.to;
+        let to = self.bursts.dst;
         self.next += self.slot;
         self.seek();
         to

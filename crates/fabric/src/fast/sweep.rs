@@ -421,7 +421,7 @@ impl Switch {
         }
         for i in 0..self.exact.len() {
             let p = usize::from(self.exact[i]);
-            if !self.drain_mixed(p, end, wires) {
+            if !self.drain_by_lane(p, end, wires) {
                 self.drain_exactly(p, end, wires);
             }
         }

@@ -17,13 +17,13 @@ pub(crate) use port::Port;
 
 use crate::check::{Ledger, SwitchBooks, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};
-use crate::fast::mmu::{Mmu, Signal};
+use crate::fast::mmu::{Change, Mmu};
 use crate::fast::soonest::Soonest;
 use crate::fast::wires::Wires;
-use crate::model::{Management, Moment, Pause, Paused, Point};
+use crate::model::{Management, Moment, Pause, Paused, Point, count_down};
 use crate::net::Net;
 use crate::outcome::SwitchOutcome;
-use crate::spec::{BufferSpec, PauseTransport, RateChange, RunSpec, SwitchSpec, Ties};
+use crate::spec::{BufferSpec, PauseTransport, RunSpec, SwitchSpec, Ties};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::PointAction;
 use cnsim_scheme_api::{Slot, Time};
@@ -137,7 +137,7 @@ impl Switch {
                 point.state.run();
                 sw.ports[p].reads_probes = point.state.probes;
             }
-            sw.ports[p].settle_special(false);
+            sw.ports[p].note_needs(false);
         }
         sw.note_rare();
         sw
@@ -178,18 +178,17 @@ impl Switch {
         self.now = time;
         match kind {
             order::CHANGE => {
-                if let Some(RateChange { port, rate, .. }) = self.management.changes.pop_front() {
+                if let Some((port, service)) = self.management.change(net) {
                     if let Some(before) = time.checked_sub(1) {
-                        self.touch(usize::from(port), before, wires);
+                        self.touch(port, before, wires);
                     }
-                    let p = &mut self.ports[usize::from(port)];
+                    let p = &mut self.ports[port];
                     if p.sending.is_none() {
                         p.idle_from = p.idle_from.max(time);
                     }
-                    p.service = net.switch_clock.tx(rate);
-                    p.service_rate = rate;
+                    (p.service_rate, p.service) = service;
                     p.needs_exact = true;
-                    self.outdate(usize::from(port));
+                    self.outdate(port);
                 }
                 self.note_rare();
             }
@@ -248,28 +247,17 @@ impl Switch {
         self.touch(out, self.now, wires);
         self.count_cells(out, frame.len);
         let port = &self.ports[out];
-        match self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued) {
-            Ok(()) => {
-                self.enqueue(out, &mut frame, wires);
-                let port = &mut self.ports[out];
-                port.countdown -= i64::from(frame.len);
-                if port.countdown <= 0 {
-                    self.sample(out, frame, false, ToCome::default(), net);
-                }
-            }
+        let admitted = self.mmu.admit(out, usize::from(frame.input), frame.len, port.queued);
+        match admitted {
+            Ok(()) => self.enqueue(out, &mut frame, wires),
             Err(why) => {
-                let port = &mut self.ports[out];
                 let (why, at) = ((why, self.mmu.has_pause()), Moment { now: self.now, net });
-                self.management.refuse(out, &frame.header(), why, &mut port.out, at);
-                if let Some(point) = &port.point
-                    && point.state.sample_dropped
-                {
-                    port.countdown -= i64::from(frame.len);
-                    if port.countdown <= 0 {
-                        self.sample(out, frame, true, ToCome::default(), net);
-                    }
-                }
+                self.management.refuse(out, &frame.header(), why, &mut self.ports[out].out, at);
             }
+        }
+        let (port, dropped) = (&mut self.ports[out], admitted.is_err());
+        if Point::counts(port.point.as_deref(), dropped) && count_down(&mut port.countdown, frame.len) {
+            self.sample(out, frame, dropped, ToCome::default(), net);
         }
     }
 
@@ -307,16 +295,16 @@ impl Switch {
                     frame.set_marked(true);
                 }
                 let launched = std::mem::take(&mut port.launched) > 0;
-                let signal = if port.has_cells {
+                let change = if port.has_cells {
                     self.mmu.free(p, usize::from(frame.input), frame.len)
                 } else {
                     self.mmu.pool -= u64::from(frame.len);
-                    Signal::None
+                    Change::None
                 };
                 if !launched {
                     wires.push_frame(link.peer, ready, &frame);
                 }
-                self.signal(signal, wires);
+                self.signal(change, wires);
             }
         }
     }
@@ -330,12 +318,8 @@ impl Switch {
             self.touch(p, self.now, wires);
             let port = &mut self.ports[p];
             let later = port.later(self.now + 1);
-            let sent_bits = port.sent_bits();
-            self.management.recorded[i].take(
-                port.queued - later.bytes_to_come,
-                &mut port.queue_max,
-                sent_bits,
-            );
+            let (queued, sent_bits) = (port.queued - later.bytes_to_come, port.sent_bits());
+            self.management.recorded[i].take(queued, &mut port.queue_max, sent_bits);
             self.note_calm(p);
             // Frames that are stored ahead may bring a new largest length.
             self.look_for_peaks(p, later.frames_after);

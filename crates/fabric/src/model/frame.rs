@@ -133,6 +133,12 @@ pub(crate) fn hosts_of(flow: FlowId, hosts: u32) -> (u32, u32) {
     (flow.0 / hosts, flow.0 % hosts)
 }
 
+/// The value of a tag that a stamp lowers, if both are of one kind. Packed rates are in the order of the rates.
+#[inline(always)]
+pub(crate) fn lowered<K: PartialEq>((kind, value): (K, u32), (of, rate): (K, u32)) -> u32 {
+    if kind == of { value.min(rate) } else { value }
+}
+
 /// In place of a flow, of a message to all hosts.
 pub(crate) const EVERY_FLOW: FlowId = FlowId(u32::MAX);
 
@@ -153,16 +159,15 @@ impl Data {
     pub(crate) fn flow(&self, hosts: u32) -> FlowId {
         flow_of(self.src, self.dst, hosts)
     }
+    /// Lowers its tag to a stamp.
+    pub(crate) fn stamp(&mut self, stamp: (u8, u32)) {
+        let (kind, bits) = self.tag.pack();
+        self.tag = Tag::unpack(kind, lowered((kind, bits), stamp));
+    }
     /// Writes a tag: it has 32 bits in the frame, so a rate is rounded to what they can say.
     pub(crate) fn write(&mut self, tag: Tag) {
         let (kind, bits) = tag.pack();
         self.tag = Tag::unpack(kind, bits);
-    }
-    /// Lowers a rate-discovery tag to `least`, if it is one and above that.
-    pub(crate) fn lower(&mut self, least: Tag) {
-        if let (Tag::RateDiscovery(rate), Tag::RateDiscovery(least)) = (self.tag, least) {
-            self.write(Tag::RateDiscovery(rate.min(least)));
-        }
     }
 }
 

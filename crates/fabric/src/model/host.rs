@@ -3,7 +3,7 @@
 
 use super::agenda::{Direct, Event, Kind, Turn};
 use super::frame::{Body, Control, Frame, Lane, Says, To, hosts_of};
-use super::port::Transmitter;
+use super::port::{Lanes, Transmitter};
 use super::record::{RateSeries, close_host};
 use super::sender::Sender;
 use super::sink::Sink;
@@ -19,14 +19,13 @@ use cnsim_scheme_api::{Feedback, FlowId, Slot};
 #[derive(Debug)]
 pub(crate) struct Host {
     port: Transmitter,
+    lanes: Lanes,
     sources: Vec<Source>,
     sender: Sender<Frame>,
     sink: Sink,
     /// Timers of its reflectors.
     alarms: Timers,
     rates: RateSeries,
-    /// Does it ignore PAUSE, by a fault?
-    deaf_to_pause: bool,
     /// Data and control frames put on the link.
     sent: (u64, u64),
 }
@@ -46,12 +45,12 @@ impl Host {
         let sender = Sender::new(spec, id, link.rate, net);
         Some(Self {
             port: Transmitter::new(0, Some(link), net),
+            lanes: Lanes::new(net),
             sources,
             alarms: Timers::default(),
             sink: Sink::new(net, id, spec.scheme, sender.settings.plan, link.rate),
             sender,
             rates,
-            deaf_to_pause: spec.faults.ignores_pause,
             sent: (0, 0),
         })
     }
@@ -95,12 +94,8 @@ impl Host {
     /// A frame has arrived.
     pub(crate) fn receive(&mut self, frame: Frame, turn: &mut Turn<'_>) {
         match frame.body {
-            Body::Pause(_) if self.deaf_to_pause => {}
-            Body::Pause(pause) => {
-                self.sender.journal.events.add(turn.now, pause.code());
-                self.sender.journal.out.pauses += u64::from(pause.off);
-                self.port.pause(pause, turn);
-            }
+            Body::Pause(pause) if self.sender.obeys_pause(pause, turn.now) => self.port.pause(pause, turn),
+            Body::Pause(_) => {}
             Body::Data(data) => match self.sink.take(&data, frame.len, turn) {
                 Ok(actions) => self.reflect(data.flow(turn.net.hosts), &actions, turn),
                 Err(cause) => self.sender.fail(Who::Receiver, &cause, turn.now),
@@ -152,7 +147,8 @@ impl Host {
 
     /// The idle transmitter looks for a frame.
     fn start(&mut self, turn: &mut Turn<'_>) {
-        if let Some(frame) = self.sender.next(|lane| self.port.may_start(lane), turn.moment()) {
+        let may_start = |lane| self.port.may_start(lane);
+        if let Some(frame) = self.sender.next(&mut self.lanes, may_start, turn.moment()) {
             self.port.start(frame, turn);
         }
     }
@@ -179,7 +175,7 @@ impl Host {
 
     /// Ends the run: hands in the books.
     pub(crate) fn close(self, net: &Net) -> HostBooks {
-        let paused = self.port.paused(net.duration);
+        let paused = self.port.close(net.duration);
         let sending = self.port.sending().copied();
         close_host(self.sender, sending, self.sink.deliveries, self.rates, (self.sent, paused), net)
     }

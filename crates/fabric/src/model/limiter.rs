@@ -7,6 +7,7 @@
 
 use super::agenda::NEVER;
 use super::frame::Packet;
+use super::point::count_down;
 use crate::paged::Paged;
 use crate::tx_rate::Clock;
 use cnsim_scheme_api::network::LimiterState;
@@ -33,11 +34,6 @@ fn end_of_gap(last: u64, len: u16, rate: Rate, clock: Clock) -> u64 {
 #[inline]
 fn holds_back(state: &LimiterState, waiting: bool) -> bool {
     state.engaged && (state.rate < state.line_rate || waiting)
-}
-
-/// Does a limiter in this state limit its finite flows? Each of them has a queue of its own, so none waits for another's frames.
-fn limits(state: &LimiterState) -> bool {
-    holds_back(state, false)
 }
 
 /// A limiter and the reaction point that steers it. What a frame that waits nowhere touches stands first, in one line of the cache,
@@ -102,8 +98,7 @@ impl RateLimiter {
     /// Counts bytes as sent; true when the number has been reached that the reaction point asked for.
     #[inline]
     pub(crate) fn count(&mut self, len: u16) -> bool {
-        self.state.countdown -= i64::from(len);
-        let reached = self.state.countdown <= 0;
+        let reached = count_down(&mut self.state.countdown, len);
         if reached {
             self.state.disarm();
         }
@@ -174,9 +169,9 @@ impl<F: Packet> Limiters<F> {
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut RateLimiter> {
         self.places.get_mut(place)?.as_mut()
     }
-    /// Place of the limiter with this key, if it limits finite flows now.
+    /// Place of the limiter with this key, if it limits finite flows now: none of them waits for frames of its queue.
     pub(crate) fn limiting(&self, key: u32) -> Option<usize> {
-        self.find(key).filter(|&at| self.at(at).is_some_and(|l| limits(&l.state)))
+        self.find(key).filter(|&at| self.at(at).is_some_and(|l| holds_back(&l.state, false)))
     }
     /// Frames that wait in the queue at a place.
     pub(crate) fn queued(&self, place: usize) -> usize {

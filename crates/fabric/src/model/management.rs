@@ -13,6 +13,7 @@ use crate::net::Net;
 use crate::outcome::{PortOutcome, Series, SeriesKind, SwitchOutcome};
 use crate::spec::{RateChange, SwitchSpec};
 use crate::timers::Timers;
+use crate::tx_rate::TxRate;
 use cnsim_scheme_api::network::{NO_PROBE, PointAction};
 use cnsim_scheme_api::{Feedback, FlowId, NodeId, PointId, Probe, ProbeTarget, Rate, Time};
 use std::collections::VecDeque;
@@ -67,7 +68,7 @@ impl To {
             To::Host(host) => NextHop::Output(net.route(s, host, flow, 0, next_path)),
             To::Point(point) => match net.point(point.0) {
                 Some((to, port)) if to == s => NextHop::Output(port),
-                Some((to, _)) => NextHop::Past(net.towards(s, to, 0, flow, 0, next_path)),
+                Some((to, _)) => NextHop::Past(net.towards(s, to, (0, flow, 0), next_path)),
                 None => NextHop::Nowhere,
             },
         }
@@ -95,6 +96,12 @@ impl Management {
     /// Its number among the switches.
     pub(crate) fn index(&self, net: &Net) -> usize {
         (self.id - net.hosts) as usize
+    }
+
+    /// A port's service rate changes, from the next frame on: which port, and that rate.
+    pub(crate) fn change(&mut self, net: &Net) -> Option<(usize, (Rate, TxRate))> {
+        let RateChange { port, rate, .. } = self.changes.pop_front()?;
+        Some((usize::from(port), (rate, net.switch_clock.tx(rate))))
     }
 
     /// When the next of its own messages is ready, ps.

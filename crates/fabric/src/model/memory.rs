@@ -3,7 +3,7 @@
 //! Every organisation is one table of *cells*. A crosspoint memory has a cell for each pair of output and input. Input partitions
 //! are a cell for each input. Shared memory has a cell for each output, or a single one; only the pool's size bounds it.
 
-use super::pause::{Signal, Watermarks};
+use super::pause::{Domains, Signal, Watermarks};
 use crate::spec::{BufferSpec, Organisation};
 
 /// Why a frame is not admitted.
@@ -96,8 +96,7 @@ pub(crate) struct Memory {
     pool: u64,
     limits: Limits,
     watermarks: Watermarks,
-    /// Domains in XOFF.
-    off: Vec<bool>,
+    domains: Domains,
 }
 
 impl Memory {
@@ -109,7 +108,7 @@ impl Memory {
             pool: 0,
             limits: Limits::new(ports, spec),
             watermarks: Watermarks::new(spec.pause.as_ref().filter(|_| pauses)),
-            off: vec![false; layout.domains],
+            domains: Domains::new(layout.domains),
             layout,
         }
     }
@@ -124,35 +123,24 @@ impl Memory {
         self.limits.admit(len, queued, self.cells[self.layout.cell(output, input)], self.pool)
     }
 
-    /// Stores an admitted frame.
+    /// Stores an admitted frame: what follows.
     pub(crate) fn store(&mut self, output: usize, input: usize, len: u16) -> Option<Signal> {
         let at = self.layout.cell(output, input);
         self.cells[at] += u64::from(len);
         self.pool += u64::from(len);
-        let domain = self.layout.domain(input);
-        let begins = self.watermarks.call_for_xoff(self.cells[at]) && !self.off[domain];
-        begins.then(|| self.set(domain, true))
+        self.domains.grow(self.layout.domain(input), self.cells[at], &self.watermarks)
     }
 
-    /// Frees the memory of a frame whose last bit has left.
+    /// Frees the memory of a frame whose last bit has left: what follows.
     pub(crate) fn free(&mut self, output: usize, input: usize, len: u16) -> Option<Signal> {
         let at = self.layout.cell(output, input);
         self.cells[at] -= u64::from(len);
         self.pool -= u64::from(len);
         let domain = self.layout.domain(input);
-        let ends = self.off[domain] && self.watermarks.allow_xon(self.cells_of(domain));
-        ends.then(|| self.set(domain, false))
-    }
-
-    /// Levels of a domain's cells: all of them, or those of one input.
-    fn cells_of(&self, domain: usize) -> impl Iterator<Item = u64> {
-        let (first, step) = if self.off.len() == 1 { (0, 1) } else { (domain, self.off.len()) };
-        self.cells.iter().skip(first).step_by(step).copied()
-    }
-
-    /// A domain enters XOFF or leaves it.
-    fn set(&mut self, domain: usize, off: bool) -> Signal {
-        self.off[domain] = off;
-        Signal { off, input: (self.off.len() > 1).then_some(domain) }
+        // All cells are one domain's, or those of one input are.
+        let (first, step) = if self.domains.is_one() { (0, 1) } else { (domain, self.layout.domains) };
+        let mut cells = self.cells.iter().skip(first).step_by(step);
+        let holds = || cells.any(|&cell| self.watermarks.keep_xoff(cell));
+        self.domains.shrink(domain, holds)
     }
 }

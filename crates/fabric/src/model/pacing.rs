@@ -36,7 +36,7 @@ impl<F: Packet> Sender<F> {
     }
 
     /// Has the FIFO no room for a frame more?
-    pub(super) fn fifo_is_full(&self) -> bool {
+    pub(crate) fn fifo_is_full(&self) -> bool {
         self.queues.fifo.len() >= self.settings.fifo_frames
     }
 

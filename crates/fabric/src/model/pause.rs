@@ -7,6 +7,7 @@
 use crate::per_bin::PerBin;
 use crate::spec::PauseSpec;
 use cnsim_scheme_api::Time;
+use std::ops::Range;
 
 /// The levels of a memory cell at which PAUSE begins and ends, bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,27 +26,61 @@ impl Watermarks {
     pub(crate) fn are_on(&self) -> bool {
         self.high < u64::MAX
     }
-    /// Does a cell at this level call for XOFF?
-    pub(crate) fn call_for_xoff(&self, cell: u64) -> bool {
-        cell > self.high
-    }
     /// Does a cell at this level keep its domain in XOFF?
     pub(crate) fn keep_xoff(&self, cell: u64) -> bool {
         cell > self.low
     }
-    /// Do these cells of a domain allow XON?
-    pub(crate) fn allow_xon(&self, mut cells: impl Iterator<Item = u64>) -> bool {
-        !cells.any(|cell| self.keep_xoff(cell))
+}
+
+/// XOFF (`off`) or XON, which a domain sends as it enters or leaves that state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signal {
+    pub(crate) off: bool,
+    /// The input to whose far end it goes; none: to those of all.
+    input: Option<u16>,
+}
+
+impl Signal {
+    /// The ports, of so many, to whose far ends it goes.
+    pub(crate) fn targets(self, ports: usize) -> Range<usize> {
+        self.input.map(usize::from).map_or(0..ports, |input| input..(input + 1).min(ports))
     }
 }
 
-/// A domain enters XOFF (`off`) or leaves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Signal {
-    /// XOFF?
-    pub(crate) off: bool,
-    /// The input whose far end is told; none: all.
-    pub(crate) input: Option<usize>,
+/// The domains of a memory.
+#[derive(Debug, Default)]
+pub(crate) struct Domains {
+    /// Those in XOFF.
+    off: Vec<bool>,
+}
+
+impl Domains {
+    /// So many, none of them in XOFF.
+    pub(crate) fn new(count: usize) -> Self {
+        Self { off: vec![false; count] }
+    }
+    /// Is one for all inputs?
+    pub(crate) fn is_one(&self) -> bool {
+        self.off.len() == 1
+    }
+    /// Is a domain in XOFF?
+    pub(crate) fn is_off(&self, domain: usize) -> bool {
+        self.off[domain]
+    }
+    /// A cell of a domain has grown to this level: what it sends.
+    pub(crate) fn grow(&mut self, domain: usize, cell: u64, marks: &Watermarks) -> Option<Signal> {
+        self.enter(domain, !self.is_off(domain) && cell > marks.high)
+    }
+    /// A cell of a domain has shrunk: what it sends. `holds`: one of its cells still keeps it in XOFF.
+    pub(crate) fn shrink(&mut self, domain: usize, holds: impl FnOnce() -> bool) -> Option<Signal> {
+        self.enter(domain, self.is_off(domain) && !holds())
+    }
+    /// A domain enters the other state, if it `changes`.
+    fn enter(&mut self, domain: usize, changes: bool) -> Option<Signal> {
+        self.off[domain] ^= changes;
+        let input = (!self.is_one()).then_some(domain as u16);
+        changes.then_some(Signal { off: self.off[domain], input })
+    }
 }
 
 /// A transmitter's XOFF in one class: since when it stands, and for how long others stood before.
@@ -57,10 +92,9 @@ pub(crate) struct Paused {
 }
 
 impl Paused {
-    /// As a congestion point sees it: for how long it has stood, if it does, and the time spent in XOFF.
-    pub(crate) fn seen(&self, now: u64) -> (Option<Time>, Time) {
-        let stands = self.since.map(|since| Time::from_ps(now.saturating_sub(since)));
-        (stands, Time::from_ps(self.total(now)))
+    /// For how long it has stood, if it does.
+    pub(crate) fn stands(&self, now: u64) -> Option<Time> {
+        self.since.map(|since| Time::from_ps(now.saturating_sub(since)))
     }
     /// Is it in XOFF?
     #[inline]
@@ -80,10 +114,10 @@ impl Paused {
         before.1.add_span(since, now);
         true
     }
-    /// Time spent in XOFF, ps.
-    pub(crate) fn total(&self, now: u64) -> u64 {
+    /// Time spent in XOFF.
+    pub(crate) fn total(&self, now: u64) -> Time {
         let before = self.before.as_ref().map_or(0, |before| before.0);
-        before + self.since.map_or(0, |since| now.saturating_sub(since))
+        Time::from_ps(before) + self.stands(now).unwrap_or_default()
     }
     /// At the end of the run: time spent in XOFF, ps, which is added by part of the run to that of others.
     pub(crate) fn close(mut self, duration: u64, parts: &mut Vec<u64>) -> u64 {

@@ -1,9 +1,39 @@
 //! A congestion point: when the scheme at an output queue looks at a frame, and which frames are marked.
 
-use crate::net::Net;
+use super::pause::Paused;
+use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
 use cnsim_scheme_api::network::{Lent, PointAction, PointState, Purpose, Stream};
-use cnsim_scheme_api::{CongestionPoint, PointControl, PointId, Queue, QueueSite, RampAt, Slot, Time};
+use cnsim_scheme_api::{
+    Bytes, CongestionPoint, PointControl, PointId, Queue, QueueSite, RampAt, Rate, Slot, Tag, Time,
+};
+
+/// Counts a data frame down: true where a congestion or reaction point may have to look.
+#[inline(always)]
+pub(crate) fn count_down(countdown: &mut i64, len: u16) -> bool {
+    *countdown -= i64::from(len);
+    *countdown <= 0
+}
+
+/// What a congestion point sees: the bytes of its queue, all that wait for the port, and those that have left; link and rate of service;
+/// XOFF by class.
+pub(crate) fn view(
+    (len, waiting, departed): (u64, u64, u64),
+    (link, service_rate): (Option<Link>, Rate),
+    paused: &[Paused],
+    now: u64,
+) -> Queue {
+    Queue {
+        len: Bytes::new(len),
+        line_rate: link.map_or(Rate::ZERO, |l| l.rate),
+        service_rate,
+        // All that came has left or waits.
+        arrived: departed + waiting,
+        sent: departed,
+        paused: paused.first().and_then(|p| p.stands(now)),
+        paused_in_all: paused.first().map_or(Time::ZERO, |p| p.total(now)),
+    }
+}
 
 /// A congestion point and what scheme and network share of it.
 #[derive(Debug)]
@@ -51,11 +81,22 @@ impl Point {
         self.state.patience.expires(slot, Time::from_ps(now))
     }
 
-    /// A data frame has arrived, or is being dropped: does the scheme look at it?
-    pub(crate) fn looks_at(&mut self, tagged: bool, len: u16) -> bool {
+    /// A data frame has arrived, or is being `dropped`: does the scheme look at it?
+    pub(crate) fn looks_at(&mut self, tagged: bool, dropped: bool, len: u16) -> bool {
+        let counts = Self::counts(Some(self), dropped);
         let state = &mut self.state;
-        state.countdown -= i64::from(len);
-        state.countdown <= 0 && state.wakes(state.countdown, tagged)
+        counts && count_down(&mut state.countdown, len) && state.wakes(state.countdown, tagged)
+    }
+
+    /// Does a data frame that is stored or `dropped` count at a port?
+    #[inline(always)]
+    pub(crate) fn counts(point: Option<&Self>, dropped: bool) -> bool {
+        !dropped || point.is_some_and(|p| p.state.sample_dropped)
+    }
+
+    /// The tag to which it lowers those of frames that leave, packed.
+    pub(crate) fn stamp(&self) -> Option<(u8, u32)> {
+        self.state.advertised.map(|rate| Tag::RateDiscovery(rate).pack())
     }
 
     /// Does the ramp mark a frame that arrives or departs (`at`), with a queue of `len` bytes?

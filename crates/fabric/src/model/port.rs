@@ -3,7 +3,7 @@
 //! It sends one frame at a time, and nothing interrupts it: a frame that may go before the one in transmission waits for its
 //! end. An idle transmitter looks for a frame after everything else that happens at that moment.
 
-use super::agenda::{Kind, NEVER, Turn};
+use super::agenda::{Kind, Turn};
 use super::frame::{Frame, Lane, MANAGED, Pause};
 use super::pause::Paused;
 use crate::check::broken;
@@ -11,32 +11,56 @@ use crate::net::{Link, Net};
 use crate::tx_rate::TxRate;
 use cnsim_scheme_api::Time;
 
-/// When the last bit of a frame leaves whose first bit leaves `now`; never at a rate of zero.
-pub(crate) fn end_of_transmission(now: u64, rate: TxRate, len: u16) -> Option<u64> {
-    (!rate.stopped()).then(|| now + rate.time(len))
+/// Rate at which frames of a lane are sent: data at that of the port's service, PAUSE and control at that of its link.
+#[inline(always)]
+pub(crate) fn rate_of(lane: Lane, service: TxRate, link: TxRate) -> TxRate {
+    match lane {
+        Lane::Data(_) => service,
+        Lane::Pause | Lane::Control => link,
+    }
 }
 
-/// When an idle transmitter that is free from `free` on starts next, and from which lane: of what is ready by then PAUSE goes before
-/// control, and that before data. Each is ready from a time on, or never.
+/// Is a lane stopped that is sent at this rate? A rate of zero stops it. PAUSE stops the data of its class (`paused`, by class), and
+/// nothing else.
+#[inline(always)]
+pub(crate) fn is_stopped(lane: Lane, rate: TxRate, paused: &[Paused]) -> bool {
+    let off = match lane {
+        Lane::Data(class) => paused.get(usize::from(class)).is_some_and(Paused::is_off),
+        Lane::Pause | Lane::Control => false,
+    };
+    rate.is_zero() || off
+}
+
+/// Whose turn it is among the lanes of a port or host.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    classes: u8,
+}
+
+impl Lanes {
+    /// Those of a port, with the network's classes of data.
+    pub(crate) fn new(net: &Net) -> Self {
+        Self { classes: net.classes.len() as u8 }
+    }
+    /// The first lane from which `take` takes something, and what: PAUSE goes before control, and that before data by class.
+    #[inline(always)]
+    pub(crate) fn next<T>(&mut self, mut take: impl FnMut(Lane) -> Option<T>) -> Option<T> {
+        let first = take(Lane::Pause).or_else(|| take(Lane::Control)).or_else(|| take(MANAGED));
+        first.or_else(|| (1..self.classes).find_map(|class| take(Lane::Data(class))))
+    }
+}
+
+/// When an idle transmitter that is free from `free` on starts next, and from which lane. Each is ready from a time on, or never.
 #[inline(always)]
 pub(crate) fn next_start(free: u64, pause: u64, control: u64, data: u64) -> (u64, Lane) {
     let start = data.min(control).min(pause).max(free);
-    let lane = match start {
-        _ if pause <= start => Lane::Pause,
-        _ if control <= start => Lane::Control,
-        _ => MANAGED,
+    let ready = |lane| match lane {
+        Lane::Pause => pause,
+        Lane::Control => control,
+        Lane::Data(_) => data,
     };
-    (start, lane)
-}
-
-/// The lane that starts now, of those that are ready; of data that is the first such class.
-pub(crate) fn next_lane(pause: bool, control: bool, data: Option<Lane>) -> Option<Lane> {
-    let from = |ready: bool| if ready { 0 } else { NEVER };
-    match next_start(0, from(pause), from(control), from(data.is_some())) {
-        (NEVER, _) => None,
-        (_, Lane::Data(_)) => data,
-        (_, lane) => Some(lane),
-    }
+    let first = Lanes { classes: 1 }.next(|lane| (ready(lane) <= start).then_some(lane));
+    (start, first.unwrap_or(MANAGED))
 }
 
 /// A transmitter.
@@ -73,28 +97,23 @@ impl Transmitter {
     }
     /// Rate at which frames of a lane are sent.
     fn rate(&self, lane: Lane) -> TxRate {
-        match lane {
-            Lane::Data(_) => self.service,
-            Lane::Pause | Lane::Control => self.link.map_or(TxRate::default(), |l| l.tx),
-        }
+        rate_of(lane, self.service, self.link.map_or(TxRate::default(), |l| l.tx))
     }
-    /// May a frame of this lane start now? PAUSE stops the data of its class, and nothing else.
+    /// Is a lane stopped?
+    pub(crate) fn is_stopped(&self, lane: Lane) -> bool {
+        is_stopped(lane, self.rate(lane), &self.paused)
+    }
+    /// May a frame of this lane start now?
     pub(crate) fn may_start(&self, lane: Lane) -> bool {
-        let stopped = match lane {
-            Lane::Data(class) => self.paused.get(usize::from(class)).is_some_and(Paused::is_off),
-            Lane::Pause | Lane::Control => false,
-        };
-        self.sending.is_none() && !self.rate(lane).stopped() && !stopped
+        self.sending.is_none() && !self.is_stopped(lane)
     }
     /// Starts a frame that may start.
     pub(crate) fn start(&mut self, frame: Frame, turn: &mut Turn<'_>) {
         if !self.may_start(frame.lane) {
             broken("a frame starts that may not");
         }
-        if let Some(end) = end_of_transmission(turn.now, self.rate(frame.lane), frame.len) {
-            turn.plan(end, Kind::End, self.port);
-            self.sending = Some(frame);
-        }
+        turn.plan(turn.now + self.rate(frame.lane).time(frame.len), Kind::End, self.port);
+        self.sending = Some(frame);
     }
     /// The transmission ends: the frame that leaves. The transmitter looks for the next.
     pub(crate) fn end(&mut self, turn: &mut Turn<'_>) -> (Link, Frame) {
@@ -112,20 +131,16 @@ impl Transmitter {
             self.plan_start(turn);
         }
     }
-    /// XOFF of the first class, as a congestion point sees it.
-    pub(crate) fn pause_seen(&self, now: u64) -> (Option<Time>, Time) {
-        self.paused.first().map_or((None, Time::ZERO), |p| p.seen(now))
+    /// XOFF of each class.
+    pub(crate) fn paused(&self) -> &[Paused] {
+        &self.paused
     }
     /// Is data of any class in XOFF?
     pub(crate) fn is_off(&self) -> bool {
         self.paused.iter().any(Paused::is_off)
     }
-    /// Is the data of this class stopped: in XOFF, or not served?
-    pub(crate) fn stopped(&self, class: u8) -> bool {
-        self.service.stopped() || self.paused.get(usize::from(class)).is_some_and(Paused::is_off)
-    }
     /// Time spent in XOFF, of each class, and by part of the run.
-    pub(crate) fn paused(&self, duration: u64) -> (Time, Vec<u64>) {
+    pub(crate) fn close(&self, duration: u64) -> (Time, Vec<u64>) {
         let mut parts = Vec::new();
         let total = self.paused.iter().cloned().map(|p| p.close(duration, &mut parts)).sum();
         (Time::from_ps(total), parts)

@@ -4,8 +4,9 @@
 //! go in [`super::pacing`]; what messages do is in [`super::steering`].
 
 use super::agenda::{Moment, NEVER};
-use super::frame::{Control, Data, Lane, MANAGED, Packet, Says};
+use super::frame::{Control, Data, Lane, MANAGED, Packet, Pause, Says};
 use super::limiter::{Limiters, key_of};
+use super::port::Lanes;
 use super::source::Offer;
 use super::steering::Deferred;
 use super::transfers::{FlowQueue, Next, Transfers};
@@ -53,6 +54,8 @@ pub(crate) struct Settings {
     pub(super) limiter_frames: usize,
     pub(crate) backlog_frames: usize,
     pub(super) feedback_delay: u64,
+    /// By a fault.
+    ignores_pause: bool,
     /// One message in so many is lost, if any.
     pub(super) feedback_lost: u64,
 }
@@ -99,7 +102,7 @@ pub(crate) struct Sender<F: Packet> {
     pub(crate) transfers: Transfers,
     pub(crate) timers: Timers,
     pub(crate) deferred: Deferred,
-    /// Who goes next at the link: the FIFO (0) or the limiter at a place (place + 1).
+    /// Who goes next among the limiters: the FIFO (0) or the limiter at a place (place + 1).
     next_place: usize,
     /// Limiters at the source that wait for room in the FIFO, in order.
     pub(super) blocked: VecDeque<usize>,
@@ -129,6 +132,7 @@ impl<F: Packet> Sender<F> {
             limiter_frames: spec.limiter_frames as usize,
             backlog_frames: if in_voqs { 0 } else { spec.backlog_frames as usize },
             feedback_delay: spec.feedback_delay.as_ps(),
+            ignores_pause: spec.faults.ignores_pause,
             feedback_lost: u64::from(spec.faults.feedback_lost),
         };
         let journal = Journal {
@@ -180,6 +184,15 @@ impl<F: Packet> Sender<F> {
             && self.deferred.next() == NEVER
     }
 
+    /// XOFF or XON arrives: false if a fault lets the host ignore it.
+    pub(crate) fn obeys_pause(&mut self, pause: Pause, now: u64) -> bool {
+        if !self.settings.ignores_pause {
+            self.journal.events.add(now, pause.code());
+            self.journal.out.pauses += u64::from(pause.off);
+        }
+        !self.settings.ignores_pause
+    }
+
     /// A finite flow begins.
     pub(crate) fn begin(&mut self, flow: FlowQueue, at: Moment<'_>) {
         if Lane::Data(flow.class) == MANAGED {
@@ -209,12 +222,11 @@ impl<F: Packet> Sender<F> {
         if greedy && (waiting >= room.min(enough) || in_all >= room) {
             return;
         }
-        let frame = self.make(offer, None, false, at.now);
-        if in_all >= room {
-            self.journal.out.source_discards += 1;
+        let found = self.finds_room(in_all, room);
+        let frame = self.make(offer, None, found, at.now);
+        if !found {
             return;
         }
-        frame.enter(&mut self.made);
         let stored = match place {
             Place::Fifo => self.fifo_of(offer.class).map(|fifo| fifo.push_back(frame)).is_some(),
             Place::Voq => self.queues.voqs.as_mut().map(|voqs| voqs.push(offer.dst, frame)).is_some(),
@@ -241,8 +253,7 @@ impl<F: Packet> Sender<F> {
             self.accept(offer, false, at);
             return None;
         }
-        let mut frame = self.make(offer, None, false, at.now);
-        frame.enter(&mut self.made);
+        let mut frame = self.make(offer, None, true, at.now);
         self.transfers.flows_next = true;
         if !self.settings.at_source && !self.limiters.is_empty() {
             self.next_place = 1 % (self.limiters.places() + 1);
@@ -251,24 +262,46 @@ impl<F: Packet> Sender<F> {
         Some(frame)
     }
 
-    /// Makes the frame of an offer, or of a finite flow: it is generated even where it finds no room.
-    fn make(&mut self, offer: &Offer, flow: Option<u16>, counted: bool, now: u64) -> F {
+    /// Makes the frame of an offer, or of a finite flow whose limiter has counted it or not. It is generated even where it `found` no
+    /// room.
+    #[inline]
+    pub(crate) fn make(&mut self, offer: &Offer, flow: Option<(u16, bool)>, found: bool, now: u64) -> F {
         let (src, dst, finite) = (self.settings.id, offer.dst, flow.is_some());
-        let number = number(self.generated, flow);
+        let counted = flow.is_some_and(|flow| flow.1);
+        let number = number(self.generated, flow.map(|flow| flow.0));
+        if found {
+            self.made.enter(src, dst, number);
+        }
         self.generated = self.generated.wrapping_add(1);
         let data = Data { src, dst, number, finite, born: now, tag: Tag::None, marked: false, counted };
         F::of_data(offer.class, offer.len, &data)
     }
 
+    /// Does a frame find room where so many wait, and so many may? Else it is discarded.
+    #[inline(always)]
+    fn finds_room(&mut self, waiting: usize, room: usize) -> bool {
+        self.journal.out.source_discards += u64::from(waiting >= room);
+        waiting < room
+    }
+
+    /// A frame of the first class joins the FIFO, where nothing holds it back, or is discarded.
+    #[inline(always)]
+    pub(crate) fn join_fifo(&mut self, offer: &Offer, now: u64) {
+        let found = self.finds_room(self.queues.fifo.len(), self.settings.fifo_frames);
+        let frame = self.make(offer, None, found, now);
+        if found {
+            self.queues.fifo.push_back(frame);
+        }
+    }
+
     /// A frame joins the application FIFO.
     fn queue_backlog(&mut self, offer: &Offer, at: Moment<'_>) {
+        // It is entered as it leaves it.
         let frame = self.make(offer, None, false, at.now);
-        if self.queues.backlog.len() >= self.settings.backlog_frames {
-            self.journal.out.source_discards += 1;
-            return;
+        if self.finds_room(self.queues.backlog.len(), self.settings.backlog_frames) {
+            self.queues.backlog.push_back(frame);
+            self.advance(at);
         }
-        self.queues.backlog.push_back(frame);
-        self.advance(at);
     }
 
     /// Frames at the head of the application FIFO go on. One that is held back goes to its limiter; where that has no room it is
@@ -289,21 +322,16 @@ impl<F: Packet> Sender<F> {
                 return;
             }
             let Some(frame) = self.queues.backlog.pop_front() else { return };
-            let queued = holding.map_or(0, |limiter| self.limiters.queued(limiter));
-            if holding.is_some() && queued >= self.settings.limiter_frames {
-                self.journal.out.source_discards += 1;
-                continue;
-            }
-            frame.enter(&mut self.made);
-            match holding {
-                Some(limiter) => {
+            if let Some(limiter) = holding {
+                if self.finds_room(self.limiters.queued(limiter), self.settings.limiter_frames) {
+                    frame.enter(&mut self.made);
                     self.limiters.push(limiter, frame);
                     self.let_go(limiter, at);
                 }
-                None => {
-                    self.queues.fifo.push_back(frame);
-                    self.must_look = true;
-                }
+            } else {
+                frame.enter(&mut self.made);
+                self.queues.fifo.push_back(frame);
+                self.must_look = true;
             }
         }
     }
@@ -327,15 +355,20 @@ impl<F: Packet> Sender<F> {
         }
     }
 
-    /// The frame that goes next: control, then data by class, of those lanes that `may_start`.
+    /// The frame that goes next, of those lanes that `may_start`.
     #[inline]
-    pub(crate) fn next(&mut self, may_start: impl Fn(Lane) -> bool, at: Moment<'_>) -> Option<F> {
-        if !self.queues.control.is_empty() && may_start(Lane::Control) {
-            return self.queues.control.pop_front();
-        }
-        let first = if may_start(MANAGED) { self.next_managed(at) } else { None };
-        let mut later = (1..=self.queues.later.len() as u8).filter(|&class| may_start(Lane::Data(class)));
-        first.or_else(|| later.find_map(|class| self.next_data(class, at)))
+    pub(crate) fn next(
+        &mut self,
+        lanes: &mut Lanes,
+        may_start: impl Fn(Lane) -> bool,
+        at: Moment<'_>,
+    ) -> Option<F> {
+        lanes.next(|lane| match lane {
+            Lane::Control if may_start(lane) => self.queues.control.pop_front(),
+            MANAGED if may_start(lane) => self.next_managed(at),
+            Lane::Data(class) if may_start(lane) => self.next_data(class, at),
+            Lane::Pause | Lane::Control | Lane::Data(_) => None,
+        })
     }
 
     /// The frame of the first class that goes next: probes go first.
@@ -374,8 +407,7 @@ impl<F: Packet> Sender<F> {
                 Next::Goes { flow, limiter, counted } => {
                     self.transfers.flows_next = false;
                     let offer = Offer { dst: flow.dst, len: flow.next_len(), class };
-                    let frame = self.make(&offer, Some(flow.number), counted, at.now);
-                    frame.enter(&mut self.made);
+                    let frame = self.make(&offer, Some((flow.number, counted)), true, at.now);
                     if let Some(limiter) = limiter.and_then(|place| self.limiters.at_mut(place)) {
                         limiter.pace(at.now, frame.bytes());
                     }

@@ -7,8 +7,7 @@ use crate::net::Net;
 use crate::scheme::call;
 use cnsim_scheme_api::network::{Lent, Purpose, ReflectorAction, ReflectorState, Stream};
 use cnsim_scheme_api::{
-    Feedback, FlowId, FrameView, NodeId, Plan, Probe, Rate, ReflectGate, Reflector, ReflectorControl, Scope,
-    SinkSite, Slot, Tag, Time,
+    FlowId, FrameView, NodeId, Plan, Probe, Rate, Reflector, ReflectorControl, Scope, SinkSite, Slot, Time,
 };
 use std::collections::BTreeMap;
 
@@ -52,17 +51,11 @@ impl Ear {
         result.unwrap_or_else(|cause| *actions = vec![ReflectorAction::Fail(cause)]);
     }
 
-    /// A data frame has arrived, which its gate `selected` or not.
+    /// A data frame has arrived that wakes it, unless it is deaf from its start on.
     #[inline]
-    pub(crate) fn take(
-        &mut self,
-        frame: &FrameView,
-        selected: bool,
-        now: u64,
-        actions: &mut Vec<ReflectorAction>,
-    ) {
+    pub(crate) fn take(&mut self, frame: &FrameView, now: u64, actions: &mut Vec<ReflectorAction>) {
         self.state.received += frame.len.get();
-        if selected && self.state.listens(Time::from_ps(now)) {
+        if self.state.listens(Time::from_ps(now)) {
             self.wake(now, actions, |object, ctl| object.on_frame(frame, ctl));
         }
     }
@@ -85,15 +78,6 @@ impl Ear {
             Err(cause) => *actions = vec![ReflectorAction::Fail(cause)],
         }
         self.state.asked_by_timer(actions);
-    }
-}
-
-/// Where the plan's gate returns tags, the host does it itself: copying one needs no algorithm.
-#[inline]
-pub(crate) fn return_tag(gate: ReflectGate, tag: Tag, actions: &mut Vec<ReflectorAction>) {
-    if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (gate, tag) {
-        actions.push(ReflectorAction::Count(counter.into()));
-        actions.push(ReflectorAction::Reply(Feedback::ReturnedRate { rate }));
     }
 }
 
@@ -129,12 +113,6 @@ impl Sink {
         if self.plan.reflector_scope == Scope::Host { 0 } else { src }
     }
 
-    /// Does the gate of a frame's reflector, or the plan's where there is none yet, select it?
-    fn selects(&mut self, data: &Data) -> bool {
-        let own = self.reflectors.get(&self.key(data.src)).map(|ear| ear.state.gate);
-        own.unwrap_or(self.plan.reflect).selects(data.marked, data.tag.pack().0, &mut self.stream)
-    }
-
     /// A data frame has arrived: what follows. An error if it is of no flow that is expected.
     pub(super) fn take(
         &mut self,
@@ -146,21 +124,19 @@ impl Sink {
         let &Data { src, dst, number, born, finite, .. } = data;
         let flow = data.flow(hosts).0;
         self.deliveries.take(turn.now, &Delivery { src, dst, flow, number, born, len, finite })?;
-        let selected = self.selects(data);
-        let mut actions = Vec::new();
-        return_tag(self.plan.reflect, data.tag, &mut actions);
-        if !actions.is_empty() {
-            return Ok(actions);
+        let (key, mut actions) = (self.key(src), Vec::new());
+        // The gate of its reflector, or the plan's where there is none yet.
+        let ear = self.reflectors.get(&key).map(|ear| &ear.state);
+        let listens = || ear.is_none_or(|ear| ear.listens(Time::from_ps(turn.now)));
+        let gate = ear.map_or(self.plan.reflect, |ear| ear.gate);
+        if !gate.wakes(data.marked, data.tag.pack().0, listens, &mut self.stream) {
+            self.reflectors.get_mut(&key).into_iter().for_each(|ear| ear.state.received += u64::from(len));
+        } else if !gate.return_tag(data.tag, &mut actions) {
+            let view = data.view(len, hosts, false);
+            let ear = self.build(view.flow, turn, &mut actions);
+            ear.into_iter().for_each(|ear| ear.take(&view, turn.now, &mut actions));
         }
-        let view = data.view(len, hosts, false);
-        let ear = if selected { self.build(view.flow, turn, &mut actions) } else { self.ear(data.src) };
-        ear.into_iter().for_each(|ear| ear.take(&view, selected, turn.now, &mut actions));
         Ok(actions)
-    }
-
-    /// The reflector of flows from a host.
-    fn ear(&mut self, src: u32) -> Option<&mut Ear> {
-        self.reflectors.get_mut(&self.key(src))
     }
 
     /// A probe has reached its destination: what follows.
@@ -190,7 +166,7 @@ impl Sink {
             let ear = Ear::new(turn.net, self.scheme, flow, site, rate, (turn.now, actions))?;
             self.reflectors.insert(key, ear);
         }
-        self.ear(src)
+        self.reflectors.get_mut(&key)
     }
 
     /// A timer of a reflector expires: what follows, for the flow that it was built for.

@@ -27,11 +27,41 @@ pub(crate) struct Offer {
     pub(crate) class: u8,
 }
 
+/// The bursts of a drawn source.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bursts {
+    /// One begins when 32 random bits are below this (2^32 = always).
+    threshold: u64,
+    /// Its frames, and those still to come of the present one.
+    frames: u32,
+    to_follow: u32,
+    /// Destination of the present one.
+    pub(crate) dst: u32,
+}
+
+impl Bursts {
+    /// Has a slot that draws these bits a frame?
+    #[inline(always)]
+    pub(crate) fn have(&self, bits: u64) -> bool {
+        self.to_follow > 0 || (bits & 0xFFFF_FFFF) < self.threshold
+    }
+    /// Takes that frame: its destination, which is `chosen` as a burst begins.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, chosen: impl FnOnce() -> u32) -> u32 {
+        if self.to_follow > 0 {
+            self.to_follow -= 1;
+        } else {
+            (self.to_follow, self.dst) = (self.frames - 1, chosen());
+        }
+        self.dst
+    }
+}
+
 /// How a source fills its slots.
 #[derive(Debug)]
 enum Pattern {
-    /// A burst begins when 32 random bits are below `threshold`; `to_follow` frames of it are still to come, to `dst`.
-    Drawn { threshold: u64, burst: u32, to_follow: u32, dst: u32 },
+    /// By chance.
+    Drawn(Bursts),
     /// Every slot while on; `off` = 0: always on.
     Greedy { on: u64, off: u64, shift: u64 },
     /// Finite flows, by start; the first `begun` have begun.
@@ -90,12 +120,9 @@ impl Source {
         Self { next, pattern, stream, slot, start, stop, len, class: spec.class, host, list, choices }
     }
 
-    /// Of a drawn one: a burst begins when 32 random bits are below the first, and has so many frames.
-    pub(crate) fn drawn(&self) -> Option<(u64, u32)> {
-        match self.pattern {
-            Pattern::Drawn { threshold, burst, .. } => Some((threshold, burst)),
-            Pattern::Greedy { .. } | Pattern::Finite { .. } => None,
-        }
+    /// The bursts of a drawn one.
+    pub(crate) fn drawn(&self) -> Option<Bursts> {
+        if let Pattern::Drawn(bursts) = self.pattern { Some(bursts) } else { None }
     }
 
     /// Does it offer a frame again where the host has no room?
@@ -133,24 +160,14 @@ impl Source {
         let bits = self.stream.bits();
         let chosen = self.choose(bits >> 32);
         let dst = match &mut self.pattern {
-            Pattern::Drawn { to_follow, dst, .. } if *to_follow > 0 => {
-                *to_follow -= 1;
-                *dst
-            }
-            Pattern::Drawn { threshold, burst, to_follow, dst } => {
-                if (bits & 0xFFFF_FFFF) >= *threshold {
-                    return None;
-                }
-                (*to_follow, *dst) = (*burst - 1, chosen);
-                chosen
-            }
+            Pattern::Drawn(bursts) if bursts.have(bits) => bursts.take(|| chosen),
+            Pattern::Drawn(_) | Pattern::Finite { .. } => return None,
             Pattern::Greedy { on, off, shift } => {
                 if *off > 0 && (now - self.start + *shift) % (*on + *off) >= *on {
                     return None;
                 }
                 chosen
             }
-            Pattern::Finite { .. } => return None,
         };
         Some(Offer { dst, len: self.len, class: self.class })
     }
@@ -168,11 +185,9 @@ impl Source {
 
 impl Pattern {
     fn new(spec: &SourceSpec, flows: impl FnOnce() -> Arc<[Outgoing]>) -> Self {
-        let drawn = |chance: f64, burst| Pattern::Drawn {
-            threshold: (chance.clamp(0.0, 1.0) * ALWAYS).round() as u64,
-            burst,
-            to_follow: 0,
-            dst: 0,
+        let drawn = |chance: f64, frames| {
+            let threshold = (chance.clamp(0.0, 1.0) * ALWAYS).round() as u64;
+            Pattern::Drawn(Bursts { threshold, frames, to_follow: 0, dst: 0 })
         };
         match spec.arrivals {
             Arrivals::Bernoulli { load } => drawn(load, 1),
@@ -193,7 +208,7 @@ impl Pattern {
     /// Will it ever offer a frame?
     fn ever_offers(&self) -> bool {
         match self {
-            Pattern::Drawn { threshold, .. } => *threshold > 0,
+            Pattern::Drawn(bursts) => bursts.threshold > 0,
             Pattern::Greedy { .. } => true,
             Pattern::Finite { list, .. } => !list.is_empty(),
         }

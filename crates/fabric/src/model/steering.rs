@@ -76,7 +76,7 @@ impl<F: Packet> Sender<F> {
         }
         match self.settings.feedback_delay {
             0 => self.obey(flow, feedback, at),
-            _ => self.expect(&Direct { to: None, at: at.now, from: IN_A_FRAME, flow, feedback: *feedback }),
+            delay => self.deferred.insert(at.now + delay, IN_A_FRAME, flow, *feedback),
         }
     }
 

@@ -8,14 +8,14 @@ use super::frame::{Body, Control, Frame, Lane, MANAGED, Pause, Says};
 use super::management::{Management, NextHop};
 use super::memory::{Memory, Refusal};
 use super::pause::Signal;
-use super::point::Point;
-use super::port::{Transmitter, next_lane};
+use super::point::{Point, view};
+use super::port::{Lanes, Transmitter};
 use crate::check::{Ledger, Stopped, SwitchBooks};
 use crate::net::Net;
 use crate::outcome::{PortOutcome, SwitchOutcome};
 use crate::spec::{PauseTransport, RateChange, SwitchSpec};
 use cnsim_scheme_api::network::rewritten;
-use cnsim_scheme_api::{Bytes, CongestionPoint, PointControl, Probe, Queue as View, RampAt, Rate, Slot, Tag};
+use cnsim_scheme_api::{CongestionPoint, PointControl, Probe, Queue as View, RampAt, Rate, Slot, Tag};
 use std::collections::VecDeque;
 
 /// The queue of a class at an output.
@@ -30,6 +30,7 @@ struct Queue {
 #[derive(Debug)]
 struct Output {
     port: Transmitter,
+    lanes: Lanes,
     /// Rate at which data is served, as it is told to congestion points.
     service: Rate,
     pauses: VecDeque<Frame>,
@@ -64,6 +65,7 @@ impl Output {
         let port = net.ports[turn.node as usize] + number;
         Self {
             port: Transmitter::new(u64::from(number), net.links[port as usize], net),
+            lanes: Lanes::new(net),
             service: net.rate(port),
             pauses: VecDeque::new(),
             control: VecDeque::new(),
@@ -78,10 +80,7 @@ impl Output {
 
     /// What waits there for good, if data does and cannot leave.
     fn stopped(&self, number: usize) -> Option<Stopped> {
-        let stopped = |f: &&Frame| match (&f.body, f.lane) {
-            (Body::Data(_), Lane::Data(class)) => self.port.stopped(class),
-            _ => false,
-        };
+        let stopped = |f: &&Frame| matches!(f.body, Body::Data(_)) && self.port.is_stopped(f.lane);
         let frames = self.data.iter().flat_map(|q| &q.frames).chain(self.port.sending()).filter(stopped);
         Stopped::new(number, self.port.is_off(), frames.map(|f| f.input))
     }
@@ -93,36 +92,20 @@ impl Output {
 
     /// What its congestion point sees of it: the queue of the first class, and what all have sent.
     fn view(&self, now: u64) -> View {
-        let (paused, paused_in_all) = self.port.pause_seen(now);
-        View {
-            len: Bytes::new(self.data.first().map_or(0, |q| q.bytes)),
-            line_rate: self.port.link.map_or(Rate::ZERO, |l| l.rate),
-            service_rate: self.service,
-            // All that came has left or waits.
-            arrived: self.departed + self.queued() + self.control_queued,
-            sent: self.departed,
-            paused,
-            paused_in_all,
-        }
-    }
-
-    /// The queue of a lane.
-    fn queue(&mut self, lane: Lane) -> Option<&mut VecDeque<Frame>> {
-        match lane {
-            Lane::Pause => Some(&mut self.pauses),
-            Lane::Control => Some(&mut self.control),
-            Lane::Data(class) => self.data.get_mut(usize::from(class)).map(|queue| &mut queue.frames),
-        }
+        let waiting = self.queued() + self.control_queued;
+        let bytes = (self.data.first().map_or(0, |q| q.bytes), waiting, self.departed);
+        view(bytes, (self.port.link, self.service), self.port.paused(), now)
     }
 
     /// The frame that goes next now.
     fn next(&mut self) -> Option<Frame> {
-        let mut classes = (0..self.data.len() as u8).map(Lane::Data);
-        let mut ready = |lane| self.queue(lane).is_some_and(|q| !q.is_empty()) && self.port.may_start(lane);
-        let pause = ready(Lane::Pause);
-        let control = ready(Lane::Control);
-        let data = classes.find(|&lane| ready(lane));
-        self.queue(next_lane(pause, control, data)?)?.pop_front()
+        let Self { port, lanes, pauses, control, data, .. } = self;
+        lanes.next(|lane| match lane {
+            _ if !port.may_start(lane) => None,
+            Lane::Pause => pauses.pop_front(),
+            Lane::Control => control.pop_front(),
+            Lane::Data(class) => data.get_mut(usize::from(class))?.frames.pop_front(),
+        })
     }
 }
 
@@ -214,9 +197,9 @@ impl Switch {
             }
         }
         let Some(point) = self.outputs[out].point.as_mut().filter(|_| frame.lane == MANAGED) else { return };
-        let counts = admitted.is_ok() || point.state.sample_dropped;
-        if counts && point.looks_at(data.tag != Tag::None, frame.len) {
-            self.sample(out, &frame, admitted.is_err(), turn);
+        let dropped = admitted.is_err();
+        if point.looks_at(data.tag != Tag::None, dropped, frame.len) {
+            self.sample(out, &frame, dropped, turn);
         }
     }
 
@@ -229,7 +212,7 @@ impl Switch {
     /// Puts an admitted frame of a data class into its queue.
     fn enqueue(&mut self, out: usize, mut frame: Frame, class: u8, turn: &mut Turn<'_>) {
         let memory = &mut self.memory[usize::from(class)];
-        let signal = memory.store(out, usize::from(frame.input), frame.len);
+        let signals = memory.store(out, usize::from(frame.input), frame.len);
         let output = &mut self.outputs[out];
         let queue = &mut output.data[usize::from(class)];
         queue.bytes += u64::from(frame.len);
@@ -239,18 +222,17 @@ impl Switch {
         queue.frames.push_back(frame);
         output.result.queue_max = output.result.queue_max.max(output.queued());
         output.port.plan_start(turn);
-        self.signal(signal, class, turn);
+        signals.into_iter().for_each(|signal| self.signal(signal, class, turn));
     }
 
-    /// A domain of a class's memory has entered XOFF or left it: those who fill it are told.
-    fn signal(&mut self, signal: Option<Signal>, class: u8, turn: &mut Turn<'_>) {
-        let Some(Signal { off, input }) = signal else { return };
-        let frame = Frame::pause(Pause { off, class });
+    /// Sends XOFF or XON of a class.
+    fn signal(&mut self, signal: Signal, class: u8, turn: &mut Turn<'_>) {
+        let frame = Frame::pause(Pause { off: signal.off, class });
         let transport = self.spec.buffer.pause.map_or(PauseTransport::Frame, |p| p.transport);
-        let told = self.outputs.iter_mut().enumerate().filter(|(p, _)| input.is_none_or(|i| i == *p));
-        for output in told.map(|(_, output)| output) {
+        let targets = signal.targets(self.outputs.len());
+        for output in &mut self.outputs[targets] {
             let Some(link) = output.port.link else { continue };
-            output.result.xoffs += u64::from(off);
+            output.result.xoffs += u64::from(signal.off);
             match transport {
                 PauseTransport::Wire => turn.send(&link, frame),
                 PauseTransport::Frame => {
@@ -267,9 +249,10 @@ impl Switch {
         let Some(mut frame) = output.next() else { return };
         if frame.lane == MANAGED {
             output.bytes_behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
-            let stamp = output.point.as_ref().and_then(|p| p.state.advertised);
-            if let (Body::Data(data), Some(rate)) = (&mut frame.body, stamp) {
-                data.lower(Tag::RateDiscovery(rate));
+            if let (Body::Data(data), Some(stamp)) =
+                (&mut frame.body, output.point.as_ref().and_then(Point::stamp))
+            {
+                data.stamp(stamp);
             }
             if output.point.as_ref().is_some_and(|p| p.departures) {
                 self.leave(out, &mut frame, turn);
@@ -313,18 +296,17 @@ impl Switch {
             Lane::Data(class) => {
                 output.data[usize::from(class)].bytes -= len;
                 let memory = &mut self.memory[usize::from(class)];
-                let signal = memory.free(out, usize::from(frame.input), frame.len);
-                self.signal(signal, class, turn);
+                let signals = memory.free(out, usize::from(frame.input), frame.len);
+                signals.into_iter().for_each(|signal| self.signal(signal, class, turn));
             }
         }
     }
 
     /// A scheduled change of a port's service rate: it acts on the next frame.
     fn change(&mut self, turn: &mut Turn<'_>) {
-        let Some(change) = self.management.changes.pop_front() else { return };
-        let output = &mut self.outputs[usize::from(change.port)];
-        output.service = change.rate;
-        output.port.service = turn.net.switch_clock.tx(change.rate);
+        let Some((port, service)) = self.management.change(turn.net) else { return };
+        let output = &mut self.outputs[port];
+        (output.service, output.port.service) = service;
         output.port.plan_start(turn);
         self.plan_change(turn);
     }
@@ -458,7 +440,7 @@ impl Switch {
     pub(crate) fn close(mut self, net: &Net) -> SwitchBooks {
         let (mut inside, mut outcome) = (Ledger::default(), SwitchOutcome::default());
         for output in &mut self.outputs {
-            let (paused, parts) = output.port.paused(net.duration);
+            let (paused, parts) = output.port.close(net.duration);
             output.result.paused = paused;
             outcome.paused_by_part.push(parts);
             let queued = output.data.iter().flat_map(|q| &q.frames);

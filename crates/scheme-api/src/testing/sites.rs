@@ -297,18 +297,20 @@ impl ReflectorRig {
 
     /// A data frame arrives; yields the messages it causes. Its gate and deaf times act as in a host.
     pub fn frame(&mut self, frame: &FrameView) -> Vec<Feedback> {
-        let fires = self.state.gate.selects(frame.marked, frame.tag.pack().0, &mut self.draws);
-        if let (ReflectGate::ReturnTags(counter), Tag::RateDiscovery(rate)) = (self.state.gate, frame.tag) {
-            let reply = ReflectorAction::Reply(Feedback::ReturnedRate { rate });
-            return self.carry_out(vec![ReflectorAction::Count(counter.into()), reply]);
+        let (state, mut returned) = (&self.state, Vec::new());
+        let listens = || state.listens(self.now);
+        let wakes = state.gate.wakes(frame.marked, frame.tag.pack().0, listens, &mut self.draws);
+        if wakes && state.gate.return_tag(frame.tag, &mut returned) {
+            return self.carry_out(returned);
         }
-        if self.started || fires {
+        if self.started || wakes {
             self.state.received += frame.len.get();
         }
-        if fires && self.state.listens(self.now) {
-            return self.call(|object, ctl| object.on_frame(frame, ctl));
+        let mut replies = if wakes { self.call(|_, _| ()) } else { Vec::new() };
+        if wakes && self.state.listens(self.now) {
+            replies.extend(self.call(|object, ctl| object.on_frame(frame, ctl)));
         }
-        Vec::new()
+        replies
     }
 
     /// Does the reflector ask for anything as a frame arrives? It is called under every plan.

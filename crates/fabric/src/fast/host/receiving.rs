@@ -7,7 +7,7 @@ use crate::check::{Failure, Who};
 use crate::fast::frame::{Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Control, Deliveries, Delivery, Direct, Ear, Lane, Pause, Says, To, return_tag};
+use crate::model::{Control, Deliveries, Delivery, Direct, Ear, Lane, Pause, Says, To};
 use crate::net::Net;
 use crate::paged::Paged;
 use crate::timers::Timers;
@@ -16,11 +16,11 @@ use cnsim_scheme_api::{FlowId, Plan, Probe, Rate, ReflectGate, Scope, Slot};
 
 /// What a received frame needs to know of its reflector, mostly.
 #[derive(Clone, Copy, Debug, Default)]
-struct Heard {
+struct Known {
     /// Index of the reflector and one; 0 for none.
     at: u32,
     /// Bytes received since it was woken; its state does not have them yet.
-    heard: u64,
+    bytes: u64,
     /// Frames before this time do not wake it.
     deaf_until: u64,
     /// It has a gate of its own, other than the plan's.
@@ -54,7 +54,7 @@ pub(super) struct Receiver {
     gate: ReflectGate,
     gate_stream: Stream,
     reflectors: Vec<Ear>,
-    ears: Paged<Heard>,
+    known: Paged<Known>,
     actions: Vec<ReflectorAction>,
 }
 
@@ -74,15 +74,9 @@ impl Receiver {
             gate: plan.reflect,
             gate_stream: Stream::new(net.seed, u64::from(id), Purpose::Node),
             reflectors: Vec::new(),
-            ears: Paged::default(),
+            known: Paged::default(),
             actions: Vec::new(),
         }
-    }
-
-    /// Does its gate copy tags, so that no reflector is woken?
-    #[inline]
-    fn returns_tags(&self) -> bool {
-        matches!(self.gate, ReflectGate::ReturnTags(_))
     }
 
     /// Accounts for a data frame that arrives at `now`.
@@ -104,27 +98,25 @@ impl Receiver {
 
     /// Counts a data frame that does not wake its reflector, if that wants to know.
     #[inline]
-    pub(super) fn hear(&mut self, frame: &Frame) {
+    pub(super) fn count(&mut self, frame: &Frame) {
         if self.counts
-            && let Some(ear) = self.ears.get_mut(self.key(u32::from(frame.src)))
+            && let Some(known) = self.known.get_mut(self.key(u32::from(frame.src)))
         {
-            ear.heard += u64::from(frame.len);
+            known.bytes += u64::from(frame.len);
         }
     }
 
     /// May this frame wake its reflector now, by the gate of that or of the plan?
     #[inline]
     pub(super) fn may_wake(&mut self, now: u64, frame: &Frame) -> bool {
-        let ear = || self.ears.get(self.key(u32::from(frame.src)));
-        let mut gate = self.gate;
+        let (key, known, mut gate) = (self.key(u32::from(frame.src)), &self.known, self.gate);
         if self.own_gates > 0 {
-            let ear = ear();
-            let slot = self.reflectors.get((ear.at as usize).wrapping_sub(1)).filter(|_| ear.own_gate);
-            gate = slot.map_or(gate, |s| s.state.gate);
+            let known = known.get(key);
+            let ear = self.reflectors.get((known.at as usize).wrapping_sub(1)).filter(|_| known.own_gate);
+            gate = ear.map_or(gate, |ear| ear.state.gate);
         }
-        let selected = gate.selects(frame.marked(), frame.tag_kind(), &mut self.gate_stream);
-        // A tag is returned by the host itself, whatever its reflector ignores.
-        selected && (self.returns_tags() || self.ears.get(self.key(u32::from(frame.src))).deaf_until <= now)
+        let listens = || known.get(key).deaf_until <= now;
+        gate.wakes(frame.marked(), frame.tag_kind(), listens, &mut self.gate_stream)
     }
 
     #[inline]
@@ -138,7 +130,7 @@ impl Receiver {
         if self.deaf && frame.is_plain() {
             return usize::MAX;
         }
-        (self.ears.get(self.key(u32::from(frame.src))).at as usize).wrapping_sub(1)
+        (self.known.get(self.key(u32::from(frame.src))).at as usize).wrapping_sub(1)
     }
 
     /// Fetches a reflector beforehand.
@@ -150,11 +142,11 @@ impl Receiver {
     /// Wakes the reflector with a data frame that arrives at `now`; true if something follows.
     #[inline]
     pub(super) fn answers(&mut self, now: u64, frame: &Frame, net: &Net) -> bool {
-        if self.returns_tags() {
+        if self.gate.return_tag(frame.tag(), &mut self.actions) {
             return true;
         }
         let view = frame.header().view(frame.len, self.hosts, false);
-        self.wake(now, view.flow, net, |ear, actions| ear.take(&view, true, now, actions))
+        self.wake(now, view.flow, net, |ear, actions| ear.take(&view, now, actions))
     }
 
     /// The same with a probe.
@@ -165,7 +157,7 @@ impl Receiver {
     /// The next timer of a reflector expires, now. Its flow; none if the reflector asks for nothing.
     pub(super) fn reflects_by_timer(&mut self, now: u64, net: &Net) -> Option<FlowId> {
         let (key, slot) = self.alarms.pop()?;
-        let at = self.ears.get(key).at as usize;
+        let at = self.known.get(key).at as usize;
         let flow = self.reflectors.get(at.checked_sub(1)?)?.flow;
         self.wake(now, flow, net, |ear, actions| ear.expire(Slot(slot), now, actions)).then_some(flow)
     }
@@ -180,8 +172,8 @@ impl Receiver {
         verb: impl FnOnce(&mut Ear, &mut Vec<ReflectorAction>),
     ) -> bool {
         let key = self.key(flow.0 / self.hosts);
-        let heard = self.ears.get(key);
-        let mut at = heard.at;
+        let known = self.known.get(key);
+        let mut at = known.at;
         if at == 0 {
             let (site, actions) = ((self.id, key), &mut self.actions);
             let made = Ear::new(net, self.scheme, flow, site, self.line_rate, (now, actions));
@@ -190,14 +182,14 @@ impl Receiver {
             at = self.reflectors.len() as u32;
         }
         if let Some(ear) = self.reflectors.get_mut(at as usize - 1) {
-            if heard.at > 0 {
-                ear.state.received += heard.heard;
+            if known.at > 0 {
+                ear.state.received += known.bytes;
             }
             verb(ear, &mut self.actions);
             // What frames need to know of it.
             let (deaf_until, own_gate) = (ear.state.deaf_until.as_ps(), ear.state.gate != self.gate);
-            self.own_gates = self.own_gates + u32::from(own_gate) - u32::from(heard.own_gate);
-            *self.ears.at(key) = Heard { at, heard: 0, deaf_until, own_gate };
+            self.own_gates = self.own_gates + u32::from(own_gate) - u32::from(known.own_gate);
+            *self.known.at(key) = Known { at, bytes: 0, deaf_until, own_gate };
             self.deaf = self.own_gates == 0 && only_marks_wake(self.gate);
         }
         !self.actions.is_empty()
@@ -209,8 +201,9 @@ impl Host {
     pub(super) fn arrive(&mut self, frame: &Frame, net: &Net, wires: &mut Wires) {
         let at = self.moment(net);
         if matches!(frame.kind(), Kind::Xoff | Kind::Xon) {
-            if !self.deaf_to_pause {
-                self.pause(frame.kind() == Kind::Xoff, net.duration);
+            let pause = Pause { off: frame.kind() == Kind::Xoff, class: 0 };
+            if self.sender.obeys_pause(pause, at.now) {
+                self.sender.must_look |= self.line.paused.hear(pause.off, at.now, net.duration);
             }
         } else if let Some(feedback) = frame.said() {
             self.sender.hear(FlowId(frame.flow(at.net.hosts)), &feedback, at);
@@ -229,17 +222,10 @@ impl Host {
         (self.next_due, self.calm) = (self.next_due.min(self.sender.deferred.next()), false);
     }
 
-    fn pause(&mut self, off: bool, duration: u64) {
-        self.sender.journal.events.add(self.now, Pause { off, class: 0 }.code());
-        self.sender.journal.out.pauses += u64::from(off);
-        self.sender.must_look |= self.line.paused.hear(off, self.now, duration);
-    }
-
     /// Carries out what follows from a data frame that has been received, or from a probe or a timer, for this flow.
-    pub(super) fn reply(&mut self, flow: FlowId, frame: Option<&Frame>, net: &Net, wires: &mut Wires) {
+    pub(super) fn reply(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
         let (at, id) = (self.moment(net), self.id());
         let mut actions = std::mem::take(&mut self.receiver.actions);
-        frame.into_iter().for_each(|f| return_tag(self.receiver.gate, f.tag(), &mut actions));
         let to = flow.0 / net.hosts;
         let line = &mut self.line;
         let key = self.receiver.key(to);

@@ -17,10 +17,10 @@
 
 use super::{DEFERRED, Host};
 use crate::check::broken;
-use crate::fast::frame::{Entry, Frame, Key, NEVER, arrival_kind, order};
+use crate::fast::frame::{Entry, Key, NEVER, arrival_kind, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{Offer, Says};
+use crate::model::{MANAGED, Offer, Says};
 use crate::net::Net;
 use cnsim_scheme_api::FlowId;
 use prefetch_index::prefetch_index;
@@ -53,7 +53,7 @@ impl Host {
             let mut taken = 0;
             while let Some(e) = inbox.arrived_before(taken, end).filter(|e| e.frame.is_plain()) {
                 self.receiver.receive(e.ready, &e.frame, &mut self.sender.journal.failure);
-                self.receiver.hear(&e.frame);
+                self.receiver.count(&e.frame);
                 taken += 1;
             }
             if taken > 0 {
@@ -84,7 +84,7 @@ impl Host {
             self.rest(due);
             self.now = due;
             if let Some(flow) = self.receiver.reflects_by_timer(due, net) {
-                self.reply(flow, None, net, wires);
+                self.reply(flow, net, wires);
             }
             (self.next_due, self.calm) = (self.next_own().0, false);
         }
@@ -121,7 +121,7 @@ impl Host {
                     due = self.receiver.may_wake(e.ready, &e.frame);
                     if !due {
                         self.receiver.receive(e.ready, &e.frame, &mut self.sender.journal.failure);
-                        self.receiver.hear(&e.frame);
+                        self.receiver.count(&e.frame);
                     }
                 }
                 if due {
@@ -158,7 +158,7 @@ impl Host {
             self.rest(ready);
             self.now = ready;
             match answered {
-                Some(flow) => self.reply(flow, Some(&frame).filter(|f| f.is_data()), net, wires),
+                Some(flow) => self.reply(flow, net, wires),
                 None => self.arrive(&frame, net, wires),
             }
             (self.next_due, self.calm) = (self.next_own().0, false);
@@ -265,7 +265,7 @@ impl Host {
     #[inline]
     fn send_straight(&mut self, slot: u64, net: &Net, wires: &mut Wires) -> bool {
         let busy = self.line.end > slot && self.line.end != NEVER;
-        if busy || self.line.paused.is_off() || self.waits() {
+        if busy || self.line.is_stopped(MANAGED) || self.waits() {
             return false;
         }
         let [source] = &mut self.sources[..] else { return false };
@@ -286,7 +286,7 @@ impl Host {
     fn is_calm(&self) -> bool {
         matches!(&self.sources[..], [source] if source.drawn)
             && self.sender.is_plain()
-            && !self.line.paused.is_off()
+            && !self.line.is_stopped(MANAGED)
     }
 
     /// The sending side of a calm host before `limit`. False where something else must be looked at before that, up to which all
@@ -309,30 +309,23 @@ impl Host {
             let Some(source) = self.sources.first_mut() else { broken("a calm host without a source") };
             let dst = source.frame();
             let next = source.next;
-            let frame = Frame::data(self.id(), dst, self.sender.generated, len, slot);
             if free <= slot && self.sender.queues.fifo.is_empty() {
                 hit(Mark::HostCalm);
-                self.sender.generated = self.sender.generated.wrapping_add(1);
-                self.sender.made.add(&frame);
+                let frame = self.sender.make(&Offer { dst, len, class: 0 }, None, true, slot);
                 free = slot + time;
                 self.line.send(frame, free, &mut self.sender.bodies, wires);
                 // Nothing waits, as nothing waited before.
                 slot = next;
                 continue;
             }
-            if self.sender.queues.fifo.len() < self.sender.settings.fifo_frames {
-                self.sender.generated = self.sender.generated.wrapping_add(1);
-                self.sender.made.add(&frame);
-                self.sender.queues.fifo.push_back(frame);
-            } else if self.sender.settings.backlog_frames > 0 {
+            let offer = Offer { dst, len, class: 0 };
+            if self.sender.settings.backlog_frames > 0 && self.sender.fifo_is_full() {
                 (self.line.end, self.now) = (if free >= slot { free } else { NEVER }, slot);
-                self.sender.accept(&Offer { dst, len, class: 0 }, false, self.moment(net));
+                self.sender.accept(&offer, false, self.moment(net));
                 self.kick_if_idle();
                 return false;
-            } else {
-                self.sender.generated = self.sender.generated.wrapping_add(1);
-                self.sender.journal.out.source_discards += 1;
             }
+            self.sender.join_fifo(&offer, slot);
             free = self.drain(free, next.min(limit.0), wires);
             slot = next;
         }

@@ -10,14 +10,14 @@ use crate::check::broken;
 use crate::fast::frame::{AFTER, Entry, Kind, NEVER, Ring};
 use crate::fast::switch::{Port, Switch};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, next_start};
+use crate::model::{Lane, MANAGED, next_start, rate_of};
 use crate::tx_rate::TxRate;
 
 impl Switch {
     /// [`Switch::drain`] of a port where control waits as well, tags are stamped, or a transmission in progress is noted:
     /// control first, whenever the transmitter becomes free. False if the rest needs the exact way.
     #[inline]
-    pub(crate) fn drain_mixed(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
+    pub(crate) fn drain_by_lane(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
         if self.ports[p].needs_exact && !self.drain_noted(p, end, wires) {
             return self.ends[p] >= end && self.ends[p] != NEVER;
         }
@@ -72,7 +72,7 @@ impl Switch {
 
     /// Ends the transmission noted at a port, if it ends before `end` and nothing stops what waits. True if nothing is noted now.
     fn drain_noted(&mut self, p: usize, end: u64, wires: &mut Wires) -> bool {
-        if self.ports[p].is_stopped() {
+        if self.ports[p].must_be_exact() {
             return false;
         }
         if self.ends[p] != NEVER {
@@ -96,7 +96,7 @@ impl Switch {
         if port.launched > 0 {
             return;
         }
-        port.settle_special(false);
+        port.note_needs(false);
         // A transmission that began as its queues alone say need not be kept. A stamped frame must not be stamped again.
         if !port.needs_exact && port.stamp.is_none() && self.ends[p] == port.end_time() {
             self.ends[p] = NEVER;
@@ -111,7 +111,7 @@ impl Switch {
     pub(crate) fn advance(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         let port = &mut self.ports[p];
         if port.needs_exact || port.has_control_or_stamp || port.queued > port.mark_from {
-            return self.advance_special(p, last, before, wires);
+            return self.advance_exactly(p, last, before, wires);
         }
         // Only data waits here, nothing stops it, and no transmission in progress is noted.
         let row = self.mmu.row(p);
@@ -135,7 +135,7 @@ impl Switch {
                 self.ends[p] = end;
                 port.sending = Some(frame.kind());
                 port.needs_exact = true;
-                return self.advance_special(p, last, before, wires);
+                return self.advance_exactly(p, last, before, wires);
             }
             let len = frame.len;
             wires.push_frame(port.peer, end + port.delay, frame);
@@ -150,7 +150,7 @@ impl Switch {
     }
 
     /// The same for a port that has more to consider than data.
-    fn advance_special(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
+    fn advance_exactly(&mut self, p: usize, last: u64, before: u64, wires: &mut Wires) {
         loop {
             if self.ends[p] == NEVER {
                 self.begin(p, before);
@@ -160,22 +160,23 @@ impl Switch {
             }
             self.complete(p, wires);
         }
-        self.ports[p].settle_special(self.ends[p] != NEVER);
+        self.ports[p].note_needs(self.ends[p] != NEVER);
     }
 
     /// If the transmitter is idle, starts what could have started first, if that was before `before`.
     #[inline]
     pub(crate) fn begin(&mut self, p: usize, before: u64) {
         let port = &mut self.ports[p];
-        let (start, kind) = port.start_time();
+        let (start, lane) = port.start_time();
         if start >= before {
             return;
         }
         let Some(link) = &port.link else { return };
-        let (tx, head) = match kind {
-            Kind::Xoff | Kind::Xon => (link.tx, port.pause_out.front_mut()),
-            Kind::Control => (link.tx, port.control.front_mut()),
-            Kind::Data | Kind::InBand => (port.service, port.data.front_mut()),
+        let tx = rate_of(lane, port.service, link.tx);
+        let head = match lane {
+            Lane::Pause => port.pause_out.front_mut(),
+            Lane::Control => port.control.front_mut(),
+            Lane::Data(_) => port.data.front_mut(),
         };
         let Some(head) = head else { broken("what starts is gone") };
         head.frame.stamp(port.stamp);
@@ -195,53 +196,43 @@ impl Switch {
 }
 
 impl Port {
-    /// When the idle transmitter starts next, as things stand, and what: PAUSE before control before data.
+    /// When the idle transmitter starts next, as things stand, and from which lane.
     #[inline]
-    pub(super) fn start_time(&self) -> (u64, Kind) {
+    pub(super) fn start_time(&self) -> (u64, Lane) {
         let data = match self.data.front() {
-            Some(e) if !self.paused.is_off() && !self.service.stopped() => e.ready,
+            Some(e) if !self.is_stopped() => e.ready,
             _ => NEVER,
         };
         if !self.has_control_or_stamp && self.pause_out.is_empty() {
-            return (data.max(self.idle_from), Kind::Data);
+            return (data.max(self.idle_from), MANAGED);
         }
         let pause = self.pause_out.front().map_or(NEVER, |e| e.ready);
         let control = self.control.front().map_or(NEVER, |e| e.ready);
-        let (start, lane) = next_start(self.idle_from, pause, control, data);
-        let kind = match lane {
-            Lane::Pause => Kind::Xoff,
-            Lane::Control => Kind::Control,
-            Lane::Data(_) => Kind::Data,
-        };
-        (start, kind)
+        next_start(self.idle_from, pause, control, data)
     }
-}
-
-impl Port {
-    /// What is sent next if that is of this kind, and the rate at which.
-    fn head(&self, kind: Kind) -> Option<(TxRate, &Entry)> {
-        let link = self.link.as_ref()?;
-        let (tx, queue) = match kind {
-            Kind::Xoff | Kind::Xon => return Some((link.tx, self.pause_out.front()?)),
-            Kind::Control => (link.tx, &self.control),
-            Kind::Data | Kind::InBand => (self.service, &self.data),
+    /// The first frame of a lane, and the rate at which it is sent.
+    fn head(&self, lane: Lane) -> Option<(TxRate, &Entry)> {
+        let first = match lane {
+            Lane::Pause => self.pause_out.front(),
+            Lane::Control => self.control.front(),
+            Lane::Data(_) => self.data.front(),
         };
-        Some((tx, queue.front()?))
+        Some((rate_of(lane, self.service, self.link.as_ref()?.tx), first?))
     }
 
     /// When the transmission ends that begins next, as things stand; never if none does.
     #[inline]
     pub(super) fn next_end(&self) -> u64 {
-        let (start, kind) = self.start_time();
+        let (start, lane) = self.start_time();
         if start == NEVER {
             return NEVER;
         }
-        self.head(kind).map_or(NEVER, |(tx, e)| start + tx.time(e.frame.len))
+        self.head(lane).map_or(NEVER, |(tx, e)| start + tx.time(e.frame.len))
     }
 
     /// The same if only control and data wait; never of in-band control.
     fn end_time(&self) -> u64 {
         let in_band = self.data.front().is_some_and(|e| e.frame.kind() == Kind::InBand);
-        if in_band && self.start_time().1 == Kind::Data { NEVER } else { self.next_end() }
+        if in_band && self.start_time().1 == MANAGED { NEVER } else { self.next_end() }
     }
 }

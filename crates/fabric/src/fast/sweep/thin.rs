@@ -16,11 +16,11 @@
 
 use super::arrivals::{Scratch, key};
 use crate::check::broken;
-use crate::fast::frame::Frame;
-use crate::fast::frame::{Entry, Kind, NEVER, order};
+use crate::fast::frame::{Entry, Frame, Kind, NEVER, order};
 use crate::fast::switch::{Port, Stored, Switch};
 use crate::fast::wires::{FOREIGN, Wires};
 use crate::marks::{Mark, hit};
+use crate::model::count_down;
 use crate::net::Net;
 
 /// Most frames of a port that stand on its wire ahead: what must be taken back is work done in vain.
@@ -122,7 +122,7 @@ impl Switch {
             hit(Mark::Flown);
             (port.flown, port.flown_from) = (f.len, input as u16);
             port.idle_from = end;
-            port.countdown -= i64::from(f.len);
+            count_down(&mut port.countdown, f.len);
             port.departed += u64::from(f.len);
             port.frames_departed += 1;
             wires.push_early(port.peer, end + port.delay, f);
@@ -243,7 +243,7 @@ impl Switch {
             if port.launched == 0 {
                 *end = NEVER;
                 port.sending = None;
-                port.settle_special(false);
+                port.note_needs(false);
             } else if let Some(next) = port.data.front() {
                 port.began = next.ready.max(port.idle_from);
                 *end = port.end_after(port.idle_from, next);
@@ -352,7 +352,7 @@ impl Switch {
             if port.launched == 0 {
                 *end = NEVER;
                 port.sending = None;
-                port.settle_special(false);
+                port.note_needs(false);
             }
         }
     }
@@ -401,7 +401,7 @@ impl Port {
     /// at the run's end need the moment itself.
     #[inline(always)]
     fn may_launch(&self, end: u64, net: &Net) -> bool {
-        let stopped = self.needs_exact && (self.launched == 0 || self.is_stopped());
+        let stopped = self.needs_exact && (self.launched == 0 || self.must_be_exact());
         !(stopped | self.has_control_or_stamp) && self.mark_from == NEVER && end < net.duration
     }
 

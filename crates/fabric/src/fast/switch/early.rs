@@ -13,9 +13,10 @@
 use super::Switch;
 use super::port::Port;
 use crate::check::broken;
-use crate::fast::frame::{AFTER, Entry, Key, NO_EVENT, TO_POINT, order};
+use crate::fast::frame::{AFTER, Entry, Key, NO_EVENT, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
+use crate::model::{NextHop, To};
 use crate::net::Net;
 use cnsim_scheme_api::RampAt;
 
@@ -242,19 +243,21 @@ impl Switch {
     /// it is found out later ([`Switch::catch_up`]).
     pub(crate) fn store_in_band(&mut self, input: usize, entry: &Entry, net: &Net) -> Stored {
         let f = &entry.frame;
-        if !self.may_be_ahead || !f.is_probe() || f.to() & TO_POINT != 0 {
+        if !self.may_be_ahead || !f.is_probe() || !matches!(f.goes_to(), To::Host(_)) {
             return Stored::Not;
         }
-        let out = net.choose(self.index, f.to(), f.flow(net.hosts), 0, &mut self.next_path);
-        if self.store_calmly(usize::from(out), input, entry) == Stored::Not {
+        let way = f.goes_to().next_hop(net, self.index, f.flow(net.hosts), &mut self.next_path);
+        let NextHop::Output(out) = way else { return Stored::Not };
+        let out = usize::from(out);
+        if self.store_calmly(out, input, entry) == Stored::Not {
             return Stored::Not;
         }
-        let port = &mut self.ports[usize::from(out)];
+        let port = &mut self.ports[out];
         // The countdown counts data.
         port.countdown += i64::from(f.len);
         port.in_band += 1;
         if port.looks_at(f) {
-            self.note_ran_out(usize::from(out));
+            self.note_ran_out(out);
             self.probes_stored = true;
         }
         Stored::Calmly

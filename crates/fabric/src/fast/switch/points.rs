@@ -4,12 +4,12 @@ use super::Switch;
 use super::early::ToCome;
 use crate::check::broken;
 use crate::fast::bodies::Bodies;
-use crate::fast::frame::{BROADCAST, Frame, Kind, TO_POINT};
+use crate::fast::frame::{Frame, Kind};
 use crate::fast::wires::Wires;
-use crate::model::{Lane, Moment, NextHop, Packet};
+use crate::model::{Lane, Moment, NextHop, Packet, To};
 use crate::net::Net;
 use cnsim_scheme_api::network::rewritten;
-use cnsim_scheme_api::{CongestionPoint, PointControl, Queue, RampAt, Slot, Tag};
+use cnsim_scheme_api::{CongestionPoint, PointControl, Queue, RampAt, Slot};
 
 impl Switch {
     /// The gate of an output queue fired on a frame (or must look at each).
@@ -77,7 +77,7 @@ impl Switch {
         let ramp = point.state.ramp;
         let mut actions = point.wake(self.now, &view, std::mem::take(&mut self.actions), verb);
         port.countdown = point.state.countdown - to_come.data_to_come as i64;
-        port.stamp = point.state.advertised.map(|rate| Tag::RateDiscovery(rate).pack());
+        port.stamp = point.stamp();
         port.has_control_or_stamp |= port.stamp.is_some();
         if ramp != point.state.ramp {
             let ramp = point.state.ramp;
@@ -201,23 +201,24 @@ impl Switch {
         net: &Net,
         bodies: &mut Bodies,
     ) -> bool {
-        if frame.to() == BROADCAST {
-            for p in net.tree_ports(self.management.id, frame.input) {
-                bodies.share(frame.ext);
-                self.place_control(p, ready, frame);
+        // Those to a point take turns in order.
+        if matches!(frame.goes_to(), To::Point(_)) {
+            return false;
+        }
+        match frame.goes_to().next_hop(net, self.index, frame.flow(net.hosts), &mut self.next_path) {
+            NextHop::Tree => {
+                for p in net.tree_ports(self.management.id, frame.input) {
+                    bodies.share(frame.ext);
+                    self.place_control(p, ready, frame);
+                }
+                bodies.release(frame.ext);
             }
-            bodies.release(frame.ext);
-            return true;
+            NextHop::Output(out) if frame.is_probe() && self.ports[usize::from(out)].looks_at(frame) => {
+                return false;
+            }
+            NextHop::Output(out) => self.place_control(usize::from(out), ready, frame),
+            NextHop::Past(_) | NextHop::Nowhere => return false,
         }
-        if frame.to() & TO_POINT != 0 {
-            return false;
-        }
-        let out =
-            usize::from(net.choose(self.index, frame.to(), frame.flow(net.hosts), 0, &mut self.next_path));
-        if frame.is_probe() && self.ports[out].looks_at(frame) {
-            return false;
-        }
-        self.place_control(out, ready, frame);
         true
     }
 }

@@ -3,12 +3,13 @@
 use super::early::ToCome;
 use crate::check::Stopped;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, Ring};
-use crate::model::{Paused, Point};
+use crate::model::{MANAGED, Paused, Point, is_stopped, view};
 use crate::net::Link;
 use crate::outcome::PortOutcome;
 use crate::tx_rate::TxRate;
-use cnsim_scheme_api::{Bytes, Queue, Rate};
+use cnsim_scheme_api::{Queue, Rate};
 use std::collections::VecDeque;
+use std::slice::from_ref;
 
 /// An output port: three queues by priority and a transmitter. What every frame touches stands first, in two lines of
 /// the cache.
@@ -82,14 +83,12 @@ pub(crate) struct Port {
 impl Port {
     /// What waits there for good, if data does and cannot leave.
     pub(super) fn stopped(&self, number: usize) -> Option<Stopped> {
-        let data = self.data.entries().iter().filter(|e| e.frame.is_data());
-        let halted = self.paused.is_off() || self.service.stopped();
-        halted.then(|| Stopped::new(number, self.paused.is_off(), data.map(|e| e.frame.input)))?
+        let data = self.data.entries().iter().filter(|e| e.frame.is_data() && self.is_stopped());
+        Stopped::new(number, self.paused.is_off(), data.map(|e| e.frame.input))
     }
     /// As a congestion point sees it, at its moment. Control of time and input
     /// from `until` on has not arrived; it stands in order, so that a long queue costs no more than a short one.
     pub(crate) fn view(&self, now: u64, to_come: ToCome, until: (u64, u16)) -> Queue {
-        let (paused, paused_in_all) = self.paused.seen(now);
         let waiting = self.control.entries();
         let control = waiting.partition_point(|e| (e.ready, e.frame.input) < until);
         debug_assert!(
@@ -97,17 +96,9 @@ impl Port {
                 (i < control) == ((e.ready, e.frame.input) < until) && e.frame.len == CONTROL
             })
         );
-        Queue {
-            len: Bytes::new(self.queued - to_come.bytes_to_come),
-            line_rate: self.link.map_or(Rate::ZERO, |l| l.rate),
-            service_rate: self.service_rate,
-            // All that was stored has left or waits.
-            arrived: self.departed + self.queued - to_come.bytes_to_come
-                + control as u64 * u64::from(CONTROL),
-            sent: self.departed,
-            paused,
-            paused_in_all,
-        }
+        let len = self.queued - to_come.bytes_to_come;
+        let bytes = (len, len + control as u64 * u64::from(CONTROL), self.departed);
+        view(bytes, (self.link, self.service_rate), from_ref(&self.paused), now)
     }
     /// Does anything follow from it that a probe gets here?
     pub(super) fn looks_at(&self, probe: &Frame) -> bool {
@@ -134,13 +125,18 @@ impl Port {
     pub(crate) fn sent_bits(&self) -> u64 {
         (self.departed - self.departed_control - self.sent_in_band() * u64::from(CONTROL)) * 8
     }
-    /// Must the transmitter consider more than what waits and what it is about?
+    /// Is its data stopped?
+    #[inline(always)]
     pub(crate) fn is_stopped(&self) -> bool {
-        self.paused.is_off() || self.service.stopped() || self.link.is_none() || !self.pause_out.is_empty()
+        is_stopped(MANAGED, self.service, from_ref(&self.paused))
+    }
+    /// Must the transmitter consider more than control and data, and the frame in transmission?
+    pub(crate) fn must_be_exact(&self) -> bool {
+        self.is_stopped() || self.link.is_none() || !self.pause_out.is_empty()
     }
     /// Notes anew what the transmitter has to consider; `busy`: a transmission in progress is noted.
-    pub(crate) fn settle_special(&mut self, busy: bool) {
-        self.needs_exact = busy || self.is_stopped();
+    pub(crate) fn note_needs(&mut self, busy: bool) {
+        self.needs_exact = busy || self.must_be_exact();
         self.has_control_or_stamp = self.stamp.is_some() || !self.control.is_empty();
     }
 }

@@ -12,8 +12,9 @@
 use super::Switch;
 use super::early::Stored;
 use crate::fast::frame::{Entry, Frame, Kind, NEVER};
-use crate::fast::mmu::Signal;
+use crate::fast::mmu::Change;
 use crate::fast::wires::Wires;
+use crate::model::count_down;
 use crate::spec::PauseTransport;
 use cnsim_scheme_api::{Ramp, RampAt};
 
@@ -21,11 +22,11 @@ impl Switch {
     /// Puts an admitted frame of the data class into its queue.
     pub(super) fn enqueue(&mut self, out: usize, frame: &mut Frame, wires: &mut Wires) {
         let port = &mut self.ports[out];
-        let signal = if port.has_cells {
+        let change = if port.has_cells {
             self.mmu.store(out, usize::from(frame.input), frame.len)
         } else {
             self.mmu.pool += u64::from(frame.len);
-            Signal::None
+            Change::None
         };
         port.queued += u64::from(frame.len);
         port.queue_max = port.queue_max.max(port.queued);
@@ -36,7 +37,7 @@ impl Switch {
         port.data.push_back(&Entry { ready: self.now, frame: *frame });
         self.note_calm(out);
         self.outdate(out);
-        self.signal(signal, wires);
+        self.signal(change, wires);
     }
 
     /// Before a frame of `len` bytes is admitted: if the queue may grow too long with it for its cells to be left
@@ -103,36 +104,29 @@ impl Switch {
             return Stored::Not;
         }
         port.queued = queued;
-        port.countdown -= len as i64;
+        let due = count_down(&mut port.countdown, entry.frame.len);
         port.data.insert_by_time(&mut port.last, entry);
-        if port.countdown <= 0 { Stored::AndDue } else { Stored::Calmly }
+        if due { Stored::AndDue } else { Stored::Calmly }
     }
 
-    /// Sends XOFF or XON where the memory says so.
+    /// Sends XOFF or XON where the memory asks for it.
     #[inline]
-    pub(super) fn signal(&mut self, signal: Signal, wires: &mut Wires) {
-        if signal != Signal::None {
-            self.signalled(signal, wires);
+    pub(super) fn signal(&mut self, change: Change, wires: &mut Wires) {
+        if change != Change::None {
+            self.signalled(change, wires);
         }
     }
 
     #[cold]
-    fn signalled(&mut self, signal: Signal, wires: &mut Wires) {
-        let domain = match signal {
-            Signal::None => return,
-            Signal::Watch => return self.find_critical(),
-            Signal::Change(domain) => domain,
-        };
+    fn signalled(&mut self, change: Change, wires: &mut Wires) {
+        let Change::Send(signal) = change else { return self.find_critical() };
         if self.lazy {
             self.find_critical();
         }
-        let kind = if self.mmu.off[domain] { Kind::Xoff } else { Kind::Xon };
-        let all = self.mmu.is_global();
-        let targets = if all { 0..self.ports.len() } else { domain..(domain + 1).min(self.ports.len()) };
-        for t in targets {
+        let frame = Frame::pause(if signal.off { Kind::Xoff } else { Kind::Xon });
+        for t in signal.targets(self.ports.len()) {
             let Some(link) = self.ports[t].link else { continue };
-            self.ports[t].out.xoffs += u64::from(kind == Kind::Xoff);
-            let frame = Frame::pause(kind);
+            self.ports[t].out.xoffs += u64::from(signal.off);
             match self.pause_transport {
                 PauseTransport::Wire => {
                     wires.push(link.peer, Entry { ready: self.now + link.delay, frame }, None);
