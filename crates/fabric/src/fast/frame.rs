@@ -1,7 +1,7 @@
 //! Frames, and queues of them.
 
 use crate::check::{Ledger, broken};
-use crate::model::{Data, Kind as Event, Lane, MANAGED, To, lowered};
+use crate::model::{Data, Lane, MANAGED, To, lowered};
 use crate::net::{LONGEST, Net};
 use cnsim_scheme_api::{Feedback, FlowId, PointId, Tag};
 use prefetch_index::prefetch_index;
@@ -484,9 +484,3 @@ pub(crate) type Key = (u64, u8, u32);
 
 /// No event.
 pub(crate) const NO_EVENT: Key = (NEVER, u8::MAX, u32::MAX);
-
-/// Kind of the arrival of a frame.
-#[inline]
-pub(crate) fn arrival_kind(kind: Kind) -> u8 {
-    Event::of_arrival(kind.lane()) as u8
-}

@@ -69,6 +69,8 @@ pub(crate) struct Host {
     now: u64,
     /// Nothing but the source and the link says what it sends.
     calm: bool,
+    /// It has one source, which is by chance.
+    one_drawn: bool,
     /// The idle transmitter looks for a frame at the end of this moment.
     kick: bool,
     pub(crate) line: Line,
@@ -84,11 +86,13 @@ impl Host {
         let base = net.ports[id as usize];
         let link = net.links[base as usize]?;
         let sender = Sender::new(spec, id, link.rate, net);
-        let sources = spec.sources.iter().enumerate().map(|(i, s)| Source::new(s, (id, i), link.tx, net));
+        let sources: Vec<Source> =
+            (spec.sources.iter().enumerate()).map(|(i, s)| Source::new(s, (id, i), link.tx, net)).collect();
         Some(Self {
             next_due: 0,
             now: 0,
             calm: false,
+            one_drawn: matches!(&sources[..], [source] if source.drawn),
             kick: false,
             line: Line {
                 inbox: base,
@@ -102,15 +106,11 @@ impl Host {
                 paused: Paused::default(),
             },
             receiver: Receiver::new(net, id, spec.scheme, sender.settings.plan, link.rate),
-            sources: sources.collect(),
+            sources,
             sender,
             lanes: Lanes::new(net),
             rates: RateSeries::new(net, id),
         })
-    }
-
-    pub(crate) fn id(&self) -> u32 {
-        self.sender.id()
     }
 
     /// Data and control frames put on the link.

@@ -6,7 +6,7 @@
 //! * Marks: none of its own: every frame passes here.
 
 use crate::check::broken;
-use crate::fast::frame::{Entry, Frame, Ring, arrival_kind};
+use crate::fast::frame::{Entry, Frame, Ring};
 use prefetch_index::prefetch_index;
 
 /// What has been sent to one receiving port and has not been taken yet, in order of `ready`.
@@ -174,7 +174,7 @@ impl Inbox {
     #[cold]
     #[inline(never)]
     pub(crate) fn put_between(&mut self, ready: u64, frame: &Frame) {
-        let key = |e: &Entry| (e.ready, arrival_kind(e.frame.kind()));
+        let key = |e: &Entry| (e.ready, e.frame.kind().lane());
         let mut entry = Entry { ready, frame: *frame };
         entry.frame.input = self.input;
         if self.deep | (self.count as usize == FEW) {

@@ -45,8 +45,8 @@ impl Lanes {
     /// The first lane from which `take` takes something, and what: PAUSE goes before control, and that before data by class.
     #[inline(always)]
     pub(crate) fn next<T>(&mut self, mut take: impl FnMut(Lane) -> Option<T>) -> Option<T> {
-        let first = take(Lane::Pause).or_else(|| take(Lane::Control)).or_else(|| take(MANAGED));
-        first.or_else(|| (1..self.classes).find_map(|class| take(Lane::Data(class))))
+        let first = take(Lane::Pause).or_else(|| take(Lane::Control));
+        first.or_else(|| (0..self.classes).find_map(|class| take(Lane::Data(class))))
     }
 }
 

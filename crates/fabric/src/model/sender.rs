@@ -280,7 +280,9 @@ impl<F: Packet> Sender<F> {
     /// Does a frame find room where so many wait, and so many may? Else it is discarded.
     #[inline(always)]
     fn finds_room(&mut self, waiting: usize, room: usize) -> bool {
-        self.journal.out.source_discards += u64::from(waiting >= room);
+        if waiting >= room {
+            self.journal.out.source_discards += 1;
+        }
         waiting < room
     }
 

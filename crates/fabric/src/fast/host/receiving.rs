@@ -224,7 +224,7 @@ impl Host {
 
     /// Carries out what follows from a data frame that has been received, or from a probe or a timer, for this flow.
     pub(super) fn reply(&mut self, flow: FlowId, net: &Net, wires: &mut Wires) {
-        let (at, id) = (self.moment(net), self.id());
+        let (at, id) = (self.moment(net), self.sender.id());
         let mut actions = std::mem::take(&mut self.receiver.actions);
         let to = flow.0 / net.hosts;
         let line = &mut self.line;

@@ -17,10 +17,10 @@
 
 use super::{DEFERRED, Host};
 use crate::check::broken;
-use crate::fast::frame::{Entry, Key, NEVER, arrival_kind, order};
+use crate::fast::frame::{Entry, Key, NEVER, order};
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::{MANAGED, Offer, Says};
+use crate::model::{Kind, MANAGED, Moment, Offer, Says};
 use crate::net::Net;
 use cnsim_scheme_api::FlowId;
 use prefetch_index::prefetch_index;
@@ -153,7 +153,7 @@ impl Host {
                 answered = Some(flow);
             }
             if self.next_due <= ready {
-                self.send_until((ready, arrival_kind(frame.kind()), 0), net, wires);
+                self.send_until((ready, Kind::of_arrival(frame.kind().lane()) as u8, 0), net, wires);
             }
             self.rest(ready);
             self.now = ready;
@@ -244,10 +244,8 @@ impl Host {
                 return;
             }
             self.calm = false;
-            let mut key = self.next_own();
-            while key < limit && key.1 == order::SLOT && self.send_straight(key.0, net, wires) {
-                key = self.next_own();
-            }
+            self.send_straight(limit.0, net, wires);
+            let key = self.next_own();
             if key >= limit {
                 self.next_due = key.0;
                 return;
@@ -260,33 +258,36 @@ impl Host {
         }
     }
 
-    /// The slot of a host's one source, where nothing waits for the idle line: its frame goes on the wire at once, unless its limiter
-    /// holds it back. False where there is more than that.
+    /// The slots of a host's one source before `end`, as long as nothing else happens and its frames meet an idle line: they go on the
+    /// wire at once, unless a limiter holds one back.
     #[inline]
-    fn send_straight(&mut self, slot: u64, net: &Net, wires: &mut Wires) -> bool {
-        let busy = self.line.end > slot && self.line.end != NEVER;
-        if busy || self.line.is_stopped(MANAGED) || self.waits() {
-            return false;
+    fn send_straight(&mut self, end: u64, net: &Net, wires: &mut Wires) {
+        if !self.one_drawn || self.kick || self.line.is_stopped(MANAGED) || self.waits() {
+            return;
         }
-        let [source] = &mut self.sources[..] else { return false };
-        if !source.drawn {
-            return false;
-        }
-        let offer = Offer { dst: source.frame(), len: source.len, class: 0 };
-        (self.now, self.line.end) = (slot, NEVER);
-        if let Some(frame) = self.sender.pass(&offer, self.moment(net)) {
+        while let Some(source) = self.sources.first_mut() {
+            let (slot, sender) = (source.next, &mut self.sender);
+            let other = sender.timers.next.min(sender.deferred.next()).min(self.rates.next);
+            let busy = self.line.end > slot && self.line.end != NEVER;
+            if slot >= end.min(other) || busy {
+                return;
+            }
+            let offer = Offer { dst: source.frame(), len: source.len, class: 0 };
+            (self.now, self.line.end) = (slot, NEVER);
+            let Some(frame) = sender.pass(&offer, Moment { now: slot, net }) else {
+                return self.kick_if_idle();
+            };
             hit(Mark::SentStraight);
             self.transmit(frame, net, wires);
+            if std::mem::take(&mut self.sender.must_look) {
+                return;
+            }
         }
-        self.kick_if_idle();
-        true
     }
 
     /// Do the one source and the link alone say what the sending side does?
     fn is_calm(&self) -> bool {
-        matches!(&self.sources[..], [source] if source.drawn)
-            && self.sender.is_plain()
-            && !self.line.is_stopped(MANAGED)
+        self.one_drawn && self.sender.is_plain() && !self.line.is_stopped(MANAGED)
     }
 
     /// The sending side of a calm host before `limit`. False where something else must be looked at before that, up to which all

@@ -1,10 +1,10 @@
 //! The arrivals of a window, found on the wires and put in order of time.
 
-use crate::fast::frame::{arrival_kind, order};
+use crate::fast::frame::order;
 use crate::fast::switch::Switch;
 use crate::fast::wires::Wires;
 use crate::marks::{Mark, hit};
-use crate::model::place_of_data;
+use crate::model::{Kind, place_of_data};
 use crate::net::Net;
 use crate::spec::Ties;
 
@@ -35,7 +35,7 @@ impl Scratch {
             while let Some(e) = inbox.arrived_before(n, end) {
                 n += 1;
                 data_only &= e.frame.is_data();
-                self.keys.push(key(e.ready - base, arrival_kind(e.frame.kind()), p as u64));
+                self.keys.push(key(e.ready - base, Kind::of_arrival(e.frame.kind().lane()) as u8, p as u64));
             }
         }
         match data_only && (8..=20).contains(&self.keys.len()) && end - base < 1 << 26 {
