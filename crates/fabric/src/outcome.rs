@@ -89,7 +89,7 @@ pub struct HostOutcome {
     pub delivered: u64,
     /// Data bits that the host received.
     pub delivered_bits: u64,
-    /// Time that the host's transmitter was in XOFF.
+    /// Time that the host's transmitter was in XOFF; times of several classes are added.
     pub paused: Time,
     /// The same for each sixtieth of the run, ps; empty where it never was.
     pub paused_by_part: Vec<u64>,
@@ -176,7 +176,7 @@ pub fn latency_quantile(histogram: &[u64], q: f64) -> Option<Time> {
 pub struct SwitchOutcome {
     /// What was measured at each port, in order.
     pub ports: Vec<PortOutcome>,
-    /// Time that each port was in XOFF in each sixtieth of the run, ps; empty where it never was.
+    /// Time that each port was in XOFF in each sixtieth of the run, ps, all classes added; empty where it never was.
     pub paused_by_part: Vec<Vec<u64>>,
 }
 
@@ -195,7 +195,7 @@ pub struct PortOutcome {
     pub control_sent: u64,
     /// XOFF sent to the peer of this port.
     pub xoffs: u64,
-    /// Time that this port's transmitter was in XOFF.
+    /// Time that this port's transmitter was in XOFF; times of several classes are added.
     pub paused: Time,
     /// Largest queue at this output (bytes).
     pub queue_max: u64,

@@ -53,7 +53,6 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Is a lane stopped?
     #[inline(always)]
     fn is_stopped(&self, lane: Lane) -> bool {
         is_stopped(lane, self.tx, from_ref(&self.paused))
@@ -122,10 +121,10 @@ impl Host {
         Moment { now: self.now, net }
     }
 
-    /// Is a state one of the table?
-    fn is_sound(&self) -> bool {
+    /// Is a state one of the table, in a run of so many picoseconds?
+    fn is_sound(&self, duration: u64) -> bool {
         let idle = self.line.end == NEVER;
-        (idle || !self.kick) && (!idle || self.line.sending.is_none())
+        (idle || !self.kick) && self.line.sending.is_some() == (!idle && self.line.end >= duration)
     }
 
     /// Carries out an event of its own.
@@ -144,7 +143,7 @@ impl Host {
             _ => self.rates.take(net, |dst| self.sender.rate_to(dst)),
         }
         self.kick_if_idle();
-        debug_assert!(self.is_sound(), "end {}, kick {}", self.line.end, self.kick);
+        debug_assert!(self.is_sound(net.duration), "end {}, kick {}", self.line.end, self.kick);
     }
 
     /// The transmitter looks for a frame, if it is idle.

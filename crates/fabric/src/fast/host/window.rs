@@ -294,6 +294,7 @@ impl Host {
     /// is done: a full FIFO with another ahead of it, or a transmission that may last longer than the run and is not sent then.
     #[inline(always)]
     fn send_calmly(&mut self, limit: Key, net: &Net, wires: &mut Wires) -> bool {
+        debug_assert!(self.is_calm(), "more than source and link says what a calm host sends");
         let Some(source) = self.sources.first_mut() else { return false };
         let len = source.len;
         let time = self.line.tx.time(len);
