@@ -66,7 +66,7 @@ pub(crate) fn json_of(subject: &Subject<'_>, out: &Path) -> Result<Value, Failur
         Subject::Study(p) => study(p),
         Subject::Scenario(s) => scenario(s)?,
         Subject::Metric(m) => json!({
-            "kind": "metric", "id": m.id, "title": m.title, "unit": m.unit, "about": m.about, "span": m.span().text(),
+            "kind": "metric", "id": m.id, "title": m.title, "unit": m.unit, "about": m.about, "span": m.span.text(),
             "near": m.tolerance.text(m.unit),
         }),
         Subject::Claim(c) => claim(c, out),

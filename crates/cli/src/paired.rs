@@ -3,11 +3,12 @@
 use crate::baseline::{Baseline, choices, points};
 use crate::look::{self, Colour, at_least, measured, paint};
 use crate::{Done, Failure, notes};
+use cnsim_lab::metrics::Times;
 use cnsim_lab::metrics::{METRICS, Metric};
 use cnsim_lab::results::{Results, Run};
 use cnsim_lab::stats::Summary;
 use cnsim_lab::store::RunRecord;
-use cnsim_lab::unfinished::{FINISHED, of_finished};
+use cnsim_lab::unfinished::FINISHED;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -67,7 +68,7 @@ impl Pairs {
                 pairs.iter().map(|p| p.1.0).sum::<f64>() / n,
             ],
             bounds: [pairs.iter().any(|p| p.0.1), pairs.iter().any(|p| p.1.1)],
-            other_flows: of_finished(metric) && here.iter().any(apart),
+            other_flows: metric.times == Some(Times::Finished) && here.iter().any(apart),
             difference,
         })
     }

@@ -8,7 +8,7 @@ use cnsim_lab::metrics::{self, METRICS, Metric};
 use cnsim_lab::run::Job;
 use cnsim_lab::scenario::{Case, Ready, Scenario};
 use cnsim_lab::settings::Estimate;
-use cnsim_lab::unfinished::{FINISHED, times_flows};
+use cnsim_lab::unfinished::FINISHED;
 use cnsim_problem::Problem;
 use cnsim_report::build::caption;
 use cnsim_scheme_api::Registry;
@@ -193,7 +193,7 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static Metric>, Failure> 
     };
     let mut all: Vec<&'static Metric> = names.iter().map(one).collect::<Result<_, _>>()?;
     let finished = |m: &&Metric| m.id == FINISHED;
-    if let (Some(at), false) = (all.iter().position(|m| times_flows(m)), all.iter().any(finished)) {
+    if let (Some(at), false) = (all.iter().position(|m| m.times.is_some()), all.iter().any(finished)) {
         all.splice(at..at, METRICS.iter().find(finished));
     }
     Ok(all)

@@ -2,11 +2,11 @@
 
 use crate::look::{self, Colour, at_least, measured, paint};
 use cnsim_lab::files::digits;
+use cnsim_lab::metrics;
 use cnsim_lab::store::{RunRecord, fingerprint};
 use cnsim_papers::cells::Cell;
 use cnsim_papers::claims::{Claim, Finding, Holds};
 use cnsim_papers::verdict::Verdict;
-use cnsim_report::build::COLUMNS;
 use cnsim_report::model::{self, Page, Report, Table};
 use std::collections::BTreeSet;
 
@@ -137,7 +137,9 @@ pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
         t.rows.iter().any(|r| r.cells[*c].as_ref().is_some_and(|x| x.measured.is_some_and(|m| m != 0.0)))
     };
     let zero = |c: usize| t.rows.iter().all(|r| r.cells[c].as_ref().is_none_or(|x| x.structural));
-    let main = |c: &usize| published(*c) || COLUMNS.contains(&t.columns[*c].metric.as_str()) && !zero(*c);
+    let main = |c: &usize| {
+        published(*c) || metrics::find(&t.columns[*c].metric).is_some_and(|m| m.printed) && !zero(*c)
+    };
     let mine = |c: &usize| match asked {
         // What the report leaves to its list of all numbers is left out here, too.
         [] => !t.columns[*c].more && (own || main(c)),

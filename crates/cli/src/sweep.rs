@@ -60,21 +60,6 @@ pub(crate) struct SweepArgs {
     batch: Batch,
 }
 
-/// Metrics shown where none are asked for, if they were measured: tails before means.
-const MAIN: [&str; 11] = [
-    "finished_flows",
-    BY_NAME,
-    "aggregate_throughput",
-    "hot_port_throughput",
-    "throughput_loss",
-    "fairness",
-    "time_paused",
-    LINKS,
-    "dropped_frames",
-    "overhead",
-    "completion_time",
-];
-
 /// Shown where some were paused.
 const LINKS: &str = "time_paused_links";
 
@@ -312,7 +297,7 @@ fn main_metrics<'a>(rows: &[Row<'a>]) -> Vec<What<'a>> {
     let of = |m: &'static Metric| {
         std::iter::once(What::all(m)).chain(named.iter().copied().filter(|what| what.metric.id == m.id))
     };
-    let main = MAIN.iter().filter_map(|id| metrics::find(id)).flat_map(of);
+    let main = metrics::own().into_iter().flat_map(of);
     main.filter(|what| rows.iter().any(|r| says(r, what))).collect()
 }
 

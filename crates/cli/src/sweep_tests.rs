@@ -214,7 +214,7 @@ fn the_report_and_its_command() {
 fn main_metrics_by_hand() {
     let of = |pause: &str, scheme: &str| {
         let sweep = sweep_of(vec![axis("hotspot.rate", &["1 Gb/s"])], &[pause], &[scheme]);
-        let ids = ["overhead", "dropped_frames", "time_paused", "time_paused_links", "fairness", "queue_max"];
+        let ids = ["overhead", "dropped_frames", "time_paused", "time_paused_links", "fairness", "pauses"];
         let mut metrics: BTreeMap<String, f64> = ids.iter().map(|id| ((*id).to_string(), 0.0)).collect();
         metrics.insert("time_paused_links".into(), if pause == "global" { 5.0 } else { 0.0 });
         let run = || Ok(Some(RunRecord { metrics: metrics.clone(), ..RunRecord::default() }));

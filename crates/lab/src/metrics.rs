@@ -16,6 +16,26 @@ pub struct Metric {
     pub about: &'static str,
     /// Tolerance of the verdict.
     pub tolerance: Tolerance,
+    /// The span over which it is taken.
+    pub span: Span,
+    /// The flows that it is about, where it is a time of finite flows.
+    pub times: Option<Times>,
+    /// Is it about the hot port alone?
+    pub hot: bool,
+    /// Is it one of the five columns of the printed tables?
+    pub printed: bool,
+    /// Its place among the columns by which an experiment of one's own is shown.
+    pub own: Option<u8>,
+    range: Option<(f64, f64)>,
+}
+
+/// Finite flows of which a metric is a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// All: those that were not received whole count as longer than all others.
+    All,
+    /// Those that were received whole. Two means compare only where the same flows were.
+    Finished,
 }
 
 /// How far a published value that does not agree may be from the measured mean and still be called near.
@@ -69,54 +89,13 @@ impl Span {
     }
 }
 
-/// Metrics of the measurement; others that are neither here nor of the hotspot are of the whole run.
-const MEASUREMENT: &[&str] = &[
-    "aggregate_throughput",
-    "hot_port_throughput",
-    "innocent_throughput",
-    "throughput",
-    "innocent_flow_utilization",
-    "flow_rate",
-    "flow_rate_min",
-    "flow_rate_max",
-    "throughput_loss",
-    "aggregate_loss",
-    "fairness",
-    "ports_throughput",
-    "port_throughput",
-];
-
-/// Metrics of the time in which the hot port is slow.
-const HOTSPOT: &[&str] = &[
-    "bottleneck_utilization",
-    "mean_hot_queue",
-    "sd_hot_queue",
-    "queue_p99",
-    "mean_hot_queue_late",
-    "late_drops",
-];
-
 impl Metric {
-    /// The span over which it is taken.
-    pub fn span(&self) -> Span {
-        match self.id {
-            id if MEASUREMENT.contains(&id) => Span::Measurement,
-            id if HOTSPOT.contains(&id) => Span::Hotspot,
-            "recovery_time" | "recovery_deficit" => Span::Afterwards,
-            _ => Span::Run,
-        }
-    }
-
     /// Least and greatest value that it can have.
     pub fn range(&self) -> (f64, f64) {
-        match (self.id, self.unit) {
-            // What is less than nothing has been won.
-            ("aggregate_loss" | "throughput_loss" | "recovery_deficit", _) => {
-                (f64::NEG_INFINITY, f64::INFINITY)
-            }
-            ("fairness", _) => (0.0, 1.0),
-            (_, "%") => (0.0, 100.0),
-            _ => (0.0, f64::INFINITY),
+        match self.range {
+            Some(range) => range,
+            None if self.unit == "%" => (0.0, 100.0),
+            None => (0.0, f64::INFINITY),
         }
     }
 
@@ -153,7 +132,41 @@ const fn metric(
     tolerance: Tolerance,
     about: &'static str,
 ) -> Metric {
-    Metric { id, title, unit, about, tolerance }
+    let (span, times, hot, printed, own, range) = (Span::Run, None, false, false, None, None);
+    Metric { id, title, unit, about, tolerance, span, times, hot, printed, own, range }
+}
+
+impl Metric {
+    const fn over(self, span: Span) -> Self {
+        Self { span, ..self }
+    }
+
+    const fn ranging(self, least: f64, greatest: f64) -> Self {
+        Self { range: Some((least, greatest)), ..self }
+    }
+
+    const fn times(self, of: Times) -> Self {
+        Self { times: Some(of), ..self }
+    }
+
+    const fn hot(self) -> Self {
+        Self { hot: true, ..self }
+    }
+
+    const fn printed(self) -> Self {
+        Self { printed: true, ..self }
+    }
+
+    const fn own(self, place: u8) -> Self {
+        Self { own: Some(place), ..self }
+    }
+}
+
+/// The metrics by which an experiment of one's own is shown, in their order: tails before means.
+pub fn own() -> Vec<&'static Metric> {
+    let mut all: Vec<&Metric> = METRICS.iter().filter(|m| m.own.is_some()).collect();
+    all.sort_by_key(|m| m.own);
+    all
 }
 
 /// All metrics, published ones first.
@@ -164,91 +177,91 @@ pub const METRICS: &[Metric] = &[
         "Gb/s",
         Tolerance::Relative(0.03),
         "data rate delivered to all hosts; drops and control frames excluded",
-    ),
+    ).over(Span::Measurement).printed().own(4),
     metric(
         "hot_port_throughput",
         "hot port",
         "Gb/s",
         Tolerance::Relative(0.03),
         "data rate delivered to the hot host",
-    ),
+    ).over(Span::Measurement).hot().printed().own(5),
     metric(
         "time_paused",
         "paused",
         "%",
         Tolerance::Absolute(0.5),
         "share of the time during which a transmitter was in XOFF, mean over those that record.paused names: all sending hosts but the hot one, unless the scenario says otherwise",
-    ),
+    ).printed().own(8),
     metric(
         "dropped_frames",
         "dropped",
         "frames",
         Tolerance::Either(0.01, 100.0),
         "data frames discarded in switches; what a source discards before the network is not counted",
-    ),
+    ).printed().own(10),
     metric(
         "overhead",
         "overhead",
         "Mb/s",
         Tolerance::Relative(0.05),
         "bits of all control messages divided by the duration; a message counts once, when made, a broadcast is one message, PAUSE is not counted",
-    ),
+    ).printed().own(12),
     metric(
         "innocent_throughput",
         "innocents",
         "Gb/s",
         Tolerance::Relative(0.03),
         "aggregate less hot-port throughput",
-    ),
+    ).over(Span::Measurement),
     metric(
         "recovery_time",
         "recovery",
         "ms",
         Tolerance::Relative(0.05),
         "time from the end of the hotspot until the mean hot-port throughput over 20 ms is at least 95 % of its mean in the 50 ms before the hotspot; the rest of the run where that never happens",
-    ),
+    ).over(Span::Afterwards),
     metric(
         "recovery_deficit",
         "deficit",
         "ms",
         Tolerance::Relative(0.05),
         "integral over the time after the hotspot of (earlier - present hot-port throughput) / earlier",
-    ),
+    ).over(Span::Afterwards).ranging(f64::NEG_INFINITY, f64::INFINITY),
     metric(
         "bottleneck_utilization",
         "utilisation",
         "%",
         Tolerance::Relative(0.03),
         "bits delivered by the hot port while it is slow, over what its service rate allows; in bins that lie wholly within that time, and at most 100 %",
-    ),
+    ).over(Span::Hotspot),
     metric(
         "mean_hot_queue",
         "mean queue",
         "KB",
         Tolerance::Relative(0.05),
         "mean length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot",
-    ),
+    ).over(Span::Hotspot).hot().own(14),
     metric(
         "sd_hot_queue",
         "sd of queue",
         "KB",
         Tolerance::Relative(0.05),
         "standard deviation of the length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot",
-    ),
+    ).over(Span::Hotspot),
     metric(
         "queue_p99",
         "99 % queue",
         "KB",
         Tolerance::Relative(0.05),
         "99th percentile of the length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot; none of fewer than 100 samples",
-    ),
+    ).over(Span::Hotspot),
     metric(
         "queue_max",
         "largest queue",
         "KB",
         Tolerance::Relative(0.05),
         "largest queue of any switch port, exact however short it was: no bin hides it",
-    ),
+    ).own(11),
     metric("pauses", "XOFF sent", "", Tolerance::Relative(0.05), "XOFF messages sent by all switch ports"),
     metric(
         "mean_latency",
@@ -271,14 +284,14 @@ pub const METRICS: &[Metric] = &[
         "Gb/s",
         Tolerance::Relative(0.03),
         "data rate delivered to the one receiver",
-    ),
+    ).over(Span::Measurement),
     metric(
         "innocent_flow_utilization",
         "innocent utilisation",
         "%",
         Tolerance::Relative(0.03),
         "throughput of the flows not addressed to the hot host over what is offered to them; at most 100 %",
-    ),
+    ).over(Span::Measurement),
     metric(
         "victim_flow_utilization",
         "victim utilisation",
@@ -299,23 +312,23 @@ pub const METRICS: &[Metric] = &[
         "Mb/s",
         Tolerance::Relative(0.03),
         "delivered rate, mean over the flows with a fixed destination",
-    ),
-    metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.03), "least of these rates"),
-    metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.03), "greatest of these rates"),
+    ).over(Span::Measurement),
+    metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.03), "least of these rates").over(Span::Measurement),
+    metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.03), "greatest of these rates").over(Span::Measurement),
     metric(
         "throughput_loss",
         "loss",
         "Gb/s",
         Tolerance::Relative(0.03),
         "capacity of the bottleneck less the data rate through it; the bottleneck is the switch port with the largest load of data and control",
-    ),
+    ).over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY).own(6),
     metric(
         "aggregate_loss",
         "aggregate loss",
         "Gb/s",
         Tolerance::Relative(0.03),
         "sum of the max-min fair rates of all flows, without control traffic, less the aggregate throughput",
-    ),
+    ).over(Span::Measurement).ranging(f64::NEG_INFINITY, f64::INFINITY),
     metric(
         "bottleneck_control",
         "control at bottleneck",
@@ -329,21 +342,21 @@ pub const METRICS: &[Metric] = &[
         "",
         Tolerance::Absolute(0.02),
         "Jain index over the recorded flows whose source is on, in bins; bins within 2 ms after an on-off change are left out; mean",
-    ),
+    ).over(Span::Measurement).ranging(0.0, 1.0).own(7),
     metric(
         "ports_throughput",
         "through the ports",
         "Gb/s",
         Tolerance::Relative(0.03),
         "sum of the data rates through the switch ports that the scenario names",
-    ),
+    ).over(Span::Measurement),
     metric(
         "port_throughput",
         "through the port",
         "Gb/s",
         Tolerance::Relative(0.03),
         "data rate through the first of the switch ports that the scenario names, where it names several",
-    ),
+    ).over(Span::Measurement),
     metric(
         "discarded_positives",
         "discarded positives",
@@ -371,14 +384,14 @@ pub const METRICS: &[Metric] = &[
         "KB",
         Tolerance::Relative(0.05),
         "mean length of the hot queue in the second half of the hotspot",
-    ),
+    ).over(Span::Hotspot),
     metric(
         "late_drops",
         "late drops",
         "frames",
         Tolerance::Either(0.01, 100.0),
         "data frames discarded in the second half of the hotspot (single switch)",
-    ),
+    ).over(Span::Hotspot),
     metric(
         "innocent_drop_share",
         "innocent drops",
@@ -413,7 +426,7 @@ pub const METRICS: &[Metric] = &[
         "%",
         Tolerance::Absolute(0.5),
         "share of the time in XOFF, mean over the transmitters of links between switches",
-    ),
+    ).own(9),
     metric(
         "time_paused_all",
         "paused, all",
@@ -434,7 +447,7 @@ pub const METRICS: &[Metric] = &[
         "us",
         Tolerance::Relative(0.05),
         "99th percentile of the time from a frame's generation to its reception",
-    ),
+    ).own(3),
     metric(
         "latency_p999",
         "99.9 % latency",
@@ -462,105 +475,105 @@ pub const METRICS: &[Metric] = &[
         "%",
         Tolerance::Relative(0.01),
         "share of all finite flows that were received whole: the denominator of everything about completion",
-    ),
+    ).own(1),
     metric(
         "completion_time",
         "completion time",
         "us",
         Tolerance::Relative(0.05),
         "from a transfer's start to the reception of its last byte, mean over those completed",
-    ),
+    ).times(Times::Finished).own(13),
     metric(
         "completion_time_p50",
         "median completion",
         "us",
         Tolerance::Relative(0.05),
         "median completion time over all finite flows; those not received whole count as longer than all others",
-    ),
+    ).times(Times::All),
     metric(
         "completion_time_p90",
         "90 % completion",
         "us",
         Tolerance::Relative(0.05),
         "90th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
-    ),
+    ).times(Times::All),
     metric(
         "completion_time_p95",
         "95 % completion",
         "us",
         Tolerance::Relative(0.05),
         "95th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
-    ),
+    ).times(Times::All),
     metric(
         "completion_time_p99",
         "99 % completion",
         "us",
         Tolerance::Relative(0.05),
         "99th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
-    ),
+    ).times(Times::All).own(2),
     metric(
         "completion_time_p999",
         "99.9 % completion",
         "us",
         Tolerance::Relative(0.05),
         "99.9th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
-    ),
+    ).times(Times::All),
     metric(
         "completion_time_max",
         "longest completion",
         "us",
         Tolerance::Relative(0.05),
         "longest completion time over all finite flows; those not received whole count as longer than all others",
-    ),
+    ).times(Times::All),
     metric(
         "small_completion_p50",
         "median, small flows",
         "us",
         Tolerance::Relative(0.05),
         "median completion time over all finite flows below 100 KB; those not received whole count as longer than all others",
-    ),
+    ).times(Times::All),
     metric(
         "small_completion_p90",
         "90 %, small flows",
         "us",
         Tolerance::Relative(0.05),
         "90th percentile of the completion time over all finite flows below 100 KB; those not received whole count as longer than all others",
-    ),
+    ).times(Times::All),
     metric(
         "slowdown",
         "slowdown",
         "",
         Tolerance::Relative(0.05),
         "completion time of a finite flow over its ideal one (record.ideal), without a floor at 1, mean over those completed",
-    ),
+    ).times(Times::Finished),
     metric(
         "slowdown_p50",
         "median slowdown",
         "",
         Tolerance::Relative(0.05),
         "median slowdown over all finite flows; those not received whole count as slower than all others",
-    ),
+    ).times(Times::All),
     metric(
         "slowdown_p95",
         "95 % slowdown",
         "",
         Tolerance::Relative(0.05),
         "95th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
-    ),
+    ).times(Times::All),
     metric(
         "slowdown_p99",
         "99 % slowdown",
         "",
         Tolerance::Relative(0.05),
         "99th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
-    ),
+    ).times(Times::All),
     metric(
         "slowdown_p999",
         "99.9 % slowdown",
         "",
         Tolerance::Relative(0.05),
         "99.9th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
-    ),
+    ).times(Times::All),
     metric(
         "flows_below_ideal",
         "beat their ideal",
@@ -610,5 +623,33 @@ pub fn structural_zero(metric: &str, pause: &str, scheme: &str) -> bool {
         "time_paused" => pause == "off",
         "overhead" | "control_messages" => scheme == "none",
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_told_apart() {
+        for (i, m) in METRICS.iter().enumerate() {
+            assert!(METRICS[..i].iter().all(|other| other.id != m.id && other.title != m.title), "{}", m.id);
+            assert!(!m.about.is_empty() && !m.about.ends_with('.'), "{}", m.id);
+        }
+        let own = own();
+        let places: Vec<Option<u8>> = own.iter().map(|m| m.own).collect();
+        assert_eq!(places, (1..=own.len() as u8).map(Some).collect::<Vec<_>>());
+        // Tails before means, with the share of flows that finished before both.
+        let at = |id: &str| own.iter().position(|m| m.id == id).unwrap();
+        assert!(
+            at("finished_flows") < at("completion_time_p99")
+                && at("completion_time_p99") < at("completion_time")
+        );
+        assert!(find("completion_time_p99").unwrap().times == Some(Times::All));
+        assert_eq!(find("throughput_loss").unwrap().range(), (f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!(
+            (find("time_paused").unwrap().range().1, find("recovery_time").unwrap().span),
+            (100.0, Span::Afterwards)
+        );
     }
 }

@@ -1,7 +1,6 @@
 //! Finite flows that were not received whole: told beside every figure of completion, with the remedy.
 
 use crate::files::digits;
-use crate::metrics::Metric;
 use crate::points::{Point, points};
 use crate::store::RunRecord;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,16 +10,6 @@ const MOST: usize = 8;
 
 /// The share of all finite flows that were received whole.
 pub const FINISHED: &str = "finished_flows";
-
-/// Is it a time of finite flows? [`FINISHED`] stands beside it.
-pub fn times_flows(m: &Metric) -> bool {
-    ["completion_time", "small_completion", "slowdown"].iter().any(|start| m.id.starts_with(start))
-}
-
-/// Is it a mean over the finite flows that finished? Two of them compare only where the same flows did.
-pub fn of_finished(m: &Metric) -> bool {
-    matches!(m.id, "completion_time" | "slowdown")
-}
 
 /// What the runs of one case count.
 struct Case<'a> {

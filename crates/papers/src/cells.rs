@@ -168,7 +168,7 @@ fn cell(
         r.config[*k].as_str().is_some_and(|v| v != key)
     });
     let span =
-        metric.span().note().filter(|_| metric.span() != Span::Hotspot || r.config["hotspot.host"] != "off");
+        metric.span.note().filter(|_| metric.span != Span::Hotspot || r.config["hotspot.host"] != "off");
     more.extend(span.filter(|_| part).map(String::from));
     note = [note].into_iter().chain(more).filter(|t| !t.is_empty()).collect::<Vec<_>>().join("; ");
     Some(Cell {

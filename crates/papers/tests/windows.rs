@@ -101,7 +101,7 @@ fn rates_belong_to_one_measurement() {
     );
     let scenario = Scenario::parse("windows.toml", &text, &[]).unwrap();
     for c in cells(&[record], &[], &[scenario]) {
-        let due = match c.metric.span() {
+        let due = match c.metric.span {
             Span::Run => "of the whole run",
             _ => "",
         };
@@ -138,7 +138,7 @@ fn utilisations_end_at_one() {
 /// Every metric that speaks of "the measurement" is of it.
 #[test]
 fn spans_cover_the_metrics() {
-    let of = |span: Span| METRICS.iter().filter(|m| m.span() == span).count();
+    let of = |span: Span| METRICS.iter().filter(|m| m.span == span).count();
     assert_eq!(of(Span::Measurement), 13);
     assert_eq!(of(Span::Hotspot), 6);
     assert_eq!(of(Span::Afterwards), 2);

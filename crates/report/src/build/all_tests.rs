@@ -465,12 +465,12 @@ fn tables_by_hand() {
     // Nothing published: what one asks of an experiment of one's own.
     let own = [
         cell(one, "none", "hot_port_throughput", "Gb/s", None),
-        cell(one, "none", "fairness", "", None),
+        cell(one, "none", "pauses", "", None),
         cell(one, "none", "queue_max", "KB", None),
     ];
     let own = tables(&scene, &own.iter().collect::<Vec<_>>(), &BTreeSet::new(), Layout::Apart);
     assert_eq!(heads(&own[0]), ["hot_port_throughput Gb/s", "queue_max KB"]);
-    assert_eq!(more(&own[0]), ["fairness"]);
+    assert_eq!(more(&own[0]), ["pauses"]);
     assert_eq!(own[0].rows[0].cells[0].as_ref().unwrap().verdict, Shown::Unpublished);
 }
 

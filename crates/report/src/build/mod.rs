@@ -15,7 +15,6 @@ mod xoff;
 
 pub use ports::ports;
 pub use scene::{CaseRuns, cell};
-pub use table::COLUMNS;
 pub use topology::{caption, hot_ports};
 pub use traffic::traffic;
 

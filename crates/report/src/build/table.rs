@@ -7,29 +7,6 @@ use cnsim_papers::cells::Cell;
 use cnsim_papers::verdict::{Verdict, accepted, factor};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The five columns of the printed tables.
-pub const COLUMNS: [&str; 5] =
-    ["aggregate_throughput", "hot_port_throughput", "time_paused", "dropped_frames", "overhead"];
-
-/// What one asks of an experiment of one's own, where nothing was published: tails before means.
-const OWN: [&str; 12] = [
-    "finished_flows",
-    "completion_time_p99",
-    "latency_p99",
-    "aggregate_throughput",
-    "hot_port_throughput",
-    "time_paused",
-    // Hosts may send while links between switches stand.
-    "time_paused_links",
-    "dropped_frames",
-    "queue_max",
-    "overhead",
-    "completion_time",
-    "mean_hot_queue",
-];
-/// Metrics of the hot port.
-const HOT: [&str; 2] = ["hot_port_throughput", "mean_hot_queue"];
-
 /// How the conditions of a scenario are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
@@ -153,15 +130,15 @@ fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>, hot: bool) -> Vec<Head> {
         // Without a hotspot the rate of the one receiver is both.
         let twice = m.id == "hot_port_throughput" && published.contains("throughput");
         if published.is_empty() {
-            let there = OWN.contains(&m.id) && cells.iter().any(|c| c.metric.id == m.id);
-            return claimed.contains(m.id) || there && (hot || !HOT.contains(&m.id));
+            let there = m.own.is_some() && cells.iter().any(|c| c.metric.id == m.id);
+            return claimed.contains(m.id) || there && (hot || !m.hot);
         }
-        published.contains(m.id) || claimed.contains(m.id) || (COLUMNS.contains(&m.id) && !twice)
+        published.contains(m.id) || claimed.contains(m.id) || (m.printed && !twice)
     };
     let mut heads: Vec<Head> = Vec::new();
     let mut order: Vec<&Metric> = METRICS.iter().filter(|m| wanted(m)).collect();
     if published.is_empty() {
-        order.sort_by_key(|m| OWN.iter().position(|id| *id == m.id).unwrap_or(OWN.len()));
+        order.sort_by_key(|m| m.own.unwrap_or(u8::MAX));
     }
     for m in order {
         let mine = || cells.iter().filter(|c| c.metric.id == m.id);
