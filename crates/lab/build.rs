@@ -1,4 +1,4 @@
-//! Hashes the sources on which a run's results rest into `CNSIM_CODE`, so that two builds of one version number are told apart.
+//! Hashes the sources on which a run's results rest into `CNSIM_CODE`. So two builds of one version number differ.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};

@@ -59,7 +59,7 @@ fn scenario(s: &Scenario) -> Result<Value, Failure> {
     }))
 }
 
-/// What a name stands for; a claim with its verdict in the results of a folder.
+/// The object of a name; a claim with its verdict in the results of a folder.
 pub(crate) fn json_of(subject: &Subject<'_>, out: &Path) -> Result<Value, Failure> {
     Ok(match subject {
         Subject::Scheme(e) => scheme(e),

@@ -1,4 +1,4 @@
-//! `cnsim assume`: which reading of what the sources leave open comes nearest to the published cells?
+//! `cnsim assume`: tries other readings of the gaps in the sources, and ranks them by their fit to the published cells.
 
 use crate::assume_report::{bars, heat, ranking};
 use crate::experiment::{interrupted, page_of, run_all};
@@ -28,25 +28,25 @@ use std::sync::Arc;
 /// Arguments of `assume`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct AssumeArgs {
-    /// STUDY for all its scenarios with published cells, STUDY/SCENARIO, or a file.
+    /// A study (all its scenarios with published cells), STUDY/SCENARIO, or a file.
     scenario: String,
-    /// What to vary: KEY=V1,V2, or the name of an assumption for all its alternatives; again for further ones [default:
+    /// A switch to vary: KEY=V1,V2, or an assumption for all its alternatives; may be repeated [default:
     /// all named assumptions].
     #[arg(long, value_name = "KEY=V1,V2")]
     over: Vec<String>,
-    /// Only cases whose condition, PAUSE or scheme contains this text; given again, all must match.
+    /// Only cases whose condition, PAUSE mode or scheme contains this text; of several texts, all must match.
     #[arg(long)]
     only: Vec<String>,
-    /// Seeds of each case. Where no --over names the switches, all alternatives get two and the better half one more, and so on.
+    /// Seeds of each case. Without --over, each alternative gets two, and the better half one more in each round.
     #[arg(long, default_value_t = 3)]
     seeds: u64,
-    /// Largest number of runs, those from the store included [default: 2000, or what one switch at a time needs].
+    /// Largest number of runs, stored ones included [default: 2000, or enough for one switch at a time].
     #[arg(long)]
     budget: Option<u64>,
     /// Set a key of the scenario for all runs.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
-    /// Published numbers instead of the embedded ones.
+    /// File of published numbers [default: the embedded ones].
     #[arg(long)]
     published: Option<PathBuf>,
     /// Number of combinations that are shown.
@@ -221,7 +221,7 @@ pub(crate) fn assume(args: &AssumeArgs, common: &Common) -> Done {
     Ok(())
 }
 
-/// Runs what these setups still need for so many seeds.
+/// Runs these setups with the given number of seeds; stored runs are reused.
 fn go(
     lab: &mut Lab<'_>,
     setups: &[Setup],
@@ -254,7 +254,7 @@ fn idle(lab: &Lab<'_>, alone: &[Setup]) -> Vec<String> {
     idle
 }
 
-/// All that is said about a search.
+/// The printed result of a search.
 struct Text<'a> {
     lab: &'a Lab<'a>,
     scored: &'a [Scored],

@@ -71,7 +71,7 @@ pub(crate) fn bars(group: &str, title: &str, list: &[&Scored], seeds: u64) -> mo
     }
 }
 
-/// What each reading makes of the cells of a case; the colour of a cell says whether it agrees.
+/// Values of the cells of a case under each reading. The colour of a cell shows its verdict.
 pub(crate) fn heat(
     number: usize,
     case: &Case,

@@ -8,7 +8,7 @@ use cnsim_lab::results::Run;
 use cnsim_lab::store::LABELS;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What all others are compared with.
+/// The case with which all others are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Baseline {
     Scheme(String),
@@ -23,7 +23,7 @@ pub(crate) struct At<'a> {
     pub(crate) seeds: BTreeMap<u64, &'a Run>,
     /// Of its configuration, the keys that vary among the runs of its scenario.
     config: BTreeMap<String, String>,
-    /// Those of them that vary among the points of its case, as a sweep makes them.
+    /// The settings that vary among the points of the case, as in a sweep.
     swept: BTreeSet<String>,
 }
 
@@ -86,7 +86,7 @@ fn varying(points: &[At<'_>], group: impl Fn(&At<'_>) -> String) -> BTreeMap<Str
 }
 
 impl Baseline {
-    /// Reads the name of a scheme, a condition, `PAUSE on`, or `KEY=VALUE` of what a sweep or a matrix varies.
+    /// Reads a baseline: a scheme, a condition, `PAUSE on`, or `KEY=VALUE` of a key that a sweep or matrix varies.
     pub(crate) fn read(text: &str, points: &[At<'_>]) -> Result<Self, Failure> {
         let text = text.trim();
         let has = |of: fn(&Run) -> &str, word: &str| {
@@ -160,7 +160,7 @@ impl Baseline {
         )))
     }
 
-    /// Are two points alike in all but what this names?
+    /// Are two points equal in all but the settings of the baseline?
     fn beside(&self, p: &At<'_>, b: &At<'_>) -> bool {
         let place = p.scenario() == b.scenario();
         let pause = matches!(self, Self::Pause(_)) || p.run.pause == b.run.pause;
@@ -178,7 +178,7 @@ impl Baseline {
         place && pause && scheme && p.config.keys().chain(b.config.keys()).all(|k| free(k) || alike(k))
     }
 
-    /// Does a key belong to what this names?
+    /// Does a key belong to the settings of the baseline?
     fn names(&self, key: &str) -> bool {
         match self {
             Self::Scheme(_) => key.starts_with("scheme."),
@@ -188,7 +188,7 @@ impl Baseline {
         }
     }
 
-    /// What two points have in common that are compared: everything but this.
+    /// The key of two points that are compared: all settings but those of the baseline.
     pub(crate) fn rest(&self, p: &At<'_>, b: &At<'_>) -> String {
         let mut all = vec![format!("{}/{}", p.run.study, p.run.scenario)];
         let conditioned = matches!(self, Self::Condition(_));
@@ -204,7 +204,7 @@ impl Baseline {
         all.join(", ")
     }
 
-    /// What tells a point from the baseline.
+    /// The settings in which a point differs from the baseline.
     pub(crate) fn own(&self, p: &At<'_>) -> String {
         match self {
             Self::Scheme(_) => {
@@ -226,7 +226,7 @@ impl Baseline {
     }
 }
 
-/// What can be a baseline among these points.
+/// Possible baselines among these points.
 pub(crate) fn choices(points: &[At<'_>]) -> String {
     let list = |words: BTreeSet<&str>, and: &str| words.into_iter().collect::<Vec<_>>().join(and);
     let all = |of: fn(&Run) -> &str| points.iter().map(|p| of(p.run)).collect::<BTreeSet<_>>();
@@ -322,7 +322,7 @@ mod tests {
         assert!(whole.iter().all(|w| w.1 == "hotspot 2 Gb/s, load 50 %"));
     }
 
-    /// What all runs of a scheme have is no part of a heading.
+    /// Settings that all runs of a scheme share stand in no heading.
     #[test]
     fn parameters_that_do_not_vary_are_not_told() {
         let of = |fifo: &str, scheme: &str| {

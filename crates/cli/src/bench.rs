@@ -8,7 +8,7 @@ use cnsim_scheme_api::{Bytes, NodeId, Rate, Registry, Time};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a row changes in the network that its scenario describes.
+/// Changes of a row to the network of its scenario.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// Nothing.
@@ -22,7 +22,7 @@ enum Shape {
     Mixed,
 }
 
-/// A row: name, scheme, settings over `benches/network.toml`, and what they cannot say.
+/// A row: name, scheme, settings over `benches/network.toml`, and further changes.
 /// Durations are such that a row takes about a second.
 struct Row(&'static str, &'static str, &'static [(&'static str, &'static str)], Shape);
 
@@ -38,7 +38,7 @@ const W2: &[(&str, &str)] = &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO
 /// `w2` where windows hold few frames.
 const W2_10: &[(&str, &str)] =
     &[("run.duration", "400 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "10 %")];
-/// `w2` without congestion: what schemes cost when they have nothing to do.
+/// `w2` without congestion: the cost of schemes that have nothing to do.
 const W2_60: &[(&str, &str)] =
     &[("run.duration", "100 ms"), TREE, FRAME_HASH, FIFO, ("workload.load", "60 %")];
 const B07_FAT: &[(&str, &str)] =
@@ -191,7 +191,7 @@ const SCHEME: Column = ("scheme", |r| word(r, "scheme"));
 const HOPS: Column = ("packet-hops", |r| format!("{:.2e}", number(r, "packet_hops")));
 const SPEED: Column = ("M hops/CPU s", |r| format!("{:.1}", number(r, "mhops_per_cpu_s")));
 
-/// Prints what was measured.
+/// Prints the measured values.
 fn show(rows: &[Value], columns: &[Column], as_json: bool) {
     if as_json {
         let host = json!({"cores": std::thread::available_parallelism().map_or(1, usize::from), "arch": std::env::consts::ARCH, "os": std::env::consts::OS});
@@ -277,7 +277,7 @@ fn in_turn(
     Ok(results)
 }
 
-/// Peak memory of this process so far, bytes, from the system; 0 where it does not say.
+/// Peak memory of this process so far, bytes, from the system; 0 if unknown.
 pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak =
@@ -285,7 +285,7 @@ pub(crate) fn peak_memory() -> u64 {
     peak.unwrap_or(0) * 1024
 }
 
-/// The network of a row, with these settings over the row's own. It records what `cnsim run` records unless told otherwise.
+/// The network of a row, with these settings over the row's own. It records the defaults of `cnsim run`.
 pub(crate) fn spec(
     registry: &Registry,
     name: &str,

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Lines of each kind that are told; `--json` has all.
+/// Largest number of printed lines of each kind; `--json` has all.
 const TOLD: usize = 20;
 
-/// What differs.
+/// Differences of two results.
 #[derive(Default)]
 struct Found {
     equal: usize,
@@ -86,7 +86,7 @@ pub(crate) fn compare(paths: &[PathBuf], baseline: Option<&str>, metrics: &[Stri
     if same { Ok(()) } else { Err(Failure::Differs("the results differ".into())) }
 }
 
-/// What must be known of the files themselves.
+/// Notes on the files themselves.
 fn notes(read: &[Results], files: &[PathBuf]) -> Vec<String> {
     let mut notes = Vec::new();
     for (all, file) in read.iter().zip(files) {
@@ -104,7 +104,7 @@ fn notes(read: &[Results], files: &[PathBuf]) -> Vec<String> {
     notes
 }
 
-/// All that a run says in numbers: name -> value and unit.
+/// All numbers of a run: name -> value and unit.
 fn quantities(run: &Run) -> BTreeMap<String, (f64, String)> {
     let mut all: BTreeMap<String, (f64, String)> =
         run.metrics.iter().map(|(k, q)| (k.clone(), (q.value, q.unit.clone()))).collect();
@@ -197,7 +197,7 @@ fn told(found: &Found) -> Value {
     })
 }
 
-/// What differs, as it is told.
+/// The printed differences.
 fn text(found: &Found, files: [&Path; 2]) -> String {
     let mut out = Vec::new();
     let [a, b] = [&found.only[0], &found.only[1]];
@@ -274,7 +274,7 @@ mod tests {
         Results::new("run x", None, (1..=seeds).map(run).collect())
     }
 
-    /// Whatever a run says in numbers is compared: metrics, counters, facts of ports, packet-hops.
+    /// All numbers of a run are compared: metrics, counters, facts of ports, packet-hops.
     #[test]
     fn every_number_of_a_run_is_compared() {
         type Change = fn(&mut RunRecord);

@@ -1,4 +1,4 @@
-//! Pages of `cnsim explain`: a study, a scenario with its network, a scheme with a picture of what it does.
+//! Pages of `cnsim explain`: a study, a scenario with its network, a scheme with a picture of its effect.
 
 use crate::look::{self, Colour, paint, said};
 use crate::request::{ASSUMED_SPEED, is_file, threads};

@@ -42,7 +42,7 @@ struct Net<'a> {
     near: Vec<Vec<usize>>,
     /// Hosts and switches behind a hot port.
     hot: BTreeSet<usize>,
-    /// What is unlike most links: rate and delay, by ends.
+    /// Links that differ from most: rate and delay, by ends.
     odd: BTreeMap<(usize, usize), String>,
 }
 

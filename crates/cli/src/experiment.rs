@@ -1,4 +1,4 @@
-//! What `run` and `reproduce` share: runs are made, measured, written and shown.
+//! The common part of `run` and `reproduce`: make the runs, measure, write and print.
 
 use crate::bench::peak_memory;
 use crate::look;
@@ -46,7 +46,7 @@ pub(crate) struct Experiment<'a> {
     pub(crate) making: &'a Making,
 }
 
-/// Makes the runs, writes what they gave, and shows it.
+/// Makes the runs, writes their results and prints them.
 pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     let (all, making) = (&e.jobs, e.making);
     let shown = wanted(&making.metric)?;
@@ -141,7 +141,7 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     if own { notes::ends(&records) } else { Ok(()) }
 }
 
-/// What the runs took.
+/// Prints packet-hops and time of the runs.
 fn effort(watch: &Watch, records: &[RunRecord]) {
     eprintln!("{} packet-hops simulated now", watch.hops.load(Ordering::Relaxed));
     if let ([record], Ok(cpu)) = (records, cpu_time::ProcessTime::try_now()) {
@@ -156,7 +156,7 @@ fn effort(watch: &Watch, records: &[RunRecord]) {
 /// Most experiments other than the study's that are named.
 const OTHERS: usize = 4;
 
-/// The runs on which verdicts are passed: those of the studies' own experiments. What the others are is told.
+/// The runs that get verdicts: those of the studies' own experiments. A note names the others.
 fn judged<'a>(records: &'a [RunRecord], scenarios: &[Scenario]) -> Cow<'a, [RunRecord]> {
     let mut studies = Studies::of(scenarios);
     let others: Vec<Option<String>> = records.iter().map(|r| studies.other(r)).collect();
@@ -216,7 +216,7 @@ pub(crate) fn with_store<T: Send>(
     Ok(done)
 }
 
-/// Says how many runs were not done now. `--quiet` leaves out that there were none.
+/// Prints the number of runs from the store. With `--quiet`, zero is not printed.
 pub(crate) fn tell_stored(watch: &Watch, of: usize, quiet: bool) {
     let stored = watch.stored.swap(0, Ordering::Relaxed);
     if stored > 0 || !quiet {
@@ -224,7 +224,7 @@ pub(crate) fn tell_stored(watch: &Watch, of: usize, quiet: bool) {
     }
 }
 
-/// How much is finished of what Ctrl-C has cut short.
+/// The finished part of an interrupted command.
 pub(crate) fn partial(watch: &Watch, finished: usize, of: usize) -> Option<Partial> {
     (watch.stop.load(Ordering::Relaxed) && finished < of).then_some(Partial { finished, of })
 }
@@ -256,7 +256,7 @@ pub(crate) fn page_of(report: &cnsim_report::model::Report) -> Result<String, Fa
     cnsim_report::render(report).map_err(|e| Failure::Run(e.to_string()))
 }
 
-/// Says at the head of a report that it is partial.
+/// Marks a report as partial, at its head.
 pub(crate) fn mark_partial(report: &mut cnsim_report::model::Report, partial: Option<Partial>) {
     if let Some(p) = partial {
         report.title = format!("PARTIAL: {}", report.title);

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Spaces between columns.
 const GAP: usize = 2;
 
-/// A column of words that is left narrower than this says little: the table becomes paragraphs.
+/// Narrowest useful column of words. If a column gets less, the table becomes paragraphs.
 const WORDS: usize = 24;
 
 /// Columns to fit into: `COLUMNS` or those of the terminal; none where standard output is neither, as lines are then for
@@ -27,12 +27,12 @@ pub(crate) fn width_of_stderr() -> Option<usize> {
     asked().or_else(|| found().map(bounded))
 }
 
-/// What `COLUMNS` asks for.
+/// Width from the variable `COLUMNS`.
 pub(crate) fn asked() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.trim().parse().ok().map(bounded)
 }
 
-/// A terminal that says 0 does not know.
+/// A width of 0 means unknown.
 fn bounded(width: usize) -> usize {
     if width == 0 { 80 } else { width.clamp(20, 400) }
 }
@@ -155,7 +155,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) rows: &'a [Vec<String>],
     /// Columns of words: to the left, and their cells may be broken.
     pub(crate) words: &'a dyn Fn(usize) -> bool,
-    /// Leading columns that say whose row it is.
+    /// Leading columns that name the row.
     pub(crate) keys: usize,
     /// A row that does not fit becomes a paragraph, instead of the table several parts.
     pub(crate) paragraphs: bool,
@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(laid(&["x", "y"], &wide, &|c| c == 0, false, 9), "x       y\n─────────\naa bb  11\ncc");
     }
 
-    /// What was published stays beside what was measured.
+    /// The published value stays beside the measured one.
     #[test]
     fn pairs_stay_together() {
         let header = ["scheme", "0123456789", "a publ.", "measured", "b"];

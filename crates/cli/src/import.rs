@@ -12,10 +12,10 @@ pub(crate) struct ForeignArgs {
     /// Configuration of the HPCC fork of ns-3.
     #[arg(long, value_name = "CONFIG")]
     pub(crate) hpcc: Option<PathBuf>,
-    /// Topology file, in place of the one that the configuration names.
+    /// Topology file [default: the one in the configuration].
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// Flow file, in place of the one that the configuration names.
+    /// Flow file [default: the one in the configuration].
     #[arg(long, value_name = "FILE")]
     flows: Option<PathBuf>,
 }

@@ -1,7 +1,7 @@
 //! The command line of cnsim. Exit codes: 0 done, 1 a run or a law failed, 2 bad input or usage, or output that cannot be
 //! written, 3 verification differs, 4 a network froze, 130 interrupted.
 
-/// `println!` of this program: what it says fits the terminal.
+/// `println!` of this program: lines are wrapped to the terminal.
 macro_rules! println {
     () => { $crate::look::say("") };
     ($($text:tt)*) => { $crate::look::say(&format!($($text)*)) };
@@ -12,7 +12,7 @@ macro_rules! print {
     ($($text:tt)*) => { $crate::look::raw(&format!($($text)*)) };
 }
 
-/// `eprintln!` of this program: what it says fits the terminal.
+/// `eprintln!` of this program: lines are wrapped to the terminal.
 macro_rules! eprintln {
     ($($text:tt)*) => { $crate::look::complain(&format!($($text)*)) };
 }
@@ -59,7 +59,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Why a verb did not end well.
+/// The reason why a verb failed, by exit code.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A run or a law failed.
@@ -68,7 +68,7 @@ pub(crate) enum Failure {
     Input(String),
     /// Verification differs.
     Differs(String),
-    /// A network stood still.
+    /// A network froze.
     Frozen(String),
     /// Ctrl-C.
     Interrupted(String),
@@ -135,13 +135,13 @@ struct Cli {
 /// Options that every verb takes.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct Common {
-    /// Say only what was asked for and what went wrong.
+    /// Print results and errors only.
     #[arg(long, global = true)]
     quiet: bool,
-    /// Tell more of what is being done.
+    /// Report each step.
     #[arg(short, long, global = true)]
     verbose: bool,
-    /// Whether the output has colours.
+    /// Colours of the output.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
     color: String,
     /// The schemes that the program knows.
@@ -151,23 +151,23 @@ pub(crate) struct Common {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// Run a study's tables and show what was measured beside what was published.
+    /// Run a study's tables and show measured beside published numbers.
     Reproduce(ReproduceArgs),
-    /// Run a scenario: every case of its matrix with every seed, or those that the options name.
+    /// Run a scenario: every case and seed of its matrix, or the cases that the options choose.
     Run(RunArgs),
     /// List studies, scenarios, schemes, metrics or assumptions.
     List {
-        /// The list.
+        /// List to print.
         #[arg(default_value = "scenarios", value_parser = ["studies", "scenarios", "schemes", "metrics", "assumptions"])]
         what: String,
         /// Print the answer as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Explain anything that has a name: scheme, study, scenario, metric, key, parameter, counter, cell, claim, assumption, exit code,
+    /// Explain any name: scheme, study, scenario, metric, key, parameter, counter, cell, claim, assumption, exit code,
     /// term of the field.
     Explain {
-        /// Its name or id, or a scenario's file; a cell is `STUDY/SCENARIO/SCHEME[/METRIC]`.
+        /// Name or id, or a scenario file; a cell is `STUDY/SCENARIO/SCHEME[/METRIC]`.
         #[arg(value_parser = Names::Any, hide_possible_values = true)]
         what: String,
         /// Print the answer as JSON.
@@ -179,15 +179,15 @@ enum Verb {
         /// Explain the cell of this PAUSE mode only.
         #[arg(long)]
         pause: Option<String>,
-        /// Where the results of the last `reproduce` are.
+        /// Folder with the results of the last `reproduce`.
         #[arg(long, default_value = "out")]
         out: PathBuf,
     },
-    /// Write the scenario that files of another simulator describe to standard output.
+    /// Convert files of another simulator into a scenario, on standard output.
     Import(import::ImportArgs),
-    /// Check a scenario file and name everything that is wrong with it.
+    /// Check a scenario file and list all its faults.
     Check {
-        /// File.
+        /// Scenario file, or - for standard input.
         file: String,
         /// Set a key of the scenario for this check.
         #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -196,9 +196,9 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Write a commented scenario to start from to standard output: every key, or with --topology a short one.
+    /// Write a commented scenario to standard output: every key, or with --topology a short one.
     New(start::NewArgs),
-    /// Compute the PAUSE headroom of a link: what a buffer must still take after XOFF.
+    /// Compute the PAUSE headroom of a link: the bytes that can still arrive after XOFF.
     Headroom {
         /// Rate of the link.
         #[arg(long, default_value = "10 Gb/s")]
@@ -218,15 +218,15 @@ enum Verb {
     },
     /// Measure the simulator's speed.
     Bench {
-        /// Rows; all by default.
+        /// Rows to measure [default: all].
         rows: Vec<String>,
-        /// What every scheme costs beside `none`, on these rows; on `w2-60`, where nothing is congested, by default.
+        /// Compare the cost of every scheme with `none` on these rows [default: w2-60, a row without congestion].
         #[arg(long)]
         schemes: bool,
-        /// With --schemes: how often each is measured, in turn with the others; the median counts.
+        /// With --schemes: number of measurements of each scheme, taken in turn; the median counts.
         #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
         rounds: u16,
-        /// Simulated time of a row, instead of its own, such as `5 ms`.
+        /// Simulated time of a row, such as `5 ms` [default: the row's own].
         #[arg(long, value_name = "TIME")]
         duration: Option<String>,
         /// Print the answer as JSON.
@@ -236,9 +236,9 @@ enum Verb {
         #[arg(long, hide = true)]
         child: bool,
     },
-    /// Run the configurations of a results.json again and compare everything in it, and its series beside it.
+    /// Run the configurations of a results.json again and compare all its numbers and series.
     Verify {
-        /// The file.
+        /// The results.json to verify.
         file: PathBuf,
         /// Number of threads.
         #[arg(long, default_value_t = 0, hide_default_value = true)]
@@ -246,17 +246,19 @@ enum Verb {
         /// Engine that repeats the runs.
         #[arg(long, value_enum, default_value_t)]
         engine: EngineArg,
-        /// Start even if the estimated time or memory is huge.
+        /// Run despite a huge estimate of time or memory.
         #[arg(long)]
         force: bool,
     },
-    /// Compare two results: runs that only one has, changed configurations, metrics paired by seed; exit code 3 where they differ.
-    /// With --baseline: every other scheme or condition of the results beside this one, paired by seed, with a verdict.
+    /// Compare two results, or with --baseline the cases of one; values are paired by seed.
+    ///
+    /// Two results: runs that only one has, changed configurations, and metrics. The exit code is 3 if they differ.
+    /// With --baseline: every other scheme or condition beside the baseline, with interval and verdict.
     Compare {
-        /// One or two results: a results.json, or its folder.
+        /// One or two results: results.json, or its folder.
         #[arg(required = true, num_args = 1..=2)]
         results: Vec<PathBuf>,
-        /// What all others are compared with: a scheme, a condition, "PAUSE on", or KEY=VALUE.
+        /// Case with which all others are compared: a scheme, a condition, "PAUSE on", or KEY=VALUE.
         #[arg(long, value_name = "CASE")]
         baseline: Option<String>,
         /// Metrics that the table of a baseline shows [default: the main ones].
@@ -266,11 +268,11 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Vary keys of a scenario over a grid, and show table, CSV file and figure.
+    /// Run a scenario over a grid of values of its keys; write table, CSV file and figures.
     Sweep(sweep::SweepArgs),
     /// Try other readings of what the papers leave open, and rank them by their fit to the published numbers.
     Assume(assume::AssumeArgs),
-    /// Tools around the program: schema, completions, manual pages, and others.
+    /// Further tools: schema, diff, clean, completions, man, doctor.
     #[command(subcommand)]
     Tool(Tool),
 }
@@ -280,11 +282,11 @@ enum Verb {
 enum Tool {
     /// Print the JSON Schema of scenarios.
     Schema,
-    /// Show in which keys the first cases of two scenarios differ.
+    /// Show the keys in which the first cases of two scenarios differ.
     Diff {
-        /// One: a scenario's name or file.
+        /// First scenario: name or file.
         a: String,
-        /// The other.
+        /// Second scenario: name or file.
         b: String,
         /// Set a key in both scenarios.
         #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -293,34 +295,34 @@ enum Tool {
         #[arg(long)]
         json: bool,
     },
-    /// Remove the finished runs that an output folder keeps; results and reports stay.
+    /// Remove the stored runs of an output folder; results and reports stay.
     Clean {
         /// Folder for the results.
         #[arg(long, default_value = "out")]
         out: PathBuf,
-        /// Say what would be removed, and remove nothing.
+        /// List the files that would be removed, and remove none.
         #[arg(long)]
         dry_run: bool,
     },
     /// Write completions for a shell to standard output.
     Completions {
-        /// Shell.
+        /// Name of the shell.
         shell: clap_complete::Shell,
     },
-    /// Write the manual page to standard output, or with --out a page for each verb into a folder.
+    /// Write the manual page to standard output, or with --out a page for each verb to a folder.
     Man {
         /// Folder for the pages.
         #[arg(long)]
         out: Option<PathBuf>,
     },
-    /// Report what this machine offers to cnsim.
+    /// Report version, cores, optional programs and kind of build.
     Doctor,
 }
 
 /// Arguments of `reproduce`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReproduceArgs {
-    /// quick, all, a study or STUDY/SCENARIO.
+    /// Studies to run: quick, all, a study or STUDY/SCENARIO.
     #[arg(default_value = "quick", value_parser = Names::Studies, hide_possible_values = true)]
     what: String,
     /// Number of seeds of each cell [default: the scenario's].
@@ -336,16 +338,16 @@ impl Default for ReproduceArgs {
     }
 }
 
-/// What `run` and `reproduce` have in common.
+/// Options that `run` and `reproduce` share.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct Making {
     /// Run only the cases whose condition, PAUSE mode or scheme contains this text.
     #[arg(long)]
     only: Option<String>,
-    /// Published numbers instead of the embedded ones.
+    /// File of published numbers [default: the embedded ones].
     #[arg(long)]
     published: Option<PathBuf>,
-    /// End with exit code 3 where a published cell differs from the measured one.
+    /// End with exit code 3 if a published cell differs from the measured one.
     #[arg(long)]
     fail_on_miss: bool,
     /// Show only these metrics in the tables of the terminal; the files have all.
@@ -360,7 +362,7 @@ pub(crate) struct Making {
     /// Folder for the results.
     #[arg(long, default_value = "out")]
     out: PathBuf,
-    /// Start even if the estimated time or memory is huge, and write over files of others.
+    /// Run despite a huge estimate of time or memory, and overwrite files of other programs.
     #[arg(long)]
     force: bool,
 }
@@ -380,7 +382,7 @@ impl Default for Making {
     }
 }
 
-/// What commands that make many runs have in common.
+/// Options that sweeps and searches share.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct Batch {
     /// Number of threads [default: all cores].
@@ -392,7 +394,7 @@ pub(crate) struct Batch {
     /// Print the results as JSON on standard output.
     #[arg(long)]
     json: bool,
-    /// Start even if the estimated time or memory is huge, and write over files of others.
+    /// Run despite a huge estimate of time or memory, and overwrite files of other programs.
     #[arg(long)]
     force: bool,
 }
@@ -403,7 +405,7 @@ pub(crate) enum EngineArg {
     /// The fast engine.
     #[default]
     Fast,
-    /// The model handles one event at a time: a second opinion, several times slower. Its runs are neither taken from the store nor
+    /// The model, one event at a time: a second opinion, several times slower. Its runs are neither taken from the store nor
     /// kept there.
     Model,
 }
@@ -421,7 +423,7 @@ impl EngineArg {
 /// Arguments of `run`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RunArgs {
-    /// Scenario: embedded name or file; none where --hpcc, --topology or --flows say what to run.
+    /// Scenario: embedded name, file or - for standard input; none with --hpcc, --topology or --flows.
     #[arg(required_unless_present_any = ["hpcc", "topology", "flows"], conflicts_with_all = ["hpcc", "topology", "flows"])]
     scenario: Option<String>,
     #[command(flatten)]
@@ -432,13 +434,13 @@ pub(crate) struct RunArgs {
     /// PAUSE modes that are run [default: the scenario's].
     #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
     pause: Vec<String>,
-    /// Condition that is run, as the scenario's template writes it [default: all].
+    /// Condition that is run, in the words of the scenario's template [default: all].
     #[arg(long)]
     condition: Option<String>,
-    /// The case that is run, as tables and notes name it: "CONDITION, PAUSE on, SCHEME".
+    /// The only case that is run: "CONDITION, PAUSE on, SCHEME".
     #[arg(long, value_name = "ID", conflicts_with_all = ["scheme", "pause", "condition"])]
     case: Option<String>,
-    /// The seed that is run; with --seeds the first of so many.
+    /// Seed that is run; with --seeds, the first seed.
     #[arg(long)]
     seed: Option<u64>,
     /// Number of seeds of each case [default: the scenario's].
@@ -447,7 +449,7 @@ pub(crate) struct RunArgs {
     /// Set a key of the scenario.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
-    /// Which series to write beside the results; of several cases, those of the first seed.
+    /// Time series to write beside the results; of several cases, those of the first seed.
     #[arg(long, default_value = "key", value_parser = ["none", "key", "all"])]
     series: String,
     /// Print the results as JSON on standard output.
@@ -457,7 +459,7 @@ pub(crate) struct RunArgs {
     making: Making,
 }
 
-/// Splits KEY=VALUE; a key may be written by its last word.
+/// Splits KEY=VALUE. The last word of a key is enough.
 pub(crate) fn pairs(
     sets: &[String],
     registry: &cnsim_scheme_api::Registry,
@@ -482,8 +484,8 @@ pub fn main() -> ExitCode {
     main_with(cnsim_schemes::registry())
 }
 
-/// The program `cnsim` with the schemes of this registry: what a crate of its own calls that adds schemes to ours. The exit
-/// code is as the head of this file says.
+/// The program `cnsim` with the schemes of this registry. A crate with further schemes calls it. The head of
+/// this file lists the exit codes.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -496,8 +498,8 @@ pub fn main_with(registry: Registry) -> ExitCode {
     ExitCode::from(program(registry, std::env::args_os()))
 }
 
-/// As [`main_with`], with these arguments, the first of which is the program's name; gives the exit code. For a host that is
-/// no program of its own, such as a Python package.
+/// As [`main_with`], with these arguments; the first is the program's name. Returns the exit code. For a host that is
+/// another program, such as a Python package.
 pub fn program(registry: Registry, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     // `cnsim list | head` ends quietly, as other tools do.
     sigpipe::reset();

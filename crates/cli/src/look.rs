@@ -18,7 +18,7 @@ pub(crate) enum Colour {
     Plain,
 }
 
-/// What `--color` says: 0 as the terminal is, 1 always, 2 never.
+/// Setting of `--color`: 0 auto, 1 always, 2 never.
 static COLOUR: AtomicU8 = AtomicU8::new(0);
 
 /// Follows `--color auto|always|never`.
@@ -78,7 +78,7 @@ pub(crate) fn words(header: &[&str], rows: &[Vec<String>]) -> String {
 /// Width of a table of words that goes to no terminal.
 const WIDE: usize = 160;
 
-/// What is said on standard output: lines fit the terminal. Ends the program where nobody takes it.
+/// Prints to standard output, wrapped to the terminal. Ends the program if the output is closed.
 pub(crate) fn say(text: &str) {
     raw(&format!("{}\n", fit::fitted(text, fit::width())));
 }
@@ -94,13 +94,13 @@ pub(crate) fn raw(text: &str) {
     }
 }
 
-/// What is said on standard error; lost where nobody takes it.
+/// Prints to standard error; the text is lost if it is closed.
 pub(crate) fn complain(text: &str) {
     let width = if std::io::stderr().is_terminal() { fit::width_of_stderr() } else { fit::asked() };
     let _ = writeln!(std::io::stderr().lock(), "{}", fit::safe(&fit::fitted(text, width)));
 }
 
-/// So many of them: `1 case`, `2 cases`.
+/// A number with its noun: `1 case`, `2 cases`.
 pub(crate) fn count(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
@@ -132,7 +132,7 @@ pub(crate) fn bars(values: &[f64], width: usize, top: f64) -> String {
     columns(values, width).map(bar).collect()
 }
 
-/// Did the scenario say something here?
+/// Is the text set, and not its default?
 pub(crate) fn said(text: &str) -> bool {
     !text.is_empty() && text != "none"
 }

@@ -1,4 +1,4 @@
-//! Names that a shell completes. Others are taken, too, and answered by the verb: the error there names what comes near.
+//! Names that a shell completes. The verb itself reports an unknown name, with the nearest known ones.
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;

@@ -10,7 +10,7 @@ use cnsim_lab::store::RunRecord;
 use cnsim_report::build::{CaseRuns, ports, traffic};
 use cnsim_units::{Bytes, Time};
 
-/// Prints the metrics asked for, or all of them with the ports.
+/// Prints the requested metrics, or all metrics and the ports.
 pub(crate) fn print(records: &[RunRecord], shown: &[&'static Metric]) {
     let Some(record) = records.first() else { return };
     let id = format!("{}/{}", record.study, record.scenario);
@@ -85,10 +85,10 @@ fn by_size(record: &RunRecord) {
     );
 }
 
-/// Most unfinished flows that are told.
+/// Largest number of unfinished flows that are listed.
 const UNFINISHED: usize = 16;
 
-/// Flows that were not received whole: how many, the first ones, and what they wait for.
+/// Unfinished flows: their number, and the first ones with the reason why they wait.
 fn unfinished_flows(record: &RunRecord) {
     if record.unfinished.is_empty() {
         return;

@@ -89,7 +89,7 @@ impl Output {
         self.saved.place().dir()
     }
 
-    /// Writes a file of it whole.
+    /// Writes a file of the folder, whole or not at all.
     pub(crate) fn write(&mut self, name: &str, bytes: &[u8]) -> Done {
         Ok(self.saved.write(name, bytes)?)
     }

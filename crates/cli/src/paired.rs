@@ -1,4 +1,4 @@
-//! `cnsim compare --baseline`: every other scheme, or condition, beside one of them: paired by seed, with interval and verdict.
+//! `cnsim compare --baseline`: every other scheme or condition beside the baseline, paired by seed, with interval and verdict.
 
 use crate::baseline::{Baseline, choices, points};
 use crate::look::{self, Colour, at_least, measured, paint};
@@ -28,7 +28,7 @@ const SHOWN: [&str; 12] = [
     "overhead",
 ];
 
-/// A metric of two points, seed by seed: of the baseline, and of what is compared with it.
+/// A metric of two points, seed by seed: the baseline and the other point.
 #[derive(Clone, Debug)]
 pub struct Pairs {
     /// Means of both.
@@ -149,7 +149,7 @@ fn finished<'a>(r: &'a Run, name: &'a str) -> impl Iterator<Item = Option<f64>> 
     std::iter::once(name).chain(names).map(move |of| share(of).map(|v| v.0))
 }
 
-/// All metrics of these runs beside the baseline that is asked for, and how many cases have none of it beside them.
+/// All metrics of these runs beside the baseline, and the number of cases without a partner in the baseline.
 fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>, u64), Failure> {
     let points = points(&all.runs)?;
     let baseline = Baseline::read(asked, &points)?;

@@ -1,10 +1,10 @@
-//! The runs of results by case and by what varies beside it: the points of a sweep.
+//! The runs of results by case and by swept values: the points of a sweep.
 
 use crate::verify::flat;
 use cnsim_lab::results::{Results, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A case with the values of what is swept.
+/// A case with its swept values.
 pub(crate) type Point = (String, Vec<(String, String)>);
 
 /// Keys of the configuration that vary among runs of one case and seed in one of the files.

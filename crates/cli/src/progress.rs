@@ -22,7 +22,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// Time to go: what is left of the packet-hops expected at the speed so far; once the estimate is used up, by runs.
+/// Remaining time: expected packet-hops at the speed so far, or runs if the estimate is used up.
 fn to_go(work: f64, hops: f64, (done, total): (u64, u64), seconds: f64) -> Option<f64> {
     if done >= total || seconds < 1.0 {
         return None;
@@ -110,7 +110,7 @@ pub(crate) fn counted<T: Send>(total: u64, work: impl FnOnce(&AtomicU64) -> T + 
     shown(false, text, || work(done))
 }
 
-/// How long what runs has to end by itself after Ctrl-C.
+/// Time that runs have to end by themselves after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Ctrl-C (and SIGTERM) asks the runs to stop; what is finished is kept. A second one ends the program at once, and so does
@@ -132,7 +132,7 @@ pub(crate) fn on_interrupt(watch: &Arc<Watch>, kept: bool) {
     });
 }
 
-/// Keeps off a SIGHUP that was ignored when the program began, as `nohup` has it: the handler would hear it anew.
+/// Keeps ignoring a SIGHUP that was ignored at the start, as under `nohup`. A handler would receive it.
 #[cfg(target_os = "linux")]
 fn keep_ignored() {
     use nix::sys::signal::{SigSet, Signal};

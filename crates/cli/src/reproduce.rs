@@ -1,4 +1,4 @@
-//! `cnsim reproduce`: a study's scenarios beside what it published.
+//! `cnsim reproduce`: a study's scenarios beside its published numbers.
 
 use crate::experiment::{Experiment, perform};
 use crate::output::quoted;
@@ -110,7 +110,7 @@ pub(crate) fn none_left() -> Failure {
     )
 }
 
-/// What `--only` looks into, in small letters.
+/// The text that `--only` searches, in lower case.
 pub(crate) fn words_of(case: &Case) -> String {
     format!("{}, PAUSE {}, {}", case.condition, case.pause, case.scheme).to_lowercase()
 }

@@ -41,7 +41,7 @@ pub(crate) fn threads(asked: usize) -> usize {
     if asked > 0 { asked.min(256) } else { std::thread::available_parallelism().map_or(1, usize::from) }
 }
 
-/// What each run will cost; those of a case alike.
+/// Estimated cost of each run; equal for the runs of a case.
 fn estimates(jobs: &[Job]) -> Vec<Estimate> {
     let mut all: Vec<Estimate> = Vec::new();
     for (i, job) in jobs.iter().enumerate() {
@@ -51,7 +51,7 @@ fn estimates(jobs: &[Job]) -> Vec<Estimate> {
     all
 }
 
-/// Refuses what would take hours or fill the memory.
+/// Refuses runs that would take hours or fill the memory.
 pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
     let all = estimates(jobs);
     let hops: f64 = all.iter().map(|e| e.packet_hops).sum();
@@ -69,10 +69,10 @@ pub(crate) fn refuse_huge(jobs: &[Job], force: bool) -> Done {
     Ok(())
 }
 
-/// Most notes that are told one by one.
+/// Largest number of notes that are printed one by one.
 const NOTES: usize = 8;
 
-/// What a reader of the results should know beforehand: different notes, each with the conditions and PAUSE modes that have it.
+/// Notes on the results before the runs: each once, with its conditions and PAUSE modes.
 #[derive(Default)]
 pub(crate) struct Notes {
     all: Vec<(String, Vec<String>)>,
@@ -115,7 +115,7 @@ impl Notes {
     }
 }
 
-/// Tells what should be known of the results before they are there.
+/// Prints the notes on the results before the runs.
 pub(crate) fn tell_notes(jobs: &[Job], common: &Common) {
     if common.quiet {
         return;
@@ -129,7 +129,7 @@ pub(crate) fn tell_notes(jobs: &[Job], common: &Common) {
     notes.lines().iter().for_each(|note| eprintln!("note: {note}"));
 }
 
-/// What a whole scenario will cost, with all cases and seeds.
+/// Estimated cost of a whole scenario, with all cases and seeds.
 #[derive(Default)]
 pub(crate) struct Cost {
     pub(crate) cases: usize,

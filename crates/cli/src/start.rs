@@ -11,12 +11,12 @@ use std::fmt::Write as _;
 /// Arguments of `new`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct NewArgs {
-    /// Its name.
+    /// Name of the scenario.
     name: String,
     /// Shape of the network [default with --hosts, --rate or --incast: single-switch].
     #[arg(long, value_parser = ["single-switch", "leaf-spine", "fat-tree", "k-ary-n-tree", "core-edge", "chain", "ring", "parking-lot"])]
     topology: Option<String>,
-    /// Number of hosts; where the shape allows no such number, the next larger one [default: 10].
+    /// Number of hosts, raised to the next number that the shape allows [default: 10].
     #[arg(long)]
     hosts: Option<usize>,
     /// Spine switches of a leaf-spine [default: half as many as a leaf has hosts].
@@ -25,10 +25,10 @@ pub(crate) struct NewArgs {
     /// Rate of every link [default: 10 Gb/s].
     #[arg(long)]
     rate: Option<String>,
-    /// N hosts send a transfer each to the first host, all at once.
+    /// N hosts send a transfer each to the first host, at the same moment.
     #[arg(long, value_name = "N")]
     incast: Option<usize>,
-    /// Size of such a transfer.
+    /// Size of a transfer of the incast.
     #[arg(long, default_value = "1 MB")]
     size: String,
     /// Settings of DCQCN for the rate: hpcc (its open simulator's rule by speed), nvidia (defaults of its NICs) or paper (2015,
@@ -115,7 +115,7 @@ fn shape(kind: &str, hosts: usize, spines: Option<u16>) -> (String, usize) {
     }
 }
 
-/// Share of what the fullest link carries that uniform traffic offers it.
+/// Load of the fullest link under uniform traffic, as a share of its rate.
 const FULLEST: f64 = 0.9;
 
 /// A short scenario. Uniform traffic fits every link: where the usual load is too much for one, all hosts send less.

@@ -1,4 +1,4 @@
-//! What a name stands for, whatever its kind.
+//! The object of a name, of any kind.
 
 use crate::request::is_file;
 use crate::{Common, EXIT_CODES, Failure, find};
@@ -23,7 +23,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) common: &'a Common,
 }
 
-/// What a name stands for.
+/// The object of a name.
 pub(crate) enum Subject<'a> {
     Scheme(&'a Registration),
     Study(&'static Paper),
@@ -69,7 +69,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What has this name without being a file, a scenario or a cell.
+/// Objects of this name that are no file, scenario or cell.
 fn named<'a>(registry: &'a Registry, what: &str) -> Option<Subject<'a>> {
     let same = |name: &str| name.eq_ignore_ascii_case(what);
     let having = |c: &Counter| {

@@ -1,4 +1,4 @@
-//! What `cnsim run` and `reproduce` print: tables of one study, or a line a scenario for many.
+//! The printed results of `cnsim run` and `reproduce`: tables of one study, or a line for each scenario of many.
 
 use crate::look::{self, Colour, at_least, measured, paint};
 use cnsim_lab::files::digits;
@@ -10,13 +10,13 @@ use cnsim_papers::verdict::Verdict;
 use cnsim_report::model::{self, Page, Report, Table};
 use std::collections::BTreeSet;
 
-/// Most misses told one by one; with more, a few of each kind.
+/// Largest number of misses that are printed one by one; of more, a few of each kind.
 const ONE_BY_ONE: usize = 30;
 
 /// Most rows of a table of ports; the report has the others.
 const PORT_ROWS: usize = 24;
 
-/// What there is to tell.
+/// Content of the summary.
 pub(crate) struct Told<'a> {
     /// The command's word for the scenario.
     pub(crate) what: &'a str,
@@ -33,7 +33,7 @@ pub(crate) fn tell(t: &Told<'_>) {
     println!("{}", text(t, look::colour_on_stdout()));
 }
 
-/// All that is told.
+/// The printed summary.
 fn text(t: &Told<'_>, colour: bool) -> String {
     let mut lines = Vec::new();
     let out = &mut lines;
@@ -342,7 +342,7 @@ fn queue(records: &[RunRecord], out: &mut Vec<String>) {
     ));
 }
 
-/// Where things are, and what to do next.
+/// Places of the files, and next steps.
 fn next(t: &Told<'_>, out: &mut Vec<String>) {
     let folder = t.out.display();
     out.push(format!(

@@ -34,8 +34,8 @@ use std::sync::Arc;
 pub(crate) struct SweepArgs {
     /// Scenario: embedded name or file.
     scenario: String,
-    /// A key and its values: KEY=V1,V2 or KEY=FROM..TO/COUNT, evenly or with /log by equal factors; again for further
-    /// keys.
+    /// A key and its values: KEY=V1,V2, or KEY=FROM..TO/COUNT in even steps, or with /log in equal factors; may be
+    /// repeated.
     #[arg(long, value_name = "KEY=V1,V2", required = true)]
     over: Vec<String>,
     /// Schemes that are run [default: the scenario's].
@@ -44,7 +44,7 @@ pub(crate) struct SweepArgs {
     /// PAUSE modes that are run [default: the scenario's first].
     #[arg(long, value_delimiter = ',', value_parser = ["on", "off", "global"])]
     pause: Vec<String>,
-    /// Condition of the runs, as the scenario's template writes it [default: the first].
+    /// Condition of the runs, in the words of the scenario's template [default: the first].
     #[arg(long)]
     condition: Option<String>,
     /// Number of seeds of each point [default: the scenario's].
@@ -63,10 +63,10 @@ pub(crate) struct SweepArgs {
 /// Shown where some were paused.
 const LINKS: &str = "time_paused_links";
 
-/// Of traffic with a name, what is shown behind that of all.
+/// Metrics of named traffic that stand behind those of all traffic.
 const BY_NAME: &str = "completion_time_p99";
 
-/// What is measured: a metric, of all traffic or of that of a name.
+/// A measured quantity: a metric, of all traffic or of one name.
 #[derive(Clone, Copy, Debug)]
 struct What<'a> {
     metric: &'static Metric,
@@ -98,7 +98,7 @@ impl<'a> What<'a> {
     }
 }
 
-/// A point with what was measured; nothing is where one of its runs failed.
+/// A point with its measured values; empty if one of its runs failed.
 struct Row<'a> {
     point: &'a Point,
     /// Summaries over the seeds; of lower bounds, where flows were not received whole.
@@ -261,7 +261,7 @@ pub(crate) fn sweep(args: &SweepArgs, common: &Common) -> Done {
     notes::ends(&all)
 }
 
-/// What was measured at a point, or how it failed; none if an interruption left out one of its runs.
+/// Values of a point, or the reason of its failure; none if an interruption left out one of its runs.
 fn row<'a>(point: &'a Point, runs: &'a [Result<Option<RunRecord>, JobError>], seeds: u64) -> Option<Row<'a>> {
     let runs = &runs[point.first..point.first + seeds as usize];
     let mut failures = (1..=seeds).zip(runs).filter_map(|(seed, r)| Some((seed, r.as_ref().err()?)));
@@ -385,7 +385,7 @@ fn varies<T: PartialEq>(rows: &[Row<'_>], of: impl Fn(&Row<'_>) -> T) -> bool {
     rows.windows(2).any(|w| of(&w[0]) != of(&w[1]))
 }
 
-/// What is told: the table, and what failed.
+/// The printed result: the table, and the failed points.
 fn text(folder: &Path, sweep: &Sweep, rows: &[Row<'_>], shown: &[What<'_>], colour: bool) -> String {
     let mut out = Vec::new();
     let pauses = varies(rows, |r| r.point.case.pause.clone());

@@ -1,4 +1,4 @@
-//! Verbs that print what is known without a run: list, check, schema, headroom, doctor.
+//! Verbs that need no run: list, check, schema, headroom, doctor.
 
 use crate::look::{self, Colour, paint};
 use crate::request::Cost;

@@ -4,7 +4,7 @@ use crate::{Cli, EXIT_CODES, fit};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, CommandFactory as _};
 
-/// The verbs by what one does with them; each stands in one group.
+/// The groups of verbs. Each verb stands in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Experiment", &["run", "sweep", "compare", "check", "new", "import"]),
     ("Published studies", &["reproduce", "assume"]),
@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Around the program", &["tool", "help"]),
 ];
 
-/// Words of earlier versions, and those that stand for them now.
+/// Verbs of earlier versions, each with its present form.
 const MOVED: [(&str, &str); 7] = [
     ("describe", "explain"),
     ("schema", "tool schema"),
@@ -42,7 +42,7 @@ pub(crate) fn command() -> Command {
     let groups: String = GROUPS.iter().map(group).collect();
     let codes: Vec<String> = EXIT_CODES.iter().map(|(code, meaning)| format!("{code} {meaning}")).collect();
     let last = format!(
-        "Exit codes: {}. Where a scenario's file is asked for, - reads standard input. Without a verb: reproduce quick.",
+        "Exit codes: {}. A scenario file `-` is standard input. Without a verb, cnsim runs `reproduce quick`.",
         codes.join("; ")
     );
     let template =

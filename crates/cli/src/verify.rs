@@ -1,4 +1,4 @@
-//! `cnsim verify`: everything that a results.json says is said again by a run of its configuration, or the difference is named.
+//! `cnsim verify`: repeats the runs of a results.json from their configurations and reports each difference.
 
 use crate::look;
 use crate::request::{refuse_huge, threads};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Differences told of one run, and runs told of.
+/// Largest number of reported differences of a run, and of reported runs.
 const TOLD: usize = 8;
 
 /// `asked` is the number of threads (0 = all cores) and the engine.
@@ -143,7 +143,7 @@ fn stray<'a>(run: &'a Run, record: &RunRecord) -> Vec<&'a String> {
     run.series.iter().filter(|s| !known.contains(*s)).collect()
 }
 
-/// What a file says of a run, and what the run says itself, where these differ.
+/// Values of a run in the file and in the repeated run, if they differ.
 fn differences(said: &Run, record: &RunRecord, job: &Job) -> Vec<String> {
     let is = Run::of(record, said.series.clone());
     let mut lines = Vec::new();
@@ -199,7 +199,7 @@ pub(crate) fn flat(config: &Value) -> BTreeMap<String, String> {
     all
 }
 
-/// Entries of two tables that are not the same.
+/// Entries in which two tables differ.
 fn unequal<T: PartialEq>(
     what: &str,
     said: &BTreeMap<String, T>,

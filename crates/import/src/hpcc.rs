@@ -197,7 +197,7 @@ struct Setting {
     values: Vec<String>,
 }
 
-/// What a configuration comes to in cnsim: keys of a scenario, the files that it names, and what it says that changes nothing.
+/// A configuration in cnsim's terms: keys of a scenario, files, and settings without effect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Translated {
     /// Dotted keys with their values, as TOML writes them.
@@ -216,7 +216,7 @@ pub struct Translated {
     pub buffer: Option<Bytes>,
     /// Name of the scheme that the file asks for.
     pub scheme: String,
-    /// What was left out, each with the reason.
+    /// Settings that were left out, each with the reason.
     pub notes: Vec<String>,
     maps: Vec<Map>,
 }
@@ -265,7 +265,7 @@ impl Translated {
     }
 }
 
-/// What these flows do otherwise than in the fork, a sentence each; `paced`: a scheme limits their rates.
+/// Differences of these flows from the fork, a sentence each; `paced`: a scheme limits their rates.
 pub fn otherwise(flows: &[FileFlow], paced: bool) -> Vec<String> {
     let mut of_pair: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     flows.iter().for_each(|f| of_pair.entry((&f.src, &f.dst)).or_default().push(f.line));
@@ -329,10 +329,10 @@ impl Config {
         Ok(config)
     }
 
-    /// What it comes to. `files_given`: topology and flows are those of other files than it names.
+    /// Converts the configuration. `files_given`: topology and flows come from other files than those in it.
     ///
     /// # Errors
-    /// A key that cnsim does not know, a value that is none, and whatever it asks for that cnsim has not.
+    /// An unknown key, an invalid value, or a setting that cnsim does not support.
     pub fn translate(&self, files_given: bool) -> Result<Translated, ImportError> {
         let mut t = Translated { last: self.last, ..Translated::default() };
         for e in &self.entries {
@@ -635,7 +635,7 @@ const OF_OTHER_MODES: &[&str] = &[
     "LINK_DELAY",
 ];
 
-/// Keys that name files which the fork writes, or say what goes into them.
+/// Keys of the fork's output files and their content.
 const OUTPUTS: &[&str] = &[
     "TRACE_FILE",
     "TRACE_OUTPUT_FILE",

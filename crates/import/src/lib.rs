@@ -6,7 +6,7 @@
 //! | SimAI's topology header | [`hpcc::topology`] recognises it | | |
 //! | htsim (`.topo`, `.cm`) | [`htsim::topology`] | [`htsim::flows`] | |
 //!
-//! Every refusal names the line, what is wrong with it, and what would be right.
+//! Every refusal names line, fault and remedy.
 
 pub mod hpcc;
 pub mod htsim;
@@ -66,13 +66,13 @@ pub struct FileFlow {
 /// Why a file is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError {
-    /// Line of the file, from 1: what the fault is in, or what has to change.
+    /// Line of the file, from 1, that has the fault or must change.
     pub line: usize,
     /// Key of a configuration file, empty elsewhere.
     pub key: String,
-    /// What is wrong with the file.
+    /// The fault in the file.
     pub reason: String,
-    /// What would be right.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -93,7 +93,7 @@ fn error(line: usize, reason: impl Into<String>, remedy: impl Into<String>) -> I
     ImportError { line, key: String::new(), reason: reason.into(), remedy: remedy.into() }
 }
 
-/// Lines that say something, numbered from 1, as words.
+/// Lines with content, numbered from 1, as words.
 fn lines(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     let text = text.trim_start_matches('\u{feff}');
     let words = |l: &'_ str| -> bool { !l.trim().is_empty() };

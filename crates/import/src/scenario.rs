@@ -1,4 +1,4 @@
-//! Scenarios that say what files of other simulators say, as TOML that a person can read and change.
+//! Files of other simulators as scenarios: TOML that a person can read and change.
 
 use super::hpcc::{Config, Translated};
 use super::{Fabric, FileFlow, ImportError, hpcc, htsim};
@@ -18,12 +18,12 @@ pub struct Files {
     pub flows: Option<PathBuf>,
 }
 
-/// What files of another simulator come to.
+/// A scenario from files of another simulator.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The scenario, as TOML.
     pub text: String,
-    /// What is otherwise than in the other simulator, a sentence each.
+    /// Differences from the other simulator, a sentence each.
     pub notes: Vec<String>,
     source: PathBuf,
     translated: Translated,
@@ -41,7 +41,7 @@ impl Imported {
     }
 }
 
-/// What is wrong with a line of a file, as a problem of that file.
+/// The fault in a line, as a problem of its file.
 fn problem(file: &Path, e: ImportError) -> Vec<Problem> {
     let position = Some(Position { line: e.line, column: 1 });
     let file = file.display().to_string();

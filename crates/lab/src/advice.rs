@@ -14,7 +14,7 @@ use cnsim_units::{Bytes, Rate, Time};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known before a case runs.
+/// Notes on a case before it runs.
 pub fn before(ready: &Ready) -> Vec<String> {
     if of_others(ready.config["study"].as_str().unwrap_or_default()) {
         return Vec::new();
@@ -30,7 +30,7 @@ pub fn few_seeds(ready: &Ready, seeds: u64) -> Option<String> {
     })
 }
 
-/// What is known after these runs of one or more cases; each thing once, with the first case that has it.
+/// Notes on finished runs of one or more cases; each note once, with the first case that has it.
 pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String> {
     let cases = points(records.into_iter().filter(|r| !of_others(&r.study)));
     type Say<'s> = &'s dyn Fn(&[&RunRecord]) -> Option<String>;
@@ -250,7 +250,7 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
     ))
 }
 
-/// Most places of which losses are told.
+/// Largest number of places with losses in a note.
 const PLACES: usize = 4;
 
 /// Frames of traffic without an end that were lost, for all schemes of a place at once.
@@ -292,7 +292,7 @@ fn lossy(cases: &[Point<'_>]) -> Vec<String> {
     lines
 }
 
-/// A scheme that made no message, though PAUSE acted or frames were lost; where it was run `without` one, too, its runs are the same.
+/// A note on a scheme that made no message although PAUSE acted or frames were lost. Its runs must equal those `without` a scheme.
 fn mute(case: &[&RunRecord], without: Option<&[&RunRecord]>) -> Option<String> {
     let (xoffs, lost) = (sum(case, "pauses")?, sum(case, "dropped_frames")?);
     let acts = |r: &&RunRecord| {
@@ -317,7 +317,7 @@ fn beside(case: &[&RunRecord], xoffs: f64, lost: f64) -> String {
     words.collect::<Vec<_>>().join(" and ")
 }
 
-/// A sum over the runs, as a mean of them with a digit behind the point.
+/// The mean of a sum over the runs, with one decimal.
 fn rounded(case: &[&RunRecord], sum: f64) -> String {
     digits((sum / case.len() as f64 * 10.0).round() / 10.0)
 }
@@ -384,7 +384,7 @@ fn cool(case: &[&RunRecord]) -> Option<String> {
     })
 }
 
-/// Metrics whose intervals are looked at: what schemes are ranked by.
+/// Metrics that rank schemes. Notes examine their intervals.
 const RANKED: [&str; 4] =
     ["completion_time_p99", "completion_time_p50", "aggregate_throughput", "hot_port_throughput"];
 
@@ -409,7 +409,7 @@ fn wide(case: &[&RunRecord]) -> Option<String> {
     })
 }
 
-/// What runs have in common that differ in one key alone: study, scenario, scheme, seed, and all other keys.
+/// The key of a group of runs that differ in one setting: study, scenario, scheme, seed and all other settings.
 type Alike<'a> = (&'a str, &'a str, &'a str, u64, Vec<(&'a String, &'a String)>);
 
 /// Keys that were varied and changed no bit of any run.

@@ -1,5 +1,5 @@
-//! Named assumptions: what the sources leave open, and what was chosen. Which one is
-//! suspected behind a miss is said by the study, in [`cnsim_papers`].
+//! Named assumptions: gaps in the sources, each with a default and alternatives.
+//! A study names the ones that it suspects behind a miss (`cnsim_papers`).
 
 use cnsim_scheme_api::Registration;
 
@@ -10,7 +10,7 @@ pub struct Assumption {
     pub id: &'static str,
     /// Name for `assumptions.NAME`.
     pub name: &'static str,
-    /// What is assumed, in a sentence.
+    /// The assumption, in a sentence.
     pub about: &'static str,
     /// Alternatives as values with ` | ` between them; a remark in brackets may follow a value.
     pub alternatives: &'static str,
@@ -438,7 +438,7 @@ mod tests {
     use super::*;
     use crate::keys::find;
 
-    /// What the search tries must be what a scenario reads.
+    /// A scenario must read every value that the search tries.
     #[test]
     fn every_alternative_can_be_set() {
         for a in ASSUMPTIONS {

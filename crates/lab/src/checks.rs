@@ -74,7 +74,7 @@ pub(crate) fn known_keys(flat: &Flat, registry: &Registry, problems: &mut Vec<Pr
     }
 }
 
-/// What may have been meant by an unknown key.
+/// Known keys that an unknown one may stand for.
 fn near(path: &str, registry: &Registry) -> String {
     let section = path.split('.').next().unwrap_or("");
     let matrix: Vec<String> = MATRIX.iter().map(|k| format!("matrix.{}", k.path)).collect();
@@ -331,7 +331,7 @@ pub(crate) fn unread_params(
     }
 }
 
-/// Does something in the matrix or in rows decide whether this key has an effect? Then each case says for itself.
+/// Does the matrix or a row decide whether this key has an effect? Then each case checks it.
 fn decided(flat: &Flat, key: &str) -> bool {
     let Some(other) = governor(key) else { return false };
     flat.leaves
@@ -351,7 +351,7 @@ fn governor(path: &str) -> Option<String> {
     })
 }
 
-/// Has this key no effect here? Then why, and what to do.
+/// The reason and remedy if this key has no effect here.
 pub(crate) fn idle(flat: &Flat, path: &str) -> Option<(String, String)> {
     let k = find(path)?;
     if path.starts_with("workload.") && !flat.tables("traffic").is_empty() {

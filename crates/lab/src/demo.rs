@@ -1,4 +1,4 @@
-//! One flow meeting one bottleneck: a little scenario that shows what a scheme does, run in a few milliseconds.
+//! One flow at one bottleneck: a small scenario that shows a scheme at work and runs in a few milliseconds.
 //! `cnsim explain SCHEME` and the figures of the chapter on schemes come from here.
 
 use crate::run::{Job, Watch, run_job};
@@ -39,7 +39,7 @@ flows = ["H1>H3", "H2>H3"]
 /// When the second flow starts and stops, ms.
 pub const SECOND: (f64, f64) = (5.0, 20.0);
 
-/// What is to be seen of a scheme.
+/// The time series that show a scheme at work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demo {
     /// Width of a bin, ms.
@@ -55,7 +55,7 @@ pub struct Demo {
 /// Runs a scheme of this registry with its defaults, seed 1.
 ///
 /// # Errors
-/// What went wrong.
+/// The reason of the failure.
 pub fn demo(registry: &Registry, scheme: &str) -> Result<Demo, String> {
     let lines =
         |p: Vec<cnsim_problem::Problem>| p.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");

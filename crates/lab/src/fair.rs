@@ -1,4 +1,4 @@
-//! Max-min fair rates of greedy flows on fixed paths: what an ideal scheme without signalling would give them.
+//! Max-min fair rates of greedy flows on fixed paths: the rates under an ideal scheme without signalling.
 
 use crate::topology::Wiring;
 use std::collections::VecDeque;

@@ -16,7 +16,7 @@ pub struct FigureSpec {
     pub title: String,
     /// A remark that stands below the figure.
     pub caption: String,
-    /// What the figure draws.
+    /// The content of the figure.
     pub show: Show,
     /// Only these conditions; empty for all.
     pub conditions: Vec<String>,
@@ -30,7 +30,7 @@ pub struct FigureSpec {
     pub across: Dimension,
 }
 
-/// What a figure draws.
+/// The content of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Show {
     /// Time series by name: `hot_queue`, `queue X>E5`, `flow H1>H5`.
@@ -39,7 +39,7 @@ pub enum Show {
     Metric(String),
 }
 
-/// What tells the runs of a scenario apart.
+/// The property in which runs of a scenario differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// The conditions of the runs.
@@ -89,7 +89,7 @@ const PLACED: &[(&str, &str)] = &[
     ("gauge", "record.limiters"),
 ];
 
-/// What is wrong with the name of a series, by what is written alone, and what would be right. [`unmet`] says whether any run has it.
+/// The fault in the name of a series and its remedy, by the spelling alone. [`unmet`] checks whether a run has the series.
 fn unknown_series(name: &str, flat: &Flat) -> Option<(String, String)> {
     if PLAIN.contains(&name) {
         return None;

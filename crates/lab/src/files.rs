@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-/// The first bytes of a file as text; none of what is no regular file.
+/// The first bytes of a regular file as text; none of other files.
 pub(crate) fn read_start(path: &std::path::Path, bytes: u64) -> Option<String> {
     let mut start = Vec::new();
     let file = crate::place::is_file(path).then(|| std::fs::File::open(path).ok())??;

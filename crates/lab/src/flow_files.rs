@@ -70,10 +70,10 @@ pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
     (!lines.is_empty()).then(|| table(&header.map(String::from), &lines))
 }
 
-/// Reads what [`fct_csv`] wrote into the records of its runs, where their names tell them apart.
+/// Reads a file of [`fct_csv`] into the records of its runs, if their names differ.
 ///
 /// # Errors
-/// What is wrong with the file, where, and what would be right.
+/// The fault in the file, with place and remedy.
 pub fn read_flows(path: &Path, records: &mut [RunRecord]) -> Result<(), String> {
     let help = "take the file as cnsim wrote it, or leave it away";
     let wrong = |line: usize| format!("{}:{line}: no times of a flow\n  help: {help}", path.display());

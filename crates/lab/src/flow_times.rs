@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Shortest frame on a link, bytes.
 const SMALLEST: u64 = 64;
-/// Flows of a run whose times are kept unless the scenario says so.
+/// Largest number of flows whose times are kept by default.
 const MOST_KEPT: usize = 100_000;
 
-/// What a run's finite flows came to.
+/// Results of a run's finite flows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flows {
     /// Those received whole, by receiver, in order of completion.
@@ -99,7 +99,7 @@ impl Flows {
     }
 }
 
-/// The flows that were not received whole, by start, and what they wait for.
+/// The unfinished flows by start, each with the reason why it waits.
 fn unfinished(settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
     let discarded = out.hosts.iter().map(|h| h.source_discards).sum::<u64>();
     let lost = out.dropped() + discarded;
@@ -173,7 +173,7 @@ struct Paths<'a> {
     ways: Vec<Vec<Hop>>,
     /// By destination switch: the next hop of each other one.
     next: HashMap<usize, Vec<Option<Hop>>>,
-    /// By switches at both ends: what lies between.
+    /// Rates and delays of the links between two switches, by their numbers.
     known: HashMap<(usize, usize), Vec<(Rate, Time)>>,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Most ports that are named one by one.
 const MOST: usize = 12;
 
-/// What is kept of a run whose network stood still at its end.
+/// Record of a network that was frozen at the end of its run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frozen {

@@ -191,7 +191,7 @@ pub(crate) fn host_rates(r: &mut Reader<'_>, wiring: &mut Wiring) {
     }
 }
 
-/// Says whether a network of so many nodes and ports can be built at all; the key is blamed where not.
+/// Checks that a network of this size can be built. Otherwise reports a problem of the key.
 pub(crate) fn fits(r: &mut Reader<'_>, key: &str, hosts: usize, switches: usize, ports: usize) -> bool {
     let sizes = [
         ("hosts", hosts, MAX_HOSTS),

@@ -43,7 +43,7 @@ pub fn canonical_key(key: &str) -> String {
 /// Reads `KEY=V1,V2`.
 ///
 /// # Errors
-/// What is wrong and what would be right.
+/// The fault and its remedy.
 pub fn axis(text: &str) -> Result<Axis, String> {
     let wrong = |reason: String, help: &str| Err(format!("--over {text}: {reason}\n  help: {help}"));
     let Some((key, list)) = text.split_once('=') else {
@@ -103,7 +103,7 @@ pub fn axis(text: &str) -> Result<Axis, String> {
     Ok(Axis { key: canonical_key(key), values, log })
 }
 
-/// Reads all axes; each key may be there once, by whatever name.
+/// Reads all axes. Each key may occur once, under any of its names.
 ///
 /// # Errors
 /// As [`axis`].
@@ -286,7 +286,7 @@ pub struct Sweep {
     pub jobs: Vec<Job>,
     /// Seeds of a point.
     pub seeds: u64,
-    /// What was left out or has no effect, one sentence each.
+    /// Notes on values that were left out or have no effect, a sentence each.
     pub notes: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
-//! PAUSE headroom: what can still arrive at a port after it has asked its peer to stop.
+//! PAUSE headroom: bytes that can still arrive at a port after it sent XOFF.
 
 use cnsim_units::{Bytes, Rate, Time};
 
-/// What decides the headroom that PAUSE needs.
+/// Quantities that determine the headroom of PAUSE.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
     /// Rate of the link.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a file lists, by the key that it stands for.
+/// Contents of a file, and the key that they replace.
 type Lists<'a> = BTreeMap<&'a str, (Vec<String>, Vec<Mark>)>;
 
 /// Lists that files stand for.
@@ -24,7 +24,7 @@ struct Named<'a> {
     text: String,
 }
 
-/// Replaces keys such as `workload.file` and `topology.file` by what these files list.
+/// Replaces keys such as `workload.file` and `topology.file` by the contents of the files.
 pub(crate) fn inline_files(flat: &mut Flat, scenario: &str, problems: &mut Vec<Problem>) {
     let is_file = |path: &str| find(path).is_some_and(|k| k.path.ends_with("file"));
     let named: Vec<(String, Leaf)> =

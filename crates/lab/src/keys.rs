@@ -15,7 +15,7 @@ pub struct Key {
     pub path: &'static str,
     /// Kind of value, with its bounds.
     pub kind: Kind,
-    /// Default; empty = must be given.
+    /// Default; a key with an empty one is required.
     pub default: &'static str,
     /// Meaning, one sentence.
     pub doc: &'static str,
@@ -26,16 +26,16 @@ pub struct Key {
 /// Settings under which a key has an effect.
 #[derive(Clone, Copy, Debug)]
 pub enum Only {
-    /// All.
+    /// The key always has an effect.
     Always,
-    /// Where a key has one of these values.
+    /// The key has an effect if another key has one of these values.
     With(&'static str, &'static [&'static str]),
-    /// Where a key has another value than this one.
+    /// The key has an effect unless another key has this value.
     Unless(&'static str, &'static str),
 }
 
 impl Only {
-    /// The other key that decides.
+    /// The other key on which the effect depends.
     pub fn key(&self) -> Option<&'static str> {
         match self {
             Self::Always => None,
@@ -43,7 +43,7 @@ impl Only {
         }
     }
 
-    /// Has the key an effect where the other one has this value?
+    /// Does the key have an effect if the other one has this value?
     pub fn admits(&self, value: &str) -> bool {
         match self {
             Self::Always => true,
@@ -67,7 +67,7 @@ const fn unless(k: Key, path: &'static str, value: &'static str) -> Key {
 
 /// Longest run, and last moment of anything in it.
 pub const LONGEST: Time = Time::from_s(1000);
-/// Fastest link: as fast as the network's arithmetic allows. A minimum frame then takes 51 of 51.2 ps.
+/// Fastest link that the network's arithmetic allows. A frame of 64 B then takes 51 ps instead of 51.2.
 pub const FASTEST: Rate = Rate::from_gbps(10_000.0);
 /// Slowest link.
 pub const SLOWEST: Rate = Rate::from_mbps(1.0);
@@ -77,7 +77,7 @@ pub const SLOWEST_SERVICE: Rate = Rate::from_bps(1e4);
 pub const FARTHEST: Time = Time::from_ms(100);
 /// Hosts at most: their numbers have 16 bits.
 pub const MAX_HOSTS: usize = 65_535;
-/// Switches at most: routes are kept for each pair of them.
+/// Largest number of switches: routes are kept for each pair.
 pub const MAX_SWITCHES: usize = 20_000;
 /// Ports of all switches at most, with and without a link.
 pub const MAX_PORTS: usize = 500_000;
@@ -113,10 +113,10 @@ const MODES: Kind = Kind::List(&Kind::Choice(PauseMode::WORDS));
 /// All keys but those of `matrix`, `rows`, `scheme` and `assumptions`.
 pub const KEYS: &[Key] = &[
     key("study", Kind::Name(40), "mine", "study that the scenario belongs to"),
-    key("name", Kind::Name(80), "", "name within the study"),
+    key("name", Kind::Name(80), "", "name of the scenario within its study"),
     key("title", TEXT, "untitled", "heading"),
-    key("question", TEXT, "none", "what the scenario asks"),
-    key("source", TEXT, "none", "where it comes from"),
+    key("question", TEXT, "none", "question that the scenario answers"),
+    key("source", TEXT, "none", "source: publication or author"),
     key("condition", TEMPLATE, "default", "template that names a row, such as `hotspot {hotspot.rate}`"),
     key("topology.kind", Kind::Choice(Shape::WORDS), "single-switch", "shape of the network"),
     key(
@@ -135,7 +135,7 @@ pub const KEYS: &[Key] = &[
             "topology.ports",
             Kind::Integer(2, 65_000),
             "16",
-            "ports of a switch (more if the wiring needs them)",
+            "ports of each switch, raised if the wiring needs more",
         ),
         "topology.kind",
         &["single-switch", "core-edge", "chain", "ring", "parking-lot"],
@@ -180,7 +180,7 @@ pub const KEYS: &[Key] = &[
             "topology.uplink_rate",
             Kind::Or("link", &LINK_RATE),
             "link",
-            "rate of the links between leaves and spines; link: topology.link_rate",
+            "rate of the links between leaves and spines; `link`: as topology.link_rate",
         ),
         "topology.kind",
         &["leaf-spine"],
@@ -191,7 +191,7 @@ pub const KEYS: &[Key] = &[
         &["chain", "ring"],
     ),
     only(
-        key("topology.per_switch", Kind::Integer(1, 4096), "3", "hosts at each switch, or leaf"),
+        key("topology.per_switch", Kind::Integer(1, 4096), "3", "hosts at each switch or leaf"),
         "topology.kind",
         &["leaf-spine", "chain", "ring"],
     ),
@@ -201,7 +201,7 @@ pub const KEYS: &[Key] = &[
         &["parking-lot"],
     ),
     only(
-        key("topology.long", Kind::Integer(1, 1000), "4", "hosts that send over all of them"),
+        key("topology.long", Kind::Integer(1, 1000), "4", "hosts that send over all bottlenecks"),
         "topology.kind",
         &["parking-lot"],
     ),
@@ -234,14 +234,14 @@ pub const KEYS: &[Key] = &[
         "topology.routing",
         Kind::Choice(Paths::WORDS),
         "flow-hash",
-        "choice among equal paths: by flow, by frame, in turn per destination, or by the destination's digit (d-mod-k)",
+        "choice among equal paths: by a hash of the flow or the frame, in turn per destination, or by the destination's digit (d-mod-k)",
     ),
     only(
         key(
             "topology.format",
             Kind::Choice(FileForm::WORDS),
             "lines",
-            "form of topology.file: lines of a graph, or a file of the HPCC fork of ns-3 (SimAI's too) or of htsim as it is; nodes get the names H7 and S7 by their numbers there",
+            "format of topology.file: lines of a graph, or a file of the HPCC fork of ns-3, SimAI or htsim; its node 7 is named H7 or S7",
         ),
         "topology.kind",
         &["graph"],
@@ -251,7 +251,7 @@ pub const KEYS: &[Key] = &[
             "topology.hash",
             Kind::Choice(FlowHash::WORDS),
             "per-switch",
-            "hash of the flow: salted at each switch, the same at all of them (a fat tree then uses few of its cores), or that of the HPCC fork by the numbers in the nodes' names",
+            "hash of the flow: salted at each switch, equal at all switches (a fat tree then uses few of its cores), or that of the HPCC fork",
         ),
         "topology.routing",
         &["flow-hash"],
@@ -268,20 +268,20 @@ pub const KEYS: &[Key] = &[
         "topology.added_delay",
         LINK_DELAY,
         "0 us",
-        "further delay, each way, of the access links of hosts that send",
+        "additional one-way delay of the access links of sending hosts",
     ),
     key(
         "topology.loop_delay",
         Kind::Or("off", &Kind::Time(Time::ZERO, Time::from_s(1))),
         "off",
-        "control loop between a sending host and its switch, there and back with processing: sets the delay of its access link; off leaves link_delay",
+        "round trip between a sending host and its switch, processing included; sets the delay of the access link; off: topology.link_delay",
     ),
     key("switch.processing", PROCESSING, "1 us", "processing delay of a switch"),
     key(
         "switch.buffer",
         Kind::Choice(Buffer::WORDS),
         "XP",
-        "buffer organisation: crosspoint (XP), per input (IN), shared output (SO: one pool, and an output above XOFF silences all transmitters of its switch), or a capacity split over the used inputs (SW)",
+        "buffer organisation: per crosspoint (XP), per input (IN), one pool whose outputs above XOFF pause all transmitters (SO), or a capacity split over the inputs in use (SW)",
     ),
     only(
         key(
@@ -294,7 +294,7 @@ pub const KEYS: &[Key] = &[
         &["XP", "IN", "SO"],
     ),
     only(
-        key("switch.capacity", MEMORY, "1 MB", "memory of a switch, split evenly over the inputs in use"),
+        key("switch.capacity", MEMORY, "1 MB", "memory of a switch; the inputs in use share it evenly"),
         "switch.buffer",
         &["SW"],
     ),
@@ -305,7 +305,7 @@ pub const KEYS: &[Key] = &[
             "pause.high",
             Kind::Or("auto", &MEMORY),
             "auto",
-            "XOFF above this occupancy of a partition; auto: 130 KB, or less where the headroom needs it",
+            "XOFF is sent above this occupancy of a partition; auto: 130 KB, or less if the headroom needs it",
         ),
         "pause.mode",
         &["on", "global"],
@@ -315,7 +315,7 @@ pub const KEYS: &[Key] = &[
             "pause.low",
             Kind::Or("auto", &Kind::Bytes(Bytes::ZERO, Bytes::from_mb(4000))),
             "auto",
-            "XON at or below this occupancy; auto: 110 KB, or less below a lower pause.high",
+            "XON is sent at or below this occupancy; auto: 110 KB, or less below a lower pause.high",
         ),
         "pause.mode",
         &["on", "global"],
@@ -330,7 +330,7 @@ pub const KEYS: &[Key] = &[
             "pause.transport",
             Kind::Choice(PauseTravels::WORDS),
             "frame",
-            "PAUSE as 64 B frames, or effective a flat delay later",
+            "PAUSE travels in frames of 64 B, or takes effect after a fixed delay",
         ),
         "pause.mode",
         &["on", "global"],
@@ -339,14 +339,14 @@ pub const KEYS: &[Key] = &[
         "control.transport",
         Kind::Choice(ControlTravels::WORDS),
         "priority",
-        "feedback in frames ahead of data, in frames among it, or without frames after a fixed time (probes then travel ahead of data)",
+        "feedback travels in frames ahead of data, in frames among data, or without frames after a fixed time (probes then go ahead of data)",
     ),
     only(
         key(
             "control.latency",
             Kind::Time(Time::ZERO, Time::from_s(1)),
             "20 us",
-            "of ideal feedback: from the node that makes it to its host",
+            "delay of ideal feedback, from the node that makes it to its host",
         ),
         "control.transport",
         &["ideal"],
@@ -356,24 +356,24 @@ pub const KEYS: &[Key] = &[
         "host.clock",
         Kind::Or("exact", &Kind::Integer(1, 10_000)),
         "exact",
-        "how far a host's clock is off at most, parts per million: each host draws from half of it to all of it, on either side, so that transmitters drift apart",
+        "largest error of a host's clock, parts per million; each host draws an error of half to all of it, fast or slow",
     ),
-    key("host.fifo", FRAMES, "10100", "frames that wait at a host: application queue and NIC"),
+    key("host.fifo", FRAMES, "10100", "frames that a host can hold: application queue and NIC"),
     key("host.limiter_queue", FRAMES, "100", "frames that a rate limiter's queue holds"),
     key(
         "host.limiter_position",
         Kind::Choice(Limiter::WORDS),
         "below-queue",
-        "where a frame meets its limiter",
+        "place where a frame meets its limiter",
     ),
     key(
         "host.limiter_backlog",
         Kind::Choice(Backlog::WORDS),
         "behind",
-        "where the host's frames wait: all behind the limiters, or all but `host.nic` in an application FIFO ahead of them",
+        "place where the host's frames wait: behind the limiters, or (all but `host.nic`) in an application FIFO ahead of them",
     ),
     only(
-        key("host.nic", FRAMES, "500", "of `host.fifo`, the frames behind the limiters"),
+        key("host.nic", FRAMES, "500", "frames behind the limiters, as part of `host.fifo`"),
         "host.limiter_backlog",
         &["ahead"],
     ),
@@ -387,7 +387,7 @@ pub const KEYS: &[Key] = &[
         "host.feedback_delay",
         PROCESSING,
         "0 us",
-        "from the arrival of a feedback message to its effect: processing at the reaction point, or the extra round trip of a study",
+        "time from the arrival of a feedback message to its effect",
     ),
     only(
         key("host.ignores_pause", SWITCHED, "off", "a fault: hosts keep sending while paused"),
@@ -398,16 +398,16 @@ pub const KEYS: &[Key] = &[
         "host.feedback_lost",
         Kind::Integer(0, 1_000_000_000),
         "0",
-        "a fault: every n-th feedback message to a host is lost, 0 for none",
+        "a fault: every n-th feedback message to a host is lost; 0: none",
     ),
     key(
         "workload.kind",
         Kind::Choice(Traffic::WORDS),
         "bernoulli",
-        "arrivals: a draw per frame time, back to back, alternating, bursts of frames; or finite flows: listed, at random by load, many to one, each to all, each to one",
+        "kind of traffic: frames (bernoulli, greedy, on-off, bursts) or finite flows (transfers, poisson, incast, all-to-all, permutation)",
     ),
     only(
-        key("workload.load", Kind::Percent, "85 %", "share of the access link that a host offers"),
+        key("workload.load", Kind::Percent, "85 %", "offered load of a host, as a share of its access link"),
         "workload.kind",
         &["bernoulli", "bursts", "poisson"],
     ),
@@ -416,23 +416,32 @@ pub const KEYS: &[Key] = &[
             "workload.loads",
             Kind::List(&Kind::Percent),
             "[]",
-            "loads per host, in order, instead of one load",
+            "offered loads of the hosts, in order, instead of one load",
         ),
         "workload.kind",
         &["bernoulli", "bursts"],
     ),
     only(
-        key("workload.on", Kind::Time(Time::from_us(1), LONGEST), "20 ms", "time on"),
+        key(
+            "workload.on",
+            Kind::Time(Time::from_us(1), LONGEST),
+            "20 ms",
+            "time in which an on-off source sends",
+        ),
         "workload.kind",
         &["on-off"],
     ),
-    only(key("workload.off", MOMENT, "20 ms", "time off"), "workload.kind", &["on-off"]),
+    only(
+        key("workload.off", MOMENT, "20 ms", "time in which an on-off source is silent"),
+        "workload.kind",
+        &["on-off"],
+    ),
     only(
         key(
             "workload.step",
             Kind::Time(Time::ZERO, Time::from_s(10)),
             "0 us",
-            "added to on and off time for each further host",
+            "increase of on time and off time from host to host",
         ),
         "workload.kind",
         &["on-off"],
@@ -448,7 +457,12 @@ pub const KEYS: &[Key] = &[
         &["on-off"],
     ),
     only(
-        key("workload.burst", Kind::Integer(1, 1_000_000), "10", "frames of a burst, all to one destination"),
+        key(
+            "workload.burst",
+            Kind::Integer(1, 1_000_000),
+            "10",
+            "frames of a burst; all go to one destination",
+        ),
         "workload.kind",
         &["bursts"],
     ),
@@ -463,7 +477,7 @@ pub const KEYS: &[Key] = &[
             "workload.destinations",
             LINES,
             "uniform",
-            "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; receivers of an incast, in turn: uniform or names",
+            "uniform, permutation (drawn by the seed), +N (the host N further on), or names of hosts; an incast takes its receivers in turn",
         ),
         "workload.kind",
         &["bernoulli", "bursts", "greedy", "on-off", "poisson", "incast"],
@@ -479,7 +493,7 @@ pub const KEYS: &[Key] = &[
             "workload.header",
             Kind::Bytes(Bytes::ZERO, Bytes::new(1000)),
             "0 B",
-            "of workload.frame, what is no payload: sizes of flows count payload",
+            "bytes of each frame that are no payload; sizes of flows count payload",
         ),
         "workload.kind",
         &["transfers", "poisson", "incast", "all-to-all", "permutation"],
@@ -489,7 +503,7 @@ pub const KEYS: &[Key] = &[
             "workload.load_counts",
             Kind::Choice(Counted::WORDS),
             "payload",
-            "what fills the access link at 100 %: payload alone, or payload and headers",
+            "bytes that count as load: payload alone, or payload and headers",
         ),
         "workload.kind",
         &["poisson"],
@@ -499,7 +513,7 @@ pub const KEYS: &[Key] = &[
             "workload.sizes",
             Kind::Choice(SizeTable::WORDS),
             "websearch",
-            "distribution of flow sizes: a published one, or the table in workload.size_file",
+            "distribution of flow sizes: a published one, or `file` for workload.size_table or workload.size_file",
         ),
         "workload.kind",
         &["poisson"],
@@ -509,18 +523,23 @@ pub const KEYS: &[Key] = &[
             "workload.size_table",
             LINES,
             "[]",
-            "distribution of flow sizes: \"BYTES PERCENT\" a point, rising to 100",
+            "cumulative distribution of flow sizes: points \"BYTES PERCENT\", rising to 100",
         ),
         "workload.sizes",
         &["file"],
     ),
     only(
-        key("workload.size_file", FILE, "off", "file with such points, a line each"),
+        key(
+            "workload.size_file",
+            FILE,
+            "off",
+            "file with points of the distribution, one a line: BYTES PERCENT",
+        ),
         "workload.sizes",
         &["file"],
     ),
     only(
-        key("workload.size", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "1 MB", "bytes of each flow"),
+        key("workload.size", Kind::Bytes(Bytes::new(1), MAX_TRANSFER), "1 MB", "payload of each flow"),
         "workload.kind",
         &["incast", "all-to-all", "permutation"],
     ),
@@ -529,7 +548,7 @@ pub const KEYS: &[Key] = &[
             "workload.fan_in",
             Kind::Or("all", &Kind::Integer(1, 65_000)),
             "all",
-            "senders of an incast, drawn anew each time",
+            "number of senders of an incast; each incast draws them anew",
         ),
         "workload.kind",
         &["incast"],
@@ -539,7 +558,7 @@ pub const KEYS: &[Key] = &[
             "workload.period",
             Kind::Or("once", &Kind::Time(Time::from_ns(1), LONGEST)),
             "once",
-            "from one incast to the next",
+            "time from one incast to the next",
         ),
         "workload.kind",
         &["incast"],
@@ -549,7 +568,7 @@ pub const KEYS: &[Key] = &[
             "workload.gaps",
             Kind::Choice(Gaps::WORDS),
             "regular",
-            "incasts come at equal distances, or at random ones (exponential) with that mean",
+            "times between incasts: all equal to workload.period, or exponential with this mean",
         ),
         "workload.period",
         "once",
@@ -559,30 +578,30 @@ pub const KEYS: &[Key] = &[
             "workload.jitter",
             MOMENT,
             "0 us",
-            "each sender of an incast begins later by a time drawn from zero to this",
+            "largest delay of a sender's start; each sender draws its delay from zero to this",
         ),
         "workload.kind",
         &["incast"],
     ),
-    key("workload.start", MOMENT, "0 us", "first moment of the sources"),
+    key("workload.start", MOMENT, "0 us", "time at which the sources start"),
     key(
         "workload.stop",
         Kind::Or("off", &MOMENT),
         "off",
-        "no frame at or after this moment, off for the whole run",
+        "time at which the sources stop; off: at the end of the run",
     ),
     only(
-        key("workload.transfers", LINES, "[]", "finite transfers: \"10 us, H1, H2, 1 MB\""),
+        key(
+            "workload.transfers",
+            LINES,
+            "[]",
+            "list of transfers, each with start, source, destination and bytes: \"10 us, H1, H2, 1 MB\"",
+        ),
         "workload.kind",
         &["transfers"],
     ),
     only(
-        key(
-            "workload.file",
-            FILE,
-            "off",
-            "file of transfers, a line each: start, source, destination, bytes",
-        ),
+        key("workload.file", FILE, "off", "file of transfers, one a line: start, source, destination, bytes"),
         "workload.kind",
         &["transfers"],
     ),
@@ -591,13 +610,13 @@ pub const KEYS: &[Key] = &[
             "workload.format",
             Kind::Choice(FileForm::WORDS),
             "lines",
-            "form of workload.file: lines, or a file of flows of the HPCC fork of ns-3 or of htsim as it is",
+            "format of workload.file: lines, or a flow file of the HPCC fork of ns-3 or of htsim",
         ),
         "workload.kind",
         &["transfers"],
     ),
     only(
-        key("workload.origin", MOMENT, "0 us", "moment of the transfers' clock at which the run begins"),
+        key("workload.origin", MOMENT, "0 us", "time in the list of transfers that is the start of the run"),
         "workload.kind",
         &["transfers"],
     ),
@@ -605,82 +624,110 @@ pub const KEYS: &[Key] = &[
         "traffic.hosts",
         LINES,
         "[]",
-        "[[traffic]] tables replace the workload: hosts that this one is for (H0..H9, H0..H9/3, all); other keys as in workload",
+        "hosts of a [[traffic]] table: H0..H9, H0..H9/3 or all; the tables replace [workload] and have its keys",
     ),
     key(
         "traffic.name",
         Kind::Or("off", &Kind::Name(40)),
         "off",
-        "name of this traffic: completion, slowdown, throughput and loss are shown by it; tables of one name count together",
+        "name of this traffic; results show completion, slowdown, throughput and loss of each name",
     ),
     key(
         "hotspot.host",
         Kind::Or("off", &Kind::List(&Kind::Host)),
         "off",
-        "host (or hosts) whose switch port slows down, off for none",
+        "host or hosts whose switch port slows down; off: none",
     ),
     unless(
         key(
             "hotspot.rate",
             Kind::RateOrShare(Rate::ZERO, FASTEST),
             "2 Gb/s",
-            "service rate of that port, or a share of the link: 10%",
+            "service rate of the slow port, or a share of the link: 10%",
         ),
         "hotspot.host",
         "off",
     ),
-    unless(key("hotspot.start", MOMENT, "100 ms", "when it slows down"), "hotspot.host", "off"),
-    unless(key("hotspot.stop", MOMENT, "500 ms", "when it is back"), "hotspot.host", "off"),
+    unless(
+        key("hotspot.start", MOMENT, "100 ms", "time at which the port slows down"),
+        "hotspot.host",
+        "off",
+    ),
+    unless(
+        key("hotspot.stop", MOMENT, "500 ms", "time at which the port is back at full rate"),
+        "hotspot.host",
+        "off",
+    ),
     unless(
         key(
             "hotspot.period",
             Kind::Or("off", &Kind::Time(Time::from_us(1), LONGEST)),
             "off",
-            "slow for this long, then at full rate for as long, and so on; off for once",
+            "the port alternates: slow for this time, then at full rate for this time; off: slow once",
         ),
         "hotspot.host",
         "off",
     ),
-    key("event.at", MOMENT, "0 us", "[[event]] tables change a port's service rate: when"),
-    key("event.port", Kind::Port, "", "which switch port: \"X>E5\""),
-    key("event.rate", Kind::Rate(Rate::ZERO, FASTEST), "10 Gb/s", "its service rate from then on"),
-    key("group.hosts", LINES, "[]", "[[group]] tables: hosts that run another scheme than the matrix says"),
+    key("event.at", MOMENT, "0 us", "time at which an [[event]] table changes the service rate of a port"),
+    key("event.port", Kind::Port, "", "switch port whose service rate changes: \"X>E5\""),
+    key("event.rate", Kind::Rate(Rate::ZERO, FASTEST), "10 Gb/s", "service rate of the port from then on"),
+    key(
+        "group.hosts",
+        LINES,
+        "[]",
+        "hosts of a [[group]] table, which run another scheme than the matrix says",
+    ),
     key(
         "group.scheme",
         Kind::Scheme,
         "none",
-        "their scheme; feedback to them is delivered, counted and ignored",
+        "scheme of the group; feedback to its hosts is delivered, counted and ignored",
     ),
     key(
         "figure.title",
         TEXT,
         "",
-        "[[figure]] tables are drawn in the report beside those of every table: heading",
+        "heading of a [[figure]] table; the report draws it beside its own figures",
     ),
-    key("figure.caption", TEXT, "", "a remark below"),
+    key("figure.caption", TEXT, "", "text below the figure"),
     key(
         "figure.series",
         LINES,
         "[]",
         "time series, one line each: hot_queue, hot_port_throughput, aggregate_throughput, ports_throughput, overhead, fairness, \"queue X>E5\", \"sent X>E5\" (the hot port), \"flow H1>H5\", \"limiter H1>H5\", and the gauges of a scheme: \"gauge NAME X>E5\" of a port, \"gauge NAME H1>H5\" of a limiter, \"gauge NAME H1>H5 at its end\" of a reflector",
     ),
-    key("figure.metric", TEXT, "none", "or a metric, bars with intervals"),
-    key("figure.conditions", LINES, "[]", "only these conditions"),
-    key("figure.pause", Kind::List(&Kind::Choice(PauseMode::WORDS)), "[]", "only these PAUSE modes"),
-    key("figure.schemes", SCHEMES, "[]", "only these schemes"),
-    key("figure.each", Kind::Choice(Each::WORDS), "off", "one figure for each of them"),
+    key(
+        "figure.metric",
+        TEXT,
+        "none",
+        "metric that the figure shows as bars with intervals, instead of time series",
+    ),
+    key("figure.conditions", LINES, "[]", "conditions that the figure shows; all without it"),
+    key(
+        "figure.pause",
+        Kind::List(&Kind::Choice(PauseMode::WORDS)),
+        "[]",
+        "PAUSE modes that the figure shows; all without it",
+    ),
+    key("figure.schemes", SCHEMES, "[]", "schemes that the figure shows; all without it"),
+    key(
+        "figure.each",
+        Kind::Choice(Each::WORDS),
+        "off",
+        "draws one figure for each condition, PAUSE mode or scheme",
+    ),
     key("figure.across", Kind::Choice(Across::WORDS), "condition", "horizontal axis of a metric"),
     key(
         "timing.rounding",
         Kind::Choice(Rounded::WORDS),
         "exact",
-        "times on a link: to the picosecond, or cut to whole nanoseconds as in ns-3 (a link is then up to 5 % too fast)",
+        "times on a link: exact to the picosecond, or cut to whole nanoseconds as in ns-3 (a link is then up to 5 % too fast)",
     ),
     key(
         "timing.ties",
         Kind::Choice(FirstOf::WORDS),
         "port",
-        "which goes first of data frames that reach a switch in one moment: that of the lowest port, or one drawn anew each time, by the seed",
+        "order of data frames that reach a switch at one moment: by port number, or drawn by the seed each time",
     ),
     key("run.duration", Kind::Time(Time::from_us(1), LONGEST), "1 s", "simulated time"),
     key("run.seeds", SEEDS, "5", "number of seeds"),
@@ -688,63 +735,73 @@ pub const KEYS: &[Key] = &[
         "record.bin",
         Kind::Or("auto", &Kind::Time(Time::from_us(1), Time::from_s(10))),
         "auto",
-        "width of a bin of the time series; auto follows the run: 1 ms where there are 200 of them, else less",
+        "width of a bin of the time series; auto: 1 ms, or less in runs shorter than 200 ms",
     ),
-    key("record.from", MOMENT, "0 us", "rates, fairness and queue statistics are measured from here"),
-    key("record.to", Kind::Or("end", &MOMENT), "end", "to here"),
+    key("record.from", MOMENT, "0 us", "start of the measurement of rates, fairness and queue statistics"),
+    key("record.to", Kind::Or("end", &MOMENT), "end", "end of the measurement"),
     key(
         "record.host",
         Kind::Or("auto", &Kind::Host),
         "auto",
-        "receiver whose port is the hot one; auto: that of the hotspot, or the only destination",
+        "receiver whose port is the hot port; auto: that of the hotspot, or the only destination",
     ),
     key(
         "record.port",
         Kind::Or("auto", &Kind::Port),
         "auto",
-        "hot port, where it is another than the receiver's: \"X>E5\"",
+        "hot port, if it is not the receiver's: \"X>E5\"",
     ),
-    key("record.ports", Kind::List(&Kind::Port), "[]", "further switch ports whose queue is recorded"),
+    key(
+        "record.ports",
+        Kind::List(&Kind::Port),
+        "[]",
+        "switch ports whose queue is recorded, besides the hot port",
+    ),
     key(
         "record.flows",
         Kind::List(&Kind::Flow),
         "[]",
-        "flows whose delivered rate is recorded: \"H1>H5\"; fairness is over them alone, if there are two",
+        "flows whose delivered rate is recorded: \"H1>H5\"; if there are two or more, fairness is over these",
     ),
-    key("record.limiters", Kind::List(&Kind::Flow), "[]", "flows whose limiter's rate is recorded"),
+    key(
+        "record.limiters",
+        Kind::List(&Kind::Flow),
+        "[]",
+        "flows whose limiter's rate is recorded: \"H1>H5\"",
+    ),
     key(
         "record.paused",
         Kind::Choice(PausedOver::WORDS),
         "senders",
-        "whose share of the time in XOFF `time_paused` averages: that of the sending hosts but the hot one (senders), of those among them that were in XOFF at some time (affected), of every transmitter, host or link between switches, that was in XOFF at some time (touched), or of the sending hosts and all links between switches (all)",
+        "transmitters that `time_paused` averages: sending hosts but the hot one (senders), those of them ever in XOFF (affected), all hosts and links between switches ever in XOFF (touched), or sending hosts and links between switches (all)",
     ),
     key(
         "record.ideal",
         Kind::Choice(Ideal::WORDS),
         "exact",
-        "ideal completion time of a flow: alone in the network, store and forward; or by the formula of the HPCC fork, which counts a round trip and a payload a hop",
+        "ideal completion time of a flow: alone in the network with store and forward (exact), or by the formula of the HPCC fork",
     ),
     key(
         "record.size_bins",
         Kind::Or("decades", &Kind::Integer(1, 1000)),
         "20",
-        "groups of flows by size: so many with equally many flows each, or up to 1 KB, 10 KB, 100 KB, ...",
+        "groups of flows by size: a number of groups with equally many flows, or decades: up to 1 KB, 10 KB, 100 KB, ...",
     ),
     key(
         "record.flow_times",
         Kind::Or("auto", SWITCHED_REF),
         "auto",
-        "keep each flow's times for fct.csv; auto: of runs with up to 100,000 flows",
+        "keeps each flow's times for fct.csv; auto: in runs of up to 100,000 flows",
     ),
-    key("record.latency", SWITCHED, "off", "keep latencies' percentiles"),
+    key("record.latency", SWITCHED, "off", "keeps percentiles of latency"),
 ];
 
 /// Keys of `[matrix]` and `[[rows]]` beside those that they vary.
 pub const MATRIX: &[Key] = &[
-    key("condition", TEMPLATE, "", "template that names these rows; the scenario's where it is left out"),
-    key("pause", MODES, "", "PAUSE modes; the scenario's where they are left out"),
-    key("schemes", SCHEMES, "", "schemes; those of the matrix, or none"),
-    key("seeds", SEEDS, "", "number of seeds of these rows; run.seeds where it is left out"),
+    key("condition", TEMPLATE, "", "template that names these rows [default: the scenario's]"),
+    key("pause", MODES, "", "PAUSE modes of these rows [default: the scenario's]"),
+    key("schemes", SCHEMES, "", "schemes of these rows [default: those of the matrix, or none]"),
+    key("seeds", SEEDS, "", "number of seeds of these rows [default: run.seeds]"),
 ];
 
 /// Names of arrays of tables, whose keys carry a number: `traffic.0.kind`.
@@ -752,7 +809,7 @@ pub const TABLES: &[&str] = &["traffic", "event", "group", "figure"];
 
 pub use crate::text::varied;
 
-/// Finds a key. Keys of traffic are those of the workload, but for its own.
+/// Finds a key. `[[traffic]]` tables have the keys of the workload, and some of their own.
 pub fn find(path: &str) -> Option<&'static Key> {
     let at = |path: &str| KEYS.iter().find(|k| k.path == path);
     let Some((table, rest)) = path.split_once('.').filter(|(t, _)| TABLES.contains(t)) else {

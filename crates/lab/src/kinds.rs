@@ -36,7 +36,7 @@ pub enum Kind {
     Line,
     /// Path of a file.
     File,
-    /// Name of a scheme; whether there is one is for the registry to say.
+    /// Name of a scheme; the registry checks that it exists.
     Scheme,
     /// This word, or a value of another kind.
     Or(&'static str, &'static Kind),
@@ -63,12 +63,12 @@ pub enum Value {
     Integer(u64),
 }
 
-/// Why a text is no value of a kind, and what would be right.
+/// The reason why a text is no value of a kind, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// What is wrong.
+    /// The fault.
     pub reason: String,
-    /// What would be right.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -232,7 +232,7 @@ impl fmt::Display for Kind {
 pub(crate) trait Choice: Copy + Sized + 'static {
     /// The words.
     const WORDS: &'static [&'static str];
-    /// What they stand for, in the same order.
+    /// Values of these words, in the same order.
     const ALL: &'static [Self];
 
     /// The variant of a word.
@@ -433,14 +433,14 @@ where
     }
 }
 
-/// A number and what follows it.
+/// A number and the text behind it.
 fn parted(text: &str) -> Option<(&str, String)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
     (!number.is_empty()).then(|| (number, rest.trim().to_ascii_lowercase()))
 }
 
-/// What a rate may have meant: `100G`, `100 Gb`, a bare `10`.
+/// Rates that a text may stand for: `100G`, `100 Gb`, a bare `10`.
 fn rate_as_meant(text: &str) -> Vec<String> {
     let Some((number, rest)) = parted(text) else { return Vec::new() };
     let prefix = match rest.as_str() {
@@ -453,7 +453,7 @@ fn rate_as_meant(text: &str) -> Vec<String> {
     vec![format!("{number} {prefix}b/s")]
 }
 
-/// What a time may have meant: `4u`, `4 usec`; a bare `4` in any unit.
+/// Times that a text may stand for: `4u`, `4 usec`, a bare `4` in any unit.
 fn time_as_meant(text: &str) -> Vec<String> {
     let Some((number, rest)) = parted(text) else { return Vec::new() };
     let unit = match rest.as_str() {
@@ -468,7 +468,7 @@ fn time_as_meant(text: &str) -> Vec<String> {
     vec![format!("{number} {unit}")]
 }
 
-/// What bytes may have meant: a bare `1500`, `150k`.
+/// Bytes that a text may stand for: a bare `1500`, `150k`.
 fn bytes_as_meant(text: &str) -> Vec<String> {
     let Some((number, rest)) = parted(text) else { return Vec::new() };
     let unit = match rest.as_str() {

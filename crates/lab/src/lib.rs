@@ -1,4 +1,4 @@
-//! The lab: from a scenario as written to what its runs measured. It knows nothing of published studies.
+//! The lab: from a scenario file to the results of its runs. It knows nothing of published studies.
 //!
 //! | step | modules |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | run them, keep them | [`run`], [`store`] |
 //! | measure | [`metrics`], [`measure`], [`flow_times`], [`traffic`], [`stats`] |
 //! | write and read results | [`results`], [`files`], [`flow_files`], [`saved`] |
-//! | notes on what may mislead | [`advice`] |
+//! | notes on settings and results that may mislead | [`advice`] |
 //!
 //! ```
 //! use cnsim_lab::run::{Watch, jobs, run_job};

@@ -1,4 +1,4 @@
-//! What may be meant by a name that nothing has.
+//! Known names that an unknown one may stand for.
 
 use crate::metrics::{METRICS, find};
 use cnsim_problem::nearest;

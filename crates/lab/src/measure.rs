@@ -11,7 +11,7 @@ use cnsim_scheme_api::{NodeId, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is measured at a port: those that the scenario names, and those where PAUSE or a discard happened.
+/// Facts of ports: those that the scenario lists, and those with PAUSE or discards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PortFacts {
@@ -36,7 +36,7 @@ pub struct PortFacts {
 /// Most ports of which facts are kept beside the named ones.
 const MOST_PORTS: usize = 128;
 
-/// Facts of the named ports, and of those that were in XOFF, sent XOFF or discarded frames: of many, those with most of it.
+/// Facts of the listed ports, and of the ports with most time in XOFF, XOFF messages or discards.
 /// A host's port has the host's name.
 pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> {
     let mut all = named_ports(settings, out);
@@ -65,7 +65,7 @@ pub fn ports(settings: &Settings, out: &Outcome) -> BTreeMap<String, PortFacts> 
     all
 }
 
-/// What a port counted in the whole run.
+/// Counts of a port over the whole run.
 fn facts(p: &PortOutcome, seconds: f64) -> PortFacts {
     PortFacts {
         throughput: p.sent_bits as f64 / seconds / 1e9,
@@ -457,12 +457,12 @@ pub(crate) fn lower_bounds(flows: &[Timed]) -> BTreeSet<String> {
 /// Flows below so many bytes are small, as studies of completion times have it.
 const SMALL_FLOW: u64 = 100_000;
 
-/// A share in per cent. More than all is what was in flight, or waited, as the measurement began: utilisations end at 100.
+/// A share in per cent, at most 100. Frames in flight at the start of the measurement could raise it above.
 fn share(of: f64) -> f64 {
     (of * 100.0).clamp(0.0, 100.0)
 }
 
-/// Fewest samples of which a 99th percentile says more than their maximum.
+/// Fewest samples whose 99th percentile may differ from their maximum.
 const SAMPLES: usize = 100;
 
 /// A percentile of samples; none of too few.

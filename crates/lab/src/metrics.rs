@@ -1,9 +1,9 @@
-//! What is measured: definitions and tolerances; [`crate::measure`] takes them from a run.
-//! This file is long because every metric is defined here, each in words of its own.
+//! Metrics: definitions, units and tolerances. [`crate::measure`] computes their values from a run.
+//! This file is long because every metric is defined here, each in a sentence that stands alone.
 
 use crate::stats::Summary;
 
-/// What can be measured of a run: its name, unit and definition.
+/// A metric of a run: id, unit and definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// Id, as in published.csv.
@@ -12,33 +12,33 @@ pub struct Metric {
     pub title: &'static str,
     /// Unit of the values, as tables show it.
     pub unit: &'static str,
-    /// Definition of the metric in a sentence.
+    /// Definition, in a sentence that stands alone.
     pub about: &'static str,
-    /// Tolerance of the verdict.
+    /// Tolerance of the verdict *near*.
     pub tolerance: Tolerance,
-    /// The span over which it is taken.
+    /// The span of simulated time over which the metric is taken.
     pub span: Span,
-    /// The flows that it is about, where it is a time of finite flows.
+    /// The finite flows that a time of flows includes; none for other metrics.
     pub times: Option<Times>,
-    /// Is it about the hot port alone?
+    /// Does the metric concern the hot port alone?
     pub hot: bool,
-    /// Is it one of the five columns of the printed tables?
+    /// Is the metric one of the five columns of the published tables?
     pub printed: bool,
-    /// Its place among the columns by which an experiment of one's own is shown.
+    /// Position among the columns of a user's own experiment; none if it has no column there.
     pub own: Option<u8>,
     range: Option<(f64, f64)>,
 }
 
-/// Finite flows of which a metric is a time.
+/// Finite flows that a time of flows includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// All: those that were not received whole count as longer than all others.
+    /// All flows. Unfinished ones count as longest.
     All,
-    /// Those that were received whole. Two means compare only where the same flows were.
+    /// Finished flows. Two means compare only if the same flows finished.
     Finished,
 }
 
-/// How far a published value that does not agree may be from the measured mean and still be called near.
+/// Largest distance from the measured mean at which a published value that does not agree still counts as near.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// A share of the published value.
@@ -51,17 +51,17 @@ pub enum Tolerance {
 
 /// The span over which a metric is taken.
 ///
-/// One rule: rates, fairness, queue statistics and utilisations belong to the measurement, `record.from` to `record.to`; what
-/// is counted or timed event by event, and extremes, belong to the whole run.
+/// Rates, fairness, queue statistics and utilisations are taken over the measurement, `record.from` to `record.to`.
+/// Counts, times of single events and extremes are taken over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// It is measured from `record.from` to `record.to`.
+    /// From `record.from` to `record.to`.
     Measurement,
     /// The whole run, whatever `record` says.
     Run,
     /// While the hot port is slow; the measurement where there is no hotspot.
     Hotspot,
-    /// It is measured after the hotspot has ended.
+    /// After the end of the hotspot.
     Afterwards,
 }
 
@@ -78,7 +78,7 @@ impl Span {
         }
     }
 
-    /// For the column `note` where a part of the run is measured; none for what is of that part.
+    /// The remark for the column `note` of a run with a measurement of its own; none for metrics of the measurement.
     pub fn note(self) -> Option<&'static str> {
         match self {
             Self::Measurement => None,
@@ -90,7 +90,7 @@ impl Span {
 }
 
 impl Metric {
-    /// Least and greatest value that it can have.
+    /// Least and greatest possible value.
     pub fn range(&self) -> (f64, f64) {
         match self.range {
             Some(range) => range,
@@ -99,7 +99,7 @@ impl Metric {
         }
     }
 
-    /// The summary of its values; none where there is no value.
+    /// The summary of values of this metric; none if there are no values.
     pub fn summary(&self, values: &[f64]) -> Option<Summary> {
         Some(Summary::of(values)?.within(self.range()))
     }
@@ -190,77 +190,77 @@ pub const METRICS: &[Metric] = &[
         "paused",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the time during which a transmitter was in XOFF, mean over those that record.paused names: all sending hosts but the hot one, unless the scenario says otherwise",
+        "share of the time in XOFF, mean over the transmitters of record.paused; by default all sending hosts but the hot one",
     ).printed().own(8),
     metric(
         "dropped_frames",
         "dropped",
         "frames",
         Tolerance::Either(0.01, 100.0),
-        "data frames discarded in switches; what a source discards before the network is not counted",
+        "data frames discarded in switches; source_discards counts those that a source discards",
     ).printed().own(10),
     metric(
         "overhead",
         "overhead",
         "Mb/s",
         Tolerance::Relative(0.05),
-        "bits of all control messages divided by the duration; a message counts once, when made, a broadcast is one message, PAUSE is not counted",
+        "bits of all control messages over the duration; each message and each broadcast counts once, PAUSE does not count",
     ).printed().own(12),
     metric(
         "innocent_throughput",
         "innocents",
         "Gb/s",
         Tolerance::Relative(0.03),
-        "aggregate less hot-port throughput",
+        "data rate delivered to all hosts but the hot one",
     ).over(Span::Measurement),
     metric(
         "recovery_time",
         "recovery",
         "ms",
         Tolerance::Relative(0.05),
-        "time from the end of the hotspot until the mean hot-port throughput over 20 ms is at least 95 % of its mean in the 50 ms before the hotspot; the rest of the run where that never happens",
+        "time after the hotspot until hot-port throughput, as a mean over 20 ms, reaches 95 % of its mean in the 50 ms before the hotspot; else the rest of the run",
     ).over(Span::Afterwards),
     metric(
         "recovery_deficit",
         "deficit",
         "ms",
         Tolerance::Relative(0.05),
-        "integral over the time after the hotspot of (earlier - present hot-port throughput) / earlier",
+        "integral of (earlier - present) / earlier over the time after the hotspot, of the hot-port throughput",
     ).over(Span::Afterwards).ranging(f64::NEG_INFINITY, f64::INFINITY),
     metric(
         "bottleneck_utilization",
         "utilisation",
         "%",
         Tolerance::Relative(0.03),
-        "bits delivered by the hot port while it is slow, over what its service rate allows; in bins that lie wholly within that time, and at most 100 %",
+        "bits delivered by the hot port while it is slow, over the capacity of its service rate; over whole bins, at most 100 %",
     ).over(Span::Hotspot),
     metric(
         "mean_hot_queue",
         "mean queue",
         "KB",
         Tolerance::Relative(0.05),
-        "mean length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot",
+        "mean length of the hot queue while its port is slow, or without a hotspot in the measurement; sampled at each bin's end",
     ).over(Span::Hotspot).hot().own(14),
     metric(
         "sd_hot_queue",
         "sd of queue",
         "KB",
         Tolerance::Relative(0.05),
-        "standard deviation of the length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot",
+        "standard deviation of the hot queue's length while its port is slow, or without a hotspot in the measurement; sampled at each bin's end",
     ).over(Span::Hotspot),
     metric(
         "queue_p99",
         "99 % queue",
         "KB",
         Tolerance::Relative(0.05),
-        "99th percentile of the length of the hot queue while the port is slow, sampled at each bin's end; in the measurement where there is no hotspot; none of fewer than 100 samples",
+        "99th percentile of the hot queue's length while its port is slow, or without a hotspot in the measurement; needs 100 samples, one at each bin's end",
     ).over(Span::Hotspot),
     metric(
         "queue_max",
         "largest queue",
         "KB",
         Tolerance::Relative(0.05),
-        "largest queue of any switch port, exact however short it was: no bin hides it",
+        "largest queue of any switch port at any moment",
     ).own(11),
     metric("pauses", "XOFF sent", "", Tolerance::Relative(0.05), "XOFF messages sent by all switch ports"),
     metric(
@@ -268,7 +268,7 @@ pub const METRICS: &[Metric] = &[
         "latency",
         "us",
         Tolerance::Relative(0.05),
-        "mean time from a frame's generation to its reception",
+        "mean time from a data frame's generation to its reception",
     ),
     metric(
         "source_discards",
@@ -277,7 +277,7 @@ pub const METRICS: &[Metric] = &[
         Tolerance::Either(0.01, 100.0),
         "frames that a source discarded because its queue was full",
     ),
-    metric("control_messages", "messages", "", Tolerance::Relative(0.05), "control messages made"),
+    metric("control_messages", "messages", "", Tolerance::Relative(0.05), "control messages made; a broadcast counts once"),
     metric(
         "throughput",
         "throughput",
@@ -290,31 +290,31 @@ pub const METRICS: &[Metric] = &[
         "innocent utilisation",
         "%",
         Tolerance::Relative(0.03),
-        "throughput of the flows not addressed to the hot host over what is offered to them; at most 100 %",
+        "throughput of the flows to other hosts than the hot one, over their offered load; at most 100 %",
     ).over(Span::Measurement),
     metric(
         "victim_flow_utilization",
         "victim utilisation",
         "%",
         Tolerance::Relative(0.03),
-        "data delivered by the hot port over what its service rate allows while it is slow and what is offered to it otherwise",
+        "data delivered by the hot port over its capacity while it is slow, and over its offered load otherwise",
     ),
     metric(
         "victim_utilization_otherwise",
         "victim otherwise",
         "%",
         Tolerance::Relative(0.03),
-        "hot-port throughput while the port is not slow, over what is offered to it",
+        "hot-port throughput while the port is not slow, over its offered load",
     ),
     metric(
         "flow_rate",
         "flow rate",
         "Mb/s",
         Tolerance::Relative(0.03),
-        "delivered rate, mean over the flows with a fixed destination",
+        "mean delivered rate of the flows with a fixed destination",
     ).over(Span::Measurement),
-    metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.03), "least of these rates").over(Span::Measurement),
-    metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.03), "greatest of these rates").over(Span::Measurement),
+    metric("flow_rate_min", "least flow", "Mb/s", Tolerance::Relative(0.03), "least delivered rate of a flow with a fixed destination").over(Span::Measurement),
+    metric("flow_rate_max", "greatest flow", "Mb/s", Tolerance::Relative(0.03), "greatest delivered rate of a flow with a fixed destination").over(Span::Measurement),
     metric(
         "throughput_loss",
         "loss",
@@ -334,49 +334,49 @@ pub const METRICS: &[Metric] = &[
         "control at bottleneck",
         "Mb/s",
         Tolerance::Relative(0.05),
-        "control bits in the whole run, over its duration, of the bottleneck: the switch port with the largest load of data and control",
+        "rate of control frames through the bottleneck over the run: the switch port with the largest load of data and control",
     ),
     metric(
         "fairness",
         "fairness",
         "",
         Tolerance::Absolute(0.02),
-        "Jain index over the recorded flows whose source is on, in bins; bins within 2 ms after an on-off change are left out; mean",
+        "mean over bins of Jain's index of the recorded flows whose source is on; bins within 2 ms after an on-off change are left out",
     ).over(Span::Measurement).ranging(0.0, 1.0).own(7),
     metric(
         "ports_throughput",
         "through the ports",
         "Gb/s",
         Tolerance::Relative(0.03),
-        "sum of the data rates through the switch ports that the scenario names",
+        "sum of the data rates through the switch ports that the scenario lists",
     ).over(Span::Measurement),
     metric(
         "port_throughput",
         "through the port",
         "Gb/s",
         Tolerance::Relative(0.03),
-        "data rate through the first of the switch ports that the scenario names, where it names several",
+        "data rate through the first of several switch ports that the scenario lists",
     ).over(Span::Measurement),
     metric(
         "discarded_positives",
         "discarded positives",
         "",
         Tolerance::Relative(0.05),
-        "positive messages that a reaction point discarded: from another congestion point than its limiter's, or without a limiter",
+        "positive messages that a reaction point discarded, as it had no limiter or one of another congestion point",
     ),
     metric(
         "discarded_positive_share",
         "discarded, share",
         "%",
         Tolerance::Absolute(2.0),
-        "share of all positive messages that a reaction point discarded, as discarded_positives counts them",
+        "share of positive messages that a reaction point discarded (discarded_positives)",
     ),
     metric(
         "point_changes",
         "CPID changes",
         "",
         Tolerance::Relative(0.05),
-        "times that a limiter passed from one congestion point to another",
+        "number of times that a limiter passed from one congestion point to another",
     ),
     metric(
         "mean_hot_queue_late",
@@ -397,7 +397,7 @@ pub const METRICS: &[Metric] = &[
         "innocent drops",
         "%",
         Tolerance::Absolute(2.0),
-        "share of the discarded frames that were not for the hot port",
+        "share of the discarded frames that were addressed to other hosts than the hot one",
     ),
     metric(
         "time_paused_senders",
@@ -411,14 +411,14 @@ pub const METRICS: &[Metric] = &[
         "paused, affected",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over the sending hosts but the hot one that were in XOFF at some time",
+        "share of the time in XOFF, mean over the sending hosts but the hot one; only those that were ever in XOFF",
     ),
     metric(
         "time_paused_touched",
         "paused, touched",
         "%",
         Tolerance::Absolute(0.5),
-        "share of the time in XOFF, mean over the transmitters that were in XOFF at some time: hosts, the hot one too, and links between switches",
+        "share of the time in XOFF, mean over all hosts and links between switches that were ever in XOFF",
     ),
     metric(
         "time_paused_links",
@@ -439,7 +439,7 @@ pub const METRICS: &[Metric] = &[
         "median latency",
         "us",
         Tolerance::Relative(0.05),
-        "median time from a frame's generation to its reception, from a histogram of 16 buckets to an octave, interpolated",
+        "median time from a frame's generation to its reception; interpolated in a histogram of 16 buckets an octave",
     ),
     metric(
         "latency_p99",
@@ -460,154 +460,154 @@ pub const METRICS: &[Metric] = &[
         "completed",
         "",
         Tolerance::Relative(0.01),
-        "finite transfers received whole",
+        "finite flows that were received whole",
     ),
     metric(
         "incomplete_transfers",
         "incomplete",
         "",
         Tolerance::Relative(0.01),
-        "finite transfers not received whole: lost frames are not sent again",
+        "finite flows that were not received whole: they were under way at the end, or lost frames",
     ),
     metric(
         "finished_flows",
         "finished",
         "%",
         Tolerance::Relative(0.01),
-        "share of all finite flows that were received whole: the denominator of everything about completion",
+        "share of the finite flows that were received whole",
     ).own(1),
     metric(
         "completion_time",
         "completion time",
         "us",
         Tolerance::Relative(0.05),
-        "from a transfer's start to the reception of its last byte, mean over those completed",
+        "mean time from the start of a finite flow to the reception of its last byte, over finished flows",
     ).times(Times::Finished).own(13),
     metric(
         "completion_time_p50",
         "median completion",
         "us",
         Tolerance::Relative(0.05),
-        "median completion time over all finite flows; those not received whole count as longer than all others",
+        "median completion time over all finite flows; unfinished flows count as longest",
     ).times(Times::All),
     metric(
         "completion_time_p90",
         "90 % completion",
         "us",
         Tolerance::Relative(0.05),
-        "90th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
+        "90th percentile of the completion time over all finite flows; unfinished flows count as longest",
     ).times(Times::All),
     metric(
         "completion_time_p95",
         "95 % completion",
         "us",
         Tolerance::Relative(0.05),
-        "95th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
+        "95th percentile of the completion time over all finite flows; unfinished flows count as longest",
     ).times(Times::All),
     metric(
         "completion_time_p99",
         "99 % completion",
         "us",
         Tolerance::Relative(0.05),
-        "99th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
+        "99th percentile of the completion time over all finite flows; unfinished flows count as longest",
     ).times(Times::All).own(2),
     metric(
         "completion_time_p999",
         "99.9 % completion",
         "us",
         Tolerance::Relative(0.05),
-        "99.9th percentile of the completion time over all finite flows; those not received whole count as longer than all others",
+        "99.9th percentile of the completion time over all finite flows; unfinished flows count as longest",
     ).times(Times::All),
     metric(
         "completion_time_max",
         "longest completion",
         "us",
         Tolerance::Relative(0.05),
-        "longest completion time over all finite flows; those not received whole count as longer than all others",
+        "longest completion time over all finite flows; unfinished flows count as longest",
     ).times(Times::All),
     metric(
         "small_completion_p50",
         "median, small flows",
         "us",
         Tolerance::Relative(0.05),
-        "median completion time over all finite flows below 100 KB; those not received whole count as longer than all others",
+        "median completion time over all finite flows below 100 KB; unfinished flows count as longest",
     ).times(Times::All),
     metric(
         "small_completion_p90",
         "90 %, small flows",
         "us",
         Tolerance::Relative(0.05),
-        "90th percentile of the completion time over all finite flows below 100 KB; those not received whole count as longer than all others",
+        "90th percentile of the completion time over all finite flows below 100 KB; unfinished flows count as longest",
     ).times(Times::All),
     metric(
         "slowdown",
         "slowdown",
         "",
         Tolerance::Relative(0.05),
-        "completion time of a finite flow over its ideal one (record.ideal), without a floor at 1, mean over those completed",
+        "mean over finished flows of completion time over ideal completion time (record.ideal); may be below 1",
     ).times(Times::Finished),
     metric(
         "slowdown_p50",
         "median slowdown",
         "",
         Tolerance::Relative(0.05),
-        "median slowdown over all finite flows; those not received whole count as slower than all others",
+        "median slowdown over all finite flows; unfinished flows count as slowest",
     ).times(Times::All),
     metric(
         "slowdown_p95",
         "95 % slowdown",
         "",
         Tolerance::Relative(0.05),
-        "95th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
+        "95th percentile of the slowdown over all finite flows; unfinished flows count as slowest",
     ).times(Times::All),
     metric(
         "slowdown_p99",
         "99 % slowdown",
         "",
         Tolerance::Relative(0.05),
-        "99th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
+        "99th percentile of the slowdown over all finite flows; unfinished flows count as slowest",
     ).times(Times::All),
     metric(
         "slowdown_p999",
         "99.9 % slowdown",
         "",
         Tolerance::Relative(0.05),
-        "99.9th percentile of the slowdown over all finite flows; those not received whole count as slower than all others",
+        "99.9th percentile of the slowdown over all finite flows; unfinished flows count as slowest",
     ).times(Times::All),
     metric(
         "flows_below_ideal",
         "beat their ideal",
         "",
         Tolerance::Either(0.05, 1.0),
-        "finite flows that took less than their ideal time: none by the exact one, about half by the formula of the HPCC fork",
+        "finite flows that were faster than their ideal time; possible only with the formula of the HPCC fork (record.ideal)",
     ),
     metric(
         "control_discarded",
         "control discarded",
         "",
         Tolerance::Relative(0.05),
-        "control messages that their own or another bridge could not queue",
+        "control messages that found no room in a queue of a switch",
     ),
     metric(
         "feedback_ignored",
         "feedback ignored",
         "",
         Tolerance::Relative(0.05),
-        "feedback that reached a host without a reaction point to take it",
+        "feedback messages that reached a host without a reaction point for them",
     ),
     metric(
         "feedback_lost",
         "feedback lost",
         "",
         Tolerance::Relative(0.05),
-        "feedback lost by a host's fault (host.feedback_lost)",
+        "feedback messages lost by the fault that host.feedback_lost sets",
     ),
     metric(
         "frozen_since",
         "frozen since",
         "ms",
         Tolerance::Relative(0.05),
-        "time of the last delivery, where frames were waiting at the end and none was delivered for the last tenth of the run",
+        "time of the last delivery in a frozen network: frames wait at the end, and none was delivered in the last tenth of the run",
     ),
 ];
 
@@ -616,7 +616,7 @@ pub fn find(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
 }
 
-/// Is a value zero by construction here, so that agreement says nothing?
+/// Is the value zero by construction? Then its agreement is no evidence.
 pub fn structural_zero(metric: &str, pause: &str, scheme: &str) -> bool {
     match metric {
         "dropped_frames" => pause != "off",

@@ -5,7 +5,7 @@ use crate::workload::{Permutations, SourcePlan};
 use cnsim_scheme_api::Time;
 use std::collections::BTreeMap;
 
-/// Receiver, start and bytes on the link of a finite flow: what tells the flows of a host apart.
+/// Receiver, start and bytes on the link of a finite flow. In these the flows of a host differ.
 type Which = (usize, Time, u64);
 
 /// The finite flows of a host.
@@ -13,7 +13,7 @@ type Which = (usize, Time, u64);
 enum Owned {
     /// All are of one name.
     Alike(u64),
-    /// Each of its own; of several that nothing tells apart, all names in the order of their tables.
+    /// Each flow's own name. Flows without a difference have all their names, in the order of the tables.
     Each(BTreeMap<Which, u64>, BTreeMap<Which, Vec<u64>>),
 }
 

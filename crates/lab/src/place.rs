@@ -22,7 +22,7 @@ const NAMED: usize = 5;
 /// Why a folder is not written to.
 #[derive(Debug)]
 pub enum PlaceError {
-    /// What the system refused, and where.
+    /// The operation that the system refused, and its place.
     Io(PathBuf, io::Error),
     /// Files that cnsim has not written stand where it would write.
     Foreign(PathBuf, Vec<String>),
@@ -46,7 +46,7 @@ impl std::fmt::Display for PlaceError {
 
 impl std::error::Error for PlaceError {}
 
-/// What cnsim keeps in a folder.
+/// Kinds of folders that cnsim keeps.
 #[derive(Debug)]
 pub struct Kind {
     /// Would cnsim write a file or folder of this name there?
@@ -80,7 +80,7 @@ pub struct Place {
     _lock: File,
 }
 
-/// What stands at a path, symbolic links not followed.
+/// The kind of file at a path; symbolic links are not followed.
 fn there(path: &Path) -> Option<fs::Metadata> {
     fs::symlink_metadata(path).ok()
 }
@@ -135,7 +135,7 @@ impl Place {
         self.mark.files.contains(name) && is_file(&self.dir.join(name))
     }
 
-    /// Removes what killed writers left.
+    /// Removes temporary files of writers that were killed.
     fn clear(&self) -> Result<(), PlaceError> {
         let own = self.dir.join(MARK);
         for entry in fs::read_dir(&own).map_err(|e| PlaceError::Io(own.clone(), e))?.flatten() {
@@ -287,7 +287,7 @@ fn read(dir: &Path) -> Result<Option<Mark>, PlaceError> {
     }
 }
 
-/// Writes a whole file or none of it into a folder that bears the mark, or into a folder in it.
+/// Writes a file whole, or not at all, into a folder with the mark or a folder inside.
 pub(crate) fn write_in(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|f| *f != dir) {
         fs::create_dir_all(folder)?;

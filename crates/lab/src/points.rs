@@ -1,4 +1,4 @@
-//! Points: runs that differ in their seed alone, and what tells a point from others.
+//! Points: groups of runs that differ in the seed alone, and the settings in which points differ.
 
 use crate::scenario::config;
 use crate::store::{LABELS, RunRecord};
@@ -12,7 +12,7 @@ pub struct Point<'a> {
     pub runs: Vec<&'a RunRecord>,
     /// Of the configuration without labels, the keys with values that not all runs have in common.
     pub told: BTreeMap<String, String>,
-    /// Those of them that vary among the points of its case, as a sweep makes them.
+    /// The settings that vary among the points of the case, as in a sweep.
     pub swept: Vec<(String, String)>,
 }
 
@@ -69,7 +69,7 @@ pub fn points<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Point
     points
 }
 
-/// What a run is made from, as keys with values, without its labels.
+/// The settings of a run as keys with values, without its labels.
 fn essence(r: &RunRecord) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (key, value) in r.config.as_object().into_iter().flatten() {

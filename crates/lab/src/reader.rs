@@ -1,4 +1,4 @@
-//! Reads typed values from a scenario's flat table; what is wrong becomes a problem with its place and a remedy.
+//! Reads typed values from a scenario's flat table. A fault becomes a problem with place and remedy.
 
 use crate::keys::{Key, find};
 use crate::kinds::{Choice, Switched, Value};
@@ -10,7 +10,7 @@ use cnsim_units::{Bytes, Rate, Time};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Problems that are said of a scenario at most.
+/// Largest number of problems that are reported of a scenario.
 pub(crate) const MAX_PROBLEMS: usize = 100;
 
 /// The items of a list as a default writes it: `[3, 3, 2]`, or a single word.
@@ -23,7 +23,7 @@ pub(crate) fn default_items(text: &str) -> Vec<String> {
 pub(crate) struct Reader<'a> {
     pub(crate) flat: &'a Flat,
     pub(crate) problems: &'a mut Vec<Problem>,
-    /// Keys whose values were asked for: what a run depends on.
+    /// Keys that were read. The run depends on them.
     pub(crate) read: RefCell<BTreeSet<String>>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The value of a key, read by its kind; where it is wrong, that is said, and the default stands for it.
+    /// The value of a key, read by its kind. A wrong value is reported, and the default replaces it.
     fn value(&mut self, key: &str) -> Option<Value> {
         let row: &Key = find(key)?;
         let text = self.word(key);
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         if let Some(Value::Share(v)) = self.value(key) { v } else { 0.0 }
     }
 
-    /// What a word stands for; the key's kind must be the words of this type.
+    /// The value of a word. The key's kind must be the words of this type.
     pub(crate) fn choice<T: Choice>(&mut self, key: &str) -> T {
         debug_assert!(find(key).is_some_and(|k| k.kind.choices() == T::WORDS), "{key} has other words");
         let word = match self.value(key) {
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         word.unwrap_or(T::ALL[0])
     }
 
-    /// Whether a key that switches something says `on`.
+    /// Is the key `on`?
     pub(crate) fn switched(&mut self, key: &str) -> bool {
         match self.choice(key) {
             Switched::On => true,
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         index
     }
 
-    /// Hosts named by a word: `H3`, `H0..H9`, every third of them `H0..H9/3`, or `all`.
+    /// Hosts of a word: `H3`, `H0..H9`, every third host `H0..H9/3`, or `all`.
     pub(crate) fn range(&mut self, key: &str, item: usize, text: &str, wiring: &Wiring) -> Vec<usize> {
         if text.eq_ignore_ascii_case("all") {
             return (0..wiring.hosts.len()).collect();

@@ -1,4 +1,4 @@
-//! `results.json`: what came out of runs, with all that is needed to run them again. The same types write and read it.
+//! `results.json`: results of runs, with all that is needed to repeat them. The same types write and read it.
 
 use crate::files::{digits, table};
 use crate::frozen::Frozen;
@@ -26,13 +26,13 @@ pub struct Results {
     pub schema: u32,
     /// Version of the program.
     pub version: String,
-    /// Version of the results: what the same configuration gives.
+    /// Version of the results. It changes if equal configurations give other results.
     pub result_version: u32,
     /// Processor and operating system of the program that wrote the file.
     pub target: String,
     /// The command that made the runs, such as `reproduce quick`.
     pub command: String,
-    /// Only where the command was cut short: how much of it is here.
+    /// Present only if the command was interrupted: the part that is finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
     /// The runs, in the order in which they were asked for.
@@ -90,13 +90,13 @@ fn quantities(values: &BTreeMap<String, f64>, at_least: &BTreeSet<String>) -> BT
     values.iter().map(quantity).collect()
 }
 
-/// The values alone, and which of them are lower bounds.
+/// The values alone, and the names of those that are lower bounds.
 fn values(quantities: &BTreeMap<String, Quantity>) -> (BTreeMap<String, f64>, BTreeSet<String>) {
     let bounds = quantities.iter().filter(|(_, q)| q.at_least).map(|(id, _)| id.clone());
     (quantities.iter().map(|(id, q)| (id.clone(), q.value)).collect(), bounds.collect())
 }
 
-/// One run: what it was and what came out.
+/// One run: its settings and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -123,12 +123,12 @@ pub struct Run {
     pub metrics: BTreeMap<String, Quantity>,
     /// The scheme's own counters.
     pub counters: BTreeMap<String, u64>,
-    /// What was measured at the named ports.
+    /// Facts of the ports.
     pub ports: BTreeMap<String, PortFacts>,
     /// When each port was in XOFF, of those that ever were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub xoff: Vec<Xoff>,
-    /// What was measured of its traffic by name, in the order of the `[[traffic]]` tables.
+    /// Results of each name of traffic, in the order of the `[[traffic]]` tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
     /// Data and control frames that finished a link.
@@ -141,7 +141,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What a record holds, with these files of series.
+    /// The run of a record, with these files of series.
     pub fn of(r: &RunRecord, series: Vec<String>) -> Self {
         let traffic =
             |t: &TrafficFacts| Traffic { name: t.name.clone(), metrics: quantities(&t.metrics, &t.at_least) };
@@ -310,10 +310,10 @@ pub fn series_csv(name: &str, curve: &Curve) -> String {
     table(&header, &curve.values.iter().enumerate().map(row).collect::<Vec<_>>())
 }
 
-/// Reads what [`series_csv`] wrote: the name of the series, and its values with the digits that were written.
+/// Reads a file of [`series_csv`]: the name of the series, and its values as written.
 ///
 /// # Errors
-/// What is wrong with the file, where, and what would be right.
+/// The fault in the file, with place and remedy.
 pub fn read_series(path: &Path) -> Result<(String, Curve), String> {
     let help = "take the file as cnsim wrote it, or leave it away";
     let wrong = |line: usize, what: &str| format!("{}:{line}: {what}\n  help: {help}", path.display());

@@ -36,7 +36,7 @@ impl Job {
         Self { scenario, case, ready, seed, all_series: false, engine: Engine::Fast }
     }
 
-    /// What the run is known by in a store.
+    /// Key of the run in a store.
     ///
     /// # Errors
     /// Why it is neither kept nor taken from a store: the scheme's code is not known, or the run is a second opinion.
@@ -70,7 +70,7 @@ pub enum JobError {
     Failed {
         /// Scenario, condition, PAUSE mode, scheme and seed of the run.
         run: String,
-        /// What went wrong, and when.
+        /// The failure and its simulated time.
         why: String,
     },
     /// The run is finished, and the disk does not take its record: path, reason and remedy.
@@ -97,7 +97,7 @@ impl From<JobError> for String {
 /// Shared between the runs and whoever watches them.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// Set to stop after what is finished.
+    /// Set it to stop after the runs that are under way.
     pub stop: AtomicBool,
     /// Set when no run is left that could be stopped.
     pub over: AtomicBool,
@@ -113,7 +113,7 @@ pub struct Watch {
 
 /// Runs jobs in parallel, one a core; finished ones come from the store and go there.
 ///
-/// The first failure ends it; stopping is not a failure: what is finished is returned.
+/// The first failure. A stop is no failure: the finished runs are returned.
 ///
 /// # Errors
 /// A law broken, a scheme that failed, a disk that does not take the result.
@@ -237,7 +237,7 @@ pub fn run_job(
     Ok(Some(record))
 }
 
-/// What the store has of a job, under the job's own names: the same settings may stand in two scenarios or conditions.
+/// The stored run of a job, under the job's own names: two scenarios or conditions may have the same settings.
 ///
 /// # Errors
 /// As [`Store::get`].
@@ -265,7 +265,7 @@ pub fn unkept(jobs: &[Job]) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// What is kept of a run.
+/// The record of a run.
 pub fn record(job: &Job, out: &Outcome) -> RunRecord {
     let settings = &job.ready.settings;
     let hot = settings.receiver as u32;

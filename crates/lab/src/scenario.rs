@@ -100,7 +100,7 @@ impl Ready {
         self.misfit.iter().cloned().chain(locked).chain(short).collect()
     }
 
-    /// The part of a run's address that says of which code the scheme is.
+    /// Hash of the scheme's code: a part of a run's address in the store.
     ///
     /// # Errors
     /// Why that cannot be known: such a run is not kept.
@@ -112,7 +112,7 @@ impl Ready {
         }
     }
 
-    /// What a run will cost.
+    /// Estimated cost of a run.
     pub fn estimate(&self) -> Estimate {
         self.settings.estimate(self.scheme != "none", &self.built.scheme.plan())
     }
@@ -282,7 +282,7 @@ impl Scenario {
         }
     }
 
-    /// Refuses more cases than can be run, before any of them is made, and a group without any.
+    /// Refuses too many cases before any is built, and a group without cases.
     fn countable(&self) -> Result<(), Problem> {
         let mut all = 0_usize;
         for (g, group) in self.groups.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What is made from the table of keys: the scenario to start from, and the JSON Schema.
+//! Texts made from the table of keys: the template of a scenario, and the JSON Schema.
 
 use crate::keys::{KEYS, Key, MATRIX, Only, TABLES, find};
 use crate::kinds::Kind;
@@ -49,7 +49,7 @@ pub fn template(name: &str) -> String {
 /// Columns of a scenario to start from.
 const COLUMNS: usize = 80;
 
-/// Writes a line with what it means: behind it where that fits, else above it, on lines that begin with `#:`.
+/// Writes a line with its meaning: behind it if there is room, else above on lines that begin with `#:`.
 fn explained(out: &mut String, line: &str, about: &str) {
     if line.chars().count() + "    # ".len() + about.chars().count() <= COLUMNS {
         let _ = writeln!(out, "{line}    # {about}");
@@ -127,7 +127,7 @@ pub fn schema(registry: &Registry) -> Value {
     })
 }
 
-/// A key's entry: its kind's, with meaning, default and what it depends on.
+/// Entry of a key: that of its kind, with meaning, default and condition.
 fn entry(k: &Key) -> Value {
     let mut entry = k.kind.schema();
     if let Value::Object(o) = &mut entry {

@@ -53,7 +53,7 @@ impl Hotspot {
     }
 }
 
-/// What is recorded by name.
+/// Queues, flows and limiters that are recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Named {
     /// Output ports whose queues are recorded; the first is the hot port.
@@ -99,7 +99,7 @@ pub struct Settings {
     /// Recorded by name.
     pub named: Named,
     latency: bool,
-    /// What slowdowns refer to, and how flows are put into groups by size.
+    /// Ideal completion time of flows, and groups of flows by size.
     pub(crate) ideal: Ideal,
     pub(crate) bins: Bins,
     /// Keep each flow's times; none: where they are not many.
@@ -114,7 +114,7 @@ pub struct Settings {
     pub from: Time,
     /// End of the measurement.
     pub to: Time,
-    /// Keys whose values were read: those that have a say in the run.
+    /// Keys that were read. The run depends on them.
     pub(crate) keys: BTreeSet<String>,
 }
 
@@ -331,7 +331,7 @@ impl Settings {
         self.plans.iter().zip(&self.bare).all(|(plans, bare)| *bare || plans.is_empty())
     }
 
-    /// Most that can wait for one output, where so many inputs fill it, and what bounds it.
+    /// Most bytes that can wait for one output if this number of inputs fill it, and the bound.
     pub(crate) fn deepest(&self, inputs: usize) -> (Bytes, String) {
         let share = self.buffer.share;
         let (room, of) = match self.buffer.organisation {
@@ -354,7 +354,7 @@ impl Settings {
         }
     }
 
-    /// Does the seed draw what is sent?
+    /// Does the seed decide the traffic?
     pub(crate) fn is_drawn(&self) -> bool {
         self.plans.iter().flatten().any(SourcePlan::is_drawn)
     }
@@ -444,7 +444,7 @@ impl Settings {
 
     /// The run that these settings describe.
     ///
-    /// `all` records every queue in use and the limiters of all named flows, not only what is named.
+    /// `all` records every queue in use and the limiters of all listed flows.
     pub fn spec(&self, built: &Configured, seed: u64, all: bool) -> RunSpec {
         let hosts = self.hosts();
         let mut permutations = Permutations::default();
@@ -604,7 +604,7 @@ fn receiver(
     (host.unwrap_or(0), host.is_some())
 }
 
-/// What `[record]` names; the hot port first.
+/// Ports, flows and limiters of `[record]`; the hot port first.
 fn named(r: &mut Reader<'_>, wiring: &Wiring, receiver: usize) -> Named {
     let hot = match r.word("record.port").as_str() {
         "auto" => Some(wiring.feeder(receiver)),

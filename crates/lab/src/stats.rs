@@ -15,7 +15,7 @@
 //! Differences that are paired by seed and a further run's prediction keep to Student's t: differences are hardly skewed
 //! (measured there, too), and a prediction of one run rests on its values, not on the mean's distribution.
 
-/// What the interval of a mean is, in a sentence for `cnsim explain` and the reference.
+/// Definition of the interval of a mean, for `cnsim explain` and the reference.
 pub const ABOUT_INTERVALS: &str = "Over several seeds, the 95 % interval of the mean is Student's t with Johnson's correction for skewness (1978): \
      its end on the side of the tail reaches farther, by skew (2 t^2 + 1) / (6 sqrt n) standard errors. It ends where values can be: \
      shares at 0 and 100 %, rates, lengths and times at 0. A mean of lower bounds has none. What stands after ± is half its length; where its ends lie unevenly \
@@ -25,7 +25,7 @@ pub const ABOUT_INTERVALS: &str = "Over several seeds, the 95 % interval of the 
 pub const ABOUT_PERCENTILES: &str = "A percentile of n values is the least of them that at least that share of all does not exceed: in \
      order of size the one with number ceil(share x n), by nearest rank, so it is one of the values.";
 
-/// The percentile of sorted values for a share `q` of them, in 0 to 1 ([`ABOUT_PERCENTILES`]); none of no value.
+/// The percentile of sorted values at share `q`, 0 to 1 ([`ABOUT_PERCENTILES`]); none without values.
 pub fn percentile(sorted: &[f64], q: f64) -> Option<f64> {
     sorted.get(rank(sorted.len(), q)?.checked_sub(1)?).copied()
 }
@@ -114,7 +114,7 @@ impl Summary {
         Some(self.cut((self.mean - half, self.mean + half)))
     }
 
-    /// What of an interval lies in the range; the mean stays in it.
+    /// The part of an interval that lies in the range. The mean stays inside.
     fn cut(&self, (low, high): (f64, f64)) -> (f64, f64) {
         (low.max(self.range.0).min(self.mean), high.min(self.range.1).max(self.mean))
     }

@@ -1,5 +1,5 @@
-//! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. What is there
-//! need not be run again; what is damaged is reported and run again.
+//! Finished runs on disk: `DIR/runs/`, one file a run, found by a hash of configuration, seed and version. A stored run
+//! is not repeated. A damaged record is reported, and its run is repeated.
 
 use crate::files::read_start;
 use crate::flows::fct::{FlowTime, SizeGroup, Unfinished};
@@ -18,7 +18,7 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Keys that name a run and change nothing of it.
+/// Keys that name a run and do not change its results.
 pub const LABELS: [&str; 3] = ["study", "name", "condition"];
 
 /// Bumped whenever the same configuration gives other results.
@@ -50,7 +50,7 @@ impl Curve {
     }
 }
 
-/// A finished run: what it was and what was measured.
+/// A finished run: its settings and its results.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
 pub struct RunRecord {
     /// Study that the run belongs to.
@@ -69,7 +69,7 @@ pub struct RunRecord {
     pub fingerprint: BTreeMap<String, String>,
     /// All that determines the run but the seed and the code.
     pub config: Value,
-    /// Hash of the program's code where the scheme is part of it and not of cnsim.
+    /// Hash of the program's code, if the scheme belongs to the program and not to cnsim.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub code: String,
     /// The series of every queue and host were kept, not only the key ones.
@@ -77,9 +77,9 @@ pub struct RunRecord {
     pub all_series: bool,
     /// The measured values by their metrics' ids.
     pub metrics: BTreeMap<String, f64>,
-    /// What the scheme counted, by the names of its counters.
+    /// Values of the scheme's counters, by name.
     pub counters: BTreeMap<String, u64>,
-    /// What was measured at the named ports.
+    /// Facts of the ports.
     pub ports: BTreeMap<String, PortFacts>,
     /// When each port was in XOFF, of those that ever were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -109,7 +109,7 @@ pub struct RunRecord {
     /// Only where nodes ran by the model instead of the fast engine: the same results, later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_model: Option<ByModel>,
-    /// What is measured of its traffic by name, in the order of the tables.
+    /// Results of each name of traffic, in the order of the tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficFacts>,
 }
@@ -127,7 +127,7 @@ pub struct ByModel {
 }
 
 impl ByModel {
-    /// What an outcome says of it; none where all nodes were fast.
+    /// Nodes that ran the model's way; none if all nodes were fast.
     pub(crate) fn of(wiring: &Wiring, out: &Outcome) -> Option<Self> {
         let by = out.by_model.as_ref()?;
         Some(Self {
@@ -144,12 +144,12 @@ impl ByModel {
 }
 
 impl RunRecord {
-    /// Study, scenario, condition, PAUSE and scheme: what runs have in common that differ by the seed.
+    /// Study, scenario, condition, PAUSE and scheme: the part that runs of a case share.
     pub fn case(&self) -> (&str, &str, &str, &str, &str) {
         (&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme)
     }
 
-    /// What the run is known by in a store.
+    /// Key of the run in a store.
     pub fn asked(&self) -> Asked<'_> {
         let Self { config, code, seed, all_series, .. } = self;
         Asked { config, code, seed: *seed, all_series: *all_series }
@@ -162,7 +162,7 @@ impl RunRecord {
 pub struct Asked<'a> {
     /// The effective configuration.
     pub config: &'a Value,
-    /// Hash of the program's code where the scheme is part of it; cnsim's own is known.
+    /// Hash of the program's code, if the scheme belongs to the program.
     pub code: &'a str,
     /// Seed of the run's random streams.
     pub seed: u64,
@@ -199,7 +199,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// What of a configuration determines the run: all but the labels.
+/// The part of a configuration that determines the run: all but the labels.
 fn essence(config: &Value) -> Value {
     let mut config = config.clone();
     if let Some(all) = config.as_object_mut() {
@@ -235,7 +235,7 @@ impl Store {
         is_file(&self.path(&asked.key()))
     }
 
-    /// What stands in the place of this run and is nothing that cnsim keeps: a pipe, a link, a folder.
+    /// The obstacle in the place of this run: a pipe, a link, a folder.
     pub fn blocked(&self, asked: &Asked<'_>) -> Option<String> {
         let path = self.path(&asked.key());
         let there = fs::symlink_metadata(&path).ok().filter(|there| !there.is_file());
@@ -286,7 +286,7 @@ impl Store {
     /// again and keeping that run mends it.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// The fault in the file.
     pub fn get(&self, asked: &Asked<'_>) -> Result<Option<RunRecord>, String> {
         let key = asked.key();
         let path = self.path(&key);
@@ -356,7 +356,7 @@ impl Store {
     }
 }
 
-/// What was removed from a store.
+/// Runs that were removed from a store.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cleaned {
     /// Finished runs.
@@ -384,12 +384,12 @@ fn named_by_key(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "json") && stem.len() == KEY && stem.bytes().all(hexadecimal)
 }
 
-/// What stands in a folder.
+/// Entries of a folder.
 fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path())
 }
 
-/// The first bytes of a file; none of what is no file.
+/// The first bytes of a regular file; none of others.
 fn start(path: &Path) -> Option<String> {
     read_start(path, 256)
 }
@@ -400,7 +400,7 @@ const KEY: usize = 32;
 const FIRST: &str = "{\"checksum\":\"";
 /// The last bytes of a kept file.
 const END: &str = "}\n";
-/// Between what is said of a run and the run itself.
+/// Separator between the head of a record and the run.
 const RUN: &str = ",\"run\":";
 
 /// The versions, as a kept file names them.

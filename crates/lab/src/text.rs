@@ -36,7 +36,7 @@ pub enum Form {
     Boolean,
 }
 
-/// What is known about one item of a value beside its text.
+/// Properties of one item of a value, beside its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Where the item was written.

@@ -1,4 +1,4 @@
-//! Shapes of networks: what a scenario's `[topology]` describes, wired.
+//! Shapes of networks: wires the `[topology]` of a scenario.
 //!
 //! Hosts are numbered in the order in which they appear; a host's access link comes with the host's end first.
 

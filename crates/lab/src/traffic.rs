@@ -9,7 +9,7 @@ use cnsim_fabric::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is measured of the traffic of one name, over the whole run.
+/// Results of the traffic of one name, over the whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficFacts {
@@ -22,7 +22,7 @@ pub struct TrafficFacts {
     pub at_least: BTreeSet<String>,
 }
 
-/// What is measured by name; nothing where no table has one.
+/// Results of each name; empty if no table has one.
 pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Owners) -> Vec<TrafficFacts> {
     if owners.names.is_empty() {
         return Vec::new();
@@ -44,7 +44,7 @@ pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Own
     owners.names.iter().enumerate().map(one).collect()
 }
 
-/// What of the run was of each name, where it can be known.
+/// The part of the run that belongs to each name, where it can be known.
 struct Shares {
     /// Bits delivered; none where a host sends endless traffic of two names to one receiver.
     bits: Vec<Option<f64>>,

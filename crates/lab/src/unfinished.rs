@@ -1,17 +1,17 @@
-//! Finite flows that were not received whole: told beside every figure of completion, with the remedy.
+//! Notes on unfinished flows, with the remedy. They stand beside every figure of completion.
 
 use crate::files::digits;
 use crate::points::{Point, points};
 use crate::store::RunRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most cases that are told one by one.
+/// Largest number of cases that are listed one by one.
 const MOST: usize = 8;
 
 /// The share of all finite flows that were received whole.
 pub const FINISHED: &str = "finished_flows";
 
-/// What the runs of one case count.
+/// Counts of the runs of one case.
 struct Case<'a> {
     point: Point<'a>,
     finished: f64,
@@ -104,7 +104,7 @@ fn apart<'a, 'b>(cases: &'b [Case<'a>]) -> Vec<Vec<&'b Case<'a>>> {
     uneven.into_iter().map(|at| cases.iter().filter(|c| place(c) == at).collect()).collect()
 }
 
-/// What follows where means are over different flows.
+/// The consequence of means over different flows.
 const MEANS: &str = "means are over these alone, percentiles over all";
 
 /// The cases with finite flows, over their seeds.
@@ -169,7 +169,7 @@ pub fn lines<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
     lines
 }
 
-/// What stands above the lines.
+/// Heading of the lines.
 pub const HEAD: &str = "UNFINISHED: flows that were not received whole count as longer than all others";
 
 #[cfg(test)]

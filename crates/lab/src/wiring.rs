@@ -60,12 +60,12 @@ impl Wiring {
         }
     }
 
-    /// A node by its name, whatever the case.
+    /// A node by its name; upper and lower case are equal.
     pub fn node(&self, name: &str) -> Option<NodeId> {
         self.index.nodes.get(&name.to_ascii_lowercase()).copied()
     }
 
-    /// A host by its name, whatever the case.
+    /// A host by its name; upper and lower case are equal.
     pub fn host(&self, name: &str) -> Option<usize> {
         self.node(name).map(|n| n.0 as usize).filter(|n| *n < self.hosts.len())
     }

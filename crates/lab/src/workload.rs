@@ -1,4 +1,4 @@
-//! Traffic: what a scenario's `[workload]` and `[[traffic]]` tables describe, per host.
+//! Traffic: the sources that `[workload]` and `[[traffic]]` tables give to each host.
 
 mod drawn;
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use drawn::{Drawn, Framing};
 
-/// A source of one host, but for what a seed decides.
+/// A source of one host, without the draws of a seed.
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
     arrivals: Arrivals,
@@ -156,7 +156,7 @@ impl SourcePlan {
         }
     }
 
-    /// The host that all its frames go to, whatever the seed.
+    /// The host that receives all frames under every seed, if there is one.
     fn goal(&self) -> Option<usize> {
         match self.destinations {
             Destinations::Fixed(n) => Some(n.0 as usize),
@@ -242,7 +242,7 @@ impl SourcePlan {
         matches!(self.arrivals, Arrivals::Greedy | Arrivals::OnOff { .. })
     }
 
-    /// When it sends: from, and to (not including). What it offers of finite flows is spread over the whole run.
+    /// Start and end (exclusive) of sending. The load of finite flows is spread over the whole run.
     pub(crate) fn span(&self) -> (Time, Time) {
         if self.finite() { (Time::ZERO, Time::MAX) } else { (self.start, self.stop) }
     }

@@ -7,7 +7,7 @@ use super::{PAPERS, c07, m08, r07, z07};
 use crate::claims::Holds;
 use cnsim_lab::store::RunRecord;
 
-/// What is changed in runs as claimed.
+/// Changes to runs that agree with a claim.
 enum Turn {
     /// A metric of some runs: (scenario, words of the condition, PAUSE, scheme) with `*` for any, then metric and value.
     Metric(&'static str, &'static str, &'static str, &'static str, &'static str, f64),
@@ -17,14 +17,14 @@ enum Turn {
     Port(&'static str, f64, f64),
     /// Two schemes change names.
     Swap(&'static str, &'static str),
-    /// Every scheme measures what the second one does: it has no effect of its own.
+    /// Every scheme has the values of the second one, so it has no effect of its own.
     Same(&'static str, &'static str),
     /// Values of one condition stand under another, too: (scenario, from, to).
     Condition(&'static str, &'static str, &'static str),
 }
 use Turn::{Condition, Metric, Port, Same, Series, Swap};
 
-/// Each claim, and what breaks it; several lines where a claim has several parts.
+/// Each claim with the change that breaks it; a line for each part of a claim.
 #[rustfmt::skip]
 const TURNS: &[(&str, Turn)] = &[
     ("B07.1", Metric("baseline", "EFR off", "on", "qcn-2pt", "sd_hot_queue", 19.0)),
@@ -202,7 +202,7 @@ fn as_claimed(study: &str) -> Vec<RunRecord> {
     }
 }
 
-/// Takes what another run measured.
+/// Takes the values of another run.
 fn take(r: &mut RunRecord, from: &RunRecord) {
     r.metrics.clone_from(&from.metrics);
     r.series.clone_from(&from.series);

@@ -1,4 +1,4 @@
-//! Cells: what the runs of a case measured, beside the number that a study published, with the verdict.
+//! Cells: the measured value of a case beside the published number, with the verdict.
 
 use crate::own::Studies;
 use crate::published::Published;
@@ -66,7 +66,7 @@ pub struct Cell {
     pub values: Vec<f64>,
     /// Summary of the measured values over the seeds.
     pub summary: Summary,
-    /// What came of comparing the cell with the published value.
+    /// Verdict of the cell.
     pub verdict: Verdict,
     /// The value is zero by construction, such as drops under PAUSE.
     pub structural: bool,
@@ -76,13 +76,13 @@ pub struct Cell {
     pub note: String,
 }
 
-/// The cells of finished runs. Runs of another experiment than the study's are not judged by what was published ([`Studies`]).
+/// The cells of finished runs. Runs of another experiment than the study's get no verdict ([`Studies`]).
 pub fn cells(records: &[RunRecord], published: &[Published], scenarios: &[Scenario]) -> Vec<Cell> {
     let mut studies = Studies::of(scenarios);
     cells_by(records, published, scenarios, |r| studies.other(r))
 }
 
-/// The cells of finished runs; `other` says of a run why it is not judged by what was published.
+/// The cells of finished runs; `other` returns the reason why a run gets no verdict.
 pub fn cells_by(
     records: &[RunRecord],
     published: &[Published],

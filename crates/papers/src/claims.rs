@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub struct Claim {
     /// Study and number: `B07.3`.
     pub id: &'static str,
-    /// What is claimed, in our words.
+    /// The claim, in our words.
     pub text: &'static str,
     /// printed, table or figure; claims from figures are shown, not scored.
     pub origin: &'static str,
@@ -34,7 +34,7 @@ impl Claim {
     pub fn found(&self, records: &[RunRecord]) -> Finding {
         (self.test)(&Evidence { records, study: self.study(), asked: &Asked::default() })
     }
-    /// The study that makes the claim: what stands before the point in its id.
+    /// The study of the claim: the part of its id before the point.
     pub fn study(&self) -> &'static str {
         self.id.split_once('.').map_or(self.id, |(study, _)| study)
     }
@@ -65,12 +65,12 @@ impl Holds {
     }
 }
 
-/// Whether a claim holds, and the numbers that say so.
+/// The verdict of a claim, with the numbers behind it.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Whether the claim holds.
     pub holds: Holds,
-    /// The numbers, or what is missing.
+    /// The numbers, or the missing runs.
     pub evidence: String,
 }
 
@@ -194,12 +194,12 @@ pub fn at_most(factor: f64, a: &Values, b: &Values) -> Holds {
     b.with(a, |b, a| b - factor * a).at_least(0.0)
 }
 
-/// Is `a < b`, by paired differences over seeds? Equal values are not: what has no effect shows nothing.
+/// Is `a < b`, by paired differences over seeds? Equal values are not.
 pub fn less(a: &Values, b: &Values) -> Holds {
     b.with(a, |b, a| b - a).at_least(1e-9)
 }
 
-/// Gathers parts: one `no` decides, then what was not run, then what is undecided.
+/// Combines parts: one `no` decides, then a part that was not run, then an undecided one.
 #[derive(Debug, Default)]
 pub struct Parts {
     parts: Vec<(Holds, String)>,
@@ -217,7 +217,7 @@ impl Parts {
         self.shown.push(text.into());
     }
 
-    /// What comes of it: yes only where every part was run and holds.
+    /// The verdict: yes only if every part was run and holds.
     pub fn finding(self) -> Finding {
         let any = |h: Holds| self.parts.iter().any(|p| p.0 == h);
         let holds = if any(Holds::No) {
@@ -240,7 +240,7 @@ impl Parts {
     }
 }
 
-/// What a claim rests on: scenarios of its study, and metrics; no metric where it looked at something else.
+/// Scenarios and metrics on which a claim rests; no metric if it rests on something else.
 pub fn grounds(claim: &Claim, records: &[RunRecord]) -> BTreeSet<(String, String)> {
     let asked = Asked::default();
     (claim.test)(&Evidence { records, study: claim.study(), asked: &asked });
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(of(&[]), NotRun);
     }
 
-    /// Runs of other cases are none of a claim's; values come by seed; what was never counted is zero.
+    /// Only runs of the claim's cases count. Values come by seed. A counter without entries is zero.
     #[test]
     fn runs_of_a_case_by_seed() {
         let run = |seed: u64, scheme: &str, overhead: f64| RunRecord {

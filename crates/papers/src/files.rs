@@ -25,7 +25,7 @@ pub const COLUMNS: [&str; 16] = [
     "note",
 ];
 
-/// numbers.csv; where a command was cut short, every note says so.
+/// numbers.csv; after an interrupted command, every note marks it as partial.
 pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
     let bound = |i: Option<(f64, f64)>, high: bool| {
         i.map_or_else(String::new, |(l, h)| digits(if high { h } else { l }))
@@ -57,7 +57,7 @@ pub fn numbers_csv(cells: &[Cell], partial: Option<Partial>) -> String {
     table(&COLUMNS.map(String::from), &cells.iter().map(row).collect::<Vec<_>>())
 }
 
-/// claims.csv; where a command was cut short, every row says so.
+/// claims.csv; after an interrupted command, every row marks it as partial.
 pub fn claims_csv(findings: &[(&'static Claim, Finding)], partial: Option<Partial>) -> String {
     let header = ["study", "claim", "text", "origin", "holds", "evidence"].map(String::from);
     let row = |(c, f): &(&'static Claim, Finding)| {

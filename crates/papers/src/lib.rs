@@ -34,7 +34,7 @@ mod z07;
 use crate::claims::{Claim, Finding};
 use cnsim_lab::store::RunRecord;
 
-/// A study: what it is, and what it claims.
+/// A study: citation, question and claims.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
     /// The study's id, such as `B07`.
@@ -43,7 +43,7 @@ pub struct Paper {
     pub title: &'static str,
     /// Author, title, place, date.
     pub citation: &'static str,
-    /// What was asked, in a sentence.
+    /// Question of the study, in a sentence.
     pub summary: &'static str,
     /// The conclusions that the study draws.
     pub claims: &'static [Claim],

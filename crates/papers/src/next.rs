@@ -1,4 +1,4 @@
-//! What the studies named as next steps: scenarios without published numbers, so without claims.
+//! Next steps that the studies named: scenarios without published numbers, so without claims.
 
 use super::Paper;
 use cnsim_lab::store::RunRecord;

@@ -52,7 +52,7 @@ impl<'a> Studies<'a> {
     }
 }
 
-/// What a case of these names may be in the study: what its templates leave out can differ.
+/// Cases of the study that these names may stand for. Settings that the templates leave out can differ.
 fn configurations(registry: &Registry, id: &str, run: &RunRecord) -> Vec<Value> {
     let Ok(scenario) = Scenario::load_in(registry, id, &[], &[&run.scheme]) else { return Vec::new() };
     let same = |c: &cnsim_lab::scenario::Case| {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use cnsim_lab::run::Job;
 
-    /// What keys that were set make of a run of B07's single hop.
+    /// The reason why B07's single hop with these keys is another experiment.
     fn other(sets: &[(&str, &str)]) -> Option<String> {
         let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
         let scenario = Scenario::load("B07/single-hop", &sets).unwrap();

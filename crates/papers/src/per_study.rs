@@ -1,4 +1,4 @@
-//! What the studies set: the values that a scheme's parameters take in their scenarios, beside its defaults.
+//! Settings of the studies: values of a scheme's parameters in their scenarios, beside its defaults.
 
 use cnsim_lab::scenario::{EMBEDDED, Scenario};
 use std::collections::BTreeMap;

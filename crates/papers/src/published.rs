@@ -25,11 +25,11 @@ pub struct Published {
     pub metric: String,
     /// The number that was printed.
     pub value: f64,
-    /// Value as printed: its last digit says how exact it is.
+    /// Value as printed; its last digit gives its precision.
     pub text: String,
     /// Unit of the number.
     pub unit: String,
-    /// What the study says beside it.
+    /// Remark of the study.
     pub note: String,
 }
 
@@ -190,7 +190,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Published>, String> {
     Ok(all)
 }
 
-/// What rows name that cnsim does not know, once each: studies (but these) and metrics. Such rows have no cell.
+/// Unknown names in rows, once each: studies (except these) and metrics. Such rows have no cell.
 pub fn unknown(rows: &[Published], studies: &[&str]) -> Vec<String> {
     let mut said = BTreeMap::new();
     for p in rows {

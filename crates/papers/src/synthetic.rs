@@ -53,7 +53,7 @@ impl Synthetic for RunRecord {
     }
 }
 
-/// What becomes of a claim.
+/// Verdict of a claim on synthetic runs.
 pub(super) fn verdict(records: &[RunRecord], id: &str) -> Holds {
     findings(records).iter().find(|(c, _)| c.id == id).map_or(Holds::NotRun, |(_, f)| f.holds)
 }

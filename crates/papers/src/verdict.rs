@@ -1,4 +1,4 @@
-//! Verdicts: what comes of setting a published number beside the runs that were measured.
+//! Verdicts: a published number beside the measured runs.
 
 use crate::published::Published;
 use cnsim_lab::metrics::{Metric, Tolerance};
@@ -15,7 +15,7 @@ pub enum Verdict {
     Differs,
     /// Nothing was published for the cell.
     Unpublished,
-    /// What was published cannot be compared; the note says why.
+    /// The published value cannot be compared; the note has the reason.
     Incomparable,
 }
 
@@ -46,7 +46,7 @@ pub fn allowance(metric: &Metric, published: &Published) -> f64 {
     around.max(published.half_unit())
 }
 
-/// Share of the measured mean by which a published number may be off and still agree, whatever the metric.
+/// Share of the measured mean by which a published number of any metric may differ and still agree.
 pub const CLOSE: f64 = 0.02;
 
 /// Where a published number agrees: in the prediction interval of one run, widened by half a unit of its last printed

@@ -1,4 +1,4 @@
-//! A problem of a user's file: file, line, key, reason and remedy. Everything that reads what people write reports in this form.
+//! A problem of a user's file: file, line, key, reason and remedy. All readers of users' files report in this form.
 //!
 //! ```
 //! use cnsim_problem::{Position, Problem, nearest};
@@ -33,9 +33,9 @@ pub struct Problem {
     pub position: Option<Position>,
     /// Dotted key; empty where the text cannot be read at all.
     pub key: String,
-    /// What is wrong with the value or key.
+    /// The fault of the value or key.
     pub reason: String,
-    /// What would be right.
+    /// The remedy.
     pub remedy: String,
     /// The line of the file.
     pub excerpt: Option<String>,
@@ -104,7 +104,7 @@ pub fn obeyed(c: char) -> bool {
         )
 }
 
-/// The text without what a terminal would obey: control characters are written as in Rust, `\u{1b}`, and tabulators as blanks.
+/// The text without control characters, which a terminal would obey: they are written as in Rust, `\u{1b}`; tabs become blanks.
 pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.contains(obeyed) {
         return text.into();

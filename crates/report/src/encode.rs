@@ -116,7 +116,7 @@ fn encode(x: &[f64], y: &[f64], max: usize, exact: bool) -> Series {
     }
 }
 
-/// An edge of a band: of every so many points in a row the outermost, at the first of them.
+/// An edge of a band: the outermost point of each group of neighbours, placed at the group's first point.
 fn edge(x: &[f64], y: &[f64], outermost: fn(f64, f64) -> f64, exact: bool) -> Series {
     let n = x.len().min(y.len());
     let width = n.div_ceil(EDGE).max(1);

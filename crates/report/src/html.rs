@@ -32,7 +32,7 @@ pub(crate) fn anchor(page: &str, part: &str) -> String {
     format!("{page}/{part}")
 }
 
-/// The study of a page or a claim: what stands before the first `/` or `.`.
+/// The study of a page or a claim: its id up to the first `/` or `.`.
 pub(crate) fn study(id: &str) -> &str {
     id.split(['/', '.']).next().unwrap_or(id)
 }
@@ -42,7 +42,7 @@ pub(crate) fn scenario(id: &str) -> &str {
     id.split_once('/').map_or(id, |(_, name)| name)
 }
 
-/// What a cell counts as, by class, icon and word.
+/// Verdict of a cell, by class, icon and word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     Agrees,
@@ -114,7 +114,7 @@ impl Mark {
     }
 }
 
-/// The marks that tell lines apart, by slot modulo 8: the shapes that `assets/chart.js`, legends and tables draw.
+/// The marks of lines, by slot modulo 8: shapes that `assets/chart.js`, legends and tables draw.
 const MARKS: [&str; 8] = [
     "M-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0z",
     "M-3-3H3V3H-3z",

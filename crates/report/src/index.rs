@@ -71,12 +71,12 @@ fn legend(items: &[(&str, &str, usize, &str)], out: &mut String) {
     out.push_str("</ul>");
 }
 
-/// What must be read first on a page.
+/// Warnings at the head of a page.
 fn grave(p: &Page) -> Vec<&Alert> {
     p.alerts.iter().filter(|a| !a.mild && !a.lines.is_empty()).collect()
 }
 
-/// Counts what must be read first on pages of their own, of a report on many: each kind in a line, with its pages.
+/// Counts the warnings of all pages of a report: a line for each kind, with its pages.
 fn to_be_read_first(r: &Report, out: &mut String) {
     let mut kinds: Vec<&str> = Vec::new();
     for a in r.pages.iter().flat_map(grave) {
@@ -178,7 +178,7 @@ fn cell_board(r: &Report, out: &mut String) {
     out.push_str("</div>");
 }
 
-/// Marks of what has no verdict.
+/// Marks of cells without a verdict.
 const OTHER: [Mark; 3] = [Mark::Incomparable, Mark::Unpublished, Mark::Zero];
 
 /// How the published cells of each metric came out: those with a verdict, most cells first.
@@ -315,7 +315,7 @@ fn scenarios(r: &Report, judged: bool, out: &mut String) {
     out.push_str("</table></div>");
 }
 
-/// Every cell that is near or differs, across all pages: those with the same note together, the note said once.
+/// Every cell that is near or differs, across all pages. Cells with equal notes stand together, below one note.
 fn differing(r: &Report, out: &mut String) {
     let mut notes: Vec<(&str, String)> = Vec::new();
     let mut n = 0;
@@ -384,7 +384,7 @@ fn differing_row((p, t, row, column): (&Page, &Table, &Row, &Column), c: &Cell, 
     );
 }
 
-/// The page of a study: what it is, its scenarios, its claims.
+/// The page of a study: citation, scenarios and claims.
 pub(crate) fn study_page(r: &Report, id: &str, out: &mut String) {
     let s = r.studies.iter().find(|s| s.id == id);
     let title = s.map(|s| s.title.as_str()).filter(|t| !t.is_empty()).unwrap_or(id);

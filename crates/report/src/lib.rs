@@ -53,7 +53,7 @@ const SMALL: usize = 4_600_000;
 const LARGE: usize = 21_000_000;
 /// Fewest points of a series: a figure must stay legible.
 const FEWEST: usize = 200;
-/// Nothing may be loaded from outside; what is in the file may run.
+/// Nothing may be loaded from outside; scripts in the file may run.
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
@@ -125,7 +125,7 @@ fn body(report: &Report, looks: &[colour::Colours]) -> String {
     out
 }
 
-/// What the scripts need of a page.
+/// Data of a page for the scripts.
 #[derive(serde::Serialize)]
 struct PageData<'a> {
     tables: &'a [model::Table],

@@ -1,11 +1,11 @@
-//! How the numbers came about, and what is left out.
+//! Method of the numbers, and limits of the model.
 
 use crate::html::esc;
 use crate::model::{Assumption, NotRun, Report};
 use crate::page;
 use std::fmt::Write as _;
 
-/// What the model leaves out, where the caller says nothing more exact.
+/// Limits of the model, if the caller gives none.
 const LEFT_OUT: [&str; 7] = [
     "Preamble and inter-frame gap.",
     "Bit errors, lost or reordered frames on a link, failing links.",

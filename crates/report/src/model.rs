@@ -1,4 +1,4 @@
-//! What a report shows, as plain data: the caller measures and judges, this crate only draws.
+//! Content of a report, as plain data. The builder measures and judges; the rest of the crate only draws.
 //!
 //! Everything has a default, so a literal may end in `..Default::default()`. Numbers are given as numbers, with their
 //! unit beside them; they are rounded, aligned and escaped here.
@@ -15,7 +15,7 @@ pub struct Report {
     pub version: String,
     /// The command that made it, as to be typed again.
     pub command: String,
-    /// What identifies this run: seeds, fingerprint, target, number of runs.
+    /// Identification of the runs: seeds, fingerprint, target, number.
     pub facts: Vec<Fact>,
     /// The studies, for headings and citations; a study that only occurs in a page's id needs no entry.
     pub studies: Vec<Study>,
@@ -27,7 +27,7 @@ pub struct Report {
     pub assumptions: Vec<Assumption>,
     /// Published rows that were not run; those of `Page::not_run` are added.
     pub not_run: Vec<NotRun>,
-    /// What the model leaves out, one sentence each; a general list is printed if this is empty.
+    /// Limits of the model, a sentence each; if empty, a general list is printed.
     pub not_modelled: Vec<String>,
     /// Runs whose nodes ran by the model instead of the fast engine, a sentence each.
     pub by_model: Vec<String>,
@@ -40,7 +40,7 @@ impl Report {
         self.pages.len() == 1 && !self.is_judged()
     }
 
-    /// Is anything published beside what was measured?
+    /// Has any table a published number?
     pub fn is_judged(&self) -> bool {
         self.pages.iter().any(Page::is_judged)
     }
@@ -50,7 +50,7 @@ impl Report {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fact {
-    /// What it is: `seeds`.
+    /// Name of the property: `seeds`.
     pub name: String,
     /// The fact's value, such as `1, 2, 3, 4, 5`.
     pub value: String,
@@ -66,7 +66,7 @@ pub struct Study {
     pub title: String,
     /// Author, title, place, date.
     pub citation: String,
-    /// What was asked and what came out, a few sentences.
+    /// Question and answer, in a few sentences.
     pub summary: String,
 }
 
@@ -82,7 +82,7 @@ pub struct Page {
     pub question: String,
     /// Where it comes from: a citation, printed as text.
     pub source: String,
-    /// What must be read before any number, at the head of the page.
+    /// Warnings at the head of the page, before any number.
     pub alerts: Vec<Alert>,
     /// The network, to be drawn.
     pub topology: Topology,
@@ -101,7 +101,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Is anything published beside what was measured here?
+    /// Has a table of this page a published number?
     pub fn is_judged(&self) -> bool {
         let cells = self.tables.iter().flat_map(|t| &t.rows).flat_map(|r| r.cells.iter().flatten());
         cells.into_iter().any(|c| c.published.is_some())
@@ -119,7 +119,7 @@ pub struct Table {
     pub condition: String,
     /// `on`, `off`, `global`, or empty where it does not apply.
     pub pause: String,
-    /// What else there is to say above the table.
+    /// Further text above the table.
     pub caption: String,
     /// The columns of the table, a metric each.
     pub columns: Vec<Column>,
@@ -143,7 +143,7 @@ pub struct Column {
     pub unit: String,
     /// Definition of the metric in a sentence, shown on hover.
     pub about: String,
-    /// It stands only in the list of all numbers, in the CSV file and in what a search finds.
+    /// The column stands only in the list of all numbers, in the CSV file and in the search.
     pub more: bool,
 }
 
@@ -153,7 +153,7 @@ pub struct Column {
 pub struct Alert {
     /// Its heading: `The network stood still.`
     pub title: String,
-    /// What it means for the numbers, in a sentence.
+    /// The consequence for the numbers, in a sentence.
     pub about: String,
     /// The cases, a sentence each.
     pub lines: Vec<String>,
@@ -161,7 +161,7 @@ pub struct Alert {
     pub mild: bool,
 }
 
-/// A row of a table: what a scheme measured.
+/// A row of a table: the values of a scheme.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Row {
@@ -183,7 +183,7 @@ pub struct Cell {
     pub measured: Option<f64>,
     /// 95 % confidence interval of the mean.
     pub ci95: Option<(f64, f64)>,
-    /// Least and greatest value, where an interval of so few seeds would say nothing; then there is no `ci95`.
+    /// Least and greatest value, if there are too few seeds for an interval; then there is no `ci95`.
     pub range: Option<(f64, f64)>,
     /// 95 % prediction interval of one run.
     pub pi95: Option<(f64, f64)>,
@@ -193,7 +193,7 @@ pub struct Cell {
     pub seeds: u32,
     /// The value of each seed, if wanted on hover.
     pub values: Vec<f64>,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// Zero by construction (drops with PAUSE, overhead without a scheme): counted apart.
     pub structural: bool,
@@ -203,7 +203,7 @@ pub struct Cell {
     pub note: String,
 }
 
-/// What came of comparing a cell.
+/// Verdict of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -216,7 +216,7 @@ pub enum Verdict {
     /// Nothing was published for the cell.
     #[default]
     Unpublished,
-    /// Something was published that cannot be compared; the note says why.
+    /// A published value cannot be compared; the note has the reason.
     Incomparable,
 }
 
@@ -256,7 +256,7 @@ pub struct Figure {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Axis {
-    /// What the axis shows.
+    /// Quantity of the axis.
     pub title: String,
     /// Unit of the axis, such as `ms`.
     pub unit: String,
@@ -283,7 +283,7 @@ pub enum Kind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trace {
-    /// Scheme id, or the setting that tells the lines apart: `RTT 100 us`.
+    /// Scheme id, or the setting in which the lines differ: `RTT 100 us`.
     pub name: String,
     /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes; `None`: the scheme's own colour,
     /// or for what is no scheme the next free one of the page.
@@ -298,7 +298,7 @@ pub struct Trace {
     pub band: Option<Band>,
 }
 
-/// What surrounds a line or a bar.
+/// Range around a line or a bar.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Band {
@@ -338,7 +338,7 @@ pub struct Topology {
     pub nodes: Vec<Node>,
     /// Links between hosts and switches.
     pub links: Vec<Link>,
-    /// What to say below.
+    /// Text below the figure.
     pub caption: String,
 }
 
@@ -366,7 +366,7 @@ pub struct Link {
     pub rate: String,
     /// `500 ns`, or empty.
     pub delay: String,
-    /// Where a port of it is the congested one.
+    /// The congested port of the link, if it has one.
     pub hot: Hot,
 }
 
@@ -374,7 +374,7 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hot {
-    /// None of them.
+    /// Neither port.
     #[default]
     No,
     /// The output of `a` that sends to `b`.
@@ -383,24 +383,24 @@ pub enum Hot {
     B,
 }
 
-/// A conclusion of a study, and what came of it.
+/// A conclusion of a study, with its verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Claim {
     /// The claim's id, such as `B07.3`.
     pub id: String,
-    /// What the study says.
+    /// The statement of the study.
     pub text: String,
     /// `printed`, `table` or `figure`.
     pub origin: String,
-    /// What came of it.
+    /// The verdict.
     pub holds: Holds,
     /// The numbers, items separated by `; `.
     pub evidence: String,
 }
 
 impl Claim {
-    /// Does it count? What could only be read from a figure is shown, not scored.
+    /// Does the claim count? A claim read from a figure is shown and not scored.
     pub fn is_scored(&self) -> bool {
         self.origin != "figure"
     }
@@ -416,7 +416,7 @@ pub enum Holds {
     No,
     /// The difference is inside the noise.
     Undecided,
-    /// What it needs was not run.
+    /// Runs that the claim needs are missing.
     #[default]
     NotRun,
 }
@@ -429,9 +429,9 @@ pub struct Assumption {
     pub id: String,
     /// The assumption's name, such as `source-queue`.
     pub name: String,
-    /// What is assumed, a sentence.
+    /// The assumption, in a sentence.
     pub text: String,
-    /// What else it could be, and how to ask for it.
+    /// The alternatives, and how to set them.
     pub alternatives: String,
 }
 

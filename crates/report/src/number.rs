@@ -68,7 +68,7 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     })
 }
 
-/// Share of its half length by which an interval's ends may lie unevenly about the mean and still be told by `±`.
+/// Largest asymmetry of an interval that is printed with `±`, as a share of its half length.
 const EVEN: f64 = 0.25;
 /// Where values of many metrics end: shares and their parts, rates, lengths.
 const ENDS: [f64; 3] = [0.0, 1.0, 100.0];
@@ -96,7 +96,7 @@ pub(crate) fn telling(value: f64, decimals: usize) -> usize {
     decimals.max(needed)
 }
 
-/// A measured number, see [`telling`].
+/// A measured number with its significant digits; see [`telling`].
 pub(crate) fn measured(value: f64, decimals: usize) -> String {
     fixed(value, telling(value, decimals))
 }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const MANY: usize = 14;
 /// Where the scale turns from linear to logarithmic, %.
 const BEND: f64 = 1.0;
-/// End of the scale, %: what lies beyond stands on the edge.
+/// End of the scale, %. Dots beyond it stand on the edge.
 const END: f64 = 100.0;
 
 /// A judged cell, by its distance in %.

@@ -95,7 +95,7 @@ pub(crate) fn page(r: &Report, p: &Page, colours: &Colours, out: &mut String) {
     out.push_str("</script></section>");
 }
 
-/// What must be read first.
+/// Warnings at the head of the page.
 pub(crate) fn alerts(p: &Page, out: &mut String) {
     for a in p.alerts.iter().filter(|a| !a.lines.is_empty()) {
         let (title, about) = (esc(&a.title), esc(&a.about));
@@ -339,7 +339,7 @@ fn tally(p: &Page, out: &mut String) {
     out.push_str("</ul>");
 }
 
-/// What is on the page, if there is more than one table.
+/// Contents of the page, if it has more than one table.
 fn contents(p: &Page, network: bool, out: &mut String) {
     let others = !figures(p, None).is_empty();
     if p.tables.len() + usize::from(others) + usize::from(network) < 2 {
@@ -366,7 +366,7 @@ fn contents(p: &Page, network: bool, out: &mut String) {
     out.push_str("</ul></nav>");
 }
 
-/// The evidence of a claim, what failed first, then what is undecided; the numbers as they are.
+/// The evidence of a claim: failed parts first, then undecided ones.
 fn evidence(c: &Claim) -> Vec<String> {
     let rank = |e: &str| match e {
         e if e.ends_with("[no]") => 0,
@@ -445,7 +445,7 @@ pub(crate) fn not_run<'a>(list: impl Iterator<Item = &'a NotRun>, out: &mut Stri
     out.push_str("</tbody></table></div>");
 }
 
-/// The command and what identifies the runs.
+/// The command, and the identification of the runs.
 pub(crate) fn facts(r: &Report, out: &mut String) {
     out.push_str("<dl class=\"facts\">");
     for (name, value) in [("command", &r.command), ("cnsim", &r.version)] {

@@ -129,7 +129,7 @@ fn legend(rows: &[Vec<(&str, (u8, u8), f64)>], out: &mut String) {
     }
 }
 
-/// Rules for what is used.
+/// Style rules of the elements in use.
 fn style(looks: &[(&str, (u8, u8))], heat: bool) -> String {
     let mut slots: Vec<u8> = looks.iter().map(|l| l.1.0 % 16).collect();
     slots.sort_unstable();
@@ -171,7 +171,7 @@ impl Scale {
         self.from + (self.to - self.from) * share.clamp(-0.02, 1.02)
     }
 
-    /// Round numbers of the axis, about `most` of them.
+    /// Round numbers for the axis, about `most` in number.
     fn ticks(&self, most: f64) -> Vec<f64> {
         if self.log {
             let (from, to) = (log10(self.low).floor() as i32, log10(self.high).ceil() as i32);

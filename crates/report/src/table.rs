@@ -44,7 +44,7 @@ fn dull<'a>(cells: impl Iterator<Item = &'a Cell>) -> bool {
     cells.peek().is_some() && cells.all(zero)
 }
 
-/// The table with its heading, buttons and what differs in it; figures follow inside the same article.
+/// The table with its heading, buttons and differing cells; figures follow inside the same article.
 pub(crate) fn table(page: &Page, t: &Table, colours: &Colours, out: &mut String) {
     let id = anchor(&page.id, &t.id);
     let title = if unnamed(t) { heading(t) } else { t.condition.clone() };
@@ -262,7 +262,7 @@ fn strip(c: &Cell) -> String {
     svg + "</svg>"
 }
 
-/// What does not agree or cannot be compared, by the note that explains it.
+/// Cells that do not agree or cannot be compared, by the note that explains them.
 fn misses(t: &Table, styles: &[Style], out: &mut String) {
     let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
     let (mut near, mut differ, mut strange) = (0, 0, 0);

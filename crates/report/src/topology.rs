@@ -10,7 +10,7 @@ const MANY: usize = 96;
 /// Most layers of a drawing.
 const LAYERS: u32 = 63;
 
-/// A drawing and what to say below it.
+/// A drawing with its caption.
 #[derive(Debug)]
 pub(crate) struct Drawing {
     pub(crate) svg: String,
@@ -34,7 +34,7 @@ struct Wire {
     hot: Hot,
 }
 
-/// What is drawn.
+/// Content of the drawing.
 struct Net {
     spots: Vec<Spot>,
     wires: Vec<Wire>,

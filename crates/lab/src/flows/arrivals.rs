@@ -19,7 +19,7 @@ pub struct Flow {
     pub bytes: Bytes,
 }
 
-/// What a load of 100 % fills the access link with.
+/// Bytes that count as load: at 100 % they fill the access link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LoadCounts {
     /// Payload alone, as most traffic generators count: frames on the wire take more by their headers.
@@ -163,7 +163,7 @@ pub fn all_to_all(hosts: &[usize], bytes: Bytes, start: Time) -> Vec<Flow> {
     pairs.map(|(a, b)| Flow { start, src: hosts[a], dst: hosts[b], bytes }).collect()
 }
 
-/// Every host of a group sends to one other and receives from one other: a cycle through all of them, drawn by the seed.
+/// Every host of a group sends to one host and receives from one: a cycle through the group, drawn by the seed.
 pub fn permutation(hosts: &[usize], bytes: Bytes, start: Time, seed: u64, site: u64) -> Vec<Flow> {
     let mut order = hosts.to_vec();
     let mut stream = Stream::new(seed, site << 32 | 1 << 58, Purpose::Source);
@@ -344,7 +344,7 @@ mod tests {
         assert!(permutation(&[1], Bytes::from_mb(2), Time::ZERO, 1, 0).is_empty());
     }
 
-    /// Of three hosts there are two cycles, equally likely: the first sends to the second in one of them.
+    /// Three hosts have two cycles, equally likely. In one, the first host sends to the second.
     #[test]
     fn permutations_are_equally_likely() {
         let first = |seed| permutation(&[0, 1, 2], Bytes::from_mb(2), Time::ZERO, seed, 0)[0].dst;

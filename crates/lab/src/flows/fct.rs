@@ -63,10 +63,10 @@ pub struct Unfinished {
     pub so_far: u64,
     /// Bytes on the link that have not arrived.
     pub missing: u64,
-    /// Frames of it that switches dropped; none where its pair of hosts has other traffic, too, or many hosts are in the network.
+    /// Frames of the flow that switches dropped; none if its pair of hosts has other traffic or the network has many hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
-    /// What it waits for.
+    /// The reason why the flow waits.
     pub waits_for: String,
     /// Place of its traffic's name among those of the run, from 1; 0 where its table has none.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -158,7 +158,7 @@ impl Timed {
     }
 }
 
-/// What flows come to that may lack an end, and what is said of such.
+/// Statistics of flows of which some may be unfinished, and their printed form.
 pub const ABOUT_UNFINISHED: &str = "Percentiles of completion times and slowdowns are over all finite flows: those that were not received \
      whole count as longer than all others. Where a percentile falls among them it is a lower bound, shown with >=: the longest \
      finished one, or the time that the unfinished one has taken so far. Means are over those received whole; finished_flows is their share.";
@@ -171,7 +171,7 @@ pub struct Ordered {
 }
 
 impl Ordered {
-    /// What `of` gives for these flows.
+    /// Values of `of` for these flows.
     pub fn of<'a>(flows: impl Iterator<Item = &'a Timed>, of: impl Fn(&Timed) -> f64) -> Self {
         let mut all = Self::default();
         for f in flows {
@@ -218,7 +218,7 @@ pub struct SizeGroup {
     pub sizes: (u64, u64),
     /// Number of flows.
     pub flows: usize,
-    /// How many of them were received whole.
+    /// Number of flows that were received whole.
     pub finished: usize,
     /// Slowdown that 50, 95, 99 and 99.9 % of the flows do not exceed ([`ABOUT_UNFINISHED`]).
     pub slowdown: [f64; 4],
@@ -276,7 +276,7 @@ pub fn group(flows: &[Timed]) -> Option<SizeGroup> {
     })
 }
 
-/// How many flows took less than their ideal time: more than none says that the ideal is none.
+/// Number of flows that were faster than their ideal time. If it is not zero, the ideal time is not a bound.
 pub fn beat_ideal(flows: &[Timed]) -> usize {
     flows.iter().filter(|f| f.whole && f.time < f.ideal).count()
 }

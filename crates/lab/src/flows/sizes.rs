@@ -17,9 +17,9 @@ pub struct Sizes {
 pub struct SizesError {
     /// Line of the table, from 1; 0 where the table as a whole is meant.
     pub line: usize,
-    /// What is wrong.
+    /// The fault.
     pub reason: String,
-    /// What would be right.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -98,7 +98,7 @@ const SOLAR: &[(u32, f64)] = &[
 /// Largest flow that a table may name, bytes: a terabyte.
 const LARGEST: f64 = 1e12;
 
-/// Frames between two points of a table that are summed one by one; more of them by a formula.
+/// Largest number of frames between two points that are summed one by one; a formula sums more.
 const SUMMED: f64 = 1e6;
 
 impl Sizes {
@@ -119,7 +119,7 @@ impl Sizes {
         Self { points: vec![(bytes.max(1) as f64, 1.0)] }
     }
 
-    /// Reads a table: a line `bytes percent` a point; blank lines and what follows a `#` do not count.
+    /// Reads a table with a line `bytes percent` for each point. Blank lines and comments after `#` are skipped.
     ///
     /// # Errors
     /// A line that is not two numbers, sizes or shares that fall, shares outside 0 to 100 %, a table that is empty or

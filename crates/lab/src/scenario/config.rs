@@ -1,4 +1,4 @@
-//! The configuration of a case: what it is run from, written so that it reads back as the same scenario.
+//! The configuration of a case: all its settings, written so that they read back as the same scenario.
 //!
 //! It holds the keys that were read when the case was made ready, and no other: a key without effect is no part of a run.
 //! Values are texts as in a scenario file, lists are arrays of texts; `scheme` holds the name and every parameter.

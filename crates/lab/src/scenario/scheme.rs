@@ -1,4 +1,4 @@
-//! The scheme of a case, built from what the scenario says of it.
+//! The scheme of a case, built from the scenario's settings.
 
 use super::Scenario;
 use crate::text::{Flat, Place};
@@ -6,7 +6,7 @@ use cnsim_problem::Problem;
 use cnsim_scheme_api::registry::{Configured, PRESET};
 use cnsim_scheme_api::{Rate, Registration};
 
-/// What a scenario sets of a scheme.
+/// A scenario's settings of a scheme.
 struct Setting<'a> {
     /// The command line goes before the file, and the scheme's own value before that of all schemes.
     rank: (bool, bool),
@@ -15,7 +15,7 @@ struct Setting<'a> {
     path: &'a str,
 }
 
-/// All that a scenario sets of a scheme, what goes before others last.
+/// All settings of a scheme in a scenario, in rising order of priority.
 fn settings<'a>(flat: &'a Flat, entry: &Registration) -> Vec<Setting<'a>> {
     let mut found = Vec::new();
     for (path, leaf) in &flat.leaves {
@@ -34,7 +34,7 @@ fn settings<'a>(flat: &'a Flat, entry: &Registration) -> Vec<Setting<'a>> {
     found
 }
 
-/// What a scheme says where it runs with defaults that are made for links much slower or faster than these.
+/// The note on a scheme whose defaults are made for much slower or faster links.
 fn misfit(entry: &Registration, rate: Rate, set: &[Setting<'_>]) -> Option<String> {
     let made_for = entry.made_for?;
     let factor = rate.bps() / made_for.bps();

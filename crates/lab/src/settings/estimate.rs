@@ -1,4 +1,4 @@
-//! What a run will cost, told before it: packet-hops, time and memory, each meant to be right within a factor of two.
+//! Estimated cost of a run: packet-hops, time and memory, each within a factor of two.
 //!
 //! Traffic is taken as a fluid. It is spread over the shortest paths, and where a link is offered more than it carries, the
 //! excess is lost there (no PAUSE, no scheme), held back at its flow's source (a scheme, or a queue per destination), or
@@ -11,7 +11,7 @@ use cnsim_scheme_api::{Plan, ReflectGate, Speaks};
 use cnsim_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
 
-/// What a run will cost.
+/// Estimated cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Frames that finish a link.
@@ -20,7 +20,7 @@ pub struct Estimate {
     pub seconds: f64,
     /// Bytes at most at a time.
     pub memory: f64,
-    /// Bytes that stay of it until all runs are finished: settings, metrics, series.
+    /// Bytes that are kept of a run until all runs are finished: settings, metrics, series.
     pub kept: f64,
 }
 
@@ -29,13 +29,13 @@ pub struct Estimate {
 struct Messages {
     /// How many are made; those for which no link has room cost time, too.
     made: f64,
-    /// Frames of them that finish a link.
+    /// Frames that finish a link.
     hops: f64,
     /// Bytes of those that wait at the end because no link has room.
     waiting: f64,
 }
 
-/// What becomes of traffic for which a link has no room.
+/// Fate of traffic above the rate of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Excess {
     /// The traffic travels as far as that link and is lost there.
@@ -50,7 +50,7 @@ enum Excess {
 const FOLLOWED: usize = 48;
 /// Rounds after which the shares that links let through have settled.
 const ROUNDS: usize = 4;
-/// Bits of a control message on a link, and bytes of one that waits, with what its queue has in reserve.
+/// Bits of a control message on a link, and bytes of a waiting one with the reserve of its queue.
 const CONTROL_BITS: f64 = 512.0;
 const WAITING_MESSAGE: f64 = 32.0 * 1.2;
 /// Bits that a sender sends until a scheme has slowed it: ten samples of 150 KB.
@@ -65,7 +65,7 @@ const TRAVELLING: f64 = 45.0;
 struct Demand {
     /// Rate from each switch's hosts to all hosts alike, bit/s.
     uniform: Vec<f64>,
-    /// Part of it that each host sends to all others alike, bit/s.
+    /// Rate at which each host sends to all others alike, bit/s.
     alike: Vec<f64>,
     /// Rate from a switch's hosts to one host, bit/s.
     fixed: HashMap<(usize, usize), f64>,
@@ -96,7 +96,7 @@ impl Settings {
         self.plans.iter().filter(|p| !p.is_empty()).count() as f64
     }
 
-    /// What a run will cost, with a scheme that limits the rates of flows or not, and of this plan.
+    /// Estimated cost of a run under a scheme with this plan, which limits rates or not.
     pub fn estimate(&self, limits: bool, plan: &Plan) -> Estimate {
         let demand = self.demand();
         let senders = self.senders();
@@ -138,7 +138,7 @@ impl Settings {
         (0..path as usize).map(|i| (time - i as f64 * delay).clamp(0.0, delay)).sum::<f64>() * hops / path
     }
 
-    /// Every port of every switch tells every host in each interval, along a tree, as fast as its links take it.
+    /// Every port of every switch sends to every host in each interval, along a tree, as fast as its links allow.
     fn broadcast(&self, interval: Time) -> Messages {
         let whole = self.duration.as_secs_f64();
         let ports: f64 = self.wiring.switches.iter().map(|s| f64::from(s.1)).sum();
@@ -428,7 +428,7 @@ impl Settings {
         (0..path).map(|i| (1.0 - (i as f64 * one + frame / line) / time).max(0.0)).sum::<f64>() / path as f64
     }
 
-    /// Time from the first frame of a source until the ends of a path of so many links are heard there, s; at most the run.
+    /// Time from the first frame of a source until feedback over a path of this many links arrives, s; at most the run.
     fn hearing(&self, links: f64) -> f64 {
         let all = self.wiring.links.len().max(1) as f64;
         let delay = self.wiring.links.iter().map(|l| l.delay.as_secs_f64()).sum::<f64>() / all;
@@ -489,7 +489,7 @@ impl Settings {
     }
 }
 
-/// Switches in order of their distance from one of them, and the distances.
+/// Switches in order of their distance from one switch, and the distances.
 pub(super) fn breadth(ways: &[Vec<Way>], from: usize) -> (Vec<usize>, Vec<u32>) {
     let mut dist = vec![u32::MAX; ways.len()];
     dist[from] = 0;

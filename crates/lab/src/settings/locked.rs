@@ -1,4 +1,4 @@
-//! Phases that lock: senders with equal periods that fill a port which drops what finds no room.
+//! Phases that lock: senders with equal periods overload a port that drops frames.
 
 use super::Settings;
 use cnsim_fabric::{Organisation, Phase, Ties};

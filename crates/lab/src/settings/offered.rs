@@ -1,4 +1,4 @@
-//! What links are offered on average over the run, beside what they carry.
+//! Mean offered load of links over the run, beside their capacity.
 
 use super::Settings;
 use super::estimate::{Way, breadth};
@@ -17,7 +17,7 @@ pub struct Overload {
     pub carries: f64,
 }
 
-/// Share above what a link carries that is no rounding, nor chance of what a seed draws.
+/// Share above a link's capacity that neither rounding nor a seed's draws explain.
 const MORE: f64 = 1.02;
 
 /// Sources that send to all hosts of a list alike, but never to themselves.
@@ -32,7 +32,7 @@ struct Spread<'a> {
     all: f64,
 }
 
-/// What sources offer on average over the run.
+/// Mean offered load of the sources over the run.
 struct Offered<'a> {
     /// By host: rate to it, bit/s.
     to_host: Vec<f64>,
@@ -47,12 +47,12 @@ struct Offered<'a> {
 const COUNTED: usize = 8;
 
 impl Settings {
-    /// What is sent to each host, mean over the run, bit/s; greedy sources count as fully as their link allows.
+    /// Mean rate sent to each host over the run, bit/s. A greedy source counts with the rate of its link.
     pub(crate) fn sent_to(&self) -> Vec<f64> {
         self.offered_by_plans(|_| true).to_host
     }
 
-    /// Most inputs of a switch that can fill one host's port, by what sources may send.
+    /// Largest number of inputs of a switch that can fill one host's port with the given sources.
     pub(crate) fn fan_in(&self) -> usize {
         let sent = self.sent_to();
         let mut all: Vec<usize> = (0..self.hosts()).filter(|h| sent[*h] > 0.0).collect();
@@ -86,7 +86,7 @@ impl Settings {
         bits / self.duration.as_secs_f64()
     }
 
-    /// What the sources that count offer.
+    /// Offered load of the sources that count.
     fn offered_by_plans(&self, counts: impl Fn(&SourcePlan) -> bool) -> Offered<'_> {
         let (hosts, ways) = (self.hosts(), self.ways());
         let mut to_host = vec![0.0; hosts];

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Framing {
     /// Payload of a full frame.
     pub payload: u64,
-    /// What every frame carries beside it.
+    /// Bytes that every frame carries beside payload.
     pub header: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct Drawn {
     /// Hosts that send, and the rate of the access link of each.
     from: Vec<usize>,
     lines: Vec<Rate>,
-    /// Number of the table: what tells its draws from those of others.
+    /// Number of the table. Each table has draws of its own.
     site: u64,
     framing: Framing,
     stop: Time,
@@ -53,7 +53,7 @@ enum Rule {
         law: Poisson,
         to: Vec<usize>,
     },
-    /// `senders`: fewest and most hosts that can send to a receiver, which never is one of them.
+    /// `senders`: fewest and most hosts that can send to a receiver, without the receiver itself.
     Incast {
         law: Incast,
         to: Vec<usize>,

@@ -2,12 +2,12 @@
 
 use super::{Scored, ScoredCell};
 
-/// What came of leaving one table out.
+/// Result with one table left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
     /// Scenario, condition and PAUSE mode.
     pub table: String,
-    /// The reading that is nearest on all other tables: its place in what was given.
+    /// Index of the reading that is nearest on all other tables.
     pub chosen: usize,
     /// Cells of the table.
     pub cells: usize,

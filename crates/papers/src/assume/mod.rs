@@ -1,4 +1,4 @@
-//! Assumption search: which reading of what the sources leave open comes nearest to the published cells?
+//! Search over assumptions: ranks readings of the gaps in the sources by their fit to the published cells.
 //!
 //! A *switch* is a key with the values it may take instead of the scenario's own. A *combination* sets some switches;
 //! the empty one is the scenario as it is. A run is done once for all combinations that mean the same to a case: a
@@ -69,7 +69,7 @@ pub fn named_switches() -> Vec<Switch> {
 /// Switches from `--over`; a name without values stands for all alternatives of that assumption.
 ///
 /// # Errors
-/// What is wrong and what would be right.
+/// The fault and its remedy.
 pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
     let mut all: Vec<Switch> = Vec::new();
     for text in texts {
@@ -107,7 +107,7 @@ pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
     Ok(all)
 }
 
-/// Can a key change anything for a scheme under a PAUSE mode? What this cannot know shows as an equal configuration.
+/// Can a key change anything for a scheme under a PAUSE mode? Otherwise configurations are equal.
 fn matters(registry: &Registry, key: &str, scheme: &str, pause: &str) -> bool {
     if let Some(param) = key.strip_prefix("scheme.params.") {
         return registry.find(scheme).is_some_and(|e| e.param(param).is_some());
@@ -147,7 +147,7 @@ pub struct Lab<'a> {
     pub cases: Vec<Case>,
     /// The scenario of each case.
     home: Vec<usize>,
-    /// What may be set.
+    /// Keys that may be set.
     pub switches: Vec<Switch>,
     /// Seeds of each case.
     pub seeds: u64,

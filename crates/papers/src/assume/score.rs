@@ -102,9 +102,9 @@ fn median(values: &[f64]) -> f64 {
 /// A published cell under a combination.
 #[derive(Clone, Debug)]
 pub struct ScoredCell {
-    /// What was measured and published.
+    /// Measured and published value.
     pub cell: Cell,
-    /// What one scale is, in the cell's unit.
+    /// Length of one scale, in the cell's unit.
     pub scale: f64,
     /// Distance of each seed, in scales.
     pub each: Vec<f64>,

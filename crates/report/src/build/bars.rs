@@ -88,7 +88,7 @@ pub(crate) fn bars(
     })
 }
 
-/// Leading words that all categories share, and what is left of each: `hotspot`, [`2 Gb/s`, `0.5 Gb/s`].
+/// Leading words that all categories share, and the rest of each: `hotspot`, [`2 Gb/s`, `0.5 Gb/s`].
 fn shared_clauses(categories: &[String]) -> Option<(String, Vec<String>)> {
     let first: Vec<&str> = categories.first()?.split(' ').collect();
     let split: Vec<Vec<&str>> = categories.iter().map(|c| c.split(' ').collect()).collect();

@@ -178,7 +178,7 @@ fn title(series: &str) -> String {
     }
 }
 
-/// What a series shows, for its axis.
+/// Quantity of a series, for its axis.
 fn quantity(series: &str) -> &'static str {
     let of = |word: &str| series.contains(word);
     match series {

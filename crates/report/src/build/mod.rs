@@ -1,4 +1,4 @@
-//! Fills the report's plain data from what was measured.
+//! Builds the report's plain data from measured runs.
 
 #[cfg(test)]
 mod all_tests;
@@ -38,12 +38,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most scenarios of a report whose pages have all metrics.
 const FEW: usize = 3;
 
-/// Did the scenario say something here?
+/// Is the text set, and not its default?
 fn said(text: &str) -> bool {
     !text.is_empty() && text != "none"
 }
 
-/// Leaves out what the table does not show, and names the file that has it.
+/// Drops columns that the table does not show, and names the file with all of them.
 fn without_more(t: &mut model::Table) {
     t.file = "numbers.csv".into();
     // They stand last.
@@ -60,7 +60,7 @@ pub fn figures_of(scenario: &Scenario, records: &[RunRecord]) -> Vec<model::Figu
     all
 }
 
-/// What a report is made of.
+/// Input of a report.
 pub struct Parts<'a> {
     /// The command that made the runs.
     pub command: &'a str,
@@ -135,7 +135,7 @@ fn by_model(records: &[RunRecord]) -> Vec<String> {
     all.into_iter().map(|(text, runs)| format!("{runs} of {} runs: {text}.", records.len())).collect()
 }
 
-/// What must be read before the numbers of these runs.
+/// Warnings that stand before the numbers of these runs.
 pub fn alerts<'a>(records: impl Iterator<Item = &'a RunRecord> + Clone) -> Vec<model::Alert> {
     let alert = |title: &str, about: &str, lines| model::Alert {
         title: title.into(),
@@ -158,12 +158,12 @@ pub fn alerts<'a>(records: impl Iterator<Item = &'a RunRecord> + Clone) -> Vec<m
     all.into_iter().filter(|a| !a.lines.is_empty()).collect()
 }
 
-/// What a colleague would say before the numbers.
+/// Notes that stand before the numbers.
 pub fn conclusions(lines: Vec<String>) -> model::Alert {
     model::Alert { title: "Before you conclude.".into(), about: String::new(), lines, mild: true }
 }
 
-/// What is known of a scenario's cases before they run, and after these runs: each thing once.
+/// Notes on a scenario's cases before and after these runs, each once.
 fn advice<'a>(scene: &Scene<'_>, records: impl Iterator<Item = &'a RunRecord>) -> Vec<String> {
     if of_others(&scene.scenario.study) {
         return Vec::new();

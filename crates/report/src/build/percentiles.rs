@@ -4,7 +4,7 @@ use super::scene::CaseRuns;
 use crate::model::{Axis, Band, Figure, Kind, Trace};
 use cnsim_lab::metrics::find;
 
-/// Heading, what is on the vertical axis, and the percentiles with their metrics.
+/// Heading, title of the vertical axis, and the percentiles with their metrics.
 type Family = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const FAMILIES: [Family; 2] = [

@@ -21,7 +21,7 @@ pub struct CaseRuns<'a> {
 }
 
 impl CaseRuns<'_> {
-    /// The summary of a metric over its runs; none where none of them has it.
+    /// The summary of a metric over its runs; none if no run has it.
     pub fn summary(&self, m: &Metric) -> Option<Summary> {
         let values: Vec<f64> = self.runs.iter().filter_map(|r| r.metrics.get(m.id).copied()).collect();
         Some(m.summary(&values)?.bounded(self.runs.iter().any(|r| r.at_least.contains(m.id))))
@@ -65,7 +65,7 @@ impl<'a> Scene<'a> {
             .any(|c| self.ready(c).is_none_or(|ready| ready.settings.hot) && c.runs.iter().any(waits))
     }
 
-    /// Settings of a case, for what a figure shows beside its lines.
+    /// Settings of a case, for the marks that a figure draws beside its lines.
     pub(crate) fn ready(&self, case: &CaseRuns<'_>) -> Option<Ready> {
         let found = self.scenario.case_of(case.condition, case.pause, case.scheme)?;
         self.scenario.ready(&found).ok()

@@ -1,10 +1,10 @@
-//! Traffic by name, as a table and a figure: what each kind of sender got under each scheme.
+//! Traffic by name, as a table and a figure: results of each name under each scheme.
 
 use super::scene::{CaseRuns, cell};
 use crate::model::{Axis, Band, Cell, Column, Figure, Kind, Row, Table, Trace};
 use cnsim_lab::metrics::{Metric, find};
 
-/// Columns: what was left behind, then tails before means.
+/// Columns: unfinished flows first, then tails before means.
 const SHOWN: [&str; 7] = [
     "finished_flows",
     "dropped_frames",
