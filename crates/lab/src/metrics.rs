@@ -70,11 +70,11 @@ impl Span {
     pub fn text(self) -> &'static str {
         match self {
             Self::Measurement => "Taken from record.from to record.to: the whole run unless these are set.",
-            Self::Run => "Taken over the whole run, whatever record.from and record.to say.",
+            Self::Run => "Taken over the whole run; record.from and record.to have no effect.",
             Self::Hotspot => {
-                "Taken while the hot port is slow, whatever record.from and record.to say; without a hotspot, between these."
+                "Taken while the hot port is slow; without a hotspot, from record.from to record.to."
             }
-            Self::Afterwards => "Taken after the hotspot, whatever record.from and record.to say.",
+            Self::Afterwards => "Taken after the hotspot; record.from and record.to have no effect.",
         }
     }
 
