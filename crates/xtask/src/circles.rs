@@ -1,7 +1,7 @@
 //! Circles in imports: no module of a crate may import, over others, itself.
 //!
-//! Modules are those of a crate's root, each with all files below it. The root itself is left out: it declares the others, and
-//! what it holds may be used by all. Tests are left out, too.
+//! Asked twice: of the modules of a crate's root, each with all files below it, and of single files. The root is left out: it declares
+//! the others, and all may use its items. So may the files below a module use that module. Tests are left out, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,7 +25,8 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
         let mut files = Vec::new();
         read(&source, "", &mut files)?;
         let shown = source.strip_prefix(root).unwrap_or(&source).display().to_string();
-        complaints.extend(circle(&imports(&files)).map(|c| format!("{shown}: {c}")));
+        let ways = [false, true].map(|single| circle(&imports(&files, single)));
+        complaints.extend(ways.into_iter().flatten().map(|c| format!("{shown}: {c}")));
     }
     complaints.sort();
     Ok(complaints)
@@ -61,55 +62,92 @@ fn for_tests(code: &str) -> impl Iterator<Item = &str> {
     after.filter_map(|rest| rest.split_once(';').map(|(name, _)| name))
 }
 
-fn imports(files: &[(String, String)]) -> Imports {
+/// The imports of modules, or of single files.
+fn imports(files: &[(String, String)], single: bool) -> Imports {
     let files: Vec<(&str, String)> = files.iter().map(|(name, text)| (name.as_str(), code(text))).collect();
     let tests: BTreeSet<&str> = files.iter().flat_map(|(_, code)| for_tests(code)).collect();
-    let module = |name: &str| name.split('/').next().unwrap_or(name).trim_end_matches(".rs").to_string();
-    let stem = |name: &str| name.rsplit('/').next().unwrap_or(name).trim_end_matches(".rs").to_string();
-    let all: BTreeSet<String> = files.iter().map(|(name, _)| module(name)).collect();
+    // `a/b.rs` and `a/b/mod.rs` are the module a/b.
+    let path = |name: &str| -> Vec<String> {
+        let parts: Vec<String> = name.trim_end_matches(".rs").split('/').map(String::from).collect();
+        if parts.last().is_some_and(|p| p == "mod") { parts[..parts.len() - 1].to_vec() } else { parts }
+    };
+    let depth = if single { usize::MAX } else { 1 };
+    let key = |path: &[String]| path[..path.len().min(depth)].join("/");
+    let all: BTreeSet<String> = files.iter().map(|(name, _)| key(&path(name))).collect();
     let mut found = Imports::new();
     for (name, code) in &files {
-        let from = module(name);
-        if tests.contains(stem(name).as_str()) || ["lib", "main"].contains(&from.as_str()) {
+        let own = path(name);
+        let from = key(&own);
+        let stem = own.last().map_or("", String::as_str);
+        if tests.contains(stem) || ["lib", "main"].contains(&from.as_str()) {
             continue;
         }
-        for to in named(code) {
-            if to != from && all.contains(&to) {
-                found.entry(from.clone()).or_default().entry(to).or_insert_with(|| (*name).to_string());
+        for mut to in named(code, &own) {
+            to.truncate(depth);
+            while !to.is_empty() && !all.contains(&key(&to)) {
+                to.pop();
+            }
+            let related = own.starts_with(&to) || to.starts_with(&own);
+            if !to.is_empty() && !related && key(&to) != from {
+                found.entry(from.clone()).or_default().entry(key(&to)).or_insert_with(|| (*name).to_string());
             }
         }
     }
     found
 }
 
-/// First names behind `crate::`, those in braces included.
-fn named(code: &str) -> BTreeSet<String> {
-    let first = |text: &str| -> String {
-        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
-    let mut names = BTreeSet::new();
-    for rest in code.split("crate::").skip(1) {
-        let Some(list) = rest.strip_prefix('{') else {
-            names.insert(first(rest));
-            continue;
-        };
-        let (mut depth, mut from) = (0_u32, 0);
-        for (at, c) in list.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' if depth > 0 => depth -= 1,
-                '}' | ',' if depth == 0 => {
-                    names.insert(first(&list[from..at]));
-                    from = at + 1;
-                    if c == '}' {
-                        break;
-                    }
-                }
-                _ => {}
+/// Paths behind `crate::` and `super::`, from the crate's root, those in braces included; `own` is the file's module.
+fn named(code: &str, own: &[String]) -> BTreeSet<Vec<String>> {
+    let mut found = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        leaves(&code[at + "crate::".len()..], &mut Vec::new(), &mut found);
+    }
+    for (at, _) in code.match_indices("super::").filter(|(at, _)| !code[..*at].ends_with("super::")) {
+        let (mut rest, mut up) = (&code[at..], 0);
+        while let Some(further) = rest.strip_prefix("super::") {
+            (rest, up) = (further, up + 1);
+        }
+        let mut path = own[..own.len().saturating_sub(up)].to_vec();
+        leaves(rest, &mut path, &mut found);
+    }
+    found
+}
+
+/// The paths of a tree such as `a::{b, c::d}` behind a path, and how much of the text it takes.
+fn leaves(text: &str, path: &mut Vec<String>, found: &mut BTreeSet<Vec<String>>) -> usize {
+    let depth = path.len();
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        at += rest.len() - rest.trim_start().len();
+        let word: String = text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        at += word.len();
+        if !word.is_empty() {
+            path.push(word);
+        }
+        if text[at..].starts_with("::") {
+            at += "::".len();
+            if !text[at..].trim_start().starts_with('{') {
+                continue;
             }
         }
+        let rest = &text[at..];
+        at += rest.len() - rest.trim_start().len();
+        if text[at..].starts_with('{') {
+            at += 1;
+            while !matches!(text[at..].trim_start().chars().next(), None | Some('}')) {
+                let taken = leaves(&text[at..], path, found);
+                at += taken;
+                let gap = text[at..].find([',', '}']).unwrap_or(text.len() - at);
+                at += gap + usize::from(text[at + gap..].starts_with(','));
+            }
+            at += text[at..].find('}').map_or(0, |end| end + 1);
+        } else {
+            found.insert(path.clone());
+        }
+        path.truncate(depth);
+        return at;
     }
-    names
 }
 
 /// The shortest circle, in words.
@@ -150,7 +188,7 @@ mod tests {
 
     fn found(files: &[(&str, &str)]) -> Option<String> {
         let files: Vec<_> = files.iter().map(|(n, t)| (n.to_string(), t.to_string())).collect();
-        circle(&imports(&files))
+        [false, true].into_iter().find_map(|single| circle(&imports(&files, single)))
     }
 
     #[test]
@@ -167,6 +205,22 @@ mod tests {
         let steps = "`a` imports `b` (a.rs), `b` imports `d` (b/deep.rs), `d` imports `a` (d.rs)";
         assert!(words.ends_with(steps), "{words}");
         assert_eq!(found(&files[..4]), None);
+    }
+
+    #[test]
+    fn files_of_one_module_are_asked_too() {
+        let files = [
+            ("m/mod.rs", "mod a; use super::other;"),
+            ("m/a.rs", "use super::b::{X, Y::{self, Z}}; use super::M;"),
+            ("m/b.rs", "use super::c;"),
+            ("m/c/deep.rs", "use super::super::a::A;"),
+            ("m/c/mod.rs", "use self::deep::D; use crate::{m::{c::deep, M}, root};"),
+        ];
+        let words = found(&files[..4]);
+        assert_eq!(words, None, "a file of m/c that m/c itself does not name");
+        let files = [files[0], files[1], ("m/b.rs", "use super::c::deep;"), files[3], files[4]];
+        let words = found(&files).unwrap();
+        assert!(words.contains("`m/a` imports `m/b` (m/a.rs), `m/b` imports `m/c/deep` (m/b.rs)"), "{words}");
     }
 
     #[test]
