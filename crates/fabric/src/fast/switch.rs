@@ -11,9 +11,10 @@ mod points;
 mod port;
 mod storing;
 
-pub(crate) use early::{Due, Stored, ToCome};
+pub(crate) use early::{Due, Stored};
 pub(crate) use marking::leaves_marked;
 pub(crate) use port::Port;
+pub(crate) use port::ToCome;
 
 use crate::check::{Ledger, SwitchBooks, broken};
 use crate::fast::frame::{Entry, Frame, Key, Kind, NEVER, Ring, order};

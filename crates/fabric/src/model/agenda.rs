@@ -8,7 +8,7 @@ use crate::mix::mix;
 use crate::net::{Link, Net};
 use crate::spec::Ties;
 use cnsim_scheme_api::{Feedback, FlowId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A time that never comes, ps.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -178,5 +178,25 @@ impl<'a> Turn<'a> {
     /// Puts a frame on a link: its last bit leaves now, or it is a PAUSE that takes no time on the link.
     pub(crate) fn send(&mut self, link: &Link, frame: Frame) {
         self.out.sent.push(Sent { port: link.peer, node: link.peer_node, at: self.now + link.delay, frame });
+    }
+}
+
+/// Feedback that takes effect later: by time, then by the node that said it without a frame.
+#[derive(Debug, Default)]
+pub(crate) struct Deferred(VecDeque<(u64, u32, FlowId, Feedback)>);
+
+impl Deferred {
+    /// Defers what `from` says, or what came in a frame, to `at`.
+    pub(crate) fn insert(&mut self, at: u64, from: u32, flow: FlowId, feedback: Feedback) {
+        let place = self.0.partition_point(|e| (e.0, e.1) <= (at, from));
+        self.0.insert(place, (at, from, flow, feedback));
+    }
+    /// When the next takes effect, ps.
+    pub(crate) fn next(&self) -> u64 {
+        self.0.front().map_or(NEVER, |d| d.0)
+    }
+    /// Takes the next: who said it, about which flow, and what.
+    pub(crate) fn pop(&mut self) -> Option<(u32, FlowId, Feedback)> {
+        self.0.pop_front().map(|(_, from, flow, feedback)| (from, flow, feedback))
     }
 }

@@ -6,7 +6,7 @@
 //! Limiters are found by flow without a hash, and their queues stand apart, as most are empty.
 
 use super::agenda::NEVER;
-use super::frame::Packet;
+use super::packet::Packet;
 use super::point::count_down;
 use crate::paged::Paged;
 use crate::tx_rate::Clock;

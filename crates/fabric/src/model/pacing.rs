@@ -5,8 +5,8 @@
 //! limiter's queue and its flows take turns.
 
 use super::agenda::{Moment, NEVER};
-use super::frame::Packet;
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST, key_of};
+use super::packet::Packet;
 use super::sender::Sender;
 use crate::check::broken;
 use cnsim_scheme_api::Built;

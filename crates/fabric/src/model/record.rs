@@ -1,7 +1,8 @@
 //! What is written down of single frames and moments: deliveries at a host, queues at a switch.
 
 use super::agenda::NEVER;
-use super::frame::{Frame, Packet};
+use super::frame::Frame;
+use super::packet::Packet;
 use super::sender::{Journal, Sender};
 use crate::check::{Hash, HostBooks, Ledger, NodeBooks};
 use crate::flows::Arrived;

@@ -3,12 +3,12 @@
 //! It is one body for both ways to run. They differ in what a frame is kept as ([`Packet`]), and in when they look. Limiters let frames
 //! go in [`super::pacing`]; what messages do is in [`super::steering`].
 
-use super::agenda::{Moment, NEVER};
-use super::frame::{Control, Data, Lane, MANAGED, Packet, Pause, Says};
+use super::agenda::{Deferred, Moment, NEVER};
+use super::frame::{Control, Data, Lane, MANAGED, Pause, Says};
 use super::limiter::{Limiters, key_of};
+use super::packet::Packet;
 use super::port::Lanes;
 use super::source::Offer;
-use super::steering::Deferred;
 use super::transfers::{FlowQueue, Next, Transfers};
 use super::voq::Voqs;
 use crate::check::{ControlBooks, Failure, Gauges, Hash, Ledger, Who, broken};

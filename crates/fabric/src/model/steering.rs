@@ -1,9 +1,10 @@
 //! Steering: how messages reach a host's reaction points, what those do to their limiters, and how the host's own messages and
 //! probes set out. How the limiters then let frames go is in [`super::pacing`].
 
-use super::agenda::{Direct, Moment, NEVER};
-use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, Packet, SMALLEST, Says, To, flow_of, hosts_of};
+use super::agenda::{Direct, Moment};
+use super::frame::{Control, EVERY_FLOW, Lane, MANAGED, SMALLEST, Says, To, flow_of, hosts_of};
 use super::limiter::{GAP, RateLimiter, WHOLE_HOST};
+use super::packet::Packet;
 use super::sender::Sender;
 use crate::check::{SINK, Who};
 use crate::net::Net;
@@ -14,11 +15,6 @@ use cnsim_scheme_api::{
     Bytes, Class, Feedback, FlowId, Limiter, NodeId, Probe, ProbeTarget, Rate, ReactionPoint, Slot,
     SourceSite, Time,
 };
-use std::collections::VecDeque;
-
-/// Feedback that takes effect later: by time, then by the node that said it without a frame.
-#[derive(Debug, Default)]
-pub(crate) struct Deferred(VecDeque<(u64, u32, FlowId, Feedback)>);
 
 /// The reaction point of a limiter with this key.
 fn who(key: u32) -> Who {
@@ -50,22 +46,6 @@ fn reaction_point(
     let object = net.schemes[scheme].reaction_point(&site)?;
     let stream = Stream::new(net.seed, u64::from(flow.0) | 1 << 40, Purpose::Reaction);
     Some((object, LimiterState::new(line_rate, stream)))
-}
-
-impl Deferred {
-    /// Defers what `from` says, or what came in a frame, to `at`.
-    fn insert(&mut self, at: u64, from: u32, flow: FlowId, feedback: Feedback) {
-        let place = self.0.partition_point(|e| (e.0, e.1) <= (at, from));
-        self.0.insert(place, (at, from, flow, feedback));
-    }
-    /// When the next takes effect, ps.
-    pub(crate) fn next(&self) -> u64 {
-        self.0.front().map_or(NEVER, |d| d.0)
-    }
-    /// Takes the next: who said it, about which flow, and what.
-    fn pop(&mut self) -> Option<(u32, FlowId, Feedback)> {
-        self.0.pop_front().map(|(_, from, flow, feedback)| (from, flow, feedback))
-    }
 }
 
 impl<F: Packet> Sender<F> {

@@ -1,7 +1,7 @@
 //! Virtual output queues of a host: one for each destination, served in turn.
 
-use super::frame::Packet;
 use super::limiter::WHOLE_HOST;
+use super::packet::Packet;
 use std::collections::VecDeque;
 
 /// The queues, and the order in which those that hold a frame are served.

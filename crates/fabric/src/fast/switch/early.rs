@@ -69,41 +69,7 @@ pub(crate) enum Stored {
     Not,
 }
 
-/// What is in a queue, but not at the moment in question.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ToCome {
-    /// Frames at its end that arrive later, and their bytes.
-    pub(super) frames_after: usize,
-    pub(crate) bytes_to_come: u64,
-    /// Of these, data, which the countdown counts.
-    pub(super) data_to_come: u64,
-}
-
-impl ToCome {
-    /// One more frame at the queue's end.
-    #[inline(always)]
-    fn and(mut self, e: &Entry) -> Self {
-        let len = u64::from(e.frame.len);
-        self.frames_after += 1;
-        self.bytes_to_come += len;
-        self.data_to_come += if e.frame.is_data() { len } else { 0 };
-        self
-    }
-}
-
 impl Port {
-    /// What is stored already though it arrives at `from` or later.
-    #[inline]
-    pub(crate) fn later(&self, from: u64) -> ToCome {
-        let later = self.data.entries().iter().rev().take_while(|e| e.ready >= from);
-        later.fold(ToCome::default(), ToCome::and)
-    }
-
-    /// The last frames of the queue.
-    fn last_of(&self, frames: usize) -> ToCome {
-        self.data.entries().iter().rev().take(frames).fold(ToCome::default(), ToCome::and)
-    }
-
     /// Does data alone say when what leaves, and is nothing but the queue's largest length to be found when a frame arrives?
     fn is_plain(&self) -> bool {
         !(self.needs_exact | self.has_control_or_stamp) && self.ramp().is_none_or(|r| r.at != RampAt::Arrival)

@@ -1,7 +1,7 @@
 //! Congestion points at a switch: samples, what they ask for, messages and probes on their way.
 
 use super::Switch;
-use super::early::ToCome;
+use super::port::ToCome;
 use crate::check::broken;
 use crate::fast::bodies::Bodies;
 use crate::fast::frame::{Frame, Kind};

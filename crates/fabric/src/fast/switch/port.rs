@@ -1,6 +1,5 @@
 //! An output port of a switch.
 
-use super::early::ToCome;
 use crate::check::Stopped;
 use crate::fast::frame::{CONTROL, Entry, Frame, Kind, Ring};
 use crate::model::{MANAGED, Paused, Point, is_stopped, view};
@@ -80,7 +79,41 @@ pub(crate) struct Port {
     pub(crate) out: PortOutcome,
 }
 
+/// What is in a queue, but not at the moment in question.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ToCome {
+    /// Frames at its end that arrive later, and their bytes.
+    pub(super) frames_after: usize,
+    pub(crate) bytes_to_come: u64,
+    /// Of these, data, which the countdown counts.
+    pub(super) data_to_come: u64,
+}
+
+impl ToCome {
+    /// One more frame at the queue's end.
+    #[inline(always)]
+    fn and(mut self, e: &Entry) -> Self {
+        let len = u64::from(e.frame.len);
+        self.frames_after += 1;
+        self.bytes_to_come += len;
+        self.data_to_come += if e.frame.is_data() { len } else { 0 };
+        self
+    }
+}
+
 impl Port {
+    /// What is stored already though it arrives at `from` or later.
+    #[inline]
+    pub(crate) fn later(&self, from: u64) -> ToCome {
+        let later = self.data.entries().iter().rev().take_while(|e| e.ready >= from);
+        later.fold(ToCome::default(), ToCome::and)
+    }
+
+    /// The last frames of the queue.
+    pub(super) fn last_of(&self, frames: usize) -> ToCome {
+        self.data.entries().iter().rev().take(frames).fold(ToCome::default(), ToCome::and)
+    }
+
     /// What waits there for good, if data does and cannot leave.
     pub(super) fn stopped(&self, number: usize) -> Option<Stopped> {
         let data = self.data.entries().iter().filter(|e| e.frame.is_data() && self.is_stopped());

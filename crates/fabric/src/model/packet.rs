@@ -1,0 +1,60 @@
+//! A frame as the sending side of a host keeps it: as the model has it, or packed.
+
+use super::agenda::Moment;
+use super::frame::{Body, Control, Data, Frame, Lane};
+use crate::check::Ledger;
+use cnsim_scheme_api::Tag;
+
+/// What a frame is kept as at a host's sending side: as the model has it, or packed.
+pub(crate) trait Packet: Copy + std::fmt::Debug {
+    /// Contents of control frames for which there is no room in them.
+    type Bodies: Default + std::fmt::Debug;
+    /// A data frame.
+    fn of_data(class: u8, len: u16, data: &Data) -> Self;
+    /// A control frame that is made now.
+    fn of_control(lane: Lane, control: Control, at: Moment<'_>, bodies: &mut Self::Bodies) -> Self;
+    /// Bytes on the link.
+    fn bytes(&self) -> u16;
+    /// Destination host, of data.
+    fn data_to(&self) -> Option<u32>;
+    /// Of data: its limiter has counted its bytes already.
+    fn is_counted(&self) -> bool;
+    /// Notes that.
+    fn set_counted(&mut self);
+    /// Writes a packed tag into data.
+    fn write_tag(&mut self, tag: (u8, u32));
+    /// Enters it in a ledger, if it is data.
+    fn enter(&self, ledger: &mut Ledger);
+}
+
+impl Packet for Frame {
+    type Bodies = ();
+    fn of_data(class: u8, len: u16, data: &Data) -> Self {
+        Self::data(class, len, *data)
+    }
+    fn of_control(lane: Lane, control: Control, _: Moment<'_>, (): &mut ()) -> Self {
+        Self::control(lane, control)
+    }
+    fn bytes(&self) -> u16 {
+        self.len
+    }
+    fn data_to(&self) -> Option<u32> {
+        self.as_data().map(|data| data.dst)
+    }
+    fn is_counted(&self) -> bool {
+        self.as_data().is_some_and(|data| data.counted)
+    }
+    fn set_counted(&mut self) {
+        if let Body::Data(data) = &mut self.body {
+            data.counted = true;
+        }
+    }
+    fn write_tag(&mut self, (kind, bits): (u8, u32)) {
+        if let Body::Data(data) = &mut self.body {
+            data.tag = Tag::unpack(kind, bits);
+        }
+    }
+    fn enter(&self, ledger: &mut Ledger) {
+        ledger.enter_all([self]);
+    }
+}
