@@ -40,7 +40,7 @@ class param:
     """Declares a parameter of a scheme, once: default, range, symbol and words.
 
     A parameter can be set by ``.with_(**{"scheme.params.KEY": ...})``, ``--set``, in scenario files and in sweeps, and is shown
-    by ``describe`` and the report. On an instance it is the value: an ``int`` of bytes, a ``float`` of bit/s or seconds.
+    by ``explain`` and the report. On an instance it is the value: an ``int`` of bytes, a ``float`` of bit/s or seconds.
     """
 
     @staticmethod

@@ -133,11 +133,9 @@ impl Baseline {
         }
     }
 
-    /// The point of the baseline that stands beside this one; none where nothing is alike in all but the baseline.
-    ///
-    /// # Errors
-    /// Several such points.
-    pub(crate) fn of<'p, 'a>(&self, p: &At<'_>, points: &'p [At<'a>]) -> Result<Option<&'p At<'a>>, Failure> {
+    /// The points of the baseline that stand beside this one, alike in all but the baseline, each with its name: of a scheme under
+    /// several values of a parameter, each value is one.
+    pub(crate) fn of<'p, 'a>(&self, p: &At<'_>, points: &'p [At<'a>]) -> Vec<(&'p At<'a>, String)> {
         let mut all: Vec<&At<'_>> = points.iter().filter(|b| self.is(b) && self.beside(p, b)).collect();
         // What a baseline leaves open, such as the parameters of its scheme, is taken as it is here.
         let open: [&dyn Fn(&At<'_>) -> bool; 2] = [&|b| b.run.condition == p.run.condition, &|b| {
@@ -148,16 +146,13 @@ impl Baseline {
                 all.retain(|b| alike(b));
             }
         }
-        let [one, other, ..] = all[..] else { return Ok(all.first().copied()) };
-        let keys: BTreeSet<&String> = one.config.keys().chain(other.config.keys()).collect();
-        let differ = keys.into_iter().filter(|k| one.config.get(*k) != other.config.get(*k));
-        Err(Failure::input(format!(
-            "{} cases are the baseline {} beside {}: they differ in {}\n  help: make another case the baseline, or compare results that hold one of them",
-            all.len(),
-            self.text(),
-            p.run.case(),
-            differ.cloned().collect::<Vec<_>>().join(", ")
-        )))
+        let keys: BTreeSet<&String> = all.iter().flat_map(|b| b.config.keys()).collect();
+        let differ: Vec<&String> =
+            keys.into_iter().filter(|k| all.iter().any(|b| b.value(k) != all[0].value(k))).collect();
+        let name = |b: &At<'_>| {
+            self.text() + &differ.iter().map(|k| format!(", {k} = {}", b.value(k))).collect::<String>()
+        };
+        all.into_iter().map(|b| (b, name(b))).collect()
     }
 
     /// Are two points equal in all but the settings of the baseline?
@@ -286,8 +281,9 @@ mod tests {
         let baseline = Baseline::read(baseline, &points).map_err(failed)?;
         let mut all = Vec::new();
         for p in points.iter().filter(|p| !baseline.is(p)) {
-            if let Some(b) = baseline.of(p, &points).map_err(failed)? {
-                all.push((baseline.rest(p, b) + ": " + &p.run.condition, b.run.condition.clone()));
+            for (b, name) in baseline.of(p, &points) {
+                let several = name.strip_prefix(&baseline.text()).unwrap_or_default();
+                all.push((baseline.rest(p, b) + ": " + &p.run.condition, b.run.condition.clone() + several));
             }
         }
         Ok(all)
@@ -348,15 +344,13 @@ mod tests {
     }
 
     #[test]
-    fn one_baseline_or_none() {
+    fn one_baseline_or_several() {
         let ecm = |q: &str| run("c", "ecm", json!({"scheme": {"name": "ecm", "params": {"q_eq": q}}}));
         let none = run("c", "none", json!({"scheme": {"name": "none", "params": {}}}));
         let runs = [ecm("24 KB"), ecm("48 KB"), none.clone()];
-        let said = pairs(&runs, "ecm").unwrap_err();
-        assert!(
-            said.contains("2 cases are the baseline ecm") && said.contains("scheme.params.q_eq"),
-            "{said}"
-        );
+        // Where the baseline is several points, each is compared with.
+        let beside: Vec<String> = pairs(&runs, "ecm").unwrap().into_iter().map(|p| p.1).collect();
+        assert_eq!(beside, ["c, scheme.params.q_eq = 24 KB", "c, scheme.params.q_eq = 48 KB"]);
         assert_eq!(pairs(&runs, "none").unwrap().len(), 2);
         assert_eq!(pairs(&runs, "scheme=none").unwrap().len(), 2);
         for key in ["scheme.params.q_eq", "scheme.ecm.q_eq"] {

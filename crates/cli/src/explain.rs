@@ -4,6 +4,7 @@ use crate::look;
 use crate::request::is_file;
 use crate::subject::{Asked, Subject};
 use crate::{Done, answer, describe};
+use cnsim_lab::advice::of_others;
 use cnsim_lab::metrics::Metric;
 use cnsim_lab::stats::ABOUT_INTERVALS;
 use cnsim_papers::claims::{Claim, grounds};
@@ -87,12 +88,16 @@ fn parameter(having: &[(&Registration, &ParamInfo)]) {
 }
 
 fn cells(rows: &[Vec<String>]) {
-    println!("One published cell is one run; the 95 % prediction interval of one run judges it.");
+    let own = rows.iter().all(|r| !of_others(&r[0]));
+    if !own {
+        println!("One published cell is one run; the 95 % prediction interval of one run judges it.");
+    }
     for r in rows {
         let (published, pi) = (&r[7], (&r[11], &r[12]));
         println!("\n{}/{}, {}, PAUSE {}, {}, {}", r[0], r[1], r[2], r[3], r[4], r[5]);
         println!("  measured {} {} over {} seeds, one run lies in {} to {}", r[8], r[6], r[13], pi.0, pi.1);
-        if published.is_empty() {
+        if own {
+        } else if published.is_empty() {
             println!("  nothing was published");
         } else {
             println!("  published {published}: {}", r[14]);
@@ -103,7 +108,7 @@ fn cells(rows: &[Vec<String>]) {
     }
 }
 
-/// A claim: its text, its scenarios and metrics, and its verdict in the last `reproduce`.
+/// A claim: its text, its scenarios and metrics, and its verdict in the results at hand.
 fn claim(c: &Claim, out: &Path) -> Done {
     println!("{}: {} ({}).", c.id, c.text, c.origin);
     let mut scenarios: Vec<String> = Vec::new();

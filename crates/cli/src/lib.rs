@@ -179,7 +179,7 @@ enum Verb {
         /// Explain the cell of this PAUSE mode only.
         #[arg(long)]
         pause: Option<String>,
-        /// Folder with the results of the last `reproduce`.
+        /// Folder of the results that it looks into.
         #[arg(long, default_value = "out")]
         out: PathBuf,
     },

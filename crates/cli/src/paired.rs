@@ -45,6 +45,8 @@ pub struct Pairs {
 struct Row {
     place: String,
     own: String,
+    /// The point of the baseline.
+    base: String,
     name: String,
     metric: &'static Metric,
     pairs: Pairs,
@@ -162,17 +164,18 @@ fn rows(all: &Results, asked: &str) -> Result<(Baseline, Vec<Row>, u64), Failure
     }
     let (mut rows, mut alone) = (Vec::new(), 0);
     for p in points.iter().filter(|p| !baseline.is(p)) {
-        let base = baseline.of(p, &points)?.filter(|b| b.seeds.keys().any(|seed| p.seeds.contains_key(seed)));
-        let Some(base) = base else {
-            alone += 1;
-            continue;
-        };
-        let rest = baseline.rest(p, base);
+        let mut bases = baseline.of(p, &points);
+        bases.retain(|(b, _)| b.seeds.keys().any(|seed| p.seeds.contains_key(seed)));
+        alone += u64::from(bases.is_empty());
         let names: Vec<&str> =
             std::iter::once("").chain(p.run.traffic.iter().map(|t| t.name.as_str())).collect();
-        for (name, metric) in names.iter().flat_map(|name| METRICS.iter().map(move |m| (*name, m))) {
-            let Some(pairs) = Pairs::of(&base.seeds, &p.seeds, name, metric) else { continue };
-            rows.push(Row { place: rest.clone(), own: baseline.own(p), name: name.into(), metric, pairs });
+        for (base, title) in bases {
+            let rest = baseline.rest(p, base);
+            for (name, metric) in names.iter().flat_map(|name| METRICS.iter().map(move |m| (*name, m))) {
+                let Some(pairs) = Pairs::of(&base.seeds, &p.seeds, name, metric) else { continue };
+                let (place, own, base) = (rest.clone(), baseline.own(p), title.clone());
+                rows.push(Row { place, own, base, name: name.into(), metric, pairs });
+            }
         }
     }
     Ok((baseline, rows, alone))
@@ -191,7 +194,7 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
     if as_json {
         let row = |r: &Row| {
             json!({
-                "place": r.place, "case": r.own, "traffic": r.name, "metric": r.metric.id, "unit": r.metric.unit,
+                "place": r.place, "case": r.own, "beside": r.base, "traffic": r.name, "metric": r.metric.id, "unit": r.metric.unit,
                 "baseline": r.pairs.means[0], "value": r.pairs.means[1], "at_least": r.pairs.bounds,
                 "difference": r.pairs.difference.mean, "ci95": r.pairs.interval(), "seeds": r.pairs.difference.n,
                 "verdict": r.pairs.verdict(),
@@ -203,7 +206,7 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
     }
     let records: Vec<RunRecord> = all.runs.iter().map(Run::record).collect();
     notes::print(&records);
-    tell(&rows, &baseline, asked);
+    tell(&rows, asked);
     if alone > 0 {
         println!(
             "{} left out: no run of {} has the same seed and is alike in all else.",
@@ -214,25 +217,25 @@ pub(crate) fn paired(files: Vec<Results>, text: &str, asked: &[&'static Metric],
     Ok(())
 }
 
-fn tell(rows: &[Row], baseline: &Baseline, asked: &[&'static Metric]) {
+fn tell(rows: &[Row], asked: &[&'static Metric]) {
     let wanted = |r: &&Row| match asked {
         [] => SHOWN.contains(&r.metric.id),
         asked => asked.iter().any(|m| m.id == r.metric.id),
     };
     let rank = |r: &Row| SHOWN.iter().position(|id| *id == r.metric.id);
-    let mut places: Vec<(&str, &str)> = Vec::new();
+    let mut places: Vec<[&str; 3]> = Vec::new();
     for r in rows.iter().filter(wanted) {
-        if !places.contains(&(&r.place, &r.own)) {
-            places.push((&r.place, &r.own));
+        if !places.contains(&[&r.place, &r.own, &r.base]) {
+            places.push([&r.place, &r.own, &r.base]);
         }
     }
-    for (place, own) in places {
-        let here = |r: &&Row| r.place == place && r.own == own;
+    for at @ [place, own, base] in places {
+        let here = |r: &&Row| [&r.place, &r.own, &r.base] == at;
         let mut mine: Vec<&Row> = rows.iter().filter(wanted).filter(here).collect();
         let all = mine.len();
         mine.retain(|r| r.pairs.changes());
         mine.sort_by_key(|r| (r.name.clone(), rank(r)));
-        let title = format!("{place}: {own} beside {}", baseline.text());
+        let title = format!("{place}: {own} beside {base}");
         println!("{}", paint(&title, Colour::Bold, look::colour_on_stdout()));
         let line = |r: &&Row| {
             let unit = if r.metric.unit.is_empty() { String::new() } else { format!(" [{}]", r.metric.unit) };

@@ -225,7 +225,7 @@ pub(crate) fn condition_of(
 pub(crate) fn unknown_scheme(registry: &Registry, name: &str) -> Failure {
     if name.contains(',') {
         return Failure::input(format!(
-            "`{name}`: one scheme is due here\n  help: list all as schemes of [matrix], and run them with `cnsim reproduce FILE`"
+            "`{name}`: one scheme is due here\n  help: list all as schemes of [matrix], and run them with `cnsim run FILE`"
         ));
     }
     let hint = cnsim_lab::meant::scheme(registry, name);

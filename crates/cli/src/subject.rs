@@ -2,6 +2,7 @@
 
 use crate::request::is_file;
 use crate::{Common, EXIT_CODES, Failure, find};
+use cnsim_lab::advice::of_others;
 use cnsim_lab::assumptions::{ASSUMPTIONS, Assumption};
 use cnsim_lab::keys::{self, Key};
 use cnsim_lab::metrics::{self, Metric};
@@ -110,7 +111,10 @@ fn rows(asked: &Asked<'_>) -> Result<Vec<Vec<String>>, Failure> {
     let id: Vec<&str> = asked.what.split('/').collect();
     let path = asked.out.join("numbers.csv");
     let text = std::fs::read_to_string(&path).map_err(|e| {
-        Failure::input(format!("{}: {e}\n  help: run `cnsim reproduce` first, or give --out", path.display()))
+        Failure::input(format!(
+            "{}: {e}\n  help: `cnsim run` or `cnsim reproduce` first, or give their --out",
+            path.display()
+        ))
     })?;
     let fits = |line: &Vec<String>| {
         let same = |(want, c): (&&str, usize)| line.get(c).is_some_and(|v| v.eq_ignore_ascii_case(want));
@@ -121,9 +125,12 @@ fn rows(asked: &Asked<'_>) -> Result<Vec<Vec<String>>, Failure> {
     let rows: Vec<Vec<String>> = cnsim_lab::files::read_csv(&text).into_iter().filter(fits).collect();
     if rows.is_empty() {
         return Err(Failure::input(format!(
-            "{}: no such cell was run\n  help: `cnsim reproduce {}` runs it",
+            "{}: no such cell was run\n  help: {}",
             asked.out.display(),
-            id[..2.min(id.len())].join("/")
+            match of_others(id[0]) {
+                true => format!("`cnsim reproduce {}` runs it", id[..2.min(id.len())].join("/")),
+                false => "run its file, or give the folder of its results by --out".into(),
+            }
         )));
     }
     Ok(rows)

@@ -345,8 +345,14 @@ fn queue(records: &[RunRecord], out: &mut Vec<String>) {
 /// Places of the files, and next steps.
 fn next(t: &Told<'_>, out: &mut Vec<String>) {
     let folder = t.out.display();
+    // An experiment of one's own has no claims.
+    let claims = if t.findings.is_empty() && t.cells.iter().all(|c| c.published.is_none()) {
+        ""
+    } else {
+        " claims.csv,"
+    };
     out.push(format!(
-        "\nReport   {folder}/report.html\nNumbers  {folder}/numbers.csv, claims.csv, results.json, series/"
+        "\nReport   {folder}/report.html\nNumbers  {folder}/numbers.csv,{claims} results.json, series/"
     ));
     let judged = |c: &&Cell| c.published.is_some() && !c.structural;
     let asked = t.cells.iter().find(|c| c.verdict == Verdict::Differs);

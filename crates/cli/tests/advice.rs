@@ -15,7 +15,7 @@ fn fabric(rest: &str) -> String {
 
 const TO_H0: &str = "[[traffic]]\nhosts = [\"H8\", \"H9\", \"H10\", \"H11\"]\nkind = \"incast\"\ndestinations = [\"H0\"]\nsize = \"500 KB\"\n";
 
-/// What `check` and `reproduce` report of a scenario, or `sweep` over this key.
+/// What `check` and `run` report of a scenario, or `sweep` over this key.
 fn said(text: &str, over: &str) -> String {
     let sum = text.bytes().fold(over.len(), |sum, b| sum.wrapping_mul(31).wrapping_add(usize::from(b)));
     let folder = Folder::new(&format!("advice-{sum:x}"));
@@ -279,6 +279,44 @@ fn traffic_without_an_end() {
             fabric("[workload]\nload = \"20 %\"\n[run]\nduration = \"0.5 ms\"\nseeds = 5\n"),
             "topology.routing=flow-hash,frame-hash",
             "",
+        ),
+        // A port that is slowed down, with traffic and without.
+        (
+            star(6, &(event("1 Gb/s").replace("H0", "H5") + &light)),
+            "",
+            "nothing is sent through S>H5, which is slowed down",
+        ),
+        (
+            star(6, &format!("{light}[hotspot]\nhost = \"H4\"\nstart = \"0.5 ms\"\nstop = \"1 ms\"\n")),
+            "",
+            "nothing is sent through S>H4, which is slowed down",
+        ),
+        // Lowest rates that together fill the link.
+        (
+            star(12, &(greedy("H1..H10") + &matrix("on", both) + "[scheme.ecm]\nr_min = \"1.5 Gb/s\"\n")),
+            "",
+            "10 hosts send to H0: together they fill its link of 10 Gb/s 1.5 times over; set scheme.ecm.r_min below 1 Gb/s",
+        ),
+        (star(12, &(greedy("H1..H10") + &matrix("on", both) + "[scheme.ecm]\nr_min = \"0.5 Gb/s\"\n")), "", ""),
+        (star(6, &(light.clone() + "[record]\nbin = \"1 ms\"\n")), "", "leaves fewer than 4 values"),
+        (star(6, &(light.clone() + "[record]\nflows = [\"H1>H5\"]\n")), "", "nothing of flow H1>H5 was received"),
+        (
+            star(
+                6,
+                &(light.clone()
+                    + "[[traffic]]\nname = \"rare\"\nhosts = [\"H3\"]\nkind = \"poisson\"\nload = \"0.1 %\"\nsizes = \"file\"\nsize_table = [\"2000000 100\"]\ndestinations = [\"H4\"]\n"),
+            ),
+            "",
+            "nothing of rare was received",
+        ),
+        // Uniform traffic that fits all paths together, where a hash puts too much on one of them.
+        (
+            fabric("[workload]\nload = \"46 %\"\n[host]\nfifo = 50\n[run]\nduration = \"2 ms\"\nseeds = 5\n[pause]\nmode = \"on\"\n")
+                .replace("per_switch = 8", "per_switch = 4")
+                .replace("46 %", "90 %")
+                .replace("frame-hash", "flow-hash"),
+            "",
+            "sources discarded frames, as their queues (host.fifo) were full (frames a run: none",
         ),
     ];
     for (text, over, word) in cases {

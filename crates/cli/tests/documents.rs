@@ -214,6 +214,56 @@ fn the_first_experiment_of_the_readme() {
     assert!(rate.iter().sum::<f64>() / (rate.len() as f64) < 2_000.0, "about 1 Gb/s: {rate:?}");
 }
 
+/// Captions of the gallery that give figures of studies, beside the runs of seed 1 that were drawn.
+#[test]
+fn the_gallery_of_studies() {
+    let folder = Folder::new("gallery");
+    let run = |scenario: &str, condition: &str, schemes: &str, out: &str| {
+        let args = ["run", scenario, "--only", condition, "--scheme", schemes, "--seed", "1", "--quiet"];
+        let said = Command::new(env!("CARGO_BIN_EXE_cnsim"))
+            .args(args)
+            .args(["--out", out])
+            .current_dir(&folder.0)
+            .output()
+            .unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    };
+    let probes = ["qcn-hsp", "ecm", "qcn-2pt"];
+    run("R07/single-hop-10", "hotspot 0.5 Gb/s", &probes.join(","), "r07");
+    let numbers = folder.read("r07/numbers.csv");
+    let recovery = probes.map(|scheme| {
+        let begins = format!("R07,single-hop-10,hotspot 0.5 Gb/s,on,{scheme},recovery_time,");
+        format!("{:.0}", mean(&numbers, &begins, &[], 8))
+    });
+    let control = "control loop delay 500 us";
+    run("M08/symmetric-4-to-1", control, "qcn-serial-hai,qcn-802.1Qau", "m08");
+    let values = |scheme: &str, what: &str| -> Vec<f64> {
+        let name = format!("500-us-pause-off-{scheme}-seed1-{what}");
+        let mut files = std::fs::read_dir(folder.0.join("m08/series")).unwrap().map(|f| f.unwrap().path());
+        let path = files.find(|p| p.to_string_lossy().contains(&name)).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        text.lines().skip(1).map(|l| l.split(',').nth(1).unwrap().parse().unwrap()).collect()
+    };
+    // A value is of 1 ms; the port is full for some ms before the first messages come.
+    let full = ["qcn-serial-hai", "qcn-802.1Qau"].map(|scheme| {
+        let queue = values(scheme, "hot_queue");
+        assert!(queue[100..].iter().all(|kb| *kb < 50.0) && queue[100..].contains(&0.0), "{scheme}");
+        let again = values(scheme, "hot_port_throughput").iter().skip(10).position(|rate| *rate >= 9.9);
+        again.unwrap() + 11
+    });
+    says(
+        "docs/gallery/README.md",
+        &[
+            format!(
+                "in {} ms, ECM in {} ms, and QCN by itself in {} ms",
+                recovery[0], recovery[1], recovery[2]
+            ),
+            format!("it takes {} to {} ms until the port is full again", full[0], full[1]),
+            "swings between 0 and 50 KB".to_string(),
+        ],
+    );
+}
+
 #[test]
 fn the_tutorial() {
     let folder = Folder::new("tutorial");

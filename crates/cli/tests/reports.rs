@@ -1,4 +1,4 @@
-//! The report and the terminal as `reproduce` makes them of a scenario, and what `describe` and `explain` draw and say.
+//! The report and the terminal as `run` and `reproduce` make them, and what `explain` draws and says.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;

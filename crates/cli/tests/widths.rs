@@ -68,7 +68,7 @@ fn every_verb_keeps_within_the_terminal() {
         vec!["run", file, "--out", out, "--threads", "1"],
         vec!["run", file, "--scheme", "ecm", "--only", "1 Gb/s", "--seed", "1", "--out", out],
         vec!["run", file, "--case", "no such case"],
-        vec!["describe", "ecm"],
+        vec!["explain", "ecm"],
         vec!["sweep", file, "--over", "hotspot.rate=1 Gb/s,0.2 Gb/s", "--scheme", "none,ecm", "--out", out],
         vec!["compare", results, results],
         vec!["verify", results],

@@ -19,7 +19,8 @@ pub fn before(ready: &Ready) -> Vec<String> {
     if of_others(ready.config["study"].as_str().unwrap_or_default()) {
         return Vec::new();
     }
-    overload(ready).into_iter().chain(late(ready)).chain(even(ready)).chain(idle_scheme(ready)).collect()
+    let all = [overload, late, floor, even, in_vain, idle_scheme, coarse];
+    all.iter().filter_map(|say| say(ready)).collect()
 }
 
 /// One seed of traffic that is drawn.
@@ -57,9 +58,9 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
     let is_mute = |case: &Point<'_>| mutes.contains(&case.first().case());
     let mute = once(&|runs| mute(runs, None), &is_mute);
     let silent = once(&silent, &|case| !is_mute(case));
-    let all: [Say<'_>; 2] = [&cool, &wide];
+    let all: [Say<'_>; 3] = [&empty, &cool, &wide];
     let all = all.iter().filter_map(|say| once(*say, &|_| true));
-    let first = lossy(&cases).into_iter().chain(idle).chain(mute).chain(silent);
+    let first = LOSSES.into_iter().flat_map(|loss| lossy(&cases, loss)).chain(idle).chain(mute).chain(silent);
     first.chain(all).chain(flat(&cases)).collect()
 }
 
@@ -133,6 +134,52 @@ fn idle_scheme(ready: &Ready) -> Option<String> {
             "no host that sends runs {}: the [[group]] tables take all of them out of it; name fewer hosts there",
             ready.scheme
         )
+    })
+}
+
+/// Parameters that hold the rate below which a scheme slows no flow.
+const FLOORS: [&str; 3] = ["min_rate", "r_min", "rpg_min_rate"];
+
+/// Senders to one host whose lowest rates fill its link.
+fn floor(ready: &Ready) -> Option<String> {
+    let (settings, scheme) = (&ready.settings, &ready.scheme);
+    let (host, senders) = settings.most_sent_to()?;
+    let line = settings.wiring.access(host)?.rate;
+    let rate = |key: &&'static str| {
+        let value = ready.built.values.iter().find(|v| v.0 == **key)?;
+        Some((*key, value.1.parse::<Rate>().ok()?))
+    };
+    let (key, least) = FLOORS.iter().find_map(rate)?;
+    let all = least.bps() * senders as f64;
+    (all > line.bps()).then(|| {
+        format!(
+            "{scheme} slows no flow below {least} ({key}), and {senders} hosts send to {0}: together they fill its link of {line} {1:.1} times over; set scheme.{scheme}.{key} below {2}",
+            settings.wiring.hosts[host],
+            all / line.bps(),
+            Rate::from_bps((line.bps() / senders as f64 / 1e6).floor().max(1.0) * 1e6)
+        )
+    })
+}
+
+/// A port that is slowed down, and to which nothing is sent.
+fn in_vain(ready: &Ready) -> Option<String> {
+    let ports = ready.settings.slowed_in_vain();
+    (!ports.is_empty()).then(|| {
+        format!(
+            "nothing is sent through {}, which is slowed down: name a port that traffic passes, or add its host to the destinations",
+            ports.join(", ")
+        )
+    })
+}
+
+/// Fewest bins of a run whose series show its course.
+const BINS: u64 = 4;
+
+/// Series of a few values.
+fn coarse(ready: &Ready) -> Option<String> {
+    let (bin, duration) = (ready.settings.bin, ready.settings.duration);
+    (bin.as_ps().saturating_mul(BINS) > duration.as_ps()).then(|| {
+        format!("a bin of {bin} (record.bin) leaves fewer than {BINS} values to each series of {duration}: set a shorter one, or leave it out")
     })
 }
 
@@ -253,16 +300,39 @@ fn idle(case: &[&RunRecord]) -> Option<String> {
 /// Largest number of places with losses in a note.
 const PLACES: usize = 4;
 
-/// Frames of traffic without an end that were lost, for all schemes of a place at once.
-fn lossy(cases: &[Point<'_>]) -> Vec<String> {
-    let lost = |c: &Point<'_>| {
+/// Where frames of traffic without an end are lost: the metric that counts them, what happened, and the remedy.
+const LOSSES: [(&str, &str, &str); 2] = [
+    (
+        "dropped_frames",
+        "frames were lost, and none is sent again",
+        "queues and times are of those that arrived: give switches more memory, lower the load, or turn PAUSE on",
+    ),
+    (
+        "source_discards",
+        "sources discarded frames, as their queues (host.fifo) were full",
+        "rates and times are of those that were sent: lower the load, or spread it over more links",
+    ),
+];
+
+/// Is a port slowed on purpose, so that its senders must wait, and is no latency compared?
+fn slowed(r: &RunRecord) -> bool {
+    let hotspot =
+        r.config["hotspot.host"].as_str().is_none_or(|h| h != "off") && !r.config["hotspot.host"].is_null();
+    let event = r.config.as_object().is_some_and(|all| all.keys().any(|k| k.starts_with("event.")));
+    (hotspot || event) && !r.metrics.contains_key("latency_p99")
+}
+
+/// Frames of traffic without an end that were lost at one of [`LOSSES`], for all schemes of a place at once.
+fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec<String> {
+    let count = |c: &Point<'_>| {
         let flows = sum(&c.runs, "completed_transfers").unwrap_or(0.0)
             + sum(&c.runs, "incomplete_transfers").unwrap_or(0.0);
-        let lost = sum(&c.runs, "dropped_frames")?;
-        (flows == 0.0).then_some((lost / c.runs.len() as f64).round())
+        let meant = metric == "source_discards" && slowed(c.first());
+        let frames = sum(&c.runs, metric)?;
+        (flows == 0.0 && !meant).then_some((frames / c.runs.len() as f64).round())
     };
     let mut places: Vec<Vec<(&Point<'_>, f64)>> = Vec::new();
-    for (c, lost) in cases.iter().filter_map(|c| Some((c, lost(c)?))) {
+    for (c, lost) in cases.iter().filter_map(|c| Some((c, count(c)?))) {
         match places.iter_mut().find(|p| p[0].0.place() == c.place()) {
             Some(place) => place.push((c, lost)),
             None => places.push(vec![(c, lost)]),
@@ -274,9 +344,9 @@ fn lossy(cases: &[Point<'_>]) -> Vec<String> {
             let values = c.swept.iter().filter(|v| v.0.starts_with("scheme.") == of_scheme);
             values.map(|(k, v)| format!(", {k} = {v}")).collect()
         };
-        let each = |(c, lost): &(&Point<'_>, f64)| format!("{}{} {lost}", c.first().scheme, own(c, true));
+        let each = |(c, frames): &(&Point<'_>, f64)| format!("{}{} {frames}", c.first().scheme, own(c, true));
         format!(
-            "{}, PAUSE {}{}: frames were lost, and none is sent again (frames a run: {}); queues and times are of those that arrived: give switches more memory, lower the load, or turn PAUSE on",
+            "{}, PAUSE {}{}: {lost} (frames a run: {}); {remedy}",
             first.condition,
             first.pause,
             own(place[0].0, false),
@@ -287,7 +357,7 @@ fn lossy(cases: &[Point<'_>]) -> Vec<String> {
     let mut lines: Vec<String> = places.iter().filter(losing).take(PLACES).map(told).collect();
     let hidden = places.iter().filter(losing).count() - lines.len();
     if hidden > 0 {
-        lines.push(format!("frames were lost under {hidden} further conditions, too"));
+        lines.push(format!("{lost} under {hidden} further conditions, too"));
     }
     lines
 }
@@ -361,6 +431,30 @@ pub fn two_frames(config: &Value) -> f64 {
     // A table that names none has the usual one.
     let usual = find_key("workload.frame").and_then(|k| k.default.parse::<Bytes>().ok());
     sizes.chain(usual).max().map_or(0.0, |b| 2.0 * b.as_f64() / 1e3)
+}
+
+/// Traffic with a name, or a flow that is recorded, of which nothing was sent in any run.
+fn empty(case: &[&RunRecord]) -> Option<String> {
+    let first = case[0];
+    let of = |r: &RunRecord, name: &str, id: &str| {
+        let facts = r.traffic.iter().find(|t| t.name == name);
+        facts.and_then(|t| t.metrics.get(id).copied()).unwrap_or(0.0)
+    };
+    let counts = ["aggregate_throughput", "completed_transfers", "incomplete_transfers", "dropped_frames"];
+    let silent = |name: &str| case.iter().all(|r| counts.iter().all(|id| of(r, name, id) == 0.0));
+    let named = first.traffic.iter().map(|t| t.name.as_str()).filter(|name| silent(name));
+    let still = |id: &str| {
+        let zero = |r: &&RunRecord| r.series.get(id).is_some_and(|c| c.values.iter().all(|v| *v == 0.0));
+        case.iter().all(zero)
+    };
+    let flows = first.series.keys().filter(|id| id.starts_with("flow ") && still(id)).map(String::as_str);
+    let all: Vec<&str> = named.chain(flows).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "nothing of {} was received: lengthen run.duration, raise its load, or leave it out",
+            all.join(", ")
+        )
+    })
 }
 
 /// A hot port, named by hand, at which nothing waits: its queue is two frames at most, or a tenth of the longest.

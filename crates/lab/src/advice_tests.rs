@@ -209,6 +209,22 @@ fn who_made_no_message_and_who_lost() {
         said[1].starts_with("c, PAUSE on, ecm: the scheme made no message")
             && said[1].contains("30 frames lost")
     );
+    // Frames that a source discards; where a port is slowed on purpose, they are what it costs, unless latency is compared.
+    let discards = |config: Value, latency: bool| {
+        let mut r = of("ecm", 1, 1.0, 0.0, "a");
+        r.config = config;
+        r.metrics.insert("source_discards".into(), 9.0);
+        r.metrics.extend(latency.then(|| ("latency_p99".into(), 1.0)));
+        after(&[r]).join("\n")
+    };
+    assert!(discards(json!({"hotspot.host": "off"}), false).contains("sources discarded frames"));
+    assert!(discards(json!({}), false).contains("(host.fifo) were full (frames a run: ecm 9)"));
+    for on_purpose in
+        [json!({"hotspot.host": "H0"}), json!({"hotspot.host": ["H0"]}), json!({"event.0.rate": "1 Gb/s"})]
+    {
+        assert_eq!(discards(on_purpose.clone(), false), "");
+        assert!(discards(on_purpose, true).contains("sources discarded frames"));
+    }
     // Without a message, but with another course: marks alone may act.
     let said = after(&[of("none", 1, 0.0, 30.0, "a"), of("ecm", 1, 0.0, 3.0, "c")]);
     assert!(said.len() == 1 && said[0].contains("none 30, ecm 3"), "{said:?}");

@@ -1,7 +1,7 @@
 //! The registry: all that the rest of the program knows of a scheme, and the list in which it looks a scheme up.
 //!
 //! A scheme is registered in one place, beside its code: its name, title, text, parameters, counters, gauges and promise stand
-//! in one [`Registration`]. Scenario files, `--set`, `cnsim list`, `describe`, `sweep`, the report and the conformance suite
+//! in one [`Registration`]. Scenario files, `--set`, `cnsim list`, `explain`, `sweep`, the report and the conformance suite
 //! read nothing else. A registry is a value that is passed in: a program may hold several, and a crate of its own adds
 //! its schemes to ours with [`Registry::register`].
 //!

@@ -4,7 +4,7 @@ use super::Settings;
 use super::estimate::{Way, breadth};
 use crate::workload::{Receivers, SourcePlan};
 use cnsim_scheme_api::NodeId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A switch port that is offered more than its link carries, over the whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +70,36 @@ impl Settings {
             Some(here.len() + there.len().min(ways[seat].len()))
         };
         all.into_iter().take(COUNTED).filter_map(inputs).max().unwrap_or(0)
+    }
+
+    /// Ports to hosts that a hotspot or an event slows down, though nothing is sent there.
+    pub(crate) fn slowed_in_vain(&self) -> Vec<String> {
+        let sent = self.sent_to();
+        let slowed = |h: usize| {
+            let end = self.wiring.feeder(h);
+            self.hotspots.iter().any(|s| s.host == h) || self.events.iter().any(|e| (e.node, e.port) == end)
+        };
+        let idle = (0..self.hosts()).filter(|h| sent[*h] == 0.0 && slowed(*h));
+        idle.map(|h| self.wiring.port_name(self.wiring.feeder(h))).collect()
+    }
+
+    /// The host to which most others send with the scheme, and nowhere else, and how many they are.
+    pub(crate) fn most_sent_to(&self) -> Option<(usize, usize)> {
+        let mut senders = vec![0; self.hosts()];
+        for h in (0..self.hosts()).filter(|h| !self.bare[*h]) {
+            let only = |p: &SourcePlan| match (p.transfers(), p.receivers()) {
+                ([], Receivers::One(to)) => Some(to),
+                ([], Receivers::Shared([to])) => Some(*to),
+                ([], Receivers::Own([to])) => Some(to.0 as usize),
+                ([first, rest @ ..], _) if rest.iter().all(|t| t.dst == first.dst) => {
+                    Some(first.dst.0 as usize)
+                }
+                _ => None,
+            };
+            let all: BTreeSet<usize> = self.plans(h).iter().filter_map(only).collect();
+            all.into_iter().for_each(|to| senders[to] += 1);
+        }
+        (0..self.hosts()).map(|h| (h, senders[h])).max_by_key(|(_, n)| *n)
     }
 
     /// Rate at which a port of a switch serves, mean over the run: events slow it down.
