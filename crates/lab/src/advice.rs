@@ -325,11 +325,11 @@ fn slowed(r: &RunRecord) -> bool {
 /// Frames of traffic without an end that were lost at one of [`LOSSES`], for all schemes of a place at once.
 fn lossy(cases: &[Point<'_>], (metric, lost, remedy): (&str, &str, &str)) -> Vec<String> {
     let count = |c: &Point<'_>| {
-        let flows = sum(&c.runs, "completed_transfers").unwrap_or(0.0)
-            + sum(&c.runs, "incomplete_transfers").unwrap_or(0.0);
+        // A finite flow that lost a frame is unfinished, and reported as that.
+        let open = sum(&c.runs, "incomplete_transfers").unwrap_or(0.0);
         let meant = metric == "source_discards" && slowed(c.first());
         let frames = sum(&c.runs, metric)?;
-        (flows == 0.0 && !meant).then_some((frames / c.runs.len() as f64).round())
+        (open == 0.0 && !meant).then_some((frames / c.runs.len() as f64).round())
     };
     let mut places: Vec<Vec<(&Point<'_>, f64)>> = Vec::new();
     for (c, lost) in cases.iter().filter_map(|c| Some((c, count(c)?))) {

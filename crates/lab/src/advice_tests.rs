@@ -209,6 +209,13 @@ fn who_made_no_message_and_who_lost() {
         said[1].starts_with("c, PAUSE on, ecm: the scheme made no message")
             && said[1].contains("30 frames lost")
     );
+    // Finite flows beside it that all finished change nothing of that; unfinished ones have a line of their own.
+    let beside = |open: f64| {
+        let mut r = of("ecm", 1, 1.0, 30.0, "a");
+        r.metrics.extend([("completed_transfers".into(), 5.0), ("incomplete_transfers".into(), open)]);
+        after(&[r]).join("\n")
+    };
+    assert!(beside(0.0).contains("(frames a run: ecm 30)") && !beside(1.0).contains("frames a run"));
     // Frames that a source discards; where a port is slowed on purpose, they are what it costs, unless latency is compared.
     let discards = |config: Value, latency: bool| {
         let mut r = of("ecm", 1, 1.0, 0.0, "a");
