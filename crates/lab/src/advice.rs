@@ -36,7 +36,9 @@ pub fn after<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<String
     let cases = points(records.into_iter().filter(|r| !of_others(&r.study)));
     type Say<'s> = &'s dyn Fn(&[&RunRecord]) -> Option<String>;
     let once = |say: Say<'_>, asked: &dyn Fn(&Point<'_>) -> bool| {
-        let asked = cases.iter().filter(|c| asked(c));
+        // A network that stands still has one remedy, which is told apart.
+        let moves = |c: &&Point<'_>| c.runs.iter().all(|r| r.frozen.is_none());
+        let asked = cases.iter().filter(moves).filter(|c| asked(c));
         let mut found = asked.filter_map(|case| Some((case, say(&case.runs)?)));
         let (first, text) = found.next()?;
         let more = match found.count() {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::flows::fct::FlowTime;
+use crate::frozen::Frozen;
 use crate::measure::PortFacts;
 use crate::scenario::Scenario;
 use crate::store::Curve;
@@ -343,6 +344,9 @@ fn idle_before_or_after_and_in_the_measurement() {
         early.contains("nothing arrives after 3 ms,") && early.contains("shorten run.duration"),
         "{early}"
     );
+    // A network that stands still is idle for another reason.
+    let still = Frozen { since: 3.0, ports: vec!["S>H0".into()], deadlock: false };
+    assert_eq!(after(&[RunRecord { frozen: Some(still), ..busy(0..3, json!({})) }]), Vec::<String>::new());
     let both = said(4..6, json!({}));
     assert!(both.contains("80 %") && both.contains("before 4 ms or after 6 ms"), "{both}");
     // As long as the slowest scheme needs it.
