@@ -1,5 +1,4 @@
-//! What `cnsim compare --baseline` compares all others with, and which point of the baseline stands beside another: the one that
-//! is alike in all but what the baseline names.
+//! The baseline of `cnsim compare --baseline`, and its point beside each other point: the one whose other settings are equal.
 
 use crate::Failure;
 use crate::verify::flat;
@@ -117,7 +116,7 @@ impl Baseline {
             .or_else(|| text.split_once('=').and_then(|(k, v)| key(k.trim(), v.trim())))
             .ok_or_else(|| {
                 Failure::input(format!(
-                    "the baseline `{text}` tells no runs from others\n  help: {}",
+                    "the baseline `{text}` does not distinguish any runs\n  help: {}",
                     choices(points)
                 ))
             })

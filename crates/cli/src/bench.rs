@@ -217,7 +217,7 @@ fn in_child(name: &str, scheme: &str, duration: Option<&str>) -> Result<Value, F
 }
 
 /// `cnsim bench --schemes`: packet-hops per CPU-second of every scheme beside those of `none`, on the same network. In each
-/// round the schemes take turns, so that what else the machine does meets all of them; the median counts.
+/// round the schemes take turns, so that other load of the machine meets all of them. The median counts.
 pub(crate) fn compare_schemes(
     rows: &[String],
     rounds: u16,

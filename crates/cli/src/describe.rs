@@ -58,7 +58,7 @@ pub(crate) fn study(p: &Paper) -> Done {
     if !p.claims.is_empty() {
         let rows: Vec<Vec<String>> =
             p.claims.iter().map(|c| vec![c.id.into(), c.origin.into(), c.text.into()]).collect();
-        println!("\n{}", look::words(&["claim", "origin", "what the study says"], &rows));
+        println!("\n{}", look::words(&["claim", "origin", "statement of the study"], &rows));
     }
     println!("\nRun it: cnsim reproduce {}", p.id);
     Ok(())
@@ -117,7 +117,7 @@ pub(crate) fn scenario(s: &Scenario, written: String) -> Done {
         look::duration(seconds),
         look::duration(seconds / threads as f64)
     );
-    println!("\n{}", bold("What it sets; all else is as `cnsim new` says"));
+    println!("\n{}", bold("Its settings; all others have their defaults (`cnsim new`)"));
     let shown = cnsim_lab::scenario::config::text;
     for (k, v) in ready.config.as_object().into_iter().flatten() {
         let usual = keys::find(k).map_or("", |k| k.default);

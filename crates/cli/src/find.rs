@@ -81,8 +81,8 @@ pub(crate) fn gauge<'a>(registry: &'a Registry, name: &str) -> Option<(&'a Gauge
     Some((having.first()?.0, having.iter().map(|h| h.1).collect()))
 }
 
-/// Nothing has this name: what comes nearest to it, of any kind. Texts with the word go first, then names that contain it,
-/// then what is spelled alike.
+/// The error for an unknown name, with the nearest names of any kind. Texts with the word go first, then names that contain it,
+/// then names of similar spelling.
 pub(crate) fn unknown(registry: &Registry, word: &str) -> Failure {
     let all = things(registry);
     let small = word.to_lowercase();

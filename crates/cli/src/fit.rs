@@ -51,8 +51,8 @@ pub(crate) fn mark() -> &'static str {
     })
 }
 
-/// What a terminal may get: colours of ours. All else that it would obey, as in names from files, is written as `\u001b`, which is
-/// right in JSON and TOML, too.
+/// Text that is safe for a terminal: only our own colours stay. Other control characters, as in file names, are written as `\u001b`,
+/// which is valid in JSON and TOML, too.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
     let plain = |c: char| matches!(c, '\n' | '\t') || !obeyed(c);
     if text.chars().all(plain) {

@@ -60,8 +60,8 @@ pub(crate) fn paint(text: &str, colour: Colour, on: bool) -> String {
     if on { format!("{0}[{code}m{text}{0}[0m", fit::mark()) } else { text.into() }
 }
 
-/// A table: columns aligned, first to the left, others to the right; the last as it is told. One that is wider than the
-/// terminal wraps its words, or stands in parts that each begin with the columns up to `scheme`.
+/// A table with aligned columns: the first to the left, others to the right, the last to the left with `last_left`. If it is wider than
+/// the terminal, words are wrapped, or the table is split; each part begins with the columns up to `scheme`.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], last_left: bool) -> String {
     let last = if last_left { header.len() - 1 } else { usize::MAX };
     let keys = header.iter().take(4).position(|h| *h == "scheme").map_or(1, |at| at + 1);

@@ -1,6 +1,6 @@
-//! Where results go. A folder keeps what was finished in it: a command never replaces finished results by fewer, nor those of
-//! another command by its own; then its results go to a folder of its own beside them, and it says so. What a command that
-//! was cut short has finished is written only where nothing better stands, and says that it is partial.
+//! Places of results. A command replaces neither finished results by fewer, nor those of another command. Instead it writes to a
+//! folder beside them, and reports it. An interrupted command writes its finished part only if nothing better is there, and marks
+//! it as partial.
 
 use crate::{Done, Failure};
 use cnsim_lab::place::{Place, PlaceError};
@@ -94,7 +94,7 @@ impl Output {
         Ok(self.saved.write(name, bytes)?)
     }
 
-    /// Writes the runs' files and removes what results before left ([`Saved::results`]): the last to be done. Returns the text
+    /// Writes the runs' files and removes files of earlier results ([`Saved::results`]). This is the last step. Returns the text
     /// of results.json.
     pub(crate) fn results(
         self,

@@ -53,8 +53,8 @@ fn line(work: f64, hops: f64, (done, total): (u64, u64), seconds: f64) -> String
     format!(" {bar} {:3.0} %{runs}{speed}{eta}", share * 100.0)
 }
 
-/// Runs `work` while another thread paints what `text` says on the terminal, five times a second; the line is gone at the
-/// end. Without a terminal, or where `quiet`, nothing is shown.
+/// Runs `work` while another thread shows the result of `text` on the terminal, five times a second. The line is gone at the
+/// end. Without a terminal, or if `quiet`, nothing is shown.
 pub(crate) fn shown<T: Send>(
     quiet: bool,
     text: impl Fn(f64) -> String + Send,
@@ -113,8 +113,8 @@ pub(crate) fn counted<T: Send>(total: u64, work: impl FnOnce(&AtomicU64) -> T + 
 /// Time that runs have to end by themselves after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Ctrl-C (and SIGTERM) asks the runs to stop; what is finished is kept. A second one ends the program at once, and so does
-/// a run that does not heed the first in time: files are whole or not there. `kept`: finished runs go to the store.
+/// Ctrl-C (and SIGTERM) asks the runs to stop; finished ones are kept. A second one ends the program at once, and so does
+/// a run that does not stop in time: files are whole or absent. `kept`: finished runs go to the store.
 pub(crate) fn on_interrupt(watch: &Arc<Watch>, kept: bool) {
     #[cfg(target_os = "linux")]
     keep_ignored();

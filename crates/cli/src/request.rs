@@ -1,5 +1,4 @@
-//! What is asked for on a command line: files or names, cases, schemes, metrics, seeds and threads; and what is refused as too
-//! much.
+//! Requests of a command line: files or names, cases, schemes, metrics, seeds and threads; and limits of time and memory.
 
 use crate::{Common, Done, Failure};
 use cnsim_lab::advice::{before, few_seeds};

@@ -200,7 +200,7 @@ fn at_load(args: &NewArgs, load: u32) -> Result<String, Failure> {
     );
     let _ = writeln!(
         out,
-        "\n[pause]\nmode = \"on\"\nhigh = \"{high} KB\"    # XOFF; `cnsim headroom` says what must fit above it\nlow = \"{low} KB\""
+        "\n[pause]\nmode = \"on\"\nhigh = \"{high} KB\"    # XOFF; `cnsim headroom` computes the room above it\nlow = \"{low} KB\""
     );
     let duration = match args.incast {
         Some(n) => {

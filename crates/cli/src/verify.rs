@@ -155,7 +155,7 @@ fn differences(said: &Run, record: &RunRecord, job: &Job) -> Vec<String> {
         ("scheme", &said.scheme, &is.scheme),
     ] {
         if a != b {
-            lines.push(format!("{name} is {a:?}, its configuration says {b:?}"));
+            lines.push(format!("{name} is {a:?}, its configuration has {b:?}"));
         }
     }
     let (a, b) = (flat(&said.config), flat(&job.ready.config));

@@ -309,7 +309,7 @@ fn compare_tells_every_difference() {
     assert!(code == 0 && said.contains("48 KB beside scheme.params.q_eq = 24KB"), "{said}");
     assert!(said.contains("mean_hot_queue [KB]") && !said.contains("overhead"), "{said}");
     let (code, said) = go(&["compare", &s, "--baseline", "nobody"]);
-    assert!(code == 2 && said.contains("tells no runs from others"), "{said}");
+    assert!(code == 2 && said.contains("does not distinguish any runs"), "{said}");
 }
 
 #[test]

@@ -20,9 +20,10 @@ fn labels(r: &RunRecord) -> Vec<String> {
     vec![r.condition.clone(), r.pause.clone(), r.scheme.clone(), r.seed.to_string()]
 }
 
-/// One line a flow: run, hosts, payload, start, completion time at the receiver's last byte, both ideal times, and the slowdown
-/// by the exact one. Times in nanoseconds. A flow that was not received whole has no time and no ideal; the bytes on the link that
-/// are missing, its lost frames where they are known, and what it waits for stand at the end of its line, before the name of its traffic. Nothing where no run kept the times of its flows.
+/// One line for each flow: run, hosts, payload, start, completion time at the receiver's last byte, both ideal times, and the
+/// slowdown by the exact one. Times are in nanoseconds. An unfinished flow has no time and no ideal. The end of its line has the
+/// missing bytes on the link, its lost frames if known, the reason why it waits, and the name of its traffic. None if no run kept
+/// the times of its flows.
 pub fn fct_csv(records: &[RunRecord]) -> Option<String> {
     let header = [
         "condition",

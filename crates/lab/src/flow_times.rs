@@ -19,7 +19,7 @@ const MOST_KEPT: usize = 100_000;
 pub struct Flows {
     /// Those received whole, by receiver, in order of completion.
     pub done: Vec<FlowTime>,
-    /// All of them by the ideal time of the scenario: the same, then those that were not received whole.
+    /// All flows by the ideal time of the scenario: finished ones first, then unfinished ones.
     pub timed: Vec<Timed>,
 }
 
@@ -88,8 +88,7 @@ impl Flows {
         fct::by_size(&self.timed, settings.bins)
     }
 
-    /// The flows that were not received whole, by start, and what each waits for: all where the times of flows are kept, else the
-    /// first ones.
+    /// The unfinished flows by start, each with the reason why it waits: all if the times of flows are kept, else the first ones.
     pub fn unfinished(&self, settings: &Settings, out: &Outcome, owners: &Owners) -> Vec<Unfinished> {
         let mut all = unfinished(settings, out, owners);
         if !self.all_kept(settings) {

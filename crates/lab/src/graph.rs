@@ -16,8 +16,8 @@ fn words(line: &str) -> Vec<(usize, &str)> {
     line.split_whitespace().map(|w| (begins(w), w)).collect()
 }
 
-/// Any graph: `topology.nodes` lists switches with their ports, `topology.links` links with rate and delay; whatever a
-/// link names that is no switch is a host.
+/// Any graph: `topology.nodes` lists switches with their ports, `topology.links` links with rate and delay. A name of a link that
+/// is no switch is a host.
 pub(crate) fn graph(r: &mut Reader<'_>, b: &mut Builder) {
     const LINK: &str = "write \"H1 S1 10 Gb/s 0.5 us\"";
     let before = r.problems.len();

@@ -347,7 +347,7 @@ fn refused(all: &mut Vec<Refused>, problems: &[Problem], sets: &[(String, String
 /// Plans a sweep over a case: every point under each PAUSE mode with each scheme.
 ///
 /// # Errors
-/// Everything wrong with keys and values, before anything runs.
+/// All faults of keys and values, before anything runs.
 pub fn plan(
     scenario: &Scenario,
     axes: Vec<Axis>,

@@ -16,9 +16,8 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// Bytes that can still arrive after XOFF is triggered: the XOFF waits for a frame in transmission, travels, is
-    /// processed, the sender finishes its frame, and what is on the link and in processing arrives; and the frame that
-    /// triggered it.
+    /// Bytes that can still arrive after XOFF is triggered. The XOFF waits for a frame in transmission, travels and is processed; then
+    /// the sender finishes its frame. Frames on the link and in processing arrive, and the frame that triggered the XOFF counts.
     pub fn headroom(&self) -> Bytes {
         cnsim_fabric::headroom(self.rate, self.rate, self.delay, self.processing, self.frame)
     }

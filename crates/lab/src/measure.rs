@@ -346,7 +346,7 @@ fn flows(settings: &Settings, out: &Outcome, all: &mut Measured) {
     }
 }
 
-/// Per bin, the Jain index over the recorded flows whose source is on, if there are two of them and anything arrived;
+/// Jain's index of each bin over the recorded flows whose source is on, if there are two or more and something arrived;
 /// and whether the bin is more than 2 ms after an on-off change.
 pub fn fairness(settings: &Settings, out: &Outcome) -> Vec<(Option<f64>, bool)> {
     let flows: Vec<(usize, &[f64])> = settings

@@ -57,7 +57,7 @@ pub enum Tolerance {
 pub enum Span {
     /// From `record.from` to `record.to`.
     Measurement,
-    /// The whole run, whatever `record` says.
+    /// The whole run; `record.from` and `record.to` have no effect.
     Run,
     /// While the hot port is slow; the measurement where there is no hotspot.
     Hotspot,

@@ -65,8 +65,8 @@ impl Owners {
     }
 }
 
-/// Names of the flows of a run, in the order in which they are asked for: of flows that nothing tells apart, the first gets the
-/// first table's name.
+/// Names of the flows of a run, in order of request. Of flows without a difference, the first one gets the name of the first
+/// table.
 #[derive(Debug)]
 pub struct Roll<'a> {
     owners: &'a Owners,

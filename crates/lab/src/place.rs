@@ -1,5 +1,5 @@
-//! Folders that cnsim writes to. Each bears a mark, the folder `.cnsim` in it, which names the files that cnsim wrote there. Only
-//! these are ever written over or removed: whatever else stands in the folder is somebody else's.
+//! Folders that cnsim writes to. Each bears a mark, the folder `.cnsim`, which lists the files that cnsim wrote. Only
+//! these are ever overwritten or removed. Other files in the folder belong to the user.
 //!
 //! A folder without a mark is marked, if nothing in it has a name that cnsim would write; it may hold other files. Results of a
 //! cnsim that left no mark are known by their form, and the folder is marked then.

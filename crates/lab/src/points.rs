@@ -29,8 +29,8 @@ impl Point<'_> {
         format!("{}, PAUSE {}, {}{values}", r.condition, r.pause, r.scheme)
     }
 
-    /// What it shares with the points that other schemes have in its place: study, scenario, condition, PAUSE mode, and the values
-    /// of a sweep that are not the scheme's.
+    /// The settings that a point shares with those of other schemes in its place: study, scenario, condition, PAUSE mode, and swept
+    /// values that are not the scheme's.
     pub fn place(&self) -> Place<'_> {
         let r = self.first();
         let keys = self.swept.iter().filter(|(k, _)| !k.starts_with("scheme."));

@@ -79,8 +79,8 @@ impl<'a> Reader<'a> {
         self.push(problem);
     }
 
-    /// Values of these keys do not go together; said of the first. Not where one of them is wrong by itself, as what stands for
-    /// it then was not written by anyone.
+    /// Reports that the values of these keys exclude each other; the problem names the first key. If a value is wrong by itself,
+    /// nothing is reported, as its default is not the user's.
     pub(crate) fn clash(&mut self, keys: &[&str], reason: String, remedy: impl Into<String>) {
         if let [first, ..] = keys
             && !self.problems.iter().any(|p| keys.contains(&p.key.as_str()))

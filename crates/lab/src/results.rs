@@ -195,8 +195,7 @@ impl Run {
         }
     }
 
-    /// Study, scenario, condition, PAUSE and scheme: what runs have in common that differ by the seed, or by what a sweep
-    /// varies.
+    /// Study, scenario, condition, PAUSE mode and scheme: the part that runs share which differ in seed or swept values.
     pub fn case(&self) -> String {
         case_title([&self.study, &self.scenario, &self.condition, &self.pause, &self.scheme])
     }
@@ -267,8 +266,8 @@ impl Results {
 /// Longest part of a file's name that comes from names, in characters.
 const NAME: usize = 120;
 
-/// The file of a run's series, from the folder of the results. Every run and series has its own: what names lose that are
-/// cut or hold other characters than letters, digits and dots, a hash at the end keeps.
+/// The file of a run's series, relative to the folder of the results. Every run and series has a file of its own. If a name is cut
+/// or changed (only letters, digits and dots stay), a hash at the end keeps it unique.
 pub fn series_file(r: &RunRecord, name: &str) -> String {
     let words = [
         &r.study,

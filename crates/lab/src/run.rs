@@ -394,7 +394,7 @@ fn sum<'a>(series: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
 /// The runs of these cases, all seeds ([`Scenario::seeds_of`]).
 ///
 /// # Errors
-/// A case whose values cannot be run: everything wrong with it, a problem a line.
+/// A case whose values cannot be run: all its faults, one a line.
 pub fn jobs(scenario: &Scenario, cases: impl IntoIterator<Item = Case>) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
     for case in cases {

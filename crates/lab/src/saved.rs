@@ -1,5 +1,5 @@
-//! A folder of results: `results.json`, the series and tables of its runs, and whatever else a verb writes beside them. It holds
-//! the results of one command: what an earlier one left goes when those of the next are whole.
+//! A folder of results: `results.json`, series and tables of its runs, and other files of a verb. It holds the results of one
+//! command. Files of an earlier command are removed when those of the next are complete.
 
 use crate::files::read_start;
 use crate::flow_files::{fct_csv, slowdown_csv, traffic_csv};
@@ -92,8 +92,8 @@ impl Saved {
         self.place.write(name, bytes)
     }
 
-    /// Writes the series of those runs for which they are wanted, the tables of their flows, then results.json, and removes
-    /// what results before left. All other files are written before. Returns the text of results.json.
+    /// Writes the requested series of runs, the tables of their flows, then results.json, and removes files of earlier results. All
+    /// other files are written before. Returns the text of results.json.
     ///
     /// # Errors
     /// As [`Saved::write`].

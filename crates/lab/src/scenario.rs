@@ -91,8 +91,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// What is allowed but hardly meant, and what a reader of the results should know beforehand, a sentence each: defaults of the
-    /// scheme that do not fit the links, phases that lock, memory too small for PAUSE. Mostly none.
+    /// Notes on settings that are valid but hardly intended, a sentence each: defaults of the scheme that do not fit the links, phases
+    /// that lock, memory too small for PAUSE. Mostly none.
     pub fn notes(&self) -> Vec<String> {
         // A scheme that changes rates parts the phases.
         let locked = self.settings.locked().filter(|_| self.scheme == "none");
@@ -122,16 +122,16 @@ impl Scenario {
     /// Reads an embedded scenario (by id, or name where unique) or, failing that, a file.
     ///
     /// # Errors
-    /// Everything wrong with it.
+    /// All faults, each with its place.
     pub fn load(what: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
         Self::load_in(&cnsim_schemes::registry(), what, sets, &[])
     }
 
-    /// As [`Scenario::load`], with the schemes of this registry, for a command that runs those of `schemes` only (all of the
-    /// matrix where none is named): what the matrix's other schemes make of the keys is not its business.
+    /// As [`Scenario::load`], with the schemes of this registry. A command that runs only `schemes` names them (none: all of the
+    /// matrix). Keys without an effect on other schemes are then no fault.
     ///
     /// # Errors
-    /// Everything wrong with it.
+    /// All faults, each with its place.
     pub fn load_in(
         registry: &Registry,
         what: &str,
@@ -168,7 +168,7 @@ impl Scenario {
     /// Reads a scenario's text and checks every case of its matrix.
     ///
     /// # Errors
-    /// Everything wrong with it.
+    /// All faults, each with its place.
     pub fn parse(file: &str, text: &str, sets: &[(String, String)]) -> Result<Self, Vec<Problem>> {
         Self::parse_in(&cnsim_schemes::registry(), file, text, sets, &[])
     }
@@ -176,7 +176,7 @@ impl Scenario {
     /// As [`Scenario::parse`], with the schemes of this registry; `schemes` is as in [`Scenario::load_in`].
     ///
     /// # Errors
-    /// Everything wrong with it.
+    /// All faults, each with its place.
     pub fn parse_in(
         registry: &Registry,
         file: &str,
@@ -266,7 +266,7 @@ impl Scenario {
         }
     }
 
-    /// Reads the tables of schemes that no case runs, for `--scheme` may ask for them: what is wrong in them is told now.
+    /// Reads the tables of schemes that no case runs, as `--scheme` may request them. Faults are reported now.
     fn other_schemes(&self, problems: &mut Vec<Problem>) {
         let own = |path: &str| Some(path.strip_prefix("scheme.")?.rsplit_once('.')?.0.to_string());
         let run = self.schemes();
@@ -344,7 +344,7 @@ impl Scenario {
                 let at = format!("{prefix}.{key}");
                 let at = if self.flat.leaves.contains_key(&at) { at } else { prefix.clone() };
                 let reason = format!(
-                    "two rows have the condition `{condition}`, but not the same `{key}`: they could not be told apart"
+                    "two rows have the condition `{condition}`, but not the same `{key}`: their runs could not be distinguished"
                 );
                 let template = self.flat.leaves.get("condition").and_then(|l| l.items.first());
                 let hint = format!(
@@ -370,8 +370,8 @@ impl Scenario {
         }
     }
 
-    /// The same scenario with some keys set anew; their values are checked when a case is made ready. What is set for all
-    /// schemes (`scheme.params.K`) replaces what the file says for one of them (`scheme.NAME.K`).
+    /// The same scenario with some keys set anew. Their values are checked when a case is made ready. A setting for all schemes
+    /// (`scheme.params.K`) replaces the file's setting for one scheme (`scheme.NAME.K`).
     ///
     /// # Errors
     /// Keys that nobody reads, or that have no effect here.
@@ -471,7 +471,7 @@ impl Scenario {
     /// Makes a case ready to run.
     ///
     /// # Errors
-    /// Everything wrong with it.
+    /// All faults, each with its place.
     pub fn ready(&self, case: &Case) -> Result<Ready, Vec<Problem>> {
         let mut flat = self.flat.clone();
         let mut set = |key: &str, value: &str| {

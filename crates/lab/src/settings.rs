@@ -403,9 +403,9 @@ impl Settings {
         self.rounding == Rounding::WholeNs
     }
 
-    /// How far a host's clock is off in the run of a seed, parts per million: by half of what is allowed, or more, to one side. Hosts
-    /// take steps of the golden section from a drawn place, so that no two clocks of a small network are nearly alike, nor one
-    /// and the switches'; one more host moves nobody else's.
+    /// Error of a host's clock in the run of a seed, parts per million: half to all of the limit, fast or slow. Hosts take steps of the
+    /// golden section from a drawn place. So no two clocks of a small network are nearly equal, nor one and the switches'. A further host
+    /// changes no other host's clock.
     fn clock_of(&self, host: usize, seed: u64) -> f64 {
         let start = Stream::new(seed, 1 << 51, Purpose::Phase).uniform();
         let place = (start + host as f64 * GOLDEN).fract();
@@ -550,9 +550,8 @@ fn auto_bin(duration: Time, measured: Time, slow: Option<Time>) -> Time {
     fits.max(bound).min(duration)
 }
 
-/// Delays of the access links of hosts that send: `topology.added_delay`, or what makes the control loop as long as
-/// `topology.loop_delay` says: propagation there and back, processing in the switch of the frame and of the message, and
-/// in the host.
+/// Delays of the access links of sending hosts: `topology.added_delay`, or the delay that gives the control loop the length of
+/// `topology.loop_delay`: propagation both ways, processing of frame and message in the switch, and processing in the host.
 fn delays(r: &mut Reader<'_>, wiring: &mut Wiring, plans: &[Vec<SourcePlan>], processing: Time) {
     let added = r.time("topology.added_delay");
     let whole = r.time_or("topology.loop_delay");

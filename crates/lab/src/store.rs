@@ -156,8 +156,7 @@ impl RunRecord {
     }
 }
 
-/// What a run is known by: all that determines what is kept of it. Names do not count: the same settings under two names are
-/// one run.
+/// Key of a run: all that determines its record. Names do not count: equal settings under two names are one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The effective configuration.
@@ -209,7 +208,7 @@ fn essence(config: &Value) -> Value {
 }
 
 /// The store of one output folder. A kept file is one JSON object: checksum of the run's text, key, form, version, length, run. It is
-/// believed only if every byte before the run is what this program would write for this run, and the run is what was asked for.
+/// accepted only if every byte before the run is as this program would write it, and the run is the requested one.
 #[derive(Clone, Debug)]
 pub struct Store {
     dir: PathBuf,
@@ -249,8 +248,8 @@ impl Store {
         entries(&self.dir).filter(|p| named_by_key(p) && is_file(p) && strange(p)).count()
     }
 
-    /// Removes the kept runs under an output folder, of this version and of others; `dry` only counts them. Whatever does not
-    /// say of itself that it is a kept run stays.
+    /// Removes the kept runs under an output folder, of this and other versions; `dry` only counts them. Files without the mark of a
+    /// kept run stay.
     ///
     /// # Errors
     /// A folder that is not cnsim's, or a file that cannot be removed.

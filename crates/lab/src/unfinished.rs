@@ -88,8 +88,8 @@ impl Case<'_> {
     }
 }
 
-/// The cases of each scenario, where some that one scheme has finished different shares of the flows: a sweep, a matrix or PAUSE
-/// tells them apart.
+/// The cases of each scenario in which cases of one scheme finished different shares of the flows, as in a sweep or matrix, or with
+/// and without PAUSE.
 fn apart<'a, 'b>(cases: &'b [Case<'a>]) -> Vec<Vec<&'b Case<'a>>> {
     let mut schemes = BTreeMap::new();
     let mut uneven = BTreeSet::new();

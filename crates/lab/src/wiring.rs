@@ -116,8 +116,8 @@ impl Wiring {
         format!("{}>{far}", self.name(port.0))
     }
 
-    /// The most that the hosts of a switch can send together, as a multiple of what its links to switches without hosts carry, with
-    /// the switch's name; none where no switch has hosts and such links.
+    /// Largest ratio of the rate of a switch's hosts to the rate of its links to switches without hosts, with the switch's name. None
+    /// if no switch has both.
     pub fn oversubscription(&self) -> Option<(f64, &str)> {
         let mut sides = vec![(0.0, 0.0); self.switches.len()];
         let switch = |n: NodeId| (n.0 as usize).checked_sub(self.hosts.len());

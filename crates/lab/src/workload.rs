@@ -115,8 +115,8 @@ impl SourcePlan {
         line * share
     }
 
-    /// Rate that the host `me` of so many offers by it to `hot`, or to all others, between two moments: what starts
-    /// there, of transfers.
+    /// Rate that host `me` of this number of hosts offers to `hot`, or to all others, between two moments. Of transfers, those that
+    /// start there count.
     pub fn offered_between(
         &self,
         line: Rate,

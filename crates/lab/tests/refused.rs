@@ -145,7 +145,7 @@ fn rows_are_told_apart_and_named_safely() {
     };
     let loads = "\"workload.load\" = [\"10 %\", \"50 %\"]\n";
     assert_eq!(rows("load {workload.load}", loads), "no problem");
-    assert!(rows("c", loads).contains("could not be told apart"));
+    assert!(rows("c", loads).contains("could not be distinguished"));
     assert!(rows("c", "\"workload.load\" = [\"10 %\", \"10 %\"]\n").contains("is there twice"));
     assert!(
         rows("c", "\"workload.on\" = [\"1 ms\"]\n").contains("has no effect with workload.kind = bernoulli")

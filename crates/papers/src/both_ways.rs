@@ -1,6 +1,5 @@
-//! Every claim is shown able to hold and to fail, over made-up runs: all hold over runs as claimed, and each fails once
-//! one thing in them is changed. A claim that is missing here fails the test. What breaks claims in real runs stands in
-//! `tests/mutations.rs`.
+//! Every claim is shown able to hold and to fail, over synthetic runs: all hold over runs that agree with the claims, and each fails
+//! after one change. A claim that is missing here fails the test. `tests/mutations.rs` breaks claims in real runs.
 
 use super::synthetic::{Synthetic as _, run, verdict};
 use super::{PAPERS, c07, m08, r07, z07};

@@ -1,5 +1,5 @@
-//! Is a run the experiment whose numbers were published? Only such a run is judged by them: its configuration is that of its
-//! study, but for what no metric feels.
+//! Is a run the experiment whose numbers were published? Only then it gets verdicts. Its configuration must be that of its
+//! study, except for settings that change no metric.
 
 use cnsim_lab::keys;
 use cnsim_lab::scenario::config::text;
@@ -9,7 +9,7 @@ use cnsim_scheme_api::Registry;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keys that no metric feels: how often a case is run, and what is recorded beside.
+/// Keys that change no metric: number of runs of a case, and further recordings.
 const UNFELT: [&str; 6] =
     ["run.seeds", "record.bin", "record.limiters", "record.size_bins", "record.flow_times", "record.latency"];
 

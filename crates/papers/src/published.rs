@@ -101,7 +101,7 @@ pub fn carried_claim(id: &str) -> Option<[String; 2]> {
 const HEADER: [&str; 9] =
     ["study", "scenario", "condition", "pause", "scheme", "metric", "value", "unit", "note"];
 
-/// A table's cell that cannot be read: file, line, column of the field, reason and remedy. What a terminal would obey is made
+/// A table's cell that cannot be read: file, line, column of the field, reason and remedy. Control characters are made
 /// visible.
 fn wrong(
     file: &str,

@@ -27,7 +27,7 @@ const JUDGED: &str = "<h2>How a number is judged</h2><p>Every case runs with sev
     but with the <b>prediction interval</b>: the range in which one further run falls 19 times in 20.</p>\
     <dl class=\"terms\"><dt>± 95 %</dt><dd>Half the confidence interval of the mean: <span class=\"formula\">t·s/√n</span>, with Student’s t for n − 1 degrees of freedom and Johnson’s correction \
     for skewness (1978), cut where no value can be. It says how well the mean is known.</dd>\
-    <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>. It says where a single run falls, and is the yardstick for a published number.</dd>\
+    <dt>Prediction interval</dt><dd><span class=\"formula\">mean ± t·s·√(1 + 1/n)</span>. A single run falls into it 19 times in 20. It judges a published number.</dd>\
     <dt>✓ agrees</dt><dd>The published number lies in the prediction interval, widened by half a unit of its last printed digit, or within 2 % of the mean, \
     whatever the metric.</dd>\
     <dt>~ near</dt><dd>It does not agree, but lies within the tolerance of its metric: \

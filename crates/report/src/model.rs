@@ -285,8 +285,8 @@ pub enum Kind {
 pub struct Trace {
     /// Scheme id, or the setting in which the lines differ: `RTT 100 us`.
     pub name: String,
-    /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes; `None`: the scheme's own colour,
-    /// or for what is no scheme the next free one of the page.
+    /// Slot 0 to 31 of a setting, a flow or a port: its colour, modulo 8, and its dashes. `None`: the colour of the scheme, or
+    /// without a scheme the next free colour of the page.
     pub slot: Option<u8>,
     /// Heading that the line stands under in a strip of heat.
     pub group: String,

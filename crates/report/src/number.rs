@@ -73,8 +73,8 @@ const EVEN: f64 = 0.25;
 /// Where values of many metrics end: shares and their parts, rates, lengths.
 const ENDS: [f64; 3] = [0.0, 1.0, 100.0];
 
-/// Half the length of an interval of the mean, where `mean ± half` tells it: its ends lie evenly about the mean, and `±` reaches beyond
-/// none of 0, 1 and 100 at which the interval ends; else both ends must be given.
+/// Half the length of an interval of the mean, if `mean ± half` is a fair form: the ends lie evenly about the mean, and `±` does not
+/// reach beyond 0, 1 or 100 where the interval ends there. Otherwise both ends must be given.
 pub fn plus_minus(mean: f64, (low, high): (f64, f64)) -> Option<f64> {
     let half = (high - low) / 2.0;
     let beyond = |end: f64| (low >= end && mean - half < end) || (high <= end && mean + half > end);
@@ -83,8 +83,8 @@ pub fn plus_minus(mean: f64, (low, high): (f64, f64)) -> Option<f64> {
     (even <= EVEN * half && (even <= 1e-9 * half || !ENDS.into_iter().any(beyond))).then_some(half)
 }
 
-/// Decimals of a measured number in a column of so many: at least three significant digits, so that it is not rounded to
-/// what the study printed; a whole number needs none.
+/// Decimals of a measured number in a column with `decimals`: at least three significant digits, so that it is not rounded to
+/// the published precision. A whole number needs none.
 pub(crate) fn telling(value: f64, decimals: usize) -> usize {
     let needed = match value.abs() {
         _ if value.fract() == 0.0 => 0,

@@ -1,5 +1,5 @@
-//! The picture of the first page: every judged number as a dot, at the distance of what was measured from what was
-//! published.
+//! The picture of the first page: every judged number as a dot, at the relative distance of the measured value from the published
+//! one.
 
 use crate::html::{Mark, anchor, esc, study};
 use crate::model::{Cell, Page, Report, Row, Table};

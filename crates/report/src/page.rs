@@ -383,7 +383,7 @@ fn evidence(c: &Claim) -> Vec<String> {
 pub(crate) fn claims<'a>(claims: impl Iterator<Item = &'a Claim>, linked: bool, out: &mut String) {
     out.push_str(&scroll("claims"));
     out.push_str(
-        "<table class=\"plain claims\"><thead><tr><th>claim</th><th>outcome</th><th>what the study says</th><th>evidence</th></tr></thead><tbody>",
+        "<table class=\"plain claims\"><thead><tr><th>claim</th><th>outcome</th><th>statement of the study</th><th>evidence</th></tr></thead><tbody>",
     );
     for c in claims {
         let (class, ..) = holds(c.holds);

@@ -1,7 +1,7 @@
 //! Reducing a series for drawing without losing its extremes.
 
-/// Indices of at most `max` points of `y` that keep its course: buckets of equal size, of each its least and its
-/// greatest value, in order of time. Values that are not finite stand for gaps; a bucket of gaps keeps one of them.
+/// Indices of at most `max` points of `y` that keep its course: least and greatest value of buckets of equal size, in order of time.
+/// Values that are not finite stand for gaps; a bucket of gaps keeps one point.
 ///
 /// `max` below 2 counts as 2.
 pub fn reduce(y: &[f64], max: usize) -> Vec<usize> {

@@ -30,7 +30,7 @@ struct Style {
     interval: bool,
     /// Whether anything was published; if not, the column stands alone.
     published: bool,
-    /// Whether it is left out: it is zero in every row, so that a sentence says as much, or stands elsewhere.
+    /// Is the column left out? Then it is zero in every row, or stands elsewhere.
     dull: bool,
 }
 

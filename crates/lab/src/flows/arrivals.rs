@@ -72,8 +72,8 @@ impl Poisson {
         self.counted * 8.0 / (line.bps() * self.load)
     }
 
-    /// Flows of host `src` to the hosts `to`, of which it picks one at a time by an equal chance (never itself), in order of
-    /// start. `site` tells apart what one host draws for several tables.
+    /// Flows of host `src` to the hosts `to`, in order of start. It draws each receiver with an equal chance, never itself. `site`
+    /// separates the draws of a host for several tables.
     pub fn flows(&self, src: usize, line: Rate, to: &[usize], seed: u64, site: u64) -> Vec<Flow> {
         // The picks after its own place in the list are one further on.
         let me = to.iter().position(|d| *d == src).unwrap_or(to.len());

@@ -115,8 +115,8 @@ impl Path {
         if self.whole_ns { (exact / 1e3).floor().max(1.0) * 1e3 } else { exact }
     }
 
-    /// When the last byte arrives if the flow is alone: frames of `payload + header` bytes follow each other over
-    /// store-and-forward hops, the last one as short as what is left of the flow (at least `least` bytes on the wire).
+    /// Time at which the last byte arrives if the flow is alone: frames of `payload + header` bytes follow each other over
+    /// store-and-forward hops. The last frame holds the rest of the flow (at least `least` bytes on the wire).
     pub fn exact_ideal(&self, bytes: Bytes, payload: u64, header: u64, least: u64) -> Time {
         let frames = bytes.get().div_ceil(payload.max(1)).max(1);
         let last = (bytes.get() - (frames - 1) * payload + header).max(least);

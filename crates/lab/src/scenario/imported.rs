@@ -9,7 +9,7 @@ impl Scenario {
     /// The scenario of an import, checked; `schemes` is as in [`Scenario::load_in`].
     ///
     /// # Errors
-    /// Everything wrong with it, each with file and line: where a line of the configuration decides the key at fault, that line.
+    /// All faults, each with file and line. If a line of the configuration decides the key at fault, it is that line.
     pub fn of_import(
         registry: &Registry,
         read: &Imported,

@@ -389,8 +389,8 @@ impl Settings {
         hops.max(held) * unheard + held * (1.0 - unheard)
     }
 
-    /// Where flows are spread over equal paths by a hash, some link gets more than its share of them; with PAUSE alone it holds
-    /// back nearly everyone. The share that gets through it, of random flows on as many links.
+    /// Share of random flows over equal paths that gets through. A hash gives some link more than its share of flows, and with PAUSE
+    /// alone this link holds back nearly everyone.
     #[allow(clippy::disallowed_methods)] // An estimate: no simulation reads it.
     fn least_of_hashed(
         &self,

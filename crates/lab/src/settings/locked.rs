@@ -5,8 +5,8 @@ use cnsim_fabric::{Organisation, Phase, Ties};
 use std::collections::BTreeMap;
 
 impl Settings {
-    /// Says which senders keep their place in the period of a port that drops frames, so that one of them may lose all and another
-    /// nothing, and what parts them; none where there are none. Where no scheme changes their rates.
+    /// A note on senders that keep their place in the period of a port that drops frames: one may lose all frames and another none.
+    /// It names the remedy. None without such senders, or if a scheme changes rates.
     pub(crate) fn locked(&self) -> Option<String> {
         // Memory apart for each input takes no side.
         let shared = self.buffer.organisation == Organisation::SharedOutput;

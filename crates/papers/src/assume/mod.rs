@@ -17,8 +17,8 @@
 //! **Tables.** A table is a scenario, a condition and a PAUSE mode. With thirty readings one looks good by chance, so that
 //! [`leave_one_out`] chooses a reading on all tables but one and judges it on that one.
 //!
-//! **Budget.** Rounds of one seed more for the better half of the readings ([`contenders`]): what is clearly farther than
-//! the scenario as it is gets no further run.
+//! **Budget.** In rounds, the better half of the readings gets one seed more ([`contenders`]). A reading that is clearly farther
+//! than the scenario's own gets no further run.
 
 mod leave;
 mod score;
@@ -76,7 +76,7 @@ pub fn asked_switches(texts: &[String]) -> Result<Vec<Switch>, String> {
         let key = text.split('=').next().unwrap_or_default().trim();
         if matches!(key, "pause" | "pause.mode" | "scheme" | "schemes") {
             return Err(format!(
-                "--over {text}: what is published says its PAUSE mode and its scheme, they are no assumption\n  help: choose cases with --only \"PAUSE on\" or --only qcn-2pt"
+                "--over {text}: published numbers have a PAUSE mode and a scheme; neither is an assumption\n  help: choose cases with --only \"PAUSE on\" or --only qcn-2pt"
             ));
         }
         let named = |key: &str| ASSUMPTIONS.iter().find(|a| a.key == key);
@@ -332,8 +332,8 @@ impl<'a> Lab<'a> {
         firsts.len() as u64 * seeds
     }
 
-    /// Combinations of the values that helped alone, best first, as many as the budget of runs takes in all with so many seeds
-    /// each. Also says how many of these values were left out.
+    /// Combinations of the values that helped alone, best first, as many as the budget of runs allows with this number of seeds.
+    /// Also returns the number of values that were left out.
     pub fn search(
         &mut self,
         setups: &[Setup],

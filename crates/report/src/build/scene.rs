@@ -77,7 +77,7 @@ pub(crate) fn ordinal(i: usize) -> u8 {
     (i % 32) as u8
 }
 
-/// Conditions in groups that differ in one clause: (what they share, each with the clause that tells it apart).
+/// Conditions in groups that differ in one clause: the shared clauses, and each condition with its own clause.
 pub(crate) fn split(conditions: &[&str]) -> Vec<(String, Vec<(String, String)>)> {
     // A clause without its quantity: `RTT 10 us` and `RTT 0 us` are of one kind.
     let kind = |clause: &str| -> String {

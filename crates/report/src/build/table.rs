@@ -121,8 +121,8 @@ fn order(scene: &Scene<'_>, k: &Key) -> (usize, usize, bool, String, usize) {
     )
 }
 
-/// Columns: what was published here, what claims rest on, the five of the printed tables; in the order of the metrics. Of an
-/// experiment of one's own what one asks of it, in that order.
+/// Columns: published metrics, metrics of claims, and the five of the published tables, in the order of the metrics. A user's own
+/// experiment has the columns of its own list, in that order.
 fn heads(cells: &[&Cell], claimed: &BTreeSet<&str>, hot: bool) -> Vec<Head> {
     let published: BTreeSet<&str> =
         cells.iter().filter(|c| c.published.is_some()).map(|c| c.metric.id).collect();
