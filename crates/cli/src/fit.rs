@@ -13,7 +13,7 @@ const GAP: usize = 2;
 /// Narrowest useful column of words. If a column gets less, the table becomes paragraphs.
 const WORDS: usize = 24;
 
-/// Columns to fit into: `COLUMNS` or those of the terminal; none where standard output is neither, as lines are then for
+/// Columns to fit into: `COLUMNS` or those of the terminal; none if standard output is neither, as lines are then for
 /// other programs.
 pub(crate) fn width() -> Option<usize> {
     static WIDTH: OnceLock<Option<usize>> = OnceLock::new();
@@ -173,7 +173,7 @@ impl Layout<'_> {
         self.rows.iter().map(|r| cell(&r[c])).chain([word(self.header[c])]).max().unwrap_or(0)
     }
 
-    /// Widths of these columns that fit; none where they cannot.
+    /// Widths of these columns that fit; none if they cannot.
     fn widths(&self, columns: &[usize], width: Option<usize>) -> Option<Vec<usize>> {
         let mut widths: Vec<usize> = columns.iter().map(|c| self.natural(*c)).collect();
         let Some(width) = width else { return Some(widths) };

@@ -53,7 +53,7 @@ struct Row {
 }
 
 impl Pairs {
-    /// A metric, of all traffic or that of a name, of two points whose runs stand by seed; none where no seed has it on both sides.
+    /// A metric, of all traffic or that of a name, of two points whose runs stand by seed; none if no seed has it on both sides.
     fn of(base: &BySeed<'_>, here: &BySeed<'_>, name: &str, metric: &Metric) -> Option<Self> {
         let pair = |(seed, run): (&u64, &&Run)| {
             Some((value(base.get(seed)?, name, metric)?, value(run, name, metric)?))

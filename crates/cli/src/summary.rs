@@ -126,7 +126,7 @@ fn page_table(page: &Page, t: &Table, asked: &[String], colour: bool, out: &mut 
     out.extend(lines);
 }
 
-/// The lines of a table of the report, and its caption; none where it has no column to show.
+/// The lines of a table of the report, and its caption; none if it has no column to show.
 pub(crate) fn table(t: &Table, asked: &[String], colour: bool) -> Vec<String> {
     let several = t.rows.iter().any(|r| !r.condition.is_empty());
     // What was published, and of the rest only the five of the printed tables.

@@ -314,7 +314,7 @@ fn finished_by_name<'a>(rows: &[Row<'a>], shown: &mut Vec<What<'a>>) {
     shown.splice(at + 1..=at, named);
 }
 
-/// The ends of an interval as two fields of a CSV file; empty where there is none.
+/// The ends of an interval as two fields of a CSV file; empty if there is none.
 pub(crate) fn bounds(interval: Option<(f64, f64)>) -> [String; 2] {
     interval.map_or_else(Default::default, |(low, high)| [digits(low), digits(high)])
 }

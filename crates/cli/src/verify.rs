@@ -88,7 +88,7 @@ fn first(mut lines: Vec<String>, most: usize, and: &str, what: &str) -> Vec<Stri
     lines
 }
 
-/// Why a file is not verified, where these runs differ; none where all is well.
+/// Why a file is not verified, where these runs differ; none if all is well.
 fn misfit(all: &Results, file: &Path, differ: Vec<String>) -> Option<String> {
     let changed = all.sum() != all.checksum;
     if differ.is_empty() && !changed {

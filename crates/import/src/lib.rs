@@ -53,9 +53,9 @@ pub struct FileFlow {
     pub src: String,
     /// Receiving host.
     pub dst: String,
-    /// Priority class, 0 where the format has none.
+    /// Priority class, 0 if the format has none.
     pub class: u8,
-    /// Port at the receiving host, none where the format has none.
+    /// Port at the receiving host, none if the format has none.
     pub port: Option<u32>,
     /// Payload.
     pub bytes: Bytes,

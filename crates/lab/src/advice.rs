@@ -249,7 +249,7 @@ fn late(ready: &Ready) -> Option<String> {
     ))
 }
 
-/// Sum of a metric over the runs of a case; none where a run lacks it.
+/// Sum of a metric over the runs of a case; none if a run lacks it.
 fn sum(case: &[&RunRecord], metric: &str) -> Option<f64> {
     case.iter().map(|r| r.metrics.get(metric).copied()).sum()
 }

@@ -74,7 +74,7 @@ impl Template {
         Self { clauses: text.split(',').map(clause).collect() }
     }
 
-    /// Keys that it names.
+    /// Keys that the template contains.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.clauses.iter().filter_map(|c| c.key.as_deref())
     }

@@ -228,7 +228,7 @@ pub fn slowdown_csv(records: &[RunRecord]) -> Option<String> {
 
 /// The columns of the HPCC fork, a line a flow in order of completion: addresses of source and destination, ports, payload,
 /// start, completion time and the fork's ideal time in nanoseconds. Completion is the arrival of the last byte; the fork's own is
-/// the arrival of its acknowledgement. Starts count from `origin` (ps). None where a host has no number in its name.
+/// the arrival of its acknowledgement. Starts count from `origin` (ps). None if a host has no number in its name.
 pub fn fork_columns(record: &RunRecord, hosts: &[String], origin: u64) -> Option<String> {
     let ids: Option<Vec<u64>> = hosts
         .iter()
@@ -256,7 +256,7 @@ pub fn fork_columns(record: &RunRecord, hosts: &[String], origin: u64) -> Option
     Some(lines.iter().map(|l| format!("{}\n", l.1)).collect())
 }
 
-/// One line for each run, name of traffic and metric. Nothing where no `[[traffic]]` table has a name.
+/// One line for each run, name of traffic and metric. Nothing if no `[[traffic]]` table has a name.
 pub fn traffic_csv(records: &[RunRecord]) -> Option<String> {
     let header = ["condition", "pause", "scheme", "seed", "traffic", "metric", "unit", "value", "at_least"]
         .map(String::from);

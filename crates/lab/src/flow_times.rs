@@ -17,7 +17,7 @@ const MOST_KEPT: usize = 100_000;
 /// Results of a run's finite flows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flows {
-    /// Those received whole, by receiver, in order of completion.
+    /// Finished flows, by receiver, in order of completion.
     pub done: Vec<FlowTime>,
     /// All flows by the ideal time of the scenario: finished ones first, then unfinished ones.
     pub timed: Vec<Timed>,
@@ -78,7 +78,7 @@ impl Flows {
         settings.flow_times.unwrap_or(self.timed.len() <= MOST_KEPT)
     }
 
-    /// Those whose times are kept.
+    /// Flows whose times are kept.
     pub fn kept(&self, settings: &Settings) -> Vec<FlowTime> {
         if self.all_kept(settings) { self.done.clone() } else { Vec::new() }
     }

@@ -15,12 +15,12 @@ pub struct Frozen {
     pub since: f64,
     /// Ports whose data cannot leave; each waits for room that the next one does not make.
     pub ports: Vec<String>,
-    /// The last waits for the first: a deadlock by PAUSE. Otherwise the last serves nothing.
+    /// True if the last port waits for the first: a deadlock by PAUSE. Otherwise the last port serves nothing.
     pub deadlock: bool,
 }
 
 impl Frozen {
-    /// That of an outcome; none where something moves, or where nothing but the sources is held back.
+    /// That of an outcome; none if something moves, or where nothing but the sources is held back.
     pub fn of(wiring: &Wiring, out: &Outcome) -> Option<Self> {
         let why = out.standstill.as_ref()?;
         Some(Self {

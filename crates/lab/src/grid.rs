@@ -271,7 +271,7 @@ pub struct Point {
     pub values: Vec<String>,
     /// The case that is run.
     pub case: Case,
-    /// First of its jobs; one a seed follow each other.
+    /// Index of the point's first job; the jobs of its seeds follow each other.
     pub first: usize,
 }
 

@@ -75,23 +75,23 @@ pub const SLOWEST: Rate = Rate::from_mbps(1.0);
 pub const SLOWEST_SERVICE: Rate = Rate::from_bps(1e4);
 /// Longest propagation delay of a link.
 pub const FARTHEST: Time = Time::from_ms(100);
-/// Hosts at most: their numbers have 16 bits.
+/// Largest number of hosts: their numbers have 16 bits.
 pub const MAX_HOSTS: usize = 65_535;
 /// Largest number of switches: routes are kept for each pair.
 pub const MAX_SWITCHES: usize = 20_000;
-/// Ports of all switches at most, with and without a link.
+/// Largest number of switch ports, with and without a link.
 pub const MAX_PORTS: usize = 500_000;
-/// Seeds of a case at most.
+/// Largest number of seeds of a case.
 pub const MAX_SEEDS: u64 = 10_000;
-/// Cases of a scenario at most.
+/// Largest number of cases of a scenario.
 pub const MAX_CASES: usize = 20_000;
-/// Changes of service rates in a run at most: events, and both ends of each slow span of a hotspot.
+/// Largest number of changes of service rates in a run: events, and both ends of each slow span of a hotspot.
 pub const MAX_CHANGES: u64 = 1_000_000;
-/// Finite flows of a table at most.
+/// Largest number of finite flows of a table.
 pub const MAX_FLOWS: u64 = 20_000_000;
-/// Bytes of a finite flow at most.
+/// Largest finite flow.
 pub const MAX_TRANSFER: Bytes = Bytes::from_mb(1_000_000_000);
-/// Characters of a condition at most.
+/// Largest number of characters of a condition.
 pub const MAX_CONDITION: usize = 160;
 
 const TEXT: Kind = Kind::Text(4000);

@@ -23,10 +23,10 @@ pub struct PortFacts {
     pub xoffs: u64,
     /// Largest queue of the run, KB, however short; 0 for a host.
     pub queue_max: f64,
-    /// Mean queue over the measurement, KB; none where the queue is not recorded.
+    /// Mean queue over the measurement, KB; none if the queue is not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_queue: Option<f64>,
-    /// Standard deviation of the queue's length, KB; none where the queue is not recorded.
+    /// Standard deviation of the queue's length, KB; none if the queue is not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sd_queue: Option<f64>,
     /// Number of data frames discarded at the port.
@@ -190,7 +190,7 @@ fn measured<'a, T>(settings: &Settings, values: &'a [T]) -> &'a [T] {
 }
 
 /// Rate in the measurement, bit/s: the mean of its bins, or where the measurement is the whole run, these bits over its
-/// duration. None where a series is due and was not recorded.
+/// duration. None if a series is due and was not recorded.
 fn rate_of(settings: &Settings, out: &Outcome, kind: SeriesKind, bits: f64) -> Option<f64> {
     if settings.whole() {
         return Some(bits / out.duration.as_secs_f64());

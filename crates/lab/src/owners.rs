@@ -22,7 +22,7 @@ enum Owned {
 pub struct Owners {
     /// The names, in the order of the tables.
     pub names: Vec<String>,
-    /// By host; empty where no table has a name.
+    /// By host; empty if no table has a name.
     hosts: Vec<Owned>,
 }
 
@@ -75,7 +75,7 @@ pub struct Roll<'a> {
 }
 
 impl Roll<'_> {
-    /// Place of the name of the next such flow of host `src` among the names, from 1; 0 where its table has none.
+    /// Place of the name of the next such flow of host `src` among the names, from 1; 0 if its table has none.
     pub fn next(&mut self, src: usize, which: Which) -> u64 {
         match self.owners.hosts.get(src) {
             None => 0,

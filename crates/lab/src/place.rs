@@ -51,7 +51,7 @@ impl std::error::Error for PlaceError {}
 pub struct Kind {
     /// Would cnsim write a file or folder of this name there?
     pub writes: fn(&str) -> bool,
-    /// Which of such entries of a folder without a mark have an earlier cnsim's form; none where one has not.
+    /// Which of such entries of a folder without a mark have an earlier cnsim's form; none if one has not.
     pub earlier: fn(&Path, &[String]) -> Option<Vec<String>>,
     /// Is each file named in the mark? Otherwise all files of such names are of cnsim.
     pub named: bool,
@@ -75,7 +75,7 @@ pub struct Place {
     mark: Mark,
     /// Files of others may be written over.
     force: bool,
-    /// It held files of a cnsim that left no mark, and is marked now.
+    /// True if the folder held files of a cnsim without marks; it is marked now.
     pub adopted: bool,
     _lock: File,
 }

@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Items of a list; those of the key's default where it is not set; none where its word stands in their place.
+    /// Items of a list; those of the key's default where it is not set; none if its word stands in their place.
     pub(crate) fn list(&self, key: &str) -> Vec<String> {
         self.read.borrow_mut().insert(key.into());
         match self.flat.leaves.get(key) {

@@ -55,7 +55,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary of these values; none where there is no value.
+    /// The summary of these values; none if there is no value.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len();
         if n == 0 {

@@ -50,7 +50,7 @@ pub struct Mark {
 pub struct Leaf {
     /// The text of each item; one for a scalar.
     pub items: Arc<Vec<String>>,
-    /// Place and form of each item; empty where the value was set from outside.
+    /// Place and form of each item; empty if the value was set from outside.
     pub marks: Arc<Vec<Mark>>,
     /// True for an array.
     pub list: bool,
@@ -149,7 +149,7 @@ impl Flat {
     }
 
     /// Where someone looks for a key that is not written itself: where the matrix or a row sets it, or in its table; else the first
-    /// line. None where there is no text.
+    /// line. None if there is no text.
     fn near(&self, key: &str) -> Option<Place> {
         let written = |l: &&Leaf| matches!(l.place, Place::Text(_) | Place::Listed { .. });
         let varies = |path: &str| {

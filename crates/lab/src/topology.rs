@@ -9,7 +9,7 @@ use crate::wiring::{Builder, End};
 
 pub use crate::wiring::Wiring;
 
-/// Reads `[topology]`; none where something is wrong with it.
+/// Reads `[topology]`; none if something is wrong with it.
 pub(crate) fn read(r: &mut Reader<'_>) -> Option<Wiring> {
     let before = r.problems.len();
     let (rate, delay) = (r.rate("topology.link_rate"), r.time("topology.link_delay"));

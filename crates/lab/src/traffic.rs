@@ -46,9 +46,9 @@ pub fn measure(settings: &Settings, out: &Outcome, flows: &[Timed], owners: &Own
 
 /// The part of the run that belongs to each name, where it can be known.
 struct Shares {
-    /// Bits delivered; none where a host sends endless traffic of two names to one receiver.
+    /// Bits delivered; none if a host sends endless traffic of two names to one receiver.
     bits: Vec<Option<f64>>,
-    /// Frames dropped in switches; none where a host sends traffic of two names to a receiver for which frames were dropped.
+    /// Frames dropped in switches; none if a host sends traffic of two names to a receiver for which frames were dropped.
     lost: Vec<Option<f64>>,
 }
 

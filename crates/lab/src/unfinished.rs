@@ -25,7 +25,7 @@ impl Case<'_> {
         self.finished / (self.finished + self.open) * 100.0
     }
 
-    /// Of the names with unfinished flows: ` (6 of 6 of backup)`; nothing where no traffic has a name.
+    /// Of the names with unfinished flows: ` (6 of 6 of backup)`; nothing if no traffic has a name.
     fn by_name(&self) -> String {
         let mut names: Vec<(&str, f64, f64)> = Vec::new();
         for t in self.point.runs.iter().flat_map(|r| &r.traffic) {
@@ -41,7 +41,7 @@ impl Case<'_> {
         if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
     }
 
-    /// How many unfinished flows lost frames; none where the runs do not have that of each.
+    /// How many unfinished flows lost frames; none if the runs do not have that of each.
     fn hurt(&self) -> Option<f64> {
         let sources = self.point.runs.iter().filter_map(|r| r.metrics.get("source_discards")).sum::<f64>();
         let all = || self.point.runs.iter().flat_map(|r| &r.unfinished);

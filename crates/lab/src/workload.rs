@@ -505,7 +505,7 @@ impl Goals {
         }
     }
 
-    /// Those of a host, and the permutation that decides; none where it has nobody to send to.
+    /// Those of a host, and the permutation that decides; none if it has nobody to send to.
     fn of(&self, host: usize, wiring: &Wiring) -> Option<(Destinations, Option<Arc<Vec<usize>>>)> {
         let fixed = |n: usize| Some((Destinations::Fixed(NodeId(n as u32)), None));
         match self {

@@ -123,7 +123,7 @@ impl Runs<'_> {
         self.each(|r| r.metrics.get(id).copied())
     }
 
-    /// A counter of the scheme; zero where it never counted.
+    /// A counter of the scheme; zero if it never counted.
     pub fn counter(&self, name: &str) -> Values {
         self.each(|r| Some(r.counters.get(name).copied().unwrap_or(0) as f64))
     }

@@ -30,7 +30,7 @@ impl<'a> Studies<'a> {
         Self { scenarios, known: BTreeMap::new() }
     }
 
-    /// How a run's configuration is not its study's; none where it is, and for a scenario that does not come with cnsim, whose
+    /// How a run's configuration is not its study's; none if it is, and for a scenario that does not come with cnsim, whose
     /// file is the study.
     pub fn other(&mut self, run: &RunRecord) -> Option<String> {
         let scenario = self.scenarios.iter().find(|s| s.study == run.study && s.name == run.scenario)?;

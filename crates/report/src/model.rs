@@ -117,7 +117,7 @@ pub struct Table {
     pub id: String,
     /// The condition: `hotspot 2 Gb/s`.
     pub condition: String,
-    /// `on`, `off`, `global`, or empty where it does not apply.
+    /// `on`, `off`, `global`, or empty if it does not apply.
     pub pause: String,
     /// Further text above the table.
     pub caption: String,
@@ -127,7 +127,7 @@ pub struct Table {
     pub row_heading: String,
     /// The schemes; `cells` is parallel to `columns`.
     pub rows: Vec<Row>,
-    /// The file beside the report that has metrics that this table lacks; empty where the table has all.
+    /// The file beside the report that has metrics that this table lacks; empty if the table has all.
     pub file: String,
 }
 
@@ -244,11 +244,11 @@ pub struct Figure {
     pub windows: Vec<Window>,
     /// Dashed horizontal lines: set point, service rate.
     pub levels: Vec<Level>,
-    /// The scheme of all its lines, for picking among many figures; empty where they differ.
+    /// The scheme of all its lines, for picking among many figures; empty if they differ.
     pub scheme: String,
-    /// The condition of all its lines; empty where they differ.
+    /// The condition of all its lines; empty if they differ.
     pub condition: String,
-    /// The PAUSE mode of all its lines; empty where they differ.
+    /// The PAUSE mode of all its lines; empty if they differ.
     pub pause: String,
 }
 
@@ -348,7 +348,7 @@ pub struct Topology {
 pub struct Node {
     /// Name of the node, such as `H1` or `core`.
     pub name: String,
-    /// A switch, or else a host.
+    /// True for a switch, false for a host.
     pub switch: bool,
     /// Row of the drawing, 0 = hosts; `None`: its distance from the hosts.
     pub layer: Option<u32>,

@@ -23,7 +23,7 @@ struct Dot<'a> {
     row: (&'a str, String),
 }
 
-/// The picture; nothing where nothing was judged.
+/// The picture; nothing if nothing was judged.
 pub(crate) fn picture(r: &Report, out: &mut String) {
     let all = dots(r);
     if all.is_empty() {

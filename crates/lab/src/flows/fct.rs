@@ -29,7 +29,7 @@ pub struct FlowTime {
     pub exact: u64,
     /// Ideal time by the formula of the HPCC fork.
     pub fork: u64,
-    /// Place of its traffic's name among those of the run, from 1; 0 where its table has none.
+    /// Index of the traffic's name among those of the run, from 1; 0 without a name.
     pub name: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Unfinished {
     pub lost: Option<u64>,
     /// The reason why the flow waits.
     pub waits_for: String,
-    /// Place of its traffic's name among those of the run, from 1; 0 where its table has none.
+    /// Index of the traffic's name among those of the run, from 1; 0 without a name.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub name: u64,
 }
@@ -147,7 +147,7 @@ pub struct Timed {
     pub ideal: Time,
     /// It was received whole.
     pub whole: bool,
-    /// Place of its traffic's name among those of the run, from 1; 0 where its table has none.
+    /// Index of the traffic's name among those of the run, from 1; 0 without a name.
     pub name: u64,
 }
 
@@ -194,7 +194,7 @@ impl Ordered {
         }
     }
 
-    /// Mean of those received whole; none where none was.
+    /// Mean of those received whole; none if none was.
     pub fn mean(&self) -> Option<f64> {
         let n = self.whole.len();
         (n > 0).then(|| self.whole.iter().sum::<f64>() / n as f64)
@@ -224,7 +224,7 @@ pub struct SizeGroup {
     pub slowdown: [f64; 4],
     /// Which of these are lower bounds.
     pub at_least: [bool; 4],
-    /// Mean slowdown of those received whole; 0 where none was.
+    /// Mean slowdown of those received whole; 0 if none was.
     pub mean: f64,
 }
 

@@ -15,7 +15,7 @@ pub struct Sizes {
 /// Why a table of flow sizes is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizesError {
-    /// Line of the table, from 1; 0 where the table as a whole is meant.
+    /// Line of the table, from 1; 0 if the table as a whole is meant.
     pub line: usize,
     /// The fault.
     pub reason: String,

@@ -73,7 +73,7 @@ enum Rule {
 pub(super) type Cache = Vec<(Arc<Drawn>, HashMap<usize, Vec<Flow>>)>;
 
 impl Drawn {
-    /// Reads a table of this kind for the hosts `from`; none where something is wrong with it, or it is no such kind.
+    /// Reads a table of this kind for the hosts `from`; none if something is wrong with it, or it is no such kind.
     pub(super) fn read(
         r: &mut Reader<'_>,
         prefix: &str,

@@ -23,7 +23,7 @@ pub(super) fn table(c: &ScoredCell) -> String {
 }
 
 /// Leaves out each table in turn, in the order of the cells, and chooses among readings that have the same cells and the
-/// scenario as it is among them; none where that is missing or there are fewer than two tables. Equal distances choose the
+/// scenario as it is among them; none if that is missing or there are fewer than two tables. Equal distances choose the
 /// reading with fewer switches.
 pub fn leave_one_out(scored: &[&Scored]) -> Vec<Fold> {
     let Some(base) = scored.iter().find(|s| s.combination.is_empty()) else { return Vec::new() };

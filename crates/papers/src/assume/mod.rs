@@ -42,7 +42,7 @@ pub const CAP: f64 = 100.0;
 /// A key and its values instead of the scenario's own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switch {
-    /// Number of the assumption, empty where it is none.
+    /// Number of the assumption, empty if it is none.
     pub id: String,
     /// Name of the assumption, or the key.
     pub name: String,

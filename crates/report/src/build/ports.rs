@@ -65,7 +65,7 @@ const FACTS: [Fact; 6] = [
     ("dropped", "Dropped", "frames", "data frames discarded", |p| Some(p.dropped)),
 ];
 
-/// A table for each PAUSE mode, a row for each port and scheme; none where only the hot port is known.
+/// A table for each PAUSE mode, a row for each port and scheme; none if only the hot port is known.
 pub fn ports(cases: &[CaseRuns<'_>]) -> Vec<Table> {
     let mut pauses: Vec<&str> = Vec::new();
     for c in cases {

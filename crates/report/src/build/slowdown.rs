@@ -7,7 +7,7 @@ use cnsim_lab::flows::fct::SizeGroup;
 /// Percentiles drawn: their headings, and their places in [`SizeGroup::slowdown`].
 const DRAWN: [(&str, usize); 3] = [("median", 0), ("95 %", 1), ("99 %", 2)];
 
-/// A figure for each percentile; none where no flows of several sizes ended.
+/// A figure for each percentile; none if no flows of several sizes ended.
 pub(crate) fn slowdowns(cases: &[&CaseRuns<'_>], group: &str) -> Vec<Figure> {
     DRAWN.iter().filter_map(|&(name, place)| figure(cases, group, name, place)).collect()
 }

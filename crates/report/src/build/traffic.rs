@@ -15,7 +15,7 @@ const SHOWN: [&str; 7] = [
     "aggregate_throughput",
 ];
 
-/// A table for each PAUSE mode and condition; none where no `[[traffic]]` table has a name.
+/// A table for each PAUSE mode and condition; none if no `[[traffic]]` table has a name.
 pub fn traffic(cases: &[CaseRuns<'_>]) -> Vec<Table> {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for c in cases {
@@ -82,7 +82,7 @@ fn value(case: &CaseRuns<'_>, name: &str, m: &Metric) -> Option<Cell> {
 /// Metric of the figure.
 const DRAWN: &str = "completion_time_p99";
 
-/// Below a table of cases: the tail of the completion times of each name, a bar for each scheme; none where no name has flows
+/// Below a table of cases: the tail of the completion times of each name, a bar for each scheme; none if no name has flows
 /// that end.
 pub(crate) fn tails(cases: &[&CaseRuns<'_>], group: &str) -> Option<Figure> {
     let m = find(DRAWN)?;

@@ -4,7 +4,7 @@ use super::scene::{CaseRuns, Scene};
 use crate::model::{Axis, Figure, Kind, Trace};
 use cnsim_lab::xoff;
 
-/// The strips, below the table of ports of their PAUSE mode: all strips of a mode have the same rows. None where fewer than two ports
+/// The strips, below the table of ports of their PAUSE mode: all strips of a mode have the same rows. None if fewer than two ports
 /// were in XOFF.
 pub(crate) fn strips(scene: &Scene<'_>) -> Vec<Figure> {
     let mut pauses: Vec<&str> = Vec::new();
