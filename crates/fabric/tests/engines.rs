@@ -74,6 +74,13 @@ fn networks_with_every_feature() {
     assert!(sum.dropped.min(sum.paused).min(sum.controlled) * 8 >= sum.networks, "{sum:?}");
 }
 
+/// A timer sets a ramp at departure while a long frame is on its wire already: the ramp of the frame's start decides.
+#[test]
+fn a_ramp_that_begins_while_a_frame_leaves() {
+    let seed = 9_314_349;
+    common::agreed(&ANY.network(seed), seed, &[(1, Visits::Due), (1, Visits::Turns), (2, Visits::All)]);
+}
+
 /// Small frames on long links: windows hold tens to hundreds of a queue. Nobody sees how they are put in order, nor when a queue is
 /// relieved of what has left.
 #[test]

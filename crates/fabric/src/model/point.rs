@@ -1,5 +1,6 @@
 //! A congestion point: when the scheme at an output queue looks at a frame, and which frames are marked.
 
+use super::agenda::NEVER;
 use super::pause::Paused;
 use crate::net::{Link, Net};
 use crate::scheme::call as of_scheme;
@@ -44,6 +45,8 @@ pub(crate) struct Point {
     pub(crate) state: PointState,
     /// It is woken as frames leave.
     pub(crate) departures: bool,
+    /// Start of a transmission that was marked or not as it began, by a ramp that has changed since: the fast way asks as it ends.
+    pub(crate) decided: u64,
     /// Draws of the ramp.
     draws: Stream,
 }
@@ -58,6 +61,7 @@ impl Point {
         Some(Self {
             object,
             departures: scheme.plan.departures,
+            decided: NEVER,
             state: PointState::new(Stream::new(net.seed, port, Purpose::Point), net.hosts),
             draws: Stream::new(net.seed, port | 1 << 33, Purpose::Node),
         })

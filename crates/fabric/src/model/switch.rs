@@ -39,8 +39,6 @@ struct Output {
     data: Vec<Queue>,
     /// Bytes of control that have not left.
     control_queued: u64,
-    /// Bytes of the first class queued behind the frame in transmission as that began.
-    bytes_behind: u64,
     /// Bytes that have left, those of PAUSE frames aside.
     departed: u64,
     point: Option<Point>,
@@ -71,7 +69,6 @@ impl Output {
             control: VecDeque::new(),
             data: net.classes.iter().map(|_| Queue::default()).collect(),
             control_queued: 0,
-            bytes_behind: 0,
             departed: 0,
             point: Point::new(net, scheme, port),
             result: PortOutcome::default(),
@@ -248,7 +245,6 @@ impl Switch {
         let output = &mut self.outputs[out];
         let Some(mut frame) = output.next() else { return };
         if frame.lane == MANAGED {
-            output.bytes_behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
             if let (Body::Data(data), Some(stamp)) =
                 (&mut frame.body, output.point.as_ref().and_then(Point::stamp))
             {
@@ -256,6 +252,11 @@ impl Switch {
             }
             if output.point.as_ref().is_some_and(|p| p.departures) {
                 self.leave(out, &mut frame, turn);
+            }
+            let output = &mut self.outputs[out];
+            let behind = output.data.first().map_or(0, |q| q.bytes) - u64::from(frame.len);
+            if let (Body::Data(data), Some(point)) = (&mut frame.body, &mut output.point) {
+                data.marked |= point.marks(RampAt::Departure, behind);
             }
         }
         self.outputs[out].port.start(frame, turn);
@@ -281,12 +282,9 @@ impl Switch {
         match &mut frame.body {
             Body::Pause(_) => {}
             Body::Control(_) => output.result.control_sent += 1,
-            Body::Data(data) => {
+            Body::Data(_) => {
                 output.result.sent += 1;
                 output.result.sent_bits += 8 * len;
-                if let (Some(point), MANAGED) = (&mut output.point, frame.lane) {
-                    data.marked |= point.marks(RampAt::Departure, output.bytes_behind);
-                }
             }
         }
         turn.send(&link, frame);

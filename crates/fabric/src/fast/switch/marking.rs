@@ -15,12 +15,30 @@ use cnsim_scheme_api::{Ramp, RampAt};
 #[inline(never)]
 pub(crate) fn leaves_marked(point: &mut Option<Box<Point>>, data: &Ring, queued: u64, began: u64) -> bool {
     let departure = |p: &&mut Box<Point>| p.state.ramp.is_some_and(|r| r.at == RampAt::Departure);
-    let Some(point) = point.as_mut().filter(departure) else { return false };
+    let Some(point) = point.as_mut().filter(departure).filter(|p| p.decided != began) else { return false };
     let later = data.entries().iter().rev().take_while(|e| e.ready > began);
     point.marks(RampAt::Departure, queued - later.map(|e| u64::from(e.frame.len)).sum::<u64>())
 }
 
 impl Port {
+    /// The ramp that was there `before` has changed. It decides on the frame in transmission, which began before that.
+    pub(super) fn decide_mark(&mut self, before: Option<Ramp>) {
+        let (Some(point), Some(first)) = (&mut self.point, self.data.front()) else { return };
+        if point.decided == self.began {
+            return;
+        }
+        let ramp = std::mem::replace(&mut point.state.ramp, before);
+        let behind = self.queued - u64::from(first.frame.len);
+        // What stands on its wire already met no ramp.
+        let marked = leaves_marked(&mut self.point, &self.data, behind, self.began);
+        if let Some(point) = &mut self.point {
+            (point.state.ramp, point.decided) = (ramp, self.began);
+        }
+        if let (Some(first), true) = (self.data.front_mut(), marked) {
+            first.frame.set_marked(true);
+        }
+    }
+
     /// The ramp of its congestion point.
     pub(super) fn ramp(&self) -> Option<Ramp> {
         self.point.as_ref().and_then(|p| p.state.ramp)

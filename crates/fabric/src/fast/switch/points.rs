@@ -4,7 +4,7 @@ use super::Switch;
 use super::port::ToCome;
 use crate::check::broken;
 use crate::fast::bodies::Bodies;
-use crate::fast::frame::{Frame, Kind};
+use crate::fast::frame::{Frame, Kind, NEVER};
 use crate::fast::wires::Wires;
 use crate::model::{Lane, Moment, NextHop, Packet, To};
 use crate::net::Net;
@@ -80,7 +80,10 @@ impl Switch {
         port.stamp = point.stamp();
         port.has_control_or_stamp |= port.stamp.is_some();
         if ramp != point.state.ramp {
-            let ramp = point.state.ramp;
+            let (before, ramp) = (ramp, point.state.ramp);
+            if self.ends[p] != NEVER && port.sending == Some(Kind::Data) && port.began < self.now {
+                port.decide_mark(before);
+            }
             port.note_ramp();
             port.calm_up_to = 0;
             if to_come.frames_after > 0 && ramp.is_some_and(|r| r.at == RampAt::Arrival) {
