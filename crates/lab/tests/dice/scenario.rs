@@ -14,7 +14,7 @@ static SCHEMES: LazyLock<Vec<String>> =
 
 /// Bits a second of one of [`RATES`].
 fn bps(rate: &str) -> f64 {
-    rate.parse::<cnsim_units::Rate>().unwrap().bps()
+    rate.parse::<cnsim_scheme_api::Rate>().unwrap().bps()
 }
 
 /// A scenario's text, a line a thing; about a thousand frames a link.
