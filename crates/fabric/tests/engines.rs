@@ -259,6 +259,9 @@ fn windows_of_few_frames_at_light_load() {
         ..THIN
     };
     compare(&random, 50, as_drawn);
+    // A frame from another worker that is due more than 64 turns later.
+    let seed = 9_314_102;
+    common::agreed(&random.network(seed), seed, &[(2, Visits::Due)]);
 }
 
 #[test]

@@ -184,18 +184,23 @@ impl Wheel {
         fine.min(group.saturating_mul(SLOTS))
     }
 
-    /// Goes on to a turn, which is at most the next one for which a node is entered.
+    /// Goes on to a turn, which is at most the next one for which a node is entered, or that of a frame which came from another
+    /// worker since [`Wheel::next`] was asked.
     pub(crate) fn go_to(&mut self, turn: u64) {
         self.now = turn;
         let group = (turn / SLOTS % SLOTS) as usize;
-        if turn.is_multiple_of(SLOTS) && self.coarse_full & (1 << group) != 0 {
-            // The nodes of a group have their turn at its beginning, and enter themselves anew.
+        if self.coarse_full & (1 << group) != 0 {
+            // The nodes of a group have their turn at its beginning, and enter themselves anew. Of a frame from another worker
+            // the beginning may have been passed over; its own turn has not.
             self.coarse_full &= !(1 << group);
-            self.fine_full |= 2 * self.halves;
+            let [slot, next] = [turn, turn + 1].map(|t| (t % SLOTS) as usize);
+            self.fine_full |= self.halves << next;
             for word in 0..self.words {
                 let nodes = std::mem::take(&mut self.coarse[group * self.words + word]);
-                self.fine[word] |= nodes & !self.odd[word];
-                self.fine[self.words + word] |= nodes & self.odd[word];
+                let others = if turn % 2 == 0 { self.odd[word] } else { !self.odd[word] };
+                let others = if self.halves == 0 { 0 } else { others };
+                self.fine[slot * self.words + word] |= nodes & !others;
+                self.fine[next * self.words + word] |= nodes & others;
             }
         }
         self.fine_full &= !(1 << (turn % SLOTS));
@@ -264,6 +269,24 @@ mod tests {
                 assert!((0..nodes).all(|n| turn_of(n, due[n]) > next), "a node was passed over");
             }
             assert!(in_time > 3000 && vain < 3 * in_time, "{in_time} visits, {vain} in vain");
+        }
+    }
+
+    /// A node is entered for a far turn after the next one was asked for: the beginning of its group is passed over, it is not.
+    #[test]
+    fn nobody_is_late_who_is_entered_after_the_question() {
+        for (halves, odd) in [(false, false), (true, false), (true, true)] {
+            for to in [4097, 4130, 4137, 4138] {
+                let mut wheel = Wheel::new(60, u64::MAX >> 2, &[odd], 0, halves, Vec::new());
+                wheel.restart(4049);
+                wheel.enter_at(0, 4138 * 60);
+                wheel.go_to(to);
+                let seen = wheel.take(0) == 1 || {
+                    wheel.go_to(to + 1);
+                    wheel.take(0) == 1
+                };
+                assert!(seen, "{halves}, {odd}, {to}");
+            }
         }
     }
 }
