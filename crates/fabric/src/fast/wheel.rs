@@ -197,7 +197,7 @@ impl Wheel {
             self.fine_full |= self.halves << next;
             for word in 0..self.words {
                 let nodes = std::mem::take(&mut self.coarse[group * self.words + word]);
-                let others = if turn % 2 == 0 { self.odd[word] } else { !self.odd[word] };
+                let others = if turn.is_multiple_of(2) { self.odd[word] } else { !self.odd[word] };
                 let others = if self.halves == 0 { 0 } else { others };
                 self.fine[slot * self.words + word] |= nodes & !others;
                 self.fine[next * self.words + word] |= nodes & others;
