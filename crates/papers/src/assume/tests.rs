@@ -116,7 +116,7 @@ fn bad_switches_are_refused_before_anything_runs() {
     let one = lab.one_at_a_time();
     assert!(lab.add(&mut Vec::new(), &one, true).unwrap_err().contains("neither on nor off"));
     let pause = ask("pause.mode=on,off").unwrap_err();
-    assert!(pause.contains("no assumption") && pause.contains("--only"), "{pause}");
+    assert!(pause.contains("neither is an assumption") && pause.contains("--only"), "{pause}");
     let none =
         Lab::new(std::slice::from_ref(&s), &p, Vec::new(), true, 2, &|_| false).map(|_| ()).unwrap_err();
     assert!(none.contains("--only"), "{none}");
