@@ -3,7 +3,7 @@
 use crate::bench::peak_memory;
 use crate::look;
 use crate::output::Output;
-use crate::request::{is_file, refuse_many, tell_notes, threads, wanted};
+use crate::request::{refuse_many, tell_notes, threads, wanted};
 use crate::summary::{self, Told};
 use crate::{Common, Done, EngineArg, Failure, Making, notes, one_case};
 use cnsim_lab::flow_files::fork_columns;
@@ -30,8 +30,10 @@ pub(crate) struct Experiment<'a> {
     pub(crate) command: String,
     /// Its word for the scenario: a name, a file, `quick` or `all`.
     pub(crate) what: &'a str,
+    /// Is it an experiment of the user's own: any but a study that is reproduced?
+    pub(crate) own: bool,
     /// The scenarios.
-    pub(crate) scenarios: Vec<Scenario>,
+    pub(crate) scenarios: &'a [Scenario],
     /// The runs.
     pub(crate) jobs: Vec<Job>,
     /// Published numbers to set beside the results.
@@ -52,8 +54,7 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     let shown = wanted(&making.metric)?;
     refuse_many(all, making.force)?;
     // Of the embedded studies docs/assumptions.md speaks.
-    let own = is_file(e.what) || e.command.starts_with("run ");
-    if own {
+    if e.own {
         tell_notes(all, common);
     }
     let asked = threads(making.threads);
@@ -78,9 +79,9 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
         many => run_jobs(many, Some(store), asked, &watch),
     })??;
     let records: Vec<RunRecord> = records.into_iter().flatten().collect();
-    let cells = cells(&records, e.published, &e.scenarios);
+    let cells = cells(&records, e.published, e.scenarios);
     let left = (e.left)(&cells);
-    let findings = findings(&judged(&records, &e.scenarios));
+    let findings = findings(&judged(&records, e.scenarios));
     let partial = partial(&watch, records.len(), all.len());
     let Some(mut output) = Output::open(&making.out, &e.command, &records, partial, making.force)? else {
         return interrupted(&watch, (records.len(), all.len()), kept, Some(&making.out));
@@ -89,7 +90,7 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     output.write("claims.csv", claims_csv(&findings, partial).as_bytes())?;
     let mut report = build(&Parts {
         command: &format!("cnsim {}", e.command),
-        scenarios: &e.scenarios,
+        scenarios: e.scenarios,
         records: &records,
         cells: &cells,
         findings: &findings,
@@ -119,7 +120,7 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
             println!("{}\n", p.text());
         }
         notes::print(&records);
-        let alone = single && own;
+        let alone = single && e.own;
         if alone {
             one_case::print(&records, &shown);
         }
@@ -138,7 +139,7 @@ pub(crate) fn perform(e: &Experiment<'_>, common: &Common) -> Done {
     interrupted(&watch, (records.len(), all.len()), kept, None)?;
     missed(making.fail_on_miss, cells.iter().map(|c| c.verdict))?;
     // In the embedded studies a deadlock is what was published.
-    if own { notes::ends(&records) } else { Ok(()) }
+    if e.own { notes::ends(&records) } else { Ok(()) }
 }
 
 /// Prints packet-hops and time of the runs.

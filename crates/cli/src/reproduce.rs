@@ -79,7 +79,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs, common: &Common) -> Done {
     let experiment = Experiment {
         command: command_line(args),
         what,
-        scenarios: scenarios.clone(),
+        own: false,
+        scenarios: &scenarios,
         jobs: all,
         published: &published,
         left: &left,

@@ -48,15 +48,16 @@ pub(crate) fn run(args: &RunArgs, common: &Common) -> Done {
         let job = |seed| Job { engine, ..Job::new(&scenario, case.clone(), ready.clone(), seed) };
         jobs.extend(of.map(|seed| Job { all_series: args.series == "all", ..job(seed) }));
     }
-    let scenarios = vec![scenario];
     let own = args.scenario.clone().unwrap_or_else(|| args.foreign.command());
+    let scenarios = std::slice::from_ref(&scenario);
     let experiment = Experiment {
         command: command_line(&own, args),
         what: &own,
-        scenarios: scenarios.clone(),
+        own: true,
+        scenarios,
         jobs,
         published: &published,
-        left: &|cells| left(&published, cells, &scenarios, lost.clone(), some, false),
+        left: &|cells| left(&published, cells, scenarios, lost.clone(), some, false),
         series: &args.series,
         json: args.json,
         making: &args.making,
@@ -98,7 +99,7 @@ fn narrowed(
     let pauses: &Vec<String> = if args.pause.is_empty() { &set_pause } else { &args.pause };
     let first = first_case(&all, schemes.first().map(String::as_str))?.clone();
     if let Some(id) = &args.case {
-        return named(scenario, all, id);
+        all = named(scenario, all, id)?;
     }
     if let Some(text) = &args.condition {
         all.retain(|c| c.condition == *text);
@@ -112,12 +113,24 @@ fn narrowed(
             all = group.pauses.iter().flat_map(each).collect();
         }
     }
-    let without_sets = |c: &Case| {
-        let mut row = c.row.clone();
-        row.retain(|(k, _)| args.condition.is_some() || !sets.iter().any(|s| s.0 == *k));
-        scenario.case(c.group, row, &c.pause, &c.scheme)
+    let with_sets = |c: &Case| {
+        let row = c.row.iter().filter(|(k, _)| !sets.iter().any(|s| s.0 == *k)).cloned().collect();
+        let set = scenario.case(c.group, row, &c.pause, &c.scheme);
+        let asked = args.condition.is_some() || args.case.is_some();
+        if asked && set.condition != c.condition
+            || args.case.is_some() && !pauses.iter().all(|p| *p == c.pause)
+        {
+            return Err(Failure::input(format!(
+                "--set makes another case of \"{}, PAUSE {}\": \"{}, PAUSE {}\"\n  help: leave out that --set, or name the other case",
+                c.condition,
+                c.pause,
+                set.condition,
+                pauses.first().unwrap_or(&c.pause)
+            )));
+        }
+        Ok(set)
     };
-    all = each_once(all.iter().map(without_sets));
+    all = each_once(all.iter().map(with_sets).collect::<Result<Vec<_>, _>>()?.into_iter());
     all = chosen(&all, schemes, |c| &c.scheme, |c, s| scenario.case(c.group, c.row.clone(), &c.pause, s));
     all = chosen(&all, pauses, |c| &c.pause, |c, p| scenario.case(c.group, c.row.clone(), p, &c.scheme));
     Ok(all)

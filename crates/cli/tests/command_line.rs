@@ -295,6 +295,19 @@ fn settings_on_the_command_line_have_their_effect() {
     assert_eq!(runs(&["--case", "mine/small, hotspot 1 Gb/s, PAUSE on, ECM"]), "hotspot 1 Gb/s/on/ecm/1");
     let strange = ["--scheme", "fecn", "--pause", "off", "--condition", "hotspot 1 Gb/s", "--seed", "7"];
     assert_eq!(runs(&strange), "hotspot 1 Gb/s/off/fecn/7", "beside the matrix");
+    for (named, set) in [
+        ("--condition=hotspot 1 Gb/s", "hotspot.rate=2 Gb/s"),
+        ("--case=hotspot 1 Gb/s, PAUSE on, ecm", "hotspot.rate=2 Gb/s"),
+        ("--case=hotspot 1 Gb/s, PAUSE on, ecm", "pause.mode=off"),
+    ] {
+        let said = text(&cnsim(&["run", &file, named, "--set", set, "--out", &out]));
+        assert!(
+            said.contains("--set makes another case") && said.contains("leave out"),
+            "{named}, {set}: {said}"
+        );
+    }
+    let same = runs(&["--case", "hotspot 1 Gb/s, PAUSE on, ecm", "--set", "hotspot.rate=1Gb/s"]);
+    assert_eq!(same, "hotspot 1 Gb/s/on/ecm/1");
     let none = cnsim(&["run", &file, "--case", "hotspot 9 Gb/s, PAUSE on, ecm", "--out", &out]);
     let said = text(&none);
     assert!(
