@@ -28,14 +28,14 @@ from .errors import (
     VersionError,
 )
 from .lists import Listing, list_ as list
-from .scenario import Case, Scenario, build, scenario
+from .scenario import Case, Scenario, build, scenario, sweep
 from .rooms import CongestionPoint, Plan, Promise, QueueSite, ReactionPoint, Reflector, SinkSite, SourceSite
 from .schemes import Scheme, param, scheme
 
 if TYPE_CHECKING:
     from . import testing
     from .results import Estimate, Results, Series, load
-    from .sweeps import Sweep, sweep
+    from .sweeps import Sweep
     from .tuning import Tuning, tune
 
 _LATER = {
@@ -44,7 +44,6 @@ _LATER = {
     "Series": "results",
     "load": "results",
     "Sweep": "sweeps",
-    "sweep": "sweeps",
     "Tuning": "tuning",
     "tune": "tuning",
 }

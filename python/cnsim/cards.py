@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .results import Results
+from collections.abc import Sequence
+from typing import NamedTuple
 
 #: Metrics that a card shows, where they were measured.
 MAIN = (
@@ -41,30 +39,36 @@ def spark(values: list[float], width: int = 240, height: int = 36) -> str:
     )
 
 
-def results(found: Results) -> str:
-    """The card of some runs: key numbers with intervals, and the hot queue."""
-    from .results import Results
+class Card(NamedTuple):
+    """A case: its names, its number of seeds, metrics with their values, and a series with its unit."""
 
-    cards = []
-    for case, runs in list(found._cases().items())[:12]:
-        mine = Results(runs)
-        shown = [m for m in MAIN if m in mine.metrics] or mine.metrics[:6]
-        rows = "".join(
-            f"<tr><td style='text-align:left'>{html.escape(m.replace('_', ' '))}</td>"
-            f"<td style='text-align:right'>{html.escape(str(mine.metric(m)))}</td></tr>"
-            for m in shown
-        )
-        name = next((n for n in ("hot_queue", "aggregate_throughput") if n in mine.series_names), None)
-        picture = ""
-        if name is not None:
-            s = mine.series(name)
-            picture = f"<div>{spark(s.values.tolist())}<br><small>{html.escape(name.replace('_', ' '))}, up to {max(s.values.tolist(), default=0.0):.4g} {s.unit}</small></div>"
-        title = f"<b>{html.escape(case[0])}</b> {html.escape(', '.join(case[1:]))}"
-        seeds = f"{len(runs)} seed{'s' if len(runs) > 1 else ''}"
-        cards.append(
-            f"<div style='display:inline-block;vertical-align:top;border:1px solid #cfd4d9;border-radius:6px;padding:8px;margin:4px'>"
-            f"{title}<br><small>{seeds}, with the 95 % interval of the mean</small><table>{rows}</table>{picture}</div>"
-        )
-    more = len(found._cases()) - len(cards)
+    case: Sequence[str]
+    seeds: int
+    metrics: Sequence[tuple[str, str]]
+    series: tuple[str, str, list[float]] | None
+
+
+def cards(found: Sequence[Card], more: int) -> str:
+    """These cards, and a line on so many more cases."""
+    shown = "".join(map(_card, found))
     rest = f"<p>and {more} more cases: <code>.summary()</code> has all</p>" if more > 0 else ""
-    return f"<div>{''.join(cards)}{rest}</div>"
+    return f"<div>{shown}{rest}</div>"
+
+
+def _card(card: Card) -> str:
+    rows = "".join(
+        f"<tr><td style='text-align:left'>{html.escape(m.replace('_', ' '))}</td>"
+        f"<td style='text-align:right'>{html.escape(value)}</td></tr>"
+        for m, value in card.metrics
+    )
+    picture = ""
+    if card.series is not None:
+        name, unit, values = card.series
+        most = max(values, default=0.0)
+        picture = f"<div>{spark(values)}<br><small>{html.escape(name.replace('_', ' '))}, up to {most:.4g} {unit}</small></div>"
+    title = f"<b>{html.escape(card.case[0])}</b> {html.escape(', '.join(card.case[1:]))}"
+    seeds = f"{card.seeds} seed{'s' if card.seeds > 1 else ''}"
+    return (
+        f"<div style='display:inline-block;vertical-align:top;border:1px solid #cfd4d9;border-radius:6px;padding:8px;margin:4px'>"
+        f"{title}<br><small>{seeds}, with the 95 % interval of the mean</small><table>{rows}</table>{picture}</div>"
+    )

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 from . import _cnsim
 from .errors import CnsimError
-from .program import _taken
-from .scenario import scenario
+from .scenario import scenario, sweep
 from .schemes import registry
-from .sweeps import sweep
 
 __all__ = ["slurm", "sweep_command"]
 
 
-def sweep_command(args: Sequence[str]) -> int:
-    """Does ``cnsim sweep`` with ``--executor``; gives the exit code."""
+def sweep_command(address: str, args: list[str]) -> int:
+    """Does ``cnsim sweep`` with these arguments on the executor at an address; gives the exit code."""
     try:
-        addresses, rest = _taken(list(args), "--executor")
-        asked = _parser().parse_known_args(rest[2:])[0]
+        asked = _parser().parse_known_args(args[2:])[0]
         base = scenario(asked.scenario).with_(dict(s.partition("=")[::2] for s in asked.sets))
         over = dict(o.partition("=")[::2] for o in asked.over)
         schemes = asked.scheme.split(",") if asked.scheme else list(dict.fromkeys(c.scheme for c in base.cases))
@@ -29,7 +25,7 @@ def sweep_command(args: Sequence[str]) -> int:
         pauses = asked.pause.split(",") if asked.pause else None
         sweep(
             base, over, scheme=schemes, pause=pauses, condition=asked.condition, seeds=seeds,
-            executor=addresses[-1], out=asked.out, force=asked.force,
+            executor=address, out=asked.out, force=asked.force,
         )  # fmt: skip
     except CnsimError as e:
         print(f"error: {e}", file=sys.stderr)
@@ -37,7 +33,7 @@ def sweep_command(args: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("error: interrupted: finished runs are kept", file=sys.stderr)
         return 130
-    return _cnsim.main(registry(), rest)
+    return _cnsim.main(registry(), args)
 
 
 def _parser() -> argparse.ArgumentParser:

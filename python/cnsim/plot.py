@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import missing
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
-
-    from .results import Series
+    from numpy.typing import NDArray
 
 #: The colours of the report in light, by slot: the first is that of `none`.
 PALETTE = (
@@ -33,6 +33,16 @@ PALETTE = (
 )
 #: Lines differ by more than their colour.
 DASHES = ("-", "--", "-.", ":")
+
+
+class Line(NamedTuple):
+    """A time series to draw."""
+
+    name: str
+    unit: str
+    label: str
+    time: NDArray[np.float64]
+    values: NDArray[np.float64]
 
 
 def axes(ax: Axes | None) -> Axes:
@@ -70,7 +80,7 @@ def slots(names: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def series(found: Sequence[Series], ax: Axes | None, **line: Any) -> Axes:
+def series(found: Sequence[Line], ax: Axes | None, **line: Any) -> Axes:
     """Draws time series over time in milliseconds."""
     ax = axes(ax)
     taken = slots([s.label.split(",")[0] for s in found])
@@ -91,23 +101,20 @@ def series(found: Sequence[Series], ax: Axes | None, **line: Any) -> Axes:
     return ax
 
 
-def bands(groups: Sequence[Sequence[Series]], ax: Axes | None, **line: Any) -> Axes:
+def bands(groups: Sequence[Sequence[Line]], ax: Axes | None, **line: Any) -> Axes:
     """Draws a line for each group of series: of several seeds their mean, in a band from the smallest to the largest."""
     import numpy as np
-
-    from .results import Series
 
     drawn = []
     for some in groups:
         first, words = some[0], some[0].label.rpartition(", seed ")[0]
-        bins = min(len(s) for s in some)
+        bins = min(len(s.values) for s in some)
         every = np.stack([s.values[:bins] for s in some])
         if len(some) == 1:
             drawn.append((first, every))
             continue
         label = f"{words}, mean and range of {len(some)} seeds"
-        mean = np.ascontiguousarray(every.mean(axis=0), dtype="<f8").tobytes()
-        drawn.append((Series(first.name, first.unit, first.bin, mean, label=label), every))
+        drawn.append((Line(first.name, first.unit, label, first.time[:bins], every.mean(axis=0)), every))
     ax = series([s for s, _ in drawn], ax, **line)
     for (s, every), curve in zip(drawn, ax.lines[-len(drawn) :], strict=True):
         if len(every) > 1:

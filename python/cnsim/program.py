@@ -46,10 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         files, args = _taken(args, "--python")
         for file in files:
             load_schemes(file)
-        if len(args) > 1 and args[1] == "sweep" and any(a == "--executor" or a.startswith("--executor=") for a in args):
+        addresses, rest = _taken(args, "--executor") if args[1:2] == ["sweep"] else ([], args)
+        if addresses:
             from .cluster import sweep_command
 
-            return sweep_command(args)
+            return sweep_command(addresses[-1], rest)
     except CnsimError as e:
         print(f"error: {e}", file=sys.stderr)
         return 2
@@ -76,7 +77,7 @@ def _taken(args: list[str], option: str) -> tuple[list[str], list[str]]:
         if arg == option:
             value = next(given, None)
             if value is None:
-                raise SchemeError(f"{option} has no value", f"write {option} FILE.py", key=option)
+                raise SchemeError(f"{option} has no value", f"write {option} VALUE", key=option)
             found.append(value)
         elif arg.startswith(option + "="):
             found.append(arg.partition("=")[2])

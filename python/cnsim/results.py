@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from . import _cnsim
 from .errors import CnsimError, UnknownName, near
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from .scenario import Scenario
+    from .cards import Card
+    from .plot import Line
     from .tables import Table
 
 __all__ = ["Estimate", "Results", "Series", "load"]
@@ -123,7 +124,12 @@ class Series:
         """Draws it over time; gives matplotlib axes."""
         from .plot import series
 
-        return series([self], ax, **line)
+        return series([self._line()], ax, **line)
+
+    def _line(self) -> Line:
+        from .plot import Line
+
+        return Line(self.name, self.unit, self.label, self.time, self.values)
 
     def __len__(self) -> int:
         return len(self._data) // 8
@@ -155,10 +161,16 @@ def estimate(runs: Iterable[_cnsim.Record], name: str, unit: str) -> Estimate:
     return Estimate(name, unit, tuple(r.metrics[name] for r in having), any(name in r.at_least for r in having))
 
 
+class Read(Protocol):
+    """A scenario that has been read. Published values are looked up by it."""
+
+    _read: _cnsim.Scenario
+
+
 class Results:
     """Finished runs. An item is one run; ``summary()``, ``table()`` and ``plot()`` look at all of them."""
 
-    def __init__(self, records: Sequence[_cnsim.Record], scenarios: Sequence[Scenario] = ()) -> None:
+    def __init__(self, records: Sequence[_cnsim.Record], scenarios: Sequence[Read] = ()) -> None:
         self._records, self._scenarios = list(records), list(scenarios)
 
     def __len__(self) -> int:
@@ -234,7 +246,7 @@ class Results:
         pandas, pyarrow and DuckDB take it as it is. Units and the effective configuration stand in its metadata."""
         from .tables import table
 
-        return table(self, what)
+        return table(self._records, what, lambda: self.summary().flat)
 
     def to_polars(self, what: str = "metrics") -> polars.DataFrame:
         """A table as polars; needs ``cnsim[polars]``."""
@@ -288,13 +300,13 @@ class Results:
             raise CnsimError("there is no run to draw", "run the scenario first")
         chosen = name or ("hot_queue" if "hot_queue" in self.series_names else self.series_names[0])
         many = len({(r.condition, r.pause) for r in self}) > 1
-        drawn: dict[tuple[str, ...], list[Series]] = {}
+        drawn: dict[tuple[str, ...], list[Line]] = {}
         for case, runs in self._cases().items():
             for r in runs:
                 found = r.series(chosen)
                 if found is not None:
                     words = [r.scheme, f"PAUSE {r.pause}", r.condition] if many else [r.scheme]
-                    drawn.setdefault(case, []).append(Series(chosen, *found, label=", ".join([*words, f"seed {r.seed}"])))
+                    drawn.setdefault(case, []).append(Series(chosen, *found, label=", ".join([*words, f"seed {r.seed}"]))._line())
         if not drawn:
             self.series(chosen)
         return bands(list(drawn.values()), ax, **line)
@@ -332,9 +344,18 @@ class Results:
         return f"<Results of {len(self)} runs\n" + "\n".join(lines) + ">"
 
     def _repr_html_(self) -> str:
-        from .cards import results
+        from .cards import cards
 
-        return results(self)
+        cases = list(self._cases().items())
+        return cards([Results(runs)._card(case) for case, runs in cases[:12]], len(cases) - 12)
+
+    def _card(self, case: Sequence[str]) -> Card:
+        from .cards import MAIN, Card
+
+        shown = [m for m in MAIN if m in self.metrics] or self.metrics[:6]
+        series = next((self.series(n) for n in ("hot_queue", "aggregate_throughput") if n in self.series_names), None)
+        drawn = None if series is None else (series.name, series.unit, series.values.tolist())
+        return Card(case, len(self), [(m, str(self.metric(m))) for m in shown], drawn)
 
 
 class Summary(list[dict[str, Any]]):
@@ -357,7 +378,12 @@ class Summary(list[dict[str, Any]]):
         """As Arrow."""
         from .tables import rows
 
-        return rows([{k: v for k, v in r.items() if k not in ("ci95", "pi95")} | _ends(r) for r in self])
+        return rows(self.flat)
+
+    @property
+    def flat(self) -> list[dict[str, Any]]:
+        """The rows with a column for each end of an interval."""
+        return [{k: v for k, v in r.items() if k not in ("ci95", "pi95")} | _ends(r) for r in self]
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .results import Results
     from .sweeps import Sweep
 
-__all__ = ["Case", "Scenario", "build", "scenario"]
+__all__ = ["Case", "Scenario", "build", "scenario", "sweep"]
 
 Pause = Literal["on", "off", "global"] | bool
 
@@ -241,8 +241,6 @@ class Scenario:
 
     def sweep(self, *args: Any, **over: Any) -> Sweep:
         """As :func:`cnsim.sweep` on this scenario."""
-        from .sweeps import sweep
-
         return sweep(self, *args, **over)
 
     def _results(self, records: list[_cnsim.Record]) -> Results:
@@ -305,6 +303,72 @@ def scenario(what: str | os.PathLike[str], **keys: Any) -> Scenario:
     path = Path(name)
     found = Scenario(str(path.resolve()) if name.endswith(".toml") and path.exists() else name)
     return found.with_(**keys) if keys else found
+
+
+def sweep(
+    what: Scenario | str,
+    over: Mapping[str, Any] | None = None,
+    *,
+    scheme: str | Sequence[str] | None = None,
+    pause: Any = None,
+    condition: str | None = None,
+    seeds: int | None = None,
+    until: str | Mapping[str, str] | None = None,
+    executor: Executor | str | Any = None,
+    out: str | os.PathLike[str] | None = None,
+    threads: int = 0,
+    progress: bool | None = None,
+    force: bool = False,
+    **keys: Any,
+) -> Sweep:
+    """Runs a grid over keys: every point under each PAUSE mode with each scheme and all seeds.
+
+    ``hotspot__rate=["2 Gb/s", "0"]`` varies a key over a list, ``"8 us..1 ms/5/log"`` over a range, as ``cnsim sweep --over``
+    does. A point of which a run fails is marked (``Sweep.failed``), and a :class:`cnsim.SweepWarning` says so; the others go on.
+    ``until="1%"`` adds seeds until the 95 % interval of each point's mean is as narrow as that share of it: of
+    aggregate_throughput, or of the metrics of a mapping such as ``{"overhead": "5%"}``. Without ``executor`` the runs are done
+    on the threads of this process; see :meth:`cnsim.Scenario.run` for it, ``out`` and the rest.
+    """
+    from .running import Running
+    from .sweeps import swept
+
+    base = scenario(what) if isinstance(what, (str, os.PathLike)) else what
+    if not isinstance(base, Scenario):
+        raise ScenarioError(f"{what!r} is no scenario", "give a scenario or its name", key="scenario")
+    schemes = [str(scheme_word(s)) for s in _words(scheme)]
+    pauses = [pause_word(p) for p in _words(pause)]
+    text = [_over(base, k, v) for k, v in {**(over or {}), **keys}.items()]
+    asked = {**base._asked(), **({"condition": condition} if condition is not None else {})}
+    if schemes:
+        asked["scheme"] = schemes[0]
+    native = base._native(schemes) if schemes else base._read
+    count = _values.count("seeds", seeds) if seeds is not None else 5 if until is None else 4
+    running = Running(out=out, threads=threads, executor=executor, progress=progress, force=force)
+    return swept(base, native, asked, text, schemes, pauses, count, until, running)
+
+
+def _over(base: Scenario, name: str, values: Any) -> str:
+    """An axis as the program takes it; a number without a unit takes that of its key."""
+    key = _values.key(name)
+    if isinstance(values, str):
+        return f"{key}={values}"
+    try:
+        listed = list(values)
+    except TypeError:
+        listed = [values]
+    if not listed:
+        raise ScenarioError(f"`{key}` has no value to sweep over", "give at least one", key=key)
+
+    def text(value: Any) -> str:
+        return base.with_({key: value}).sets[key] if _values.is_number(value) else _values.text(key, value)
+
+    return f"{key}=" + ",".join(map(text, listed))
+
+
+def _words(value: str | Sequence[Any] | None) -> list[Any]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, (str, bool, type)) else list(value)
 
 
 def build(

@@ -5,23 +5,20 @@ from __future__ import annotations
 import html
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _cnsim, _values
 from .errors import CnsimError, ScenarioError, SweepWarning
-from .results import Results, estimate, metric_named
-from .scenario import Scenario, pause_word, scenario, scheme_word
+from .results import Read, Results, estimate, metric_named
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from matplotlib.axes import Axes
 
+    from .running import Running
     from .tables import Table
 
-__all__ = ["Comparison", "Point", "Sweep", "sweep"]
+__all__ = ["Comparison", "Point", "Sweep", "swept"]
 
 #: Most seeds that `until` goes to.
 MOST_SEEDS = 256
@@ -33,7 +30,7 @@ class Point(Results):
     def __init__(
         self,
         records: Sequence[_cnsim.Record],
-        scenarios: Sequence[Scenario],
+        scenarios: Sequence[Read],
         values: Mapping[str, str],
         condition: str,
         pause: str,
@@ -232,75 +229,25 @@ class Sweep(Results):
         return f"<Sweep of {len(self.points)} points ({size}), {len(self)} runs{failed}>"
 
 
-def _over(base: Scenario, name: str, values: Any) -> str:
-    """An axis as the program takes it; a number without a unit takes that of its key."""
-    key = _values.key(name)
-    if isinstance(values, str):
-        return f"{key}={values}"
-    try:
-        listed = list(values)
-    except TypeError:
-        listed = [values]
-    if not listed:
-        raise ScenarioError(f"`{key}` has no value to sweep over", "give at least one", key=key)
-
-    def text(value: Any) -> str:
-        return base.with_({key: value}).sets[key] if _values.is_number(value) else _values.text(key, value)
-
-    return f"{key}=" + ",".join(map(text, listed))
-
-
-def _words(value: str | Sequence[Any] | None) -> list[Any]:
-    if value is None:
-        return []
-    return [value] if isinstance(value, (str, bool, type)) else list(value)
-
-
-def sweep(
-    what: Scenario | str,
-    over: Mapping[str, Any] | None = None,
-    *,
-    scheme: str | Sequence[str] | None = None,
-    pause: Any = None,
-    condition: str | None = None,
-    seeds: int | None = None,
-    until: str | Mapping[str, str] | None = None,
-    executor: Executor | str | Any = None,
-    out: str | os.PathLike[str] | None = None,
-    threads: int = 0,
-    progress: bool | None = None,
-    force: bool = False,
-    **keys: Any,
+def swept(
+    base: Read,
+    native: _cnsim.Scenario,
+    asked: Mapping[str, str | None],
+    over: Sequence[str],
+    schemes: Sequence[str],
+    pauses: Sequence[str],
+    count: int,
+    until: str | Mapping[str, str] | None,
+    running: Running,
 ) -> Sweep:
-    """Runs a grid over keys: every point under each PAUSE mode with each scheme and all seeds.
-
-    ``hotspot__rate=["2 Gb/s", "0"]`` varies a key over a list, ``"8 us..1 ms/5/log"`` over a range, as ``cnsim sweep --over``
-    does. A point of which a run fails is marked (``Sweep.failed``), and a :class:`cnsim.SweepWarning` says so; the others go on.
-    ``until="1%"`` adds seeds until the 95 % interval of each point's mean is as narrow as that share of it: of
-    aggregate_throughput, or of the metrics of a mapping such as ``{"overhead": "5%"}``. Without ``executor`` the runs are done
-    on the threads of this process; see :meth:`cnsim.Scenario.run` for it, ``out`` and the rest.
-    """
-    from .running import Running
-
-    base = scenario(what) if isinstance(what, (str, os.PathLike)) else what
-    if not isinstance(base, Scenario):
-        raise ScenarioError(f"{what!r} is no scenario", "give a scenario or its name", key="scenario")
-    schemes = [str(scheme_word(s)) for s in _words(scheme)]
-    pauses = [pause_word(p) for p in _words(pause)]
-    text = [_over(base, k, v) for k, v in {**(over or {}), **keys}.items()]
-    asked = {**base._asked(), **({"condition": condition} if condition is not None else {})}
-    if schemes:
-        asked["scheme"] = schemes[0]
-    native = base._native(schemes) if schemes else base._read
+    """Runs a grid of a scenario, read with these schemes, with so many seeds, and with `until` as many more as it takes."""
     narrow = _narrow(until)
-    count = _values.count("seeds", seeds) if seeds is not None else 5 if until is None else 4
-    running = Running(out=out, threads=threads, executor=executor, progress=progress, force=force)
     found: dict[str, _cnsim.Record] = {}
     lost: dict[str, str] = {}
     wide: set[int] | None = None
     while True:
         # One pass, or with `until` as many as it takes.
-        plan, about_text = native.plan_sweep(asked, text, schemes, pauses, count)
+        plan, about_text = native.plan_sweep(asked, over, schemes, pauses, count)
         about = json.loads(about_text)
         rows = about["points"]
         wanted = [i for n, row in enumerate(rows) if wide is None or n in wide for i in range(row["first"], row["first"] + count)]
@@ -338,7 +285,7 @@ def sweep(
         import warnings
 
         said = f"{len(done.failed)} of {len(points)} points failed: `.failed` has the reasons\n"
-        warnings.warn(said + "\n".join(f"  {p.name}, {p.failed}" for p in done.failed[:4]), SweepWarning, stacklevel=2)
+        warnings.warn(said + "\n".join(f"  {p.name}, {p.failed}" for p in done.failed[:4]), SweepWarning, stacklevel=3)
     return done
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from .results import Results
+    from . import _cnsim
 
 WHAT = ("metrics", "series", "flows", "traffic", "ports", "xoff", "counters", "summary")
 
@@ -118,7 +118,7 @@ def rows(
     return columns({name: [row.get(name) for row in data] for name in names}, units=units, metadata=metadata)
 
 
-def metadata(results: Results) -> dict[str, str]:
+def metadata(results: Iterable[_cnsim.Record]) -> dict[str, str]:
     """The metadata of tables: version, and the effective configuration of each run."""
     from . import _cnsim
 
@@ -134,8 +134,8 @@ def _labels(record: Any) -> dict[str, Any]:
     return {k: getattr(record, k) for k in ("study", "scenario", "condition", "pause", "scheme", "seed")}
 
 
-def table(results: Results, what: str) -> Table:
-    """A table of finished runs."""
+def table(results: Sequence[_cnsim.Record], what: str, summary: Callable[[], Sequence[Mapping[str, Any]]]) -> Table:
+    """A table of finished runs; `summary` gives the rows of the table of that name."""
     from .lists import list_
 
     if what not in WHAT:
@@ -172,10 +172,7 @@ def table(results: Results, what: str) -> Table:
         ]
         return rows(found, units={"time_s": "s", "paused": "%"}, metadata=about)
     if what == "summary":
-        from .results import _ends
-
-        found = results.summary()
-        return rows([{k: v for k, v in r.items() if k not in ("ci95", "pi95")} | _ends(r) for r in found], metadata=about)
+        return rows(summary(), metadata=about)
     parts: dict[str, list[Any]] = {k: [] for k in ("scheme", "pause", "condition", "seed", "series", "unit")}
     times, values = [], []
     for r in results:
@@ -195,7 +192,7 @@ def table(results: Results, what: str) -> Table:
 _FLOWS = {"bytes": "B", "start": "ps", "time": "ps", "ideal": "ps", "fork_ideal": "ps"}
 
 
-def flows(results: Results, about: Mapping[str, str]) -> Table:
+def flows(results: Sequence[_cnsim.Record], about: Mapping[str, str]) -> Table:
     """A row for each finite flow that was received whole: hosts, bytes, whole picoseconds, the slowdown, its traffic's name."""
     parts: dict[str, list[Any]] = {k: [] for k in ("study", "scenario", "condition", "pause", "scheme", "source", "destination", "traffic")}
     numbers: dict[str, list[Any]] = {k: [] for k in ("seed", *_FLOWS)}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import cnsim as cn
-from cnsim.sweeps import sweep
+from cnsim.scenario import sweep
 
 from conftest import SHORT
 

@@ -2,6 +2,8 @@
 //!
 //! Asked twice: of the modules of a crate's root, each with all files below it, and of single files. The root is left out: it declares
 //! the others, and all may use its items. So may the files below a module use that module. Tests are left out, too.
+//!
+//! Files of the Python package are asked alike: an import within a function, or for types alone, counts as any other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,23 +25,26 @@ pub fn all(root: &Path) -> io::Result<Vec<String>> {
             continue;
         }
         let mut files = Vec::new();
-        read(&source, "", &mut files)?;
+        read(&source, ".rs", "", &mut files)?;
         let shown = source.strip_prefix(root).unwrap_or(&source).display().to_string();
         let ways = [false, true].map(|single| circle(&imports(&files, single)));
         complaints.extend(ways.into_iter().flatten().map(|c| format!("{shown}: {c}")));
     }
+    let mut files = Vec::new();
+    read(&root.join("python/cnsim"), ".py", "", &mut files)?;
+    complaints.extend(circle(&python_imports(&files)).map(|c| format!("python/cnsim: {c}")));
     complaints.sort();
     Ok(complaints)
 }
 
 /// Names, below the source folder and with slashes, and texts of its files.
-fn read(folder: &Path, below: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
+fn read(folder: &Path, ending: &str, below: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_dir() {
-            read(&path, &format!("{below}{name}/"), files)?;
-        } else if name.ends_with(".rs") {
+            read(&path, ending, &format!("{below}{name}/"), files)?;
+        } else if name.ends_with(ending) {
             files.push((format!("{below}{name}"), fs::read_to_string(&path)?));
         }
     }
@@ -150,6 +155,37 @@ fn leaves(text: &str, path: &mut Vec<String>, found: &mut BTreeSet<Vec<String>>)
     }
 }
 
+/// The imports of files of Python, wherever they stand: `from .a import b`, `from . import a, b`, `from cnsim.a import b`.
+fn python_imports(files: &[(String, String)]) -> Imports {
+    let stem = |name: &str| name.trim_end_matches(".py").to_string();
+    let all: BTreeSet<String> =
+        files.iter().map(|(name, _)| stem(name)).filter(|name| name != "__init__").collect();
+    let mut found = Imports::new();
+    for (name, text) in files.iter().filter(|(name, _)| all.contains(&stem(name))) {
+        let mut lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        while let Some(line) = lines.next() {
+            let mut words = line.replace("import cnsim.", "from .");
+            words = words.replace("from cnsim.", "from .").replace("from cnsim ", "from . ");
+            let Some(rest) = words.strip_prefix("from .") else { continue };
+            let (module, names) = rest.split_once(" import ").unwrap_or((rest, ""));
+            // Names in parentheses may go over several lines.
+            let mut names = names.to_string();
+            while names.contains('(') && !names.contains(')') {
+                let Some(more) = lines.next() else { break };
+                names += more;
+            }
+            let modules = if module.is_empty() { names.as_str() } else { module };
+            for module in modules.split([',', '(', ')']) {
+                let to = module.split_whitespace().next().unwrap_or_default().to_string();
+                if all.contains(&to) && to != stem(name) {
+                    found.entry(stem(name)).or_default().insert(to, name.clone());
+                }
+            }
+        }
+    }
+    found
+}
+
 /// The shortest circle, in words.
 fn circle(imports: &Imports) -> Option<String> {
     let mut shortest: Option<Vec<&str>> = None;
@@ -221,6 +257,29 @@ mod tests {
         let files = [files[0], files[1], ("m/b.rs", "use super::c::deep;"), files[3], files[4]];
         let words = found(&files).unwrap();
         assert!(words.contains("`m/a` imports `m/b` (m/a.rs), `m/b` imports `m/c/deep` (m/b.rs)"), "{words}");
+    }
+
+    #[test]
+    fn circles_in_python_are_named() {
+        let found = |files: &[(&str, &str)]| {
+            let files: Vec<_> = files.iter().map(|(n, t)| (n.to_string(), t.to_string())).collect();
+            circle(&python_imports(&files))
+        };
+        let files = [
+            ("__init__.py", "from .a import A"),
+            ("a.py", "def f():\n    from .b import B as C  # late\n"),
+            ("b.py", "if TYPE_CHECKING:\n    from . import (\n        _native,\n        c as d,\n    )\n"),
+            ("c.py", "from cnsim.a import A\n"),
+            ("d.py", "import os\nfrom a import b\nfrom . import a, d\nimport cnsim.b\n"),
+        ];
+        let words = found(&files).unwrap();
+        assert!(
+            words.ends_with("`a` imports `b` (a.py), `b` imports `c` (b.py), `c` imports `a` (c.py)"),
+            "{words}"
+        );
+        assert_eq!(found(&[files[0], files[1], files[2], files[4]]), None);
+        assert!(found(&[files[1], ("b.py", "from cnsim import a")]).is_some());
+        assert!(found(&[("d.py", "from . import e"), ("e.py", "import cnsim.d\n")]).is_some());
     }
 
     #[test]
